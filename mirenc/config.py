@@ -1,0 +1,209 @@
+"""Every configuration class and preset, in one place: typed, frozen, read from TOML, unknown keys refused with a suggestion."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import tomllib
+from typing import Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from mirenc.errors import ConfigError
+
+__all__ = [
+    "PRESETS",
+    "GraphEncoderConfig",
+    "MatchingConfig",
+    "ModelConfig",
+    "PretrainConfig",
+    "StageConfig",
+    "TextEncoderConfig",
+    "TokenizerConfig",
+    "load_toml",
+    "preset",
+]
+
+
+class _Config(BaseModel):
+    """Base: frozen, no unknown keys, errors as `ConfigError`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any], *, where: str = "configuration") -> Self:
+        """Validate plain values.
+
+        Raises
+        ------
+        ConfigError
+            Names the first wrong key or value, and the nearest right key.
+        """
+        try:
+            return cls.model_validate(values)
+        except ValidationError as error:
+            raise ConfigError(f"{where}: {_explain(cls, error)}") from None
+
+
+def _explain(cls: type[BaseModel], error: ValidationError) -> str:
+    first = error.errors()[0]
+    place = ".".join(str(part) for part in first["loc"])
+    if first["type"] == "extra_forbidden":
+        owner: Any = cls
+        for part in first["loc"][:-1]:
+            owner = owner.model_fields[str(part)].annotation
+        known = list(owner.model_fields)
+        near = difflib.get_close_matches(str(first["loc"][-1]), known, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"known keys: {', '.join(known)}"
+        return f"unknown key {place!r}; {hint}"
+    return f"{place or 'values'}: {first['msg']} (found {first['input']!r})"
+
+
+class TokenizerConfig(_Config):
+    """WordPiece tokenizer (paper section 3.1).
+
+    Attributes
+    ----------
+    vocab_size : int
+        Pieces, special tokens included.
+    max_length : int
+        Tokens of a statement, [CLS] and [SEP] included; longer ones are cut.
+    normalisation : str
+        Level of statement normalisation the pieces are trained on.
+    min_frequency : int
+        A piece must occur this often in the training statements.
+    """
+
+    vocab_size: int = Field(4096, ge=256, le=65535)
+    max_length: int = Field(64, ge=8, le=512)
+    normalisation: Literal["none", "locals"] = "locals"
+    min_frequency: int = Field(2, ge=1)
+
+
+class TextEncoderConfig(_Config):
+    """Transformer over one statement (paper section 3.2: MLM per statement)."""
+
+    hidden: int = Field(128, ge=8)
+    layers: int = Field(3, ge=1)
+    heads: int = Field(4, ge=1)
+    feed_forward: int = Field(512, ge=8)
+    dropout: float = Field(0.0, ge=0.0, lt=1.0)
+    pooling: Literal["mean", "cls"] = "mean"
+
+    @model_validator(mode="after")
+    def _heads_divide(self) -> Self:
+        if self.hidden % self.heads:
+            raise ValueError(f"hidden ({self.hidden}) must be a multiple of heads ({self.heads})")
+        return self
+
+
+class GraphEncoderConfig(_Config):
+    """GCN over the three flows (paper section 3.3)."""
+
+    hidden: int = Field(128, ge=8)
+    out: int = Field(128, ge=8)
+
+
+class MatchingConfig(_Config):
+    """Head that tells whether a text and a graph come from one IR (paper section 3.4)."""
+
+    hidden: int = Field(256, ge=8)
+
+
+class ModelConfig(_Config):
+    """Architecture of one model; saved beside its weights, and all that is needed to build it."""
+
+    tokenizer: TokenizerConfig = TokenizerConfig()
+    text: TextEncoderConfig = TextEncoderConfig()
+    graph: GraphEncoderConfig = GraphEncoderConfig()
+    matching: MatchingConfig = MatchingConfig()
+
+
+PRESETS: dict[str, ModelConfig] = {
+    "tiny": ModelConfig(),
+    "small": ModelConfig(
+        tokenizer=TokenizerConfig(vocab_size=8192),
+        text=TextEncoderConfig(hidden=256, layers=4, heads=4, feed_forward=1024),
+        graph=GraphEncoderConfig(hidden=256, out=192),
+    ),
+    # The paper's size: 22 M parameters.
+    "base": ModelConfig(
+        tokenizer=TokenizerConfig(vocab_size=28672),
+        text=TextEncoderConfig(hidden=384, layers=6, heads=12, feed_forward=1536),
+        graph=GraphEncoderConfig(hidden=384, out=256),
+    ),
+}
+
+
+def preset(name: str) -> ModelConfig:
+    """Architecture of a preset.
+
+    Raises
+    ------
+    ConfigError
+        Unknown name.
+    """
+    if name not in PRESETS:
+        raise ConfigError(f"unknown preset {name!r}; available: {', '.join(PRESETS)}")
+    return PRESETS[name]
+
+
+class StageConfig(_Config):
+    """One objective's share of a pre-training run.
+
+    Attributes
+    ----------
+    steps : int
+        Optimiser steps; 0 leaves the stage out.
+    batch : int
+        Statements (mlm) or modules (gae, igm) a step.
+    learning_rate : float
+        Peak, reached after ``warmup`` steps; then cosine decay to a tenth.
+    warmup : int
+        Steps.
+    """
+
+    steps: int = Field(ge=0)
+    batch: int = Field(ge=1)
+    learning_rate: float = Field(gt=0)
+    warmup: int = Field(100, ge=0)
+
+
+class PretrainConfig(_Config):
+    """One pre-training run: MLM -> GAE -> IR-graph matching (paper section 3)."""
+
+    preset: Literal["tiny", "small", "base"] = "tiny"
+    seed: int = 0
+    held_out_share: float = Field(0.1, gt=0, lt=0.5)
+    mask_share: float = Field(0.15, gt=0, lt=1)
+    frequency_temper: float = Field(
+        0.5, ge=0, le=1, description="statement weight = count ** temper"
+    )
+    max_nodes: int = Field(
+        4000, ge=16, description="modules with larger graphs are left out of gae and igm training"
+    )
+    weight_decay: float = Field(0.01, ge=0)
+    clip_norm: float = Field(1.0, gt=0)
+    checkpoint_every: int = Field(500, ge=1, description="steps")
+    threads: int = Field(1, ge=1)
+    precision: Literal["float32", "bfloat16"] = "float32"
+    mlm: StageConfig = StageConfig(steps=20000, batch=256, learning_rate=1e-3, warmup=500)
+    gae: StageConfig = StageConfig(steps=2000, batch=8, learning_rate=1e-3)
+    igm: StageConfig = StageConfig(steps=4000, batch=16, learning_rate=5e-4)
+
+
+def load_toml(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Values of a TOML file.
+
+    Raises
+    ------
+    ConfigError
+        Missing or not TOML; the message keeps the parser's line and column.
+    """
+    try:
+        with open(path, "rb") as stream:
+            return tomllib.load(stream)
+    except FileNotFoundError:
+        raise ConfigError(f"{os.fspath(path)}: no such file. Check the path") from None
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{os.fspath(path)}: not TOML: {error}") from None

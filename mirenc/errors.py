@@ -1,0 +1,112 @@
+"""Every error mirenc raises on purpose.
+
+Each class is also the builtin a caller would expect (``ValueError``, ``OSError``, ``ImportError``), so
+``except ValueError`` keeps working in scripts that do not know mirenc. The message says what was found,
+what is allowed and what to type. This module imports nothing of mirenc.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "CompileError",
+    "ConfigError",
+    "GraphError",
+    "IRFileError",
+    "IRParseError",
+    "IRResourceError",
+    "MirencError",
+    "MissingExtraError",
+    "ModelError",
+    "NoFunctionBodyError",
+    "TokenizerError",
+    "ToolchainError",
+]
+
+
+class MirencError(Exception):
+    """Base class: ``except MirencError`` catches everything mirenc raises on purpose."""
+
+
+class IRFileError(MirencError, OSError):
+    """A file cannot be read: missing, a folder, no permission, too large, a damaged archive."""
+
+    def __str__(self) -> str:
+        # OSError.__str__ would print the tuple of arguments when there are two of them.
+        return str(self.args[0]) if self.args else ""
+
+
+class IRParseError(MirencError, ValueError):
+    """LLVM refused the IR.
+
+    Attributes
+    ----------
+    line, column : int or None
+        1-based place in the input, where LLVM named one.
+    diagnostic : str
+        LLVM's own words, caret line included.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        line: int | None = None,
+        column: int | None = None,
+        diagnostic: str = "",
+    ) -> None:
+        super().__init__(message)
+        self.line = line
+        self.column = column
+        self.diagnostic = diagnostic
+
+
+class NoFunctionBodyError(MirencError, ValueError):
+    """The module is valid but has no function body, so there is nothing to embed."""
+
+
+class IRResourceError(MirencError, OSError):
+    """Reading went past its time or memory limit, or LLVM brought its process down."""
+
+    def __str__(self) -> str:
+        return str(self.args[0]) if self.args else ""
+
+
+class ToolchainError(MirencError, OSError):
+    """No compiler that can turn this source into IR was found."""
+
+    def __str__(self) -> str:
+        return str(self.args[0]) if self.args else ""
+
+
+class CompileError(MirencError, ValueError):
+    """The compiler refused the source.
+
+    Attributes
+    ----------
+    diagnostic : str
+        The compiler's own words.
+    """
+
+    def __init__(self, message: str, *, diagnostic: str = "") -> None:
+        super().__init__(message)
+        self.diagnostic = diagnostic
+
+
+class GraphError(MirencError, ValueError):
+    """A program graph breaks the schema, or a backend could not build one."""
+
+
+class TokenizerError(MirencError, ValueError):
+    """A tokenizer file or its training input is not usable."""
+
+
+class ModelError(MirencError, ValueError):
+    """A model folder, name or checksum is wrong, or two parts do not belong together."""
+
+
+class ConfigError(MirencError, ValueError):
+    """A configuration has an unknown key or a value out of range."""
+
+
+class MissingExtraError(MirencError, ImportError):
+    """A feature needs an optional dependency; the message names the extra to install."""

@@ -1,0 +1,190 @@
+"""The reference backend: ProGraML's own program, ``llvm2graph-10`` of the programl 0.3.2 wheel.
+
+Its graphs are what the native builder is checked against. Only the program is used: the Python package needs dgl and an
+old protobuf and cannot be imported beside current ones, so the wheel is found without importing it. The program holds
+LLVM 10, which reads typed pointers (``i32*``) and not ``ptr``; so it takes the IR as it was written and never the
+canonical text of an `IRModule`.
+"""
+
+from __future__ import annotations
+
+import base64
+import importlib.util
+import json
+import re
+import signal
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mirenc.errors import GraphError, MissingExtraError, ToolchainError
+from mirenc.graph.schema import Flow, NodeKind, ProgramGraph
+from mirenc.ir.module import TextTable
+from mirenc.ir.statements import UNDEFINED_FUNCTION
+
+__all__ = ["DEFAULT_TIMEOUT", "build_programl", "find_programl"]
+
+DEFAULT_TIMEOUT = 600.0  # seconds; the program may take a hundred times as long as LLVM takes to parse
+_INSTALL = "pip install --no-deps programl==0.3.2"
+_MISSING_LIBRARY = re.compile(r"error while loading shared libraries: ([^:\s]+)")
+# The program logs as `E 2026-01-31 12:00:00 [programl/bin/llvm2graph.cc:142] 1:14: error: expected type`.
+_LOG_HEAD = re.compile(r"^[A-Z] [-\d]+ [:\d]+ \[[^\]]*\] ", re.MULTILINE)
+_PLACE = re.compile(r"^(\d+):(\d+): error: (.*)$", re.MULTILINE)
+
+
+def find_programl() -> Path:
+    """Path of the installed ``llvm2graph-10``.
+
+    Raises
+    ------
+    MissingExtraError
+        The programl wheel is not installed, or holds no such program.
+    """
+    spec = importlib.util.find_spec("programl")
+    for folder in (spec.submodule_search_locations or []) if spec else []:
+        program = Path(folder, "bin", "llvm2graph-10")
+        if program.is_file():
+            return program
+    raise MissingExtraError(
+        "graph backend 'programl' needs llvm2graph-10 of the programl 0.3.2 wheel, which is not installed. "
+        f"Type: {_INSTALL} (x86-64 Linux), or use the backend 'native'"
+    )
+
+
+def build_programl(
+    ir: str | bytes, *, name: str = "<string>", timeout: float = DEFAULT_TIMEOUT
+) -> ProgramGraph:
+    """Build the graph of a module with ProGraML's released program.
+
+    Parameters
+    ----------
+    ir : str or bytes
+        IR text with typed pointers, or bitcode, as LLVM 10 or older wrote it.
+    name : str
+        Where it came from, for messages.
+    timeout : float, seconds
+
+    Returns
+    -------
+    ProgramGraph
+        Nodes and edges in the program's order. Texts are as LLVM 10 prints them. A node for which ProGraML has no full
+        text (``[external]``, declared functions) has its short text there, as natively built graphs do.
+
+    Raises
+    ------
+    MissingExtraError
+        The programl wheel is not installed.
+    ToolchainError
+        The program cannot be started: a shared library is missing, or the machine is another one.
+    GraphError
+        LLVM 10 refuses the IR (its line and column are kept), or the program died or took too long.
+    """
+    data = ir.encode("utf-8", "surrogateescape") if isinstance(ir, str) else ir
+    try:
+        answer = json.loads(_run(data, name, timeout))
+        return _graph(answer)
+    except (KeyError, ValueError) as error:
+        if isinstance(error, GraphError):
+            raise
+        raise GraphError(
+            f"{name}: llvm2graph-10 gave something that is no program graph ({error!r}). Type: {_INSTALL}"
+        ) from error
+
+
+def _run(data: bytes, name: str, timeout: float) -> bytes:
+    """What the program writes to standard output: a graph as JSON."""
+    program = find_programl()
+    try:
+        done = subprocess.run(
+            [str(program), "--stdout_fmt=json", "-"],
+            input=data,
+            capture_output=True,
+            timeout=timeout,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise GraphError(
+            f"{name}: llvm2graph-10 did not finish within {timeout:g} s. "
+            "Raise timeout=, or use the backend 'native'"
+        ) from None
+    except OSError as error:
+        raise ToolchainError(
+            f"{program} cannot be started ({error.strerror}); it is a program for x86-64 Linux. "
+            "Use the backend 'native'"
+        ) from None
+    words = _LOG_HEAD.sub("", done.stderr.decode("utf-8", "replace")).strip()
+    if missing := _MISSING_LIBRARY.search(words):
+        package = "libtinfo5" if missing[1].startswith("libtinfo") else f"that holds {missing[1]}"
+        raise ToolchainError(
+            f"llvm2graph-10 cannot be started: the shared library {missing[1]} is missing. Install the "
+            f"Debian package {package} (`apt-get install libtinfo5`), or use the backend 'native'"
+        )
+    if done.returncode < 0:
+        what = signal.Signals(-done.returncode).name
+        raise GraphError(
+            f"{name}: llvm2graph-10 died of {what} on this module"
+            + (f": {words.splitlines()[0]}" if words else "")
+            + ". Use the backend 'native'"
+        )
+    if done.returncode or not done.stdout:
+        raise GraphError(_refusal(words, name))
+    return done.stdout
+
+
+def _refusal(words: str, name: str) -> str:
+    """Message for IR that LLVM 10 does not read, with its own words."""
+    place = _PLACE.search(words)
+    if place:
+        what = f"line {place[1]}, column {place[2]}: {place[3]}"
+    else:
+        what = words.splitlines()[0] if words else "no reason given"
+    return (
+        f"{name}: LLVM 10 refuses it: {what}. The backend 'programl' reads IR with typed pointers (`i32*`) that "
+        "LLVM 10 or older wrote, in its original text; for any other IR use the backend 'native'"
+    )
+
+
+def _full_text(node: dict[str, Any]) -> str:
+    features = node.get("features", {}).get("feature", {})
+    if "full_text" not in features:
+        return ""
+    value = features["full_text"]["bytes_list"]["value"][0]
+    return base64.b64decode(value).decode("utf-8", "surrogateescape")
+
+
+def _graph(answer: dict[str, Any]) -> ProgramGraph:
+    """ProGraML's JSON (protobuf's: whatever has its default value is left out) as arrays."""
+    nodes, edges = answer["node"], answer.get("edge", [])
+    table = TextTable()
+    text_row = [table.row(node["text"]) for node in nodes]
+    full_row = [table.row(_full_text(node) or node["text"]) for node in nodes]
+    kind = np.array([NodeKind[node.get("type", "INSTRUCTION")] for node in nodes], dtype=np.int8)
+    # Left out means function 0 in protobuf, also where a node is in no function.
+    function = np.array([node.get("function", 0) for node in nodes], dtype=np.int32)
+    function[kind == NodeKind.CONSTANT] = -1
+    function[0] = -1
+    functions = [each["name"] for each in answer.get("function", [])]
+    # Neither `[external]` nor the node of a declared function is an instruction of the module.
+    instruction = kind == NodeKind.INSTRUCTION
+    instruction[[row for row, node in enumerate(nodes) if node["text"] == UNDEFINED_FUNCTION]] = False
+    instruction[0] = False
+    rows = np.flatnonzero(instruction)
+    graph = ProgramGraph(
+        texts=table.texts,
+        node_text_row=np.array(text_row, dtype=np.int32),
+        node_full_text_row=np.array(full_row, dtype=np.int32),
+        node_kind=kind,
+        node_function=function,
+        edge_index=np.array(
+            [[edge.get("source", 0) for edge in edges], [edge.get("target", 0) for edge in edges]],
+            dtype=np.int32,
+        ),
+        edge_flow=np.array([Flow[edge.get("flow", "CONTROL")] for edge in edges], dtype=np.int8),
+        edge_position=np.array([edge.get("position", 0) for edge in edges], dtype=np.int32),
+        functions=functions,
+        instruction_node=rows[np.argsort(function[rows], kind="stable")].astype(np.int32),
+    )
+    graph.validate()
+    return graph

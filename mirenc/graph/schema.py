@@ -1,0 +1,162 @@
+"""`ProgramGraph`: ProGraML's multigraph as numpy arrays, and the rules a conformant graph obeys.
+
+A conformant graph (ProGraML 0.3.2):
+
+- node 0 is an instruction node with the text ``[external]``;
+- control edges join instruction nodes of one function, data edges join an instruction node with a variable or constant
+  node, call edges join instruction nodes;
+- a variable stands for one use of an instruction's result, or for all uses of one argument; a constant node is shared;
+- ``edge_position`` is the operand number for an edge into an instruction, the successor number for a control edge, and 0 else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mirenc.errors import GraphError
+
+__all__ = ["EXTERNAL", "Flow", "NodeKind", "ProgramGraph"]
+
+EXTERNAL = "[external]"
+
+
+class NodeKind(IntEnum):
+    """Kind of a node; the numbers are ProGraML's."""
+
+    INSTRUCTION = 0
+    VARIABLE = 1
+    CONSTANT = 2
+
+
+class Flow(IntEnum):
+    """Flow of an edge; the numbers are ProGraML's."""
+
+    CONTROL = 0
+    DATA = 1
+    CALL = 2
+
+
+@dataclass(frozen=True, eq=False)
+class ProgramGraph:
+    """A program graph of N nodes, E edges and T distinct texts.
+
+    Attributes
+    ----------
+    texts : list of str, length T
+        Distinct node texts, short and full.
+    node_text_row : (N,) int32
+        ProGraML's ``text``: the opcode of an instruction, the type of a variable or constant.
+    node_full_text_row : (N,) int32
+        ProGraML's ``full_text``: the statement, ``T %`` of a variable, ``T v`` of a constant.
+    node_kind : (N,) int8
+        `NodeKind`.
+    node_function : (N,) int32
+        Row of ``functions``; -1 for node 0 and for constants.
+    edge_index : (2, E) int32
+        Source and target nodes.
+    edge_flow : (E,) int8
+        `Flow`.
+    edge_position : (E,) int32
+    functions : list of str
+        Function names in module order, declared ones too.
+    instruction_node : (I,) int32
+        Node of each instruction of the module.
+    """
+
+    texts: list[str]
+    node_text_row: NDArray[np.int32]
+    node_full_text_row: NDArray[np.int32]
+    node_kind: NDArray[np.int8]
+    node_function: NDArray[np.int32]
+    edge_index: NDArray[np.int32]
+    edge_flow: NDArray[np.int8]
+    edge_position: NDArray[np.int32]
+    functions: list[str]
+    instruction_node: NDArray[np.int32]
+
+    def __repr__(self) -> str:
+        flows = ", ".join(f"{flow.name.lower()}={self.flow_count(flow)}" for flow in Flow)
+        return f"ProgramGraph(nodes={self.node_count}, edges={self.edge_count}, {flows})"
+
+    @property
+    def node_count(self) -> int:
+        return len(self.node_kind)
+
+    @property
+    def edge_count(self) -> int:
+        return len(self.edge_flow)
+
+    def flow_count(self, flow: Flow) -> int:
+        """Number of edges of one flow."""
+        return int((self.edge_flow == flow).sum())
+
+    def kind_count(self, kind: NodeKind) -> int:
+        """Number of nodes of one kind."""
+        return int((self.node_kind == kind).sum())
+
+    @property
+    def node_text(self) -> list[str]:
+        """ProGraML's ``text`` of every node."""
+        return [self.texts[row] for row in self.node_text_row]
+
+    @property
+    def node_full_text(self) -> list[str]:
+        """ProGraML's ``full_text`` of every node."""
+        return [self.texts[row] for row in self.node_full_text_row]
+
+    def validate(self) -> None:
+        """Check the rules of the module docstring.
+
+        Raises
+        ------
+        GraphError
+            Names the first rule that is broken, and where.
+        """
+        n, e = self.node_count, self.edge_count
+        for name, values, size in (
+            ("node_text_row", self.node_text_row, n),
+            ("node_full_text_row", self.node_full_text_row, n),
+            ("node_function", self.node_function, n),
+            ("edge_position", self.edge_position, e),
+            ("edge_index", self.edge_index[0] if self.edge_index.ndim == 2 else self.edge_index, e),
+        ):
+            if values.shape != (size,):
+                raise GraphError(f"{name} has shape {values.shape}, needs ({size},)")
+        if n == 0 or self.texts[self.node_text_row[0]] != EXTERNAL:
+            raise GraphError(f"node 0 must be the instruction node {EXTERNAL!r}")
+        for name, values, limit in (
+            ("edge_index", self.edge_index, n),
+            ("node_text_row", self.node_text_row, len(self.texts)),
+            ("node_full_text_row", self.node_full_text_row, len(self.texts)),
+            ("node_kind", self.node_kind, len(NodeKind)),
+            ("edge_flow", self.edge_flow, len(Flow)),
+        ):
+            if values.size and (values.min() < 0 or values.max() >= limit):
+                raise GraphError(f"{name} has values outside 0..{limit - 1}")
+        source, target = self.edge_index
+        source_is = self.node_kind[source] == NodeKind.INSTRUCTION
+        target_is = self.node_kind[target] == NodeKind.INSTRUCTION
+        for flow in (Flow.CONTROL, Flow.CALL):
+            _all(
+                (source_is & target_is)[self.edge_flow == flow],
+                f"a {flow.name.lower()} edge must join two instruction nodes",
+            )
+        _all(
+            (source_is ^ target_is)[self.edge_flow == Flow.DATA],
+            "a data edge must join an instruction node with a variable or constant node",
+        )
+        control = self.edge_flow == Flow.CONTROL
+        _all(
+            self.node_function[source[control]] == self.node_function[target[control]],
+            "a control edge must stay in one function",
+        )
+        _all(self.edge_position >= 0, "edge_position must not be negative")
+
+
+def _all(holds: NDArray[np.bool_], rule: str) -> None:
+    if not holds.all():
+        raise GraphError(f"{rule}; {int((~holds).sum())} edges break this")

@@ -1,0 +1,32 @@
+"""Reading LLVM IR: files and text in, `IRModule` out. The only part of mirenc that touches LLVM."""
+
+from __future__ import annotations
+
+from mirenc.ir.module import (
+    IRArgument,
+    IRBlock,
+    IRFunction,
+    IRInstruction,
+    IRModule,
+    IROperand,
+    OperandKind,
+)
+from mirenc.ir.read import ReadOptions, parse_ir, read_ir, start_reader
+from mirenc.ir.statements import NORMALISATIONS, Statements, statements_of
+
+__all__ = [
+    "NORMALISATIONS",
+    "IRArgument",
+    "IRBlock",
+    "IRFunction",
+    "IRInstruction",
+    "IRModule",
+    "IROperand",
+    "OperandKind",
+    "ReadOptions",
+    "Statements",
+    "parse_ir",
+    "read_ir",
+    "start_reader",
+    "statements_of",
+]

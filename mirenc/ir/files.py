@@ -1,0 +1,209 @@
+"""Bytes of an input: a path or standard input, compressed or not, and what kind of thing they are."""
+
+from __future__ import annotations
+
+import errno
+import gzip
+import io
+import lzma
+import os
+import sys
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from mirenc.errors import IRFileError, MissingExtraError
+
+__all__ = [
+    "COMPRESSIONS",
+    "DEFAULT_MAX_BYTES",
+    "IR_SUFFIXES",
+    "SOURCE_LANGUAGES",
+    "InputBytes",
+    "find_inputs",
+    "language_of",
+    "read_input",
+]
+
+DEFAULT_MAX_BYTES = 64 * 2**20
+IR_SUFFIXES = (".ll", ".bc")
+COMPRESSIONS = (".gz", ".xz", ".zst")
+SOURCE_LANGUAGES = {
+    ".c": "c",
+    ".i": "c",
+    ".cc": "c++",
+    ".cpp": "c++",
+    ".cxx": "c++",
+    ".C": "c++",
+    ".cl": "cl",
+    ".cu": "cuda",
+}
+_BITCODE_MAGIC = (b"BC\xc0\xde", b"\xde\xc0\x17\x0b")
+_FOREIGN_MAGIC = {
+    b"\x7fELF": "an ELF object or program",
+    b"MZ": "a Windows program",
+    b"\xcf\xfa\xed\xfe": "a Mach-O object or program",
+    b"!<arch>": "a static library",
+    b"PK\x03\x04": "a zip archive",
+    b"%PDF": "a PDF document",
+    b"\x89PNG": "a PNG picture",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class InputBytes:
+    """The decompressed bytes of one input.
+
+    Attributes
+    ----------
+    name : str
+        Path, or ``<stdin>``.
+    data : bytes
+    kind : str
+        ``text`` or ``bitcode``.
+    """
+
+    name: str
+    data: bytes
+    kind: Literal["text", "bitcode"]
+
+
+def language_of(path: str | os.PathLike[str]) -> str | None:
+    """Source language a file's name says, as clang's ``-x`` wants it; None for IR."""
+    return SOURCE_LANGUAGES.get(Path(path).suffix)
+
+
+def _is_ir_name(path: Path) -> bool:
+    suffixes = path.suffixes
+    if suffixes and suffixes[-1] in COMPRESSIONS:
+        suffixes = suffixes[:-1]
+    return bool(suffixes) and suffixes[-1] in IR_SUFFIXES
+
+
+def find_inputs(folder: str | os.PathLike[str]) -> list[Path]:
+    """IR files (``.ll``, ``.bc``, compressed too) below a folder, sorted."""
+    return sorted(path for path in Path(folder).rglob("*") if path.is_file() and _is_ir_name(path))
+
+
+def _size_text(count: int) -> str:
+    return f"{count / 2**20:.0f} MiB" if count >= 2**20 else f"{count} bytes"
+
+
+def _file_error(code: int, message: str) -> IRFileError:
+    error = IRFileError(message)
+    error.errno = code
+    return error
+
+
+def _read_bytes(name: str, limit: int) -> bytes:
+    if name == "-":
+        data = sys.stdin.buffer.read(limit + 1)
+        if len(data) > limit:
+            raise _file_error(
+                errno.EFBIG,
+                f"<stdin>: more than the limit of {_size_text(limit)}. Raise it with --max-bytes",
+            )
+        return data
+    try:
+        size = os.stat(name).st_size
+        if os.path.isdir(name):
+            raise _file_error(
+                errno.EISDIR,
+                f"{name}: is a folder without IR files, or a file was expected. Give a .ll or .bc file",
+            )
+        if size > limit:
+            raise _file_error(
+                errno.EFBIG,
+                f"{name}: {_size_text(size)}, the limit is {_size_text(limit)}. "
+                "Raise it with --max-bytes (Python: max_bytes=)",
+            )
+        with open(name, "rb") as stream:
+            return stream.read(limit + 1)
+    except FileNotFoundError:
+        raise _file_error(errno.ENOENT, f"{name}: no such file. Check the path") from None
+    except PermissionError:
+        raise _file_error(
+            errno.EACCES, f"{name}: no permission to read it. Try `chmod u+r {name}`"
+        ) from None
+    except OSError as error:
+        if isinstance(error, IRFileError):
+            raise
+        raise _file_error(error.errno or errno.EIO, f"{name}: {error.strerror}. Check the path") from None
+
+
+def _decompress(name: str, data: bytes, limit: int) -> bytes:
+    try:
+        if data[:2] == b"\x1f\x8b":
+            with gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:
+                data = stream.read(limit + 1)
+        elif data[:6] == b"\xfd7zXZ\x00":
+            data = lzma.LZMADecompressor().decompress(data, max_length=limit + 1)
+        elif data[:4] == b"\x28\xb5\x2f\xfd":
+            data = _zstd(name, data, limit)
+    except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
+        raise _file_error(
+            errno.EIO, f"{name}: the compressed file is damaged ({error}). Compress it again"
+        ) from None
+    if len(data) > limit:
+        raise _file_error(
+            errno.EFBIG,
+            f"{name}: decompresses to more than the limit of {_size_text(limit)}. "
+            "Raise it with --max-bytes (Python: max_bytes=)",
+        )
+    return data
+
+
+def _zstd(name: str, data: bytes, limit: int) -> bytes:
+    try:
+        import zstandard
+    except ImportError:
+        raise MissingExtraError(
+            f"{name}: is zstd-compressed, which needs the zstandard package. "
+            "Type: pip install 'mirenc[zstd]'"
+        ) from None
+    try:
+        with zstandard.ZstdDecompressor().stream_reader(data) as stream:
+            return bytes(stream.read(limit + 1))
+    except zstandard.ZstdError as error:
+        raise OSError(str(error)) from None
+
+
+def read_input(path: str | os.PathLike[str], *, max_bytes: int = DEFAULT_MAX_BYTES) -> InputBytes:
+    """Read and decompress one input; ``-`` is standard input.
+
+    Raises
+    ------
+    IRFileError
+        Missing, a folder, no permission, empty, too large, damaged archive, or plainly no IR.
+    """
+    name = os.fspath(path)
+    data = _decompress(name, _read_bytes(name, max_bytes), max_bytes)
+    shown = "<stdin>" if name == "-" else name
+    return InputBytes(shown, data, kind_of(shown, data))
+
+
+def kind_of(name: str, data: bytes) -> Literal["text", "bitcode"]:
+    """Text or bitcode, by content.
+
+    Raises
+    ------
+    IRFileError
+        Empty, or plainly something else.
+    """
+    if data[:4] in _BITCODE_MAGIC:
+        return "bitcode"
+    if not data.strip():
+        raise _file_error(errno.ENODATA, f"{name}: is empty. Give LLVM IR, as `clang -S -emit-llvm` writes it")
+    for magic, what in _FOREIGN_MAGIC.items():
+        if data.startswith(magic):
+            raise _file_error(
+                errno.EINVAL,
+                f"{name}: is {what}, not LLVM IR. Compile the source with `clang -S -emit-llvm`",
+            )
+    if b"\0" in data[:4096]:
+        raise _file_error(
+            errno.EINVAL,
+            f"{name}: is binary but neither bitcode nor text IR. Compile the source with `clang -S -emit-llvm`",
+        )
+    return "text"

@@ -1,0 +1,397 @@
+"""`IRModule`: one LLVM module as arrays, with objects on demand.
+
+The arrays are what graphs and statements are built from; they hold a 230,000-instruction module in a few
+megabytes. `IRFunction`, `IRBlock`, `IRInstruction` and `IROperand` are views for people: made when asked for.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import IntEnum
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mirenc.ir.grammar import LABEL_TYPE, Form
+
+__all__ = [
+    "IRArgument",
+    "IRBlock",
+    "IRFunction",
+    "IRInstruction",
+    "IRModule",
+    "IROperand",
+    "OperandKind",
+    "TextTable",
+    "global_name",
+]
+
+Int32 = NDArray[np.int32]
+
+
+class OperandKind(IntEnum):
+    """What an operand is; the names are those of `IROperand.kind`."""
+
+    INSTRUCTION = 0
+    ARGUMENT = 1
+    CONSTANT = 2
+    GLOBAL = 3
+    FUNCTION = 4
+    BLOCK = 5
+    METADATA = 6
+    ASM = 7
+
+
+def global_name(line: str) -> str:
+    """Name (with ``@`` and quotes) that a global's line defines."""
+    end = line.index('"', 2) + 1 if line.startswith('@"') else line.index(" ")
+    return line[:end]
+
+
+class TextTable:
+    """Distinct texts and their row numbers, in order of first appearance."""
+
+    def __init__(self) -> None:
+        self.rows: dict[str, int] = {}
+
+    def row(self, text: str) -> int:
+        """Row of a text, added if new."""
+        return self.rows.setdefault(text, len(self.rows))
+
+    @property
+    def texts(self) -> list[str]:
+        return list(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+@dataclass(frozen=True, slots=True)
+class IRArgument:
+    """A formal argument: name without ``%`` ("" where a declaration names none) and type."""
+
+    name: str
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class IROperand:
+    """One operand, in LLVM 10's operand order.
+
+    Attributes
+    ----------
+    kind : str
+        instruction, argument, constant, global, function, block, metadata or asm.
+    type : str
+        The type it has where it is used.
+    text : str
+        The value as printed: ``%3``, ``5``, ``@g``, ``getelementptr (...)``.
+    """
+
+    kind: str
+    type: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionHeader:
+    """What the ``define`` or ``declare`` line says, and where the body lies.
+
+    Attributes
+    ----------
+    name : str
+        As printed after ``@``: with its quotes, where LLVM prints some.
+    first, last : int
+        Instructions ``first .. last - 1`` of the module; equal for a declaration.
+    first_block, last_block : int
+        Blocks ``first_block .. last_block - 1`` of the module.
+    """
+
+    name: str
+    is_declaration: bool
+    return_type: str
+    arguments: tuple[IRArgument, ...]
+    first: int
+    last: int
+    first_block: int
+    last_block: int
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleArrays:
+    """The module as columns. I instructions, B blocks, P operands, C successors, F functions.
+
+    Attributes
+    ----------
+    form : (I,) int32
+        Row of `IRModule.forms`.
+    block : (I,) int32
+        Block of the module each instruction is in.
+    function : (I,) int32
+        Function of the module.
+    line : (I,) int32
+        Line of the canonical text with one instruction a line.
+    block_start : (B + 1,) int32
+        First instruction of each block.
+    operand_start : (I + 1,) int32
+        First operand of each instruction.
+    operand_kind : (P,) int8
+        `OperandKind`.
+    operand_ref : (P,) int32
+        Instruction of the module; argument number in its function; row of ``constants``; row of ``symbols``;
+        block of the module; -1 for metadata and asm.
+    operand_type : (P,) int32
+        Row of ``types``.
+    successor_start : (B + 1,) int32
+        First successor of each block.
+    successor : (C,) int32
+        Block of the module, in successor order.
+    callee : (I,) int32
+        Row of ``symbols`` called directly; -1 otherwise.
+    """
+
+    form: Int32
+    block: Int32
+    function: Int32
+    line: Int32
+    block_start: Int32
+    operand_start: Int32
+    operand_kind: NDArray[np.int8]
+    operand_ref: Int32
+    operand_type: Int32
+    successor_start: Int32
+    successor: Int32
+    callee: Int32
+
+
+@dataclass(frozen=True, eq=False)
+class IRModule:
+    """One LLVM module, read from canonical text.
+
+    Attributes
+    ----------
+    name : str
+        Where it came from, for messages.
+    source_name : str
+        ``source_filename`` of the module.
+    text : str
+        Canonical text, one instruction a line, without debug records and metadata attachments.
+    headers : list of FunctionHeader
+        Functions in module order, declared ones too.
+    type_lines, global_lines : list of str
+        Type definitions, and globals (aliases and ifuncs too), as printed.
+    forms : list of Form
+        Distinct instruction texts.
+    symbols : list of str
+        Names (with ``@``) of globals and functions used as operands.
+    constants : list of (type, value)
+        Distinct constants used as operands.
+    types : list of str
+        Distinct types of operands.
+    display : dict
+        Symbol -> symbol as statements show it, for those that differ (demangled, numbered strings).
+    arrays : ModuleArrays
+    """
+
+    name: str
+    source_name: str
+    text: str
+    headers: list[FunctionHeader]
+    type_lines: list[str]
+    global_lines: list[str]
+    forms: list[Form]
+    symbols: list[str]
+    constants: list[tuple[str, str]]
+    types: list[str]
+    display: dict[str, str] = field(repr=False)
+    arrays: ModuleArrays = field(repr=False)
+
+    def __repr__(self) -> str:
+        return (
+            f"IRModule({self.name!r}, functions={len(self.headers)}, "
+            f"defined={sum(not header.is_declaration for header in self.headers)}, "
+            f"blocks={self.block_count}, instructions={self.instruction_count})"
+        )
+
+    @property
+    def instruction_count(self) -> int:
+        return len(self.arrays.form)
+
+    @property
+    def block_count(self) -> int:
+        return len(self.arrays.block_start) - 1
+
+    @cached_property
+    def content_hash(self) -> str:
+        """SHA-256 of the canonical text, as hexadecimal; the file's name is not part of it."""
+        return hashlib.sha256(self.text.encode("utf-8", "surrogateescape")).hexdigest()
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """Lines of ``text``."""
+        return self.text.split("\n")
+
+    @cached_property
+    def functions(self) -> list[IRFunction]:
+        """Functions in module order, declared ones too."""
+        return [IRFunction(self, index) for index in range(len(self.headers))]
+
+    def function(self, name: str) -> IRFunction:
+        """The function of that name.
+
+        Raises
+        ------
+        KeyError
+            No such function; the message names some that exist.
+        """
+        for index, header in enumerate(self.headers):
+            if header.name.strip('"') == name:
+                return self.functions[index]
+        known = ", ".join(header.name for header in self.headers[:8])
+        raise KeyError(f"no function {name!r} in {self.name}; it has: {known}")
+
+    @property
+    def defined_functions(self) -> list[IRFunction]:
+        """Functions with a body."""
+        return [function for function in self.functions if not function.is_declaration]
+
+    @cached_property
+    def globals(self) -> list[str]:
+        """Names of globals, aliases and ifuncs, without ``@``."""
+        return [global_name(line)[1:].strip('"') for line in self.global_lines]
+
+    def operand_texts(self, instruction: int) -> list[str]:
+        """Local names in an instruction's text, in order: what fills the placeholders of its form."""
+        from mirenc.ir.reader import split_locals
+
+        return split_locals(self.lines[self.arrays.line[instruction]].strip())[1]
+
+
+@dataclass(frozen=True, slots=True)
+class IRFunction:
+    """View of one function."""
+
+    module: IRModule = field(repr=False)
+    index: int
+
+    @property
+    def header(self) -> FunctionHeader:
+        return self.module.headers[self.index]
+
+    @property
+    def name(self) -> str:
+        """Name without ``@`` and quotes."""
+        return self.header.name.strip('"')
+
+    @property
+    def display_name(self) -> str:
+        """Demangled name."""
+        symbol = "@" + self.header.name
+        return self.module.display.get(symbol, symbol)[1:]
+
+    @property
+    def is_declaration(self) -> bool:
+        return self.header.is_declaration
+
+    @property
+    def arguments(self) -> tuple[IRArgument, ...]:
+        return self.header.arguments
+
+    @property
+    def return_type(self) -> str:
+        return self.header.return_type
+
+    @property
+    def blocks(self) -> list[IRBlock]:
+        header = self.header
+        return [IRBlock(self, index) for index in range(header.first_block, header.last_block)]
+
+    @property
+    def instructions(self) -> Iterator[IRInstruction]:
+        header = self.header
+        return (IRInstruction(self.module, index) for index in range(header.first, header.last))
+
+
+@dataclass(frozen=True, slots=True)
+class IRBlock:
+    """View of one basic block; ``index`` counts over the module."""
+
+    function: IRFunction = field(repr=False)
+    index: int
+
+    @property
+    def name(self) -> str:
+        """Label without ``%`` and quotes; "" for an entry block that LLVM prints without one."""
+        module = self.function.module
+        first = module.arrays.block_start[self.index]
+        line = module.lines[module.arrays.line[first] - 1]
+        if line.startswith("define ") or not line:
+            return ""
+        from mirenc.ir.reader import label_name
+
+        return label_name(line).strip('"')
+
+    @property
+    def instructions(self) -> list[IRInstruction]:
+        start = self.function.module.arrays.block_start
+        module = self.function.module
+        return [
+            IRInstruction(module, index)
+            for index in range(int(start[self.index]), int(start[self.index + 1]))
+        ]
+
+    @property
+    def successors(self) -> list[int]:
+        """Block numbers in the function, in successor order (0 = true branch)."""
+        arrays = self.function.module.arrays
+        first, last = arrays.successor_start[self.index : self.index + 2]
+        return [int(block) - self.function.header.first_block for block in arrays.successor[first:last]]
+
+
+@dataclass(frozen=True, slots=True)
+class IRInstruction:
+    """View of one instruction; ``index`` counts over the module."""
+
+    module: IRModule = field(repr=False)
+    index: int
+
+    @property
+    def form(self) -> Form:
+        return self.module.forms[self.module.arrays.form[self.index]]
+
+    @property
+    def opcode(self) -> str:
+        return self.form.opcode
+
+    @property
+    def text(self) -> str:
+        """Canonical text on one line."""
+        return self.module.lines[self.module.arrays.line[self.index]].strip()
+
+    @property
+    def statement(self) -> str:
+        """Normalised text (level ``locals``)."""
+        return self.form.statement
+
+    @property
+    def result(self) -> str | None:
+        """Name of the result without ``%``, or None."""
+        return self.module.operand_texts(self.index)[0].strip('"') if self.form.has_result else None
+
+    @property
+    def operands(self) -> list[IROperand]:
+        """Operands in LLVM 10's order."""
+        arrays = self.module.arrays
+        first = arrays.operand_start[self.index]
+        names = self.module.operand_texts(self.index)
+        operands = []
+        for offset, operand in enumerate(self.form.operands):
+            kind = OperandKind(int(arrays.operand_kind[first + offset])).name.lower()
+            text = operand.text
+            if operand.slot >= 0:
+                text = (text or "%") + names[operand.slot]
+            operands.append(IROperand(kind, operand.type if kind != "block" else LABEL_TYPE, text))
+        return operands

@@ -1,0 +1,142 @@
+"""`read_ir` and `parse_ir`: from a path or text to an `IRModule`, whatever LLVM or language it comes from."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+from mirenc.errors import IRParseError, MirencError, NoFunctionBodyError
+from mirenc.ir import dialect
+from mirenc.ir.compile import compile_source
+from mirenc.ir.files import DEFAULT_MAX_BYTES, InputBytes, kind_of, language_of, read_input
+from mirenc.ir.llvm import LLVMWorker, default_worker
+from mirenc.ir.module import IRModule
+from mirenc.ir.reader import read_canonical
+
+__all__ = ["ReadOptions", "parse_ir", "read_ir", "start_reader"]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOptions:
+    """How inputs are read.
+
+    Attributes
+    ----------
+    max_bytes : int
+        Largest input, after decompression.
+    timeout : float or None
+        Seconds LLVM (or the compiler) may take for one input; None: the worker's default.
+    compiler : str or None
+        clang to compile sources with; None: the first found.
+    cflags : tuple of str
+        Further flags for it.
+    """
+
+    max_bytes: int = DEFAULT_MAX_BYTES
+    timeout: float | None = None
+    compiler: str | None = None
+    cflags: tuple[str, ...] = ()
+
+
+def start_reader() -> None:
+    """Start the LLVM process now, so that it is ready when the first file is read."""
+    default_worker().start()
+
+
+def read_ir(
+    path: str | os.PathLike[str],
+    *,
+    options: ReadOptions | None = None,
+    worker: LLVMWorker | None = None,
+) -> IRModule:
+    """Read one file: IR text or bitcode of LLVM 10 to 22, compressed or not, or C, C++, OpenCL C or CUDA source.
+
+    Parameters
+    ----------
+    path : path-like
+        ``-`` is standard input (IR only).
+    options : ReadOptions, optional
+        Limits, and the compiler for sources.
+    worker : LLVMWorker, optional
+        Process to use; one is shared by default.
+
+    Raises
+    ------
+    IRFileError, IRParseError, IRResourceError, NoFunctionBodyError, ToolchainError, CompileError
+        Each message begins with the file's name and ends with what to do.
+
+    Examples
+    --------
+    >>> module = read_ir("examples/saxpy.ll")  # doctest: +SKIP
+    >>> [function.name for function in module.defined_functions]  # doctest: +SKIP
+    ['saxpy']
+    """
+    options = options or ReadOptions()
+    language = language_of(path)
+    if language is not None:
+        data = compile_source(
+            path, language, compiler=options.compiler, cflags=options.cflags, timeout=options.timeout
+        )
+        given = InputBytes(os.fspath(path), data, "text")
+    else:
+        given = read_input(path, max_bytes=options.max_bytes)
+    return _read(given, options, worker)
+
+
+def parse_ir(
+    text: str | bytes,
+    *,
+    name: str = "<string>",
+    options: ReadOptions | None = None,
+    worker: LLVMWorker | None = None,
+) -> IRModule:
+    """Read IR given as text or bitcode bytes.
+
+    Raises
+    ------
+    As `read_ir`.
+    """
+    data = text.encode("utf-8", "surrogateescape") if isinstance(text, str) else bytes(text)
+    return _read(InputBytes(name, data, kind_of(name, data)), options or ReadOptions(), worker)
+
+
+def _read(given: InputBytes, options: ReadOptions, worker: LLVMWorker | None) -> IRModule:
+    worker = worker or default_worker()
+    try:
+        canonical = _canonicalise(given, options, worker)
+        module = read_canonical(canonical, name=given.name, demangle=worker.demangle)
+    except MirencError as error:
+        # Every message starts with the file; the attributes (line, column, diagnostic) stay.
+        error.args = (f"{given.name}: {error.args[0]}", *error.args[1:])
+        raise
+    if module.instruction_count == 0:
+        declared = len(module.headers)
+        raise NoFunctionBodyError(
+            f"{given.name}: no function body ({declared} declared functions, {len(module.global_lines)} globals). "
+            "Give a module with at least one `define`"
+        )
+    return module
+
+
+def _canonicalise(given: InputBytes, options: ReadOptions, worker: LLVMWorker) -> str:
+    bitcode = given.kind == "bitcode"
+    try:
+        return worker.canonicalise(given.data, bitcode=bitcode, timeout=options.timeout)
+    except IRParseError as refusal:
+        if bitcode:
+            refusal.args = (refusal.args[0] + ". The file may be truncated: write it again with `clang -c -emit-llvm`",)
+            raise
+        text = given.data.decode("utf-8", "surrogateescape")
+        fixed = dialect.modernise(text)
+        if fixed != text:
+            try:
+                return worker.canonicalise(
+                    fixed.encode("utf-8", "surrogateescape"), bitcode=False, timeout=options.timeout
+                )
+            except IRParseError as second:
+                refusal = second
+        advice = dialect.explain(text, refusal.diagnostic) or (
+            "If it is IR, check it with `opt -passes=verify`; if it is source, name it .c, .cpp, .cl or .cu"
+        )
+        refusal.args = (f"{refusal.args[0]}. {advice}",)
+        raise refusal from None

@@ -1,0 +1,389 @@
+"""One pass over canonical text: `read_canonical` makes an `IRModule` of LLVM 22's print-out.
+
+An instruction's local names are cut out of its line; what remains is its template. Templates repeat (a module
+of 230,000 instructions has some 10,000), so each is parsed once (`mirenc.ir.grammar`) and an instruction costs a
+split, a look-up and a few appends. Operands of all instructions are then gathered in numpy.
+
+Measured against walking llvmlite's values one by one: 10 s for that module there, see tests/benchmarks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mirenc.errors import IRParseError
+from mirenc.ir.grammar import Form, Parser, parse_form
+from mirenc.ir.module import (
+    FunctionHeader,
+    IRArgument,
+    IRModule,
+    ModuleArrays,
+    OperandKind,
+    TextTable,
+)
+from mirenc.ir.symbols import display_symbols
+
+__all__ = ["join_lines", "label_name", "read_canonical", "split_locals"]
+
+_LOCAL = re.compile(r"%([-a-zA-Z$._0-9]+)")
+# With quotes in the line, strings must be stepped over: `%` and names may stand inside them.
+_LOCAL_OR_STRING = re.compile(r'%(?:([-a-zA-Z$._0-9]+)|("[^"]*"))|[@!c]?"[^"]*"')
+_ATTACHMENTS = re.compile(r", ![-\w.$\\]+ !\d+(?:, ![-\w.$\\]+ !\d+)*$", re.MULTILINE)
+_DEBUG_RECORD = re.compile(r"\n    #dbg_[^\n]*")
+_LABEL = re.compile(r'("[^"]*"|[-a-zA-Z$._0-9]+):')
+_SOURCE_NAME = re.compile(r'^source_filename = "([^"]*)"', re.MULTILINE)
+
+# Codes of a local name, per function: instructions of the module from 0, then arguments, then blocks.
+_ARGUMENT = 1 << 40
+_BLOCK = 1 << 41
+
+Int64 = NDArray[np.int64]
+
+
+def join_lines(text: str) -> str:
+    """Put every instruction on one line; leave out debug records and metadata attachments."""
+    if "\n    #dbg_" in text:
+        text = _DEBUG_RECORD.sub("", text)
+    # LLVM breaks lines only inside switch, invoke, callbr and landingpad, always with this indentation.
+    text = text.replace("\n          ", " ").replace("\n    ", " ").replace("\n  ]", " ]")
+    if ", !" in text:
+        text = _ATTACHMENTS.sub("", text)
+    return text
+
+
+def split_locals(line: str) -> tuple[str, list[str]]:
+    """Template (every local name replaced by ``%``) and the names, in order; quoted names keep their quotes."""
+    if '"' not in line:
+        parts = _LOCAL.split(line)
+        return "%".join(parts[::2]), parts[1::2]
+    pieces: list[str] = []
+    names: list[str] = []
+    at = 0
+    for match in _LOCAL_OR_STRING.finditer(line):
+        name = match[1] or match[2]
+        if name is None:
+            continue
+        pieces += [line[at : match.start()], "%"]
+        names.append(name)
+        at = match.end()
+    return "".join(pieces) + line[at:], names
+
+
+def label_name(line: str) -> str:
+    """Name of the block a label line begins, as printed (quotes are part of a printed name: `5` is not `"5"`)."""
+    match = _LABEL.match(line)
+    if match is None:
+        raise IRParseError(f"not a label in canonical text (a bug of mirenc): {line!r}")
+    return match[1]
+
+
+@dataclass(slots=True)
+class _Forms:
+    """Distinct forms of a module, found by template."""
+
+    display: Callable[[str], str]
+    forms: list[Form] = field(default_factory=list)
+    by_template: dict[str, tuple[int, Form]] = field(default_factory=dict)
+    by_names: dict[tuple[str, ...], tuple[int, Form]] = field(default_factory=dict)
+
+    def add(self, template: str) -> tuple[int, Form]:
+        """Parse a template not seen before; it still has the indentation of its line."""
+        form = parse_form(template.strip(), self.display)
+        # A form with named types is only the pattern of the forms that fill the names in.
+        index = -1 if form.name_slots else self._append(form)
+        entry = self.by_template[template] = (index, form)
+        return entry
+
+    def resolve(self, template: str, pattern: Form, names: list[str]) -> tuple[int, Form]:
+        """The form of a template whose placeholders are in part names of types or blocks."""
+        key = (template, *(names[slot] for slot in pattern.name_slots))
+        entry = self.by_names.get(key)
+        if entry is None:
+            pieces = template.strip().split("%")
+            filled = set(pattern.name_slots)
+            text = pieces[0] + "".join(
+                "%" + (names[slot] if slot in filled else "") + piece
+                for slot, piece in enumerate(pieces[1:])
+            )
+            form = parse_form(text, self.display)
+            entry = self.by_names[key] = (self._append(form), form)
+        return entry
+
+    def _append(self, form: Form) -> int:
+        self.forms.append(form)
+        return len(self.forms) - 1
+
+
+def read_canonical(
+    text: str, *, name: str, demangle: Callable[[list[str]], list[str]] | None = None
+) -> IRModule:
+    """Read LLVM 22's canonical text.
+
+    Parameters
+    ----------
+    text : str
+        What LLVM printed for a verified module.
+    name : str
+        Where it came from, for messages.
+    demangle : callable, optional
+        Names -> demangled names. Without it, names stay as they are.
+    """
+    text = join_lines(text)
+    # ModuleID names the input file or memory buffer; the content hash must not depend on it.
+    if text.startswith("; ModuleID"):
+        text = text[text.index("\n") + 1 :]
+    source = _SOURCE_NAME.search(text)
+    display = display_symbols(text, demangle)
+    forms = _Forms(lambda symbol: display.get(symbol, symbol))
+    reading = _Reading(forms)
+    reading.run(text.split("\n"))
+    return reading.module(
+        name=name, source_name=source[1] if source else "", text=text, display=display
+    )
+
+
+class _Reading:
+    """State of the pass; what it collects is what `_gather` turns into arrays."""
+
+    def __init__(self, forms: _Forms) -> None:
+        self.forms = forms
+        self.headers: list[FunctionHeader] = []
+        self.type_lines: list[str] = []
+        self.global_lines: list[str] = []
+        self.inst_form: list[int] = []
+        self.inst_line: list[int] = []
+        self.block_start: list[int] = []
+        self.codes: list[Int64] = []
+
+    def run(self, lines: list[str]) -> None:
+        number, count = 0, len(lines)
+        while number < count:
+            line = lines[number]
+            number += 1
+            if line.startswith("define "):
+                number = self._function(lines, number)
+            elif line.startswith("declare "):
+                self._header(line, is_declaration=True, first=len(self.inst_form))
+            elif line.startswith("%"):
+                self.type_lines.append(line)
+            elif line.startswith("@"):
+                self.global_lines.append(line)
+
+    def _header(self, line: str, *, is_declaration: bool, first: int) -> FunctionHeader:
+        name, return_type, arguments, _ = parse_header(line)
+        block = len(self.block_start)
+        header = FunctionHeader(
+            name, is_declaration, return_type, arguments, first, len(self.inst_form), block, block
+        )
+        self.headers.append(header)
+        return header
+
+    def _function(self, lines: list[str], number: int) -> int:
+        """Read a body whose ``define`` line is ``lines[number - 1]``; the number of the line after it."""
+        first = len(self.inst_form)
+        first_block = len(self.block_start)
+        name, return_type, arguments, printed_names = parse_header(lines[number - 1])
+        # Bound to locals: this loop runs once per instruction and is the cost of reading.
+        split, by_template = _LOCAL.split, self.forms.by_template
+        inst_form, inst_line, block_start = self.inst_form, self.inst_line, self.block_start
+        values: dict[str, int] = {
+            printed: _ARGUMENT + index for index, printed in enumerate(printed_names)
+        }
+        names: list[str] = []
+        index = first
+        if not _LABEL.match(lines[number]):
+            block_start.append(index)  # an entry block without a printed label
+        while True:
+            line = lines[number]
+            number += 1
+            if line.startswith("  "):
+                if '"' in line:
+                    template, found = split_locals(line)
+                else:
+                    parts = split(line)
+                    template, found = "%".join(parts[::2]), parts[1::2]
+                entry = by_template.get(template)
+                if entry is None:
+                    entry = self.forms.add(template)
+                row, form = entry
+                if row < 0:
+                    row, form = self.forms.resolve(template, form, found)
+                if form.has_result:
+                    values[found[0]] = index
+                names += found
+                inst_form.append(row)
+                inst_line.append(number - 1)
+                index += 1
+            elif line == "}":
+                break
+            elif line and line[0] != ";":
+                values[label_name(line)] = _BLOCK + len(block_start)
+                block_start.append(index)
+        get = values.get
+        self.codes.append(np.array([get(found, -1) for found in names], dtype=np.int64))
+        self.headers.append(
+            FunctionHeader(
+                name, False, return_type, arguments, first, index, first_block, len(block_start)
+            )
+        )
+        return number
+
+    def module(self, *, name: str, source_name: str, text: str, display: dict[str, str]) -> IRModule:
+        symbols, constants, types = TextTable(), TextTable(), TextTable()
+        functions = {"@" + header.name for header in self.headers}
+        arrays = _gather(self, symbols, constants, types, functions)
+        return IRModule(
+            name=name,
+            source_name=source_name,
+            text=text,
+            headers=self.headers,
+            type_lines=self.type_lines,
+            global_lines=self.global_lines,
+            forms=self.forms.forms,
+            symbols=symbols.texts,
+            constants=[tuple(text.split("\0")) for text in constants.texts],  # type: ignore[misc]
+            types=types.texts,
+            display=display,
+            arrays=arrays,
+        )
+
+
+def parse_header(line: str) -> tuple[str, str, tuple[IRArgument, ...], list[str]]:
+    """Name, return type, arguments, and the arguments' printed names, of a ``define`` or ``declare`` line."""
+    parser = Parser(line)
+    parser.at = 1
+    while not parser.at_type():
+        first = parser.at
+        parser.at += 1
+        if parser.word == "(":
+            parser.skip_balanced()
+        elif parser.word == "=":
+            parser.at += 2
+        elif parser.kind == "number" and parser.words[first] in ("align", "cc"):
+            parser.at += 1
+    return_type = parser.type()
+    name = parser.word[1:]
+    parser.at += 2  # name, opening parenthesis
+    arguments: list[IRArgument] = []
+    printed_names: list[str] = []
+    while parser.at < parser.count and not parser.accept(")"):
+        if parser.accept("..."):
+            continue
+        type_text = parser.type()
+        parser.attributes()
+        printed = ""
+        if parser.kind == "local":
+            printed = parser.word[1:]
+            parser.at += 1
+        printed_names.append(printed)
+        arguments.append(IRArgument(printed.strip('"'), type_text))
+        parser.accept(",")
+    return name, return_type, tuple(arguments), printed_names
+
+
+_FORM_KINDS = {
+    "local": OperandKind.INSTRUCTION,  # or an argument: the code tells
+    "label": OperandKind.BLOCK,
+    "constant": OperandKind.CONSTANT,
+    "metadata": OperandKind.METADATA,
+    "asm": OperandKind.ASM,
+}
+
+
+def ragged(starts: Int64, counts: Int64) -> Int64:
+    """Positions ``starts[i], ..., starts[i] + counts[i] - 1`` for every i, concatenated."""
+    total = int(counts.sum())
+    first = np.cumsum(counts) - counts
+    return np.arange(total, dtype=np.int64) + np.repeat(starts - first, counts)
+
+
+def _starts(counts: Int64) -> Int64:
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(counts, dtype=np.int64)])
+
+
+def _gather(
+    reading: _Reading, symbols: TextTable, constants: TextTable, types: TextTable, functions: set[str]
+) -> ModuleArrays:
+    """Operands and successors of all instructions, from those of their forms."""
+    forms = reading.forms.forms
+    # Operands and successors of every form, flat.
+    op_count = np.array([len(form.operands) for form in forms], dtype=np.int64)
+    succ_count = np.array([len(form.successors) for form in forms], dtype=np.int64)
+    kinds: list[int] = []
+    slots: list[int] = []
+    refs: list[int] = []
+    type_rows: list[int] = []
+    callees: list[int] = []
+    for form in forms:
+        for operand in form.operands:
+            ref = -1
+            if operand.kind == "symbol":
+                function = operand.text in functions
+                kind = OperandKind.FUNCTION if function else OperandKind.GLOBAL
+                ref = symbols.row(operand.text)
+            else:
+                kind = _FORM_KINDS[operand.kind]
+                if operand.kind == "constant":
+                    ref = constants.row(operand.type + "\0" + operand.text)
+            kinds.append(kind)
+            slots.append(-1 if operand.kind == "metadata" else operand.slot)
+            refs.append(ref)
+            type_rows.append(types.row(operand.type))
+        callee = form.operands[-1].text if form.callee else ""
+        callees.append(symbols.row(callee) if callee in functions else -1)
+    op_kind, op_slot = np.array(kinds, np.int64), np.array(slots, np.int64)
+    op_ref, op_type = np.array(refs, np.int64), np.array(type_rows, np.int64)
+    succ_slot = np.array([slot for form in forms for slot in form.successors], np.int64)
+
+    form_of = np.array(reading.inst_form, dtype=np.int64)
+    codes = np.concatenate(reading.codes) if reading.codes else np.zeros(0, np.int64)
+    slot_count = np.array([form.slots for form in forms], dtype=np.int64)[form_of]
+    slot_start = _starts(slot_count)[:-1]
+
+    per_inst = op_count[form_of]
+    rows = ragged(_starts(op_count)[:-1][form_of], per_inst)
+    kind = op_kind[rows]
+    ref = op_ref[rows]
+    local = op_slot[rows] >= 0
+    code = codes[(np.repeat(slot_start, per_inst) + op_slot[rows])[local]]
+    if code.size and code.min() < 0:
+        raise IRParseError("a local name has no definition in the canonical text (a bug of mirenc)")
+    ref[local] = np.where(code >= _BLOCK, code - _BLOCK, np.where(code >= _ARGUMENT, code - _ARGUMENT, code))
+    kind[local] = np.where(
+        code >= _BLOCK,
+        OperandKind.BLOCK,
+        np.where(code >= _ARGUMENT, OperandKind.ARGUMENT, OperandKind.INSTRUCTION),
+    )
+
+    block_start = np.array([*reading.block_start, len(form_of)], dtype=np.int64)
+    # Only the last instruction of a block has successors.
+    succ_per_inst = succ_count[form_of]
+    succ_rows = ragged(_starts(succ_count)[:-1][form_of], succ_per_inst)
+    successor = codes[np.repeat(slot_start, succ_per_inst) + succ_slot[succ_rows]] - _BLOCK
+    last = block_start[1:] - 1
+    successor_start = _starts(succ_per_inst[last] if len(last) else np.zeros(0, np.int64))
+
+    block = np.repeat(np.arange(len(block_start) - 1), np.diff(block_start))
+    sizes = [header.last - header.first for header in reading.headers]
+    function = np.repeat(np.arange(len(sizes)), sizes)
+    callee_of = np.array(callees, dtype=np.int64)
+    small = np.int32
+    return ModuleArrays(
+        form=form_of.astype(small),
+        block=block.astype(small),
+        function=function.astype(small),
+        line=np.array(reading.inst_line, dtype=small),
+        block_start=block_start.astype(small),
+        operand_start=_starts(per_inst).astype(small),
+        operand_kind=kind.astype(np.int8),
+        operand_ref=ref.astype(small),
+        operand_type=op_type[rows].astype(small),
+        successor_start=successor_start.astype(small),
+        successor=successor.astype(small),
+        callee=callee_of[form_of].astype(small),
+    )

@@ -1,0 +1,116 @@
+"""Statements of a module: the sequence of canonical lines that the text encoder reads.
+
+Paper section 3.1: the IR is read statement by statement, and its own sample is a type definition, so type
+definitions and globals count beside instructions. Order: types, globals, instructions.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mirenc.ir.module import IRModule, TextTable, global_name
+
+__all__ = ["NORMALISATIONS", "UNDEFINED_FUNCTION", "Statements", "statements_of"]
+
+NORMALISATIONS = ("none", "locals")
+# What ProGraML writes on the node of a declared function.
+UNDEFINED_FUNCTION = "; undefined function"
+
+_GROUP_REFERENCE = re.compile(r" #\d+")
+_GLOBAL_NOISE = re.compile(
+    r"\b(?:private|internal|available_externally|linkonce_odr|linkonce|weak_odr|weak|common|appending|extern_weak"
+    r"|dso_local|dso_preemptable|hidden|protected|default|dllimport|dllexport|local_unnamed_addr|unnamed_addr"
+    r"|externally_initialized) "
+)
+_GLOBAL_TAIL = re.compile(
+    r',? (?:align \d+|comdat(?:\(\$[^)]*\))?|section "[^"]*"|partition "[^"]*"|code_model "[^"]*"'
+    r"|no_sanitize_\w+|sanitize_\w+|#\d+|!\w+ !\d+)(?=,|$| )"
+)
+_SYMBOL = re.compile(r"@[-a-zA-Z$._0-9]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Statements:
+    """The statements of a module at one level of normalisation. S statements, U distinct texts.
+
+    Attributes
+    ----------
+    level : str
+        ``none`` or ``locals``.
+    texts : list of str, length U
+        Distinct statement texts.
+    row : (S,) int32
+        Text of each statement: type definitions, then globals, then instructions in module order.
+    first_global : int
+        Number of the first global's statement.
+    first_instruction : int
+        Number of the first instruction's statement.
+    """
+
+    level: str
+    texts: list[str]
+    row: NDArray[np.int32]
+    first_global: int
+    first_instruction: int
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+    def __getitem__(self, index: int) -> str:
+        return self.texts[self.row[index]]
+
+
+def statements_of(module: IRModule, level: str = "locals") -> Statements:
+    """Statements of a module.
+
+    Parameters
+    ----------
+    module : IRModule
+    level : str
+        ``none`` is the paper's: the canonical line without metadata attachments and attribute groups. ``locals`` also
+        replaces local names by ``%``, drops attributes, alignment, linkage and debug records, and demangles symbols, so
+        that equal statements of different programs are equal.
+
+    Raises
+    ------
+    ValueError
+        Unknown level.
+    """
+    table = TextTable()
+    if level == "locals":
+        head = [table.row(line) for line in module.type_lines]
+        head += [table.row(_plain_global(line, module.display)) for line in module.global_lines]
+        form_row = np.array([table.row(form.statement) for form in module.forms], dtype=np.int32)
+        body = form_row[module.arrays.form]
+    elif level == "none":
+        head = [table.row(line) for line in module.type_lines + module.global_lines]
+        lines = module.lines
+        body = np.array(
+            [table.row(_without_groups(lines[line])) for line in module.arrays.line], dtype=np.int32
+        )
+    else:
+        raise ValueError(f"unknown normalisation {level!r}; available: {', '.join(NORMALISATIONS)}")
+    row = np.concatenate([np.array(head, dtype=np.int32), body])
+    return Statements(level, table.texts, row, len(module.type_lines), len(head))
+
+
+def _without_groups(line: str) -> str:
+    line = line.strip()
+    return _GROUP_REFERENCE.sub("", line) if "#" in line and '"' not in line else line
+
+
+def _plain_global(line: str, display: dict[str, str]) -> str:
+    """A global's line as level ``locals`` has it."""
+    name = global_name(line)
+    rest = line[len(name) + len(" = ") :]
+    # Only the words before the type are linkage and visibility; the initialiser may hold any text.
+    head, keyword, tail = re.split(r"\b(global|constant|alias|ifunc)\b", rest, maxsplit=1)
+    head = _GLOBAL_NOISE.sub("", head)
+    text = f"{name} = {head}{keyword}{_GLOBAL_TAIL.sub('', tail)}"
+    if display:
+        text = _SYMBOL.sub(lambda match: display.get(match[0], match[0]), text)
+    return text

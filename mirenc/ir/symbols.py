@@ -1,0 +1,68 @@
+"""How symbols are shown in statements: C++ and old Rust names demangled, numbered private strings without number.
+
+``@_ZNSt6vectorIiSaIiEE9push_backERKi`` becomes ``@std::vector<int, std::allocator<int>>::push_back``: parameter
+lists are left out, since the call statement gives the argument types anyway and 64 tokens are few.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+__all__ = ["display_symbols", "strip_parameters"]
+
+_MANGLED = re.compile(r"@(_{1,3}Z[\w$.]+)")
+_RUST_HASH = re.compile(r"::h[0-9a-f]{16}$")
+# clang and rustc number private constants as they come: the number is an accident of the rest of the file.
+_OPERATOR = re.compile(r"(?<![A-Za-z0-9_])operator(?![A-Za-z0-9_])(?:\(\)|\[\]|[-<>=!+*/%&|^~,]+)?")
+_NUMBERED = re.compile(r"@((?:\.str|str|switch\.table|\.L?__const|anon|alloc)\.[0-9][.0-9a-f]*)(?![\w$.-])")
+
+
+def strip_parameters(name: str) -> str:
+    """Leave out a demangled function's return type, parameter list and qualifiers.
+
+    ``void f<int>(int)`` becomes ``f<int>``. Names without a parameter list (variables, ``vtable for S``) stay whole.
+    """
+    name = name.replace("(anonymous namespace)", "{anonymous}")
+    while "> >" in name:
+        name = name.replace("> >", ">>")
+    depth, index = 0, 0
+    parameters = -1  # where the last top-level parenthesis opens
+    spaces: list[int] = []  # top-level spaces before it, but those after `operator`
+    in_operator = False
+    while index < len(name):
+        match = _OPERATOR.match(name, index)
+        if match:
+            # The signs of operator<<, operator() and the like are no brackets; its space parts no words.
+            in_operator = True
+            index = match.end()
+            continue
+        char = name[index]
+        if char in "<([{":
+            if char == "(" and depth == 0:
+                parameters = index
+            depth += 1
+        elif char in ">)]}":
+            depth -= 1
+        elif char == " " and depth == 0 and not in_operator:
+            spaces.append(index)
+        index += 1
+    if parameters <= 0 or " for " in name:
+        return name
+    start = max((space for space in spaces if space < parameters), default=-1) + 1
+    return name[start:parameters].strip()
+
+
+def display_symbols(
+    text: str, demangle: Callable[[list[str]], list[str]] | None
+) -> dict[str, str]:
+    """Symbols (with ``@``) of a module's text that statements show in another way, and how."""
+    shown: dict[str, str] = {}
+    for name in set(_NUMBERED.findall(text)):
+        shown["@" + name] = "@" + re.sub(r"\.[0-9][.0-9a-f]*$", "", name)
+    if demangle is not None and "@_Z" in text:
+        mangled = sorted(set(_MANGLED.findall(text)))
+        for name, plain in zip(mangled, demangle(mangled), strict=True):
+            if plain != name:
+                shown["@" + name] = "@" + strip_parameters(_RUST_HASH.sub("", plain))
+    return shown

@@ -1,0 +1,71 @@
+"""`MIREncoder`: text encoder, graph encoder and matching head in one module (paper figure 1).
+
+The vector of a module is the mean of its statement vectors beside the mean of its node vectors; the matching head
+tells from the two whether they come from one IR (paper section 3.4: concatenated -> linear layers -> BCE).
+"""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from mirenc.config import ModelConfig
+from mirenc.model.graph_encoder import GraphEncoder
+from mirenc.model.text_encoder import PAD_ID, MLMHead, TextEncoder
+
+__all__ = ["MIREncoder", "MatchingHead"]
+
+
+class MatchingHead(nn.Module):
+    """Text vector and graph vector to the logit "these are one IR".
+
+    logit = w3 relu(W2 relu(W1 [text; graph]))
+    """
+
+    def __init__(self, text: int, graph: int, hidden: int) -> None:
+        super().__init__()
+        self.norm_text = nn.LayerNorm(text)
+        self.norm_graph = nn.LayerNorm(graph)
+        self.linear1 = nn.Linear(text + graph, hidden)
+        self.linear2 = nn.Linear(hidden, hidden)
+        self.linear3 = nn.Linear(hidden, 1)
+
+    def forward(self, text: Tensor, graph: Tensor) -> Tensor:
+        """Logits.
+
+        Shapes: (B, H), (B, d) -> (B,)
+        """
+        x = torch.cat([self.norm_text(text), self.norm_graph(graph)], -1)
+        x = F.relu(self.linear1(x))
+        return self.linear3(F.relu(self.linear2(x))).squeeze(-1)
+
+
+class MIREncoder(nn.Module):
+    """The whole model.
+
+    Parameters
+    ----------
+    config : ModelConfig
+    """
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.text = TextEncoder(config.text, config.tokenizer)
+        self.mlm = MLMHead(self.text)
+        self.graph = GraphEncoder(config.graph, config.text.hidden)
+        self.matching = MatchingHead(config.text.hidden, config.graph.out, config.matching.hidden)
+
+    def parameter_count(self) -> int:
+        """Number of parameters; the tied output matrix counts once."""
+        return sum(parameter.numel() for parameter in self.parameters())
+
+    def text_features(self, text_ids: Tensor) -> Tensor:
+        """Node features of texts: mean of the token embeddings, [CLS], [SEP] and [PAD] left out.
+
+        Shapes: (U, T) int64 -> (U, H)
+        """
+        real = (text_ids != PAD_ID) & (text_ids != 1) & (text_ids != 2)
+        weight = real.unsqueeze(-1).to(self.text.token.weight.dtype)  # (U, T, 1)
+        return (self.text.token(text_ids) * weight).sum(1) / weight.sum(1).clamp(min=1)

@@ -1,0 +1,242 @@
+"""The model in numpy: the same numbers as the torch modules, without torch's start-up time.
+
+Importing torch and torch-geometric takes seconds; embedding a small file takes milliseconds. So inference on a CPU needs
+neither. `tests/model/test_runtimes_agree.py` holds this to the torch modules at 1e-5. Formulae: `mirenc.model.text_encoder`
+and `mirenc.model.graph_encoder`.
+
+Statements are grouped by exact length, so there is no padding and no mask, and a statement's vector does not depend on
+its batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from mirenc.config import ModelConfig
+from mirenc.graph import Flow, NodeKind
+from mirenc.sample import IRSample
+
+__all__ = ["NumpyRuntime"]
+
+Float32 = NDArray[np.float32]
+Weights = dict[str, Float32]
+_NORM_EPSILON = np.float32(1e-5)
+# Tokens a matrix product works on at once: large enough for BLAS, small enough for the cache.
+_CHUNK_TOKENS = 4096
+
+
+def _layer_norm(x: Float32, weight: Float32, bias: Float32) -> Float32:
+    x = x - x.mean(-1, keepdims=True)
+    variance = np.einsum("...i,...i->...", x, x)[..., None] / np.float32(x.shape[-1])
+    x /= np.sqrt(variance + _NORM_EPSILON)
+    x *= weight
+    x += bias
+    return x
+
+
+def _gelu(x: Float32) -> Float32:
+    """GELU by the tanh formula, in place where it can."""
+    inner = x * x
+    inner *= np.float32(0.044715)
+    inner += np.float32(1.0)
+    inner *= x
+    inner *= np.float32(0.7978845608028654)
+    np.tanh(inner, out=inner)
+    inner += np.float32(1.0)
+    inner *= x
+    inner *= np.float32(0.5)
+    return inner
+
+
+def _softmax(x: Float32) -> Float32:
+    x -= x.max(-1, keepdims=True)
+    np.exp(x, out=x)
+    x /= x.sum(-1, keepdims=True)
+    return x
+
+
+class NumpyRuntime:
+    """Inference with plain arrays.
+
+    Parameters
+    ----------
+    config : ModelConfig
+    weights : dict of float32 arrays
+        Named as in the torch module's ``state_dict``.
+    """
+
+    name = "numpy"
+
+    def __init__(self, config: ModelConfig, weights: Weights) -> None:
+        self.config = config
+        # Transposed once, so that x @ W runs on contiguous rows.
+        self.w = {
+            name: np.ascontiguousarray(value.T) if value.ndim == 2 and _is_linear(name) else value
+            for name, value in weights.items()
+        }
+
+    def _linear(self, x: Float32, name: str) -> Float32:
+        y = x @ self.w[f"{name}.weight"]
+        y += self.w[f"{name}.bias"]
+        return y
+
+    def _norm(self, x: Float32, name: str) -> Float32:
+        return _layer_norm(x, self.w[f"{name}.weight"], self.w[f"{name}.bias"])
+
+    # -- text ------------------------------------------------------------------------------------------
+    def encode_texts(
+        self,
+        text_ids: NDArray[np.uint16],
+        text_length: NDArray[np.int32],
+        *,
+        advance: Callable[[int], None] | None = None,
+    ) -> Float32:
+        """Statement vectors.
+
+        Parameters
+        ----------
+        text_ids : (U, L) uint16
+        text_length : (U,) int32
+        advance : callable, optional
+            Told how many texts are done, for a progress bar.
+
+        Returns
+        -------
+        (U, H) float32
+        """
+        out = np.empty((len(text_ids), self.config.text.hidden), dtype=np.float32)
+        order = np.argsort(text_length, kind="stable")
+        lengths, starts = np.unique(text_length[order], return_index=True)
+        for length, first, last in zip(lengths, starts, [*starts[1:], len(order)], strict=True):
+            step = max(1, _CHUNK_TOKENS // int(length))
+            for at in range(int(first), int(last), step):
+                rows = order[at : min(at + step, int(last))]
+                out[rows] = self._encode(text_ids[rows, : int(length)])
+                if advance is not None:
+                    advance(len(rows))
+        return out
+
+    def _encode(self, ids: NDArray[np.uint16]) -> Float32:
+        """Vectors of statements of equal length. Shapes: (B, T) -> (B, H)."""
+        batch, length = ids.shape
+        text = self.config.text
+        x = self.w["text.token.weight"][ids] + self.w["text.position.weight"][:length]
+        x = self._norm(x, "text.norm_in").reshape(batch * length, -1)  # (B T, H)
+        for layer in range(text.layers):
+            prefix = f"text.blocks.{layer}"
+            qkv = self._linear(self._norm(x, f"{prefix}.norm1"), f"{prefix}.qkv")
+            qkv = qkv.reshape(batch, length, 3, text.heads, -1).transpose(2, 0, 3, 1, 4)
+            q, k, v = qkv[0], qkv[1], qkv[2]  # each (B, heads, T, H / heads)
+            scores = q @ k.transpose(0, 1, 3, 2)  # (B, heads, T, T)
+            scores *= np.float32(1.0 / np.sqrt(q.shape[-1]))
+            y = _softmax(scores) @ v  # (B, heads, T, H / heads)
+            y = y.transpose(0, 2, 1, 3).reshape(batch * length, -1)
+            x += self._linear(y, f"{prefix}.project")
+            y = _gelu(self._linear(self._norm(x, f"{prefix}.norm2"), f"{prefix}.expand"))
+            x += self._linear(y, f"{prefix}.contract")
+        x = self._norm(x, "text.norm_out").reshape(batch, length, -1)
+        if text.pooling == "cls":
+            return np.ascontiguousarray(x[:, 0])
+        result: Float32 = x.mean(1)
+        return result
+
+    # -- graph -----------------------------------------------------------------------------------------
+    def text_features(self, text_ids: NDArray[np.uint16], text_length: NDArray[np.int32]) -> Float32:
+        """Node features of texts: mean of the token embeddings without [CLS] and [SEP].
+
+        Returns
+        -------
+        (U, H) float32
+        """
+        embedding = self.w["text.token.weight"]
+        counts = np.maximum(text_length.astype(np.int64) - 2, 0)
+        # A sparse (U, V) matrix of token shares times the embedding: one pass over the tokens.
+        inside = np.arange(text_ids.shape[1]) < (text_length - 1)[:, None]
+        inside[:, 0] = False
+        shares = np.repeat((1.0 / np.maximum(counts, 1)).astype(np.float32), counts)
+        pointer = np.concatenate([[0], np.cumsum(counts)])
+        matrix = sp.csr_matrix(
+            (shares, text_ids[inside].astype(np.int64), pointer),
+            shape=(len(text_ids), embedding.shape[0]),
+        )
+        result: Float32 = matrix @ embedding
+        return result
+
+    def encode_nodes(self, sample: IRSample) -> Float32:
+        """Node vectors.
+
+        Returns
+        -------
+        (N, d) float32
+        """
+        features = self.text_features(sample.text_ids, sample.text_length)
+        # The first product depends on a node's text and kind alone: once per distinct pair, not per node.
+        kinds = len(NodeKind)
+        pair = sample.node_row.astype(np.int64) * kinds + sample.node_kind
+        pairs, node_pair = np.unique(pair, return_inverse=True)
+        x = self._norm(
+            features[pairs // kinds] + self.w["graph.kind.weight"][pairs % kinds], "graph.norm_in"
+        )
+        x = x @ self.w["graph.conv1.lin.weight"]  # (pairs, hidden)
+        total: Float32 | None = None
+        for flow in Flow:
+            adjacency = _normalised_adjacency(sample, flow)
+            # N_f X W1: the columns of N_f are gathered by pair, so X W1 is never spread over the nodes.
+            spread = sp.csr_matrix(
+                (adjacency.data, node_pair[adjacency.indices], adjacency.indptr),
+                shape=(adjacency.shape[0], len(pairs)),
+            )
+            hidden = spread @ x
+            hidden += self.w["graph.conv1.bias"]
+            np.maximum(hidden, 0, out=hidden)
+            z = adjacency @ (hidden @ self.w["graph.conv2.lin.weight"])
+            del hidden
+            total = z if total is None else np.add(total, z, out=total)
+        assert total is not None
+        total *= np.float32(1.0 / len(Flow))
+        total += self.w["graph.conv2.bias"]
+        return total
+
+    # -- matching --------------------------------------------------------------------------------------
+    def match(self, text: Float32, graph: Float32) -> Float32:
+        """Probability that a text vector and a graph vector come from one IR.
+
+        Shapes: (B, H), (B, d) -> (B,)
+        """
+        x = np.concatenate(
+            [self._norm(text, "matching.norm_text"), self._norm(graph, "matching.norm_graph")], -1
+        )
+        x = np.maximum(self._linear(x, "matching.linear1"), 0)
+        x = np.maximum(self._linear(x, "matching.linear2"), 0)
+        logit = self._linear(x, "matching.linear3")[..., 0]
+        result: Float32 = 1.0 / (1.0 + np.exp(-logit))
+        return result
+
+
+def _is_linear(name: str) -> bool:
+    return not name.startswith(("text.token", "text.position", "graph.kind"))
+
+
+def _normalised_adjacency(sample: IRSample, flow: Flow) -> sp.csr_matrix:
+    """D^-1/2 (A + I) D^-1/2 of one flow, A symmetric and without repetition. (N, N) float32."""
+    nodes = len(sample.node_row)
+    source, target = sample.edge_index[:, sample.edge_flow == flow]
+    ones = np.ones(2 * len(source) + nodes, dtype=np.float32)
+    loop = np.arange(nodes, dtype=np.int32)
+    adjacency = sp.csr_matrix(
+        (
+            ones,
+            (np.concatenate([source, target, loop]), np.concatenate([target, source, loop])),
+        ),
+        shape=(nodes, nodes),
+    )
+    adjacency.sum_duplicates()
+    adjacency.data[:] = 1.0  # parallel edges count once
+    scale = (1.0 / np.sqrt(np.diff(adjacency.indptr))).astype(np.float32)
+    adjacency.data *= np.repeat(scale, np.diff(adjacency.indptr))
+    adjacency.data *= scale[adjacency.indices]
+    return adjacency

@@ -1,0 +1,137 @@
+"""The text encoder: a Transformer over the tokens of one statement, and its masked-language-modelling head.
+
+Paper section 3.2: statements are encoded one by one and pre-trained with MLM. Architecture: BERT's, with the layer norm
+before each sub-layer (it trains without a long warm-up). Needs torch; `mirenc.model.numpy_runtime` computes the same.
+
+    h = LN(E[ids] + P[0..T-1])
+    h = h + Attention(LN(h));  h = h + W2 gelu(W1 LN(h))        (layers times)
+    statement = mean over tokens of LN(h)                       (or its [CLS] row)
+"""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from mirenc.config import TextEncoderConfig, TokenizerConfig
+
+__all__ = ["MLMHead", "TextEncoder"]
+
+PAD_ID = 3
+
+
+def gelu(x: Tensor) -> Tensor:
+    """GELU by the tanh formula, which numpy computes as fast as torch does."""
+    return F.gelu(x, approximate="tanh")
+
+
+class Block(nn.Module):
+    """One pre-norm Transformer layer."""
+
+    def __init__(self, config: TextEncoderConfig) -> None:
+        super().__init__()
+        self.heads = config.heads
+        self.dropout = config.dropout
+        self.norm1 = nn.LayerNorm(config.hidden)
+        self.qkv = nn.Linear(config.hidden, 3 * config.hidden)
+        self.project = nn.Linear(config.hidden, config.hidden)
+        self.norm2 = nn.LayerNorm(config.hidden)
+        self.expand = nn.Linear(config.hidden, config.feed_forward)
+        self.contract = nn.Linear(config.feed_forward, config.hidden)
+
+    def forward(self, x: Tensor, mask: Tensor | None) -> Tensor:
+        """One layer; ``mask`` is (B, 1, 1, T), True where a token may be attended to.
+
+        Shapes: (B, T, H) -> (B, T, H)
+        """
+        batch, length, hidden = x.shape
+        qkv = self.qkv(self.norm1(x)).view(batch, length, 3, self.heads, -1)
+        q, k, v = qkv.permute(2, 0, 3, 1, 4)  # each (B, heads, T, H / heads)
+        y = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+        y = self.project(y.transpose(1, 2).reshape(batch, length, hidden))  # (B, T, H)
+        x = x + F.dropout(y, self.dropout, self.training)
+        y = self.contract(gelu(self.expand(self.norm2(x))))
+        return x + F.dropout(y, self.dropout, self.training)
+
+
+class TextEncoder(nn.Module):
+    """Statements to vectors.
+
+    Parameters
+    ----------
+    config : TextEncoderConfig
+    tokenizer : TokenizerConfig
+        Gives vocabulary size and the number of positions.
+    """
+
+    def __init__(self, config: TextEncoderConfig, tokenizer: TokenizerConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.token = nn.Embedding(tokenizer.vocab_size, config.hidden)
+        self.position = nn.Embedding(tokenizer.max_length, config.hidden)
+        self.norm_in = nn.LayerNorm(config.hidden)
+        self.blocks = nn.ModuleList(Block(config) for _ in range(config.layers))
+        self.norm_out = nn.LayerNorm(config.hidden)
+        self.apply(_initialise)
+
+    def forward(self, ids: Tensor) -> Tensor:
+        """Token vectors.
+
+        Shapes: ids (B, T) int64 -> (B, T, H)
+        """
+        length = ids.shape[1]
+        x = self.token(ids) + self.position.weight[:length]  # (B, T, H)
+        x = self.norm_in(x)
+        pad = ids == PAD_ID
+        mask = ~pad[:, None, None, :] if bool(pad.any()) else None
+        for block in self.blocks:
+            x = block(x, mask)
+        return self.norm_out(x)
+
+    def pool(self, tokens: Tensor, ids: Tensor) -> Tensor:
+        """Statement vectors from token vectors.
+
+        Shapes: (B, T, H), (B, T) -> (B, H)
+        """
+        if self.config.pooling == "cls":
+            return tokens[:, 0]
+        real = (ids != PAD_ID).unsqueeze(-1).to(tokens.dtype)  # (B, T, 1)
+        return (tokens * real).sum(1) / real.sum(1)
+
+    def encode(self, ids: Tensor) -> Tensor:
+        """Statement vectors.
+
+        Shapes: ids (B, T) int64 -> (B, H)
+        """
+        return self.pool(self(ids), ids)
+
+
+class MLMHead(nn.Module):
+    """Token vectors to scores over the vocabulary; the output matrix is the token embedding (tied).
+
+    scores = LN(gelu(W h)) E^T + b
+    """
+
+    def __init__(self, encoder: TextEncoder) -> None:
+        super().__init__()
+        hidden = encoder.config.hidden
+        self.dense = nn.Linear(hidden, hidden)
+        self.norm = nn.LayerNorm(hidden)
+        self.bias = nn.Parameter(torch.zeros(encoder.token.num_embeddings))
+        self.dense.apply(_initialise)
+
+    def forward(self, tokens: Tensor, embedding: Tensor) -> Tensor:
+        """Scores of masked positions.
+
+        Shapes: tokens (M, H), embedding (V, H) -> (M, V)
+        """
+        return F.linear(self.norm(gelu(self.dense(tokens))), embedding, self.bias)
+
+
+def _initialise(module: nn.Module) -> None:
+    """BERT's: normal with standard deviation 0.02, zero biases."""
+    if isinstance(module, (nn.Linear, nn.Embedding)):
+        nn.init.normal_(module.weight, std=0.02)
+    if isinstance(module, nn.Linear) and module.bias is not None:
+        nn.init.zeros_(module.bias)

@@ -1,0 +1,249 @@
+"""`IRTokenizer`: WordPiece over statements, with the paper's special tokens.
+
+Paper section 3.1: WordPiece as in BERT, trained from scratch on IR, lower-cased, [CLS] first, [SEP] last, 64 tokens a
+statement, "decoding the ids gives the statement back". Special tokens in the order of its figure 2.
+
+Deviation: BERT's pre-tokenizer drops white space, so decoding could not give the statement back. Here a space is
+part of the token after it (written ``▁``); punctuation is still split singly and the number of tokens is the same.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import string
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
+
+from mirenc.config import TokenizerConfig
+from mirenc.errors import TokenizerError
+
+__all__ = ["SPECIAL_TOKENS", "IRTokenizer", "TokenizerReport", "train_tokenizer"]
+
+UNK, CLS, SEP, PAD, MASK = range(5)
+SPECIAL_TOKENS = ("[UNK]", "[CLS]", "[SEP]", "[PAD]", "[MASK]")
+_SPACE = "▁"
+_PUNCTUATION = string.punctuation
+# 64 pieces reach nowhere near this far; cutting here keeps a megabyte initialiser from being tokenized whole.
+_MAX_CHARACTERS = 8192
+
+
+@dataclass(frozen=True, slots=True)
+class TokenizerReport:
+    """How well a tokenizer fits some statements.
+
+    Attributes
+    ----------
+    statements : int
+    mean_tokens : float
+        Tokens a statement before cutting, [CLS] and [SEP] included.
+    unk_rate : float
+        Share of tokens that are [UNK].
+    truncation_rate : float
+        Share of statements longer than ``max_length``.
+    """
+
+    statements: int
+    mean_tokens: float
+    unk_rate: float
+    truncation_rate: float
+
+
+class IRTokenizer:
+    """Statements to token ids and back.
+
+    Parameters
+    ----------
+    tokenizer : tokenizers.Tokenizer
+        The trained WordPiece pipeline.
+    config : TokenizerConfig
+    """
+
+    def __init__(self, tokenizer: Tokenizer, config: TokenizerConfig) -> None:
+        self.config = config
+        self._tokenizer = tokenizer
+        self._tokenizer.no_truncation()
+        self._tokenizer.no_padding()
+
+    def __repr__(self) -> str:
+        return f"IRTokenizer(vocab_size={self.vocab_size}, normalisation={self.config.normalisation!r})"
+
+    @property
+    def vocab_size(self) -> int:
+        return int(self._tokenizer.get_vocab_size())
+
+    @property
+    def vocab(self) -> list[str]:
+        """Pieces in id order."""
+        by_id = sorted((index, piece) for piece, index in self._tokenizer.get_vocab().items())
+        return [piece for _, piece in by_id]
+
+    def encode(self, statement: str) -> list[int]:
+        """Token ids of one statement, [CLS] first, [SEP] last, at most ``max_length``."""
+        return self._cut(self._tokenizer.encode(statement[:_MAX_CHARACTERS]).ids)
+
+    def _cut(self, ids: list[int]) -> list[int]:
+        limit = self.config.max_length
+        return ids if len(ids) <= limit else [*ids[: limit - 1], SEP]
+
+    def encode_batch(
+        self, statements: Sequence[str]
+    ) -> tuple[NDArray[np.uint16], NDArray[np.int32]]:
+        """Token ids of many statements.
+
+        Returns
+        -------
+        ids : (U, L) uint16
+            Padded with [PAD] to ``max_length``.
+        length : (U,) int32
+            Tokens of each, [CLS] and [SEP] included.
+        """
+        limit = self.config.max_length
+        ids = np.full((len(statements), limit), PAD, dtype=np.uint16)
+        length = np.zeros(len(statements), dtype=np.int32)
+        encodings = self._tokenizer.encode_batch_fast([text[:_MAX_CHARACTERS] for text in statements])
+        for row, encoding in enumerate(encodings):
+            found = self._cut(encoding.ids)
+            ids[row, : len(found)] = found
+            length[row] = len(found)
+        return ids, length
+
+    def decode(self, ids: Iterable[int]) -> str:
+        """The statement of some ids, lower-cased; special tokens are left out, [UNK] stays."""
+        shown = [index for index in ids if index not in (CLS, SEP, PAD)]
+        pieces = [self._tokenizer.id_to_token(int(index)) or "[UNK]" for index in shown]
+        text = "".join(piece[2:] if len(piece) > 2 and piece.startswith("##") else piece for piece in pieces)
+        return text.replace(_SPACE, " ")
+
+    def report(self, statements: Sequence[str]) -> TokenizerReport:
+        """[UNK] rate, truncation rate and mean length on some statements."""
+        if not statements:
+            return TokenizerReport(0, 0.0, 0.0, 0.0)
+        total = unknown = cut = 0
+        for encoding in self._tokenizer.encode_batch_fast([text[:_MAX_CHARACTERS] for text in statements]):
+            total += len(encoding.ids)
+            unknown += encoding.ids.count(UNK)
+            cut += len(encoding.ids) > self.config.max_length
+        count = len(statements)
+        return TokenizerReport(count, total / count, unknown / total, cut / count)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the tokenizer and its configuration as one JSON file."""
+        data = json.loads(self._tokenizer.to_str())
+        data["mirenc"] = self.config.model_dump()
+        target = Path(path)
+        target.write_text(json.dumps(data, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+
+    @classmethod
+    def from_file(cls, path: str | os.PathLike[str]) -> IRTokenizer:
+        """Read a tokenizer that `save` wrote.
+
+        Raises
+        ------
+        TokenizerError
+            Missing or damaged file, or other special tokens than the paper's.
+        """
+        name = os.fspath(path)
+        try:
+            text = Path(path).read_text(encoding="utf-8")
+        except OSError as error:
+            raise TokenizerError(f"{name}: {error.strerror}. Give a tokenizer.json") from None
+        return cls.from_json(text, where=name)
+
+    @classmethod
+    def from_json(cls, text: str, *, where: str = "tokenizer") -> IRTokenizer:
+        """Read a tokenizer from the JSON text that `save` writes.
+
+        Raises
+        ------
+        TokenizerError
+        """
+        try:
+            data = json.loads(text)
+            config = TokenizerConfig.from_dict(data.pop("mirenc"), where=where)
+            tokenizer = Tokenizer.from_str(json.dumps(data, ensure_ascii=False))
+        except Exception as error:  # noqa: BLE001 - the tokenizers library raises bare Exception
+            raise TokenizerError(
+                f"{where}: not a mirenc tokenizer ({error}). Train one with `mirenc tokenizer train`"
+            ) from None
+        for index, token in enumerate(SPECIAL_TOKENS):
+            if tokenizer.token_to_id(token) != index:
+                raise TokenizerError(
+                    f"{where}: token {index} must be {token}, found {tokenizer.id_to_token(index)}"
+                )
+        return cls(tokenizer, config)
+
+
+def _pipeline(model: models.WordPiece) -> Tokenizer:
+    tokenizer = Tokenizer(model)
+    tokenizer.normalizer = normalizers.Sequence([normalizers.Lowercase(), normalizers.Replace(" ", _SPACE)])
+    # A run of letters and digits with the space before it, or one punctuation sign with the space before it.
+    tokenizer.pre_tokenizer = pre_tokenizers.Split(
+        Regex(f"{_SPACE}?[a-z0-9]+|{_SPACE}?[^a-z0-9{_SPACE}]|{_SPACE}"), behavior="isolated"
+    )
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", special_tokens=[("[CLS]", CLS), ("[SEP]", SEP)]
+    )
+    return tokenizer
+
+
+def train_tokenizer(
+    statements: Iterable[str],
+    config: TokenizerConfig | None = None,
+    *,
+    show_progress: bool = False,
+) -> IRTokenizer:
+    """Train a WordPiece tokenizer.
+
+    Parameters
+    ----------
+    statements : iterable of str
+        Normalised statements; repeat one to weigh it.
+    config : TokenizerConfig, optional
+    show_progress : bool
+        Progress bar on stderr.
+
+    Raises
+    ------
+    TokenizerError
+        No statements.
+    """
+    config = config or TokenizerConfig()
+    tokenizer = _pipeline(models.WordPiece({token: i for i, token in enumerate(SPECIAL_TOKENS)}, unk_token="[UNK]"))
+    alphabet = [*string.ascii_lowercase, *string.digits, *_PUNCTUATION, _SPACE]
+    # Pieces that must exist so that no ASCII statement has an [UNK]: every letter and digit inside a word too, and
+    # every sign after a space.
+    required = [f"##{c}" for c in string.ascii_lowercase + string.digits + _PUNCTUATION]
+    trainer = trainers.WordPieceTrainer(
+        vocab_size=config.vocab_size,
+        min_frequency=config.min_frequency,
+        special_tokens=list(SPECIAL_TOKENS),
+        initial_alphabet=alphabet,
+        limit_alphabet=len(alphabet) + 64,
+        show_progress=show_progress,
+    )
+    given = False
+
+    def watched() -> Iterable[str]:
+        nonlocal given
+        for statement in statements:
+            given = True
+            yield statement[:_MAX_CHARACTERS]
+
+    tokenizer.train_from_iterator(watched(), trainer)
+    if not given:
+        raise TokenizerError("no statements to train on. Give files or folders with LLVM IR")
+    trained = tokenizer.get_vocab()
+    pieces = sorted(trained, key=trained.__getitem__)
+    missing = [piece for piece in required if piece not in trained]
+    # The rarest pieces make room for the required ones.
+    room = config.vocab_size - len(missing)
+    vocab = {piece: index for index, piece in enumerate(pieces[:room] + missing)}
+    complete = _pipeline(models.WordPiece(vocab, unk_token="[UNK]", max_input_chars_per_word=100))
+    # Special tokens are written [CLS] in the text of no statement, so they need not be recognised there.
+    return IRTokenizer(complete, config)

@@ -1,0 +1,23 @@
+"""Models on disk: the packaged ones and folders; find, load, save, verify."""
+
+from __future__ import annotations
+
+from mirenc.weights.store import (
+    DEFAULT_MODEL,
+    ModelFiles,
+    find_model,
+    list_models,
+    load_files,
+    save_files,
+    verify_files,
+)
+
+__all__ = [
+    "DEFAULT_MODEL",
+    "ModelFiles",
+    "find_model",
+    "list_models",
+    "load_files",
+    "save_files",
+    "verify_files",
+]

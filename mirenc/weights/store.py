@@ -1,0 +1,207 @@
+"""A model folder: config.json, tokenizer.json, model.safetensors, MODEL_CARD.md, golden.json, SHA256SUMS. No pickle.
+
+Packaged models are sub-folders of this package, so they come with pip; any other folder is loaded by its path.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mirenc.config import ModelConfig
+from mirenc.errors import ConfigError, ModelError
+from mirenc.tokenizer import IRTokenizer
+
+__all__ = [
+    "DEFAULT_MODEL",
+    "ModelFiles",
+    "find_model",
+    "list_models",
+    "load_files",
+    "save_files",
+    "verify_files",
+]
+
+DEFAULT_MODEL = "mirenc-tiny"
+FORMAT = 1
+_HOME = Path(__file__).parent
+_REQUIRED = ("config.json", "tokenizer.json", "model.safetensors")
+_OPTIONAL = ("MODEL_CARD.md", "golden.json")
+_SUMS = "SHA256SUMS"
+
+
+@dataclass(frozen=True, eq=False)
+class ModelFiles:
+    """A loaded model: architecture, tokenizer and weights, tied to no runtime.
+
+    Attributes
+    ----------
+    name : str
+        Name in config.json.
+    config : ModelConfig
+    tokenizer : IRTokenizer
+    weights : dict of float32 arrays
+        Named as in ``MIREncoder.state_dict``.
+    digest : str
+        SHA-256 over the checksums of config, tokenizer and weights: what outputs and caches are keyed by.
+    folder : Path
+    """
+
+    name: str
+    config: ModelConfig
+    tokenizer: IRTokenizer
+    weights: dict[str, NDArray[np.float32]]
+    digest: str
+    folder: Path
+
+    @cached_property
+    def parameter_count(self) -> int:
+        return sum(array.size for array in self.weights.values())
+
+
+def list_models() -> list[str]:
+    """Names of the packaged models."""
+    return sorted(path.parent.name for path in _HOME.glob("*/config.json"))
+
+
+def find_model(name_or_dir: str | os.PathLike[str] | None) -> Path:
+    """Folder of a packaged model's name or of a path; None is the default model.
+
+    Raises
+    ------
+    ModelError
+        Neither a packaged model nor a folder.
+    """
+    name = DEFAULT_MODEL if name_or_dir is None else os.fspath(name_or_dir)
+    if name in list_models():
+        return _HOME / name
+    if os.path.isdir(name):
+        return Path(name)
+    available = ", ".join(list_models()) or "none"
+    raise ModelError(f"unknown model {name!r}; available: {available}. To load a folder, give its path")
+
+
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def load_files(name_or_dir: str | os.PathLike[str] | None = None) -> ModelFiles:
+    """Load a model.
+
+    Raises
+    ------
+    ModelError
+        Unknown name, missing or damaged files, or a format this release does not read.
+    """
+    from safetensors import SafetensorError
+    from safetensors.numpy import load
+
+    folder = find_model(name_or_dir)
+    for name in _REQUIRED:
+        if not (folder / name).is_file():
+            raise ModelError(f"{folder}: no {name}. A model folder needs {', '.join(_REQUIRED)}")
+    config_data = (folder / "config.json").read_bytes()
+    tokenizer_data = (folder / "tokenizer.json").read_bytes()
+    weight_data = (folder / "model.safetensors").read_bytes()
+    try:
+        values = json.loads(config_data)
+        stored = load(weight_data)
+    except (ValueError, SafetensorError) as error:
+        raise ModelError(
+            f"{folder}: damaged ({error}). Check it with `mirenc models verify {folder}`"
+        ) from None
+    if values.get("format") != FORMAT:
+        raise ModelError(f"{folder}: model format {values.get('format')}, this mirenc reads {FORMAT}")
+    try:
+        config = ModelConfig.from_dict(values["model"], where=f"{folder}/config.json")
+    except (ConfigError, KeyError) as error:
+        raise ModelError(f"{folder}: config.json is no model configuration: {error}") from None
+    tokenizer = IRTokenizer.from_json(tokenizer_data.decode("utf-8"), where=f"{folder}/tokenizer.json")
+    if tokenizer.vocab_size != config.tokenizer.vocab_size:
+        raise ModelError(
+            f"{folder}: the tokenizer has {tokenizer.vocab_size} pieces, the model {config.tokenizer.vocab_size}: "
+            "they do not belong together"
+        )
+    digest = hashlib.sha256(
+        b"".join(hashlib.sha256(data).digest() for data in (config_data, tokenizer_data, weight_data))
+    ).hexdigest()
+    weights = {name: np.asarray(array, dtype=np.float32) for name, array in stored.items()}
+    return ModelFiles(values["name"], config, tokenizer, weights, digest, folder)
+
+
+def save_files(
+    folder: str | os.PathLike[str],
+    *,
+    name: str,
+    config: ModelConfig,
+    tokenizer: IRTokenizer,
+    weights: dict[str, NDArray[np.floating[Any]]],
+    card: str = "",
+) -> Path:
+    """Write a model folder; weights are stored as float16.
+
+    ``golden.json`` and the checksums are written by `write_golden` of `mirenc.encoder` and `seal`.
+    """
+    from safetensors.numpy import save_file
+
+    target = Path(folder)
+    target.mkdir(parents=True, exist_ok=True)
+    description = {"format": FORMAT, "name": name, "model": config.model_dump()}
+    (target / "config.json").write_text(json.dumps(description, indent=1) + "\n", encoding="utf-8")
+    tokenizer.save(target / "tokenizer.json")
+    save_file(
+        {key: np.ascontiguousarray(value, dtype=np.float16) for key, value in weights.items()},
+        target / "model.safetensors",
+    )
+    if card:
+        (target / "MODEL_CARD.md").write_text(card, encoding="utf-8")
+    seal(target)
+    return target
+
+
+def seal(folder: Path) -> None:
+    """Write SHA256SUMS over the files of a model folder."""
+    names = [name for name in (*_REQUIRED, *_OPTIONAL) if (folder / name).is_file()]
+    lines = [f"{_sha256(folder / name)}  {name}\n" for name in names]
+    (folder / _SUMS).write_text("".join(lines), encoding="utf-8")
+
+
+def verify_files(name_or_dir: str | os.PathLike[str] | None = None) -> list[str]:
+    """Compare a model folder with its SHA256SUMS.
+
+    Returns
+    -------
+    list of str
+        Names of the files checked.
+
+    Raises
+    ------
+    ModelError
+        No checksums, or files that are missing or differ.
+    """
+    folder = find_model(name_or_dir)
+    sums = folder / _SUMS
+    if not sums.is_file():
+        raise ModelError(f"{folder}: no {_SUMS}, so nothing to verify against")
+    checked: list[str] = []
+    for line in sums.read_text(encoding="utf-8").splitlines():
+        expected, _, name = line.partition("  ")
+        path = folder / name
+        if not path.is_file():
+            raise ModelError(f"{folder}: {name} is missing. Install the model again")
+        found = _sha256(path)
+        if found != expected:
+            raise ModelError(
+                f"{folder}: {name} is not the file that was released (sha256 {found[:12]}..., expected {expected[:12]}...). "
+                "Install the model again"
+            )
+        checked.append(name)
+    return checked

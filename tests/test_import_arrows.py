@@ -1,0 +1,177 @@
+"""Imports inside ``mirenc`` point one way, and starting up loads nothing heavy.
+
+Why: the order of the house (errors at the bottom, the command line on top) keeps every part
+readable and testable without the parts above it. Nothing but this test holds it up, so it reads the
+source of every module, lazy imports inside functions included.
+"""
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import mirenc
+
+PACKAGE = Path(mirenc.__file__).parent
+
+# The house, bottom to top. A part may import parts of a lower floor, and its own modules; never a
+# higher floor, nor a neighbour on its own floor. A new part of mirenc/ must be given a floor here.
+FLOORS = (
+    ("errors",),
+    ("config", "cache"),
+    ("ir",),
+    ("graph", "tokenizer"),
+    ("sample",),
+    ("model",),
+    ("weights",),
+    ("encoder",),
+    ("heads", "metrics"),
+    ("tasks", "pretraining"),
+    ("__init__",),
+    ("cli",),
+    ("__main__",),
+)
+FLOOR_OF = {part: floor for floor, parts in enumerate(FLOORS) for part in parts}
+
+# Only reading may know LLVM: everything above it works on canonical text.
+LLVM_PARTS = {"ir"}
+
+HEAVY = ("torch", "torch_geometric", "llvmlite")
+
+
+def part_of(path: Path, package: Path) -> str:
+    """First name below the package: ``ir`` for ``ir/reader.py``, ``errors`` for ``errors.py``."""
+    return path.relative_to(package).with_suffix("").parts[0]
+
+
+def imported_names(path: Path, package: Path) -> Iterator[tuple[int, str]]:
+    """Line and absolute dotted name of everything that a module imports, at any depth.
+
+    ``from mirenc.ir import read_ir`` gives ``mirenc.ir.read_ir``: what follows the part does not
+    matter here. A relative import is resolved against the module's own place.
+    """
+    home = [package.name, *path.relative_to(package).parent.parts]
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"), filename=str(path))):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield node.lineno, alias.name
+        elif isinstance(node, ast.ImportFrom):
+            base = home[: len(home) - node.level + 1] if node.level else []
+            base = [*base, *(node.module.split(".") if node.module else [])]
+            for alias in node.names:
+                yield node.lineno, ".".join([*base, alias.name])
+
+
+def wrong_arrows(package: Path) -> list[str]:
+    """One line for each import under ``package`` that breaks the order, or part without a floor."""
+    wrong = []
+    for path in sorted(package.rglob("*.py")):
+        part = part_of(path, package)
+        where = path.relative_to(package.parent).as_posix()
+        if part not in FLOOR_OF:
+            wrong.append(f"{where}: part {part!r} has no floor; place it in FLOORS")
+            continue
+        for line, name in imported_names(path, package):
+            root, _, rest = name.partition(".")
+            if root == "llvmlite" and part not in LLVM_PARTS:
+                wrong.append(f"{where}:{line}: {part} imports llvmlite; only ir may")
+            if root != package.name or rest == "__version__":
+                continue
+            target = rest.split(".")[0]
+            if target not in FLOOR_OF:
+                target = "__init__"  # a public name of the package itself
+            if target != part and FLOOR_OF[target] >= FLOOR_OF[part]:
+                wrong.append(f"{where}:{line}: {part} imports {target}, which is not below it")
+    return wrong
+
+
+def test_imports_point_one_way() -> None:
+    assert wrong_arrows(PACKAGE) == []
+
+
+def test_every_file_of_the_package_was_read() -> None:
+    read = {part_of(path, PACKAGE) for path in PACKAGE.rglob("*.py")}
+    assert {"__init__", "errors", "cli", "ir"} <= read
+
+
+def make_package(root: Path, files: dict[str, str]) -> Path:
+    """Write a package named ``mirenc`` of the given files, and ``__init__.py`` where missing."""
+    package = root / "mirenc"
+    for name, text in {"__init__.py": "", **files}.items():
+        path = package / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return package
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "complaint"),
+    [
+        ("errors.py", "import mirenc.config", "errors.py:1: errors imports config"),
+        ("config.py", "from mirenc.ir import reader", "config.py:1: config imports ir"),
+        ("config.py", "from mirenc import cache", "config.py:1: config imports cache"),
+        ("ir/reader.py", "\nfrom ..graph import native", "reader.py:2: ir imports graph"),
+        ("ir/__init__.py", "from .. import graph", "ir/__init__.py:1: ir imports graph"),
+        ("config.py", "if 1:\n    from mirenc import load", "config.py:2: config imports __init__"),
+        ("errors.py", "import mirenc", "errors.py:1: errors imports __init__"),
+        ("tasks/a.py", "import mirenc.pretraining", "tasks/a.py:1: tasks imports pretraining"),
+        ("pretraining/a.py", "import mirenc.tasks.b", "a.py:1: pretraining imports tasks"),
+        ("tasks/b.py", "import mirenc.cli", "tasks/b.py:1: tasks imports cli"),
+        ("graph/a.py", "import llvmlite.binding as llvm", "graph imports llvmlite"),
+        ("attic.py", "", "part 'attic' has no floor"),
+    ],
+)
+def test_a_wrong_arrow_is_reported(tmp_path: Path, file: str, text: str, complaint: str) -> None:
+    parts = ("cache", "cli", "config", "graph", "ir", "pretraining", "tasks")
+    package = make_package(tmp_path, {f"{part}/__init__.py": "" for part in parts} | {file: text})
+    found = wrong_arrows(package)
+    assert len(found) == 1
+    assert complaint in found[0]
+
+
+def test_right_arrows_are_accepted(tmp_path: Path) -> None:
+    package = make_package(
+        tmp_path,
+        {
+            "errors.py": "import numpy",
+            "config.py": "from mirenc.errors import ConfigError\nfrom mirenc import __version__",
+            "ir/reader.py": "import llvmlite.binding\nfrom ..errors import ReadError",
+            "ir/text.py": "from . import reader\nfrom mirenc.ir.reader import x",
+            "tasks/a.py": "from ..metrics import speedup\nfrom mirenc import config",
+            "metrics.py": "",
+            "cli.py": "from mirenc import load\nimport mirenc.tasks.a",
+            "__main__.py": "from mirenc.cli import main",
+        },
+    )
+    assert wrong_arrows(package) == []
+
+
+def heavy_modules_after(statements: str) -> list[str]:
+    """Those of `HEAVY` that a fresh interpreter has loaded after running ``statements``."""
+    report = f"print('loaded', *(name for name in {HEAVY} if name in sys.modules))"
+    code = f"import sys\n{statements}\n{report}"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return run.stdout.splitlines()[-1].split()[1:]
+
+
+def test_importing_mirenc_loads_nothing_heavy() -> None:
+    assert heavy_modules_after("import mirenc") == []
+
+
+def test_the_command_line_help_loads_nothing_heavy() -> None:
+    statements = """
+from mirenc.cli import main
+sys.argv = ["mirenc", "--help"]
+try:
+    main()
+except SystemExit as stop:
+    assert not stop.code
+"""
+    assert heavy_modules_after(statements) == []
+
+
+def test_the_heavy_list_can_be_seen() -> None:
+    assert heavy_modules_after("import llvmlite") == ["llvmlite"]
