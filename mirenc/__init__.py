@@ -1,3 +1,58 @@
-"""mirenc: pre-trained multimodal embeddings for LLVM IR."""
+"""mirenc: pre-trained multimodal embeddings for LLVM IR.
+
+    import mirenc
+    encoder = mirenc.load()
+    vector = encoder.embed("foo.ll")
+
+Names are imported when first used (PEP 562), so ``import mirenc`` is quick and imports neither torch nor LLVM.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
+
+_HOME = {
+    "Embedding": "mirenc.encoder",
+    "Encoder": "mirenc.encoder",
+    "IRModule": "mirenc.ir",
+    "IRSample": "mirenc.sample",
+    "IRTokenizer": "mirenc.tokenizer",
+    "MirencError": "mirenc.errors",
+    "ModelConfig": "mirenc.config",
+    "ProgramGraph": "mirenc.graph",
+    "ReadOptions": "mirenc.ir",
+    "build_graph": "mirenc.graph",
+    "list_models": "mirenc.weights",
+    "load": "mirenc.encoder",
+    "make_sample": "mirenc.sample",
+    "parse_ir": "mirenc.ir",
+    "read_ir": "mirenc.ir",
+    "statements_of": "mirenc.ir",
+    "train_tokenizer": "mirenc.tokenizer",
+}
+__all__ = ["__version__", *_HOME]
+
+if TYPE_CHECKING:
+    from mirenc.config import ModelConfig
+    from mirenc.encoder import Embedding, Encoder, load
+    from mirenc.errors import MirencError
+    from mirenc.graph import ProgramGraph, build_graph
+    from mirenc.ir import IRModule, ReadOptions, parse_ir, read_ir, statements_of
+    from mirenc.sample import IRSample, make_sample
+    from mirenc.tokenizer import IRTokenizer, train_tokenizer
+    from mirenc.weights import list_models
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        value = getattr(importlib.import_module(_HOME[name]), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module 'mirenc' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -186,10 +186,12 @@ class PretrainConfig(_Config):
     clip_norm: float = Field(1.0, gt=0)
     checkpoint_every: int = Field(500, ge=1, description="steps")
     threads: int = Field(1, ge=1)
-    precision: Literal["float32", "bfloat16"] = "float32"
+    precision: Literal["float32", "bfloat16"] = Field(
+        "float32", description="of the text encoder's matrix products in mlm"
+    )
     mlm: StageConfig = StageConfig(steps=20000, batch=256, learning_rate=1e-3, warmup=500)
-    gae: StageConfig = StageConfig(steps=2000, batch=8, learning_rate=1e-3)
-    igm: StageConfig = StageConfig(steps=4000, batch=16, learning_rate=5e-4)
+    gae: StageConfig = StageConfig(steps=3000, batch=8, learning_rate=1e-3)
+    igm: StageConfig = StageConfig(steps=3000, batch=16, learning_rate=5e-4)
 
 
 def load_toml(path: str | os.PathLike[str]) -> dict[str, Any]:

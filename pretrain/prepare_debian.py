@@ -397,9 +397,11 @@ def build(
     package: Package, root: Path, version: str, corpus: Corpus, args: argparse.Namespace
 ) -> None:
     """Compile one unpacked package, chunk by chunk, until its cap or its sources are reached."""
-    header_flags = [f"-idirafter{folder}" for folder in header_folders(root)]
+    # -idirafter comes last in clang's search, so no package's string.h hides the system's. A folder
+    # that is named in both ways would come last, too.
+    folders = [folder for folder in header_folders(root) if folder not in package.include_dirs]
+    header_flags = [f"-idirafter{folder}" for folder in folders]
     for other in package.headers_of:
-        # -idirafter comes last in clang's search, so no package's string.h hides the system's.
         folder = args.work / other / "src"
         header_flags += [f"-idirafter../../{other}/src/{f}" for f in header_folders(folder)]
     jobs = [
@@ -425,9 +427,10 @@ def build(
                         failed[record["reason"]] += 1
                 tried = [(package.name, job.file, level) for level in LEVELS]
                 good += any(corpus.records.get(key, {}).get("status") == "ok" for key in tried)
+    inside = {r["file"] for r in corpus.kept() if r["project"] == package.name}
     print(
-        f"{package.name} {version}: {good} of {len(jobs)} sources in, {failed.total()} failed;"
-        f" corpus {corpus.ir_bytes() / 1e6:.0f} MB",
+        f"{package.name} {version}: {len(inside)} of {len(jobs)} sources are in,"
+        f" {failed.total()} failed now; corpus {corpus.ir_bytes() / 1e6:.0f} MB",
         file=sys.stderr,
         flush=True,
     )

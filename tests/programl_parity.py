@@ -1,10 +1,11 @@
 """ProGraML's graph and the native graph of one module, node by node and edge by edge.
 
-The released program holds LLVM 10 and reads typed pointers; mirenc reads through LLVM 22. `compare` first rewrites
-ProGraML's graph as LLVM 22 would have made it: `typed_to_opaque` and `_modernised` hold every rewrite, each with the
-change of LLVM that it stands for, and nothing else is forgiven. Then it builds the isomorphism: instructions are known
-by function and number, variables and constants by the operands they fill. No node is left to a guess, so equality of
-the labelled graphs is equality of the graphs.
+The released program holds LLVM 10 and reads typed pointers; mirenc reads through LLVM 22.
+`compare` first rewrites ProGraML's graph as LLVM 22 would have made it: `REWRITES` and
+`modernised` name the change of LLVM each rewrite stands for, and nothing else is forgiven. Then it
+builds the isomorphism: instructions are known by function and number, variables and constants by
+the operands they fill. No node is left to a guess, so equality of the labelled graphs is equality
+of the graphs.
 """
 
 from __future__ import annotations
@@ -69,7 +70,7 @@ def compare(programl: ProgramGraph, native: ProgramGraph, source: str) -> tuple[
 
 
 def with_address_space(node: Node, found: Node) -> Node:
-    """ProGraML's text of a pointer to a struct is ``struct*`` whatever the address space; the native one knows it."""
+    """Fill in what ProGraML leaves out: ``struct*`` is a pointer in any address space."""
     if not re.fullmatch(POINTER, found.text):
         return node
     full_text = re.sub(r"^struct\* ", f"{found.text} ", node.full_text)
@@ -79,10 +80,16 @@ def with_address_space(node: Node, found: Node) -> Node:
 def without_markers(source: str) -> str:
     """Typed-pointer text without lifetime markers and debug intrinsics.
 
-    LLVM 22 turns them into something else while it reads: a marker loses its size, moves from the cast to the alloca and
-    leaves a declaration behind; debug intrinsics become records. So neither backend gets them.
+    LLVM 22 turns them into something else while it reads: a marker loses its size, moves from the
+    cast to the alloca and leaves a declaration behind; debug intrinsics become records. So neither
+    backend gets them.
     """
-    return re.sub(r"^ *(?:(?:tail )?call|declare) void @llvm\.(?:lifetime|dbg)\..*\n", "", source, flags=re.MULTILINE)
+    return re.sub(
+        r"^ *(?:(?:tail )?call|declare) void @llvm\.(?:lifetime|dbg)\..*\n",
+        "",
+        source,
+        flags=re.MULTILINE,
+    )
 
 
 def assert_equal(found: Iterable[object], expected: Iterable[object], what: str) -> None:
@@ -149,7 +156,7 @@ def labelled(graph: Graph) -> tuple[dict[object, Node], Counter[object]]:
 
 
 def outside_strings(change: Callable[[str], str], text: str) -> str:
-    """Change a text, but for names and strings in quotes: they may hold stars, brackets, anything."""
+    """Change a text but for names and strings in quotes: they may hold stars and brackets."""
     strings: list[str] = []
 
     def hide(match: re.Match[str]) -> str:
@@ -165,7 +172,9 @@ def typed_to_opaque(text: str) -> str:
 
     The leftmost ``*`` always ends a pointer to a type without ``*``, so the stars fall one by one.
     """
-    if re.match(r"struct\*+(?: %|$)", text):  # ProGraML's word, not LLVM's: see `with_address_space`
+    if re.match(
+        r"struct\*+(?: %|$)", text
+    ):  # ProGraML's word, not LLVM's: see `with_address_space`
         return re.sub(r"\*+", "*", text)
     while (star := text.find("*")) >= 0:
         space = re.search(r" addrspace\((\d+)\)$", text[:star])
@@ -193,15 +202,15 @@ def _type_start(text: str, end: int) -> int:
 POINTER = r"ptr(?: addrspace\(\d+\))?"
 # What LLVM 10 printed, and how LLVM 22 prints the same thing.
 REWRITES = [
-    # Opaque pointers: a cast between pointers of one address space, or an offset of zero, computes nothing, and
-    # constant expressions of them fold to their operand.
+    # Opaque pointers: a cast between pointers of one address space, or an offset of zero, computes
+    # nothing, and constant expressions of them fold to their operand.
     (rf"\bbitcast \({POINTER} ((?:(?! to )[^()]|\([^()]*\))+) to {POINTER}\)", r"\1"),
     (rf"\bgetelementptr (?:inbounds )?\([^()@]+, {POINTER} (@{NAME})(?:, i\d+ 0)+\)", r"\1"),
     # Opaque pointers: the names of overloaded intrinsics lose the pointee ...
     (rf"(?<=llvm\.)({WORD})", lambda match: re.sub(r"(?<![a-z])p(\d+)[a-z]\w*", r"p\1", match[1])),
     # ... and these get the address space.
     (r"\bllvm\.(eh\.typeid\.for|stacksave|stackrestore|va_\w+)(?![.\w])", r"llvm.\1.p0"),
-    # LLVM 19 moved this hint to the front of the expression; mirenc leaves it out (`mirenc.ir.dialect`).
+    # LLVM 19 moved this hint to the front; mirenc leaves it out (`mirenc.ir.dialect`).
     (r"\binrange (?=i\d+ )", ""),
     # LLVM 20: a vector of equal elements.
     (r"<([\w]+ [^<>,]+)(?:, \1)+>", r"splat (\1)"),
@@ -236,18 +245,21 @@ def rewritten(text: str, rules: Iterable[tuple[str, Rewrite]]) -> str:
 
 def opaque(text: str) -> str:
     """Text of LLVM 10, without its strings, as LLVM 22 prints it."""
-    text = rewritten(typed_to_opaque(text), [*REWRITES, *NOISE])
+    text, mask = rewritten(typed_to_opaque(text), NOISE), ""
     if " = shufflevector " in text:
-        # LLVM 12: the lanes that a mask leaves open are poison.
-        head, comma, mask = text.rpartition(", <")
-        text = head + comma + mask.replace("undef", "poison")
+        # LLVM 12: the lanes that a mask leaves open are poison. A mask is always printed in full.
+        text, comma, mask = text.rpartition(", <")
+        mask = comma + mask.replace("undef", "poison")
+    text = rewritten(text, REWRITES) + mask
     return text.strip()  # LLVM 10 ends an alias with a space
 
 
 def without_noise(graph: Graph) -> Graph:
     """The native graph."""
     nodes = {
-        number: replace(node, full_text=outside_strings(lambda text: rewritten(text, NOISE), node.full_text))
+        number: replace(
+            node, full_text=outside_strings(lambda text: rewritten(text, NOISE), node.full_text)
+        )
         for number, node in graph.nodes.items()
     }
     return Graph(nodes, graph.edges)

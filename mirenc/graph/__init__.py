@@ -20,12 +20,13 @@ def build_graph(
     Parameters
     ----------
     ir : IRModule, str or bytes
-        A module, or IR as text or bitcode. ``programl`` needs the IR as it was written: a module holds LLVM 22's text,
-        which LLVM 10 cannot read.
+        A module, or IR as text or bitcode. ``programl`` needs the IR as it was written: a module
+        holds LLVM 22's text, which LLVM 10 cannot read.
     backend : str
-        ``native``, or ``programl`` (the released program: LLVM <= 10 IR only, needs the programl wheel).
+        ``native``, or ``programl`` (the released program: IR of LLVM <= 10 only, needs the
+        programl wheel).
     normalisation : str
-        Level of the instructions' full texts, ``none`` or ``locals``; ``programl`` has its own texts.
+        Level of the instructions' full texts, ``none`` or ``locals``; ``programl`` has its own.
 
     Raises
     ------
@@ -46,8 +47,8 @@ def build_graph(
 
         if isinstance(ir, IRModule):
             raise GraphError(
-                f"{ir.name}: graph backend 'programl' needs the IR as it was written, not an IRModule. Give its text: "
-                "build_graph(Path(file).read_text(), backend='programl')"
+                f"{ir.name}: graph backend 'programl' needs the IR as it was written, not an "
+                "IRModule. Give its text: build_graph(Path(file).read_text(), backend='programl')"
             )
         return build_programl(ir)
     raise GraphError(f"unknown graph backend {backend!r}; available: {', '.join(BACKENDS)}")

@@ -7,6 +7,8 @@ instruction's result; one per used argument; constants.
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,6 +18,7 @@ from mirenc.ir.statements import UNDEFINED_FUNCTION, statements_of
 
 __all__ = ["build_native"]
 
+_PLAIN_NAME = re.compile(r"[-a-zA-Z$._0-9]+")
 Int64 = NDArray[np.int64]
 
 
@@ -59,9 +62,12 @@ def build_native(module: IRModule, *, normalisation: str = "locals") -> ProgramG
     # Constants: one node per distinct constant or global.
     const = np.flatnonzero((kind == OperandKind.CONSTANT) | (kind == OperandKind.GLOBAL))
     is_global = kind[const] == OperandKind.GLOBAL
-    const_keys, const_row = np.unique(
-        ref[const] + np.where(is_global, len(module.constants), 0), return_inverse=True
+    const_keys, const_first, const_row = np.unique(
+        ref[const] + np.where(is_global, len(module.constants), 0),
+        return_index=True,
+        return_inverse=True,
     )
+    const_type = arrays.operand_type[const[const_first]]
     const_node = base + const_row
     count = base + len(const_keys)
 
@@ -89,8 +95,10 @@ def build_native(module: IRModule, *, normalisation: str = "locals") -> ProgramG
         arrays.operand_type[arg_at], inst_function[consumer[arg_at]], ref[arg_at]
     )
     node_kind[count - len(const_keys) :] = NodeKind.CONSTANT
-    for node, key in enumerate(const_keys.tolist(), start=count - len(const_keys)):
-        text_row[node], full_row[node] = text.constant(key)
+    for node, (key, type_row) in enumerate(
+        zip(const_keys.tolist(), const_type.tolist(), strict=True), start=count - len(const_keys)
+    ):
+        text_row[node], full_row[node] = text.constant(key, module.types[type_row])
 
     control = _control_edges(module, inst_node)
     data_source = np.concatenate([use_node, arg_node, const_node, inst_node[ref[use]]])
@@ -205,6 +213,11 @@ def _short_type(type_text: str) -> str:
     return "struct" if type_text.startswith(("{", "%", "<{")) else type_text
 
 
+def _printed(name: str) -> str:
+    """A local name as LLVM prints it."""
+    return name if _PLAIN_NAME.fullmatch(name) else f'"{name}"'
+
+
 class _Texts:
     """Texts of nodes; one table for short and full ones."""
 
@@ -224,9 +237,11 @@ class _Texts:
         rows = [self.table.row(statements.texts[row]) for row in used.tolist()]
         return np.array(rows, dtype=np.int32)[inverse]
 
-    def _named(self, types: NDArray[np.int32], names: list[str] | None) -> tuple[Int64, Int64]:
+    def _named(
+        self, types: NDArray[np.int32], names: list[str] | None, type_texts: list[str]
+    ) -> tuple[Int64, Int64]:
         """Rows of short and full texts of variables; ``names`` are None where they carry no meaning."""
-        table, type_texts = self.table, self.module.types
+        table = self.table
         short = np.array([table.row(_short_type(text)) for text in type_texts], dtype=np.int64)
         if names is None:
             full = np.array([table.row(f"{text} %") for text in type_texts], dtype=np.int64)
@@ -244,7 +259,8 @@ class _Texts:
         names = None
         if self.normalisation == "none":
             names = [self.module.operand_texts(producer)[0] for producer in producers.tolist()]
-        return self._named(types, names)
+        # ProGraML shortens the type of a result in its full text, that of an argument not.
+        return self._named(types, names, [_short_type(text) for text in self.module.types])
 
     def arguments(
         self, types: NDArray[np.int32], functions: Int64, numbers: Int64
@@ -252,21 +268,17 @@ class _Texts:
         names = None
         if self.normalisation == "none":
             names = [
-                self.module.headers[function].arguments[number].name
+                _printed(self.module.headers[function].arguments[number].name)
                 for function, number in zip(functions.tolist(), numbers.tolist(), strict=True)
             ]
-        return self._named(types, names)
+        return self._named(types, names, self.module.types)
 
-    def constant(self, key: int) -> tuple[int, int]:
+    def constant(self, key: int, type_text: str) -> tuple[int, int]:
         """Rows of short and full text of a constant, or of a global from ``len(constants)`` on."""
         module = self.module
+        short = self.table.row(_short_type(type_text))
         if key < len(module.constants):
-            type_text, value = module.constants[key]
-            return self.table.row(_short_type(type_text)), self.table.row(f"{type_text} {value}")
-        symbol = module.symbols[key - len(module.constants)]
-        # ProGraML prints a global as its definition. Address spaces are part of its pointer type.
-        row = self.globals[symbol]
-        line = module.global_lines[row]
-        space = line.find(" addrspace(")
-        pointer = "ptr" + line[space : line.index(")", space) + 1] if 0 <= space < line.find(" global ") else "ptr"
-        return self.table.row(pointer), self.table.row(self._statements[self._statements.first_global + row])
+            return short, self.table.row(" ".join(module.constants[key]))
+        # ProGraML prints a global as its definition.
+        row = self.globals[module.symbols[key - len(module.constants)]]
+        return short, self.table.row(self._statements[self._statements.first_global + row])

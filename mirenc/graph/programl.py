@@ -1,9 +1,9 @@
 """The reference backend: ProGraML's own program, ``llvm2graph-10`` of the programl 0.3.2 wheel.
 
-Its graphs are what the native builder is checked against. Only the program is used: the Python package needs dgl and an
-old protobuf and cannot be imported beside current ones, so the wheel is found without importing it. The program holds
-LLVM 10, which reads typed pointers (``i32*``) and not ``ptr``; so it takes the IR as it was written and never the
-canonical text of an `IRModule`.
+Its graphs are what the native builder is checked against. Only the program is used: the Python
+package needs dgl and an old protobuf and cannot be imported beside current ones, so the wheel is
+found without importing it. The program holds LLVM 10, which reads typed pointers (``i32*``) and not
+``ptr``; so it takes the IR as it was written and never the canonical text of an `IRModule`.
 """
 
 from __future__ import annotations
@@ -26,10 +26,12 @@ from mirenc.ir.statements import UNDEFINED_FUNCTION
 
 __all__ = ["DEFAULT_TIMEOUT", "build_programl", "find_programl"]
 
-DEFAULT_TIMEOUT = 600.0  # seconds; the program may take a hundred times as long as LLVM takes to parse
+DEFAULT_TIMEOUT = (
+    600.0  # seconds; the program may take a hundred times as long as LLVM takes to parse
+)
 _INSTALL = "pip install --no-deps programl==0.3.2"
 _MISSING_LIBRARY = re.compile(r"error while loading shared libraries: ([^:\s]+)")
-# The program logs as `E 2026-01-31 12:00:00 [programl/bin/llvm2graph.cc:142] 1:14: error: expected type`.
+# It logs `E 2026-01-31 12:00:00 [programl/bin/llvm2graph.cc:142] 1:14: error: expected type`.
 _LOG_HEAD = re.compile(r"^[A-Z] [-\d]+ [:\d]+ \[[^\]]*\] ", re.MULTILINE)
 _PLACE = re.compile(r"^(\d+):(\d+): error: (.*)$", re.MULTILINE)
 
@@ -48,8 +50,8 @@ def find_programl() -> Path:
         if program.is_file():
             return program
     raise MissingExtraError(
-        "graph backend 'programl' needs llvm2graph-10 of the programl 0.3.2 wheel, which is not installed. "
-        f"Type: {_INSTALL} (x86-64 Linux), or use the backend 'native'"
+        "graph backend 'programl' needs llvm2graph-10 of the programl 0.3.2 wheel, which is not "
+        f"installed. Type: {_INSTALL} (x86-64 Linux), or use the backend 'native'"
     )
 
 
@@ -69,8 +71,9 @@ def build_programl(
     Returns
     -------
     ProgramGraph
-        Nodes and edges in the program's order. Texts are as LLVM 10 prints them. A node for which ProGraML has no full
-        text (``[external]``, declared functions) has its short text there, as natively built graphs do.
+        Nodes and edges in the program's order. Texts are as LLVM 10 prints them. A node for which
+        ProGraML has no full text (``[external]``, declared functions) has its short text there, as
+        natively built graphs do.
 
     Raises
     ------
@@ -89,7 +92,8 @@ def build_programl(
         if isinstance(error, GraphError):
             raise
         raise GraphError(
-            f"{name}: llvm2graph-10 gave something that is no program graph ({error!r}). Type: {_INSTALL}"
+            f"{name}: llvm2graph-10 gave something that is no program graph ({error!r}). "
+            f"Type: {_INSTALL}"
         ) from error
 
 
@@ -116,10 +120,11 @@ def _run(data: bytes, name: str, timeout: float) -> bytes:
         ) from None
     words = _LOG_HEAD.sub("", done.stderr.decode("utf-8", "replace")).strip()
     if missing := _MISSING_LIBRARY.search(words):
-        package = "libtinfo5" if missing[1].startswith("libtinfo") else f"that holds {missing[1]}"
+        tinfo = missing[1].startswith("libtinfo.")
+        remedy = "Debian package libtinfo5 (`apt-get install libtinfo5`)" if tinfo else "package"
         raise ToolchainError(
-            f"llvm2graph-10 cannot be started: the shared library {missing[1]} is missing. Install the "
-            f"Debian package {package} (`apt-get install libtinfo5`), or use the backend 'native'"
+            f"llvm2graph-10 cannot be started: the shared library {missing[1]} is missing. "
+            f"Install the {remedy} that holds it, or use the backend 'native'"
         )
     if done.returncode < 0:
         what = signal.Signals(-done.returncode).name
@@ -141,8 +146,9 @@ def _refusal(words: str, name: str) -> str:
     else:
         what = words.splitlines()[0] if words else "no reason given"
     return (
-        f"{name}: LLVM 10 refuses it: {what}. The backend 'programl' reads IR with typed pointers (`i32*`) that "
-        "LLVM 10 or older wrote, in its original text; for any other IR use the backend 'native'"
+        f"{name}: LLVM 10 refuses it: {what}. The backend 'programl' reads IR with typed pointers "
+        "(`i32*`) that LLVM 10 or older wrote, in its original text; for any other IR use the "
+        "backend 'native'"
     )
 
 
@@ -168,7 +174,9 @@ def _graph(answer: dict[str, Any]) -> ProgramGraph:
     functions = [each["name"] for each in answer.get("function", [])]
     # Neither `[external]` nor the node of a declared function is an instruction of the module.
     instruction = kind == NodeKind.INSTRUCTION
-    instruction[[row for row, node in enumerate(nodes) if node["text"] == UNDEFINED_FUNCTION]] = False
+    instruction[[row for row, node in enumerate(nodes) if node["text"] == UNDEFINED_FUNCTION]] = (
+        False
+    )
     instruction[0] = False
     rows = np.flatnonzero(instruction)
     graph = ProgramGraph(

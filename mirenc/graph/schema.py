@@ -122,21 +122,24 @@ class ProgramGraph:
             ("node_full_text_row", self.node_full_text_row, n),
             ("node_function", self.node_function, n),
             ("edge_position", self.edge_position, e),
-            ("edge_index", self.edge_index[0] if self.edge_index.ndim == 2 else self.edge_index, e),
         ):
             if values.shape != (size,):
                 raise GraphError(f"{name} has shape {values.shape}, needs ({size},)")
-        if n == 0 or self.texts[self.node_text_row[0]] != EXTERNAL:
-            raise GraphError(f"node 0 must be the instruction node {EXTERNAL!r}")
-        for name, values, limit in (
-            ("edge_index", self.edge_index, n),
-            ("node_text_row", self.node_text_row, len(self.texts)),
-            ("node_full_text_row", self.node_full_text_row, len(self.texts)),
-            ("node_kind", self.node_kind, len(NodeKind)),
-            ("edge_flow", self.edge_flow, len(Flow)),
+        if self.edge_index.shape != (2, e):
+            raise GraphError(f"edge_index has shape {self.edge_index.shape}, needs (2, {e})")
+        for name, column, first, limit in (
+            ("edge_index", self.edge_index, 0, n),
+            ("node_text_row", self.node_text_row, 0, len(self.texts)),
+            ("node_full_text_row", self.node_full_text_row, 0, len(self.texts)),
+            ("node_kind", self.node_kind, 0, len(NodeKind)),
+            ("node_function", self.node_function, -1, len(self.functions)),
+            ("edge_flow", self.edge_flow, 0, len(Flow)),
+            ("instruction_node", self.instruction_node, 0, n),
         ):
-            if values.size and (values.min() < 0 or values.max() >= limit):
-                raise GraphError(f"{name} has values outside 0..{limit - 1}")
+            if column.size and (column.min() < first or column.max() >= limit):
+                raise GraphError(f"{name} has values outside {first}..{limit - 1}")
+        if n == 0 or self.node_kind[0] or self.texts[self.node_text_row[0]] != EXTERNAL:
+            raise GraphError(f"node 0 must be the instruction node {EXTERNAL!r}")
         source, target = self.edge_index
         source_is = self.node_kind[source] == NodeKind.INSTRUCTION
         target_is = self.node_kind[target] == NodeKind.INSTRUCTION

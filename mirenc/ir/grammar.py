@@ -113,7 +113,10 @@ class Form:
     has_result : bool
         Placeholder 0 is the result.
     callee : str
-        Symbol called directly (without ``@``), or "".
+        Symbol called directly (with ``@``), or "".
+    signature : str
+        Function type of a call, ``i32 (ptr, ...)``; "" for other instructions. A call whose type is not the callee's own
+        (C without prototypes, calls through a cast) is no direct call for LLVM.
     name_slots : tuple of int
         Placeholders that are no value of the function: named types, blocks inside ``blockaddress``.
     slots : int
@@ -126,6 +129,7 @@ class Form:
     successors: tuple[int, ...]
     has_result: bool
     callee: str
+    signature: str
     name_slots: tuple[int, ...]
     slots: int
 
@@ -162,6 +166,8 @@ class Parser:
         self.at = 0
         self.name_slots: list[int] = []
         self.drops: list[tuple[int, int, str]] = []  # (start, end, replacement) in the statement
+        self.callee = ""
+        self.signature = ""
 
     # -- small moves -----------------------------------------------------------------------------------
     @property
@@ -329,8 +335,8 @@ class Parser:
             self.at += 1
 
     # -- instructions ----------------------------------------------------------------------------------
-    def instruction(self) -> tuple[str, list[FormOperand], list[int], bool, str]:
-        """Read one instruction: opcode, operands, successor slots, has a result, callee."""
+    def instruction(self) -> tuple[str, list[FormOperand], list[int], bool]:
+        """Read one instruction: opcode, operands, successor slots, has a result; sets callee and signature."""
         has_result = self.kind == "local" and self.words[1] == "="
         if has_result:
             self.at = 2
@@ -343,7 +349,6 @@ class Parser:
         self.at += 1
         operands: list[FormOperand] = []
         successors: list[int] = []
-        callee = ""
         if opcode in _SAME_TYPE:
             self.skip_flags()
             type_text = self.type()
@@ -363,11 +368,11 @@ class Parser:
                 operands.append(self.value(self.type()))
             self._rest_types()
         elif opcode in ("call", "invoke", "callbr"):
-            callee = self._call(opcode, operands, successors)
+            self._call(opcode, operands, successors)
         elif handler := getattr(self, f"_{opcode}", None):
             handler(operands, successors)
         # `unreachable`, `fence` and whatever else has no operand end here.
-        return opcode, operands, successors, has_result, callee
+        return opcode, operands, successors, has_result
 
     def _rest_types(self) -> None:
         """Walk what follows the operands, so that a named type there is seen as a name (`va_arg`)."""
@@ -499,7 +504,7 @@ class Parser:
         operands.append(self.label())
         successors.append(operands[-1].slot)
 
-    def _call(self, opcode: str, operands: list[FormOperand], successors: list[int]) -> str:
+    def _call(self, opcode: str, operands: list[FormOperand], successors: list[int]) -> None:
         self.call_prefix()
         type_text = self.type(function=True)
         callee = self.value(type_text)
@@ -507,6 +512,9 @@ class Parser:
         callee = FormOperand(callee.kind, "ptr", callee.text, callee.slot)
         self.accept("(")
         self._arguments(operands, ")")
+        # The whole function type is printed only where it has variable arguments.
+        arguments = ", ".join(operand.type for operand in operands)
+        self.signature = type_text if type_text.endswith(")") and " (" in type_text else f"{type_text} ({arguments})"
         self.attributes()
         if self.accept("["):  # operand bundles: [ "tag"(T v, ...), ... ]
             while self.at < self.count and not self.accept("]"):
@@ -526,7 +534,7 @@ class Parser:
             operands += targets
             successors += [target.slot for target in targets]
         operands.append(callee)
-        return callee.text[1:].strip('"') if callee.kind == "symbol" else ""
+        self.callee = callee.text if callee.kind == "symbol" else ""
 
     def call_prefix(self) -> None:
         """Fast-math flags and calling convention stay, return attributes go."""
@@ -587,7 +595,7 @@ def parse_form(text: str, display: Callable[[str], str]) -> Form:
         How a symbol (with its ``@``) is shown in statements, for demangling.
     """
     parser = Parser(text)
-    opcode, operands, successors, has_result, callee = parser.instruction()
+    opcode, operands, successors, has_result = parser.instruction()
     parser.drop_alignment()
     return Form(
         opcode=opcode,
@@ -595,7 +603,8 @@ def parse_form(text: str, display: Callable[[str], str]) -> Form:
         operands=tuple(operands),
         successors=tuple(successors),
         has_result=has_result,
-        callee=callee,
+        callee=parser.callee,
+        signature=parser.signature,
         name_slots=tuple(sorted(set(parser.name_slots))),
         slots=parser.slots,
     )

@@ -114,10 +114,17 @@ class FunctionHeader:
     is_declaration: bool
     return_type: str
     arguments: tuple[IRArgument, ...]
+    is_variadic: bool
     first: int
     last: int
     first_block: int
     last_block: int
+
+    @property
+    def signature(self) -> str:
+        """Function type, as `Form.signature` has it: ``i32 (ptr, ...)``."""
+        types = [argument.type for argument in self.arguments] + ["..."] * self.is_variadic
+        return f"{self.return_type} ({', '.join(types)})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,8 +233,10 @@ class IRModule:
 
     @cached_property
     def content_hash(self) -> str:
-        """SHA-256 of the canonical text, as hexadecimal; the file's name is not part of it."""
-        return hashlib.sha256(self.text.encode("utf-8", "surrogateescape")).hexdigest()
+        """SHA-256 of the canonical text, as hexadecimal; the source file's name is not part of it."""
+        name, _, rest = self.text.partition("\n")
+        text = rest if name.startswith("source_filename") else self.text
+        return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
 
     @cached_property
     def lines(self) -> list[str]:

@@ -38,9 +38,19 @@ class ReadOptions:
     cflags: tuple[str, ...] = ()
 
 
-def start_reader() -> None:
-    """Start the LLVM process now, so that it is ready when the first file is read."""
-    default_worker().start()
+def start_reader(*, memory_limit: int | None = None) -> None:
+    """Start the LLVM process now, so that it is ready when the first file is read.
+
+    Parameters
+    ----------
+    memory_limit : int, optional
+        Bytes of address space LLVM may use; a running process with another limit is replaced.
+    """
+    worker = default_worker()
+    if memory_limit is not None and memory_limit != worker.memory_limit:
+        worker.close()
+        worker.memory_limit = memory_limit
+    worker.start()
 
 
 def read_ir(

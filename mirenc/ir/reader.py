@@ -168,26 +168,24 @@ class _Reading:
             if line.startswith("define "):
                 number = self._function(lines, number)
             elif line.startswith("declare "):
-                self._header(line, is_declaration=True, first=len(self.inst_form))
+                self._declaration(line)
             elif line.startswith("%"):
                 self.type_lines.append(line)
             elif line.startswith("@"):
                 self.global_lines.append(line)
 
-    def _header(self, line: str, *, is_declaration: bool, first: int) -> FunctionHeader:
-        name, return_type, arguments, _ = parse_header(line)
-        block = len(self.block_start)
-        header = FunctionHeader(
-            name, is_declaration, return_type, arguments, first, len(self.inst_form), block, block
+    def _declaration(self, line: str) -> None:
+        name, return_type, arguments, is_variadic, _ = parse_header(line)
+        at, block = len(self.inst_form), len(self.block_start)
+        self.headers.append(
+            FunctionHeader(name, True, return_type, arguments, is_variadic, at, at, block, block)
         )
-        self.headers.append(header)
-        return header
 
     def _function(self, lines: list[str], number: int) -> int:
         """Read a body whose ``define`` line is ``lines[number - 1]``; the number of the line after it."""
         first = len(self.inst_form)
         first_block = len(self.block_start)
-        name, return_type, arguments, printed_names = parse_header(lines[number - 1])
+        name, return_type, arguments, is_variadic, printed_names = parse_header(lines[number - 1])
         # Bound to locals: this loop runs once per instruction and is the cost of reading.
         split, by_template = _LOCAL.split, self.forms.by_template
         inst_form, inst_line, block_start = self.inst_form, self.inst_line, self.block_start
@@ -228,14 +226,22 @@ class _Reading:
         self.codes.append(np.array([get(found, -1) for found in names], dtype=np.int64))
         self.headers.append(
             FunctionHeader(
-                name, False, return_type, arguments, first, index, first_block, len(block_start)
+                name, False, return_type, arguments, is_variadic, first, index, first_block, len(block_start)
             )
         )
         return number
 
     def module(self, *, name: str, source_name: str, text: str, display: dict[str, str]) -> IRModule:
         symbols, constants, types = TextTable(), TextTable(), TextTable()
-        functions = {"@" + header.name for header in self.headers}
+        # An intrinsic that nothing calls is what an upgrade left behind (llvm.dbg.*, llvm.lifetime.*.i64): whether it is
+        # there depends on the clang that wrote the file, not on the program.
+        called = {form.callee for form in self.forms.forms}
+        self.headers = [
+            header
+            for header in self.headers
+            if not (header.is_declaration and header.name.startswith("llvm.") and "@" + header.name not in called)
+        ]
+        functions = {"@" + header.name: header.signature for header in self.headers}
         arrays = _gather(self, symbols, constants, types, functions)
         return IRModule(
             name=name,
@@ -253,8 +259,8 @@ class _Reading:
         )
 
 
-def parse_header(line: str) -> tuple[str, str, tuple[IRArgument, ...], list[str]]:
-    """Name, return type, arguments, and the arguments' printed names, of a ``define`` or ``declare`` line."""
+def parse_header(line: str) -> tuple[str, str, tuple[IRArgument, ...], bool, list[str]]:
+    """Name, return type, arguments, variadic, and the arguments' printed names, of a ``define`` or ``declare`` line."""
     parser = Parser(line)
     parser.at = 1
     while not parser.at_type():
@@ -271,8 +277,10 @@ def parse_header(line: str) -> tuple[str, str, tuple[IRArgument, ...], list[str]
     parser.at += 2  # name, opening parenthesis
     arguments: list[IRArgument] = []
     printed_names: list[str] = []
+    is_variadic = False
     while parser.at < parser.count and not parser.accept(")"):
         if parser.accept("..."):
+            is_variadic = True
             continue
         type_text = parser.type()
         parser.attributes()
@@ -283,7 +291,7 @@ def parse_header(line: str) -> tuple[str, str, tuple[IRArgument, ...], list[str]
         printed_names.append(printed)
         arguments.append(IRArgument(printed.strip('"'), type_text))
         parser.accept(",")
-    return name, return_type, tuple(arguments), printed_names
+    return name, return_type, tuple(arguments), is_variadic, printed_names
 
 
 _FORM_KINDS = {
@@ -307,7 +315,7 @@ def _starts(counts: Int64) -> Int64:
 
 
 def _gather(
-    reading: _Reading, symbols: TextTable, constants: TextTable, types: TextTable, functions: set[str]
+    reading: _Reading, symbols: TextTable, constants: TextTable, types: TextTable, functions: dict[str, str]
 ) -> ModuleArrays:
     """Operands and successors of all instructions, from those of their forms."""
     forms = reading.forms.forms
@@ -334,8 +342,8 @@ def _gather(
             slots.append(-1 if operand.kind == "metadata" else operand.slot)
             refs.append(ref)
             type_rows.append(types.row(operand.type))
-        callee = form.operands[-1].text if form.callee else ""
-        callees.append(symbols.row(callee) if callee in functions else -1)
+        direct = form.callee and functions.get(form.callee) == form.signature
+        callees.append(symbols.row(form.callee) if direct else -1)
     op_kind, op_slot = np.array(kinds, np.int64), np.array(slots, np.int64)
     op_ref, op_type = np.array(refs, np.int64), np.array(type_rows, np.int64)
     succ_slot = np.array([slot for form in forms for slot in form.successors], np.int64)

@@ -76,6 +76,16 @@ class TorchRuntime:
         result: Float32 = self.model.graph.combine(per_flow).cpu().numpy()
         return result
 
+    def encode_groups(self, sample: IRSample, group: NDArray[np.int32], groups: int) -> Float32:
+        """Mean node vector of each group of nodes; negative groups are left out. (groups, d) float32."""
+        nodes = self.encode_nodes(sample).astype(np.float64)
+        inside = group >= 0
+        out = np.zeros((groups, nodes.shape[1]))
+        np.add.at(out, group[inside], nodes[inside])
+        counts = np.bincount(group[inside], minlength=groups)
+        result: Float32 = (out / np.maximum(counts, 1)[:, None]).astype(np.float32)
+        return result
+
     @torch.inference_mode()
     def match(self, text: Float32, graph: Float32) -> Float32:
         """Probability that a text and a graph vector come from one IR. Shapes: (B, H), (B, d) -> (B,)."""

@@ -50,7 +50,7 @@ def _held_out_texts(trainer: Trainer, limit: int) -> NDArray[np.int64]:
     def rows_of(modules: NDArray[np.int64]) -> NDArray[np.int32]:
         return np.unique(
             np.concatenate(
-                [corpus.statement_row[corpus.statement_start[m] : corpus.statement_start[m + 1]] for m in modules]
+                [corpus[int(module)].statement_row for module in modules]
             )
         )
 
@@ -62,7 +62,7 @@ def _held_out_texts(trainer: Trainer, limit: int) -> NDArray[np.int64]:
 def _neighbour_table(trainer: Trainer, limit: int) -> tuple[int, dict[tuple[int, int], int]]:
     """Most frequent piece, and most frequent piece between two neighbours, in training statements."""
     rng = np.random.default_rng(_SEED)
-    rows = rng.permutation(trainer._statements[0])[:limit]
+    rows = rng.permutation(trainer.statement_rows)[:limit]
     single: Counter[int] = Counter()
     between: dict[tuple[int, int], Counter[int]] = defaultdict(Counter)
     start = trainer.corpus.text_start
@@ -125,7 +125,7 @@ def evaluate_gae(trainer: Trainer, *, limit: int = 300) -> Figures:
         graphs = make_graph_batch([corpus[module]], np.random.default_rng([_SEED, int(module)]))
         with torch.inference_mode():
             per_flow = trainer.model.graph(
-                trainer._features(graphs.features_row), graphs.node_kind, graphs.edge_index, graphs.edge_flow
+                trainer.features(graphs.features_row), graphs.node_kind, graphs.edge_index, graphs.edge_flow
             )
         for flow in Flow:
             positive, negative = graphs.pairs[flow]
@@ -205,7 +205,7 @@ def _graph_vectors(trainer: Trainer, modules: NDArray[np.int64]) -> torch.Tensor
         graphs = make_graph_batch([trainer.corpus[module]], np.random.default_rng(0))
         with torch.inference_mode():
             per_flow = trainer.model.graph(
-                trainer._features(graphs.features_row), graphs.node_kind, graphs.edge_index, graphs.edge_flow
+                trainer.features(graphs.features_row), graphs.node_kind, graphs.edge_index, graphs.edge_flow
             )
             out.append(trainer.model.graph.combine(per_flow).mean(0))
     return torch.stack(out)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,6 +45,7 @@ class _Progress:
 
     stage: int = 0
     step: int = 0
+    seconds: float = 0.0
 
 
 class Trainer:
@@ -80,7 +82,7 @@ class Trainer:
         self.model = MIREncoder(self.model_config)
         self.train_modules, self.held_out = corpus.split(config.held_out_share, config.seed)
         self.progress = _Progress()
-        self._statements = self._training_statements()
+        self.statement_rows, self._cumulated = self._training_statements()
         sizes = np.diff(corpus.node_start)
         self._graphs = self.train_modules[sizes[self.train_modules] <= config.max_nodes]
         self._text_vectors: Tensor | None = None
@@ -102,9 +104,8 @@ class Trainer:
 
     def _mlm_rows(self, step: int, batch: int) -> NDArray[np.int64]:
         """Texts of one step: a slice of a pool sorted by length."""
-        rows, cumulated = self._statements
         rng = self._rng(100, step // _POOL)
-        pool = rows[np.searchsorted(cumulated, rng.random(batch * _POOL))]
+        pool = self.statement_rows[np.searchsorted(self._cumulated, rng.random(batch * _POOL))]
         pool = pool[np.argsort(self.corpus.text_length[pool], kind="stable")]
         return pool.reshape(_POOL, batch)[rng.permutation(_POOL)[step % _POOL]]
 
@@ -126,7 +127,7 @@ class Trainer:
         )
         return mlm_loss(self.model, torch.from_numpy(ids), torch.from_numpy(masked), torch.from_numpy(chosen))
 
-    def _features(self, rows: Tensor) -> Tensor:
+    def features(self, rows: Tensor) -> Tensor:
         """Node features of some texts; the token embedding stays as MLM left it."""
         distinct, inverse = torch.unique(rows, return_inverse=True)
         ids = torch.from_numpy(self.corpus.padded_ids(distinct.numpy()))
@@ -139,7 +140,7 @@ class Trainer:
         numbers = self._graph_modules(stage, step, batch)
         graphs = make_graph_batch([self.corpus[number] for number in numbers], self._rng(stage, step))
         per_flow = self.model.graph(
-            self._features(graphs.features_row), graphs.node_kind, graphs.edge_index, graphs.edge_flow
+            self.features(graphs.features_row), graphs.node_kind, graphs.edge_index, graphs.edge_flow
         )
         nodes = self.model.graph.combine(per_flow)  # (N, d)
         sums = nodes.new_zeros(len(numbers), nodes.shape[1]).index_add(0, graphs.graph_of, nodes)
@@ -235,13 +236,15 @@ class Trainer:
                 optimiser.load_state_dict(state)
                 state = None
             else:
-                self.progress = _Progress(number, 0)
+                self.progress = _Progress(number, 0, self.progress.seconds)
             self.model.train()
             parameters = [p for group in optimiser.param_groups for p in group["params"]]
             for step in range(self.progress.step, stage.steps):
+                started = time.monotonic()
                 for group in optimiser.param_groups:
                     group["lr"] = stage.learning_rate * self._rate(stage, step)
-                with torch.autocast("cpu", torch.bfloat16, enabled=self.config.precision == "bfloat16"):
+                low = self.config.precision == "bfloat16" and name == "mlm"
+                with torch.autocast("cpu", torch.bfloat16, enabled=low):
                     loss = losses[name](step)
                 if not torch.isfinite(loss):
                     raise ModelError(
@@ -253,13 +256,14 @@ class Trainer:
                 torch.nn.utils.clip_grad_norm_(parameters, self.config.clip_norm)
                 optimiser.step()
                 self.progress.step = step + 1
+                self.progress.seconds += time.monotonic() - started
                 self._log(name, step, loss.item())
                 if self.report is not None:
                     self.report(name, step + 1, stage.steps, loss.item())
                 if (step + 1) % self.config.checkpoint_every == 0:
                     self._save(optimiser)
             self._text_vectors = None
-        self.progress = _Progress(len(STAGES), 0)
+        self.progress = _Progress(len(STAGES), 0, self.progress.seconds)
         self._save(None)
         self.model.eval()
         return self.model
@@ -280,6 +284,7 @@ class Trainer:
             "config": self.config.model_dump(),
             "stage": self.progress.stage,
             "step": self.progress.step,
+            "seconds": self.progress.seconds,
             "model": self.model.state_dict(),
             "optimiser": optimiser.state_dict() if optimiser is not None else None,
         }
@@ -304,6 +309,6 @@ class Trainer:
                 f"{self.folder}: its checkpoint is of another configuration. Resume with the run's own: {self.folder}/config.json"
             )
         self.model.load_state_dict(payload["model"])
-        self.progress = _Progress(payload["stage"], payload["step"])
+        self.progress = _Progress(payload["stage"], payload["step"], payload["seconds"])
         state: dict[str, Any] | None = payload["optimiser"]
         return state

@@ -9,6 +9,7 @@ from mirenc.weights.store import (
     list_models,
     load_files,
     save_files,
+    seal,
     verify_files,
 )
 
@@ -19,5 +20,6 @@ __all__ = [
     "list_models",
     "load_files",
     "save_files",
+    "seal",
     "verify_files",
 ]

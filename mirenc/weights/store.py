@@ -27,6 +27,7 @@ __all__ = [
     "list_models",
     "load_files",
     "save_files",
+    "seal",
     "verify_files",
 ]
 

@@ -1,6 +1,7 @@
-"""The reference backend: what it makes of the program's answer, and what it says when the program fails.
+"""The reference backend: what it makes of the program's answer, and what it says when it fails.
 
-The failures are played by small shell scripts in the program's place: a missing library or a crash cannot be ordered.
+The failures are played by small shell scripts in the program's place: a missing library or a crash
+cannot be ordered.
 """
 
 from __future__ import annotations
@@ -20,10 +21,12 @@ from mirenc.ir import parse_ir
 ANSWER = """{
   "node": [
     {"text": "[external]"},
-    {"text": "ret", "function": 1, "features": {"feature": {"full_text": {"bytes_list": {"value": ["cmV0IHZvaWQ="]}}}}},
+    {"text": "ret", "function": 1,
+     "features": {"feature": {"full_text": {"bytes_list": {"value": ["cmV0IHZvaWQ="]}}}}},
     {"text": "; undefined function", "function": 2,
      "features": {"feature": {"full_text": {"bytes_list": {"value": [""]}}}}},
-    {"text": "call", "features": {"feature": {"full_text": {"bytes_list": {"value": ["Y2FsbCB2b2lkIEBnKCk="]}}}}},
+    {"text": "call",
+     "features": {"feature": {"full_text": {"bytes_list": {"value": ["Y2FsbCB2b2lkIEBnKCk="]}}}}},
     {"type": "VARIABLE", "text": "i32"},
     {"type": "CONSTANT", "text": "i8*"}
   ],
@@ -67,7 +70,12 @@ def test_answer_becomes_arrays(program) -> None:
     # Left out means function 0, but for what is in no function.
     assert graph.node_function.tolist() == [-1, 1, 2, 0, 0, -1]
     assert graph.node_text[5] == "i8*"
-    assert graph.node_full_text[:4] == ["[external]", "ret void", "; undefined function", "call void @g()"]
+    assert graph.node_full_text[:4] == [
+        "[external]",
+        "ret void",
+        "; undefined function",
+        "call void @g()",
+    ]
     assert graph.edge_index.tolist() == [[0, 3, 5], [3, 3, 3]]
     assert graph.edge_flow.tolist() == [Flow.CALL, Flow.CONTROL, Flow.DATA]
     assert graph.edge_position.tolist() == [0, 2, 1]
@@ -78,13 +86,17 @@ def test_answer_becomes_arrays(program) -> None:
 @pytest.mark.parametrize("answer", ["no json", "{}", '{"node": [{"text": "x", "type": "TYPE"}]}'])
 def test_strange_answer(program, answer: str) -> None:
     program(f"cat > /dev/null; echo '{answer}'")
-    with pytest.raises(GraphError, match=r"no program graph.*pip install --no-deps programl==0\.3\.2"):
+    with pytest.raises(
+        GraphError, match=r"no program graph.*pip install --no-deps programl==0\.3\.2"
+    ):
         build_programl("x")
 
 
 def test_wheel_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(MissingExtraError, match=r"pip install --no-deps programl==0\.3\.2") as caught:
+    with pytest.raises(
+        MissingExtraError, match=r"pip install --no-deps programl==0\.3\.2"
+    ) as caught:
         build_programl("x")
     assert isinstance(caught.value, ImportError)
 
@@ -99,10 +111,12 @@ def test_wheel_without_program(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
 
 def test_shared_library_missing(program) -> None:
     program(
-        "echo 'llvm2graph-10: error while loading shared libraries: libtinfo.so.5: cannot open shared object file: "
-        "No such file or directory' >&2; exit 127"
+        "echo 'llvm2graph-10: error while loading shared libraries: libtinfo.so.5: "
+        "cannot open shared object file: No such file or directory' >&2; exit 127"
     )
-    with pytest.raises(ToolchainError, match=r"libtinfo\.so\.5 is missing.*Debian package libtinfo5"):
+    with pytest.raises(
+        ToolchainError, match=r"libtinfo\.so\.5 is missing.*Debian package libtinfo5"
+    ):
         build_programl("x")
 
 
@@ -114,7 +128,9 @@ def test_other_machine(program) -> None:
 
 def test_crash(program) -> None:
     program("cat > /dev/null; echo 'Assertion failed' >&2; kill -SEGV $$")
-    with pytest.raises(GraphError, match=r"^a\.ll: llvm2graph-10 died of SIGSEGV.*Assertion failed"):
+    with pytest.raises(
+        GraphError, match=r"^a\.ll: llvm2graph-10 died of SIGSEGV.*Assertion failed"
+    ):
         build_programl("x", name="a.ll")
 
 
@@ -125,14 +141,19 @@ def test_time_out(program) -> None:
 
 
 def test_large_input_to_a_program_that_does_not_read_it(program) -> None:
-    program("echo 'E 2026-01-31 12:00:00 [programl/bin/llvm2graph.cc:142] 3:7: error: expected type' >&2; exit 2")
+    program(
+        "echo 'E 2026-01-31 12:00:00 [programl/bin/llvm2graph.cc:142] 3:7: error: expected type' "
+        ">&2; exit 2"
+    )
     with pytest.raises(GraphError, match="line 3, column 7: expected type"):
         build_programl("x" * 1_000_000)
 
 
 @pytest.mark.usefixtures("_real")
 def test_refused_ir() -> None:
-    with pytest.raises(GraphError, match=r"^new\.ll: .*line 2, column 14: expected type.*LLVM 10") as caught:
+    with pytest.raises(
+        GraphError, match=r"^new\.ll: .*line 2, column 14: expected type.*LLVM 10"
+    ) as caught:
         build_programl("\ndefine i32 @f(ptr %x) { ret i32 0 }", name="new.ll")
     assert isinstance(caught.value, ValueError)
 
@@ -140,7 +161,10 @@ def test_refused_ir() -> None:
 @pytest.mark.usefixtures("_real")
 def test_text_and_bytes_are_one() -> None:
     text = "define i32 @f(i32* %x) {\n  %v = load i32, i32* %x, align 4\n  ret i32 %v\n}\n"
-    graph, other = build_graph(text, backend="programl"), build_graph(text.encode(), backend="programl")
+    graph, other = (
+        build_graph(text, backend="programl"),
+        build_graph(text.encode(), backend="programl"),
+    )
     assert graph.node_full_text == other.node_full_text
     assert graph.node_full_text[1] == "%v = load i32, i32* %x, align 4"
     assert graph.instruction_node.tolist() == [1, 2]
@@ -160,5 +184,7 @@ def test_a_module_is_refused() -> None:
 
 
 def test_unknown_backend() -> None:
-    with pytest.raises(GraphError, match="unknown graph backend 'dgl'; available: native, programl"):
+    with pytest.raises(
+        GraphError, match="unknown graph backend 'dgl'; available: native, programl"
+    ):
         build_graph("define void @f() {\n  ret void\n}\n", backend="dgl")

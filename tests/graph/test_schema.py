@@ -1,4 +1,4 @@
-"""The schema: one small graph worked out by hand, and a broken graph for every rule that `validate` checks."""
+"""The schema: a small graph worked out by hand, and a broken graph for every rule of `validate`."""
 
 from __future__ import annotations
 

@@ -1,0 +1,139 @@
+"""The cache in the user's cache folder: statement vectors and whole-file results, in one SQLite file for each model.
+
+SQLite because it is in the standard library, is safe under concurrent writers and is one file that can be deleted at any
+time. Statement vectors are keyed by their text, whole files by their bytes; the model's digest names the file, so another
+model can never be answered with these vectors. A cache that cannot be used is left alone: it saves time, nothing hangs on it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import sqlite3
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+__all__ = ["DEFAULT_CACHE_BYTES", "Cache", "cache_folder", "cache_key"]
+
+DEFAULT_CACHE_BYTES = 512 * 2**20  # bytes of one model's cache
+_TIMEOUT = 10.0  # seconds to wait for another writer
+_QUERY_ROWS = 30_000  # SQLite takes 32,766 parameters a query
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS entries (key BLOB PRIMARY KEY, used INTEGER NOT NULL, data BLOB NOT NULL) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS entries_used ON entries (used);
+"""
+
+
+def cache_folder() -> Path:
+    """``$MIRENC_CACHE``, or the platform's cache folder."""
+    given = os.environ.get("MIRENC_CACHE")
+    if given:
+        return Path(given)
+    from platformdirs import user_cache_path
+
+    return user_cache_path("mirenc")
+
+
+def cache_key(kind: str, content: str | bytes) -> bytes:
+    """16-byte key of some content; ``kind`` keeps a statement apart from a file that holds only it."""
+    if isinstance(content, str):
+        content = content.encode("utf-8", "surrogateescape")
+    return hashlib.blake2b(content, digest_size=16, person=kind.encode("ascii")).digest()
+
+
+class Cache:
+    """Bytes by 16-byte keys.
+
+    Parameters
+    ----------
+    digest : str
+        What the entries depend on beside their key: the model and what runs it.
+    folder : Path, optional
+    max_bytes : int
+        When the file grows past this, the entries not used for longest go.
+    """
+
+    def __init__(
+        self, digest: str, *, folder: Path | None = None, max_bytes: int = DEFAULT_CACHE_BYTES
+    ) -> None:
+        self.path = (folder or cache_folder()) / f"{digest[:32]}.sqlite"
+        self.max_bytes = max_bytes
+        self._broken = False
+
+    @contextlib.contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection | None]:
+        """A connection for one exchange; None when the cache cannot be used (no space, no permission, damaged)."""
+        if self._broken:
+            yield None
+            return
+        connection = None
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            connection = sqlite3.connect(self.path, timeout=_TIMEOUT)
+            connection.execute("PRAGMA journal_mode=WAL")
+            connection.execute("PRAGMA synchronous=OFF")  # a lost cache costs time only
+            connection.executescript(_SCHEMA)
+        except (OSError, sqlite3.Error):
+            self._broken = True
+            if connection is not None:
+                connection.close()
+            yield None
+            return
+        try:
+            with connection:
+                yield connection
+        except sqlite3.Error:
+            self._broken = True
+        finally:
+            connection.close()
+
+    def get(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
+        """Those of the keys that are stored."""
+        found: dict[bytes, bytes] = {}
+        with self._open() as connection:
+            if connection is None:
+                return found
+            for first in range(0, len(keys), _QUERY_ROWS):
+                part = keys[first : first + _QUERY_ROWS]
+                marks = ",".join("?" * len(part))
+                query = f"SELECT key, data FROM entries WHERE key IN ({marks})"
+                found.update(connection.execute(query, list(part)).fetchall())
+        return found
+
+    def put(self, entries: dict[bytes, bytes]) -> None:
+        """Store entries; drop the oldest if the file is too large. One that would fill a tenth of it is not kept."""
+        entries = {key: data for key, data in entries.items() if len(data) <= self.max_bytes // 10}
+        if not entries:
+            return
+        with self._open() as connection:
+            if connection is None:
+                return
+            (now,) = connection.execute("SELECT COALESCE(MAX(used), 0) + 1 FROM entries").fetchone()
+            connection.executemany(
+                "INSERT OR REPLACE INTO entries VALUES (?, ?, ?)",
+                ((key, now, data) for key, data in entries.items()),
+            )
+            self._shrink(connection)
+
+    def _shrink(self, connection: sqlite3.Connection) -> None:
+        """Delete the oldest tenth until the live pages fit."""
+        (page_size,) = connection.execute("PRAGMA page_size").fetchone()
+        while True:
+            (pages,) = connection.execute("PRAGMA page_count").fetchone()
+            (free,) = connection.execute("PRAGMA freelist_count").fetchone()
+            if (pages - free) * page_size <= self.max_bytes:
+                return
+            (count,) = connection.execute("SELECT COUNT(*) FROM entries").fetchone()
+            if count == 0:
+                return
+            connection.execute(
+                "DELETE FROM entries WHERE key IN (SELECT key FROM entries ORDER BY used LIMIT ?)",
+                (max(1, count // 10),),
+            )
+
+    def clear(self) -> None:
+        """Delete the cache file."""
+        for suffix in ("", "-wal", "-shm"):
+            Path(f"{self.path}{suffix}").unlink(missing_ok=True)
+        self._broken = False

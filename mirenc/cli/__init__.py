@@ -1,0 +1,73 @@
+"""The command line: data to stdout or ``-o``, log and progress to stderr.
+
+Exit code 0: done; 1: ``mirenc: error: <found>. <what to do>``; 2: usage. One file a verb; each verb imports what it needs
+when it runs, so that ``mirenc --help`` starts at once.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from mirenc import __version__
+from mirenc.cli import corpus, embed, graph, inspect, models, pretrain, tokenizer
+from mirenc.errors import MirencError
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    name="mirenc",
+    help="Pre-trained multimodal embeddings for LLVM IR.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command()(embed.embed)
+app.command()(inspect.inspect)
+app.command()(graph.graph)
+app.add_typer(tokenizer.app, name="tokenizer")
+app.add_typer(corpus.app, name="corpus")
+app.command()(pretrain.pretrain)
+app.add_typer(models.app, name="models")
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"mirenc {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """Pre-trained multimodal embeddings for LLVM IR."""
+
+
+def main() -> None:
+    """Entry point: errors mirenc raises on purpose become one line on stderr and exit code 1."""
+    try:
+        app()
+    except MirencError as error:
+        _fail(str(error))
+    except MemoryError:
+        _fail("out of memory. Give fewer or smaller inputs, or --level module")
+    except BrokenPipeError:
+        # The reader of stdout is gone (`| head`); Python would complain once more when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    except KeyboardInterrupt:
+        print("mirenc: interrupted", file=sys.stderr)
+        sys.exit(130)
+
+
+def _fail(message: str) -> None:
+    print(f"mirenc: error: {' '.join(message.split())}", file=sys.stderr)
+    sys.exit(1)

@@ -1,0 +1,70 @@
+"""``mirenc embed``: vectors of IR files."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated, Literal
+
+import typer
+
+from mirenc.cli import common
+from mirenc.errors import MirencError
+
+
+def embed(
+    inputs: common.Inputs,
+    output: Annotated[
+        str | None,
+        typer.Option("--output", "-o", help="x.npy, x.npz, x.jsonl or x.parquet. [default: JSON lines on stdout]"),
+    ] = None,
+    level: Annotated[
+        Literal["module", "function", "instruction"], typer.Option("--level", "-l", help="What gets a vector.")
+    ] = "module",
+    part: Annotated[Literal["both", "text", "graph"], typer.Option(help="Which half of the vector.")] = "both",
+    model: common.Model = None,
+    backend: Annotated[
+        Literal["numpy", "torch"] | None, typer.Option(help="[default: numpy on the CPU, torch elsewhere]")
+    ] = None,
+    device: Annotated[str, typer.Option(help="cpu, cuda, cuda:1 ...")] = "cpu",
+    cache: Annotated[bool, typer.Option(help="Keep vectors in the user's cache folder.")] = True,
+    timeout: common.Timeout = None,
+    memory_limit: common.MemoryLimit = None,
+    max_bytes: common.MaxBytes = None,
+    compiler: common.Compiler = None,
+    cflags: common.CFlags = "",
+) -> None:
+    """Embed IR files.
+
+    Files that fail are listed on stderr; the others are delivered, and the exit code is 1.
+    """
+    options = common.read_options(timeout, memory_limit, max_bytes, compiler, cflags)
+    from mirenc.cli.output import open_output
+    from mirenc.encoder import load
+
+    writer_of = open_output(output)
+    files = common.expand(inputs)
+    encoder = load(model, device=device, backend=backend, cache=cache, options=options)
+    failed: list[str] = []
+    with (
+        writer_of(encoder, level, part) as writer,
+        common.progress("embedding", len(files), show=len(files) > 1 or output is not None) as advance,
+    ):
+        for name in files:
+            advance(0, note=name[-40:])
+            try:
+                writer.add(name, encoder.embed_parts(name, level=level))
+            except MirencError as error:
+                failed.append(" ".join(str(error).split()))
+                if len(files) > 1:
+                    print(f"mirenc: warning: {failed[-1]}", file=sys.stderr)
+            advance()
+    if len(files) == 1 and failed:
+        print(f"mirenc: error: {failed[0]}", file=sys.stderr)
+    elif failed:
+        print(
+            f"mirenc: error: {len(failed)} of {len(files)} files could not be embedded (listed above); "
+            f"the other {len(files) - len(failed)} were delivered. Mend or leave out the listed files",
+            file=sys.stderr,
+        )
+    if failed:
+        raise typer.Exit(1)

@@ -1,0 +1,46 @@
+"""``mirenc graph``: the program graph of one file."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated, Literal
+
+import typer
+
+from mirenc.cli import common
+
+
+def graph(
+    file: common.Input,
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", help="g.dot, g.json, g.npz or g.pt. [default: JSON on stdout]")
+    ] = None,
+    backend: Annotated[Literal["native", "programl"], typer.Option(help="Who builds it.")] = "native",
+    normalisation: Annotated[
+        Literal["none", "locals"], typer.Option(help="Level of the instructions' full texts.")
+    ] = "locals",
+    timeout: common.Timeout = None,
+    memory_limit: common.MemoryLimit = None,
+    max_bytes: common.MaxBytes = None,
+    compiler: common.Compiler = None,
+    cflags: common.CFlags = "",
+) -> None:
+    """Write the ProGraML-style graph of one file."""
+    options = common.read_options(timeout, memory_limit, max_bytes, compiler, cflags)
+    from mirenc.graph import build_graph
+    from mirenc.graph.export import check_path, save_graph, to_json
+    from mirenc.ir import read_ir
+    from mirenc.ir.files import read_input
+
+    if output is not None:
+        check_path(output)
+    if backend == "programl":
+        # LLVM 10 reads the file as it was written, not LLVM 22's print of it.
+        built = build_graph(read_input(file, max_bytes=options.max_bytes).data, backend)
+    else:
+        built = build_graph(read_ir(file, options=options), normalisation=normalisation)
+    if output is None:
+        sys.stdout.write(to_json(built) + "\n")
+    else:
+        save_graph(built, output)
+        print(f"{output}: {built!r}", file=sys.stderr)

@@ -1,0 +1,84 @@
+"""``mirenc tokenizer``: train a tokenizer, report on one."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from mirenc.cli import common
+
+if TYPE_CHECKING:
+    from mirenc.ir import ReadOptions
+
+app = typer.Typer(help="Train and examine WordPiece tokenizers.", no_args_is_help=True)
+
+
+def _texts(files: list[str], level: str, options: ReadOptions) -> Iterator[list[str]]:
+    """Distinct statements of each file; files that fail are named on stderr and left out."""
+    from mirenc.errors import MirencError
+    from mirenc.ir import read_ir, statements_of
+
+    with common.progress("reading", len(files)) as advance:
+        for name in files:
+            try:
+                yield statements_of(read_ir(name, options=options), level).texts
+            except MirencError as error:
+                print(f"mirenc: warning: {' '.join(str(error).split())}", file=sys.stderr)
+            advance()
+
+
+@app.command()
+def train(
+    inputs: common.Inputs,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where to write it, as in tokenizer.json.")],
+    vocab_size: Annotated[int, typer.Option(help="Pieces, special tokens included.", min=256, max=65535)] = 4096,
+    max_length: Annotated[int, typer.Option(help="Tokens of a statement.", min=8, max=512)] = 64,
+    normalisation: Annotated[Literal["none", "locals"], typer.Option(help="Level of statements.")] = "locals",
+    timeout: common.Timeout = None,
+    memory_limit: common.MemoryLimit = None,
+    max_bytes: common.MaxBytes = None,
+) -> None:
+    """Train a tokenizer on the statements of IR files."""
+    options = common.read_options(timeout, memory_limit, max_bytes)
+    from mirenc.config import TokenizerConfig
+    from mirenc.tokenizer import train_tokenizer
+
+    config = TokenizerConfig(vocab_size=vocab_size, max_length=max_length, normalisation=normalisation)
+    # Each file votes once for a statement, so that one file's loops do not decide the vocabulary.
+    texts = [text for found in _texts(common.expand(inputs), normalisation, options) for text in found]
+    tokenizer = train_tokenizer(texts, config)
+    tokenizer.save(output)
+    _print_report(f"{output}: {tokenizer.vocab_size} pieces", tokenizer.report(texts))
+
+
+@app.command()
+def report(
+    tokenizer: Annotated[Path, typer.Argument(help="tokenizer.json")],
+    inputs: common.Inputs,
+    timeout: common.Timeout = None,
+    memory_limit: common.MemoryLimit = None,
+    max_bytes: common.MaxBytes = None,
+) -> None:
+    """Mean length, [UNK] rate and truncation rate of a tokenizer on IR files."""
+    options = common.read_options(timeout, memory_limit, max_bytes)
+    from mirenc.tokenizer import IRTokenizer
+
+    loaded = IRTokenizer.from_file(tokenizer)
+    files = common.expand(inputs)
+    texts = [text for found in _texts(files, loaded.config.normalisation, options) for text in found]
+    _print_report(str(tokenizer), loaded.report(texts))
+
+
+def _print_report(head: str, found: object) -> None:
+    from mirenc.tokenizer import TokenizerReport
+
+    assert isinstance(found, TokenizerReport)
+    typer.echo(head)
+    typer.echo(f"statements        {found.statements}")
+    typer.echo(f"mean tokens       {found.mean_tokens:.2f}")
+    typer.echo(f"[UNK] rate        {100 * found.unk_rate:.4f} %")
+    typer.echo(f"truncation rate   {100 * found.truncation_rate:.3f} %")

@@ -1,0 +1,652 @@
+"""`Encoder`: IR in, vectors out. The object people use; `mirenc.load` makes one.
+
+    encoder = mirenc.load()
+    vector = encoder.embed("foo.ll")            # (256,) float32
+    matrix = encoder.embed(["a.ll", "b.bc"])    # (2, 256)
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mirenc import __version__
+from mirenc.cache import Cache, cache_key
+from mirenc.errors import ConfigError, MissingExtraError, ModelError
+from mirenc.ir import IRModule, ReadOptions, parse_ir, read_ir
+from mirenc.ir.files import language_of, read_input
+from mirenc.sample import IRSample, make_sample
+from mirenc.weights import ModelFiles, load_files
+
+__all__ = ["LEVELS", "PARTS", "Embedding", "Encoder", "load"]
+
+Float32 = NDArray[np.float32]
+Level = Literal["module", "function", "instruction"]
+Part = Literal["both", "text", "graph"]
+LEVELS = ("module", "function", "instruction")
+PARTS = ("both", "text", "graph")
+IRInput = IRModule | str | bytes | os.PathLike[str]
+
+
+class Runtime(Protocol):
+    """What computes a model: `mirenc.model.numpy_runtime` or `mirenc.model.torch_runtime`."""
+
+    name: str
+
+    def encode_texts(
+        self,
+        text_ids: NDArray[np.uint16],
+        text_length: NDArray[np.int32],
+        *,
+        advance: Callable[[int], None] | None = None,
+    ) -> Float32: ...
+
+    def encode_nodes(self, sample: IRSample) -> Float32: ...
+
+    def encode_groups(self, sample: IRSample, group: NDArray[np.int32], groups: int) -> Float32: ...
+
+    def match(self, text: Float32, graph: Float32) -> Float32: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Embedding:
+    """What a model makes of one module, at one level.
+
+    Attributes
+    ----------
+    level : str
+        module, function or instruction.
+    text : (n, H) float32
+        Mean of the statement vectors of each row; n = 1 for a module.
+    graph : (n, d) float32
+        Mean of the node vectors of each row.
+    names : list of str, length n
+        The module's name, function names, or canonical instruction texts.
+    functions : list of str, length n
+        Function each row belongs to; "" for a module.
+    counts : dict
+        functions, defined, blocks, instructions, statements, distinct_statements, nodes, edges.
+    content_hash : str
+        SHA-256 of the canonical text.
+    """
+
+    level: str
+    text: Float32
+    graph: Float32
+    names: list[str]
+    functions: list[str]
+    counts: dict[str, int]
+    content_hash: str
+
+    @property
+    def vector(self) -> Float32:
+        """(n, H + d) text beside graph."""
+        return np.concatenate([self.text, self.graph], axis=1)
+
+    def to_bytes(self) -> bytes:
+        """The embedding as an ``.npz`` in memory, for the cache."""
+        meta = {"level": self.level, "names": self.names, "functions": self.functions}
+        meta |= {"counts": self.counts, "content_hash": self.content_hash}
+        stream = io.BytesIO()
+        packed = np.frombuffer(json.dumps(meta).encode("utf-8"), dtype=np.uint8)
+        np.savez(stream, text=self.text, graph=self.graph, meta=packed)
+        return stream.getvalue()
+
+    @classmethod
+    def from_bytes(cls, data: bytes, name: str) -> Embedding:
+        """What `to_bytes` wrote; ``name`` is what the file is called now."""
+        with np.load(io.BytesIO(data)) as arrays:
+            meta = json.loads(arrays["meta"].tobytes())
+            if meta["level"] == "module":
+                meta["names"] = [name]
+            return cls(text=arrays["text"], graph=arrays["graph"], **meta)
+
+    def part(self, part: str) -> Float32:
+        """(n, D) text, graph, or both."""
+        if part == "text":
+            return self.text
+        return self.graph if part == "graph" else self.vector
+
+
+class Encoder:
+    """A loaded model, ready to embed.
+
+    Parameters
+    ----------
+    files : ModelFiles
+    runtime : Runtime
+    cache : Cache or None
+        Where vectors are kept between runs; None keeps none.
+    options : ReadOptions, optional
+        Limits and compiler for reading.
+    """
+
+    def __init__(
+        self,
+        files: ModelFiles,
+        runtime: Runtime,
+        *,
+        cache: Cache | None = None,
+        options: ReadOptions | None = None,
+    ) -> None:
+        self.files = files
+        self.runtime = runtime
+        self.cache = cache
+        self.options = options or ReadOptions()
+
+    def __repr__(self) -> str:
+        return (
+            f"Encoder({self.name!r}, dimension={self.dimension}, runtime={self.runtime.name!r}, "
+            f"digest={self.files.digest[:12]!r})"
+        )
+
+    @property
+    def name(self) -> str:
+        """Name of the model."""
+        return self.files.name
+
+    @property
+    def tokenizer(self) -> Any:
+        """The model's `IRTokenizer`."""
+        return self.files.tokenizer
+
+    @property
+    def text_dimension(self) -> int:
+        return self.files.config.text.hidden
+
+    @property
+    def graph_dimension(self) -> int:
+        return self.files.config.graph.out
+
+    @property
+    def dimension(self) -> int:
+        """Length of a vector: text and graph."""
+        return self.text_dimension + self.graph_dimension
+
+    # -- reading ---------------------------------------------------------------------------------------
+    def read(self, ir: IRInput) -> IRModule:
+        """A module from a module, a path, IR text or bitcode bytes.
+
+        A ``str`` with a line break, or beginning like IR, is text; any other is a path.
+        """
+        if isinstance(ir, IRModule):
+            return ir
+        if isinstance(ir, bytes):
+            return parse_ir(ir, options=self.options)
+        if isinstance(ir, str) and _is_ir_text(ir):
+            return parse_ir(ir, options=self.options)
+        return read_ir(ir, options=self.options)
+
+    # -- embedding -------------------------------------------------------------------------------------
+    def embed(
+        self, ir: IRInput | Sequence[IRInput], *, level: Level = "module", part: Part = "both"
+    ) -> Float32 | list[Float32]:
+        """Vectors of one input or many.
+
+        Parameters
+        ----------
+        ir : path, IR text, bitcode bytes, IRModule, or a sequence of these
+        level : str
+            ``module``: one vector; ``function``: one for each defined function; ``instruction``: one for each instruction.
+        part : str
+            ``text`` (H), ``graph`` (d) or ``both`` (H + d).
+
+        Returns
+        -------
+        float32 array
+            Level module: (D,) for one input, (n, D) for a sequence. Other levels: (rows, D) for one input, a list of such
+            arrays for a sequence.
+
+        Raises
+        ------
+        ConfigError
+            Unknown level or part.
+        MirencError
+            An input cannot be read; see `mirenc.read_ir`.
+        """
+        _check("level", level, LEVELS)
+        _check("part", part, PARTS)
+        if isinstance(ir, (str, bytes, os.PathLike, IRModule)):
+            rows = self.embed_parts(ir, level=level).part(part)
+            return rows[0] if level == "module" else rows
+        results = [self.embed_parts(item, level=level).part(part) for item in ir]
+        if level != "module":
+            return results
+        width = {"text": self.text_dimension, "graph": self.graph_dimension}.get(part, self.dimension)
+        return np.concatenate(results) if results else np.zeros((0, width), dtype=np.float32)
+
+    def embed_parts(
+        self,
+        ir: IRInput,
+        *,
+        level: Level = "module",
+        advance: Callable[[int, int], None] | None = None,
+    ) -> Embedding:
+        """Text and graph vectors of one input, with names and counts.
+
+        Parameters
+        ----------
+        ir : path, IR text, bitcode bytes or IRModule
+        level : str
+        advance : callable, optional
+            Told (texts encoded now, texts to encode) while the text encoder works.
+        """
+        _check("level", level, LEVELS)
+        key = None
+        if self.cache and isinstance(ir, (str, os.PathLike)) and not _is_ir_text(ir):
+            # A whole file seen before needs neither LLVM nor the model. Sources depend on the compiler: not kept.
+            if language_of(ir) is None:
+                given = read_input(ir, max_bytes=self.options.max_bytes)
+                key = cache_key(f"file-{level}", given.data)
+                stored = self.cache.get([key]).get(key)
+                if stored is not None:
+                    return Embedding.from_bytes(stored, given.name)
+                ir = parse_ir(given.data, name=given.name, options=self.options)
+        embedding = self._embed(self.read(ir), level, advance)
+        if key is not None and self.cache:
+            self.cache.put({key: embedding.to_bytes()})
+        return embedding
+
+    def _embed(
+        self, module: IRModule, level: str, advance: Callable[[int, int], None] | None
+    ) -> Embedding:
+        sample = make_sample(module, self.tokenizer)
+        statements = self._statement_vectors(sample, advance)
+        return _aggregate(module, sample, statements, self.runtime, level)
+
+    def _statement_vectors(
+        self, sample: IRSample, advance: Callable[[int, int], None] | None
+    ) -> Float32:
+        """(U, H) vector of each text that is a statement; rows of node-only texts stay zero."""
+        out = np.zeros((len(sample.texts), self.text_dimension), dtype=np.float32)
+        used = np.unique(sample.statement_row)
+        keys = [cache_key("statement", sample.texts[row]) for row in used.tolist()] if self.cache else []
+        known = self.cache.get(keys) if self.cache else {}
+        missing = used
+        if known:
+            hit = np.array([key in known for key in keys], dtype=bool)
+            stored = b"".join(known[key] for key, here in zip(keys, hit, strict=True) if here)
+            out[used[hit]] = np.frombuffer(stored, dtype=np.float32).reshape(-1, self.text_dimension)
+            missing = used[~hit]
+        if len(missing):
+            told = None if advance is None else lambda count: advance(count, len(missing))
+            out[missing] = self.runtime.encode_texts(
+                sample.text_ids[missing], sample.text_length[missing], advance=told
+            )
+            if self.cache:
+                self.cache.put(
+                    {cache_key("statement", sample.texts[row]): out[row].tobytes() for row in missing.tolist()}
+                )
+        return out
+
+    def match(self, text: Float32, graph: Float32) -> Float32: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Embedding:
+    """What a model makes of one module, at one level.
+
+    Attributes
+    ----------
+    level : str
+        module, function or instruction.
+    text : (n, H) float32
+        Mean of the statement vectors of each row; n = 1 for a module.
+    graph : (n, d) float32
+        Mean of the node vectors of each row.
+    names : list of str, length n
+        The module's name, function names, or canonical instruction texts.
+    functions : list of str, length n
+        Function each row belongs to; "" for a module.
+    counts : dict
+        functions, defined, blocks, instructions, statements, distinct_statements, nodes, edges.
+    content_hash : str
+        SHA-256 of the canonical text.
+    """
+
+    level: str
+    text: Float32
+    graph: Float32
+    names: list[str]
+    functions: list[str]
+    counts: dict[str, int]
+    content_hash: str
+
+    @property
+    def vector(self) -> Float32:
+        """(n, H + d) text beside graph."""
+        return np.concatenate([self.text, self.graph], axis=1)
+
+    def to_bytes(self) -> bytes:
+        """The embedding as an ``.npz`` in memory, for the cache."""
+        meta = {"level": self.level, "names": self.names, "functions": self.functions}
+        meta |= {"counts": self.counts, "content_hash": self.content_hash}
+        stream = io.BytesIO()
+        packed = np.frombuffer(json.dumps(meta).encode("utf-8"), dtype=np.uint8)
+        np.savez(stream, text=self.text, graph=self.graph, meta=packed)
+        return stream.getvalue()
+
+    @classmethod
+    def from_bytes(cls, data: bytes, name: str) -> Embedding:
+        """What `to_bytes` wrote; ``name`` is what the file is called now."""
+        with np.load(io.BytesIO(data)) as arrays:
+            meta = json.loads(arrays["meta"].tobytes())
+            if meta["level"] == "module":
+                meta["names"] = [name]
+            return cls(text=arrays["text"], graph=arrays["graph"], **meta)
+
+    def part(self, part: str) -> Float32:
+        """(n, D) text, graph, or both."""
+        if part == "text":
+            return self.text
+        return self.graph if part == "graph" else self.vector
+
+
+class Encoder:
+    """A loaded model, ready to embed.
+
+    Parameters
+    ----------
+    files : ModelFiles
+    runtime : Runtime
+    cache : Cache or None
+        Where vectors are kept between runs; None keeps none.
+    options : ReadOptions, optional
+        Limits and compiler for reading.
+    """
+
+    def __init__(
+        self,
+        files: ModelFiles,
+        runtime: Runtime,
+        *,
+        cache: Cache | None = None,
+        options: ReadOptions | None = None,
+    ) -> None:
+        self.files = files
+        self.runtime = runtime
+        self.cache = cache
+        self.options = options or ReadOptions()
+
+    def __repr__(self) -> str:
+        return (
+            f"Encoder({self.name!r}, dimension={self.dimension}, runtime={self.runtime.name!r}, "
+            f"digest={self.files.digest[:12]!r})"
+        )
+
+    @property
+    def name(self) -> str:
+        """Name of the model."""
+        return self.files.name
+
+    @property
+    def tokenizer(self) -> Any:
+        """The model's `IRTokenizer`."""
+        return self.files.tokenizer
+
+    @property
+    def text_dimension(self) -> int:
+        return self.files.config.text.hidden
+
+    @property
+    def graph_dimension(self) -> int:
+        return self.files.config.graph.out
+
+    @property
+    def dimension(self) -> int:
+        """Length of a vector: text and graph."""
+        return self.text_dimension + self.graph_dimension
+
+    # -- reading ---------------------------------------------------------------------------------------
+    def read(self, ir: IRInput) -> IRModule:
+        """A module from a module, a path, IR text or bitcode bytes.
+
+        A ``str`` with a line break, or beginning like IR, is text; any other is a path.
+        """
+        if isinstance(ir, IRModule):
+            return ir
+        if isinstance(ir, bytes):
+            return parse_ir(ir, options=self.options)
+        if isinstance(ir, str) and _is_ir_text(ir):
+            return parse_ir(ir, options=self.options)
+        return read_ir(ir, options=self.options)
+
+    # -- embedding -------------------------------------------------------------------------------------
+    def embed(
+        self, ir: IRInput | Sequence[IRInput], *, level: Level = "module", part: Part = "both"
+    ) -> Float32 | list[Float32]:
+        """Vectors of one input or many.
+
+        Parameters
+        ----------
+        ir : path, IR text, bitcode bytes, IRModule, or a sequence of these
+        level : str
+            ``module``: one vector; ``function``: one for each defined function; ``instruction``: one for each instruction.
+        part : str
+            ``text`` (H), ``graph`` (d) or ``both`` (H + d).
+
+        Returns
+        -------
+        float32 array
+            Level module: (D,) for one input, (n, D) for a sequence. Other levels: (rows, D) for one input, a list of such
+            arrays for a sequence.
+
+        Raises
+        ------
+        ConfigError
+            Unknown level or part.
+        MirencError
+            An input cannot be read; see `mirenc.read_ir`.
+        """
+        _check("level", level, LEVELS)
+        _check("part", part, PARTS)
+        if isinstance(ir, (str, bytes, os.PathLike, IRModule)):
+            rows = self.embed_parts(ir, level=level).part(part)
+            return rows[0] if level == "module" else rows
+        results = [self.embed_parts(item, level=level).part(part) for item in ir]
+        if level != "module":
+            return results
+        width = {"text": self.text_dimension, "graph": self.graph_dimension}.get(part, self.dimension)
+        return np.concatenate(results) if results else np.zeros((0, width), dtype=np.float32)
+
+    def embed_parts(
+        self,
+        ir: IRInput,
+        *,
+        level: Level = "module",
+        advance: Callable[[int, int], None] | None = None,
+    ) -> Embedding:
+        """Text and graph vectors of one input, with names and counts.
+
+        Parameters
+        ----------
+        ir : path, IR text, bitcode bytes or IRModule
+        level : str
+        advance : callable, optional
+            Told (texts encoded now, texts to encode) while the text encoder works.
+        """
+        _check("level", level, LEVELS)
+        key = None
+        if self.cache and isinstance(ir, (str, os.PathLike)) and not _is_ir_text(ir):
+            # A whole file seen before needs neither LLVM nor the model. Sources depend on the compiler: not kept.
+            if language_of(ir) is None:
+                given = read_input(ir, max_bytes=self.options.max_bytes)
+                key = cache_key(f"file-{level}", given.data)
+                stored = self.cache.get([key]).get(key)
+                if stored is not None:
+                    return Embedding.from_bytes(stored, given.name)
+                ir = parse_ir(given.data, name=given.name, options=self.options)
+        embedding = self._embed(self.read(ir), level, advance)
+        if key is not None and self.cache:
+            self.cache.put({key: embedding.to_bytes()})
+        return embedding
+
+    def _embed(
+        self, module: IRModule, level: str, advance: Callable[[int, int], None] | None
+    ) -> Embedding:
+        sample = make_sample(module, self.tokenizer)
+        statements = self._statement_vectors(sample, advance)
+        return _aggregate(module, sample, statements, self.runtime, level)
+
+    def _statement_vectors(
+        self, sample: IRSample, advance: Callable[[int, int], None] | None
+    ) -> Float32:
+        """(U, H) vector of each text that is a statement; rows of node-only texts stay zero."""
+        out = np.zeros((len(sample.texts), self.text_dimension), dtype=np.float32)
+        used = np.unique(sample.statement_row)
+        keys = [text_key(sample.texts[row]) for row in used.tolist()] if self.cache else []
+        known = self.cache.get(keys) if self.cache else {}
+        missing = used
+        if known:
+            hit = np.array([key in known for key in keys], dtype=bool)
+            out[used[hit]] = np.stack([known[key] for key, here in zip(keys, hit, strict=True) if here])
+            missing = used[~hit]
+        if len(missing):
+            told = None if advance is None else lambda count: advance(count, len(missing))
+            out[missing] = self.runtime.encode_texts(
+                sample.text_ids[missing], sample.text_length[missing], advance=told
+            )
+            if self.cache:
+                self.cache.put({text_key(sample.texts[row]): out[row] for row in missing.tolist()})
+        return out
+
+    def match(self, text_of: IRInput, graph_of: IRInput) -> float:
+        """Probability, by the matching head, that the text of one input and the graph of another come from one IR."""
+        text = self.embed_parts(text_of).text
+        graph = self.embed_parts(graph_of).graph
+        return float(self.runtime.match(text, graph)[0])
+
+
+def _check(what: str, value: str, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        raise ConfigError(f"unknown {what} {value!r}; available: {', '.join(allowed)}")
+
+
+def _is_ir_text(text: str | os.PathLike[str]) -> bool:
+    if not isinstance(text, str):
+        return False
+    return "\n" in text or text.lstrip().startswith(("define ", "; ModuleID", "source_filename", "target "))
+
+
+def _means(vectors: Float32, row: NDArray[np.int32], group: NDArray[np.int32], groups: int) -> Float32:
+    """Mean of ``vectors[row]`` within each group; negative groups are left out. Shapes: (U, D) -> (groups, D)."""
+    import scipy.sparse as sp
+
+    inside = group >= 0
+    counts = sp.csr_matrix(
+        (np.ones(int(inside.sum()), dtype=np.float64), (group[inside], row[inside])),
+        shape=(groups, len(vectors)),
+    )
+    total = np.asarray(counts.sum(1))
+    # In double precision: a mean over a million rows must not depend on their order.
+    result: Float32 = ((counts @ vectors.astype(np.float64)) / np.maximum(total, 1)).astype(np.float32)
+    return result
+
+
+def _aggregate(
+    module: IRModule, sample: IRSample, statements: Float32, runtime: Runtime, level: str
+) -> Embedding:
+    first = len(sample.statement_row) - module.instruction_count
+    names: list[str]
+    functions: list[str]
+    if level == "module":
+        text = _means(statements, sample.statement_row, np.zeros_like(sample.statement_row), 1)
+        graph = runtime.encode_groups(sample, np.zeros_like(sample.node_row), 1)
+        names, functions = [module.name], [""]
+    elif level == "function":
+        defined = np.array([not header.is_declaration for header in module.headers], dtype=bool)
+        number = np.where(defined, np.cumsum(defined) - 1, -1).astype(np.int32)
+        number = np.append(number, np.int32(-1))  # what -1, "no function", points to
+        count = int(defined.sum())
+        text = _means(statements, sample.statement_row, number[sample.statement_function], count)
+        graph = runtime.encode_groups(sample, number[sample.node_function], count)
+        names = functions = [function.name for function in module.defined_functions]
+    else:
+        text = statements[sample.statement_row[first:]]
+        graph = runtime.encode_nodes(sample)[sample.instruction_node]
+        lines = module.lines
+        names = [lines[line].strip() for line in module.arrays.line]
+        functions = [sample.functions[index] for index in module.arrays.function]
+    counts = {
+        "functions": len(module.headers),
+        "defined": sum(not header.is_declaration for header in module.headers),
+        "blocks": module.block_count,
+        "instructions": module.instruction_count,
+        "statements": len(sample.statement_row),
+        "distinct_statements": len(np.unique(sample.statement_row)),
+        "nodes": len(sample.node_row),
+        "edges": len(sample.edge_flow),
+    }
+    return Embedding(level, text, graph, names, functions, counts, module.content_hash)
+
+
+def load(
+    name_or_dir: str | os.PathLike[str] | None = None,
+    *,
+    device: str = "cpu",
+    backend: str | None = None,
+    cache: bool | str | os.PathLike[str] = True,
+    options: ReadOptions | None = None,
+) -> Encoder:
+    """Load a model.
+
+    Parameters
+    ----------
+    name_or_dir : str or path, optional
+        A packaged model's name (`mirenc.list_models`) or a model folder; the default model if left out.
+    device : str
+        ``cpu``, or a torch device such as ``cuda``.
+    backend : str, optional
+        ``numpy`` (default on a CPU: starts at once) or ``torch`` (default elsewhere; needs the ``train`` extra).
+    cache : bool or path
+        Keep statement vectors in the user's cache folder (True), in this folder, or not (False).
+    options : ReadOptions, optional
+        Limits and compiler for reading.
+
+    Raises
+    ------
+    ModelError
+        Unknown or damaged model.
+    ConfigError
+        Unknown backend, or numpy on another device than the CPU.
+    MissingExtraError
+        The torch backend without torch.
+    """
+    backend = backend or ("numpy" if device == "cpu" else "torch")
+    _check("backend", backend, ("numpy", "torch"))
+    if backend == "numpy" and device != "cpu":
+        raise ConfigError(f"the numpy backend runs on the CPU only, not on {device!r}. Use backend='torch'")
+    files = load_files(name_or_dir)
+    runtime: Runtime
+    if backend == "numpy":
+        from mirenc.model.numpy_runtime import NumpyRuntime
+
+        runtime = NumpyRuntime(files.config, files.weights)
+    else:
+        try:
+            from mirenc.model.torch_runtime import TorchRuntime
+        except ImportError as error:
+            raise MissingExtraError(
+                f"the torch backend needs torch and torch-geometric ({error}). Type: pip install 'mirenc[train]'"
+            ) from None
+        try:
+            runtime = TorchRuntime(files.config, files.weights, device)
+        except (RuntimeError, AssertionError) as error:
+            first = str(error).splitlines()[0]
+            raise ModelError(f"cannot run {files.name} on device {device!r}: {first}. Use device='cpu'") from None
+    # The two runtimes agree to 1e-6, not to the bit: each has vectors of its own.
+    # A release may read or normalise IR in another way, so its vectors are its own, too.
+    key = hashlib.sha256(f"{files.digest} {__version__} {backend} {device}".encode()).hexdigest()
+    store = None
+    if cache is not False:
+        store = Cache(key, folder=None if cache is True else Path(cache))
+    return Encoder(files, runtime, cache=store, options=options)

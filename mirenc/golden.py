@@ -1,0 +1,89 @@
+"""Golden vectors: a few IR texts and what a model makes of them, kept beside the weights.
+
+They tell a user that this installation, on this processor, computes what the release did.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+
+from mirenc.encoder import load
+from mirenc.errors import ModelError
+from mirenc.weights import seal
+
+__all__ = ["GOLDEN_IR", "TOLERANCE", "check_golden", "write_golden"]
+
+TOLERANCE = 1e-4  # largest difference of a component; other BLAS libraries differ by 1e-6
+GOLDEN_IR = {
+    "sum": """
+define i32 @sum(ptr %values, i32 %count) {
+entry:
+  %none = icmp slt i32 %count, 1
+  br i1 %none, label %exit, label %loop
+loop:
+  %i = phi i32 [ 0, %entry ], [ %next, %loop ]
+  %total = phi i32 [ 0, %entry ], [ %more, %loop ]
+  %at = getelementptr inbounds i32, ptr %values, i32 %i
+  %value = load i32, ptr %at
+  %more = add nsw i32 %total, %value
+  %next = add nuw nsw i32 %i, 1
+  %done = icmp eq i32 %next, %count
+  br i1 %done, label %exit, label %loop
+exit:
+  %result = phi i32 [ 0, %entry ], [ %more, %loop ]
+  ret i32 %result
+}
+""",
+    "greet": """
+@message = private constant [6 x i8] c"hello\\00"
+declare i32 @puts(ptr)
+define void @greet() {
+  %ignored = call i32 @puts(ptr @message)
+  ret void
+}
+""",
+    "scale": """
+%pair = type { double, double }
+define void @scale(ptr %p, double %factor) {
+  %y = getelementptr inbounds %pair, ptr %p, i32 0, i32 1
+  %old = load double, ptr %y
+  %new = fmul double %old, %factor
+  store double %new, ptr %y
+  ret void
+}
+""",
+}
+
+
+def write_golden(folder: Path) -> None:
+    """Compute the golden vectors of a model folder and seal it."""
+    encoder = load(folder, cache=False)
+    vectors = {name: encoder.embed(text) for name, text in GOLDEN_IR.items()}
+    lines = {name: [round(float(value), 6) for value in vector] for name, vector in vectors.items()}
+    (folder / "golden.json").write_text(json.dumps(lines, indent=1) + "\n", encoding="utf-8")
+    seal(folder)
+
+
+def check_golden(folder: Path, *, backend: str | None = None) -> float:
+    """Largest difference from the golden vectors.
+
+    Raises
+    ------
+    ModelError
+        A vector differs by more than `TOLERANCE`.
+    """
+    encoder = load(folder, cache=False, backend=backend)
+    golden = json.loads((folder / "golden.json").read_text(encoding="utf-8"))
+    worst = 0.0
+    for name, expected in golden.items():
+        difference = float(np.abs(encoder.embed(GOLDEN_IR[name]) - np.array(expected)).max())
+        if not difference <= TOLERANCE:
+            raise ModelError(
+                f"{folder.name}: the vector of {name!r} differs from the released one by {difference:.2g} "
+                f"(allowed {TOLERANCE:.0e}). Install mirenc and llvmlite as released"
+            )
+        worst = max(worst, difference)
+    return worst
