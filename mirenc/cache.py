@@ -1,8 +1,11 @@
 """The cache in the user's cache folder: statement vectors and whole-file results, in one SQLite file for each model.
 
-SQLite because it is in the standard library, is safe under concurrent writers and is one file that can be deleted at any
-time. Statement vectors are keyed by their text, whole files by their bytes; the model's digest names the file, so another
-model can never be answered with these vectors. A cache that cannot be used is left alone: it saves time, nothing hangs on it.
+SQLite because it is in the standard library, is safe under concurrent writers and is one file that can be deleted
+at any time. Statement vectors are keyed by their text, whole files by their bytes; the model's digest names the
+file, so
+another model can never be answered with these vectors. A cache that cannot be used is left alone: it saves time,
+nothing
+hangs on it.
 """
 
 from __future__ import annotations
@@ -54,9 +57,7 @@ class Cache:
         When the file grows past this, the entries not used for longest go.
     """
 
-    def __init__(
-        self, digest: str, *, folder: Path | None = None, max_bytes: int = DEFAULT_CACHE_BYTES
-    ) -> None:
+    def __init__(self, digest: str, *, folder: Path | None = None, max_bytes: int = DEFAULT_CACHE_BYTES) -> None:
         self.path = (folder or cache_folder()) / f"{digest[:32]}.sqlite"
         self.max_bytes = max_bytes
         self._broken = False

@@ -1,4 +1,4 @@
-"""Every configuration class and preset, in one place: typed, frozen, read from TOML, unknown keys refused with a suggestion."""
+"""Every configuration class and preset, in one place: typed, frozen, unknown keys refused with a suggestion."""
 
 from __future__ import annotations
 
@@ -176,12 +176,8 @@ class PretrainConfig(_Config):
     seed: int = 0
     held_out_share: float = Field(0.1, gt=0, lt=0.5)
     mask_share: float = Field(0.15, gt=0, lt=1)
-    frequency_temper: float = Field(
-        0.5, ge=0, le=1, description="statement weight = count ** temper"
-    )
-    max_nodes: int = Field(
-        4000, ge=16, description="modules with larger graphs are left out of gae and igm training"
-    )
+    frequency_temper: float = Field(0.5, ge=0, le=1, description="statement weight = count ** temper")
+    max_nodes: int = Field(4000, ge=16, description="modules with larger graphs are left out of gae and igm training")
     weight_decay: float = Field(0.01, ge=0)
     clip_norm: float = Field(1.0, gt=0)
     checkpoint_every: int = Field(500, ge=1, description="steps")

@@ -1,8 +1,8 @@
 """`Encoder`: IR in, vectors out. The object people use; `mirenc.load` makes one.
 
-    encoder = mirenc.load()
-    vector = encoder.embed("foo.ll")            # (256,) float32
-    matrix = encoder.embed(["a.ll", "b.bc"])    # (2, 256)
+encoder = mirenc.load()
+vector = encoder.embed("foo.ll")            # (256,) float32
+matrix = encoder.embed(["a.ll", "b.bc"])    # (2, 256)
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,7 +94,7 @@ class Embedding:
 
     def to_bytes(self) -> bytes:
         """The embedding as an ``.npz`` in memory, for the cache."""
-        meta = {"level": self.level, "names": self.names, "functions": self.functions}
+        meta: dict[str, Any] = {"level": self.level, "names": self.names, "functions": self.functions}
         meta |= {"counts": self.counts, "content_hash": self.content_hash}
         stream = io.BytesIO()
         packed = np.frombuffer(json.dumps(meta).encode("utf-8"), dtype=np.uint8)
@@ -196,15 +196,16 @@ class Encoder:
         ----------
         ir : path, IR text, bitcode bytes, IRModule, or a sequence of these
         level : str
-            ``module``: one vector; ``function``: one for each defined function; ``instruction``: one for each instruction.
+            ``module``: one vector; ``function``: one for each defined function; ``instruction``: one for each
+            instruction.
         part : str
             ``text`` (H), ``graph`` (d) or ``both`` (H + d).
 
         Returns
         -------
         float32 array
-            Level module: (D,) for one input, (n, D) for a sequence. Other levels: (rows, D) for one input, a list of such
-            arrays for a sequence.
+            Level module: (D,) for one input, (n, D) for a sequence. Other levels: (rows, D) for one input, a list
+            of such arrays for a sequence.
 
         Raises
         ------
@@ -242,30 +243,25 @@ class Encoder:
         """
         _check("level", level, LEVELS)
         key = None
-        if self.cache and isinstance(ir, (str, os.PathLike)) and not _is_ir_text(ir):
-            # A whole file seen before needs neither LLVM nor the model. Sources depend on the compiler: not kept.
-            if language_of(ir) is None:
-                given = read_input(ir, max_bytes=self.options.max_bytes)
-                key = cache_key(f"file-{level}", given.data)
-                stored = self.cache.get([key]).get(key)
-                if stored is not None:
-                    return Embedding.from_bytes(stored, given.name)
-                ir = parse_ir(given.data, name=given.name, options=self.options)
+        # A whole file seen before needs neither LLVM nor the model. Sources depend on the compiler: not kept.
+        if self.cache and _is_path(ir) and language_of(ir) is None:
+            given = read_input(ir, max_bytes=self.options.max_bytes)
+            key = cache_key(f"file-{level}", given.data)
+            stored = self.cache.get([key]).get(key)
+            if stored is not None:
+                return Embedding.from_bytes(stored, given.name)
+            ir = parse_ir(given.data, name=given.name, options=self.options)
         embedding = self._embed(self.read(ir), level, advance)
         if key is not None and self.cache:
             self.cache.put({key: embedding.to_bytes()})
         return embedding
 
-    def _embed(
-        self, module: IRModule, level: str, advance: Callable[[int, int], None] | None
-    ) -> Embedding:
+    def _embed(self, module: IRModule, level: str, advance: Callable[[int, int], None] | None) -> Embedding:
         sample = make_sample(module, self.tokenizer)
         statements = self._statement_vectors(sample, advance)
         return _aggregate(module, sample, statements, self.runtime, level)
 
-    def _statement_vectors(
-        self, sample: IRSample, advance: Callable[[int, int], None] | None
-    ) -> Float32:
+    def _statement_vectors(self, sample: IRSample, advance: Callable[[int, int], None] | None) -> Float32:
         """(U, H) vector of each text that is a statement; rows of node-only texts stay zero."""
         out = np.zeros((len(sample.texts), self.text_dimension), dtype=np.float32)
         used = np.unique(sample.statement_row)
@@ -288,237 +284,6 @@ class Encoder:
                 )
         return out
 
-    def match(self, text: Float32, graph: Float32) -> Float32: ...
-
-
-@dataclass(frozen=True, eq=False)
-class Embedding:
-    """What a model makes of one module, at one level.
-
-    Attributes
-    ----------
-    level : str
-        module, function or instruction.
-    text : (n, H) float32
-        Mean of the statement vectors of each row; n = 1 for a module.
-    graph : (n, d) float32
-        Mean of the node vectors of each row.
-    names : list of str, length n
-        The module's name, function names, or canonical instruction texts.
-    functions : list of str, length n
-        Function each row belongs to; "" for a module.
-    counts : dict
-        functions, defined, blocks, instructions, statements, distinct_statements, nodes, edges.
-    content_hash : str
-        SHA-256 of the canonical text.
-    """
-
-    level: str
-    text: Float32
-    graph: Float32
-    names: list[str]
-    functions: list[str]
-    counts: dict[str, int]
-    content_hash: str
-
-    @property
-    def vector(self) -> Float32:
-        """(n, H + d) text beside graph."""
-        return np.concatenate([self.text, self.graph], axis=1)
-
-    def to_bytes(self) -> bytes:
-        """The embedding as an ``.npz`` in memory, for the cache."""
-        meta = {"level": self.level, "names": self.names, "functions": self.functions}
-        meta |= {"counts": self.counts, "content_hash": self.content_hash}
-        stream = io.BytesIO()
-        packed = np.frombuffer(json.dumps(meta).encode("utf-8"), dtype=np.uint8)
-        np.savez(stream, text=self.text, graph=self.graph, meta=packed)
-        return stream.getvalue()
-
-    @classmethod
-    def from_bytes(cls, data: bytes, name: str) -> Embedding:
-        """What `to_bytes` wrote; ``name`` is what the file is called now."""
-        with np.load(io.BytesIO(data)) as arrays:
-            meta = json.loads(arrays["meta"].tobytes())
-            if meta["level"] == "module":
-                meta["names"] = [name]
-            return cls(text=arrays["text"], graph=arrays["graph"], **meta)
-
-    def part(self, part: str) -> Float32:
-        """(n, D) text, graph, or both."""
-        if part == "text":
-            return self.text
-        return self.graph if part == "graph" else self.vector
-
-
-class Encoder:
-    """A loaded model, ready to embed.
-
-    Parameters
-    ----------
-    files : ModelFiles
-    runtime : Runtime
-    cache : Cache or None
-        Where vectors are kept between runs; None keeps none.
-    options : ReadOptions, optional
-        Limits and compiler for reading.
-    """
-
-    def __init__(
-        self,
-        files: ModelFiles,
-        runtime: Runtime,
-        *,
-        cache: Cache | None = None,
-        options: ReadOptions | None = None,
-    ) -> None:
-        self.files = files
-        self.runtime = runtime
-        self.cache = cache
-        self.options = options or ReadOptions()
-
-    def __repr__(self) -> str:
-        return (
-            f"Encoder({self.name!r}, dimension={self.dimension}, runtime={self.runtime.name!r}, "
-            f"digest={self.files.digest[:12]!r})"
-        )
-
-    @property
-    def name(self) -> str:
-        """Name of the model."""
-        return self.files.name
-
-    @property
-    def tokenizer(self) -> Any:
-        """The model's `IRTokenizer`."""
-        return self.files.tokenizer
-
-    @property
-    def text_dimension(self) -> int:
-        return self.files.config.text.hidden
-
-    @property
-    def graph_dimension(self) -> int:
-        return self.files.config.graph.out
-
-    @property
-    def dimension(self) -> int:
-        """Length of a vector: text and graph."""
-        return self.text_dimension + self.graph_dimension
-
-    # -- reading ---------------------------------------------------------------------------------------
-    def read(self, ir: IRInput) -> IRModule:
-        """A module from a module, a path, IR text or bitcode bytes.
-
-        A ``str`` with a line break, or beginning like IR, is text; any other is a path.
-        """
-        if isinstance(ir, IRModule):
-            return ir
-        if isinstance(ir, bytes):
-            return parse_ir(ir, options=self.options)
-        if isinstance(ir, str) and _is_ir_text(ir):
-            return parse_ir(ir, options=self.options)
-        return read_ir(ir, options=self.options)
-
-    # -- embedding -------------------------------------------------------------------------------------
-    def embed(
-        self, ir: IRInput | Sequence[IRInput], *, level: Level = "module", part: Part = "both"
-    ) -> Float32 | list[Float32]:
-        """Vectors of one input or many.
-
-        Parameters
-        ----------
-        ir : path, IR text, bitcode bytes, IRModule, or a sequence of these
-        level : str
-            ``module``: one vector; ``function``: one for each defined function; ``instruction``: one for each instruction.
-        part : str
-            ``text`` (H), ``graph`` (d) or ``both`` (H + d).
-
-        Returns
-        -------
-        float32 array
-            Level module: (D,) for one input, (n, D) for a sequence. Other levels: (rows, D) for one input, a list of such
-            arrays for a sequence.
-
-        Raises
-        ------
-        ConfigError
-            Unknown level or part.
-        MirencError
-            An input cannot be read; see `mirenc.read_ir`.
-        """
-        _check("level", level, LEVELS)
-        _check("part", part, PARTS)
-        if isinstance(ir, (str, bytes, os.PathLike, IRModule)):
-            rows = self.embed_parts(ir, level=level).part(part)
-            return rows[0] if level == "module" else rows
-        results = [self.embed_parts(item, level=level).part(part) for item in ir]
-        if level != "module":
-            return results
-        width = {"text": self.text_dimension, "graph": self.graph_dimension}.get(part, self.dimension)
-        return np.concatenate(results) if results else np.zeros((0, width), dtype=np.float32)
-
-    def embed_parts(
-        self,
-        ir: IRInput,
-        *,
-        level: Level = "module",
-        advance: Callable[[int, int], None] | None = None,
-    ) -> Embedding:
-        """Text and graph vectors of one input, with names and counts.
-
-        Parameters
-        ----------
-        ir : path, IR text, bitcode bytes or IRModule
-        level : str
-        advance : callable, optional
-            Told (texts encoded now, texts to encode) while the text encoder works.
-        """
-        _check("level", level, LEVELS)
-        key = None
-        if self.cache and isinstance(ir, (str, os.PathLike)) and not _is_ir_text(ir):
-            # A whole file seen before needs neither LLVM nor the model. Sources depend on the compiler: not kept.
-            if language_of(ir) is None:
-                given = read_input(ir, max_bytes=self.options.max_bytes)
-                key = cache_key(f"file-{level}", given.data)
-                stored = self.cache.get([key]).get(key)
-                if stored is not None:
-                    return Embedding.from_bytes(stored, given.name)
-                ir = parse_ir(given.data, name=given.name, options=self.options)
-        embedding = self._embed(self.read(ir), level, advance)
-        if key is not None and self.cache:
-            self.cache.put({key: embedding.to_bytes()})
-        return embedding
-
-    def _embed(
-        self, module: IRModule, level: str, advance: Callable[[int, int], None] | None
-    ) -> Embedding:
-        sample = make_sample(module, self.tokenizer)
-        statements = self._statement_vectors(sample, advance)
-        return _aggregate(module, sample, statements, self.runtime, level)
-
-    def _statement_vectors(
-        self, sample: IRSample, advance: Callable[[int, int], None] | None
-    ) -> Float32:
-        """(U, H) vector of each text that is a statement; rows of node-only texts stay zero."""
-        out = np.zeros((len(sample.texts), self.text_dimension), dtype=np.float32)
-        used = np.unique(sample.statement_row)
-        keys = [text_key(sample.texts[row]) for row in used.tolist()] if self.cache else []
-        known = self.cache.get(keys) if self.cache else {}
-        missing = used
-        if known:
-            hit = np.array([key in known for key in keys], dtype=bool)
-            out[used[hit]] = np.stack([known[key] for key, here in zip(keys, hit, strict=True) if here])
-            missing = used[~hit]
-        if len(missing):
-            told = None if advance is None else lambda count: advance(count, len(missing))
-            out[missing] = self.runtime.encode_texts(
-                sample.text_ids[missing], sample.text_length[missing], advance=told
-            )
-            if self.cache:
-                self.cache.put({text_key(sample.texts[row]): out[row] for row in missing.tolist()})
-        return out
-
     def match(self, text_of: IRInput, graph_of: IRInput) -> float:
         """Probability, by the matching head, that the text of one input and the graph of another come from one IR."""
         text = self.embed_parts(text_of).text
@@ -531,9 +296,11 @@ def _check(what: str, value: str, allowed: tuple[str, ...]) -> None:
         raise ConfigError(f"unknown {what} {value!r}; available: {', '.join(allowed)}")
 
 
-def _is_ir_text(text: str | os.PathLike[str]) -> bool:
-    if not isinstance(text, str):
-        return False
+def _is_path(ir: IRInput) -> TypeGuard[str | os.PathLike[str]]:
+    return isinstance(ir, os.PathLike) or (isinstance(ir, str) and not _is_ir_text(ir))
+
+
+def _is_ir_text(text: str) -> bool:
     return "\n" in text or text.lstrip().startswith(("define ", "; ModuleID", "source_filename", "target "))
 
 
@@ -552,9 +319,7 @@ def _means(vectors: Float32, row: NDArray[np.int32], group: NDArray[np.int32], g
     return result
 
 
-def _aggregate(
-    module: IRModule, sample: IRSample, statements: Float32, runtime: Runtime, level: str
-) -> Embedding:
+def _aggregate(module: IRModule, sample: IRSample, statements: Float32, runtime: Runtime, level: str) -> Embedding:
     first = len(sample.statement_row) - module.instruction_count
     names: list[str]
     functions: list[str]

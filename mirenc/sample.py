@@ -93,9 +93,7 @@ class IRSample:
         )
 
 
-def make_sample(
-    module: IRModule, tokenizer: IRTokenizer, *, graph: ProgramGraph | None = None
-) -> IRSample:
+def make_sample(module: IRModule, tokenizer: IRTokenizer, *, graph: ProgramGraph | None = None) -> IRSample:
     """Statements, graph and token ids of one module.
 
     Parameters
@@ -115,9 +113,7 @@ def make_sample(
     node_rows = [rows.setdefault(graph.texts[row], len(rows)) for row in used.tolist()]
     texts = list(rows)
     text_ids, text_length = tokenizer.encode_batch(texts)
-    functions = np.concatenate(
-        [np.full(statements.first_instruction, -1, dtype=np.int32), module.arrays.function]
-    )
+    functions = np.concatenate([np.full(statements.first_instruction, -1, dtype=np.int32), module.arrays.function])
     return IRSample(
         texts=texts,
         text_ids=text_ids,

@@ -91,9 +91,7 @@ class IRTokenizer:
         limit = self.config.max_length
         return ids if len(ids) <= limit else [*ids[: limit - 1], SEP]
 
-    def encode_batch(
-        self, statements: Sequence[str]
-    ) -> tuple[NDArray[np.uint16], NDArray[np.int32]]:
+    def encode_batch(self, statements: Sequence[str]) -> tuple[NDArray[np.uint16], NDArray[np.int32]]:
         """Token ids of many statements.
 
         Returns
@@ -173,9 +171,7 @@ class IRTokenizer:
             ) from None
         for index, token in enumerate(SPECIAL_TOKENS):
             if tokenizer.token_to_id(token) != index:
-                raise TokenizerError(
-                    f"{where}: token {index} must be {token}, found {tokenizer.id_to_token(index)}"
-                )
+                raise TokenizerError(f"{where}: token {index} must be {token}, found {tokenizer.id_to_token(index)}")
         return cls(tokenizer, config)
 
 

@@ -180,14 +180,8 @@ def _read_function(function: ValueRef, types: _TypeNames) -> OracleFunction:
         name=_symbol(function),
         is_declaration=declared,
         return_type=types.text(function.global_value_type.get_function_return()),
-        arguments=[
-            ("" if declared else _bare(names[argument]), types.text(argument.type))
-            for argument in arguments
-        ],
-        blocks=[
-            _read_block(block, names, {block: at for at, block in enumerate(blocks)}, types)
-            for block in blocks
-        ],
+        arguments=[("" if declared else _bare(names[argument]), types.text(argument.type)) for argument in arguments],
+        blocks=[_read_block(block, names, {block: at for at, block in enumerate(blocks)}, types) for block in blocks],
     )
 
 
@@ -230,9 +224,7 @@ def _read_block(
     )
 
 
-def _read_instruction(
-    value: ValueRef, names: dict[ValueRef, str], types: _TypeNames
-) -> OracleInstruction:
+def _read_instruction(value: ValueRef, names: dict[ValueRef, str], types: _TypeNames) -> OracleInstruction:
     printed = str(value)
     operands = [_read_operand(operand, names, types) for operand in value.operands]
     if value.opcode == "switch":
@@ -261,9 +253,7 @@ def _read_operand(value: ValueRef, names: dict[ValueRef, str], types: _TypeNames
     if kind in {"instruction", "argument", "block"}:
         return OracleOperand(kind, type_text, "%" + names[value])
     if kind in {"function", "global"}:
-        return OracleOperand(
-            kind, type_text, "@" + (quote(value.name) if value.name else _symbol(value))
-        )
+        return OracleOperand(kind, type_text, "@" + (quote(value.name) if value.name else _symbol(value)))
     printed = types.numbered(str(value))
     if kind == "metadata":
         # A node prints with its definition, `!3 = !{...}`; a value or a string stands for itself

@@ -172,9 +172,7 @@ def typed_to_opaque(text: str) -> str:
 
     The leftmost ``*`` always ends a pointer to a type without ``*``, so the stars fall one by one.
     """
-    if re.match(
-        r"struct\*+(?: %|$)", text
-    ):  # ProGraML's word, not LLVM's: see `with_address_space`
+    if re.match(r"struct\*+(?: %|$)", text):  # ProGraML's word, not LLVM's: see `with_address_space`
         return re.sub(r"\*+", "*", text)
     while (star := text.find("*")) >= 0:
         space = re.search(r" addrspace\((\d+)\)$", text[:star])
@@ -257,9 +255,7 @@ def opaque(text: str) -> str:
 def without_noise(graph: Graph) -> Graph:
     """The native graph."""
     nodes = {
-        number: replace(
-            node, full_text=outside_strings(lambda text: rewritten(text, NOISE), node.full_text)
-        )
+        number: replace(node, full_text=outside_strings(lambda text: rewritten(text, NOISE), node.full_text))
         for number, node in graph.nodes.items()
     }
     return Graph(nodes, graph.edges)

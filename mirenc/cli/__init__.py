@@ -1,7 +1,7 @@
 """The command line: data to stdout or ``-o``, log and progress to stderr.
 
-Exit code 0: done; 1: ``mirenc: error: <found>. <what to do>``; 2: usage. One file a verb; each verb imports what it needs
-when it runs, so that ``mirenc --help`` starts at once.
+Exit code 0: done; 1: ``mirenc: error: <found>. <what to do>``; 2: usage. One file a verb; each verb imports what
+it needs when it runs, so that ``mirenc --help`` starts at once.
 """
 
 from __future__ import annotations

@@ -24,11 +24,17 @@ Inputs = Annotated[
     ),
 ]
 Input = Annotated[str, typer.Argument(help="IR or source file, or - for stdin.", show_default=False)]
-Model = Annotated[str | None, typer.Option("--model", "-m", help="Model name or folder. [default: the packaged one]")]
+Model = Annotated[
+    str | None,
+    typer.Option("--model", "-m", help="Model name or folder. [default: the packaged one]"),
+]
 Timeout = Annotated[float | None, typer.Option(help="Seconds LLVM may take for one file. [default: 120]", min=0.01)]
 MemoryLimit = Annotated[str | None, typer.Option(help="Memory LLVM may take, as in 2G. [default: 8G]")]
 MaxBytes = Annotated[str | None, typer.Option(help="Largest input file, as in 200M. [default: 64M]")]
-Compiler = Annotated[str | None, typer.Option(help="clang for source files. [default: the first on PATH, then ziglang]")]
+Compiler = Annotated[
+    str | None,
+    typer.Option(help="clang for source files. [default: the first on PATH, then ziglang]"),
+]
 CFlags = Annotated[str, typer.Option("--cflags", help="Flags for it, as in --cflags='-O3 -Iinclude'.")]
 
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}
@@ -97,7 +103,13 @@ def progress(description: str, total: int | None, *, show: bool = True) -> Itera
         yield lambda count=1, **fields: None
         return
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
 
     bar = Progress(
         TextColumn("{task.description}"),

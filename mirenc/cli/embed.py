@@ -15,15 +15,21 @@ def embed(
     inputs: common.Inputs,
     output: Annotated[
         str | None,
-        typer.Option("--output", "-o", help="x.npy, x.npz, x.jsonl or x.parquet. [default: JSON lines on stdout]"),
+        typer.Option(
+            "--output",
+            "-o",
+            help="x.npy, x.npz, x.jsonl or x.parquet. [default: JSON lines on stdout]",
+        ),
     ] = None,
     level: Annotated[
-        Literal["module", "function", "instruction"], typer.Option("--level", "-l", help="What gets a vector.")
+        Literal["module", "function", "instruction"],
+        typer.Option("--level", "-l", help="What gets a vector."),
     ] = "module",
     part: Annotated[Literal["both", "text", "graph"], typer.Option(help="Which half of the vector.")] = "both",
     model: common.Model = None,
     backend: Annotated[
-        Literal["numpy", "torch"] | None, typer.Option(help="[default: numpy on the CPU, torch elsewhere]")
+        Literal["numpy", "torch"] | None,
+        typer.Option(help="[default: numpy on the CPU, torch elsewhere]"),
     ] = None,
     device: Annotated[str, typer.Option(help="cpu, cuda, cuda:1 ...")] = "cpu",
     cache: Annotated[bool, typer.Option(help="Keep vectors in the user's cache folder.")] = True,

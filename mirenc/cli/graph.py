@@ -13,7 +13,8 @@ from mirenc.cli import common
 def graph(
     file: common.Input,
     output: Annotated[
-        str | None, typer.Option("--output", "-o", help="g.dot, g.json, g.npz or g.pt. [default: JSON on stdout]")
+        str | None,
+        typer.Option("--output", "-o", help="g.dot, g.json, g.npz or g.pt. [default: JSON on stdout]"),
     ] = None,
     backend: Annotated[Literal["native", "programl"], typer.Option(help="Who builds it.")] = "native",
     normalisation: Annotated[

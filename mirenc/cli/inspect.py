@@ -13,7 +13,9 @@ from mirenc.cli import common
 
 def inspect(
     file: common.Input,
-    statements: Annotated[int, typer.Option("--statements", "-n", help="Show this many statements; 0 all.", min=0)] = 20,
+    statements: Annotated[
+        int, typer.Option("--statements", "-n", help="Show this many statements; 0 all.", min=0)
+    ] = 20,
     function: Annotated[str | None, typer.Option("--function", "-f", help="Only this function's statements.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="JSON instead of text.")] = False,
     model: common.Model = None,
@@ -65,7 +67,10 @@ def inspect(
         "opcodes": dict(Counter(module.forms[form].opcode for form in module.arrays.form).most_common(12)),
     }
     listing = [
-        {"statement": found[number], "tokens": [tokenizer.vocab[token] for token in tokenizer.encode(found[number])]}
+        {
+            "statement": found[number],
+            "tokens": [tokenizer.vocab[token] for token in tokenizer.encode(found[number])],
+        }
         for number in shown
     ]
     if as_json:

@@ -31,7 +31,10 @@ class Writer(Protocol):
     def add(self, name: str, embedding: Embedding) -> None: ...
     def __enter__(self) -> Self: ...
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None: ...
 
 
@@ -79,14 +82,17 @@ class _Lines(_Base):
         self.rows = 0
 
     def __enter__(self) -> Self:
-        self.stream: IO[str] = (
-            sys.stdout if self.path is None else open(f"{self.path}.part", "w", encoding="utf-8")  # noqa: SIM115
-        )
+        self.stream: IO[str] = sys.stdout if self.path is None else open(f"{self.path}.part", "w", encoding="utf-8")
         return self
 
     def add(self, name: str, embedding: Embedding) -> None:
         vectors = embedding.part(self.part)
-        shared = {"file": name, "content_hash": embedding.content_hash, **self.head, "counts": embedding.counts}
+        shared = {
+            "file": name,
+            "content_hash": embedding.content_hash,
+            **self.head,
+            "counts": embedding.counts,
+        }
         for row, label, function in zip(vectors, embedding.names, embedding.functions, strict=True):
             own = {} if embedding.level == "module" else {"name": label, "function": function}
             # Nine digits give a float32 back exactly.
@@ -95,7 +101,10 @@ class _Lines(_Base):
             self.rows += 1
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         self.stream.flush()
         if self.path is not None:
@@ -126,7 +135,10 @@ class _Table(_Base):
         self.functions += embedding.functions
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         if not self.vectors:
             return
@@ -144,12 +156,18 @@ class _Table(_Base):
                         self._write_npz(stream, vectors)
             if suffix == ".npy":
                 # A .npy holds numbers only; who made them stands beside it.
-                labels = {"names": self.names, "functions": self.functions, "file_row": self.file_row}
+                labels = {
+                    "names": self.names,
+                    "functions": self.functions,
+                    "file_row": self.file_row,
+                }
                 text = json.dumps({**self.head, "files": self.files, **labels}, indent=1)
                 Path(f"{self.path}.json").write_text(text + "\n", encoding="utf-8")
         except OSError as failure:
             _deliver(self.path, keep=False)
-            raise IRFileError(f"cannot write {self.path}: {failure.strerror}. Free some space or name another file") from None
+            raise IRFileError(
+                f"cannot write {self.path}: {failure.strerror}. Free some space or name another file"
+            ) from None
         _deliver(self.path, keep=True)
 
     def _write_npz(self, stream: IO[bytes], vectors: np.ndarray[Any, Any]) -> None:

@@ -27,7 +27,9 @@ def pretrain(
         from mirenc.pretraining.package import package
         from mirenc.pretraining.trainer import Trainer
     except ImportError as error:
-        raise MissingExtraError(f"pre-training needs more packages ({error}). Type: pip install 'mirenc[train]'") from None
+        raise MissingExtraError(
+            f"pre-training needs more packages ({error}). Type: pip install 'mirenc[train]'"
+        ) from None
     steps = settings.mlm.steps + settings.gae.steps + settings.igm.steps
     with common.progress("training", steps) as advance:
 

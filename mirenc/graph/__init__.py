@@ -12,9 +12,7 @@ __all__ = ["BACKENDS", "EXTERNAL", "Flow", "NodeKind", "ProgramGraph", "build_gr
 BACKENDS = ("native", "programl")
 
 
-def build_graph(
-    ir: IRModule | str | bytes, backend: str = "native", *, normalisation: str = "locals"
-) -> ProgramGraph:
+def build_graph(ir: IRModule | str | bytes, backend: str = "native", *, normalisation: str = "locals") -> ProgramGraph:
     """Build a module's graph in ProGraML's schema.
 
     Parameters

@@ -48,14 +48,17 @@ def _rows(graph: ProgramGraph) -> tuple[list[dict[str, Any]], list[dict[str, Any
     edges = [
         {"source": source, "target": target, "flow": Flow(flow).name.lower(), "position": position}
         for source, target, flow, position in zip(
-            *graph.edge_index.tolist(), graph.edge_flow.tolist(), graph.edge_position.tolist(), strict=True
+            *graph.edge_index.tolist(),
+            graph.edge_flow.tolist(),
+            graph.edge_position.tolist(),
+            strict=True,
         )
     ]
     return nodes, edges
 
 
 def to_json(graph: ProgramGraph) -> str:
-    """Node-link JSON: ``functions``, ``nodes`` (id, kind, text, full_text, function), ``edges`` (source, target, flow, position)."""
+    """Node-link JSON: ``functions``, ``nodes`` (id, kind, text, ...), ``edges`` (source, target, flow, position)."""
     nodes, edges = _rows(graph)
     return json.dumps({"functions": graph.functions, "nodes": nodes, "edges": edges}, indent=1)
 
@@ -108,9 +111,7 @@ def to_data(graph: ProgramGraph) -> Data:
         import torch
         from torch_geometric.data import Data
     except ImportError:
-        raise MissingExtraError(
-            "to_data needs torch and torch-geometric. Type: pip install 'mirenc[train]'"
-        ) from None
+        raise MissingExtraError("to_data needs torch and torch-geometric. Type: pip install 'mirenc[train]'") from None
     return Data(
         num_nodes=graph.node_count,
         edge_index=torch.from_numpy(graph.edge_index.astype(np.int64)),
@@ -133,7 +134,9 @@ def check_path(path: str | os.PathLike[str]) -> None:
     """
     suffix = Path(path).suffix
     if suffix not in SUFFIXES:
-        raise GraphError(f"graph output {os.fspath(path)!r}: unknown suffix {suffix!r}; available: {', '.join(SUFFIXES)}")
+        raise GraphError(
+            f"graph output {os.fspath(path)!r}: unknown suffix {suffix!r}; available: {', '.join(SUFFIXES)}"
+        )
     if not Path(path).parent.is_dir():
         raise IRFileError(f"output folder {Path(path).parent} does not exist. Type: mkdir -p {Path(path).parent}")
 

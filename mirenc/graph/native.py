@@ -1,6 +1,7 @@
 """The native builder: an `IRModule`'s arrays to a `ProgramGraph`, all in numpy.
 
-Rules: ProGraML 0.3.2 (its ``program_graph_builder.cc`` as released; checked against the binary by the parity test). Nodes
+Rules: ProGraML 0.3.2 (its ``program_graph_builder.cc`` as released; checked against the binary by the parity
+test). Nodes
 come in this order: ``[external]``; instructions and declared functions in module order; one variable per use of an
 instruction's result; one per used argument; constants.
 """
@@ -36,7 +37,7 @@ def build_native(module: IRModule, *, normalisation: str = "locals") -> ProgramG
     first = np.array([header.first for header in module.headers], dtype=np.int64)
     size = np.array([header.last - header.first for header in module.headers], dtype=np.int64)
     # Instructions and declarations in module order, after node 0.
-    nodes_of = np.where(declared, 1, size)
+    nodes_of: Int64 = np.where(declared, 1, size)
     function_node = 1 + np.cumsum(nodes_of) - nodes_of
     inst_function = arrays.function.astype(np.int64)
     inst_count = module.instruction_count
@@ -44,9 +45,10 @@ def build_native(module: IRModule, *, normalisation: str = "locals") -> ProgramG
     base = 1 + int(nodes_of.sum())
 
     kind = arrays.operand_kind
-    per_inst = np.diff(arrays.operand_start.astype(np.int64))
+    operand_start = arrays.operand_start.astype(np.int64)
+    per_inst = operand_start[1:] - operand_start[:-1]
     consumer = np.repeat(np.arange(inst_count), per_inst)
-    position = np.arange(len(kind)) - np.repeat(arrays.operand_start[:-1].astype(np.int64), per_inst)
+    position = np.arange(len(kind)) - np.repeat(operand_start[:-1], per_inst)
     ref = arrays.operand_ref.astype(np.int64)
 
     # Variables: one node per use of an instruction's result.
@@ -105,13 +107,9 @@ def build_native(module: IRModule, *, normalisation: str = "locals") -> ProgramG
     data_target = np.concatenate(
         [inst_node[consumer[use]], inst_node[consumer[arg]], inst_node[consumer[const]], use_node]
     )
-    data_position = np.concatenate(
-        [position[use], position[arg], position[const], np.zeros(len(use), np.int64)]
-    )
+    data_position = np.concatenate([position[use], position[arg], position[const], np.zeros(len(use), np.int64)])
     call = _call_edges(module, inst_node, function_node, control.exits)
-    edge_index = np.concatenate(
-        [control.index, np.stack([data_source, data_target]), call], axis=1
-    ).astype(np.int32)
+    edge_index = np.concatenate([control.index, np.stack([data_source, data_target]), call], axis=1).astype(np.int32)
     counts = (control.index.shape[1], len(data_source), call.shape[1])
     return ProgramGraph(
         texts=text.table.texts,
@@ -121,9 +119,7 @@ def build_native(module: IRModule, *, normalisation: str = "locals") -> ProgramG
         node_function=node_function,
         edge_index=edge_index,
         edge_flow=np.repeat(np.array(Flow, dtype=np.int8), counts),
-        edge_position=np.concatenate(
-            [control.position, data_position, np.zeros(counts[2], np.int64)]
-        ).astype(np.int32),
+        edge_position=np.concatenate([control.position, data_position, np.zeros(counts[2], np.int64)]).astype(np.int32),
         functions=[function.name for function in module.functions],
         instruction_node=inst_node.astype(np.int32),
     )
@@ -182,9 +178,7 @@ def _control_edges(module: IRModule, inst_node: Int64) -> _Control:
     )
 
 
-def _call_edges(
-    module: IRModule, inst_node: Int64, function_node: Int64, exits: list[list[int]]
-) -> Int64:
+def _call_edges(module: IRModule, inst_node: Int64, function_node: Int64, exits: list[list[int]]) -> Int64:
     """``[external]`` <-> every function, and each direct call site <-> its callee."""
     rows = {"@" + header.name: index for index, header in enumerate(module.headers)}
     # A declared function's node is its own entry and exit.
@@ -199,9 +193,7 @@ def _call_edges(
     # ProGraML asks for CallInst, so invoke and callbr are no call sites.
     is_call = np.array([form.opcode == "call" for form in module.forms], dtype=bool)
     sites = np.flatnonzero((module.arrays.callee >= 0) & is_call[module.arrays.form])
-    for site, symbol in zip(
-        inst_node[sites].tolist(), module.arrays.callee[sites].tolist(), strict=True
-    ):
+    for site, symbol in zip(inst_node[sites].tolist(), module.arrays.callee[sites].tolist(), strict=True):
         callee = rows[module.symbols[symbol]]
         edges.append((site, int(function_node[callee])))
         edges += [(leaf, site) for leaf in exit_nodes[callee]]
@@ -237,9 +229,7 @@ class _Texts:
         rows = [self.table.row(statements.texts[row]) for row in used.tolist()]
         return np.array(rows, dtype=np.int32)[inverse]
 
-    def _named(
-        self, types: NDArray[np.int32], names: list[str] | None, type_texts: list[str]
-    ) -> tuple[Int64, Int64]:
+    def _named(self, types: NDArray[np.int32], names: list[str] | None, type_texts: list[str]) -> tuple[Int64, Int64]:
         """Rows of short and full texts of variables; ``names`` are None where they carry no meaning."""
         table = self.table
         short = np.array([table.row(_short_type(text)) for text in type_texts], dtype=np.int64)
@@ -262,9 +252,7 @@ class _Texts:
         # ProGraML shortens the type of a result in its full text, that of an argument not.
         return self._named(types, names, [_short_type(text) for text in self.module.types])
 
-    def arguments(
-        self, types: NDArray[np.int32], functions: Int64, numbers: Int64
-    ) -> tuple[Int64, Int64]:
+    def arguments(self, types: NDArray[np.int32], functions: Int64, numbers: Int64) -> tuple[Int64, Int64]:
         names = None
         if self.normalisation == "none":
             names = [

@@ -26,9 +26,7 @@ from mirenc.ir.statements import UNDEFINED_FUNCTION
 
 __all__ = ["DEFAULT_TIMEOUT", "build_programl", "find_programl"]
 
-DEFAULT_TIMEOUT = (
-    600.0  # seconds; the program may take a hundred times as long as LLVM takes to parse
-)
+DEFAULT_TIMEOUT = 600.0  # seconds; the program may take a hundred times as long as LLVM takes to parse
 _INSTALL = "pip install --no-deps programl==0.3.2"
 _MISSING_LIBRARY = re.compile(r"error while loading shared libraries: ([^:\s]+)")
 # It logs `E 2026-01-31 12:00:00 [programl/bin/llvm2graph.cc:142] 1:14: error: expected type`.
@@ -55,9 +53,7 @@ def find_programl() -> Path:
     )
 
 
-def build_programl(
-    ir: str | bytes, *, name: str = "<string>", timeout: float = DEFAULT_TIMEOUT
-) -> ProgramGraph:
+def build_programl(ir: str | bytes, *, name: str = "<string>", timeout: float = DEFAULT_TIMEOUT) -> ProgramGraph:
     """Build the graph of a module with ProGraML's released program.
 
     Parameters
@@ -92,8 +88,7 @@ def build_programl(
         if isinstance(error, GraphError):
             raise
         raise GraphError(
-            f"{name}: llvm2graph-10 gave something that is no program graph ({error!r}). "
-            f"Type: {_INSTALL}"
+            f"{name}: llvm2graph-10 gave something that is no program graph ({error!r}). Type: {_INSTALL}"
         ) from error
 
 
@@ -110,8 +105,7 @@ def _run(data: bytes, name: str, timeout: float) -> bytes:
         )
     except subprocess.TimeoutExpired:
         raise GraphError(
-            f"{name}: llvm2graph-10 did not finish within {timeout:g} s. "
-            "Raise timeout=, or use the backend 'native'"
+            f"{name}: llvm2graph-10 did not finish within {timeout:g} s. Raise timeout=, or use the backend 'native'"
         ) from None
     except OSError as error:
         raise ToolchainError(
@@ -174,9 +168,7 @@ def _graph(answer: dict[str, Any]) -> ProgramGraph:
     functions = [each["name"] for each in answer.get("function", [])]
     # Neither `[external]` nor the node of a declared function is an instruction of the module.
     instruction = kind == NodeKind.INSTRUCTION
-    instruction[[row for row, node in enumerate(nodes) if node["text"] == UNDEFINED_FUNCTION]] = (
-        False
-    )
+    instruction[[row for row, node in enumerate(nodes) if node["text"] == UNDEFINED_FUNCTION]] = False
     instruction[0] = False
     rows = np.flatnonzero(instruction)
     graph = ProgramGraph(

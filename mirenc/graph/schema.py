@@ -6,7 +6,8 @@ A conformant graph (ProGraML 0.3.2):
 - control edges join instruction nodes of one function, data edges join an instruction node with a variable or constant
   node, call edges join instruction nodes;
 - a variable stands for one use of an instruction's result, or for all uses of one argument; a constant node is shared;
-- ``edge_position`` is the operand number for an edge into an instruction, the successor number for a control edge, and 0 else.
+- ``edge_position`` is the operand number for an edge into an instruction, the successor number for a control edge,
+and 0 else.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Fix-ups for text that LLVM 22 refuses only because an older LLVM wrote it.
 
 They are applied after LLVM has refused the text, never before, and keep every line in its place so that line numbers
-in a second refusal still hold. What is cheap to fix is fixed; for the rest `explain` says which LLVM wrote it and what to do.
+in a second refusal still hold. What is cheap to fix is fixed; for the rest `explain` says which LLVM wrote it and
+what to do.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ _BARE_POINTEE = re.compile(
     rf"({_LOCAL_TYPE})(\s*(?:addrspace\(\d+\)\s*)?\*(?:\s+(?:[a-z_]+(?:\(\d+\))?|align \d+))*?\s+)"
     r"(byval|sret|inalloca|byref|preallocated)(?!\()\b"
 )
-# LLVM <= 18 marked one index of a constant getelementptr (vtables of clang 5 to 18 all do); LLVM 19 moved the mark to the
-# front with a byte range. It is a hint only.
+# LLVM <= 18 marked one index of a constant getelementptr (vtables of clang 5 to 18 all do); LLVM 19 moved the mark
+# to the front with a byte range. It is a hint only.
 _INRANGE_INDEX = re.compile(r"(, )inrange (?=i\d+ )")
 # LLVM 3.7 gave load and getelementptr an explicit result type; before, `load i32* %p` said it by the pointer.
 _OLD_LOAD = re.compile(r"^\s*(?:%\S+ = )?(?:tail )?load (?:volatile |atomic )*[^,]*\*+ %", re.MULTILINE)

@@ -123,9 +123,7 @@ def _read_bytes(name: str, limit: int) -> bytes:
     except FileNotFoundError:
         raise _file_error(errno.ENOENT, f"{name}: no such file. Check the path") from None
     except PermissionError:
-        raise _file_error(
-            errno.EACCES, f"{name}: no permission to read it. Try `chmod u+r {name}`"
-        ) from None
+        raise _file_error(errno.EACCES, f"{name}: no permission to read it. Try `chmod u+r {name}`") from None
     except OSError as error:
         if isinstance(error, IRFileError):
             raise
@@ -142,9 +140,7 @@ def _decompress(name: str, data: bytes, limit: int) -> bytes:
         elif data[:4] == b"\x28\xb5\x2f\xfd":
             data = _zstd(name, data, limit)
     except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
-        raise _file_error(
-            errno.EIO, f"{name}: the compressed file is damaged ({error}). Compress it again"
-        ) from None
+        raise _file_error(errno.EIO, f"{name}: the compressed file is damaged ({error}). Compress it again") from None
     if len(data) > limit:
         raise _file_error(
             errno.EFBIG,
@@ -159,8 +155,7 @@ def _zstd(name: str, data: bytes, limit: int) -> bytes:
         import zstandard
     except ImportError:
         raise MissingExtraError(
-            f"{name}: is zstd-compressed, which needs the zstandard package. "
-            "Type: pip install 'mirenc[zstd]'"
+            f"{name}: is zstd-compressed, which needs the zstandard package. Type: pip install 'mirenc[zstd]'"
         ) from None
     try:
         with zstandard.ZstdDecompressor().stream_reader(data) as stream:

@@ -115,8 +115,8 @@ class Form:
     callee : str
         Symbol called directly (with ``@``), or "".
     signature : str
-        Function type of a call, ``i32 (ptr, ...)``; "" for other instructions. A call whose type is not the callee's own
-        (C without prototypes, calls through a cast) is no direct call for LLVM.
+        Function type of a call, ``i32 (ptr, ...)``; "" for other instructions. A call whose type is not the
+        callee's own (C without prototypes, calls through a cast) is no direct call for LLVM.
     name_slots : tuple of int
         Placeholders that are no value of the function: named types, blocks inside ``blockaddress``.
     slots : int

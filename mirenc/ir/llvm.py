@@ -17,6 +17,7 @@ import tempfile
 import threading
 import time
 from pathlib import Path
+from typing import IO
 
 from mirenc.errors import IRParseError, IRResourceError, MirencError
 from mirenc.ir.worker import HEADER
@@ -40,14 +41,12 @@ class LLVMWorker:
         Bytes of address space the child may use.
     """
 
-    def __init__(
-        self, *, timeout: float = DEFAULT_TIMEOUT, memory_limit: int = DEFAULT_MEMORY_LIMIT
-    ) -> None:
+    def __init__(self, *, timeout: float = DEFAULT_TIMEOUT, memory_limit: int = DEFAULT_MEMORY_LIMIT) -> None:
         self.timeout = timeout
         self.memory_limit = memory_limit
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
-        self._stderr = None
+        self._stderr: IO[bytes] | None = None
 
     def start(self) -> None:
         """Start the child now, so that it loads LLVM while the caller does other work."""
@@ -62,7 +61,7 @@ class LLVMWorker:
             raise IRResourceError("llvmlite is not installed. Type: pip install llvmlite")
         parent = str(Path(spec.origin).parent.parent)
         worker = str(Path(__file__).with_name("worker.py"))
-        self._stderr = tempfile.TemporaryFile()
+        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the process
         self._process = subprocess.Popen(
             # -I -S: neither the user's environment nor site-packages' .pth files are worth their start-up time.
             [sys.executable, "-I", "-S", worker, parent, str(self.memory_limit)],
@@ -124,9 +123,7 @@ class LLVMWorker:
                 self.close()
                 raise
 
-    def _exchange(
-        self, process: subprocess.Popen[bytes], frame: bytes, limit: float
-    ) -> tuple[bytes, str]:
+    def _exchange(self, process: subprocess.Popen[bytes], frame: bytes, limit: float) -> tuple[bytes, str]:
         assert process.stdin is not None
         assert process.stdout is not None
         deadline = time.monotonic() + limit
@@ -143,8 +140,7 @@ class LLVMWorker:
                 if left <= 0:
                     self.close()
                     raise IRResourceError(
-                        f"LLVM did not finish within {limit:g} s. "
-                        "Raise the limit with --timeout (Python: timeout=)"
+                        f"LLVM did not finish within {limit:g} s. Raise the limit with --timeout (Python: timeout=)"
                     )
                 for key, _ in selector.select(left):
                     if key.fd == fd:
@@ -189,9 +185,7 @@ def _refusal(text: str, *, verifier: bool) -> IRParseError:
     place = _PLACE.search(diagnostic)
     if place:
         line, column, what = int(place[1]), int(place[2]), place[3]
-        return IRParseError(
-            f"line {line}, column {column}: {what}", line=line, column=column, diagnostic=diagnostic
-        )
+        return IRParseError(f"line {line}, column {column}: {what}", line=line, column=column, diagnostic=diagnostic)
     first = diagnostic.splitlines()[0] if diagnostic else "no reason given"
     verb = "LLVM's verifier rejects it" if verifier else "LLVM cannot read it"
     return IRParseError(f"{verb}: {first}", diagnostic=diagnostic)

@@ -347,10 +347,7 @@ class IRBlock:
     def instructions(self) -> list[IRInstruction]:
         start = self.function.module.arrays.block_start
         module = self.function.module
-        return [
-            IRInstruction(module, index)
-            for index in range(int(start[self.index]), int(start[self.index + 1]))
-        ]
+        return [IRInstruction(module, index) for index in range(int(start[self.index]), int(start[self.index + 1]))]
 
     @property
     def successors(self) -> list[int]:
@@ -369,7 +366,8 @@ class IRInstruction:
 
     @property
     def form(self) -> Form:
-        return self.module.forms[self.module.arrays.form[self.index]]
+        form: Form = self.module.forms[self.module.arrays.form[self.index]]
+        return form
 
     @property
     def opcode(self) -> str:
@@ -378,7 +376,8 @@ class IRInstruction:
     @property
     def text(self) -> str:
         """Canonical text on one line."""
-        return self.module.lines[self.module.arrays.line[self.index]].strip()
+        line: str = self.module.lines[self.module.arrays.line[self.index]]
+        return line.strip()
 
     @property
     def statement(self) -> str:

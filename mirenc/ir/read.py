@@ -85,7 +85,11 @@ def read_ir(
     language = language_of(path)
     if language is not None:
         data = compile_source(
-            path, language, compiler=options.compiler, cflags=options.cflags, timeout=options.timeout
+            path,
+            language,
+            compiler=options.compiler,
+            cflags=options.cflags,
+            timeout=options.timeout,
         )
         given = InputBytes(os.fspath(path), data, "text")
     else:

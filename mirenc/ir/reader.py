@@ -107,8 +107,7 @@ class _Forms:
             pieces = template.strip().split("%")
             filled = set(pattern.name_slots)
             text = pieces[0] + "".join(
-                "%" + (names[slot] if slot in filled else "") + piece
-                for slot, piece in enumerate(pieces[1:])
+                "%" + (names[slot] if slot in filled else "") + piece for slot, piece in enumerate(pieces[1:])
             )
             form = parse_form(text, self.display)
             entry = self.by_names[key] = (self._append(form), form)
@@ -119,9 +118,7 @@ class _Forms:
         return len(self.forms) - 1
 
 
-def read_canonical(
-    text: str, *, name: str, demangle: Callable[[list[str]], list[str]] | None = None
-) -> IRModule:
+def read_canonical(text: str, *, name: str, demangle: Callable[[list[str]], list[str]] | None = None) -> IRModule:
     """Read LLVM 22's canonical text.
 
     Parameters
@@ -142,9 +139,7 @@ def read_canonical(
     forms = _Forms(lambda symbol: display.get(symbol, symbol))
     reading = _Reading(forms)
     reading.run(text.split("\n"))
-    return reading.module(
-        name=name, source_name=source[1] if source else "", text=text, display=display
-    )
+    return reading.module(name=name, source_name=source[1] if source else "", text=text, display=display)
 
 
 class _Reading:
@@ -177,9 +172,7 @@ class _Reading:
     def _declaration(self, line: str) -> None:
         name, return_type, arguments, is_variadic, _ = parse_header(line)
         at, block = len(self.inst_form), len(self.block_start)
-        self.headers.append(
-            FunctionHeader(name, True, return_type, arguments, is_variadic, at, at, block, block)
-        )
+        self.headers.append(FunctionHeader(name, True, return_type, arguments, is_variadic, at, at, block, block))
 
     def _function(self, lines: list[str], number: int) -> int:
         """Read a body whose ``define`` line is ``lines[number - 1]``; the number of the line after it."""
@@ -189,9 +182,7 @@ class _Reading:
         # Bound to locals: this loop runs once per instruction and is the cost of reading.
         split, by_template = _LOCAL.split, self.forms.by_template
         inst_form, inst_line, block_start = self.inst_form, self.inst_line, self.block_start
-        values: dict[str, int] = {
-            printed: _ARGUMENT + index for index, printed in enumerate(printed_names)
-        }
+        values: dict[str, int] = {printed: _ARGUMENT + index for index, printed in enumerate(printed_names)}
         names: list[str] = []
         index = first
         if not _LABEL.match(lines[number]):
@@ -226,15 +217,23 @@ class _Reading:
         self.codes.append(np.array([get(found, -1) for found in names], dtype=np.int64))
         self.headers.append(
             FunctionHeader(
-                name, False, return_type, arguments, is_variadic, first, index, first_block, len(block_start)
+                name,
+                False,
+                return_type,
+                arguments,
+                is_variadic,
+                first,
+                index,
+                first_block,
+                len(block_start),
             )
         )
         return number
 
     def module(self, *, name: str, source_name: str, text: str, display: dict[str, str]) -> IRModule:
         symbols, constants, types = TextTable(), TextTable(), TextTable()
-        # An intrinsic that nothing calls is what an upgrade left behind (llvm.dbg.*, llvm.lifetime.*.i64): whether it is
-        # there depends on the clang that wrote the file, not on the program.
+        # An intrinsic that nothing calls is what an upgrade left behind (llvm.dbg.*, llvm.lifetime.*.i64): whether
+        # it is there depends on the clang that wrote the file, not on the program.
         called = {form.callee for form in self.forms.forms}
         self.headers = [
             header
@@ -307,7 +306,8 @@ def ragged(starts: Int64, counts: Int64) -> Int64:
     """Positions ``starts[i], ..., starts[i] + counts[i] - 1`` for every i, concatenated."""
     total = int(counts.sum())
     first = np.cumsum(counts) - counts
-    return np.arange(total, dtype=np.int64) + np.repeat(starts - first, counts)
+    positions: Int64 = np.arange(total, dtype=np.int64) + np.repeat(starts - first, counts)
+    return positions
 
 
 def _starts(counts: Int64) -> Int64:
@@ -315,7 +315,11 @@ def _starts(counts: Int64) -> Int64:
 
 
 def _gather(
-    reading: _Reading, symbols: TextTable, constants: TextTable, types: TextTable, functions: dict[str, str]
+    reading: _Reading,
+    symbols: TextTable,
+    constants: TextTable,
+    types: TextTable,
+    functions: dict[str, str],
 ) -> ModuleArrays:
     """Operands and successors of all instructions, from those of their forms."""
     forms = reading.forms.forms
@@ -329,18 +333,18 @@ def _gather(
     callees: list[int] = []
     for form in forms:
         for operand in form.operands:
-            ref = -1
+            operand_ref = -1
             if operand.kind == "symbol":
-                function = operand.text in functions
-                kind = OperandKind.FUNCTION if function else OperandKind.GLOBAL
-                ref = symbols.row(operand.text)
+                is_function = operand.text in functions
+                operand_kind = OperandKind.FUNCTION if is_function else OperandKind.GLOBAL
+                operand_ref = symbols.row(operand.text)
             else:
-                kind = _FORM_KINDS[operand.kind]
+                operand_kind = _FORM_KINDS[operand.kind]
                 if operand.kind == "constant":
-                    ref = constants.row(operand.type + "\0" + operand.text)
-            kinds.append(kind)
+                    operand_ref = constants.row(operand.type + "\0" + operand.text)
+            kinds.append(operand_kind)
             slots.append(-1 if operand.kind == "metadata" else operand.slot)
-            refs.append(ref)
+            refs.append(operand_ref)
             type_rows.append(types.row(operand.type))
         direct = form.callee and functions.get(form.callee) == form.signature
         callees.append(symbols.row(form.callee) if direct else -1)

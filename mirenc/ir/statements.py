@@ -61,7 +61,8 @@ class Statements:
         return len(self.row)
 
     def __getitem__(self, index: int) -> str:
-        return self.texts[self.row[index]]
+        text: str = self.texts[self.row[index]]
+        return text
 
 
 def statements_of(module: IRModule, level: str = "locals") -> Statements:
@@ -89,9 +90,7 @@ def statements_of(module: IRModule, level: str = "locals") -> Statements:
     elif level == "none":
         head = [table.row(line) for line in module.type_lines + module.global_lines]
         lines = module.lines
-        body = np.array(
-            [table.row(_without_groups(lines[line])) for line in module.arrays.line], dtype=np.int32
-        )
+        body = np.array([table.row(_without_groups(lines[line])) for line in module.arrays.line], dtype=np.int32)
     else:
         raise ValueError(f"unknown normalisation {level!r}; available: {', '.join(NORMALISATIONS)}")
     row = np.concatenate([np.array(head, dtype=np.int32), body])

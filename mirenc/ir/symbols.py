@@ -53,9 +53,7 @@ def strip_parameters(name: str) -> str:
     return name[start:parameters].strip()
 
 
-def display_symbols(
-    text: str, demangle: Callable[[list[str]], list[str]] | None
-) -> dict[str, str]:
+def display_symbols(text: str, demangle: Callable[[list[str]], list[str]] | None) -> dict[str, str]:
     """Symbols (with ``@``) of a module's text that statements show in another way, and how."""
     shown: dict[str, str] = {}
     for name in set(_NUMBERED.findall(text)):

@@ -18,6 +18,7 @@ import os
 import re
 import struct
 import sys
+from typing import IO, Any
 
 HEADER = struct.Struct("<cQ")
 _NON_ASCII = re.compile(rb"[\x80-\xff]")
@@ -49,7 +50,7 @@ class _Demangler:
             try:
                 library = ctypes.CDLL(name)
                 # getattr: inside a class Python would mangle the two underscores.
-                function = getattr(library, "__cxa_demangle")  # noqa: B009
+                function = getattr(library, "__cxa_demangle")
                 free = ctypes.CDLL(None).free
             except (OSError, AttributeError):
                 continue
@@ -77,14 +78,14 @@ class _Demangler:
             self._free(pointer)
 
 
-def _read_exactly(stream, count: int) -> bytes:
+def _read_exactly(stream: IO[bytes], count: int) -> bytes:
     data = stream.read(count)
     if len(data) != count:
         os._exit(0)  # the parent is gone
     return data
 
 
-def _canonicalise(llvm, kind: bytes, payload: bytes) -> tuple[bytes, str]:
+def _canonicalise(llvm: Any, kind: bytes, payload: bytes) -> tuple[bytes, str]:
     """Status and text of one module."""
     # A context of its own: in a shared one LLVM renames a struct type that an earlier module has too. Module before
     # context, always: the other order crashes.

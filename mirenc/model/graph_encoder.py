@@ -31,7 +31,8 @@ def flow_edges(edge_index: Tensor, edge_flow: Tensor, flow: Flow, nodes: int) ->
 
     Shapes: (2, E), (E,) -> (2, E_f)
     """
-    return to_undirected(edge_index[:, edge_flow == flow], num_nodes=nodes)
+    edges: Tensor = to_undirected(edge_index[:, edge_flow == flow], num_nodes=nodes)
+    return edges
 
 
 class GraphEncoder(nn.Module):
@@ -53,9 +54,7 @@ class GraphEncoder(nn.Module):
         self.conv2 = GCNConv(config.hidden, config.out)
         nn.init.normal_(self.kind.weight, std=0.02)
 
-    def forward(
-        self, features: Tensor, node_kind: Tensor, edge_index: Tensor, edge_flow: Tensor
-    ) -> list[Tensor]:
+    def forward(self, features: Tensor, node_kind: Tensor, edge_index: Tensor, edge_flow: Tensor) -> list[Tensor]:
         """Node vectors, one matrix a flow.
 
         Shapes: (N, H), (N,) int64, (2, E), (E,) -> 3 x (N, d)

@@ -38,7 +38,8 @@ class MatchingHead(nn.Module):
         """
         x = torch.cat([self.norm_text(text), self.norm_graph(graph)], -1)
         x = F.relu(self.linear1(x))
-        return self.linear3(F.relu(self.linear2(x))).squeeze(-1)
+        logits: Tensor = self.linear3(F.relu(self.linear2(x)))
+        return logits.squeeze(-1)
 
 
 class MIREncoder(nn.Module):
@@ -68,4 +69,5 @@ class MIREncoder(nn.Module):
         """
         real = (text_ids != PAD_ID) & (text_ids != 1) & (text_ids != 2)
         weight = real.unsqueeze(-1).to(self.text.token.weight.dtype)  # (U, T, 1)
-        return (self.text.token(text_ids) * weight).sum(1) / weight.sum(1).clamp(min=1)
+        features: Tensor = (self.text.token(text_ids) * weight).sum(1) / weight.sum(1).clamp(min=1)
+        return features

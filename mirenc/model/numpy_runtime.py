@@ -1,12 +1,13 @@
 """The model in numpy: the same numbers as the torch modules, without torch's start-up time.
 
-Importing torch and torch-geometric takes seconds; embedding a small file takes milliseconds. So inference on a CPU needs
-neither. `tests/model/test_runtimes_agree.py` holds this to the torch modules at 1e-5. Formulae: `mirenc.model.text_encoder`
-and `mirenc.model.graph_encoder`.
+Importing torch and torch-geometric takes seconds; embedding a small file takes milliseconds. So inference on a CPU
+needs neither. `tests/model/test_runtimes_agree.py` holds this to the torch modules at 1e-5. Formulae:
+`mirenc.model.text_encoder` and `mirenc.model.graph_encoder`.
 
 Statements are grouped by exact length, so there is no padding and no mask, and a statement's vector does not depend on
-its batch. Groups are cut into chunks that a few threads work off, each with a single-threaded BLAS: BLAS's own threads wait
-for each other at every product, which on a busy machine costs far more than it gains (measured: 2.2 s against 0.7 s
+its batch. Groups are cut into chunks that a few threads work off, each with a single-threaded BLAS: BLAS's own
+threads wait for each other at every product, which on a busy machine costs far more than it gains (measured: 2.2 s
+against 0.7 s
 for a small file while another process ran).
 """
 
@@ -209,17 +210,13 @@ class NumpyRuntime:
         kinds = len(NodeKind)
         pair = sample.node_row.astype(np.int64) * kinds + sample.node_kind
         pairs, node_pair = np.unique(pair, return_inverse=True)
-        x = self._norm(
-            features[pairs // kinds] + self.w["graph.kind.weight"][pairs % kinds], "graph.norm_in"
-        )
+        x = self._norm(features[pairs // kinds] + self.w["graph.kind.weight"][pairs % kinds], "graph.norm_in")
         product: Float32 = x @ self.w["graph.conv1.lin.weight"]
         return product, node_pair
 
     def _hidden(self, rows: sp.csr_matrix, product: Float32, node_pair: NDArray[np.int64]) -> Float32:
         """relu(N_f X W1 + b1) of some rows of N_f; X W1 is gathered by pair and never spread over the nodes."""
-        spread = sp.csr_matrix(
-            (rows.data, node_pair[rows.indices], rows.indptr), shape=(rows.shape[0], len(product))
-        )
+        spread = sp.csr_matrix((rows.data, node_pair[rows.indices], rows.indptr), shape=(rows.shape[0], len(product)))
         hidden: Float32 = spread @ product
         hidden += self.w["graph.conv1.bias"]
         return np.maximum(hidden, 0, out=hidden)
@@ -245,8 +242,8 @@ class NumpyRuntime:
     def encode_groups(self, sample: IRSample, group: NDArray[np.int32], groups: int) -> Float32:
         """Mean node vector of each group of nodes, without the node vectors.
 
-        A mean is linear, so with M the (groups, N) matrix of shares, M (N_f H) W2 = ((M N_f) H) W2: the second convolution
-        costs a product a group instead of one a node, and H is made and used a slice at a time.
+        A mean is linear, so with M the (groups, N) matrix of shares, M (N_f H) W2 = ((M N_f) H) W2: the second
+        convolution costs a product a group instead of one a node, and H is made and used a slice at a time.
 
         Parameters
         ----------
@@ -294,13 +291,11 @@ class NumpyRuntime:
 
         Shapes: (B, H), (B, d) -> (B,)
         """
-        x = np.concatenate(
-            [self._norm(text, "matching.norm_text"), self._norm(graph, "matching.norm_graph")], -1
-        )
+        x = np.concatenate([self._norm(text, "matching.norm_text"), self._norm(graph, "matching.norm_graph")], -1)
         x = np.maximum(self._linear(x, "matching.linear1"), 0)
         x = np.maximum(self._linear(x, "matching.linear2"), 0)
         logit = self._linear(x, "matching.linear3")[..., 0]
-        result: Float32 = 1.0 / (1.0 + np.exp(-logit))
+        result: Float32 = np.reciprocal(np.float32(1.0) + np.exp(-logit))
         return result
 
 

@@ -87,7 +87,8 @@ class TextEncoder(nn.Module):
         mask = ~pad[:, None, None, :] if bool(pad.any()) else None
         for block in self.blocks:
             x = block(x, mask)
-        return self.norm_out(x)
+        tokens: Tensor = self.norm_out(x)
+        return tokens
 
     def pool(self, tokens: Tensor, ids: Tensor) -> Tensor:
         """Statement vectors from token vectors.

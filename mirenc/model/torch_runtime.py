@@ -89,8 +89,6 @@ class TorchRuntime:
     @torch.inference_mode()
     def match(self, text: Float32, graph: Float32) -> Float32:
         """Probability that a text and a graph vector come from one IR. Shapes: (B, H), (B, d) -> (B,)."""
-        logits = self.model.matching(
-            torch.from_numpy(text).to(self.device), torch.from_numpy(graph).to(self.device)
-        )
+        logits = self.model.matching(torch.from_numpy(text).to(self.device), torch.from_numpy(graph).to(self.device))
         result: Float32 = torch.sigmoid(logits).cpu().numpy()
         return result

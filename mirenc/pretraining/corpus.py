@@ -1,7 +1,7 @@
 """The corpus: modules as compact arrays over one table of distinct texts.
 
-A text that stands in a thousand modules is stored once, with its count, as uint16 token ids; edges are int32. A corpus of
-thousands of modules is tens of megabytes and travels as one ``.npz`` beside its tokenizer.
+A text that stands in a thousand modules is stored once, with its count, as uint16 token ids; edges are int32. A
+corpus of thousands of modules is tens of megabytes and travels as one ``.npz`` beside its tokenizer.
 """
 
 from __future__ import annotations
@@ -89,7 +89,11 @@ class Corpus:
             for start in (self.statement_start, self.node_start, self.edge_start)
         )
         return CorpusModule(
-            self.statement_row[s], self.node_row[n], self.node_kind[n], self.edge_index[:, e], self.edge_flow[e]
+            self.statement_row[s],
+            self.node_row[n],
+            self.node_kind[n],
+            self.edge_index[:, e],
+            self.edge_flow[e],
         )
 
     @property
@@ -235,9 +239,7 @@ def build_corpus(
         statement_row = local[statements.row]
         for row, count in zip(*np.unique(statement_row, return_counts=True), strict=True):
             counts[row] += int(count)
-        modules.append(
-            CorpusModule(statement_row, nodes[inverse], graph.node_kind, graph.edge_index, graph.edge_flow)
-        )
+        modules.append(CorpusModule(statement_row, nodes[inverse], graph.node_kind, graph.edge_index, graph.edge_flow))
         relative = path.relative_to(root)
         names.append(relative.as_posix())
         projects.append(relative.parts[0])
@@ -245,9 +247,7 @@ def build_corpus(
         raise ConfigError(f"{root}: no IR could be read. Give a folder with .ll or .bc files")
     texts = list(rows)
     if tokenizer is None:
-        tokenizer = train_tokenizer(
-            (text for text, count in zip(texts, counts, strict=True) if count), config
-        )
+        tokenizer = train_tokenizer((text for text, count in zip(texts, counts, strict=True) if count), config)
     ids, length = tokenizer.encode_batch(texts)
     inside = np.arange(ids.shape[1]) < length[:, None]
     return Corpus(

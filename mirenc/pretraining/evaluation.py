@@ -1,7 +1,8 @@
 """Held-out figures of a model, each beside a trivial baseline.
 
-MLM accuracy and perplexity (baselines: the most frequent piece; the most frequent piece between the same two neighbours);
-GAE ROC AUC and average precision per flow (common neighbours; degree product); matching accuracy with random and with
+MLM accuracy and perplexity (baselines: the most frequent piece; the most frequent piece between the same two
+neighbours); GAE ROC AUC and average precision per flow (common neighbours; degree product); matching accuracy with
+random and with
 near-equal-size negatives (difference of statement and node counts).
 """
 
@@ -48,11 +49,7 @@ def _held_out_texts(trainer: Trainer, limit: int) -> NDArray[np.int64]:
     corpus = trainer.corpus
 
     def rows_of(modules: NDArray[np.int64]) -> NDArray[np.int32]:
-        return np.unique(
-            np.concatenate(
-                [corpus[int(module)].statement_row for module in modules]
-            )
-        )
+        return np.unique(np.concatenate([corpus[int(module)].statement_row for module in modules]))
 
     rows = np.setdiff1d(rows_of(trainer.held_out), rows_of(trainer.train_modules))
     rng = np.random.default_rng(_SEED)
@@ -125,7 +122,10 @@ def evaluate_gae(trainer: Trainer, *, limit: int = 300) -> Figures:
         graphs = make_graph_batch([corpus[module]], np.random.default_rng([_SEED, int(module)]))
         with torch.inference_mode():
             per_flow = trainer.model.graph(
-                trainer.features(graphs.features_row), graphs.node_kind, graphs.edge_index, graphs.edge_flow
+                trainer.features(graphs.features_row),
+                graphs.node_kind,
+                graphs.edge_index,
+                graphs.edge_flow,
             )
         for flow in Flow:
             positive, negative = graphs.pairs[flow]
@@ -145,7 +145,10 @@ def evaluate_gae(trainer: Trainer, *, limit: int = 300) -> Figures:
             )
     names = ("auc", "average_precision", "auc_common_neighbours", "auc_degree_product")
     return {
-        flow.name.lower(): {"modules": len(scores[flow]), **dict(zip(names, np.mean(scores[flow], 0).tolist(), strict=True))}
+        flow.name.lower(): {
+            "modules": len(scores[flow]),
+            **dict(zip(names, np.mean(scores[flow], 0).tolist(), strict=True)),
+        }
         for flow in Flow
         if scores[flow]
     }
@@ -158,9 +161,7 @@ def _graph_baselines(graphs: Any, flow: Flow, pairs: NDArray[np.int64]) -> tuple
     nodes = len(graphs.features_row)
     source, target = graphs.edge_index[:, graphs.edge_flow == flow].numpy()
     ones = np.ones(2 * len(source))
-    adjacency = sp.csr_matrix(
-        (ones, (np.r_[source, target], np.r_[target, source])), shape=(nodes, nodes)
-    )
+    adjacency = sp.csr_matrix((ones, (np.r_[source, target], np.r_[target, source])), shape=(nodes, nodes))
     adjacency.data[:] = 1.0
     degree = np.asarray(adjacency.sum(1)).ravel()
     common = np.asarray(adjacency[pairs[0]].multiply(adjacency[pairs[1]]).sum(1)).ravel()
@@ -170,8 +171,8 @@ def _graph_baselines(graphs: Any, flow: Flow, pairs: NDArray[np.int64]) -> tuple
 def evaluate_matching(trainer: Trainer) -> Figures:
     """Accuracy on held-out modules, one positive and one negative each.
 
-    Negatives are another source file's graph: a random one, or the one nearest in node count. The baseline is a logistic
-    regression on the difference of log statement count and log node count, fitted on training modules.
+    Negatives are another source file's graph: a random one, or the one nearest in node count. The baseline is a
+    logistic regression on the difference of log statement count and log node count, fitted on training modules.
     """
     corpus = trainer.corpus
     limit = trainer.config.max_nodes
@@ -187,7 +188,10 @@ def evaluate_matching(trainer: Trainer) -> Figures:
     fit_files = np.array([corpus.names[module].rsplit("/", 1)[-1] for module in fit])
     fit_random, fit_near = _partners(sizes[fit], fit_files, rng)
     figures: Figures = {"modules": len(held)}
-    for name, partner, fit_partner in (("random", random, fit_random), ("near_size", near, fit_near)):
+    for name, partner, fit_partner in (
+        ("random", random, fit_random),
+        ("near_size", near, fit_near),
+    ):
         with torch.inference_mode():
             own = trainer.model.matching(text, graphs).numpy()
             other = trainer.model.matching(text, graphs[torch.from_numpy(partner)]).numpy()
@@ -205,7 +209,10 @@ def _graph_vectors(trainer: Trainer, modules: NDArray[np.int64]) -> torch.Tensor
         graphs = make_graph_batch([trainer.corpus[module]], np.random.default_rng(0))
         with torch.inference_mode():
             per_flow = trainer.model.graph(
-                trainer.features(graphs.features_row), graphs.node_kind, graphs.edge_index, graphs.edge_flow
+                trainer.features(graphs.features_row),
+                graphs.node_kind,
+                graphs.edge_index,
+                graphs.edge_flow,
             )
             out.append(trainer.model.graph.combine(per_flow).mean(0))
     return torch.stack(out)

@@ -5,7 +5,9 @@ Every function is a pure function of tensors and of a numpy generator, so a step
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -99,7 +101,8 @@ def make_graph_batch(modules: list[CorpusModule], rng: np.random.Generator) -> G
         flows.append(module.edge_flow)
         graph_of.append(np.full(count, number, dtype=np.int64))
         offset += count
-    def join(parts: list[NDArray[np.generic]], axis: int = 0) -> Tensor:
+
+    def join(parts: Sequence[NDArray[Any]], axis: int = 0) -> Tensor:
         return torch.from_numpy(np.concatenate(parts, axis=axis).astype(np.int64))
 
     empty = [np.zeros((2, 0), np.int64)]
@@ -113,9 +116,7 @@ def make_graph_batch(modules: list[CorpusModule], rng: np.random.Generator) -> G
     )
 
 
-def _negatives(
-    positive: NDArray[np.int64], nodes: int, rng: np.random.Generator
-) -> NDArray[np.int64]:
+def _negatives(positive: NDArray[np.int64], nodes: int, rng: np.random.Generator) -> NDArray[np.int64]:
     """Random pairs of the edges' endpoints that are no edge in either direction. Shapes: (2, P) -> (2, <= P)."""
     ends = np.unique(positive)
     known = np.concatenate([positive[0] * nodes + positive[1], positive[1] * nodes + positive[0]])
@@ -141,14 +142,12 @@ def gae_loss(per_flow: list[Tensor], pairs: list[tuple[Tensor, Tensor]]) -> Tens
 def igm_loss(model: MIREncoder, text: Tensor, graph: Tensor) -> Tensor:
     """Matching loss over all text-graph pairs of a batch; positives and negatives weigh one half each.
 
-    Paper section 3.4 draws one negative (another IR's graph) for half of the samples; using every other graph of the batch
-    as a negative has the same expectation and less noise.
+    Paper section 3.4 draws one negative (another IR's graph) for half of the samples; using every other graph of
+    the batch as a negative has the same expectation and less noise.
 
     Shapes: (B, H), (B, d) -> ()
     """
     batch = text.shape[0]
-    logits = model.matching(
-        text.repeat_interleave(batch, 0), graph.repeat(batch, 1)
-    ).view(batch, batch)
+    logits = model.matching(text.repeat_interleave(batch, 0), graph.repeat(batch, 1)).view(batch, batch)
     own = torch.eye(batch, dtype=torch.bool)
     return 0.5 * (F.softplus(-logits[own]).mean() + F.softplus(logits[~own]).mean())

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
+from torch import Tensor, nn
 
 from mirenc.config import ModelConfig, PretrainConfig, StageConfig, preset
 from mirenc.errors import ConfigError, ModelError
@@ -93,9 +93,8 @@ class Trainer:
         corpus = self.corpus
         counts = np.zeros(len(corpus.text_count), dtype=np.int64)
         for module in self.train_modules:
-            rows = corpus[int(module)].statement_row
-            np.add.at(counts, rows, 1)
-        rows = np.flatnonzero(counts)
+            np.add.at(counts, corpus[int(module)].statement_row, 1)
+        rows: NDArray[np.int64] = np.flatnonzero(counts)
         weights = counts[rows] ** self.config.frequency_temper
         return rows, np.cumsum(weights) / weights.sum()
 
@@ -107,7 +106,8 @@ class Trainer:
         rng = self._rng(100, step // _POOL)
         pool = self.statement_rows[np.searchsorted(self._cumulated, rng.random(batch * _POOL))]
         pool = pool[np.argsort(self.corpus.text_length[pool], kind="stable")]
-        return pool.reshape(_POOL, batch)[rng.permutation(_POOL)[step % _POOL]]
+        rows: NDArray[np.int64] = pool.reshape(_POOL, batch)[rng.permutation(_POOL)[step % _POOL]]
+        return rows
 
     def _graph_modules(self, stage: int, step: int, batch: int) -> NDArray[np.int64]:
         """Modules of one step, no two from the same source file."""
@@ -123,7 +123,10 @@ class Trainer:
     def _mlm(self, step: int) -> Tensor:
         ids = self.corpus.padded_ids(self._mlm_rows(step, self.config.mlm.batch))
         masked, chosen = mask_tokens(
-            ids, self._rng(0, step), vocab_size=self.model_config.tokenizer.vocab_size, share=self.config.mask_share
+            ids,
+            self._rng(0, step),
+            vocab_size=self.model_config.tokenizer.vocab_size,
+            share=self.config.mask_share,
         )
         return mlm_loss(self.model, torch.from_numpy(ids), torch.from_numpy(masked), torch.from_numpy(chosen))
 
@@ -140,7 +143,10 @@ class Trainer:
         numbers = self._graph_modules(stage, step, batch)
         graphs = make_graph_batch([self.corpus[number] for number in numbers], self._rng(stage, step))
         per_flow = self.model.graph(
-            self.features(graphs.features_row), graphs.node_kind, graphs.edge_index, graphs.edge_flow
+            self.features(graphs.features_row),
+            graphs.node_kind,
+            graphs.edge_index,
+            graphs.edge_flow,
         )
         nodes = self.model.graph.combine(per_flow)  # (N, d)
         sums = nodes.new_zeros(len(numbers), nodes.shape[1]).index_add(0, graphs.graph_of, nodes)
@@ -181,19 +187,17 @@ class Trainer:
         lengths = self.corpus.text_length[rows].astype(np.int32)
         for first in range(0, len(rows), 65536):
             part = slice(first, first + 65536)
-            out[rows[part]] = runtime.encode_texts(
-                self.corpus.padded_ids(rows[part]).astype(np.uint16), lengths[part]
-            )
+            out[rows[part]] = runtime.encode_texts(self.corpus.padded_ids(rows[part]).astype(np.uint16), lengths[part])
         return out
 
     # -- loop ------------------------------------------------------------------------------------------
     def _optimiser(self, stage: StageConfig, name: str) -> torch.optim.AdamW:
-        parts = {
+        trained: dict[str, list[nn.Module]] = {
             "mlm": [self.model.text, self.model.mlm],
             "gae": [self.model.graph],
             "igm": [self.model.graph, self.model.matching],
-        }[name]
-        named = [parameter for part in parts for parameter in part.parameters()]
+        }
+        named = [parameter for part in trained[name] for parameter in part.parameters()]
         matrices = [parameter for parameter in named if parameter.ndim >= 2]
         vectors = [parameter for parameter in named if parameter.ndim < 2]
         groups = [
@@ -248,11 +252,11 @@ class Trainer:
                     loss = losses[name](step)
                 if not torch.isfinite(loss):
                     raise ModelError(
-                        f"the {name} loss is {loss.item()} at step {step}; the last checkpoint is kept in {self.folder}. "
-                        "Lower the learning rate and type --resume"
+                        f"the {name} loss is {loss.item()} at step {step}; "
+                        f"the last checkpoint is kept in {self.folder}. Lower the learning rate and type --resume"
                     )
                 optimiser.zero_grad(set_to_none=True)
-                loss.backward()
+                loss.backward()  # type: ignore[no-untyped-call]
                 torch.nn.utils.clip_grad_norm_(parameters, self.config.clip_norm)
                 optimiser.step()
                 self.progress.step = step + 1
@@ -306,7 +310,8 @@ class Trainer:
         payload = torch.load(self._checkpoint, weights_only=True)
         if payload["config"] != self.config.model_dump():
             raise ConfigError(
-                f"{self.folder}: its checkpoint is of another configuration. Resume with the run's own: {self.folder}/config.json"
+                f"{self.folder}: its checkpoint is of another configuration. "
+                f"Resume with the run's own: {self.folder}/config.json"
             )
         self.model.load_state_dict(payload["model"])
         self.progress = _Progress(payload["stage"], payload["step"], payload["seconds"])

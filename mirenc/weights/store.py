@@ -116,9 +116,7 @@ def load_files(name_or_dir: str | os.PathLike[str] | None = None) -> ModelFiles:
         values = json.loads(config_data)
         stored = load(weight_data)
     except (ValueError, SafetensorError) as error:
-        raise ModelError(
-            f"{folder}: damaged ({error}). Check it with `mirenc models verify {folder}`"
-        ) from None
+        raise ModelError(f"{folder}: damaged ({error}). Check it with `mirenc models verify {folder}`") from None
     if values.get("format") != FORMAT:
         raise ModelError(f"{folder}: model format {values.get('format')}, this mirenc reads {FORMAT}")
     try:
@@ -201,7 +199,8 @@ def verify_files(name_or_dir: str | os.PathLike[str] | None = None) -> list[str]
         found = _sha256(path)
         if found != expected:
             raise ModelError(
-                f"{folder}: {name} is not the file that was released (sha256 {found[:12]}..., expected {expected[:12]}...). "
+                f"{folder}: {name} is not the file that was released "
+                f"(sha256 {found[:12]}..., expected {expected[:12]}...). "
                 "Install the model again"
             )
         checked.append(name)

@@ -86,17 +86,13 @@ def test_answer_becomes_arrays(program) -> None:
 @pytest.mark.parametrize("answer", ["no json", "{}", '{"node": [{"text": "x", "type": "TYPE"}]}'])
 def test_strange_answer(program, answer: str) -> None:
     program(f"cat > /dev/null; echo '{answer}'")
-    with pytest.raises(
-        GraphError, match=r"no program graph.*pip install --no-deps programl==0\.3\.2"
-    ):
+    with pytest.raises(GraphError, match=r"no program graph.*pip install --no-deps programl==0\.3\.2"):
         build_programl("x")
 
 
 def test_wheel_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(
-        MissingExtraError, match=r"pip install --no-deps programl==0\.3\.2"
-    ) as caught:
+    with pytest.raises(MissingExtraError, match=r"pip install --no-deps programl==0\.3\.2") as caught:
         build_programl("x")
     assert isinstance(caught.value, ImportError)
 
@@ -114,9 +110,7 @@ def test_shared_library_missing(program) -> None:
         "echo 'llvm2graph-10: error while loading shared libraries: libtinfo.so.5: "
         "cannot open shared object file: No such file or directory' >&2; exit 127"
     )
-    with pytest.raises(
-        ToolchainError, match=r"libtinfo\.so\.5 is missing.*Debian package libtinfo5"
-    ):
+    with pytest.raises(ToolchainError, match=r"libtinfo\.so\.5 is missing.*Debian package libtinfo5"):
         build_programl("x")
 
 
@@ -128,9 +122,7 @@ def test_other_machine(program) -> None:
 
 def test_crash(program) -> None:
     program("cat > /dev/null; echo 'Assertion failed' >&2; kill -SEGV $$")
-    with pytest.raises(
-        GraphError, match=r"^a\.ll: llvm2graph-10 died of SIGSEGV.*Assertion failed"
-    ):
+    with pytest.raises(GraphError, match=r"^a\.ll: llvm2graph-10 died of SIGSEGV.*Assertion failed"):
         build_programl("x", name="a.ll")
 
 
@@ -141,19 +133,14 @@ def test_time_out(program) -> None:
 
 
 def test_large_input_to_a_program_that_does_not_read_it(program) -> None:
-    program(
-        "echo 'E 2026-01-31 12:00:00 [programl/bin/llvm2graph.cc:142] 3:7: error: expected type' "
-        ">&2; exit 2"
-    )
+    program("echo 'E 2026-01-31 12:00:00 [programl/bin/llvm2graph.cc:142] 3:7: error: expected type' >&2; exit 2")
     with pytest.raises(GraphError, match="line 3, column 7: expected type"):
         build_programl("x" * 1_000_000)
 
 
 @pytest.mark.usefixtures("_real")
 def test_refused_ir() -> None:
-    with pytest.raises(
-        GraphError, match=r"^new\.ll: .*line 2, column 14: expected type.*LLVM 10"
-    ) as caught:
+    with pytest.raises(GraphError, match=r"^new\.ll: .*line 2, column 14: expected type.*LLVM 10") as caught:
         build_programl("\ndefine i32 @f(ptr %x) { ret i32 0 }", name="new.ll")
     assert isinstance(caught.value, ValueError)
 
@@ -184,7 +171,5 @@ def test_a_module_is_refused() -> None:
 
 
 def test_unknown_backend() -> None:
-    with pytest.raises(
-        GraphError, match="unknown graph backend 'dgl'; available: native, programl"
-    ):
+    with pytest.raises(GraphError, match="unknown graph backend 'dgl'; available: native, programl"):
         build_graph("define void @f() {\n  ret void\n}\n", backend="dgl")

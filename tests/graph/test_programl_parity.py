@@ -75,9 +75,7 @@ def test_fixture(path: Path) -> None:
     assert edges > nodes
 
 
-def changed(
-    name: str, change: Callable[[np.ndarray], np.ndarray]
-) -> Callable[[ProgramGraph], ProgramGraph]:
+def changed(name: str, change: Callable[[np.ndarray], np.ndarray]) -> Callable[[ProgramGraph], ProgramGraph]:
     return lambda graph: replace(graph, **{name: change(getattr(graph, name).copy())})
 
 

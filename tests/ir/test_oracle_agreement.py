@@ -19,10 +19,7 @@ from mirenc.ir.dialect import modernise
 
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
 FILES = sorted(
-    path
-    for folder in ("handwritten", "ir")
-    for path in (FIXTURES / folder).rglob("*")
-    if path.suffix in {".ll", ".bc"}
+    path for folder in ("handwritten", "ir") for path in (FIXTURES / folder).rglob("*") if path.suffix in {".ll", ".bc"}
 )
 
 
@@ -87,13 +84,24 @@ def test_reader_agrees_with_llvm(path: Path) -> None:
         return
     module = parse_ir(data, name=path.name)
     assert set(expected.variables) <= set(module.globals)
-    assert [function.name for function in module.functions] == [
-        function.name for function in expected.functions
-    ]
-    for found, wanted in zip(module.functions, expected.functions, strict=True):
+    functions = [function for function in expected.functions if not left_behind(function, expected)]
+    assert [function.name for function in module.functions] == [function.name for function in functions]
+    for found, wanted in zip(module.functions, functions, strict=True):
         check_header(found, wanted)
         check_blocks(found, wanted)
         check_instructions(found, wanted)
+
+
+def left_behind(function: OracleFunction, module: OracleModule) -> bool:
+    """An intrinsic that nothing calls: mirenc leaves it out, since only an upgrade of old IR leaves one behind."""
+    used = {
+        operand.text
+        for other in module.functions
+        for block in other.blocks
+        for instruction in block.instructions
+        for operand in instruction.operands
+    }
+    return function.name.startswith("llvm.") and f"@{function.name}" not in used
 
 
 def read_with_repairs(data: bytes) -> OracleModule | None:
@@ -125,9 +133,7 @@ def check_instructions(found: IRFunction, wanted: OracleFunction) -> None:
         assert [(each.opcode, each.result) for each in found_block.instructions] == [
             (each.opcode, each.result) for each in wanted_block.instructions
         ]
-        for instruction, other in zip(
-            found_block.instructions, wanted_block.instructions, strict=True
-        ):
+        for instruction, other in zip(found_block.instructions, wanted_block.instructions, strict=True):
             operands = [(each.kind, each.type, each.text) for each in instruction.operands]
             expected = [(each.kind, each.type, each.text) for each in other.operands]
             assert operands == expected, other.text
