@@ -28,7 +28,7 @@ FLOORS = (
     ("model",),
     ("weights",),
     ("encoder",),
-    ("heads", "metrics"),
+    ("heads", "metrics", "golden"),
     ("tasks", "pretraining"),
     ("__init__",),
     ("cli",),
