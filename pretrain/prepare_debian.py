@@ -43,13 +43,17 @@ RESERVED_FOLDER = re.compile(
     r"(?i)^(sqlite|lua|bzip2|lz4|tcc|gsl|fftw|hpcc|(lib)?tommath|polybench|rodinia|parboil|shoc"
     r"|npb)[-_.\d]*$"
 )
-RESERVED_FILE = re.compile(r"(?i)^(sqlite3.*|lz4(hc|frame|file)?|bz(lib|ip2)|l(api|vm)|tommath)\.c$")
+RESERVED_FILE = re.compile(
+    r"(?i)^(sqlite3.*|lz4(hc|frame|file)?|bz(lib|ip2)|l(api|vm)|tommath)\.c$"
+)
 
 LANGUAGES = {"c": (".c",), "c++": (".cc", ".cpp", ".cxx", ".C"), "opencl": (".cl",)}
 HEADERS = (".h", ".hh", ".hpp", ".hxx", ".inc", ".def", ".tcc", ".cl", ".clh")
 LEVELS = {"O0": ["-O0", "-Xclang", "-disable-O0-optnone"], "O2": ["-O2"], "Oz": ["-Oz"]}
 # Debian installs omp.h with one clang version only; the other one may borrow it.
-OMP_HEADER = [f"-idirafter{p.parent}" for p in Path("/usr/lib").glob("llvm-*/lib/clang/*/include/omp.h")]
+OMP_HEADER = [
+    f"-idirafter{p.parent}" for p in Path("/usr/lib").glob("llvm-*/lib/clang/*/include/omp.h")
+]
 COMMON = ["-S", "-emit-llvm", "-w", "-ferror-limit=2", "-fno-color-diagnostics"]
 DIALECT = {
     "c": [
@@ -80,6 +84,8 @@ SKIPPED_FOLDERS += [
 SKIPPED_HEADERS = {".pc", "debian", "win32", "windows", "msvc", "vms"}
 MANIFEST = ["project", "version", "file", "language", "opt_level", "compiler"]
 MANIFEST += ["sha256_of_ir", "ir_bytes"]
+FAILURES = ("failed", "timeout")
+Key = tuple[str, str, str]  # project, file, level
 CHUNK = 24  # files handed to the pool at once; a package whose first chunk all fails is dropped
 
 
@@ -129,7 +135,9 @@ def read_recipe(path: Path) -> list[Package]:
             raise SystemExit(f"{path}: unknown keys {sorted(unknown)}; known: {sorted(known)}")
         if RESERVED.match(table["name"]):
             raise SystemExit(f"{path}: {table['name']} is reserved for evaluation. Remove it.")
-        packages.append(Package(**{k: tuple(v) if isinstance(v, list) else v for k, v in table.items()}))
+        packages.append(
+            Package(**{k: tuple(v) if isinstance(v, list) else v for k, v in table.items()})
+        )
     return packages
 
 
@@ -259,11 +267,13 @@ def levels_for(job: Job) -> list[str]:
     return ["O0", "O2", "Oz"] if third else ["O0", "O2"]
 
 
-def compile_job(job: Job, known: set[tuple[str, str, str]], limits: argparse.Namespace) -> list[dict]:
+def compile_job(job: Job, known: dict[Key, dict], limits: argparse.Namespace) -> list[dict]:
     """Compile one file at its levels; one record each. What fails at -O0 is not tried again."""
     records = []
     for level in levels_for(job):
-        if (job.package.name, job.file, level) in known:
+        if done_before := known.get((job.package.name, job.file, level)):
+            if done_before["status"] in FAILURES:
+                break
             continue
         compiler, command = command_for(job, level)
         record = {
@@ -291,7 +301,7 @@ def compile_job(job: Job, known: set[tuple[str, str, str]], limits: argparse.Nam
             if "__kmpc_" in ir:
                 record["language"] = f"{job.language}+openmp"
         records.append(record)
-        if record["status"] in ("failed", "timeout"):
+        if record["status"] in FAILURES:
             break
     return records
 
@@ -303,13 +313,13 @@ class Corpus:
         """Open `out` and read its log; with `retry`, failures count as not yet tried."""
         out.mkdir(parents=True, exist_ok=True)
         self.out = out
-        self.records: dict[tuple[str, str, str], dict] = {}
+        self.records: dict[Key, dict] = {}
         log = out / "log.jsonl"
         if log.exists():
             for line in log.read_text().splitlines():
                 self.remember(json.loads(line))
         if retry:
-            self.records = {k: r for k, r in self.records.items() if r["status"] not in ("failed", "timeout")}
+            self.records = {k: r for k, r in self.records.items() if r["status"] not in FAILURES}
         self.seen = {r["sha256_of_ir"] for r in self.records.values() if r["status"] == "ok"}
         self.log = log.open("a")
 
@@ -348,7 +358,9 @@ class Corpus:
     def ir_bytes(self, project: str | None = None) -> int:
         """Return the size of the IR of one project or of all, bytes."""
         return sum(
-            r["ir_bytes"] for r in self.records.values() if r["status"] == "ok" and project in (None, r["project"])
+            r["ir_bytes"]
+            for r in self.records.values()
+            if r["status"] == "ok" and project in (None, r["project"])
         )
 
     def write_manifest(self, path: Path) -> None:
@@ -367,17 +379,23 @@ class Corpus:
             f" {len({r['project'] for r in kept})} projects"
         ]
         for key in ("language", "opt_level", "compiler"):
-            lines.append(f"{key}: {dict(sorted(collections.Counter(r[key] for r in kept).items()))}")
+            lines.append(
+                f"{key}: {dict(sorted(collections.Counter(r[key] for r in kept).items()))}"
+            )
         status = collections.Counter(r["status"] for r in self.records.values())
         lines.append(f"tried (file, level): {dict(status.most_common())}")
-        wrong = collections.Counter(r["project"] for r in self.records.values() if r["status"] in ("failed", "timeout"))
+        wrong = collections.Counter(
+            r["project"] for r in self.records.values() if r["status"] in FAILURES
+        )
         lines.append(f"files that did not compile, by project: {dict(wrong.most_common())}")
         files = collections.Counter(project for project, _ in sources)
         lines.append(f"sources by project: {dict(files.most_common())}")
         return "\n".join(lines)
 
 
-def build(package: Package, root: Path, version: str, corpus: Corpus, args: argparse.Namespace) -> None:
+def build(
+    package: Package, root: Path, version: str, corpus: Corpus, args: argparse.Namespace
+) -> None:
     """Compile one unpacked package, chunk by chunk, until its cap or its sources are reached."""
     # -idirafter comes last in clang's search, so no package's string.h hides the system's. A folder
     # that is named in both ways would come last, too.
@@ -390,7 +408,7 @@ def build(package: Package, root: Path, version: str, corpus: Corpus, args: argp
         Job(package, version, root, file, language, tuple(header_flags))
         for file, language in find_sources(package, root)
     ]
-    known = set(corpus.records)
+    known = dict(corpus.records)
     good, failed = 0, collections.Counter[str]()
     with ThreadPoolExecutor(args.jobs) as pool:
         for start in range(0, len(jobs), CHUNK):
@@ -405,7 +423,7 @@ def build(package: Package, root: Path, version: str, corpus: Corpus, args: argp
             for job, records in results:
                 for record in records:
                     corpus.add(record)
-                    if record["status"] in ("failed", "timeout"):
+                    if record["status"] in FAILURES:
                         failed[record["reason"]] += 1
                 tried = [(package.name, job.file, level) for level in LEVELS]
                 good += any(corpus.records.get(key, {}).get("status") == "ok" for key in tried)
@@ -430,9 +448,11 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", metavar="NAME", help="only these packages")
     parser.add_argument("--jobs", type=int, default=2, help="compilers at once (default: 2)")
     parser.add_argument("--seconds", type=float, default=60, help="time limit of one compilation")
-    parser.add_argument("--max-file-bytes", type=int, default=3_000_000, help="largest IR file")
+    parser.add_argument("--max-file-bytes", type=int, default=1_500_000, help="largest IR file")
     parser.add_argument("--max-bytes", type=int, default=700_000_000, help="largest corpus")
-    parser.add_argument("--max-project-bytes", type=int, default=6_000_000, help="a project ends past this much IR")
+    parser.add_argument(
+        "--max-project-bytes", type=int, default=6_000_000, help="a project ends past this much IR"
+    )
     parser.add_argument("--retry-failed", action="store_true", help="compile failures again")
     parser.add_argument("--reasons", type=int, default=3, help="error messages shown a package")
     args = parser.parse_args()

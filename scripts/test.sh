@@ -4,7 +4,11 @@ set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/venv.sh"
 
 echo "installing mirenc and its test tools into $VIRTUAL_ENV ..." >&2
-python -m pip install --quiet --constraint constraints.txt --editable '.[test]'
+if ! python -m pip install --quiet --constraint constraints.txt --editable '.[test]'; then
+    echo "error: the test tools could not be installed. If pip found no torch==2.13.0+cpu: point it at PyTorch's CPU" \
+        "wheels with PIP_EXTRA_INDEX_URL or PIP_FIND_LINKS (PyTorch's installation page has the address)" >&2
+    exit 1
+fi
 # By itself: its dependencies cannot be installed today, and its graph builder, a program, needs none of them.
 python -m pip install --quiet --constraint constraints.txt --no-deps programl
 

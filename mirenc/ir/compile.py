@@ -17,7 +17,7 @@ from pathlib import Path
 
 from mirenc.errors import CompileError, IRFileError, IRResourceError, ToolchainError
 
-__all__ = ["compile_source", "find_compiler"]
+__all__ = ["assemble_old_text", "compile_source", "find_compiler"]
 
 _NAMES = ("clang", *(f"clang-{version}" for version in range(22, 9, -1)))
 _LANGUAGE_FLAGS = {
@@ -67,6 +67,26 @@ def find_compiler(language: str, compiler: str | None = None) -> list[str]:
         f"no clang on PATH to compile {language} (looked for {_NAMES[0]}, {_NAMES[1]} ... {_NAMES[-1]}). "
         f"Install one (Debian: `apt-get install clang`){extra}, or give IR"
     )
+
+
+def assemble_old_text(text: bytes, *, timeout: float | None = None) -> bytes | None:
+    """Bitcode of text that only an older LLVM reads, by an older clang on PATH; None if there is none that can.
+
+    LLVM upgrades old bitcode in full, old text only in part (constant expressions it dropped, asm goto).
+    """
+    for version in range(18, 9, -1):
+        name = f"clang-{version}"
+        if shutil.which(name) is None:
+            continue
+        command = [name, "-x", "ir", "-c", "-emit-llvm", "-Xclang", "-disable-llvm-passes", "-w", "-o", "-", "-"]
+        limit = _DEFAULT_TIMEOUT if timeout is None else timeout
+        try:
+            done = subprocess.run(command, input=text, capture_output=True, timeout=limit, check=False)
+        except subprocess.TimeoutExpired:
+            return None
+        if done.returncode == 0 and done.stdout:
+            return done.stdout
+    return None
 
 
 def compile_source(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["explain", "modernise"]
+__all__ = ["explain", "is_ir", "modernise"]
 
 _LOCAL_TYPE = r'(?:%(?:[-a-zA-Z$._0-9]+|"[^"]*")|\{[^{}]*\}|\[[^\[\]]*\]|i\d+|float|double|half)'
 # LLVM < 12 wrote `T* byval`; the pointee now stands in the attribute. sret and inalloca followed in LLVM 13.
@@ -24,6 +24,14 @@ _INRANGE_INDEX = re.compile(r"(, )inrange (?=i\d+ )")
 _OLD_LOAD = re.compile(r"^\s*(?:%\S+ = )?(?:tail )?load (?:volatile |atomic )*[^,]*\*+ %", re.MULTILINE)
 _OLD_GEP = re.compile(r"getelementptr (?:inbounds )?[^,()]*\*+ [%@]")
 _OLD_METADATA = re.compile(r"^!\d+ = metadata ", re.MULTILINE)
+
+
+_DEFINE = re.compile(r"^define ", re.MULTILINE)
+
+
+def is_ir(text: str) -> bool:
+    """Whether text looks like IR with a function body, so that asking an older LLVM is worth it."""
+    return _DEFINE.search(text) is not None
 
 
 def modernise(text: str) -> str:
@@ -45,7 +53,7 @@ def explain(text: str, diagnostic: str) -> str:
         )
     if "constexprs are no longer supported" in diagnostic:
         return (
-            "The text is from LLVM 18 or older and has a constant expression that LLVM 22 dropped. Give bitcode "
-            "instead, which LLVM upgrades: `clang -c -emit-llvm`, or llvm-as of the LLVM that wrote it"
+            "The text is from LLVM 18 or older and has a constant expression that LLVM 22 dropped. Put the clang that "
+            "wrote it on PATH (as clang-14, say), or give bitcode, which LLVM upgrades: `clang -c -emit-llvm`"
         )
     return ""

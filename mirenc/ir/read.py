@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from mirenc.errors import IRParseError, MirencError, NoFunctionBodyError
 from mirenc.ir import dialect
-from mirenc.ir.compile import compile_source
+from mirenc.ir.compile import assemble_old_text, compile_source
 from mirenc.ir.files import DEFAULT_MAX_BYTES, InputBytes, kind_of, language_of, read_input
 from mirenc.ir.llvm import LLVMWorker, default_worker
 from mirenc.ir.module import IRModule
@@ -149,6 +149,8 @@ def _canonicalise(given: InputBytes, options: ReadOptions, worker: LLVMWorker) -
                 )
             except IRParseError as second:
                 refusal = second
+        if dialect.is_ir(text) and (old := assemble_old_text(given.data, timeout=options.timeout)) is not None:
+            return worker.canonicalise(old, bitcode=True, timeout=options.timeout)
         advice = dialect.explain(text, refusal.diagnostic) or (
             "If it is IR, check it with `opt -passes=verify`; if it is source, name it .c, .cpp, .cl or .cu"
         )

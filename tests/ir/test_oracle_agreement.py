@@ -15,6 +15,7 @@ from oracle import OracleFunction, OracleModule, OracleOperand, read_oracle
 
 from mirenc.errors import IRParseError, NoFunctionBodyError
 from mirenc.ir import IRFunction, parse_ir
+from mirenc.ir.compile import assemble_old_text
 from mirenc.ir.dialect import modernise
 
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
@@ -112,7 +113,8 @@ def read_with_repairs(data: bytes) -> OracleModule | None:
         try:
             return read_oracle(modernise(data.decode()))
         except RuntimeError:
-            return None
+            bitcode = assemble_old_text(data)
+            return read_oracle(bitcode) if bitcode is not None else None
 
 
 def check_header(found: IRFunction, wanted: OracleFunction) -> None:

@@ -1,0 +1,331 @@
+"""Seconds and memory for one large real module, beside IR2Vec 2.1.1 and ProGraML's llvm2graph-10.
+
+Run by hand, see README.md here; nothing is judged, and no test runs this. Every figure is of a process of its own, and the
+tools take turns in each round, so that whatever else the machine does hits all alike. Figures are medians over the rounds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import json
+import os
+import platform
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+FIXTURES = HERE.parent / "fixtures"
+SMALL = FIXTURES / "ir" / "llvm10" / "numeric.O1.ll"
+JOBS = HERE / "jobs.py"
+# Run by the peers' Python: what is installed there.
+ASK_PEERS = """
+import importlib.metadata as m, importlib.util as u, json
+from pathlib import Path
+program = Path(u.find_spec("programl").origin).parent / "bin" / "llvm2graph-10"
+print(json.dumps({"ir2vec": m.version("IR2Vec"), "programl": m.version("programl"), "llvm2graph": str(program)}))
+"""
+
+# Names of the large-module processes, as the tables show them.
+STAGES = "mirenc, stage by stage, no cache"
+COLD = "mirenc embed, cold (empty cache)"
+CHANGED = "mirenc embed, warm (one function renamed)"
+SAME = "mirenc embed, warm (the same file)"
+SYMBOLIC = "IR2Vec symbolic"
+FLOW_AWARE = "IR2Vec flow-aware"
+GRAPH = "mirenc read + graph (LLVM 10 text)"
+PROGRAML = "llvm2graph-10 (LLVM 10 text)"
+
+
+@dataclass(frozen=True)
+class Run:
+    """One process, start to end.
+
+    Attributes
+    ----------
+    wall, cpu : float, seconds
+        ``cpu`` is user and system time of the process and its children.
+    peak : int, bytes
+        Largest resident size; of mirenc, its LLVM process is added.
+    detail : dict
+        What a job of jobs.py printed; empty for other programs.
+    """
+
+    wall: float
+    cpu: float
+    peak: int
+    detail: dict[str, Any] = field(default_factory=dict)
+
+
+Command = Sequence[str | Path]
+
+
+def run(command: Command, *, is_job: bool = False, cache: Path | None = None) -> Run:
+    """Run a program to its end.
+
+    Parameters
+    ----------
+    command : sequence of str or path
+    is_job : bool
+        It is one of jobs.py, and its output is kept.
+    cache : path, optional
+        Cache folder for the ``mirenc`` command.
+    """
+    environment = os.environ | ({"MIRENC_CACHE": str(cache)} if cache else {})
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        start = time.perf_counter()
+        # A graph of 40 MB is nobody's to read: into the void.
+        process = subprocess.Popen(
+            [str(word) for word in command],
+            stdin=subprocess.DEVNULL,
+            stdout=out if is_job else subprocess.DEVNULL,
+            stderr=err,
+            env=environment,
+        )
+        _, status, usage = os.wait4(process.pid, 0)
+        wall = time.perf_counter() - start
+        # wait4 took the exit status; Popen must not wait for it again.
+        process.returncode = os.waitstatus_to_exitcode(status)
+        out.seek(0)
+        err.seek(0)
+        if process.returncode:
+            words = err.read().decode("utf-8", "replace").strip()
+            raise SystemExit(f"{' '.join(map(str, command))}\nended with {status}: {words}")
+        detail = json.loads(out.read()) if is_job else {}
+    peak = sum(detail["peak"].values()) if is_job else usage.ru_maxrss * 1024
+    return Run(wall, usage.ru_utime + usage.ru_stime, peak, detail)
+
+
+def rounds(count: int, programs: dict[str, Callable[[int], Run]]) -> dict[str, list[Run]]:
+    """Every program once a round; each gets the number of the round."""
+    runs: dict[str, list[Run]] = {name: [] for name in programs}
+    for number in range(count):
+        for name, program in programs.items():
+            runs[name].append(program(number))
+            print(f"round {number + 1}/{count}  {runs[name][-1].wall:7.2f} s  {name}", file=sys.stderr)
+    return runs
+
+
+def llvm10_text(text: str) -> str:
+    """The module as LLVM 10 reads it, by the rules of the fixtures."""
+    sys.path.insert(0, str(FIXTURES))
+    from make import LLVM10_REWRITES
+
+    for pattern, replacement in LLVM10_REWRITES:
+        text = re.sub(pattern, replacement, text, flags=re.MULTILINE)
+    return text
+
+
+def with_renamed_function(text: str, number: int) -> str:
+    """The module with its first function under another name: a file not seen, most statements of which were."""
+    name = re.search(r"^define [^@\n]*@([\w.$]+)\(", text, re.MULTILINE)
+    if name is None:
+        raise SystemExit("the module defines no function with a plain name")
+    return re.sub(rf"@{re.escape(name[1])}\b", f"@{name[1]}_{number}", text)
+
+
+def large_module(options: argparse.Namespace, program: str, work: Path) -> dict[str, list[Run]]:
+    """All processes on the large module."""
+    text = options.module.read_text(encoding="utf-8")
+    downgraded = work / "llvm10.ll"
+    downgraded.write_text(llvm10_text(text), encoding="utf-8")
+    here = [sys.executable, JOBS]
+
+    def changed(number: int) -> Run:
+        file = work / "renamed.ll"
+        file.write_text(with_renamed_function(text, number), encoding="utf-8")
+        return run([*here, "embed", file, options.model, work / f"cache{number}"], is_job=True)
+
+    def embed(number: int) -> Run:
+        cache = work / f"cache{number}"
+        return run([*here, "embed", options.module, options.model, cache], is_job=True)
+
+    def ir2vec(mode: str) -> Run:
+        return run([options.peers, JOBS, "ir2vec", options.module, mode], is_job=True)
+
+    # COLD fills the round's cache, from which CHANGED and SAME are answered: the order matters.
+    return rounds(
+        options.repeats,
+        {
+            STAGES: lambda _: run([*here, "stages", options.module, options.model], is_job=True),
+            COLD: embed,
+            FLOW_AWARE: lambda _: ir2vec("fa"),
+            CHANGED: changed,
+            SYMBOLIC: lambda _: ir2vec("sym"),
+            SAME: embed,
+            GRAPH: lambda _: run([*here, "graph", downgraded], is_job=True),
+            PROGRAML: lambda _: run([program, "--stdout_fmt=pb", downgraded]),
+        },
+    )
+
+
+def small_file(options: argparse.Namespace, program: str, work: Path) -> dict[str, list[Run]]:
+    """Whole processes on a file of the fixtures: what starting costs."""
+    mirenc = Path(sys.executable).with_name("mirenc")
+    embed = [mirenc, "embed", SMALL, "--model", options.model]
+    cache = work / "small"
+    run(embed, cache=cache)  # so that every round finds the file in the cache
+
+    return rounds(
+        options.small_repeats,
+        {
+            "mirenc --help": lambda _: run([mirenc, "--help"]),
+            "mirenc embed --no-cache": lambda _: run([*embed, "--no-cache"]),
+            "mirenc embed, seen before": lambda _: run(embed, cache=cache),
+            SYMBOLIC: lambda _: run([options.peers, JOBS, "ir2vec", SMALL, "sym"], is_job=True),
+            FLOW_AWARE: lambda _: run([options.peers, JOBS, "ir2vec", SMALL, "fa"], is_job=True),
+            "llvm2graph-10": lambda _: run([program, "--stdout_fmt=pb", SMALL]),
+        },
+    )
+
+
+def median(runs: list[Run], value: Callable[[Run], float]) -> float:
+    return statistics.median(map(value, runs))
+
+
+def table(head: Sequence[str], rows: list[Sequence[str]]) -> str:
+    """Markdown; all columns but the first are figures."""
+    lines = [head, ["---", *["---:"] * (len(head) - 1)], *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def stage_table(runs: list[Run], instructions: int) -> str:
+    """Stages of an embedding, inside one process."""
+    names = [name for name in runs[0].detail["seconds"] if name != "load"]
+    # LLVM's share is inside "read", which the clock closed after it.
+    names.sort(key=lambda name: (name.split(":")[0] != "read", name != "read"))
+    seconds = {
+        name: median(runs, lambda each: each.detail["seconds"][name])  # noqa: B023 - called at once
+        for name in names
+    }
+    total = sum(value for name, value in seconds.items() if ":" not in name)
+    rows = [
+        [
+            f"of which {name.split(': ')[1]}" if ":" in name else name,
+            f"{value:.2f}",
+            f"{100 * value / total:.0f} %",
+            f"{instructions / value:,.0f}",
+        ]
+        for name, value in [*seconds.items(), ("sum", total)]
+    ]
+    return table(["stage", "seconds", "share", "instructions/s"], rows)
+
+
+def process_table(runs: dict[str, list[Run]], instructions: int) -> str:
+    """Whole processes on the large module."""
+    rows = []
+    for name, each in runs.items():
+        if name == STAGES:
+            continue
+        wall = median(each, lambda one: one.wall)
+        inside = "-"
+        if each[0].detail:
+            work = [sum(_work(one).values()) for one in each]
+            inside = f"{statistics.median(work):.2f}"
+        spread = f"{min(one.wall for one in each):.2f} to {max(one.wall for one in each):.2f}"
+        cpu = f"{median(each, lambda one: one.cpu):.2f}"
+        peak = f"{median(each, lambda one: one.peak) / 2**20:,.0f}"
+        rows.append([name, f"{wall:.2f}", spread, inside, cpu, f"{instructions / wall:,.0f}", peak])
+    head = ["process", "seconds", "least to most", "work alone", "CPU seconds"]
+    return table([*head, "instructions/s", "peak MiB"], rows)
+
+
+def _work(one: Run) -> dict[str, float]:
+    """Seconds of a job without loading, and without those that are part of others."""
+    seconds: dict[str, float] = one.detail["seconds"]
+    return {name: value for name, value in seconds.items() if name != "load" and ":" not in name}
+
+
+def target_table(runs: dict[str, list[Run]]) -> str:
+    """What the benchmark is there to tell: each goal, what was found, reached or not. Whole processes throughout."""
+    rows = []
+    for name, peer, goal in (
+        (GRAPH, PROGRAML, 10.0),
+        (COLD, FLOW_AWARE, 1.0),
+        (CHANGED, SYMBOLIC, 1.0),
+        (SAME, SYMBOLIC, 1.0),
+    ):
+        pairs = zip(runs[peer], runs[name], strict=True)
+        ratio = statistics.median(theirs.wall / ours.wall for theirs, ours in pairs)
+        met = "reached" if ratio >= goal else "not reached"
+        rows.append([f"{name}: times as fast as {peer}", f">= {goal:g}", f"{ratio:.2f}", met])
+    peak = median(runs[GRAPH], lambda one: one.peak) / 2**30
+    met = "reached" if peak <= 1 else "not reached"
+    rows.append([f"{GRAPH}: peak GiB", "<= 1", f"{peak:.2f}", met])
+    return table(["goal", "wanted", "found", ""], rows)
+
+
+def small_table(runs: dict[str, list[Run]]) -> str:
+    rows = []
+    for name, each in runs.items():
+        wall = [one.wall for one in each]
+        spread = f"{min(wall):.3f} to {max(wall):.3f}"
+        cpu = f"{median(each, lambda one: one.cpu):.3f}"
+        rows.append([name, f"{statistics.median(wall):.3f}", spread, cpu])
+    return table(["whole process", "seconds", "least to most", "CPU seconds"], rows)
+
+
+def circumstances(options: argparse.Namespace, peers: dict[str, str]) -> dict[str, Any]:
+    """Where and with what; nothing that names the machine."""
+    import importlib.metadata
+
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    versions = {name: importlib.metadata.version(name) for name in ("mirenc", "llvmlite", "numpy")}
+    return {
+        "date": datetime.date.today().isoformat(),
+        "cores": len(os.sched_getaffinity(0)),
+        "memory_gib": round(memory / 2**30),
+        "architecture": platform.machine(),
+        "python": platform.python_version(),
+        "load_before": round(os.getloadavg()[0], 2),
+        "versions": versions | {name: peers[name] for name in ("ir2vec", "programl")},
+        "model": options.model.name,
+        "module": options.module.name,
+    }
+
+
+def main() -> None:
+    """Measure and print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("module", type=Path, help="what make_module.sh wrote")
+    parser.add_argument("--model", type=Path, required=True, help="model folder")
+    parser.add_argument("--peers", type=Path, required=True, help="Python of an environment with IR2Vec and programl")
+    parser.add_argument("--repeats", type=int, default=3, help="rounds on the large module")
+    parser.add_argument("--small-repeats", type=int, default=7, help="rounds on the small file")
+    parser.add_argument("--json", type=Path, help="file for all runs")
+    options = parser.parse_args()
+    # Without .resolve(): the link to its Python is what makes an environment.
+    options.module, options.model, options.peers = (
+        Path(os.path.abspath(path)) for path in (options.module, options.model, options.peers)
+    )
+    asked = subprocess.run([options.peers, "-c", ASK_PEERS], capture_output=True, text=True)
+    if asked.returncode:
+        raise SystemExit(f"{options.peers} lacks IR2Vec or programl:\n{asked.stderr}")
+    peers = json.loads(asked.stdout)
+    record = circumstances(options, peers)
+    with tempfile.TemporaryDirectory() as folder:
+        small = small_file(options, peers["llvm2graph"], Path(folder))
+        large = large_module(options, peers["llvm2graph"], Path(folder))
+    record["counts"] = large[STAGES][0].detail["counts"]
+    instructions = record["counts"]["instructions"]
+    print(f"```json\n{json.dumps(record, indent=1)}\n```")
+    print(f"\nGoals\n\n{target_table(large)}")
+    print(f"\nWhole processes, {instructions:,} instructions\n\n{process_table(large, instructions)}")
+    print(f"\nStages of a cold embedding\n\n{stage_table(large[STAGES], instructions)}")
+    print(f"\nStart: {SMALL.name}, {SMALL.stat().st_size:,} bytes\n\n{small_table(small)}")
+    if options.json:
+        record["large"] = {name: [asdict(one) for one in runs] for name, runs in large.items()}
+        record["small"] = {name: [asdict(one) for one in runs] for name, runs in small.items()}
+        options.json.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,130 @@
+"""What the benchmark runs in processes of their own: mirenc's stages and embeddings, and IR2Vec's vectors.
+
+    python jobs.py graph FILE                  read and graph, nothing else imported
+    python jobs.py stages FILE MODEL           every stage of an embedding, without cache
+    python jobs.py embed FILE MODEL CACHE      `Encoder.embed` with that cache folder
+    python jobs.py ir2vec FILE sym|fa          program vector; run by the Python that has IR2Vec
+
+Each prints one JSON object. Seconds leave out imports and loading; the benchmark has the whole process beside them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+Result = TypeVar("Result")
+
+
+class Watch:
+    """Seconds by name, of calls made through it."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+
+    def __call__(self, name: str, call: Callable[[], Result]) -> Result:
+        start = time.perf_counter()
+        result = call()
+        self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
+        return result
+
+
+def peak_bytes() -> dict[str, int]:
+    """Largest resident size so far of this process and of its children (the LLVM process), from Linux's /proc."""
+    pid = os.getpid()
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return {"process": _peak_of(pid), "llvm": sum(_peak_of(int(child)) for child in children)}
+
+
+def _peak_of(pid: int) -> int:
+    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith("VmHWM:"):
+            return int(line.split()[1]) * 1024
+    raise RuntimeError(f"process {pid} has no VmHWM in /proc; the benchmark needs Linux")
+
+
+def graph(file: str) -> dict[str, Any]:
+    """Read and graph."""
+    from mirenc import build_graph
+
+    watch = Watch()
+    module = _read(file, watch)
+    built = watch("graph", lambda: build_graph(module))
+    counts = {"instructions": module.instruction_count, "nodes": built.node_count}
+    return {"seconds": watch.seconds, "counts": counts, "peak": peak_bytes()}
+
+
+def _read(file: str, watch: Watch) -> Any:
+    """``read_ir``, with LLVM's share of it under a name of its own."""
+    from mirenc import read_ir
+    from mirenc.ir.llvm import LLVMWorker
+
+    class Timed(LLVMWorker):
+        def canonicalise(self, data: bytes, **options: Any) -> str:
+            answer = super().canonicalise
+            return watch("read: LLVM", lambda: answer(data, **options))
+
+    worker = Timed()
+    worker.start()
+    return watch("read", lambda: read_ir(file, worker=worker))
+
+
+def stages(file: str, model: str) -> dict[str, Any]:
+    """What `Encoder.embed` does, stage by stage, without cache."""
+    import numpy as np
+
+    from mirenc import build_graph, load
+    from mirenc.sample import make_sample
+
+    watch = Watch()
+    encoder = watch("load", lambda: load(model, cache=False))
+    tokenizer = encoder.tokenizer
+    module = _read(file, watch)
+    level = tokenizer.config.normalisation
+    built = watch("graph", lambda: build_graph(module, normalisation=level))
+    sample = watch("tokens", lambda: make_sample(module, tokenizer, graph=built))
+    used = np.unique(sample.statement_row)
+    ids, length = sample.text_ids[used], sample.text_length[used]
+    watch("text encoder", lambda: encoder.runtime.encode_texts(ids, length))
+    group = np.zeros_like(sample.node_row)
+    watch("graph encoder", lambda: encoder.runtime.encode_groups(sample, group, 1))
+    counts = {
+        "instructions": module.instruction_count,
+        "forms": len(module.forms),
+        "statements": len(sample.statement_row),
+        "distinct_statements": len(used),
+        "tokens": int(length.sum()),
+        "nodes": built.node_count,
+        "edges": built.edge_count,
+        "parameters": encoder.files.parameter_count,
+    }
+    return {"seconds": watch.seconds, "counts": counts, "peak": peak_bytes()}
+
+
+def embed(file: str, model: str, cache: str) -> dict[str, Any]:
+    """One `Encoder.embed`; whether it is cold or warm is the cache folder's affair."""
+    from mirenc import load
+
+    watch = Watch()
+    encoder = watch("load", lambda: load(model, cache=cache))
+    vector = watch("embed", lambda: encoder.embed(file))
+    return {"seconds": watch.seconds, "counts": {"dimension": len(vector)}, "peak": peak_bytes()}
+
+
+def ir2vec(file: str, mode: str) -> dict[str, Any]:
+    """IR2Vec's program vector, symbolic (``sym``) or flow-aware (``fa``)."""
+    import ir2vec as package
+
+    watch = Watch()
+    vector = watch("embed", lambda: package.initEmbedding(file, mode, "p").getProgramVector())
+    return {"seconds": watch.seconds, "counts": {"dimension": len(vector)}, "peak": peak_bytes()}
+
+
+if __name__ == "__main__":
+    job = {"graph": graph, "stages": stages, "embed": embed, "ir2vec": ir2vec}[sys.argv[1]]
+    print(json.dumps(job(*sys.argv[2:])))
