@@ -43,17 +43,13 @@ RESERVED_FOLDER = re.compile(
     r"(?i)^(sqlite|lua|bzip2|lz4|tcc|gsl|fftw|hpcc|(lib)?tommath|polybench|rodinia|parboil|shoc"
     r"|npb)[-_.\d]*$"
 )
-RESERVED_FILE = re.compile(
-    r"(?i)^(sqlite3.*|lz4(hc|frame|file)?|bz(lib|ip2)|l(api|vm)|tommath)\.c$"
-)
+RESERVED_FILE = re.compile(r"(?i)^(sqlite3.*|lz4(hc|frame|file)?|bz(lib|ip2)|l(api|vm)|tommath)\.c$")
 
 LANGUAGES = {"c": (".c",), "c++": (".cc", ".cpp", ".cxx", ".C"), "opencl": (".cl",)}
 HEADERS = (".h", ".hh", ".hpp", ".hxx", ".inc", ".def", ".tcc", ".cl", ".clh")
 LEVELS = {"O0": ["-O0", "-Xclang", "-disable-O0-optnone"], "O2": ["-O2"], "Oz": ["-Oz"]}
 # Debian installs omp.h with one clang version only; the other one may borrow it.
-OMP_HEADER = [
-    f"-idirafter{p.parent}" for p in Path("/usr/lib").glob("llvm-*/lib/clang/*/include/omp.h")
-]
+OMP_HEADER = [f"-idirafter{p.parent}" for p in Path("/usr/lib").glob("llvm-*/lib/clang/*/include/omp.h")]
 COMMON = ["-S", "-emit-llvm", "-w", "-ferror-limit=2", "-fno-color-diagnostics"]
 DIALECT = {
     "c": [
@@ -135,9 +131,7 @@ def read_recipe(path: Path) -> list[Package]:
             raise SystemExit(f"{path}: unknown keys {sorted(unknown)}; known: {sorted(known)}")
         if RESERVED.match(table["name"]):
             raise SystemExit(f"{path}: {table['name']} is reserved for evaluation. Remove it.")
-        packages.append(
-            Package(**{k: tuple(v) if isinstance(v, list) else v for k, v in table.items()})
-        )
+        packages.append(Package(**{k: tuple(v) if isinstance(v, list) else v for k, v in table.items()}))
     return packages
 
 
@@ -358,9 +352,7 @@ class Corpus:
     def ir_bytes(self, project: str | None = None) -> int:
         """Return the size of the IR of one project or of all, bytes."""
         return sum(
-            r["ir_bytes"]
-            for r in self.records.values()
-            if r["status"] == "ok" and project in (None, r["project"])
+            r["ir_bytes"] for r in self.records.values() if r["status"] == "ok" and project in (None, r["project"])
         )
 
     def write_manifest(self, path: Path) -> None:
@@ -374,28 +366,21 @@ class Corpus:
         """Return counts by project, language, level and compiler, and what went wrong."""
         kept = self.kept()
         sources = {(r["project"], r["file"]) for r in kept}
-        lines = [
-            f"{len(kept)} IR files, {self.ir_bytes() / 1e6:.0f} MB, from {len(sources)} sources of"
-            f" {len({r['project'] for r in kept})} projects"
-        ]
+        projects = {record["project"] for record in kept}
+        size = f"{self.ir_bytes() / 1e6:.0f} MB"
+        lines = [f"{len(kept)} IR files, {size}, {len(sources)} sources, {len(projects)} projects"]
         for key in ("language", "opt_level", "compiler"):
-            lines.append(
-                f"{key}: {dict(sorted(collections.Counter(r[key] for r in kept).items()))}"
-            )
+            lines.append(f"{key}: {dict(sorted(collections.Counter(r[key] for r in kept).items()))}")
         status = collections.Counter(r["status"] for r in self.records.values())
         lines.append(f"tried (file, level): {dict(status.most_common())}")
-        wrong = collections.Counter(
-            r["project"] for r in self.records.values() if r["status"] in FAILURES
-        )
+        wrong = collections.Counter(r["project"] for r in self.records.values() if r["status"] in FAILURES)
         lines.append(f"files that did not compile, by project: {dict(wrong.most_common())}")
         files = collections.Counter(project for project, _ in sources)
         lines.append(f"sources by project: {dict(files.most_common())}")
         return "\n".join(lines)
 
 
-def build(
-    package: Package, root: Path, version: str, corpus: Corpus, args: argparse.Namespace
-) -> None:
+def build(package: Package, root: Path, version: str, corpus: Corpus, args: argparse.Namespace) -> None:
     """Compile one unpacked package, chunk by chunk, until its cap or its sources are reached."""
     # -idirafter comes last in clang's search, so no package's string.h hides the system's. A folder
     # that is named in both ways would come last, too.
@@ -450,9 +435,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=60, help="time limit of one compilation")
     parser.add_argument("--max-file-bytes", type=int, default=1_500_000, help="largest IR file")
     parser.add_argument("--max-bytes", type=int, default=700_000_000, help="largest corpus")
-    parser.add_argument(
-        "--max-project-bytes", type=int, default=6_000_000, help="a project ends past this much IR"
-    )
+    parser.add_argument("--max-project-bytes", type=int, default=6_000_000, help="a project ends past this much IR")
     parser.add_argument("--retry-failed", action="store_true", help="compile failures again")
     parser.add_argument("--reasons", type=int, default=3, help="error messages shown a package")
     args = parser.parse_args()

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated, Literal
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from mirenc.cli import common
 from mirenc.errors import MirencError
+
+if TYPE_CHECKING:
+    from mirenc.encoder import Embedding, Encoder, Level
 
 
 def embed(
@@ -53,12 +57,11 @@ def embed(
     failed: list[str] = []
     with (
         writer_of(encoder, level, part) as writer,
-        common.progress("embedding", len(files), show=len(files) > 1 or output is not None) as advance,
+        common.progress("embedding", len(files)) as advance,
     ):
         for name in files:
-            advance(0, note=name[-40:])
             try:
-                writer.add(name, encoder.embed_parts(name, level=level))
+                writer.add(name, _embed_one(encoder, name, level, advance))
             except MirencError as error:
                 failed.append(" ".join(str(error).split()))
                 if len(files) > 1:
@@ -74,3 +77,16 @@ def embed(
         )
     if failed:
         raise typer.Exit(1)
+
+
+def _embed_one(encoder: Encoder, name: str, level: Level, advance: Callable[..., None]) -> Embedding:
+    """Embed one file and say on the bar how far it is: a large one takes a while."""
+    encoded = 0
+
+    def told(count: int, total: int) -> None:
+        nonlocal encoded
+        encoded += count
+        advance(0, note=f"{name[-40:]}: {encoded}/{total} statements")
+
+    advance(0, note=name[-40:])
+    return encoder.embed_parts(name, level=level, advance=told)

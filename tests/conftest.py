@@ -1,0 +1,114 @@
+"""What many tests share: the fixtures' IR read once, a small tokenizer and a tiny model with random weights."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mirenc.config import GraphEncoderConfig, MatchingConfig, ModelConfig, TextEncoderConfig, TokenizerConfig
+from mirenc.encoder import Encoder, load
+from mirenc.errors import IRParseError, NoFunctionBodyError
+from mirenc.golden import write_golden
+from mirenc.ir import IRModule, read_ir, statements_of
+from mirenc.sample import IRSample, make_sample
+from mirenc.tokenizer import IRTokenizer, train_tokenizer
+from mirenc.weights import save_files
+
+FIXTURES = Path(__file__).resolve().parent / "fixtures"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def cache_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Where the cache lies in tests: no test may read or write the user's own."""
+    folder = tmp_path_factory.mktemp("cache")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MIRENC_CACHE", str(folder))
+        yield folder
+
+
+@pytest.fixture(scope="session")
+def fixture_modules() -> dict[str, IRModule]:
+    """Every readable module of the fixtures, by its path below them."""
+    modules = {}
+    paths = (path for folder in ("handwritten", "ir") for path in (FIXTURES / folder).rglob("*"))
+    for path in sorted(path for path in paths if path.suffix in {".ll", ".bc"}):
+        try:
+            modules[path.relative_to(FIXTURES).as_posix()] = read_ir(path)
+        except (IRParseError, NoFunctionBodyError):
+            continue  # tests/ir/test_oracle_agreement.py says which these may be
+    assert len(modules) > 150
+    return modules
+
+
+@pytest.fixture(scope="session")
+def fixture_statements(fixture_modules: dict[str, IRModule]) -> list[str]:
+    """Distinct statements of the fixtures, at both levels of normalisation."""
+    levels = ("none", "locals")
+    modules = fixture_modules.values()
+    return sorted({text for module in modules for level in levels for text in statements_of(module, level).texts})
+
+
+@pytest.fixture(scope="session")
+def tokenizer(fixture_modules: dict[str, IRModule]) -> IRTokenizer:
+    """A tokenizer of 512 pieces, trained on the fixtures' statements."""
+    texts = {text for module in fixture_modules.values() for text in statements_of(module).texts}
+    return train_tokenizer(sorted(texts), TokenizerConfig(vocab_size=512))
+
+
+@pytest.fixture(scope="session")
+def model_config(tokenizer: IRTokenizer) -> ModelConfig:
+    """A model of a few thousand parameters; no two widths are equal, so that none can stand for another."""
+    return ModelConfig(
+        tokenizer=tokenizer.config,
+        text=TextEncoderConfig(hidden=32, layers=2, heads=4, feed_forward=48),
+        graph=GraphEncoderConfig(hidden=24, out=16),
+        matching=MatchingConfig(hidden=12),
+    )
+
+
+@pytest.fixture(scope="session")
+def model_weights(model_config: ModelConfig) -> dict[str, np.ndarray]:
+    """The tiny model's weights, as drawn; its folder holds them as float16."""
+    from random_model import random_weights  # torch: only for those who need a model
+
+    return random_weights(model_config)
+
+
+@pytest.fixture(scope="session")
+def model_folder(
+    tokenizer: IRTokenizer,
+    model_config: ModelConfig,
+    model_weights: dict[str, np.ndarray],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Path:
+    """The tiny model as a folder, golden vectors and checksums included. Copy it before changing it."""
+    folder = tmp_path_factory.mktemp("models") / "random"
+    save_files(
+        folder, name="random", config=model_config, tokenizer=tokenizer, weights=model_weights, card="# random\n"
+    )
+    write_golden(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def encoder(model_folder: Path) -> Encoder:
+    """The tiny model, ready to embed; it keeps no cache."""
+    return load(model_folder, cache=False)
+
+
+@pytest.fixture(scope="session")
+def samples(fixture_modules: dict[str, IRModule], tokenizer: IRTokenizer) -> dict[str, IRSample]:
+    """Samples of some modules, small and large, by their path below the fixtures."""
+    chosen = [
+        "handwritten/exceptions_itanium.ll",
+        "handwritten/functions.ll",
+        "handwritten/terminators.ll",
+        "ir/clang-19/O0/parallel_loops.ll",
+        "ir/clang-19/O2/numeric.ll",
+        "ir/clang-19/Oz/classes.ll",
+        "ir/clang-14/O2/reduce.ll",
+    ]
+    return {name: make_sample(fixture_modules[name], tokenizer) for name in chosen}
