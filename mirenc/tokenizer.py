@@ -14,6 +14,7 @@ import os
 import string
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -77,7 +78,7 @@ class IRTokenizer:
     def vocab_size(self) -> int:
         return int(self._tokenizer.get_vocab_size())
 
-    @property
+    @cached_property
     def vocab(self) -> list[str]:
         """Pieces in id order."""
         by_id = sorted((index, piece) for piece, index in self._tokenizer.get_vocab().items())

@@ -349,11 +349,9 @@ class Corpus:
         kept = [record for record in self.records.values() if record["status"] == "ok"]
         return sorted(kept, key=lambda r: (r["project"], r["file"], r["opt_level"]))
 
-    def ir_bytes(self, project: str | None = None) -> int:
-        """Return the size of the IR of one project or of all, bytes."""
-        return sum(
-            r["ir_bytes"] for r in self.records.values() if r["status"] == "ok" and project in (None, r["project"])
-        )
+    def ir_bytes(self) -> int:
+        """Return the size of all IR, bytes."""
+        return sum(r["ir_bytes"] for r in self.records.values() if r["status"] == "ok")
 
     def write_manifest(self, path: Path) -> None:
         """Write one CSV row for each IR file."""
@@ -394,7 +392,9 @@ def build(package: Package, root: Path, version: str, corpus: Corpus, args: argp
         for file, language in find_sources(package, root)
     ]
     known = dict(corpus.records)
-    good, failed = 0, collections.Counter[str]()
+    # Counted over the chunks in order, not over what the log holds: a run that was stopped inside
+    # a chunk then goes on as if it had not been.
+    good, spent, failed = 0, 0, collections.Counter[str]()
     with ThreadPoolExecutor(args.jobs) as pool:
         for start in range(0, len(jobs), CHUNK):
             chunk = jobs[start : start + CHUNK][: max(package.cap - good, 0)]
@@ -402,7 +402,7 @@ def build(package: Package, root: Path, version: str, corpus: Corpus, args: argp
                 break
             if corpus.ir_bytes() > args.max_bytes:
                 break
-            if corpus.ir_bytes(package.name) > args.max_project_bytes:
+            if spent > args.max_project_bytes:
                 break
             results = pool.map(lambda job: (job, compile_job(job, known, args)), chunk)
             for job, records in results:
@@ -410,8 +410,10 @@ def build(package: Package, root: Path, version: str, corpus: Corpus, args: argp
                     corpus.add(record)
                     if record["status"] in FAILURES:
                         failed[record["reason"]] += 1
-                tried = [(package.name, job.file, level) for level in LEVELS]
-                good += any(corpus.records.get(key, {}).get("status") == "ok" for key in tried)
+                tried = [corpus.records.get((package.name, job.file, level)) for level in LEVELS]
+                kept = [record for record in tried if record and record["status"] == "ok"]
+                good += bool(kept)
+                spent += sum(record["ir_bytes"] for record in kept)
     inside = {r["file"] for r in corpus.kept() if r["project"] == package.name}
     print(
         f"{package.name} {version}: {len(inside)} of {len(jobs)} sources are in,"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +17,9 @@ from mirenc.ir import IRModule, read_ir, statements_of
 from mirenc.sample import IRSample, make_sample
 from mirenc.tokenizer import IRTokenizer, train_tokenizer
 from mirenc.weights import save_files
+
+# Before torch is imported: its threads wait for each other, and on a machine that has other work they wait long.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 FIXTURES = Path(__file__).resolve().parent / "fixtures"
 

@@ -1,0 +1,136 @@
+"""numpy against torch: two implementations of one model, to 1e-5 on everything they compute."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from random_model import random_weights
+
+from mirenc.config import ModelConfig
+from mirenc.model.numpy_runtime import NumpyRuntime
+from mirenc.model.torch_runtime import TorchRuntime
+from mirenc.sample import IRSample
+from mirenc.tokenizer import IRTokenizer
+
+Pair = tuple[NumpyRuntime, TorchRuntime]
+
+
+@pytest.fixture(scope="module", params=["mean", "cls"])
+def runtimes(request: pytest.FixtureRequest, model_config: ModelConfig) -> Pair:
+    text = model_config.text.model_copy(update={"pooling": request.param})
+    config = model_config.model_copy(update={"text": text})
+    weights = random_weights(config, seed=5)
+    return NumpyRuntime(config, weights), TorchRuntime(config, weights)
+
+
+def agree(runtimes: Pair, call: Callable[[NumpyRuntime | TorchRuntime], np.ndarray]) -> np.ndarray:
+    """What both runtimes answer, once they agree to 1e-5 of the largest component."""
+    found, expected = (call(runtime) for runtime in runtimes)
+    assert found.shape == expected.shape
+    assert found.dtype == expected.dtype == np.float32
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5 * np.abs(expected).max(initial=1.0))
+    return found
+
+
+def test_texts(runtimes: Pair, samples: dict[str, IRSample]) -> None:
+    for sample in samples.values():
+        vectors = agree(runtimes, lambda runtime, s=sample: runtime.encode_texts(s.text_ids, s.text_length))
+        assert vectors.shape == (len(sample.texts), 32)
+        assert len(np.unique(vectors.round(4), axis=0)) > 0.9 * len(sample.texts)
+
+
+def test_texts_of_every_length(runtimes: Pair, tokenizer: IRTokenizer) -> None:
+    ids, length = tokenizer.encode_batch(["(" * count for count in (0, 1, 2, 62, 63, 500, 7)])
+    assert length.tolist() == [2, 3, 4, 64, 64, 64, 9]
+    vectors = agree(runtimes, lambda runtime: runtime.encode_texts(ids, length))
+    np.testing.assert_allclose(vectors[4], vectors[5], atol=1e-6)
+
+
+def test_no_texts(runtimes: Pair) -> None:
+    ids, length = np.zeros((0, 64), np.uint16), np.zeros(0, np.int32)
+    assert agree(runtimes, lambda runtime: runtime.encode_texts(ids, length)).shape == (0, 32)
+
+
+def test_nodes(runtimes: Pair, samples: dict[str, IRSample]) -> None:
+    for sample in samples.values():
+        nodes = agree(runtimes, lambda runtime, s=sample: runtime.encode_nodes(s))
+        assert nodes.shape == (len(sample.node_row), 16)
+
+
+def test_groups_are_means_of_nodes(runtimes: Pair, samples: dict[str, IRSample]) -> None:
+    for name, sample in samples.items():
+        nodes = runtimes[0].encode_nodes(sample)
+        count = len(sample.functions)
+        rng = np.random.default_rng(0)
+        # By function (declared ones too), all in one, and at random with nodes left out and two empty groups.
+        at_random = rng.integers(-1, 5, size=len(nodes)).astype(np.int32)
+        for group, groups in (
+            (sample.node_function, count),
+            (np.zeros(len(nodes), np.int32), 1),
+            (at_random, 7),
+            (np.full(len(nodes), -1, np.int32), 2),
+        ):
+            found = agree(runtimes, lambda runtime, s=sample, g=group, n=groups: runtime.encode_groups(s, g, n))
+            expected = [nodes[group == row].mean(0) if (group == row).any() else np.zeros(16) for row in range(groups)]
+            np.testing.assert_allclose(found, expected, rtol=1e-5, atol=2e-5, err_msg=name)
+
+
+def test_match(runtimes: Pair) -> None:
+    rng = np.random.default_rng(0)
+    text = rng.normal(size=(50, 32)).astype(np.float32)
+    graph = rng.normal(size=(50, 16)).astype(np.float32)
+    probability = agree(runtimes, lambda runtime: runtime.match(text, graph))
+    assert probability.shape == (50,)
+    assert 0 <= probability.min() < probability.max() <= 1
+
+
+def test_match_of_vectors_far_out_does_not_overflow(runtimes: Pair) -> None:
+    text = np.full((2, 32), 1e4, np.float32)
+    text[0, ::2] *= -1
+    agree(runtimes, lambda runtime: runtime.match(text, np.zeros((2, 16), np.float32)))
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_a_text_s_vector_does_not_depend_on_its_batch(runtimes: Pair, samples: dict[str, IRSample], which: int) -> None:
+    runtime, sample = runtimes[which], samples["handwritten/exceptions_itanium.ll"]
+    together = runtime.encode_texts(sample.text_ids, sample.text_length)
+    rows = np.arange(0, len(sample.texts), 3)
+    alone = [runtime.encode_texts(sample.text_ids[row : row + 1], sample.text_length[row : row + 1])[0] for row in rows]
+    np.testing.assert_allclose(together[rows], alone, rtol=1e-5, atol=1e-5)
+    order = np.random.default_rng(0).permutation(len(sample.texts))
+    shuffled = runtime.encode_texts(sample.text_ids[order], sample.text_length[order])
+    np.testing.assert_allclose(shuffled, together[order], rtol=1e-5, atol=1e-5)
+
+
+def test_the_number_of_threads_changes_no_bit(model_config: ModelConfig, samples: dict[str, IRSample]) -> None:
+    weights = random_weights(model_config)
+    sample = samples["ir/clang-19/O0/parallel_loops.ll"]
+    one, two, many = (
+        NumpyRuntime(model_config, weights, threads=threads).encode_texts(sample.text_ids, sample.text_length)
+        for threads in (1, 2, 5)
+    )
+    np.testing.assert_array_equal(one, two)
+    np.testing.assert_array_equal(one, many)
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_progress_counts_every_text_once(runtimes: Pair, samples: dict[str, IRSample], which: int) -> None:
+    sample = samples["ir/clang-19/O2/numeric.ll"]
+    told: list[int] = []
+    runtimes[which].encode_texts(sample.text_ids, sample.text_length, advance=told.append)
+    assert sum(told) == len(sample.texts)
+
+
+def test_the_numpy_runtime_leaves_the_weights_alone(model_config: ModelConfig, samples: dict[str, IRSample]) -> None:
+    weights = random_weights(model_config)
+    before = {name: value.copy() for name, value in weights.items()}
+    runtime = NumpyRuntime(model_config, weights)
+    sample = samples["handwritten/functions.ll"]
+    first = runtime.encode_nodes(sample), runtime.encode_texts(sample.text_ids, sample.text_length)
+    second = runtime.encode_nodes(sample), runtime.encode_texts(sample.text_ids, sample.text_length)
+    for one, other in zip(first, second, strict=True):
+        np.testing.assert_array_equal(one, other)
+    for name, value in weights.items():
+        np.testing.assert_array_equal(value, before[name])

@@ -1,0 +1,76 @@
+"""The text encoder: a statement's vector is its own, whatever it is encoded with."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from random_model import random_weights
+
+from mirenc.config import ModelConfig
+from mirenc.model.mirencoder import MIREncoder
+from mirenc.tokenizer import CLS, PAD, SEP
+
+
+@pytest.fixture(scope="module")
+def model(model_config: ModelConfig, model_weights: dict[str, np.ndarray]) -> MIREncoder:
+    return loaded(model_config, model_weights)
+
+
+def loaded(config: ModelConfig, weights: dict[str, np.ndarray]) -> MIREncoder:
+    model = MIREncoder(config)
+    model.load_state_dict({name: torch.from_numpy(value) for name, value in weights.items()})
+    return model.eval()
+
+
+def statement(*pieces: int, length: int = 0) -> list[int]:
+    ids = [CLS, *pieces, SEP]
+    return ids + [PAD] * (length - len(ids))
+
+
+@torch.inference_mode()
+def test_a_vector_does_not_depend_on_its_batch(model: MIREncoder) -> None:
+    rng = np.random.default_rng(0)
+    lengths = [1, 2, 5, 30, 62]
+    pieces = [rng.integers(5, 512, size=count).tolist() for count in lengths]
+    alone = [model.text.encode(torch.tensor([statement(*each)]))[0] for each in pieces]
+    together = model.text.encode(torch.tensor([statement(*each, length=64) for each in pieces]))
+    for one, other in zip(alone, together, strict=True):
+        np.testing.assert_allclose(other, one, rtol=1e-5, atol=1e-5)
+    assert (together[:-1] - together[1:]).abs().max(dim=1).values.min() > 0.1
+
+
+@torch.inference_mode()
+def test_order_and_repetition_of_tokens_matter(model: MIREncoder) -> None:
+    ids = torch.tensor([statement(7, 8, 9), statement(9, 8, 7), statement(7, 8, 8)])
+    vectors = model.text.encode(ids)
+    assert (vectors[0] - vectors[1]).abs().max() > 0.01
+    assert (vectors[0] - vectors[2]).abs().max() > 0.01
+
+
+@torch.inference_mode()
+def test_pooling_is_the_mean_over_tokens_without_padding(model: MIREncoder) -> None:
+    tokens = torch.tensor([[[1.0, 10.0], [3.0, 20.0], [100.0, 100.0]], [[1.0, 1.0], [2.0, 5.0], [3.0, 0.0]]])
+    ids = torch.tensor([[CLS, SEP, PAD], [CLS, 7, SEP]])
+    assert model.text.pool(tokens, ids).tolist() == [[2.0, 15.0], [2.0, 2.0]]
+
+
+@torch.inference_mode()
+def test_cls_pooling_takes_the_first_token(model_config: ModelConfig) -> None:
+    config = model_config.model_copy(update={"text": model_config.text.model_copy(update={"pooling": "cls"})})
+    model = loaded(config, random_weights(config))
+    ids = torch.tensor([statement(7, 8, 9)])
+    assert model.text.encode(ids).equal(model.text(ids)[:, 0])
+
+
+@torch.inference_mode()
+def test_mlm_scores_come_from_the_token_embedding(model: MIREncoder) -> None:
+    hidden = torch.randn(3, 32, generator=torch.Generator().manual_seed(0))
+    scores = model.mlm(hidden, model.text.token.weight)
+    assert scores.shape == (3, 512)
+    # A larger embedding row moves the score of its piece and of no other.
+    larger = model.text.token.weight.clone()
+    larger[7] *= 3
+    moved = (model.mlm(hidden, larger) - scores).abs().max(dim=0).values
+    assert moved[7] > 0.01
+    assert moved[torch.arange(512) != 7].max() == 0
