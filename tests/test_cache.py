@@ -95,9 +95,9 @@ def test_the_size_is_bounded_and_the_oldest_go_first(tmp_path: Path) -> None:
         if number % 100 == 99:
             assert live_bytes(cache.path) <= limit
     kept = cache.get(every)
-    assert 50 <= len(kept) <= 200
+    # A third of the bound at least is data, or the bound would be a poor one.
+    assert limit / 3 <= 1000 * len(kept) <= limit
     # What is left is the end of the list, without a gap.
-    assert list(kept) != []
     assert set(kept) == set(every[-len(kept) :])
     # Deleted pages are used again: the file does not grow with what has passed through it.
     assert cache.path.stat().st_size < 1.5 * limit
@@ -105,7 +105,7 @@ def test_the_size_is_bounded_and_the_oldest_go_first(tmp_path: Path) -> None:
 
 def test_one_put_larger_than_the_bound(tmp_path: Path) -> None:
     cache = Cache(DIGEST, folder=tmp_path, max_bytes=100_000)
-    cache.put({key: b"x" * 1000 for key in keys(1000)})
+    cache.put(dict.fromkeys(keys(1000), b"x" * 1000))
     assert live_bytes(cache.path) <= 100_000
     cache.put({cache_key("new", ""): b"y"})
     assert cache.get([cache_key("new", "")]) == {cache_key("new", ""): b"y"}
@@ -229,12 +229,16 @@ def test_an_unusable_folder(encoder: Encoder, model_folder: Path, tmp_path: Path
     assert (tmp_path / "file").read_text(encoding="utf-8") == ""
 
 
-def test_a_folder_in_the_file_s_place(encoder: Encoder, model_folder: Path, filled: tuple[str, bytes], tmp_path: Path) -> None:
+def test_a_folder_in_the_file_s_place(
+    encoder: Encoder, model_folder: Path, filled: tuple[str, bytes], tmp_path: Path
+) -> None:
     (tmp_path / filled[0]).mkdir()
     np.testing.assert_array_equal(load(model_folder, cache=tmp_path).embed(FILE), encoder.embed(FILE))
 
 
-def test_a_cache_of_another_shape(encoder: Encoder, model_folder: Path, filled: tuple[str, bytes], tmp_path: Path) -> None:
+def test_a_cache_of_another_shape(
+    encoder: Encoder, model_folder: Path, filled: tuple[str, bytes], tmp_path: Path
+) -> None:
     connection = sqlite3.connect(tmp_path / filled[0])
     connection.execute("CREATE TABLE entries (something TEXT)")
     connection.commit()

@@ -76,7 +76,9 @@ def test_decoding_gives_odd_text_back(tokenizer: IRTokenizer, text: str) -> None
     assert not set(ids[1:-1]) & set(range(5))
 
 
-@pytest.mark.parametrize(("text", "shown"), [("é", "[UNK]"), ("a\tb", "a[UNK]b"), ("\n", "[UNK]"), ("naïve", "na[UNK]ve")])
+@pytest.mark.parametrize(
+    ("text", "shown"), [("é", "[UNK]"), ("a\tb", "a[UNK]b"), ("\n", "[UNK]"), ("naïve", "na[UNK]ve")]
+)
 def test_what_canonical_ir_never_has_becomes_unk(tokenizer: IRTokenizer, text: str, shown: str) -> None:
     ids = tokenizer.encode(text)
     assert ids.count(UNK) == 1
@@ -205,7 +207,9 @@ from mirenc.tokenizer import train_tokenizer
 vocab = train_tokenizer(json.load(sys.stdin), TokenizerConfig(vocab_size=700)).vocab
 print(hashlib.sha256(json.dumps(vocab).encode()).hexdigest())
 """
-    run = subprocess.run([sys.executable, "-c", code], input=json.dumps(texts), capture_output=True, text=True, check=True)
+    run = subprocess.run(
+        [sys.executable, "-c", code], input=json.dumps(texts), capture_output=True, text=True, check=True
+    )
     assert run.stdout.strip() == hashlib.sha256(json.dumps(vocabularies[0]).encode()).hexdigest()
 
 

@@ -21,7 +21,10 @@ from mirenc.ir.symbols import display_symbols, strip_parameters
         ("int const& std::max<int>(int const&, int const&)", "std::max<int>"),
         ("void f<void (S::*)(int)>(void (S::*)(int))", "f<void (S::*)(int)>"),
         ("A<(E)1>::f()", "A<(E)1>::f"),
-        ("std::vector<int, std::allocator<int> >::push_back(int const&)", "std::vector<int, std::allocator<int>>::push_back"),
+        (
+            "std::vector<int, std::allocator<int> >::push_back(int const&)",
+            "std::vector<int, std::allocator<int>>::push_back",
+        ),
         ("a::b<a::b<a::b<int> > >::c()", "a::b<a::b<a::b<int>>>::c"),
         ("S::S(int)", "S::S"),
         ("S::~S()", "S::~S"),
@@ -39,13 +42,12 @@ from mirenc.ir.symbols import display_symbols, strip_parameters
         ("operator<=>(S, S)", "operator<=>"),
         ("std::operator==(S, S)", "std::operator=="),
         ("bool operator< <int>(S<int> const&, S<int> const&)", "operator< <int>"),
-        (
-            "std::basic_ostream<char, std::char_traits<char> >& std::operator<< <std::char_traits<char> >"
-            "(std::basic_ostream<char, std::char_traits<char> >&, char const*)",
-            "std::operator<< <std::char_traits<char>>",
-        ),
+        ("std::ostream<char, T<char> >& std::operator<< <T<char> >(char const*)", "std::operator<< <T<char>>"),
         ("S::operator bool() const", "S::operator bool"),
-        ("S::operator std::vector<int, std::allocator<int> >() const", "S::operator std::vector<int, std::allocator<int>>"),
+        (
+            "S::operator std::vector<int, std::allocator<int> >() const",
+            "S::operator std::vector<int, std::allocator<int>>",
+        ),
         ("operator new(unsigned long)", "operator new"),
         ("operator delete[](void*)", "operator delete[]"),
         ('operator"" _km(long double)', 'operator"" _km'),
@@ -63,7 +65,10 @@ from mirenc.ir.symbols import display_symbols, strip_parameters
         ("S<int>::x", "S<int>::x"),
         ("(anonymous namespace)::x", "{anonymous}::x"),
         ("vtable for S", "vtable for S"),
-        ("typeinfo name for std::vector<int, std::allocator<int> >", "typeinfo name for std::vector<int, std::allocator<int>>"),
+        (
+            "typeinfo name for std::vector<int, std::allocator<int> >",
+            "typeinfo name for std::vector<int, std::allocator<int>>",
+        ),
         ("guard variable for f(int)::x", "guard variable for f(int)::x"),
         ("core::fmt::write", "core::fmt::write"),
         ("main", "main"),
@@ -75,7 +80,12 @@ def test_strip_parameters(demangled: str, shown: str) -> None:
 
 @pytest.mark.parametrize(
     ("variable", "other"),
-    [("f(int)::x", "f(int)::y"), ("f(int)::x", "f(int)"), ("S::f() const::x", "S::f() const::y"), ("f(int)::x", "g(int)::x")],
+    [
+        ("f(int)::x", "f(int)::y"),
+        ("f(int)::x", "f(int)"),
+        ("S::f() const::x", "S::f() const::y"),
+        ("f(int)::x", "g(int)::x"),
+    ],
 )
 def test_a_static_local_variable_is_told_from_its_neighbours(variable: str, other: str) -> None:
     assert strip_parameters(variable) != strip_parameters(other)
@@ -94,7 +104,7 @@ def test_display_symbols_asks_for_each_mangled_name_once() -> None:
         asked.append(names)
         return [{"_Z1fi": "f(int)", "_ZN1SC2Ev": "S::S()"}.get(name, name) for name in names]
 
-    text = "call void @_Z1fi(i32 1)\ncall void @_ZN1SC2Ev()\ncall void @_Z1fi(i32 2)\ncall void @_Zbad()\ncall void @plain()"
+    text = "".join(f"call void @{name}()\n" for name in ("_Z1fi", "_ZN1SC2Ev", "_Z1fi", "_Zbad", "plain"))
     assert display_symbols(text, demangle) == {"@_Z1fi": "@f", "@_ZN1SC2Ev": "@S::S"}
     assert asked == [["_Z1fi", "_ZN1SC2Ev", "_Zbad"]]
 
