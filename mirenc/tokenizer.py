@@ -32,6 +32,7 @@ _SPACE = "▁"
 _PUNCTUATION = string.punctuation
 # 64 pieces reach nowhere near this far; cutting here keeps a megabyte initialiser from being tokenized whole.
 _MAX_CHARACTERS = 8192
+_MAX_WORD = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +153,8 @@ class IRTokenizer:
             text = Path(path).read_text(encoding="utf-8")
         except OSError as error:
             raise TokenizerError(f"{name}: {error.strerror}. Give a tokenizer.json") from None
+        except UnicodeDecodeError:
+            raise TokenizerError(f"{name}: not a mirenc tokenizer (not text). Give a tokenizer.json") from None
         return cls.from_json(text, where=name)
 
     @classmethod
@@ -179,9 +182,10 @@ class IRTokenizer:
 def _pipeline(model: models.WordPiece) -> Tokenizer:
     tokenizer = Tokenizer(model)
     tokenizer.normalizer = normalizers.Sequence([normalizers.Lowercase(), normalizers.Replace(" ", _SPACE)])
-    # A run of letters and digits with the space before it, or one punctuation sign with the space before it.
+    # A run of letters and digits with the space before it, or one punctuation sign with the space before it. A longer
+    # run is cut: WordPiece's search is quadratic in a word's length, so it makes [UNK] of anything past 100.
     tokenizer.pre_tokenizer = pre_tokenizers.Split(
-        Regex(f"{_SPACE}?[a-z0-9]+|{_SPACE}?[^a-z0-9{_SPACE}]|{_SPACE}"), behavior="isolated"
+        Regex(f"{_SPACE}?[a-z0-9]{{1,{_MAX_WORD - 1}}}|{_SPACE}?[^a-z0-9{_SPACE}]|{_SPACE}"), behavior="isolated"
     )
     tokenizer.post_processor = processors.TemplateProcessing(
         single="[CLS] $A [SEP]", special_tokens=[("[CLS]", CLS), ("[SEP]", SEP)]
@@ -213,13 +217,13 @@ def train_tokenizer(
     config = config or TokenizerConfig()
     tokenizer = _pipeline(models.WordPiece({token: i for i, token in enumerate(SPECIAL_TOKENS)}, unk_token="[UNK]"))
     alphabet = [*string.ascii_lowercase, *string.digits, *_PUNCTUATION, _SPACE]
-    # Pieces that must exist so that no ASCII statement has an [UNK]: every letter and digit inside a word too, and
-    # every sign after a space.
+    # Pieces that must exist so that no ASCII statement has an [UNK]. They are given first, with the special tokens,
+    # because the trainer numbers those it finds by itself in the order of a hash table, another in every process.
     required = [f"##{c}" for c in string.ascii_lowercase + string.digits + _PUNCTUATION]
     trainer = trainers.WordPieceTrainer(
         vocab_size=config.vocab_size,
         min_frequency=config.min_frequency,
-        special_tokens=list(SPECIAL_TOKENS),
+        special_tokens=[*SPECIAL_TOKENS, *required],
         initial_alphabet=alphabet,
         limit_alphabet=len(alphabet) + 64,
         show_progress=show_progress,
@@ -235,12 +239,6 @@ def train_tokenizer(
     tokenizer.train_from_iterator(watched(), trainer)
     if not given:
         raise TokenizerError("no statements to train on. Give files or folders with LLVM IR")
-    trained = tokenizer.get_vocab()
-    pieces = sorted(trained, key=trained.__getitem__)
-    missing = [piece for piece in required if piece not in trained]
-    # The rarest pieces make room for the required ones.
-    room = config.vocab_size - len(missing)
-    vocab = {piece: index for index, piece in enumerate(pieces[:room] + missing)}
-    complete = _pipeline(models.WordPiece(vocab, unk_token="[UNK]", max_input_chars_per_word=100))
-    # Special tokens are written [CLS] in the text of no statement, so they need not be recognised there.
+    # A pipeline of its own: only the paper's five are special, and none of them is looked for inside a statement.
+    complete = _pipeline(models.WordPiece(tokenizer.get_vocab(), unk_token="[UNK]", max_input_chars_per_word=_MAX_WORD))
     return IRTokenizer(complete, config)

@@ -10,8 +10,10 @@ import importlib.util
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -31,6 +33,9 @@ _LANGUAGE_FLAGS = {
         *("-x", "cuda", "--cuda-device-only", "--cuda-gpu-arch=sm_70"),
         *("-nocudalib", "-Wno-unknown-cuda-version"),
     ),
+}
+_CFLAGS_EXAMPLE = {
+    "cuda": "--cflags=--cuda-path=/usr/local/cuda-12.4, or --cflags=-nocudainc where no CUDA header is needed"
 }
 _DEFAULT_OPTIMISATION = "-O2"
 _DEFAULT_TIMEOUT = 120.0  # seconds
@@ -104,28 +109,68 @@ def compile_source(
     IRFileError, ToolchainError, CompileError, IRResourceError
     """
     name = os.fspath(path)
-    if not Path(name).is_file():
+    if not os.path.isfile(name):
         raise IRFileError(f"{name}: no such file. Check the path")
+    if not os.access(name, os.R_OK):
+        raise IRFileError(f"{name}: no permission to read it. Try `chmod u+r {name}`")
     limit = _DEFAULT_TIMEOUT if timeout is None else timeout
-    command = [*find_compiler(language, compiler), "-S", "-emit-llvm", "-o", "-"]
+    try:
+        command = [*find_compiler(language, compiler), "-S", "-emit-llvm", "-fno-crash-diagnostics"]
+    except ToolchainError as error:
+        raise ToolchainError(f"{name}: {error}") from None
     if not any(flag.startswith("-O") for flag in cflags):
         command.append(_DEFAULT_OPTIMISATION)
+    who = "zig cc" if "ziglang" in command else command[0]
     if "ziglang" in command:
         # zig cc adds a sanitizer of its own; a user of clang expects clang's output.
         command.append("-fno-sanitize=undefined")
-    command += [*cflags, *_LANGUAGE_FLAGS[language], name]
-    try:
-        done = subprocess.run(command, capture_output=True, timeout=limit, check=False)
-    except subprocess.TimeoutExpired:
-        raise IRResourceError(
-            f"{name}: the compiler did not finish within {limit:g} s. Raise the limit with --timeout"
-        ) from None
-    if done.returncode != 0:
-        words = done.stderr.decode("utf-8", "replace").strip()
+    command += [*cflags, *_LANGUAGE_FLAGS[language]]
+    # A name that begins with a dash would be an option.
+    command.append(f"./{name}" if name.startswith("-") else name)
+    with tempfile.TemporaryDirectory(prefix="mirenc-") as folder:
+        # A file, because zig cc writes `-o -` to a file named "-"; last, so that it wins over an -o of the user's.
+        output = Path(folder, "output.ll")
+        try:
+            code, words = _run([*command, "-o", str(output)], limit)
+        except subprocess.TimeoutExpired:
+            raise IRResourceError(
+                f"{name}: the compiler did not finish within {limit:g} s. "
+                "Raise the limit with --timeout (Python: timeout=)"
+            ) from None
+        except OSError as error:
+            raise ToolchainError(
+                f"{name}: {who} cannot be started: {error.strerror}. Give the path of a clang with --compiler"
+            ) from None
+        data = output.read_bytes() if output.is_file() else b""
+    if code != 0:
         found = re.search(r"^(?:.*?:(\d+):(\d+): )?(?:fatal )?error: .*$", words, re.MULTILINE)
-        first = found[0] if found else (words.splitlines() or ["no reason given"])[-1]
+        first = found[0] if found else (words.splitlines() or [f"no reason given (exit {code})"])[-1]
+        example = _CFLAGS_EXAMPLE.get(language, "--cflags=-Iinclude")
         raise CompileError(
-            f"{name}: {command[0]} refuses it: {first}. Give flags it needs with --cflags, as in --cflags='-Iinclude'",
+            f"{name}: {who} refuses it: {first}. Mend it, or give flags it needs, as in {example}", diagnostic=words
+        )
+    if not data.startswith(b"; ModuleID"):
+        raise CompileError(
+            f"{name}: {who} wrote no LLVM IR. Give a clang with --compiler, and no flag that asks for other output",
             diagnostic=words,
         )
-    return done.stdout
+    return data
+
+
+def _run(command: list[str], limit: float) -> tuple[int, str]:
+    """Exit code and words of a compiler, ended with all it started when it takes too long or the user interrupts."""
+    with subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    ) as process:
+        try:
+            _, words = process.communicate(timeout=limit)
+        except BaseException:
+            if hasattr(os, "killpg"):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.kill()
+            raise
+    return process.returncode, words.decode("utf-8", "replace").strip()

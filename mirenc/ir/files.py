@@ -9,6 +9,7 @@ import lzma
 import os
 import sys
 import zlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -22,6 +23,7 @@ __all__ = [
     "SOURCE_LANGUAGES",
     "InputBytes",
     "find_inputs",
+    "folder_error",
     "language_of",
     "read_input",
 ]
@@ -39,6 +41,9 @@ SOURCE_LANGUAGES = {
     ".cl": "cl",
     ".cu": "cuda",
 }
+_PART = 1 << 20  # bytes read at once
+# Four bytes of zstd can stand for 128 KiB, so that many more than the limit are in memory at most.
+_ZSTD_PART = 1 << 12
 _BITCODE_MAGIC = (b"BC\xc0\xde", b"\xde\xc0\x17\x0b")
 _FOREIGN_MAGIC = {
     b"\x7fELF": "an ELF object or program",
@@ -82,8 +87,15 @@ def _is_ir_name(path: Path) -> bool:
 
 
 def find_inputs(folder: str | os.PathLike[str]) -> list[Path]:
-    """IR files (``.ll``, ``.bc``, compressed too) below a folder, sorted."""
-    return sorted(path for path in Path(folder).rglob("*") if path.is_file() and _is_ir_name(path))
+    """IR files (``.ll``, ``.bc``, compressed too) below a folder, sorted.
+
+    A folder below that may not be entered is listed itself: reading it says so, and no file is left out in silence.
+    """
+    found: list[Path] = []
+    for root, folders, names in os.walk(folder):
+        found += [Path(root, name) for name in folders if not os.access(Path(root, name), os.R_OK | os.X_OK)]
+        found += [path for name in names if _is_ir_name(path := Path(root, name)) and path.is_file()]
+    return sorted(found)
 
 
 def _size_text(count: int) -> str:
@@ -96,30 +108,43 @@ def _file_error(code: int, message: str) -> IRFileError:
     return error
 
 
+def _size_error(name: str, found: str) -> IRFileError:
+    return _file_error(errno.EFBIG, f"{name}: {found}. Raise it with --max-bytes (Python: max_bytes=)")
+
+
+def _read_limited(read: Callable[[int], bytes], limit: int) -> bytes:
+    """At most ``limit + 1`` bytes, part by part: one ``read`` would reserve that many whatever the file's size."""
+    parts: list[bytes] = []
+    left = limit + 1
+    while left > 0 and (part := read(min(left, _PART))):
+        parts.append(part)
+        left -= len(part)
+    return b"".join(parts)
+
+
+def folder_error(name: str) -> IRFileError:
+    """Why a folder gives no IR."""
+    if not os.access(name, os.R_OK | os.X_OK):
+        return _file_error(errno.EACCES, f"{name}: no permission to read this folder. Try `chmod u+rx {name}`")
+    return _file_error(
+        errno.EISDIR, f"{name}: is a folder without IR files, or a file was expected. Give a .ll or .bc file"
+    )
+
+
 def _read_bytes(name: str, limit: int) -> bytes:
     if name == "-":
-        data = sys.stdin.buffer.read(limit + 1)
+        data = _read_limited(sys.stdin.buffer.read, limit)
         if len(data) > limit:
-            raise _file_error(
-                errno.EFBIG,
-                f"<stdin>: more than the limit of {_size_text(limit)}. Raise it with --max-bytes",
-            )
+            raise _size_error("<stdin>", f"more than the limit of {_size_text(limit)}")
         return data
     try:
-        size = os.stat(name).st_size
         if os.path.isdir(name):
-            raise _file_error(
-                errno.EISDIR,
-                f"{name}: is a folder without IR files, or a file was expected. Give a .ll or .bc file",
-            )
+            raise folder_error(name)
+        size = os.stat(name).st_size
         if size > limit:
-            raise _file_error(
-                errno.EFBIG,
-                f"{name}: {_size_text(size)}, the limit is {_size_text(limit)}. "
-                "Raise it with --max-bytes (Python: max_bytes=)",
-            )
+            raise _size_error(name, f"{_size_text(size)}, the limit is {_size_text(limit)}")
         with open(name, "rb") as stream:
-            return stream.read(limit + 1)
+            data = _read_limited(stream.read, limit)
     except FileNotFoundError:
         raise _file_error(errno.ENOENT, f"{name}: no such file. Check the path") from None
     except PermissionError:
@@ -128,25 +153,27 @@ def _read_bytes(name: str, limit: int) -> bytes:
         if isinstance(error, IRFileError):
             raise
         raise _file_error(error.errno or errno.EIO, f"{name}: {error.strerror}. Check the path") from None
+    except ValueError as error:  # a NUL byte in it
+        raise _file_error(errno.EINVAL, f"{name!r}: is no file name ({error}). Check the path") from None
+    if len(data) > limit:  # a device or a pipe: they do not say how much they hold
+        raise _size_error(name, f"more than the limit of {_size_text(limit)}")
+    return data
 
 
 def _decompress(name: str, data: bytes, limit: int) -> bytes:
     try:
         if data[:2] == b"\x1f\x8b":
             with gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:
-                data = stream.read(limit + 1)
+                data = _read_limited(stream.read, limit)
         elif data[:6] == b"\xfd7zXZ\x00":
-            data = lzma.LZMADecompressor().decompress(data, max_length=limit + 1)
+            with lzma.LZMAFile(io.BytesIO(data)) as stream:
+                data = _read_limited(stream.read, limit)
         elif data[:4] == b"\x28\xb5\x2f\xfd":
             data = _zstd(name, data, limit)
     except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
         raise _file_error(errno.EIO, f"{name}: the compressed file is damaged ({error}). Compress it again") from None
     if len(data) > limit:
-        raise _file_error(
-            errno.EFBIG,
-            f"{name}: decompresses to more than the limit of {_size_text(limit)}. "
-            "Raise it with --max-bytes (Python: max_bytes=)",
-        )
+        raise _size_error(name, f"decompresses to more than the limit of {_size_text(limit)}")
     return data
 
 
@@ -157,11 +184,25 @@ def _zstd(name: str, data: bytes, limit: int) -> bytes:
         raise MissingExtraError(
             f"{name}: is zstd-compressed, which needs the zstandard package. Type: pip install 'mirenc[zstd]'"
         ) from None
+    # By hand, because zstandard's stream reader takes a truncated frame for the end and stops after the first frame.
+    out: list[bytes] = []
+    size, at = 0, 0
+    frame = None
     try:
-        with zstandard.ZstdDecompressor().stream_reader(data) as stream:
-            return bytes(stream.read(limit + 1))
+        while at < len(data) and size <= limit:
+            frame = frame or zstandard.ZstdDecompressor().decompressobj()
+            part = data[at : at + _ZSTD_PART]
+            out.append(frame.decompress(part))
+            size += len(out[-1])
+            at += len(part)
+            if frame.eof:
+                at -= len(frame.unused_data)
+                frame = None
     except zstandard.ZstdError as error:
         raise OSError(str(error)) from None
+    if frame is not None and size <= limit:
+        raise EOFError("ended before the end of its last frame")
+    return b"".join(out)
 
 
 def read_input(path: str | os.PathLike[str], *, max_bytes: int = DEFAULT_MAX_BYTES) -> InputBytes:

@@ -11,6 +11,7 @@ import importlib.util
 import os
 import re
 import selectors
+import signal
 import subprocess
 import sys
 import tempfile
@@ -27,6 +28,7 @@ __all__ = ["DEFAULT_MEMORY_LIMIT", "DEFAULT_TIMEOUT", "LLVMWorker", "default_wor
 DEFAULT_TIMEOUT = 120.0  # seconds for one module
 DEFAULT_MEMORY_LIMIT = 8 * 2**30  # bytes of address space
 _CHUNK = 1 << 20
+_NOT_LOADED = 127  # the loader's exit code: no room even for a shared library
 _PLACE = re.compile(r"^<string>:(\d+):(\d+): error: (.*)$", re.MULTILINE)
 
 
@@ -166,15 +168,30 @@ class LLVMWorker:
             self._stderr.seek(0)
             words = self._stderr.read().decode("utf-8", "replace").strip()
         self.close()
-        if "bad_alloc" in words or "out of memory" in words.lower():
+        if "bad_alloc" in words or "MemoryError" in words or "out of memory" in words.lower() or code == _NOT_LOADED:
             return self._out_of_memory()
-        line = next((line for line in words.splitlines() if "LLVM ERROR" in line), "")
-        line = line or next((line for line in words.splitlines() if "Assertion" in line), "")
+        if code == -signal.SIGKILL:
+            return IRResourceError(
+                "LLVM's process was killed, most likely by the system for want of memory. "
+                "Close other programs, or leave the file out"
+            )
+        line = next((line for line in words.splitlines() if "LLVM ERROR" in line), "").strip()
+        # An assertion's line begins with a path and a signature that say nothing to the user.
+        assertion = re.search(r"Assertion `.*' failed", words)
+        line = line or (assertion[0] if assertion else "")
         return IRResourceError(
-            f"LLVM ended its process (exit {code}) on this module"
-            + (f": {line.strip()}" if line else "")
+            f"LLVM ended its process ({_ending(code)}) on this module"
+            + (f": {line.removesuffix('.')}" if line else "")
             + ". The file is damaged or LLVM has a bug: check it with `opt -passes=verify`"
         )
+
+
+def _ending(code: int) -> str:
+    """How a process ended, as people say it: ``exit 1`` or ``SIGSEGV``."""
+    try:
+        return signal.Signals(-code).name
+    except ValueError:
+        return f"exit {code}"
 
 
 def _refusal(text: str, *, verifier: bool) -> IRParseError:

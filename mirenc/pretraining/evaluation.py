@@ -180,7 +180,7 @@ def evaluate_matching(trainer: Trainer) -> Figures:
     statements = np.diff(corpus.statement_start)
     held = trainer.held_out[sizes[trainer.held_out] <= limit]
     graphs = _graph_vectors(trainer, held)
-    text = trainer.text_vectors()[torch.from_numpy(held)]
+    text = trainer.text_vectors(held)
     rng = np.random.default_rng(_SEED)
     files = np.array([corpus.names[module].rsplit("/", 1)[-1] for module in held])
     random, near = _partners(sizes[held], files, rng)

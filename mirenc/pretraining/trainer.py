@@ -23,6 +23,7 @@ from torch import Tensor, nn
 from mirenc.config import ModelConfig, PretrainConfig, StageConfig, preset
 from mirenc.errors import ConfigError, ModelError
 from mirenc.model.mirencoder import MIREncoder
+from mirenc.model.numpy_runtime import NumpyRuntime
 from mirenc.pretraining.corpus import Corpus
 from mirenc.pretraining.objectives import (
     gae_loss,
@@ -159,36 +160,34 @@ class Trainer:
     def _igm(self, step: int) -> Tensor:
         # The text encoder stays as MLM left it, so a module's text vector is computed once. The reconstruction loss
         # goes on, lest matching undo it. Deviation: the paper does not say which encoders move.
-        numbers, graph, reconstruction = self._graph_step(2, step, self.config.igm.batch)
-        text = self.text_vectors()[torch.from_numpy(numbers)]
-        return igm_loss(self.model, text, graph) + reconstruction
-
-    def text_vectors(self) -> Tensor:
-        """(M, H) mean statement vector of every module of the corpus, by the present text encoder."""
         if self._text_vectors is None:
-            statements = self.statement_vectors()
-            corpus = self.corpus
-            out = np.empty((len(corpus), statements.shape[1]), dtype=np.float32)
-            for module in range(len(corpus)):
-                rows = corpus[module].statement_row
-                used, counts = np.unique(rows, return_counts=True)
-                out[module] = (statements[used] * counts[:, None]).sum(0) / counts.sum()
-            self._text_vectors = torch.from_numpy(out)
-        return self._text_vectors
+            self._text_vectors = torch.zeros(len(self.corpus), self.model_config.text.hidden)
+            self._text_vectors[torch.from_numpy(self._graphs)] = self.text_vectors(self._graphs)
+        numbers, graph, reconstruction = self._graph_step(2, step, self.config.igm.batch)
+        return igm_loss(self.model, self._text_vectors[torch.from_numpy(numbers)], graph) + reconstruction
 
-    def statement_vectors(self) -> NDArray[np.float32]:
-        """(U, H) vector of every text that is a statement; zero for the others."""
-        from mirenc.model.numpy_runtime import NumpyRuntime
+    def text_vectors(self, modules: NDArray[np.int64]) -> Tensor:
+        """(M, H) mean statement vector of some modules, by the present text encoder."""
+        used = [np.unique(self.corpus[int(module)].statement_row, return_counts=True) for module in modules]
+        rows = np.unique(np.concatenate([texts for texts, _ in used])).astype(np.int64)
+        vectors = self._statement_vectors(rows)
+        means = [
+            (vectors[np.searchsorted(rows, texts)] * counts[:, None]).sum(0) / counts.sum() for texts, counts in used
+        ]
+        return torch.from_numpy(np.array(means, dtype=np.float32))
 
+    def _statement_vectors(self, rows: NDArray[np.int64]) -> NDArray[np.float32]:
+        """(U, H) vectors of some texts, by the numpy runtime: it needs no padding."""
         weights = {name: value.numpy() for name, value in self.model.state_dict().items()}
-        runtime = NumpyRuntime(self.model_config, weights)
-        rows = np.flatnonzero(self.corpus.text_count)
-        out = np.zeros((len(self.corpus.text_count), self.model_config.text.hidden), dtype=np.float32)
+        runtime = NumpyRuntime(self.model_config, weights, threads=self.config.threads)
         lengths = self.corpus.text_length[rows].astype(np.int32)
-        for first in range(0, len(rows), 65536):
-            part = slice(first, first + 65536)
-            out[rows[part]] = runtime.encode_texts(self.corpus.padded_ids(rows[part]).astype(np.uint16), lengths[part])
-        return out
+        slices = [slice(first, first + 65536) for first in range(0, len(rows), 65536)]
+        return np.concatenate(
+            [
+                runtime.encode_texts(self.corpus.padded_ids(rows[part]).astype(np.uint16), lengths[part])
+                for part in slices
+            ]
+        )
 
     # -- loop ------------------------------------------------------------------------------------------
     def _optimiser(self, stage: StageConfig, name: str) -> torch.optim.AdamW:
