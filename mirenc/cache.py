@@ -21,9 +21,10 @@ __all__ = ["DEFAULT_CACHE_BYTES", "Cache", "cache_folder", "cache_key"]
 
 DEFAULT_CACHE_BYTES = 512 * 2**20  # bytes of one model's cache
 _TIMEOUT = 10.0  # seconds to wait for another writer
+_CHECKSUM = 8  # bytes
 _QUERY_ROWS = 30_000  # SQLite takes 32,766 parameters a query
 _SCHEMA = """
-CREATE TABLE IF NOT EXISTS entries (key BLOB PRIMARY KEY, used INTEGER NOT NULL, data BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS entries (key BLOB PRIMARY KEY, used INTEGER NOT NULL, data BLOB NOT NULL);
 CREATE INDEX IF NOT EXISTS entries_used ON entries (used);
 """
 
@@ -43,6 +44,17 @@ def cache_key(kind: str, content: str | bytes) -> bytes:
     if isinstance(content, str):
         content = content.encode("utf-8", "surrogateescape")
     return hashlib.blake2b(content, digest_size=16, person=kind.encode("ascii")).digest()
+
+
+def _checksum(key: bytes, data: bytes) -> bytes:
+    """A cache file may be damaged without SQLite noticing, and a wrong vector is worse than none."""
+    return hashlib.blake2b(key + data, digest_size=_CHECKSUM).digest()
+
+
+def _latest(connection: sqlite3.Connection) -> int:
+    """Number of the latest use: a count, since clocks of several writers differ."""
+    (latest,) = connection.execute("SELECT COALESCE(MAX(used), 0) FROM entries").fetchone()
+    return int(latest)
 
 
 class Cache:
@@ -71,10 +83,13 @@ class Cache:
         connection = None
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            connection = sqlite3.connect(self.path, timeout=_TIMEOUT)
-            connection.execute("PRAGMA journal_mode=WAL")
-            connection.execute("PRAGMA synchronous=OFF")  # a lost cache costs time only
-            connection.executescript(_SCHEMA)
+            try:
+                connection = self._connect()
+            except sqlite3.OperationalError:
+                raise  # locked, no space, no permission: not the file's fault
+            except sqlite3.DatabaseError:
+                self.clear()  # a damaged file is worth nothing: begin a new one
+                connection = self._connect()
         except (OSError, sqlite3.Error):
             self._broken = True
             if connection is not None:
@@ -89,17 +104,35 @@ class Cache:
         finally:
             connection.close()
 
+    def _connect(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(self.path, timeout=_TIMEOUT)
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+            connection.execute("PRAGMA synchronous=OFF")  # a lost cache costs time only
+            connection.executescript(_SCHEMA)
+        except sqlite3.Error:
+            connection.close()
+            raise
+        return connection
+
     def get(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
-        """Those of the keys that are stored."""
+        """Those of the keys that are stored and undamaged."""
         found: dict[bytes, bytes] = {}
         with self._open() as connection:
             if connection is None:
                 return found
+            latest = _latest(connection)
+            stale: list[bytes] = []
             for first in range(0, len(keys), _QUERY_ROWS):
-                part = keys[first : first + _QUERY_ROWS]
+                part = list(keys[first : first + _QUERY_ROWS])
                 marks = ",".join("?" * len(part))
-                query = f"SELECT key, data FROM entries WHERE key IN ({marks})"
-                found.update(connection.execute(query, list(part)).fetchall())
+                query = f"SELECT key, used, data FROM entries WHERE key IN ({marks})"
+                for key, used, data in connection.execute(query, part):
+                    if _checksum(key, data[_CHECKSUM:]) == data[:_CHECKSUM]:
+                        found[key] = data[_CHECKSUM:]
+                    if used != latest:  # what was read last need not be written again
+                        stale.append(key)
+            connection.executemany("UPDATE entries SET used = ? WHERE key = ?", ((latest + 1, key) for key in stale))
         return found
 
     def put(self, entries: dict[bytes, bytes]) -> None:
@@ -110,10 +143,10 @@ class Cache:
         with self._open() as connection:
             if connection is None:
                 return
-            (now,) = connection.execute("SELECT COALESCE(MAX(used), 0) + 1 FROM entries").fetchone()
+            now = _latest(connection) + 1
             connection.executemany(
                 "INSERT OR REPLACE INTO entries VALUES (?, ?, ?)",
-                ((key, now, data) for key, data in entries.items()),
+                ((key, now, _checksum(key, data) + data) for key, data in entries.items()),
             )
             self._shrink(connection)
 

@@ -189,6 +189,12 @@ class PretrainConfig(_Config):
     gae: StageConfig = StageConfig(steps=3000, batch=8, learning_rate=1e-3)
     igm: StageConfig = StageConfig(steps=3000, batch=16, learning_rate=5e-4)
 
+    @model_validator(mode="after")
+    def _matching_needs_two(self) -> Self:
+        if self.igm.batch < 2:
+            raise ValueError("igm.batch must be at least 2: a negative is another module's graph")
+        return self
+
 
 def load_toml(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Values of a TOML file.

@@ -76,7 +76,12 @@ def check_golden(folder: Path, *, backend: str | None = None) -> float:
         A vector differs by more than `TOLERANCE`.
     """
     encoder = load(folder, cache=False, backend=backend)
-    golden = json.loads((folder / "golden.json").read_text(encoding="utf-8"))
+    try:
+        golden = json.loads((folder / "golden.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ModelError(f"{folder}: golden.json cannot be read ({error}). Install the model again") from None
+    if not isinstance(golden, dict) or golden.keys() != GOLDEN_IR.keys():
+        raise ModelError(f"{folder}: golden.json must have vectors of {', '.join(GOLDEN_IR)}. Install the model again")
     worst = 0.0
     for name, expected in golden.items():
         difference = float(np.abs(encoder.embed(GOLDEN_IR[name]) - np.array(expected)).max())

@@ -154,7 +154,9 @@ class IRTokenizer:
         except OSError as error:
             raise TokenizerError(f"{name}: {error.strerror}. Give a tokenizer.json") from None
         except UnicodeDecodeError:
-            raise TokenizerError(f"{name}: not a mirenc tokenizer (not text). Train one with `mirenc tokenizer train`") from None
+            raise TokenizerError(
+                f"{name}: not a mirenc tokenizer (not text). Train one with `mirenc tokenizer train`"
+            ) from None
         return cls.from_json(text, where=name)
 
     @classmethod

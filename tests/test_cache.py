@@ -212,7 +212,8 @@ def test_flipped_bytes_never_give_another_vector(
         (folder / name).write_bytes(damaged)
         for given in (FILE, text):  # the whole file's entry, and those of its statements
             try:
-                same = bool((load(model_folder, cache=folder).embed(given) == expected).all())
+                # Some statements come from the cache and some are encoded anew, in other batches: 1e-5, not the bit.
+                same = bool(np.abs(load(model_folder, cache=folder).embed(given) - expected).max() <= 1e-5)
             except Exception as error:  # noqa: BLE001 - whatever comes out of it is what this test is about
                 wrong.append((int(at), type(error).__name__))
             else:

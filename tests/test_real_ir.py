@@ -36,7 +36,7 @@ def test_every_file_of_a_compiler_embeds(encoder: Encoder, compiler: str, level:
 
 
 def needs_old_clang(path: Path) -> bool:
-    """Text with a constant expression or asm-goto form that LLVM 22's parser dropped, and no clang here that reads it."""
+    """Text that LLVM 22's parser refuses (constant expressions, asm goto), and no clang here that reads it."""
     old = any(shutil.which(f"clang-{version}") for version in (14, 15, 16))
     return "clang-14" in path.parts and path.stem in ("functions", "system") and not old
 

@@ -6,9 +6,10 @@ it needs when it runs, so that ``mirenc --help`` starts at once.
 
 from __future__ import annotations
 
+import io
 import os
 import sys
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -52,22 +53,45 @@ def _options(
 
 
 def main() -> None:
-    """Entry point: errors mirenc raises on purpose become one line on stderr and exit code 1."""
+    """Entry point: errors of mirenc's and of the system's become one line on stderr and exit code 1."""
+    _open_streams()
     try:
-        app()
+        try:
+            app()
+        except SystemExit:
+            # Before Python ends: what it cannot flush then, it reports in its own way.
+            sys.stdout.flush()
+            raise
     except MirencError as error:
         _fail(str(error))
     except MemoryError:
         _fail("out of memory. Give fewer or smaller inputs, or --level module")
     except BrokenPipeError:
-        # The reader of stdout is gone (`| head`); Python would complain once more when it flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()  # the reader of stdout is gone (`| head`), and nobody is left to be told
         sys.exit(1)
+    except OSError as error:
+        _drop_output()
+        place = "output" if error.filename is None else error.filename
+        _fail(f"{place}: {error.strerror or error}. Check the path, its permissions and the free space")
     except KeyboardInterrupt:
         print("mirenc: interrupted", file=sys.stderr)
         sys.exit(130)
 
 
-def _fail(message: str) -> None:
+def _open_streams() -> None:
+    """Streams that take any file name, and stand for those the caller closed (`mirenc ... >&-`)."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 - open to the end
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
+
+
+def _drop_output() -> None:
+    """Send what is left of stdout nowhere: Python would complain once more when it flushes at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _fail(message: str) -> NoReturn:
     print(f"mirenc: error: {' '.join(message.split())}", file=sys.stderr)
     sys.exit(1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 from collections.abc import Iterator
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mirenc.errors import IRFileError
+from mirenc.errors import IRFileError, MirencError
 
 if TYPE_CHECKING:
     from mirenc.ir import ReadOptions
@@ -38,6 +39,7 @@ Compiler = Annotated[
 CFlags = Annotated[str, typer.Option("--cflags", help="Flags for it, as in --cflags='-O3 -Iinclude'.")]
 
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}
+_LARGEST = 2**60  # the system takes sizes of 63 bits
 
 
 def byte_count(text: str, option: str) -> int:
@@ -45,12 +47,12 @@ def byte_count(text: str, option: str) -> int:
     number = text.upper().removesuffix("IB").removesuffix("B")
     unit = number[-1:] if number[-1:] in _UNITS else ""
     try:
-        value = float(number.removesuffix(unit) if unit else number)
+        value = float(number.removesuffix(unit) if unit else number) * _UNITS[unit]
     except ValueError:
         value = -1.0
-    if value <= 0:
+    if not 1 <= value <= _LARGEST:
         raise typer.BadParameter(f"{text!r} is no size; write 500K, 64M or 2G", param_hint=option)
-    return int(value * _UNITS[unit])
+    return int(value)
 
 
 def read_options(
@@ -64,36 +66,81 @@ def read_options(
     from mirenc.ir import ReadOptions, start_reader
     from mirenc.ir.files import DEFAULT_MAX_BYTES
 
-    limit = byte_count(memory_limit, "--memory-limit") if memory_limit else None
-    start_reader(memory_limit=limit)
-    return ReadOptions(
-        max_bytes=byte_count(max_bytes, "--max-bytes") if max_bytes else DEFAULT_MAX_BYTES,
+    try:
+        flags = tuple(shlex.split(cflags))
+    except ValueError as error:
+        raise typer.BadParameter(f"{cflags!r}: {error}", param_hint="--cflags") from None
+    options = ReadOptions(
+        max_bytes=DEFAULT_MAX_BYTES if max_bytes is None else byte_count(max_bytes, "--max-bytes"),
         timeout=timeout,
         compiler=compiler,
-        cflags=tuple(shlex.split(cflags)),
+        cflags=flags,
     )
+    start_reader(memory_limit=None if memory_limit is None else byte_count(memory_limit, "--memory-limit"))
+    return options
 
 
 def expand(inputs: list[str]) -> list[str]:
     """Files of the inputs: folders give the IR files below them.
 
-    Raises
-    ------
-    IRFileError
-        A folder without IR files.
+    A folder without any is listed itself, so that it fails as one input of several.
     """
     from mirenc.ir.files import find_inputs
 
     files: list[str] = []
     for given in inputs:
-        if given != "-" and Path(given).is_dir():
-            found = find_inputs(given)
-            if not found:
-                raise IRFileError(f"{given}: no .ll or .bc files in this folder. Give a folder of IR, or files")
-            files += [str(path) for path in found]
-        else:
-            files.append(given)
+        found = find_inputs(given) if os.path.isdir(given) and given != "-" else []
+        files += [str(path) for path in found] or [given]
     return list(dict.fromkeys(files))
+
+
+class Failures:
+    """Files that could not be read: a single one ends the run, of several each is named and the rest goes on.
+
+    Parameters
+    ----------
+    total : int
+        Files of the run.
+    """
+
+    def __init__(self, total: int) -> None:
+        self.total = total
+        self.count = 0
+
+    def add(self, error: MirencError) -> None:
+        """Name a file; raises the error if it was the only one."""
+        if self.total == 1:
+            raise error
+        self.count += 1
+        print(f"mirenc: warning: {' '.join(str(error).split())}", file=sys.stderr)
+
+    def finish(self) -> None:
+        """End a run in which files failed: one line and exit code 1."""
+        if not self.count:
+            return
+        rest = self.total - self.count
+        delivered = f"; the other {f'{rest} were' if rest > 1 else 'was'} delivered" if rest else ""
+        print(
+            f"mirenc: error: {self.count} of {self.total} files failed (listed above){delivered}. "
+            "Mend or leave out the listed files",
+            file=sys.stderr,
+        )
+        raise typer.Exit(1)
+
+
+def check_output(path: str | os.PathLike[str]) -> None:
+    """Refuse an output file before any work is done.
+
+    Raises
+    ------
+    IRFileError
+        The folder does not exist, or a folder has the file's name.
+    """
+    parent = Path(path).parent
+    if not parent.is_dir():
+        raise IRFileError(f"output folder {parent} does not exist. Type: mkdir -p {parent}")
+    if os.path.isdir(path):
+        raise IRFileError(f"output {os.fspath(path)} is a folder. Name a file in it")
 
 
 @contextmanager

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -54,7 +54,7 @@ def embed(
     writer_of = open_output(output)
     files = common.expand(inputs)
     encoder = load(model, device=device, backend=backend, cache=cache, options=options)
-    failed: list[str] = []
+    failures = common.Failures(len(files))
     with (
         writer_of(encoder, level, part) as writer,
         common.progress("embedding", len(files)) as advance,
@@ -63,20 +63,9 @@ def embed(
             try:
                 writer.add(name, _embed_one(encoder, name, level, advance))
             except MirencError as error:
-                failed.append(" ".join(str(error).split()))
-                if len(files) > 1:
-                    print(f"mirenc: warning: {failed[-1]}", file=sys.stderr)
+                failures.add(error)
             advance()
-    if len(files) == 1 and failed:
-        print(f"mirenc: error: {failed[0]}", file=sys.stderr)
-    elif failed:
-        print(
-            f"mirenc: error: {len(failed)} of {len(files)} files could not be embedded (listed above); "
-            f"the other {len(files) - len(failed)} were delivered. Mend or leave out the listed files",
-            file=sys.stderr,
-        )
-    if failed:
-        raise typer.Exit(1)
+    failures.finish()
 
 
 def _embed_one(encoder: Encoder, name: str, level: Level, advance: Callable[..., None]) -> Embedding:
@@ -89,4 +78,5 @@ def _embed_one(encoder: Encoder, name: str, level: Level, advance: Callable[...,
         advance(0, note=f"{name[-40:]}: {encoded}/{total} statements")
 
     advance(0, note=name[-40:])
-    return encoder.embed_parts(name, level=level, advance=told)
+    # A path, never text, whatever the file is called.
+    return encoder.embed_parts(Path(name), level=level, advance=told)

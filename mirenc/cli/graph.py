@@ -35,9 +35,13 @@ def graph(
 
     if output is not None:
         check_path(output)
+        common.check_output(output)
     if backend == "programl":
         # LLVM 10 reads the file as it was written, not LLVM 22's print of it.
-        built = build_graph(read_input(file, max_bytes=options.max_bytes).data, backend)
+        from mirenc.graph.programl import DEFAULT_TIMEOUT, build_programl
+
+        given = read_input(file, max_bytes=options.max_bytes)
+        built = build_programl(given.data, name=given.name, timeout=timeout or DEFAULT_TIMEOUT)
     else:
         built = build_graph(read_ir(file, options=options), normalisation=normalisation)
     if output is None:

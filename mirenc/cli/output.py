@@ -17,12 +17,14 @@ from typing import IO, Any, Protocol, Self
 import numpy as np
 
 from mirenc import __version__
+from mirenc.cli.common import check_output
 from mirenc.encoder import Embedding, Encoder
 from mirenc.errors import ConfigError, IRFileError
 
 __all__ = ["SUFFIXES", "open_output"]
 
 SUFFIXES = (".npy", ".npz", ".jsonl", ".parquet")
+_NPZ_NAME = 256  # characters
 
 
 class Writer(Protocol):
@@ -46,16 +48,14 @@ def open_output(path: str | None) -> Callable[[Encoder, str, str], Writer]:
     ConfigError
         Unknown suffix.
     IRFileError
-        The folder does not exist.
+        The folder does not exist, or a folder has the file's name.
     """
     if path is None:
         return lambda encoder, level, part: _Lines(encoder, level, part, None)
     suffix = Path(path).suffix
     if suffix not in SUFFIXES:
         raise ConfigError(f"output {path!r}: unknown suffix {suffix!r}; available: {', '.join(SUFFIXES)}")
-    parent = Path(path).parent
-    if not parent.is_dir():
-        raise IRFileError(f"output folder {parent} does not exist. Type: mkdir -p {parent}")
+    check_output(path)
     if suffix == ".jsonl":
         return lambda encoder, level, part: _Lines(encoder, level, part, path)
     return lambda encoder, level, part: _Table(encoder, level, part, path)
@@ -82,7 +82,13 @@ class _Lines(_Base):
         self.rows = 0
 
     def __enter__(self) -> Self:
-        self.stream: IO[str] = sys.stdout if self.path is None else open(f"{self.path}.part", "w", encoding="utf-8")
+        if self.path is None:
+            self.stream: IO[str] = sys.stdout
+            return self
+        try:
+            self.stream = open(f"{self.path}.part", "w", encoding="utf-8")
+        except OSError as failure:
+            raise _cannot_write(self.path, failure) from None
         return self
 
     def add(self, name: str, embedding: Embedding) -> None:
@@ -97,7 +103,13 @@ class _Lines(_Base):
             own = {} if embedding.level == "module" else {"name": label, "function": function}
             # Nine digits give a float32 back exactly.
             values = [float(f"{value:.9g}") for value in row]
-            self.stream.write(json.dumps({**shared, **own, "vector": values}) + "\n")
+            line = json.dumps({**shared, **own, "vector": values}) + "\n"
+            try:
+                self.stream.write(line)
+            except OSError as failure:
+                if self.path is None:
+                    raise
+                raise _cannot_write(self.path, failure) from None
             self.rows += 1
 
     def __exit__(
@@ -106,10 +118,17 @@ class _Lines(_Base):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self.stream.flush()
-        if self.path is not None:
+        if self.path is None:
+            self.stream.flush()
+            return
+        try:
             self.stream.close()
-            _deliver(self.path, keep=self.rows > 0 and kind is None)
+            if self.rows and kind is None:
+                _deliver(self.path)
+        except OSError as failure:
+            raise _cannot_write(self.path, failure) from None
+        finally:
+            _discard(self.path)
 
 
 class _Table(_Base):
@@ -140,41 +159,44 @@ class _Table(_Base):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if not self.vectors:
+        # Part of a run that was interrupted would look like all of it.
+        if not self.vectors or kind is not None:
             return
-        vectors = np.concatenate(self.vectors)
+        written = [self.path]
+        try:
+            self._write(np.concatenate(self.vectors))
+            if Path(self.path).suffix == ".npy":
+                # A .npy holds numbers only; who made them stands beside it.
+                written.append(f"{self.path}.json")
+                self._write_sidecar()
+            _deliver(*written)
+        except OSError as failure:
+            raise _cannot_write(self.path, failure) from None
+        finally:
+            _discard(*written)
+
+    def _write(self, vectors: np.ndarray[Any, Any]) -> None:
         part = f"{self.path}.part"
         suffix = Path(self.path).suffix
-        try:
-            if suffix == ".parquet":
-                self._write_parquet(part, vectors)
-            else:
-                with open(part, "wb") as stream:
-                    if suffix == ".npy":
-                        np.save(stream, vectors)
-                    else:
-                        self._write_npz(stream, vectors)
+        if suffix == ".parquet":
+            self._write_parquet(part, vectors)
+            return
+        with open(part, "wb") as stream:
             if suffix == ".npy":
-                # A .npy holds numbers only; who made them stands beside it.
-                labels = {
-                    "names": self.names,
-                    "functions": self.functions,
-                    "file_row": self.file_row,
-                }
-                text = json.dumps({**self.head, "files": self.files, **labels}, indent=1)
-                Path(f"{self.path}.json").write_text(text + "\n", encoding="utf-8")
-        except OSError as failure:
-            _deliver(self.path, keep=False)
-            raise IRFileError(
-                f"cannot write {self.path}: {failure.strerror}. Free some space or name another file"
-            ) from None
-        _deliver(self.path, keep=True)
+                np.save(stream, vectors)
+            else:
+                self._write_npz(stream, vectors)
+
+    def _write_sidecar(self) -> None:
+        labels = {"names": self.names, "functions": self.functions, "file_row": self.file_row}
+        text = json.dumps({**self.head, "files": self.files, **labels}, indent=1)
+        Path(f"{self.path}.json.part").write_text(text + "\n", encoding="utf-8")
 
     def _write_npz(self, stream: IO[bytes], vectors: np.ndarray[Any, Any]) -> None:
         np.savez_compressed(
             stream,
             vectors=vectors,
-            names=np.array(self.names, dtype=np.str_),
+            names=np.array(self._npz_names(), dtype=np.str_),
             functions=np.array(self.functions, dtype=np.str_),
             files=np.array([file["file"] for file in self.files], dtype=np.str_),
             content_hash=np.array([file["content_hash"] for file in self.files], dtype=np.str_),
@@ -182,15 +204,19 @@ class _Table(_Base):
             meta=np.array(json.dumps({**self.head, "files": self.files}), dtype=np.str_),
         )
 
+    def _npz_names(self) -> list[str]:
+        """Names, instructions cut: numpy gives each the room of the longest. JSON lines and Parquet have them whole."""
+        return [name[:_NPZ_NAME] for name in self.names] if self.head["level"] == "instruction" else self.names
+
     def _write_parquet(self, path: str, vectors: np.ndarray[Any, Any]) -> None:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
         values = pa.array(vectors.ravel(), type=pa.float32())
         columns: dict[str, Any] = {
-            "file": [self.files[row]["file"] for row in self.file_row],
+            "file": _valid([self.files[row]["file"] for row in self.file_row]),
             "content_hash": [self.files[row]["content_hash"] for row in self.file_row],
-            "name": self.names,
+            "name": _valid(self.names),
             "function": self.functions,
         }
         for count in self.files[0]["counts"]:
@@ -200,9 +226,20 @@ class _Table(_Base):
         pq.write_table(table, path)
 
 
-def _deliver(path: str, *, keep: bool) -> None:
-    part = f"{path}.part"
-    if keep:
-        os.replace(part, path)
-    else:
-        Path(part).unlink(missing_ok=True)
+def _deliver(*paths: str) -> None:
+    for path in paths:
+        os.replace(f"{path}.part", path)
+
+
+def _discard(*paths: str) -> None:
+    for path in paths:
+        Path(f"{path}.part").unlink(missing_ok=True)
+
+
+def _cannot_write(path: str, failure: OSError) -> IRFileError:
+    return IRFileError(f"cannot write {path}: {failure.strerror or failure}. Free some space or name another file")
+
+
+def _valid(names: list[str]) -> list[str]:
+    """Names that are valid Unicode: Parquet takes no other, and a file's name may be any bytes."""
+    return [name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace") for name in names]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 app = typer.Typer(help="Train and examine WordPiece tokenizers.", no_args_is_help=True)
 
 
-def _texts(files: list[str], level: str, options: ReadOptions) -> Iterator[list[str]]:
+def _texts(files: list[str], level: str, options: ReadOptions, failures: common.Failures) -> Iterator[list[str]]:
     """Distinct statements of each file; files that fail are named on stderr and left out."""
     from mirenc.errors import MirencError
     from mirenc.ir import read_ir, statements_of
@@ -27,7 +26,7 @@ def _texts(files: list[str], level: str, options: ReadOptions) -> Iterator[list[
             try:
                 yield statements_of(read_ir(name, options=options), level).texts
             except MirencError as error:
-                print(f"mirenc: warning: {' '.join(str(error).split())}", file=sys.stderr)
+                failures.add(error)
             advance()
 
 
@@ -43,16 +42,20 @@ def train(
     max_bytes: common.MaxBytes = None,
 ) -> None:
     """Train a tokenizer on the statements of IR files."""
+    common.check_output(output)
     options = common.read_options(timeout, memory_limit, max_bytes)
     from mirenc.config import TokenizerConfig
     from mirenc.tokenizer import train_tokenizer
 
     config = TokenizerConfig(vocab_size=vocab_size, max_length=max_length, normalisation=normalisation)
+    files = common.expand(inputs)
+    failures = common.Failures(len(files))
     # Each file votes once for a statement, so that one file's loops do not decide the vocabulary.
-    texts = [text for found in _texts(common.expand(inputs), normalisation, options) for text in found]
+    texts = [text for found in _texts(files, normalisation, options, failures) for text in found]
     tokenizer = train_tokenizer(texts, config)
     tokenizer.save(output)
     _print_report(f"{output}: {tokenizer.vocab_size} pieces", tokenizer.report(texts))
+    failures.finish()
 
 
 @app.command()
@@ -69,8 +72,11 @@ def report(
 
     loaded = IRTokenizer.from_file(tokenizer)
     files = common.expand(inputs)
-    texts = [text for found in _texts(files, loaded.config.normalisation, options) for text in found]
-    _print_report(str(tokenizer), loaded.report(texts))
+    failures = common.Failures(len(files))
+    texts = [text for found in _texts(files, loaded.config.normalisation, options, failures) for text in found]
+    if texts:
+        _print_report(str(tokenizer), loaded.report(texts))
+    failures.finish()
 
 
 def _print_report(head: str, found: object) -> None:

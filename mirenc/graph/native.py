@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from mirenc.graph.schema import EXTERNAL, Flow, NodeKind, ProgramGraph
 from mirenc.ir.module import IRModule, OperandKind, TextTable, global_name
-from mirenc.ir.statements import UNDEFINED_FUNCTION, statements_of
+from mirenc.ir.statements import UNDEFINED_FUNCTION, hide_block_names, statements_of
 
 __all__ = ["build_native"]
 
@@ -266,7 +266,8 @@ class _Texts:
         module = self.module
         short = self.table.row(_short_type(type_text))
         if key < len(module.constants):
-            return short, self.table.row(" ".join(module.constants[key]))
+            text = " ".join(module.constants[key])
+            return short, self.table.row(hide_block_names(text) if self.normalisation == "locals" else text)
         # ProGraML prints a global as its definition.
         row = self.globals[module.symbols[key - len(module.constants)]]
         return short, self.table.row(self._statements[self._statements.first_global + row])

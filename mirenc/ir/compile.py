@@ -17,7 +17,8 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from mirenc.errors import CompileError, IRFileError, IRResourceError, ToolchainError
+from mirenc.errors import CompileError, IRResourceError, ToolchainError
+from mirenc.ir.files import check_file
 
 __all__ = ["assemble_old_text", "compile_source", "find_compiler"]
 
@@ -109,10 +110,7 @@ def compile_source(
     IRFileError, ToolchainError, CompileError, IRResourceError
     """
     name = os.fspath(path)
-    if not os.path.isfile(name):
-        raise IRFileError(f"{name}: no such file. Check the path")
-    if not os.access(name, os.R_OK):
-        raise IRFileError(f"{name}: no permission to read it. Try `chmod u+r {name}`")
+    check_file(name)
     limit = _DEFAULT_TIMEOUT if timeout is None else timeout
     try:
         command = [*find_compiler(language, compiler), "-S", "-emit-llvm", "-fno-crash-diagnostics"]

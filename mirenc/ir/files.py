@@ -9,10 +9,11 @@ import lzma
 import os
 import sys
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import IO, Literal
 
 from mirenc.errors import IRFileError, MissingExtraError
 
@@ -22,6 +23,7 @@ __all__ = [
     "IR_SUFFIXES",
     "SOURCE_LANGUAGES",
     "InputBytes",
+    "check_file",
     "find_inputs",
     "folder_error",
     "language_of",
@@ -93,8 +95,10 @@ def find_inputs(folder: str | os.PathLike[str]) -> list[Path]:
     """
     found: list[Path] = []
     for root, folders, names in os.walk(folder):
-        found += [Path(root, name) for name in folders if not os.access(Path(root, name), os.R_OK | os.X_OK)]
-        found += [path for name in names if _is_ir_name(path := Path(root, name)) and path.is_file()]
+        closed = [name for name in folders if not os.access(Path(root, name), os.R_OK | os.X_OK)]
+        folders[:] = [name for name in folders if name not in closed]
+        found += [Path(root, name) for name in closed]
+        found += [path for name in names if _is_ir_name(path := Path(root, name)) and os.path.isfile(path)]
     return sorted(found)
 
 
@@ -137,14 +141,24 @@ def _read_bytes(name: str, limit: int) -> bytes:
         if len(data) > limit:
             raise _size_error("<stdin>", f"more than the limit of {_size_text(limit)}")
         return data
+    with _opened(name) as stream:
+        size = os.fstat(stream.fileno()).st_size
+        if size > limit:
+            raise _size_error(name, f"{_size_text(size)}, the limit is {_size_text(limit)}")
+        data = _read_limited(stream.read, limit)
+    if len(data) > limit:  # a device or a pipe: they do not say how much they hold
+        raise _size_error(name, f"more than the limit of {_size_text(limit)}")
+    return data
+
+
+@contextmanager
+def _opened(name: str) -> Iterator[IO[bytes]]:
+    """A file open for reading; what the system has against it is said in mirenc's words."""
     try:
         if os.path.isdir(name):
             raise folder_error(name)
-        size = os.stat(name).st_size
-        if size > limit:
-            raise _size_error(name, f"{_size_text(size)}, the limit is {_size_text(limit)}")
         with open(name, "rb") as stream:
-            data = _read_limited(stream.read, limit)
+            yield stream
     except FileNotFoundError:
         raise _file_error(errno.ENOENT, f"{name}: no such file. Check the path") from None
     except PermissionError:
@@ -155,9 +169,18 @@ def _read_bytes(name: str, limit: int) -> bytes:
         raise _file_error(error.errno or errno.EIO, f"{name}: {error.strerror}. Check the path") from None
     except ValueError as error:  # a NUL byte in it
         raise _file_error(errno.EINVAL, f"{name!r}: is no file name ({error}). Check the path") from None
-    if len(data) > limit:  # a device or a pipe: they do not say how much they hold
-        raise _size_error(name, f"more than the limit of {_size_text(limit)}")
-    return data
+
+
+def check_file(path: str | os.PathLike[str]) -> None:
+    """Refuse a path that cannot be read, for those who let another program read it.
+
+    Raises
+    ------
+    IRFileError
+        Missing, a folder, or no permission.
+    """
+    with _opened(os.fspath(path)):
+        pass
 
 
 def _decompress(name: str, data: bytes, limit: int) -> bytes:

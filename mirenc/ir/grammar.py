@@ -204,6 +204,8 @@ class Parser:
                 depth += 1
             elif word in ")]}>":
                 depth -= 1
+            elif word == "blockaddress":
+                self._hide_block_name()
             elif self.slot_of[self.at] >= 0:
                 self.name_slots.append(self.slot_of[self.at])
             self.at += 1
@@ -283,6 +285,8 @@ class Parser:
         """Step over a metadata operand; the placeholder of a local value wrapped in it, or -1."""
         if self.kind != "meta":
             return self.value(self.type()).slot
+        if self.word[1:].isdigit():  # a node's number counts the metadata of the whole file
+            self.drops.append((self.starts[self.at] + 1, self.ends[self.at], ""))
         self.at += 1
         if self.word in ("(", "{"):
             self.skip_balanced()

@@ -7,6 +7,7 @@ megabytes. `IRFunction`, `IRBlock`, `IRInstruction` and `IROperand` are views fo
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import IntEnum
@@ -30,6 +31,8 @@ __all__ = [
 ]
 
 Int32 = NDArray[np.int32]
+# LLVM's remarks: attributes in words, and predecessors in the order of its use lists.
+_COMMENTS = re.compile(r"^; Function Attrs:[^\n]*\n|[ \t]+; preds = [^\n]*$", re.MULTILINE)
 
 
 class OperandKind(IntEnum):
@@ -233,9 +236,9 @@ class IRModule:
 
     @cached_property
     def content_hash(self) -> str:
-        """SHA-256 of the canonical text, as hexadecimal; the source file's name is not part of it."""
+        """SHA-256 of the canonical text, as hexadecimal; the source file's name and comments are not part of it."""
         name, _, rest = self.text.partition("\n")
-        text = rest if name.startswith("source_filename") else self.text
+        text = _COMMENTS.sub("", rest if name.startswith("source_filename") else self.text)
         return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
 
     @cached_property

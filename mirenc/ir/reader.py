@@ -33,7 +33,8 @@ __all__ = ["join_lines", "label_name", "read_canonical", "split_locals"]
 _LOCAL = re.compile(r"%([-a-zA-Z$._0-9]+)")
 # With quotes in the line, strings must be stepped over: `%` and names may stand inside them.
 _LOCAL_OR_STRING = re.compile(r'%(?:([-a-zA-Z$._0-9]+)|("[^"]*"))|[@!c]?"[^"]*"')
-_ATTACHMENTS = re.compile(r", ![-\w.$\\]+ !\d+(?:, ![-\w.$\\]+ !\d+)*$", re.MULTILINE)
+_NODE = r"!(?:\d+|DI\w+\([^()]*\))"
+_ATTACHMENTS = re.compile(rf", ![-\w.$\\]+ {_NODE}(?:, ![-\w.$\\]+ {_NODE})*$", re.MULTILINE)
 _DEBUG_RECORD = re.compile(r"\n    #dbg_[^\n]*")
 _LABEL = re.compile(r'("[^"]*"|[-a-zA-Z$._0-9]+):')
 _SOURCE_NAME = re.compile(r'^source_filename = "([^"]*)"', re.MULTILINE)

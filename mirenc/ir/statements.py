@@ -7,6 +7,7 @@ definitions and globals count beside instructions. Order: types, globals, instru
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 
 from mirenc.ir.module import IRModule, TextTable, global_name
 
-__all__ = ["NORMALISATIONS", "UNDEFINED_FUNCTION", "Statements", "statements_of"]
+__all__ = ["NORMALISATIONS", "UNDEFINED_FUNCTION", "Statements", "hide_block_names", "statements_of"]
 
 NORMALISATIONS = ("none", "locals")
 # What ProGraML writes on the node of a declared function.
@@ -26,11 +27,33 @@ _GLOBAL_NOISE = re.compile(
     r"|dso_local|dso_preemptable|hidden|protected|default|dllimport|dllexport|local_unnamed_addr|unnamed_addr"
     r"|externally_initialized) "
 )
+# Strings are masked as \0N\0 while a line is edited: whatever stands inside them stays.
 _GLOBAL_TAIL = re.compile(
-    r',? (?:align \d+|comdat(?:\(\$[^)]*\))?|section "[^"]*"|partition "[^"]*"|code_model "[^"]*"'
+    r",? (?:align \d+|comdat(?:\(\$[^)]*\))?|(?:section|partition|code_model) \0\d+\0"
     r"|no_sanitize_\w+|sanitize_\w+|#\d+|!\w+ !\d+)(?=,|$| )"
 )
+_STRING = re.compile(r'(?<![@%$])c?"[^"]*"')
+_MASK = re.compile(r"\0(\d+)\0")
 _SYMBOL = re.compile(r"@[-a-zA-Z$._0-9]+")
+_BLOCK_ADDRESS = re.compile(r'(blockaddress\(@(?:[-a-zA-Z$._0-9]+|"[^"]*"), %)(?:[-a-zA-Z$._0-9]+|"[^"]*")')
+
+
+def hide_block_names(text: str) -> str:
+    """Block names inside ``blockaddress(@f, %b)`` are local names: leave them out."""
+    return _BLOCK_ADDRESS.sub(r"\1", text) if "blockaddress" in text else text
+
+
+def _outside_strings(line: str, edit: Callable[[str], str]) -> str:
+    """A line edited everywhere but inside its strings."""
+    if '"' not in line:
+        return edit(line)
+    strings: list[str] = []
+
+    def mask(match: re.Match[str]) -> str:
+        strings.append(match[0])
+        return f"\0{len(strings) - 1}\0"
+
+    return _MASK.sub(lambda match: strings[int(match[1])], edit(_STRING.sub(mask, line)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +111,8 @@ def statements_of(module: IRModule, level: str = "locals") -> Statements:
         form_row = np.array([table.row(form.statement) for form in module.forms], dtype=np.int32)
         body = form_row[module.arrays.form]
     elif level == "none":
-        head = [table.row(line) for line in module.type_lines + module.global_lines]
+        head = [table.row(line) for line in module.type_lines]
+        head += [table.row(_without_groups(line)) for line in module.global_lines]
         lines = module.lines
         body = np.array([table.row(_without_groups(lines[line])) for line in module.arrays.line], dtype=np.int32)
     else:
@@ -99,17 +123,18 @@ def statements_of(module: IRModule, level: str = "locals") -> Statements:
 
 def _without_groups(line: str) -> str:
     line = line.strip()
-    return _GROUP_REFERENCE.sub("", line) if "#" in line and '"' not in line else line
+    return _outside_strings(line, lambda text: _GROUP_REFERENCE.sub("", text)) if " #" in line else line
 
 
 def _plain_global(line: str, display: dict[str, str]) -> str:
     """A global's line as level ``locals`` has it."""
     name = global_name(line)
     rest = line[len(name) + len(" = ") :]
-    # Only the words before the type are linkage and visibility; the initialiser may hold any text.
-    head, keyword, tail = re.split(r"\b(global|constant|alias|ifunc)\b", rest, maxsplit=1)
-    head = _GLOBAL_NOISE.sub("", head)
-    text = f"{name} = {head}{keyword}{_GLOBAL_TAIL.sub('', tail)}"
-    if display:
-        text = _SYMBOL.sub(lambda match: display.get(match[0], match[0]), text)
-    return text
+
+    def plain(text: str) -> str:
+        # Only the words before the type are linkage and visibility; the initialiser may hold any text.
+        head, keyword, tail = re.split(r"\b(global|constant|alias|ifunc)\b", text, maxsplit=1)
+        text = f"{_GLOBAL_NOISE.sub('', head)}{keyword}{_GLOBAL_TAIL.sub('', tail)}"
+        return _SYMBOL.sub(lambda match: display.get(match[0], match[0]), text) if display else text
+
+    return f"{display.get(name, name)} = {_outside_strings(hide_block_names(rest), plain)}"

@@ -14,6 +14,7 @@ __all__ = ["display_symbols", "strip_parameters"]
 _MANGLED = re.compile(r"@(_{1,3}Z[\w$.]+)")
 _RUST_HASH = re.compile(r"::h[0-9a-f]{16}$")
 # clang and rustc number private constants as they come: the number is an accident of the rest of the file.
+_CLONE = re.compile(r" (?:\(\.[\w.]+\)|\[clone [^\]]*\])$")
 _OPERATOR = re.compile(r"(?<![A-Za-z0-9_])operator(?![A-Za-z0-9_])(?:\(\)|\[\]|[-<>=!+*/%&|^~,]+)?")
 _NUMBERED = re.compile(r"@((?:\.str|str|switch\.table|\.L?__const|anon|alloc)\.[0-9][.0-9a-f]*)(?![\w$.-])")
 
@@ -23,6 +24,9 @@ def strip_parameters(name: str) -> str:
 
     ``void f<int>(int)`` becomes ``f<int>``. Names without a parameter list (variables, ``vtable for S``) stay whole.
     """
+    clone = _CLONE.search(name)
+    if clone is not None:
+        return strip_parameters(name[: clone.start()])
     name = name.replace("(anonymous namespace)", "{anonymous}")
     while "> >" in name:
         name = name.replace("> >", ">>")
@@ -47,10 +51,21 @@ def strip_parameters(name: str) -> str:
         elif char == " " and depth == 0 and not in_operator:
             spaces.append(index)
         index += 1
-    if parameters <= 0 or " for " in name:
+    # `f(int)::x` is a variable of f: what stands after the parameters is part of the name.
+    if parameters <= 0 or " for " in name or "::" in name[_closing(name, parameters) :]:
         return name
     start = max((space for space in spaces if space < parameters), default=-1) + 1
     return name[start:parameters].strip()
+
+
+def _closing(name: str, opening: int) -> int:
+    """Where the parenthesis that opens there closes."""
+    depth = 0
+    for index in range(opening, len(name)):
+        depth += (name[index] == "(") - (name[index] == ")")
+        if depth == 0:
+            return index
+    return len(name)
 
 
 def display_symbols(text: str, demangle: Callable[[list[str]], list[str]] | None) -> dict[str, str]:

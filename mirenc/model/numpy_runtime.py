@@ -132,6 +132,8 @@ class NumpyRuntime:
         (U, H) float32
         """
         out = np.empty((len(text_ids), self.config.text.hidden), dtype=np.float32)
+        if len(out) == 0:
+            return out
         order = np.argsort(text_length, kind="stable")
         lengths, starts = np.unique(text_length[order], return_index=True)
         chunks: list[tuple[int, NDArray[np.int64]]] = []

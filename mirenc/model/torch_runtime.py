@@ -52,6 +52,8 @@ class TorchRuntime:
     ) -> Float32:
         """Statement vectors. Shapes: (U, L), (U,) -> (U, H) float32."""
         out = np.empty((len(text_ids), self.config.text.hidden), dtype=np.float32)
+        if len(out) == 0:
+            return out
         order = np.argsort(text_length, kind="stable")
         lengths, starts = np.unique(text_length[order], return_index=True)
         for length, first, last in zip(lengths, starts, [*starts[1:], len(order)], strict=True):

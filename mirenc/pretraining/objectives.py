@@ -44,7 +44,8 @@ def mlm_loss(model: MIREncoder, ids: Tensor, masked: Tensor, chosen: Tensor) -> 
     """Cross-entropy at the chosen positions. Shapes: three (B, T) -> ()."""
     tokens = model.text(masked)[chosen]  # (M, H)
     scores = model.mlm(tokens, model.text.token.weight)  # (M, V)
-    return F.cross_entropy(scores, ids[chosen])
+    # A small batch may have no chosen position: its loss is zero, not 0 / 0.
+    return F.cross_entropy(scores, ids[chosen], reduction="sum") / chosen.sum().clamp(min=1)
 
 
 @dataclass(frozen=True, eq=False)

@@ -118,6 +118,11 @@ class Trainer:
             chosen.setdefault(os.path.basename(self.corpus.names[module]), int(module))
             if len(chosen) == batch:
                 break
+        if len(chosen) < 2:
+            raise ConfigError(
+                f"{len(chosen)} training module(s) with at most {self.config.max_nodes} nodes; two different source "
+                "files are needed. Raise max_nodes or enlarge the corpus"
+            )
         return np.array(list(chosen.values()))
 
     # -- losses ----------------------------------------------------------------------------------------

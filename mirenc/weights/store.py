@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from mirenc.config import ModelConfig
 from mirenc.errors import ConfigError, ModelError
+from mirenc.model.shapes import weight_shapes
 from mirenc.tokenizer import IRTokenizer
 
 __all__ = [
@@ -117,23 +118,47 @@ def load_files(name_or_dir: str | os.PathLike[str] | None = None) -> ModelFiles:
         stored = load(weight_data)
     except (ValueError, SafetensorError) as error:
         raise ModelError(f"{folder}: damaged ({error}). Check it with `mirenc models verify {folder}`") from None
+    if not isinstance(values, dict) or not isinstance(values.get("name"), str):
+        raise ModelError(
+            f"{folder}: config.json is no model configuration. Check it with `mirenc models verify {folder}`"
+        )
     if values.get("format") != FORMAT:
         raise ModelError(f"{folder}: model format {values.get('format')}, this mirenc reads {FORMAT}")
     try:
         config = ModelConfig.from_dict(values["model"], where=f"{folder}/config.json")
     except (ConfigError, KeyError) as error:
         raise ModelError(f"{folder}: config.json is no model configuration: {error}") from None
-    tokenizer = IRTokenizer.from_json(tokenizer_data.decode("utf-8"), where=f"{folder}/tokenizer.json")
-    if tokenizer.vocab_size != config.tokenizer.vocab_size:
-        raise ModelError(
-            f"{folder}: the tokenizer has {tokenizer.vocab_size} pieces, the model {config.tokenizer.vocab_size}: "
-            "they do not belong together"
-        )
+    tokenizer = IRTokenizer.from_json(tokenizer_data.decode("utf-8", "replace"), where=f"{folder}/tokenizer.json")
+    _check_parts(folder, config, tokenizer, stored)
     digest = hashlib.sha256(
         b"".join(hashlib.sha256(data).digest() for data in (config_data, tokenizer_data, weight_data))
     ).hexdigest()
     weights = {name: np.asarray(array, dtype=np.float32) for name, array in stored.items()}
     return ModelFiles(values["name"], config, tokenizer, weights, digest, folder)
+
+
+def _check_parts(folder: Path, config: ModelConfig, tokenizer: IRTokenizer, weights: dict[str, NDArray[Any]]) -> None:
+    """Refuse tokenizer or weights that are not those of the configuration."""
+    given, wanted = tokenizer.config, config.tokenizer
+    for what, found, needed in (
+        ("pieces", tokenizer.vocab_size, wanted.vocab_size),
+        ("max_length", given.max_length, wanted.max_length),
+        ("normalisation", given.normalisation, wanted.normalisation),
+    ):
+        if found != needed:
+            raise ModelError(
+                f"{folder}: the tokenizer's {what} is {found}, the model's {needed}: they do not belong together. "
+                "Install the model again"
+            )
+    shapes = weight_shapes(config)
+    for name in sorted(shapes.keys() | weights.keys()):
+        needed_shape = shapes.get(name)
+        found_shape = weights[name].shape if name in weights else None
+        if found_shape != needed_shape:
+            raise ModelError(
+                f"{folder}: weight {name!r} has shape {found_shape}, config.json needs {needed_shape}: "
+                "they do not belong together. Install the model again"
+            )
 
 
 def save_files(
@@ -149,17 +174,15 @@ def save_files(
 
     ``golden.json`` and the checksums are written by `write_golden` of `mirenc.encoder` and `seal`.
     """
-    from safetensors.numpy import save_file
+    from safetensors.numpy import save
 
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)
     description = {"format": FORMAT, "name": name, "model": config.model_dump()}
     (target / "config.json").write_text(json.dumps(description, indent=1) + "\n", encoding="utf-8")
     tokenizer.save(target / "tokenizer.json")
-    save_file(
-        {key: np.ascontiguousarray(value, dtype=np.float16) for key, value in weights.items()},
-        target / "model.safetensors",
-    )
+    data = save({key: np.ascontiguousarray(value, dtype=np.float16) for key, value in weights.items()})
+    (target / "model.safetensors").write_bytes(data)
     if card:
         (target / "MODEL_CARD.md").write_text(card, encoding="utf-8")
     seal(target)
@@ -204,4 +227,7 @@ def verify_files(name_or_dir: str | os.PathLike[str] | None = None) -> list[str]
                 "Install the model again"
             )
         checked.append(name)
+    unlisted = [name for name in _REQUIRED if name not in checked]
+    if unlisted:
+        raise ModelError(f"{folder}: {_SUMS} does not list {', '.join(unlisted)}. Install the model again")
     return checked

@@ -1,7 +1,9 @@
 """Seconds and memory for one large real module, beside IR2Vec 2.1.1 and ProGraML's llvm2graph-10.
 
-Run by hand, see README.md here; nothing is judged, and no test runs this. Every figure is of a process of its own, and the
-tools take turns in each round, so that whatever else the machine does hits all alike. Figures are medians over the rounds.
+Run by hand, see README.md here; nothing is judged, and no test runs this. Every figure is of a process of its own,
+and the tools take turns in each round, so that whatever else the machine does hits all alike. Figures are medians
+over the
+rounds.
 """
 
 from __future__ import annotations

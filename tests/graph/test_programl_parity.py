@@ -68,7 +68,8 @@ def test_there_are_fixtures() -> None:
 def test_fixture(path: Path) -> None:
     source = path.read_text(encoding="utf-8")
     if path.stem in ONLY_LLVM_10:
-        # An older clang on PATH turns it into bitcode, which LLVM 22 upgrades by expanding: another graph, and rightly so.
+        # An older clang on PATH turns it into bitcode, which LLVM 22 upgrades by expanding: another graph, and
+        # rightly so.
         with contextlib.suppress(IRParseError):
             build_graph(parse_ir(source)).validate()
         return

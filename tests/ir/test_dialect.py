@@ -74,5 +74,5 @@ def test_dropped_constant_expression_without_one(monkeypatch: pytest.MonkeyPatch
 
 def test_text_before_3_7_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
-    with pytest.raises(IRParseError, match="LLVM 3.6 or older"):
+    with pytest.raises(IRParseError, match=r"LLVM 3\.6 or older"):
         parse_ir(BEFORE_3_7)

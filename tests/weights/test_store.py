@@ -171,7 +171,7 @@ def change(folder: Path, edit: Callable[[dict], object]) -> None:
 # -- parts that do not belong together -----------------------------------------------------------------
 def test_a_tokenizer_of_another_size(folder: Path, fixture_statements: list[str]) -> None:
     train_tokenizer(fixture_statements[::20], TokenizerConfig(vocab_size=300)).save(folder / "tokenizer.json")
-    with pytest.raises(ModelError, match="the tokenizer has 300 pieces, the model 512: they do not belong together"):
+    with pytest.raises(ModelError, match="the tokenizer's pieces is 300, the model's 512: they do not belong together"):
         load_files(folder)
 
 
