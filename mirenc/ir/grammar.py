@@ -14,23 +14,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 __all__ = ["LABEL_TYPE", "Form", "FormOperand", "Parser", "parse_form"]
 
 LABEL_TYPE = "label"
 
-# One token of canonical IR. A local is `%` alone (a placeholder) or `%name` (a resolved type or block name).
+# One token of canonical IR, frequent kinds first. A local is `%` alone (a placeholder) or `%name` (a resolved type or
+# block name).
 _TOKEN = re.compile(
     r"""
-      (?P<string>c?"[^"]*")
-    | (?P<local>%(?:[-a-zA-Z$._0-9]+|"[^"]*")?)
+      (?P<local>%(?:[-a-zA-Z$._0-9]+|"[^"]*")?)
+    | (?P<punct>[][(){}<>,=*|:])
+    | (?P<string>c?"[^"]*")
+    | (?P<number>[-+]?[0-9][-+.\w]*|[a-z]?0x[0-9A-Za-z]+)
+    | (?P<word>\.\.\.|[a-zA-Z_$.][\w$.-]*)
     | (?P<global>@(?:[-a-zA-Z$._0-9]+|"[^"]*"))
     | (?P<meta>!(?:[-a-zA-Z$._0-9\\]+)?)
     | (?P<group>\#[0-9]+)
-    | (?P<number>[-+]?[0-9][-+.\w]*|[a-z]?0x[0-9A-Za-z]+)
-    | (?P<word>\.\.\.|[a-zA-Z_$.][\w$.-]*)
-    | (?P<punct>[][(){}<>,=*|:])
     """,
     re.VERBOSE,
 )
@@ -73,8 +74,7 @@ _TYPED = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class FormOperand:
+class FormOperand(NamedTuple):
     """One operand of a form.
 
     Attributes
@@ -97,8 +97,7 @@ class FormOperand:
     slot: int = -1
 
 
-@dataclass(frozen=True, slots=True)
-class Form:
+class Form(NamedTuple):
     """Everything that instructions of equal text (up to local names) have in common.
 
     Attributes
@@ -139,25 +138,17 @@ class Parser:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.kinds: list[str] = []
-        self.words: list[str] = []
-        self.starts: list[int] = []
-        self.ends: list[int] = []
-        self.slot_of: list[int] = []  # token -> placeholder number, -1 for other tokens
-        slots = 0
-        for match in _TOKEN.finditer(text):
-            kind = match.lastgroup or ""
-            self.kinds.append(kind)
-            self.words.append(match.group())
-            self.starts.append(match.start())
-            self.ends.append(match.end())
-            if kind == "local":
-                self.slot_of.append(slots)
-                slots += 1
-            else:
-                self.slot_of.append(-1)
-        self.slots = slots
-        self.count = len(self.words)
+        matches = list(_TOKEN.finditer(text))
+        self.kinds = [match.lastgroup or "" for match in matches]
+        self.words = [match[0] for match in matches]
+        self.starts = [match.start() for match in matches]
+        self.ends = [match.end() for match in matches]
+        placeholders = [index for index, kind in enumerate(self.kinds) if kind == "local"]
+        self.slot_of = [-1] * len(matches)  # token -> placeholder number, -1 for other tokens
+        for slot, index in enumerate(placeholders):
+            self.slot_of[index] = slot
+        self.slots = len(placeholders)
+        self.count = len(matches)
         # A sentinel saves a bounds check at every look-ahead.
         self.kinds.append("end")
         self.words.append("")

@@ -9,8 +9,10 @@ Measured against walking llvmlite's values one by one: 10 s for that module ther
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -36,6 +38,8 @@ _LOCAL_OR_STRING = re.compile(r'%(?:([-a-zA-Z$._0-9]+)|("[^"]*"))|[@!c]?"[^"]*"'
 _NODE = r"!(?:\d+|DI\w+\([^()]*\))"
 _ATTACHMENTS = re.compile(rf", ![-\w.$\\]+ {_NODE}(?:, ![-\w.$\\]+ {_NODE})*$", re.MULTILINE)
 _DEBUG_RECORD = re.compile(r"\n    #dbg_[^\n]*")
+# LLVM breaks lines only inside switch, invoke, callbr and landingpad, always with this indentation.
+_CONTINUATION = re.compile(r"\n {4}(?: {6})?|\n  (?=\])")
 _LABEL = re.compile(r'("[^"]*"|[-a-zA-Z$._0-9]+):')
 _SOURCE_NAME = re.compile(r'^source_filename = "([^"]*)"', re.MULTILINE)
 
@@ -50,8 +54,7 @@ def join_lines(text: str) -> str:
     """Put every instruction on one line; leave out debug records and metadata attachments."""
     if "\n    #dbg_" in text:
         text = _DEBUG_RECORD.sub("", text)
-    # LLVM breaks lines only inside switch, invoke, callbr and landingpad, always with this indentation.
-    text = text.replace("\n          ", " ").replace("\n    ", " ").replace("\n  ]", " ]")
+    text = _CONTINUATION.sub(" ", text)
     if ", !" in text:
         text = _ATTACHMENTS.sub("", text)
     return text
@@ -139,8 +142,21 @@ def read_canonical(text: str, *, name: str, demangle: Callable[[list[str]], list
     display = display_symbols(text, demangle)
     forms = _Forms(lambda symbol: display.get(symbol, symbol))
     reading = _Reading(forms)
-    reading.run(text.split("\n"))
-    return reading.module(name=name, source_name=source[1] if source else "", text=text, display=display)
+    with _collector_at_rest():
+        reading.run(text.split("\n"))
+        return reading.module(name=name, source_name=source[1] if source else "", text=text, display=display)
+
+
+@contextlib.contextmanager
+def _collector_at_rest() -> Iterator[None]:
+    """No cyclic garbage collection: the pass makes tens of thousands of objects that stay, and no cycle."""
+    active = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if active:
+            gc.enable()
 
 
 class _Reading:
