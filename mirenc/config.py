@@ -209,5 +209,7 @@ def load_toml(path: str | os.PathLike[str]) -> dict[str, Any]:
             return tomllib.load(stream)
     except FileNotFoundError:
         raise ConfigError(f"{os.fspath(path)}: no such file. Check the path") from None
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{os.fspath(path)}: not TOML: {error}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(
+            f"{os.fspath(path)}: not TOML: {error}. Mend that place; pretrain/tiny.toml is an example"
+        ) from None

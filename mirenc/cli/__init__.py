@@ -57,7 +57,7 @@ def main() -> None:
     _open_streams()
     try:
         try:
-            app()
+            app(prog_name="mirenc")
         except SystemExit:
             # Before Python ends: what it cannot flush then, it reports in its own way.
             sys.stdout.flush()

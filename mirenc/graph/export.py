@@ -149,15 +149,24 @@ def save_graph(graph: ProgramGraph, path: str | os.PathLike[str]) -> None:
     As `check_path`; MissingExtraError for ``.pt`` without torch.
     """
     check_path(path)
-    suffix = Path(path).suffix
-    part = f"{os.fspath(path)}.part"
+    part = Path(f"{os.fspath(path)}.part")
+    try:
+        _write(graph, part, Path(path).suffix)
+        os.replace(part, path)
+    except (OSError, RuntimeError) as error:  # torch reports a full disk as RuntimeError
+        raise IRFileError(f"cannot write {os.fspath(path)}: {error}. Free some space or name another file") from None
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _write(graph: ProgramGraph, part: Path, suffix: str) -> None:
     if suffix == ".pt":
         data = to_data(graph)
         import torch
 
         torch.save(data, part)
     elif suffix == ".npz":
-        with open(part, "wb") as stream:
+        with part.open("wb") as stream:
             np.savez_compressed(
                 stream,
                 texts=np.array(graph.texts, dtype=np.str_),
@@ -172,6 +181,4 @@ def save_graph(graph: ProgramGraph, path: str | os.PathLike[str]) -> None:
                 instruction_node=graph.instruction_node,
             )
     else:
-        text = to_dot(graph) if suffix == ".dot" else to_json(graph) + "\n"
-        Path(part).write_text(text, encoding="utf-8")
-    os.replace(part, path)
+        part.write_text(to_dot(graph) if suffix == ".dot" else to_json(graph) + "\n", encoding="utf-8")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from dataclasses import dataclass
 
@@ -150,7 +151,8 @@ def _canonicalise(given: InputBytes, options: ReadOptions, worker: LLVMWorker) -
             except IRParseError as second:
                 refusal = second
         if dialect.is_ir(text) and (old := assemble_old_text(given.data, timeout=options.timeout)) is not None:
-            return worker.canonicalise(old, bitcode=True, timeout=options.timeout)
+            with contextlib.suppress(IRParseError):  # the first refusal says more: it has a place
+                return worker.canonicalise(old, bitcode=True, timeout=options.timeout)
         advice = dialect.explain(text, refusal.diagnostic) or (
             "If it is IR, check it with `opt -passes=verify`; if it is source, name it .c, .cpp, .cl or .cu"
         )

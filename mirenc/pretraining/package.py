@@ -99,6 +99,8 @@ The tokenizer was trained on statements of all projects, these included.
 GAE negatives join endpoints of the same flow in the same module, so they cannot be told apart by node kind.
 
 ## Limits
-A small model, trained for minutes rather than days: use it to build on the tools, and expect a larger one to be better. Vectors of two
-modules are alike because both are IR: compare cosines with each other, not with zero. Never seen: Fortran, Rust, GPU code other than OpenCL C.
+A small model: use it to build on the tools, and expect a larger one to be better. Vectors of two modules are alike because both are IR:
+rank by cosine, do not threshold it. At level `locals` the order of operands and of branch targets is not seen: `sub %x, %y` and
+`sub %y, %x` have one statement, and the GCN takes edges without position or direction. A language absent from the data above embeds, but
+was not trained on.
 """

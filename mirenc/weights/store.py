@@ -110,9 +110,10 @@ def load_files(name_or_dir: str | os.PathLike[str] | None = None) -> ModelFiles:
     for name in _REQUIRED:
         if not (folder / name).is_file():
             raise ModelError(f"{folder}: no {name}. A model folder needs {', '.join(_REQUIRED)}")
-    config_data = (folder / "config.json").read_bytes()
-    tokenizer_data = (folder / "tokenizer.json").read_bytes()
-    weight_data = (folder / "model.safetensors").read_bytes()
+    try:
+        config_data, tokenizer_data, weight_data = ((folder / name).read_bytes() for name in _REQUIRED)
+    except OSError as error:
+        raise ModelError(f"{folder}: cannot be read: {error.strerror}. Check its permissions") from None
     try:
         values = json.loads(config_data)
         stored = load(weight_data)
@@ -149,6 +150,11 @@ def _check_parts(folder: Path, config: ModelConfig, tokenizer: IRTokenizer, weig
             raise ModelError(
                 f"{folder}: the tokenizer's {what} is {found}, the model's {needed}: they do not belong together. "
                 "Install the model again"
+            )
+    for name, array in weights.items():
+        if array.dtype.kind != "f" or not np.isfinite(array).all():
+            raise ModelError(
+                f"{folder}: weight {name!r} has values that are no finite numbers. Install the model again"
             )
     shapes = weight_shapes(config)
     for name in sorted(shapes.keys() | weights.keys()):
@@ -214,7 +220,7 @@ def verify_files(name_or_dir: str | os.PathLike[str] | None = None) -> list[str]
     if not sums.is_file():
         raise ModelError(f"{folder}: no {_SUMS}, so nothing to verify against")
     checked: list[str] = []
-    for line in sums.read_text(encoding="utf-8").splitlines():
+    for line in sums.read_text(encoding="utf-8", errors="replace").splitlines():
         expected, _, name = line.partition("  ")
         path = folder / name
         if not path.is_file():

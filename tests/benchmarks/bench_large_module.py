@@ -2,8 +2,7 @@
 
 Run by hand, see README.md here; nothing is judged, and no test runs this. Every figure is of a process of its own,
 and the tools take turns in each round, so that whatever else the machine does hits all alike. Figures are medians
-over the
-rounds.
+over the rounds.
 """
 
 from __future__ import annotations
@@ -289,25 +288,26 @@ def circumstances(options: argparse.Namespace, peers: dict[str, str]) -> dict[st
         "python": platform.python_version(),
         "load_before": round(os.getloadavg()[0], 2),
         "versions": versions | {name: peers[name] for name in ("ir2vec", "programl")},
-        "model": options.model.name,
+        "model": Path(options.model).name,
         "module": options.module.name,
     }
 
 
 def main() -> None:
     """Measure and print the tables."""
+    from mirenc.weights import DEFAULT_MODEL
+
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("module", type=Path, help="what make_module.sh wrote")
-    parser.add_argument("--model", type=Path, required=True, help="model folder")
+    parser.add_argument("--model", help="model name or folder [default: the packaged one]")
     parser.add_argument("--peers", type=Path, required=True, help="Python of an environment with IR2Vec and programl")
     parser.add_argument("--repeats", type=int, default=3, help="rounds on the large module")
     parser.add_argument("--small-repeats", type=int, default=7, help="rounds on the small file")
     parser.add_argument("--json", type=Path, help="file for all runs")
     options = parser.parse_args()
     # Without .resolve(): the link to its Python is what makes an environment.
-    options.module, options.model, options.peers = (
-        Path(os.path.abspath(path)) for path in (options.module, options.model, options.peers)
-    )
+    options.module, options.peers = (Path(os.path.abspath(path)) for path in (options.module, options.peers))
+    options.model = options.model or DEFAULT_MODEL
     asked = subprocess.run([options.peers, "-c", ASK_PEERS], capture_output=True, text=True)
     if asked.returncode:
         raise SystemExit(f"{options.peers} lacks IR2Vec or programl:\n{asked.stderr}")

@@ -10,6 +10,7 @@ Each prints one JSON object. Seconds leave out imports and loading; the benchmar
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import sys
@@ -70,6 +71,7 @@ def _read(file: str, watch: Watch) -> Any:
             return watch("read: LLVM", lambda: answer(data, **options))
 
     worker = Timed()
+    atexit.register(worker.close)  # its processor time counts only once it has been waited for
     worker.start()
     return watch("read", lambda: read_ir(file, worker=worker))
 

@@ -1,0 +1,514 @@
+"""Whatever is wrong costs one line and exit code 1 (2 for usage), never a traceback; good files are delivered."""
+
+from __future__ import annotations
+
+import errno
+import gzip
+import json
+import lzma
+import os
+import random
+import shutil
+import signal
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import zstandard
+from command_line import Result, Run
+
+from mirenc.encoder import Encoder
+from mirenc.errors import MirencError
+from mirenc.ir import compile as compiling
+from mirenc.ir import read_ir
+from mirenc.ir.llvm import default_worker
+
+FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
+BROKEN = FIXTURES / "broken"
+BITCODE = FIXTURES / "ir" / "packed" / "functions.clang-19.bc"
+COMPRESSED = pytest.mark.parametrize(
+    ("suffix", "compress"),
+    [("gz", gzip.compress), ("xz", lzma.compress), ("zst", zstandard.ZstdCompressor(write_checksum=True).compress)],
+    ids=["gz", "xz", "zst"],
+)
+
+WHAT_IS_WRONG = {
+    "damaged_truncated.ll.gz": "the compressed file is damaged",
+    "dies_in_parser.ll": "LLVM ended its process (SIGABRT) on this module: LLVM ERROR: Broken module found",
+    "dies_mutated.bc": "LLVM ended its process (SIGABRT) on this module: Assertion `",
+    "dies_nested.ll.xz": "LLVM ended its process (SIGSEGV)",
+    "empty.ll": "is empty. Give LLVM IR",
+    "exhausts_memory.bc": "LLVM ran out of memory (limit 8192 MiB). Raise the limit with --memory-limit",
+    "no_body_declarations.ll": "no function body (2 declared functions, 1 globals). Give a module with",
+    "refused_by_verifier.ll": "LLVM's verifier rejects it: Instruction does not dominate all uses!",
+    "refused_elf.o": "is an ELF object or program, not LLVM IR. Compile the source with `clang -S -emit-llvm`",
+    "refused_magic_only.bc": "LLVM cannot read it: Expected a single module. The file may be truncated",
+    "refused_pre_3_7.ll": "line 6, column 43: expected comma after getelementptr's type. The text is from LLVM 3.6",
+    "refused_random.bc": "LLVM cannot read it: ",
+    "refused_random.ll": "is binary but neither bitcode nor text IR",
+    "refused_source_code.ll": "line 2, column 1: expected top-level entity. If it is IR",
+    "refused_truncated.bc": "The file may be truncated: write it again",
+    "refused_truncated.ll": "line 121, column 1: found end of file when expecting more instructions",
+    "refused_unknown_name.ll": "line 2, column 20: use of undefined value '%undefined_name'",
+    "refused_unterminated_string.ll": "line 1, column 31: end of file in string constant",
+    "refused_utf16.ll": "is binary but neither bitcode nor text IR",
+}
+POSIX = pytest.mark.skipif(os.name != "posix", reason="signals, descriptors and permissions of POSIX")
+
+
+@pytest.fixture
+def embed(run: Run, model_dir: Path) -> Run:
+    """`mirenc embed` with the tiny model."""
+
+    def call(*words: object, **options: object) -> Result:
+        return run("embed", "--no-cache", "--model", model_dir, *words, **options)
+
+    return call
+
+
+# -- files ---------------------------------------------------------------------------------------------
+def test_every_broken_fixture_is_named_here() -> None:
+    files = {path.name for path in BROKEN.iterdir()} - {"make.py", "misnamed_plain.ll.xz"}
+    assert files == set(WHAT_IS_WRONG)
+
+
+@pytest.mark.parametrize("name", WHAT_IS_WRONG)
+def test_one_broken_file(embed: Run, name: str) -> None:
+    result = embed(BROKEN / name)
+    result.failed(f"mirenc: error: {BROKEN / name}: ", WHAT_IS_WRONG[name])
+    assert result.out == ""
+
+
+@pytest.mark.parametrize("verb", ["inspect", "graph"])
+def test_other_verbs_say_the_same(run: Run, model_dir: Path, verb: str) -> None:
+    words = ["--model", model_dir] if verb == "inspect" else []
+    for name in ("dies_in_parser.ll", "empty.ll", "refused_truncated.ll"):
+        assert run(verb, *words, BROKEN / name).failed(WHAT_IS_WRONG[name])
+
+
+def batch(embed: Run, ir: Path, *words: object) -> Result:
+    """The good file among all the broken ones, which must all be listed."""
+    result = embed(*words, *(BROKEN / name for name in WHAT_IS_WRONG), ir, "none.ll")
+    assert result.code == 1
+    *listed, last = result.error_lines
+    assert len(listed) == len(WHAT_IS_WRONG) + 1
+    for line, (name, wrong) in zip(listed, WHAT_IS_WRONG.items(), strict=False):
+        assert line.startswith(f"mirenc: warning: {BROKEN / name}: ")
+        assert wrong in line
+    assert listed[-1] == "mirenc: warning: none.ll: no such file. Check the path"
+    assert last == (
+        f"mirenc: error: {len(listed)} of {len(listed) + 1} files failed (listed above); "
+        "the other was delivered. Mend or leave out the listed files"
+    )
+    return result
+
+
+def test_of_many_files_the_good_one_is_delivered(embed: Run, encoder: Encoder, ir: Path) -> None:
+    (line,) = batch(embed, ir).out.splitlines()
+    row = json.loads(line)
+    assert row["file"] == str(ir)
+    # LLVM died several times before it.
+    np.testing.assert_array_equal(np.array(row["vector"], dtype=np.float32), encoder.embed(ir))
+
+
+@pytest.mark.parametrize("suffix", ["npy", "npz", "jsonl", "parquet"])
+def test_to_a_file_too(embed: Run, ir: Path, tmp_path: Path, suffix: str) -> None:
+    batch(embed, ir, "-o", tmp_path / f"x.{suffix}")
+    wanted = {f"x.{suffix}", "x.npy.json"} if suffix == "npy" else {f"x.{suffix}"}
+    assert {path.name for path in tmp_path.glob("x.*")} == wanted
+
+
+def test_when_all_fail_nothing_is_written(embed: Run, tmp_path: Path) -> None:
+    for suffix in ("npy", "npz", "jsonl", "parquet"):
+        result = embed("-o", tmp_path / f"x.{suffix}", BROKEN / "empty.ll", "none.ll")
+        assert result.code == 1
+        assert result.error_lines[-1] == (
+            "mirenc: error: 2 of 2 files failed (listed above). Mend or leave out the listed files"
+        )
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_with_good_and_bad_files(embed: Run, ir: Path, tmp_path: Path) -> None:
+    shutil.copy(BROKEN / "empty.ll", tmp_path / "empty.ll")
+    result = embed(tmp_path)
+    assert (result.code, len(result.out.splitlines()), len(result.error_lines)) == (1, 1, 2)
+
+
+def test_missing_and_empty_places(embed: Run, ir: Path, tmp_path: Path) -> None:
+    (tmp_path / "bare").mkdir()
+    (tmp_path / "bare.c").mkdir()
+    (tmp_path / "loop.ll").symlink_to(tmp_path / "loop.ll")
+    embed("none.ll").failed("mirenc: error: none.ll: no such file. Check the path")
+    embed("none.c").failed("mirenc: error: none.c: no such file. Check the path")
+    embed(ir / "x.ll").failed("Not a directory. Check the path")
+    for name in ("bare", "bare.c"):
+        embed(tmp_path / name).failed(f"{tmp_path / name}: is a folder without IR files")
+    embed(tmp_path / "loop.ll").failed("Too many levels of symbolic links")
+    # One of several: the good one is delivered.
+    result = embed(tmp_path / "bare", ir)
+    assert (result.code, len(result.out.splitlines()), len(result.error_lines)) == (1, 1, 2)
+
+
+def test_a_path_with_a_nul_byte() -> None:
+    with pytest.raises(MirencError, match="is no file name"):
+        read_ir("x\0.ll")
+
+
+def test_standard_input_that_is_empty_or_broken(embed: Run) -> None:
+    embed("-").failed("<stdin>: is empty")
+    embed("-", stdin=b"define i32 @f() {\n").failed("<stdin>: line 2, column 1: ")
+    embed("-", "--max-bytes", "1K", stdin=b"; \n" * 1000).failed("<stdin>: more than the limit of 1024 bytes")
+
+
+@pytest.mark.parametrize("path", [BITCODE, FIXTURES / "handwritten" / "calls.ll"], ids=["bitcode", "text"])
+def test_cut_anywhere(path: Path, tmp_path: Path) -> None:
+    data = path.read_bytes()
+    target = tmp_path / path.name
+    for cut in sorted(random.Random(7).sample(range(1, len(data) - 1), 40)):
+        target.write_bytes(data[:cut])
+        try:
+            read_ir(target)
+        except MirencError as error:
+            message = str(error)
+            assert message.startswith(f"{target}: ")
+            assert "\n" not in message
+        else:  # text cut after a function is a module, too
+            assert path.suffix == ".ll"
+            assert b"}\n" in data[:cut]
+
+
+@COMPRESSED
+def test_archives_cut_anywhere_or_with_more_behind_them(embed: Run, tmp_path: Path, suffix: str, compress) -> None:
+    """A cut archive whose beginning is valid IR must not pass for the whole file."""
+    functions = "".join(f"define i32 @f{n}(i32 %x) {{\n  ret i32 {n * 7919}\n}}\n" for n in range(400))
+    data = compress(functions.encode())
+    path = tmp_path / f"x.ll.{suffix}"
+    for cut in (12, len(data) // 2, len(data) - 9, len(data) - 1):
+        path.write_bytes(data[:cut])
+        embed(path).failed("the compressed file is damaged", "Compress it again")
+    if suffix != "xz":  # whose reader, like Python's, ignores what is no xz
+        path.write_bytes(data + b"more")
+        embed(path).failed("the compressed file is damaged")
+    middle = len(data) // 2
+    path.write_bytes(data[:middle] + bytes(255 - byte for byte in data[middle : middle + 8]) + data[middle + 8 :])
+    embed(path).failed("the compressed file is damaged")
+
+
+@COMPRESSED
+def test_an_archive_that_grows_past_the_limit(embed: Run, tmp_path: Path, suffix: str, compress) -> None:
+    (tmp_path / f"x.ll.{suffix}").write_bytes(compress(b"; comment\n" * 2**21))
+    embed("--max-bytes", "1M", tmp_path / f"x.ll.{suffix}").failed("decompresses to more than the limit of 1 MiB")
+
+
+def test_a_file_larger_than_the_limit(embed: Run, ir: Path) -> None:
+    embed("--max-bytes", "100", ir).failed(f"{ir}: {ir.stat().st_size} bytes, the limit is 100 bytes. Raise it")
+    # A limit of a million gigabytes reserves nothing.
+    embed("--max-bytes", "1000000G", ir).ok()
+
+
+def test_the_time_limit(embed: Run, tmp_path: Path, ir: Path) -> None:
+    adds = "\n".join(f"  %v{n + 1} = add i32 %v{n}, {n}" for n in range(100_000))
+    (tmp_path / "large.ll").write_text(f"define i32 @f(i32 %v0) {{\n{adds}\n  ret i32 %v100000\n}}\n", encoding="utf-8")
+    embed("--timeout", "0.01", tmp_path / "large.ll").failed("LLVM did not finish within 0.01 s", "--timeout")
+    embed(ir).ok()
+
+
+def test_the_memory_limit(embed: Run, ir: Path) -> None:
+    embed("--memory-limit", "300M", BROKEN / "exhausts_memory.bc").failed("LLVM ran out of memory (limit 300 MiB)")
+    embed("--memory-limit", "300M", ir).ok()
+
+
+@POSIX
+def test_a_killed_llvm_costs_one_file(embed: Run, ir: Path) -> None:
+    worker = default_worker()
+    worker.start()
+    process = worker._process
+    assert process is not None
+    os.kill(process.pid, signal.SIGSTOP)  # so that it dies with the request in its hands
+    killer = threading.Timer(0.3, os.kill, (process.pid, signal.SIGKILL))
+    killer.start()
+    embed(ir).failed("LLVM's process was killed, most likely by the system for want of memory")
+    killer.join()
+    embed(ir).ok()
+
+
+# -- permissions ---------------------------------------------------------------------------------------
+@pytest.fixture
+def as_user(command: list[str], spawn: Run) -> Run:
+    """Run a command that permissions hold for, root though the tests may run as."""
+    if os.geteuid() != 0:
+        return spawn
+    if shutil.which("setpriv") is None:
+        pytest.skip("root may read everything, and there is no setpriv to give that up")
+    dropped = "-dac_override,-dac_read_search"
+    prefix = f'exec setpriv --bounding-set={dropped} --inh-caps={dropped} "$@"'
+
+    def call(*words: object) -> Result:
+        return spawn(*words, shell=prefix)
+
+    return call
+
+
+@POSIX
+def test_no_permission(as_user: Run, model_dir: Path, ir: Path, tmp_path: Path) -> None:
+    top = tmp_path / "top"
+    (top / "closed").mkdir(parents=True)
+    shutil.copy(ir, top / "good.ll")
+    for name in ("unreadable.ll", "unreadable.c"):
+        shutil.copy(ir, top / name)
+        (top / name).chmod(0)
+    shutil.copy(ir, top / "closed" / "inside.ll")
+    (top / "closed").chmod(0)
+    try:
+        result = as_user("embed", "--no-cache", "--model", model_dir, top, top / "unreadable.c", top / "closed" / "x.c")
+    finally:
+        (top / "closed").chmod(0o755)
+    assert result.code == 1
+    assert [json.loads(line)["file"] for line in result.out.splitlines()] == [str(top / "good.ll")]
+    *listed, last = result.error_lines
+    assert listed == [
+        f"mirenc: warning: {top}/closed: no permission to read this folder. Try `chmod u+rx {top}/closed`",
+        f"mirenc: warning: {top}/unreadable.ll: no permission to read it. Try `chmod u+r {top}/unreadable.ll`",
+        f"mirenc: warning: {top}/unreadable.c: no permission to read it. Try `chmod u+r {top}/unreadable.c`",
+        f"mirenc: warning: {top}/closed/x.c: no permission to read it. Try `chmod u+r {top}/closed/x.c`",
+    ]
+    assert last.startswith("mirenc: error: 4 of 5 files failed (listed above); the other was delivered. ")
+
+
+@POSIX
+def test_no_permission_to_write(as_user: Run, model_dir: Path, ir: Path, tmp_path: Path) -> None:
+    (tmp_path / "fixed").mkdir(mode=0o555)
+    for suffix in ("npy", "jsonl"):
+        output = tmp_path / "fixed" / f"x.{suffix}"
+        result = as_user("embed", "--no-cache", "--model", model_dir, "-o", output, ir)
+        result.failed(f"mirenc: error: cannot write {output}: Permission denied")
+
+
+# -- outputs -------------------------------------------------------------------------------------------
+def test_output_paths_are_refused_before_any_work(embed: Run, run: Run, tmp_path: Path) -> None:
+    for verb in (embed, lambda *words: run("graph", *words)):
+        for name in ("x.csv", "x", ".npy"):
+            verb("-o", tmp_path / name, "none.ll").failed("unknown suffix", "; available: .")
+        verb("-o", tmp_path / "none" / "x.npz", "none.ll").failed(
+            f"output folder {tmp_path}/none does not exist. Type: mkdir -p {tmp_path}/none"
+        )
+        (tmp_path / "x.npz").mkdir(exist_ok=True)
+        verb("-o", tmp_path / "x.npz", "none.ll").failed(f"output {tmp_path}/x.npz is a folder. Name a file in it")
+
+
+@POSIX
+@pytest.mark.parametrize("suffix", ["npy", "npz", "jsonl", "parquet"])
+def test_a_disk_that_fills_up(
+    embed: Run, ir: Path, tmp_path: Path, suffix: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the system does it: a write past the limit of the file's size fails."""
+    resource = pytest.importorskip("resource")
+    monkeypatch.chdir(tmp_path)
+    default_worker().start()  # its files are not what is to be limited
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (200, limits[1]))
+    try:
+        result = embed("--level", "instruction", "-o", f"x.{suffix}", ir)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    result.failed(f"mirenc: error: cannot write x.{suffix}: ")
+    assert not list(tmp_path.glob("x.*"))
+
+
+@POSIX
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
+@pytest.mark.parametrize("verb", ["embed", "graph", "models show", "--help"])
+def test_a_full_standard_output(spawn: Run, model_dir: Path, ir: Path, verb: str) -> None:
+    words = {"embed": ["--model", model_dir, ir], "graph": [ir], "models show": [model_dir], "--help": []}
+    result = spawn(*verb.split(), *words[verb], shell='"$@" > /dev/full')
+    result.failed("output: No space left on device")
+
+
+@POSIX
+def test_a_reader_that_leaves(spawn: Run, model_dir: Path) -> None:
+    many = FIXTURES / "handwritten"
+    words = ("embed", "--no-cache", "--model", model_dir, "-l", "instruction", many / "calls.ll", many / "functions.ll")
+    result = spawn(*words, shell='"$@" | head -n 1; exit 0')
+    assert json.loads(result.out)["level"] == "instruction"
+    assert result.err == ""
+
+
+@POSIX
+def test_closed_streams(spawn: Run, model_dir: Path, ir: Path, tmp_path: Path) -> None:
+    words = ("embed", "--no-cache", "--model", model_dir, ir)
+    result = spawn(*words, "-o", tmp_path / "x.npy", shell='"$@" <&- >&- 2>&-')
+    assert result.code == 0
+    assert np.load(tmp_path / "x.npy").shape == (1, 48)
+    spawn("embed", "--model", model_dir, "-", shell='"$@" <&-').failed("<stdin>: is empty")
+
+
+@pytest.mark.parametrize("suffix", ["npy", "npz", "jsonl", "parquet"])
+def test_an_interrupt_leaves_no_half_output(
+    embed: Run, ir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str
+) -> None:
+    honest = Encoder.embed_parts
+    (tmp_path / f"x.{suffix}").write_bytes(b"of an earlier run")
+
+    def interrupted(self: Encoder, path: Path, **options: object):
+        if path.name == "calls.ll":
+            raise KeyboardInterrupt
+        return honest(self, path, **options)
+
+    monkeypatch.setattr(Encoder, "embed_parts", interrupted)
+    result = embed("-o", tmp_path / f"x.{suffix}", ir, FIXTURES / "handwritten" / "calls.ll")
+    assert result.code == 130
+    assert "Traceback" not in result.err
+    assert [path.name for path in tmp_path.glob("x.*")] == [f"x.{suffix}"]
+    assert (tmp_path / f"x.{suffix}").read_bytes() == b"of an earlier run"
+
+
+# -- usage and models ----------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("words", "phrase"),
+    [
+        (["--level", "nonsense"], "'nonsense' is not one of 'module', 'function', 'instruction'"),
+        (["--part", "nonsense"], "is not one of 'both', 'text', 'graph'"),
+        (["--timeout", "0"], "--timeout"),
+        (["--timeout", "nan"], "--timeout"),
+        (["--timeout", "soon"], "--timeout"),
+        *(
+            (["--memory-limit", size], f"{size!r} is no size; write 500K")
+            for size in ("0", "-1", "nan", "inf", "x", "")
+        ),
+        *((["--max-bytes", size], f"{size!r} is no size; write 500K") for size in ("0.5", "1e400", "9e20G", "8E")),
+        (["--cflags", "'open"], "No closing quotation"),
+        (["--nonsense"], "No such option: --nonsense"),
+    ],
+)
+def test_odd_options(embed: Run, ir: Path, words: list[str], phrase: str) -> None:
+    embed(*words, ir).refused(phrase)
+
+
+def test_odd_commands(run: Run, ir: Path) -> None:
+    run("embed").refused("Missing argument")
+    run("frobnicate").refused("No such command 'frobnicate'")
+    run("graph", ir, ir).refused("unexpected extra argument")
+    run("inspect", "-n", "-1", ir).refused("--statements")
+    run("tokenizer", "train", ir).refused("--output")
+    run("tokenizer", "train", "-o", "x.json", "--vocab-size", "100000", ir).refused("--vocab-size")
+    run("corpus", "build", ir, "-o", "x").refused("is a file")
+    run("corpus", "build", ir.parent / "none", "-o", "x").refused("does not exist")
+    run("corpus", "build", ir.parent, "-o", ir).refused("is a file")
+
+
+def test_bad_models(run: Run, model_dir: Path, ir: Path, tmp_path: Path) -> None:
+    run("embed", "--model", "none", ir).failed("unknown model 'none'; available: ")
+    run("embed", "--model", tmp_path, ir).failed(f"{tmp_path}: no config.json. A model folder needs config.json, ")
+    for name, data in (("config.json", b"{"), ("tokenizer.json", b"\xff\xfe\0"), ("model.safetensors", b"\0" * 100)):
+        folder = shutil.copytree(model_dir, tmp_path / name)
+        (folder / name).write_bytes(data)
+        run("embed", "--model", folder, ir).failed(str(folder))
+        run("models", "verify", folder).failed(f"{name} is not the file that was released", "Install the model again")
+    run("embed", "--model", model_dir, "--device", "nonsense", ir).failed("cannot run random on device 'nonsense'")
+
+
+# -- sources -------------------------------------------------------------------------------------------
+HAS_COMPILER = pytest.mark.skipif(
+    not any(map(shutil.which, compiling._NAMES)) and shutil.which("clang") is None, reason="no clang on PATH"
+)
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    """C that needs no header."""
+    path = tmp_path / "twice.c"
+    path.write_text("int twice(int x) { return 2 * x; }\n", encoding="utf-8")
+    return path
+
+
+@HAS_COMPILER
+def test_a_source_is_compiled(embed: Run, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(source, "-dash.c")
+    for words in (["twice.c"], ["--", "-dash.c"], ["--cflags=-O0 -g -o stolen.ll", "twice.c"]):
+        (line,) = embed(*words).ok().out.splitlines()
+        assert json.loads(line)["counts"]["defined"] == 1
+    assert {path.name for path in tmp_path.iterdir()} == {"twice.c", "-dash.c"}
+
+
+@HAS_COMPILER
+def test_a_source_with_errors(embed: Run, tmp_path: Path) -> None:
+    path = tmp_path / "bad.c"
+    for text, wrong in (
+        ("int f( { return 0; }\n", "bad.c:1:8: error: expected parameter declarator"),
+        ('#include "none.h"\n', "bad.c:1:10: fatal error: 'none.h' file not found"),
+        ("int x;\n", "no function body (0 declared functions, 1 globals)"),
+    ):
+        path.write_text(text, encoding="utf-8")
+        embed(path).failed(f"mirenc: error: {path}: ", wrong)
+    path.write_text("int f(void) { return 0; }\n", encoding="utf-8")
+    embed("--cflags=-fnonsense", path).failed("unknown argument: '-fnonsense'", "--cflags")
+    embed("--cflags=-fsyntax-only", path).failed("wrote no LLVM IR. Give a clang with --compiler")
+
+
+@HAS_COMPILER
+def test_opencl_and_cuda_device_code(embed: Run) -> None:
+    sources = FIXTURES / "sources"
+    result = embed("--level", "function", "--cflags=-nocudainc", sources / "device.cu").ok()
+    assert "evaluate" in {json.loads(line)["name"] for line in result.out.splitlines()}
+    assert embed(sources / "vectors.cl").ok().out
+
+
+def test_no_compiler(embed: Run, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "bin").mkdir()
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    (tmp_path / "k.cl").write_text("kernel void k() {}\n", encoding="utf-8")
+    embed(tmp_path / "k.cl").failed(f"{tmp_path}/k.cl: no clang on PATH to compile cl", "`apt-get install clang`")
+    embed("--compiler", "clang-0", source).failed(f"{source}: compiler 'clang-0' is not on PATH. Give the path")
+    monkeypatch.setattr(compiling.importlib.util, "find_spec", lambda name: None)
+    embed(source).failed(f"{source}: no clang on PATH to compile c ", "pip install 'mirenc[compile]'")
+
+
+def test_ziglang_where_there_is_no_clang(
+    embed: Run, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("ziglang")
+    (tmp_path / "bin").mkdir()
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    monkeypatch.chdir(tmp_path)
+    (line,) = embed("twice.c").ok().out.splitlines()
+    assert json.loads(line)["counts"]["defined"] == 1
+    # `-o -` is a file's name to zig.
+    assert {path.name for path in tmp_path.iterdir()} == {"twice.c", "bin"}
+    source.write_text("int f( {\n", encoding="utf-8")
+    embed("twice.c").failed("twice.c: zig cc refuses it: twice.c:1:8: error: ")
+
+
+def script(path: Path, text: str) -> Path:
+    path.write_text(text, encoding="utf-8")
+    path.chmod(0o755)
+    return path
+
+
+@POSIX
+def test_compilers_that_are_none(embed: Run, source: Path, tmp_path: Path) -> None:
+    silent = script(tmp_path / "silent", "#!/bin/sh\nexit 0\n")
+    embed("--compiler", silent, source).failed(f"{silent} wrote no LLVM IR")
+    fails = script(tmp_path / "fails", "#!/bin/sh\nexit 3\n")
+    embed("--compiler", fails, source).failed(f"{fails} refuses it: no reason given (exit 3)")
+    garbage = script(tmp_path / "garbage", "\0\1\2")
+    embed("--compiler", garbage, source).failed(f"{garbage} cannot be started: {os.strerror(errno.ENOEXEC)}")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+def test_a_compiler_that_hangs_is_ended_with_its_children(embed: Run, source: Path, tmp_path: Path) -> None:
+    hangs = script(tmp_path / "hangs", f"#!/bin/sh\nsleep 600 &\necho $! > {tmp_path}/child\nwait\n")
+    embed("--timeout", "1", "--compiler", hangs, source).failed("the compiler did not finish within 1 s", "--timeout")
+    child = int((tmp_path / "child").read_text(encoding="utf-8"))
+    for _ in range(100):  # the system takes a moment to bury it
+        stat = Path(f"/proc/{child}/stat")
+        state = stat.read_text(encoding="utf-8").rpartition(")")[2].split()[0] if stat.exists() else "gone"
+        if state in ("gone", "Z"):
+            break
+        time.sleep(0.05)
+    else:
+        os.kill(child, signal.SIGKILL)
+        pytest.fail(f"the compiler's child still runs: {state!r}")

@@ -1,0 +1,276 @@
+"""`mirenc embed`: every output holds the encoder's own vectors and says which model made them from which files."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import lzma
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+import zstandard
+from command_line import SOURCE, Result, Run
+
+import mirenc
+from mirenc.encoder import Encoder
+from mirenc.ir import parse_ir
+
+TEXT, GRAPH, BOTH = 32, 16, 48
+FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
+LEVELS = {"module": 1, "function": 2, "instruction": 6}
+# 4 statements of the first function that have a value or branch, 2 returns of it, 1 of the second, and the
+# declaration and definitions are no instructions.
+INSTRUCTIONS = [
+    "%y = call i32 @twice(i32 %x)",
+    "%c = icmp slt i32 %y, 10",
+    "br i1 %c, label %small, label %large",
+    "ret i32 %y",
+    "ret i32 0",
+    "ret void",
+]
+
+
+def rows(text: str) -> list[dict]:
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def vectors(found: list[dict]) -> np.ndarray:
+    return np.array([row["vector"] for row in found], dtype=np.float32)
+
+
+# -- JSON lines ----------------------------------------------------------------------------------------
+def test_stdout_is_one_json_object_with_all_that_made_it(run: Run, model_dir: Path, encoder: Encoder, ir: Path) -> None:
+    (row,) = rows(run("embed", "--no-cache", "--model", model_dir, ir).ok().out)
+    assert list(row) == [
+        *("file", "content_hash", "model", "model_digest", "mirenc", "level", "part", "counts", "vector")
+    ]
+    assert row["file"] == str(ir)
+    assert row["content_hash"] == parse_ir(SOURCE).content_hash
+    assert (row["model"], row["model_digest"]) == ("random", encoder.files.digest)
+    assert (row["mirenc"], row["level"], row["part"]) == (mirenc.__version__, "module", "both")
+    assert row["counts"] == encoder.embed_parts(ir).counts
+    assert (row["counts"]["functions"], row["counts"]["defined"], row["counts"]["blocks"]) == (3, 2, 4)
+    assert row["counts"]["instructions"] == 6
+    # JSON gives the float32 back to the last bit.
+    np.testing.assert_array_equal(vectors([row])[0], encoder.embed(ir))
+
+
+@pytest.mark.parametrize("level", ["function", "instruction"])
+def test_finer_levels_name_their_rows(run: Run, model_dir: Path, encoder: Encoder, ir: Path, level: str) -> None:
+    found = rows(run("embed", "--no-cache", "--model", model_dir, "--level", level, ir).ok().out)
+    names, functions = [row["name"] for row in found], [row["function"] for row in found]
+    if level == "function":
+        assert names == functions == ["first", "second"]
+    else:
+        assert names == INSTRUCTIONS
+        assert functions == ["first"] * 5 + ["second"]
+    assert {row["level"] for row in found} == {level}
+    np.testing.assert_array_equal(vectors(found), encoder.embed(ir, level=level))
+
+
+@pytest.mark.parametrize(("part", "width"), [("text", TEXT), ("graph", GRAPH), ("both", BOTH)])
+def test_parts(run: Run, model_dir: Path, encoder: Encoder, ir: Path, part: str, width: int) -> None:
+    (row,) = rows(run("embed", "--no-cache", "--model", model_dir, "--part", part, ir).ok().out)
+    assert row["part"] == part
+    assert len(row["vector"]) == width
+    np.testing.assert_array_equal(vectors([row])[0], encoder.embed(ir, part=part))
+
+
+# -- files ---------------------------------------------------------------------------------------------
+@pytest.fixture
+def folder(tmp_path: Path, ir: Path) -> Path:
+    """Two modules in a folder, one of them in a folder below, and files that are no IR."""
+    top = tmp_path / "project"
+    (top / "sub").mkdir(parents=True)
+    shutil.copy(ir, top / "sub" / "small.ll")
+    shutil.copy(FIXTURES / "handwritten" / "functions.ll", top / "functions.ll")
+    (top / "notes.txt").write_text("no IR\n", encoding="utf-8")
+    (top / "sub" / "main.c").write_text("no IR\n", encoding="utf-8")
+    return top
+
+
+def expected(encoder: Encoder, folder: Path, level: str = "module") -> tuple[list[str], np.ndarray]:
+    files = [str(folder / "functions.ll"), str(folder / "sub" / "small.ll")]
+    return files, np.concatenate([encoder.embed_parts(file, level=level).vector for file in files])
+
+
+def says_who(head: dict, encoder: Encoder, level: str) -> None:
+    assert (head["model"], head["model_digest"]) == ("random", encoder.files.digest)
+    assert (head["mirenc"], head["level"], head["part"]) == (mirenc.__version__, level, "both")
+
+
+def says_what(listed: list[dict], encoder: Encoder, files: list[str]) -> None:
+    assert [entry["file"] for entry in listed] == files
+    for entry in listed:
+        found = encoder.embed_parts(entry["file"])
+        assert (entry["content_hash"], entry["counts"]) == (found.content_hash, found.counts)
+
+
+def write(run: Run, model_dir: Path, folder: Path, output: Path, level: str) -> None:
+    result = run("embed", "--no-cache", "--model", model_dir, "--level", level, "-o", output, folder).ok()
+    assert result.out == ""
+    assert not list(output.parent.glob("*.part"))
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_npy_and_its_sidecar(run: Run, model_dir: Path, encoder: Encoder, folder: Path, tmp_path: Path, level: str):
+    write(run, model_dir, folder, tmp_path / "x.npy", level)
+    files, wanted = expected(encoder, folder, level)
+    stored = np.load(tmp_path / "x.npy", allow_pickle=False)
+    assert stored.dtype == np.float32
+    np.testing.assert_array_equal(stored, wanted)
+    sidecar = json.loads((tmp_path / "x.npy.json").read_text(encoding="utf-8"))
+    says_who(sidecar, encoder, level)
+    says_what(sidecar["files"], encoder, files)
+    assert len(sidecar["names"]) == len(sidecar["functions"]) == len(sidecar["file_row"]) == len(wanted)
+    assert sidecar["file_row"][-LEVELS[level] :] == [1] * LEVELS[level]
+    assert sidecar["file_row"].count(1) == LEVELS[level]
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_npz(run: Run, model_dir: Path, encoder: Encoder, folder: Path, tmp_path: Path, level: str) -> None:
+    write(run, model_dir, folder, tmp_path / "x.npz", level)
+    files, wanted = expected(encoder, folder, level)
+    with np.load(tmp_path / "x.npz", allow_pickle=False) as stored:
+        assert set(stored) == {"vectors", "names", "functions", "files", "content_hash", "file_row", "meta"}
+        np.testing.assert_array_equal(stored["vectors"], wanted)
+        meta = json.loads(str(stored["meta"]))
+        says_who(meta, encoder, level)
+        says_what(meta["files"], encoder, files)
+        assert stored["files"].tolist() == files
+        assert stored["content_hash"].tolist() == [entry["content_hash"] for entry in meta["files"]]
+        assert stored["file_row"].tolist().count(1) == LEVELS[level]
+        last = {"module": [files[1]], "function": ["first", "second"], "instruction": INSTRUCTIONS}[level]
+        assert stored["names"].tolist()[-LEVELS[level] :] == last
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_parquet(run: Run, model_dir: Path, encoder: Encoder, folder: Path, tmp_path: Path, level: str) -> None:
+    write(run, model_dir, folder, tmp_path / "x.parquet", level)
+    files, wanted = expected(encoder, folder, level)
+    table = pq.read_table(tmp_path / "x.parquet")
+    says_who(json.loads(table.schema.metadata[b"mirenc"]), encoder, level)
+    counts = encoder.embed_parts(files[1]).counts
+    assert table.column_names == ["file", "content_hash", "name", "function", *counts, "vector"]
+    last = table.slice(len(wanted) - LEVELS[level]).to_pylist()
+    assert {row["file"] for row in last} == {files[1]}
+    assert {row["content_hash"] for row in last} == {parse_ir(SOURCE).content_hash}
+    assert all(row[name] == count for row in last for name, count in counts.items())
+    np.testing.assert_array_equal(np.array(table["vector"].to_pylist(), dtype=np.float32), wanted)
+
+
+def test_jsonl_is_what_stdout_would_have(run: Run, model_dir: Path, folder: Path, tmp_path: Path) -> None:
+    write(run, model_dir, folder, tmp_path / "x.jsonl", "function")
+    shown = run("embed", "--no-cache", "--model", model_dir, "--level", "function", folder).ok().out
+    assert (tmp_path / "x.jsonl").read_text(encoding="utf-8") == shown
+
+
+def test_npz_cuts_long_instructions_only(run: Run, model_dir: Path, tmp_path: Path) -> None:
+    """An array gives every name the room of the longest: one long switch would cost gigabytes."""
+    name = "f" * 300
+    cases = "\n".join(f"    i32 {number}, label %end" for number in range(40))
+    source = f"define void @{name}(i32 %x) {{\n  switch i32 %x, label %end [\n{cases}\n  ]\nend:\n  ret void\n}}\n"
+    (tmp_path / "long.ll").write_text(source, encoding="utf-8")
+    for level, longest in (("instruction", 256), ("function", 300)):
+        run(
+            "embed", "--no-cache", "--model", model_dir, "-l", level, "-o", tmp_path / "x.npz", tmp_path / "long.ll"
+        ).ok()
+        with np.load(tmp_path / "x.npz") as stored:
+            assert max(map(len, stored["names"].tolist())) == longest
+            assert set(stored["functions"].tolist()) == {name}
+
+
+def test_an_output_is_replaced(run: Run, model_dir: Path, ir: Path, tmp_path: Path) -> None:
+    (tmp_path / "x.npy").write_bytes(b"old")
+    run("embed", "--no-cache", "--model", model_dir, "-o", tmp_path / "x.npy", ir).ok()
+    assert np.load(tmp_path / "x.npy").shape == (1, BOTH)
+
+
+# -- inputs --------------------------------------------------------------------------------------------
+def files_of(result: Result) -> list[str]:
+    return [row["file"] for row in rows(result.ok().out)]
+
+
+def test_a_file_given_twice_is_embedded_once(run: Run, model_dir: Path, folder: Path) -> None:
+    small = folder / "sub" / "small.ll"
+    assert files_of(run("embed", "--no-cache", "--model", model_dir, small, folder, small)) == [
+        str(small),
+        str(folder / "functions.ll"),
+    ]
+
+
+def test_a_link_to_a_folder_above_is_not_followed(run: Run, model_dir: Path, folder: Path) -> None:
+    (folder / "sub" / "up").symlink_to(folder, target_is_directory=True)
+    (folder / "loop.ll").symlink_to(folder / "loop.ll")
+    assert len(files_of(run("embed", "--no-cache", "--model", model_dir, folder))) == 2
+
+
+def test_standard_input(run: Run, model_dir: Path, encoder: Encoder) -> None:
+    for data in (SOURCE.encode(), gzip.compress(SOURCE.encode())):
+        (row,) = rows(run("embed", "--no-cache", "--model", model_dir, "-", stdin=data).ok().out)
+        assert row["file"] == "-"
+        np.testing.assert_array_equal(vectors([row])[0], encoder.embed(SOURCE))
+
+
+@pytest.mark.parametrize("parts", [1, 2])
+def test_compressed_files_of_one_part_or_several(
+    run: Run, model_dir: Path, encoder: Encoder, tmp_path: Path, parts: int
+) -> None:
+    data = SOURCE.encode()
+    cut = len(data) // 2 if parts == 2 else len(data)
+    for suffix, compress in (("gz", gzip.compress), ("xz", lzma.compress), ("zst", zstandard.compress)):
+        (tmp_path / f"x.ll.{suffix}").write_bytes(b"".join(compress(part) for part in (data[:cut], data[cut:]) if part))
+    found = rows(run("embed", "--no-cache", "--model", model_dir, *sorted(tmp_path.glob("x.ll.*"))).ok().out)
+    np.testing.assert_array_equal(vectors(found), np.tile(encoder.embed(SOURCE), (3, 1)))
+
+
+NAMES = [
+    "with space.ll",
+    "two\nlines.ll",
+    "define x.ll",
+    "ünï-日本.ll",
+    "quote'\".ll",
+    "[red]bold.ll",
+    "-dash.ll",
+]
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "npz", "parquet"])
+def test_any_file_name(
+    run: Run, model_dir: Path, ir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str
+) -> None:
+    names = list(NAMES)
+    if sys.platform == "linux":
+        names.append(os.fsdecode(b"not-utf8-\xff.ll"))
+    (tmp_path / "names").mkdir()
+    monkeypatch.chdir(tmp_path / "names")
+    for name in names:
+        shutil.copy(ir, name)
+    run("embed", "--no-cache", "--model", model_dir, "-o", f"../x.{suffix}", "--", *names).ok()
+    if suffix == "jsonl":
+        found = [row["file"] for row in rows(Path("../x.jsonl").read_text(encoding="utf-8"))]
+    elif suffix == "npz":
+        with np.load("../x.npz") as stored:
+            found = stored["files"].tolist()
+    else:  # Parquet takes valid Unicode only
+        found = pq.read_table("../x.parquet")["file"].to_pylist()
+        names = [name.replace("\udcff", "\\xff") for name in names]
+    assert found == names
+
+
+def test_an_input_that_begins_like_ir_is_still_a_file(
+    run: Run, model_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    run("embed", "--no-cache", "--model", model_dir, SOURCE).failed("no such file")
+
+
+def test_the_cache_answers_with_the_same_vectors(run: Run, model_dir: Path, ir: Path, cache_folder: Path) -> None:
+    first = run("embed", "--model", model_dir, "--level", "function", ir).ok().out
+    assert list(cache_folder.glob("*.sqlite"))
+    assert run("embed", "--model", model_dir, "--level", "function", ir).ok().out == first

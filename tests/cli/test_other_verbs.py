@@ -1,0 +1,274 @@
+"""inspect, graph, tokenizer, corpus and models: what they write and show is what the library has."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from command_line import Run
+
+import mirenc
+from mirenc.graph import build_graph
+from mirenc.ir import read_ir, statements_of
+from mirenc.pretraining.corpus import Corpus
+from mirenc.tokenizer import IRTokenizer
+from mirenc.weights import load_files
+
+FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
+VERBS = ("embed", "inspect", "graph", "tokenizer", "corpus", "pretrain", "models")
+
+
+# -- help ----------------------------------------------------------------------------------------------
+def test_version(run: Run) -> None:
+    assert run("--version").ok().out == f"mirenc {mirenc.__version__}\n"
+
+
+def test_help_lists_the_verbs_and_each_has_its_own(run: Run) -> None:
+    shown = run("--help").ok().out
+    for verb in VERBS:
+        assert f"\n  {verb} " in shown
+        own = run(verb, "-h").ok().out
+        assert own.startswith("Usage: mirenc " + verb)
+        assert "--help" in own
+    assert run("tokenizer", "train", "--help").ok().out.startswith("Usage: mirenc tokenizer train")
+
+
+def test_without_a_verb_there_is_help(run: Run) -> None:
+    result = run()
+    assert result.code == 2
+    assert "embed" in result.out + result.err
+
+
+def test_help_starts_without_the_heavy_packages(spawn: Run) -> None:
+    """The time of `mirenc --help` is that of its imports."""
+    heavy = "numpy", "torch", "tokenizers", "llvmlite", "pyarrow", "scipy"
+    code = (
+        "import sys; from mirenc.cli import app; app(['--help'], standalone_mode=False); "
+        f"sys.exit(str(sorted(set(sys.modules) & set({heavy!r}))))"
+    )
+    result = spawn(shell=f'"$1" -c "{code}"')
+    assert "embed" in result.out
+    assert result.err.strip() == "[]"
+
+
+# -- inspect -------------------------------------------------------------------------------------------
+def test_inspect_as_json(run: Run, model_dir: Path, ir: Path) -> None:
+    facts = json.loads(run("inspect", "--model", model_dir, "--json", "-n", "0", ir).ok().out)
+    module = read_ir(ir)
+    graph = build_graph(module)
+    tokenizer = load_files(model_dir).tokenizer
+    assert (facts["file"], facts["content_hash"]) == (str(ir), module.content_hash)
+    assert (facts["model"], facts["normalisation"]) == ("random", "locals")
+    assert [facts[name] for name in ("functions", "defined", "blocks", "instructions")] == [3, 2, 4, 6]
+    assert facts["opcodes"] == {"ret": 3, "call": 1, "icmp": 1, "br": 1}
+    assert sum(facts["nodes"].values()) == graph.node_count
+    assert sum(facts["edges"].values()) == graph.edge_index.shape[1]
+    found = statements_of(module, "locals")
+    assert facts["statements"] == len(found)
+    assert facts["distinct_statements"] == len(set(found.texts))
+    assert [entry["statement"] for entry in facts["listing"]] == [found[number] for number in range(len(found))]
+    for entry in facts["listing"]:
+        assert entry["tokens"][0] == "[CLS]"
+        assert entry["tokens"] == [tokenizer.vocab[token] for token in tokenizer.encode(entry["statement"])]
+    mean = sum(len(entry["tokens"]) for entry in facts["listing"]) / len(found)
+    assert facts["mean_tokens"] == pytest.approx(mean, abs=0.005)
+    assert facts["truncation_rate"] == 0
+
+
+def test_inspect_as_text(run: Run, model_dir: Path, ir: Path) -> None:
+    shown = run("inspect", "--model", model_dir, "-n", "2", ir).ok().out
+    lines = shown.splitlines()
+    assert lines[0] == f"file                 {ir}"
+    assert "instructions         6" in lines
+    assert "truncation rate      0.00 %" in lines
+    total = len(statements_of(read_ir(ir), "locals"))
+    assert lines[-1] == f"... {total - 2} more; -n 0 shows all"
+    assert run("inspect", "--model", model_dir, "-n", "0", ir).ok().out.splitlines()[-1] != lines[-1]
+
+
+def test_inspect_one_function(run: Run, model_dir: Path, ir: Path) -> None:
+    facts = json.loads(run("inspect", "--model", model_dir, "--json", "-f", "second", ir).ok().out)
+    assert [entry["statement"] for entry in facts["listing"]] == ["ret void"]
+    run("inspect", "--model", model_dir, "-f", "third", ir).failed("no function 'third' in ", "first, second")
+
+
+def test_inspect_reads_standard_input(run: Run, model_dir: Path, ir: Path) -> None:
+    facts = json.loads(run("inspect", "--model", model_dir, "--json", "-", stdin=ir.read_bytes()).ok().out)
+    assert (facts["file"], facts["content_hash"]) == ("<stdin>", read_ir(ir).content_hash)
+
+
+# -- graph ---------------------------------------------------------------------------------------------
+def test_graph_as_json(run: Run, ir: Path, tmp_path: Path) -> None:
+    shown = run("graph", ir).ok().out
+    found = json.loads(shown)
+    graph = build_graph(read_ir(ir))
+    assert [node["text"] for node in found["nodes"]] == [graph.texts[row] for row in graph.node_text_row]
+    assert found["nodes"][0]["text"] == "[external]"
+    assert {edge["flow"] for edge in found["edges"]} == {"control", "data", "call"}
+    assert [[edge[end] for edge in found["edges"]] for end in ("source", "target")] == graph.edge_index.tolist()
+    # br's true branch has position 0, its false branch 1.
+    (branch,) = [node["id"] for node in found["nodes"] if node["text"] == "br"]
+    after = [edge for edge in found["edges"] if edge["source"] == branch and edge["flow"] == "control"]
+    assert sorted(edge["position"] for edge in after) == [0, 1]
+    result = run("graph", ir, "-o", tmp_path / "g.json")
+    assert (result.code, result.out) == (0, "")
+    assert (tmp_path / "g.json").read_text(encoding="utf-8") == shown
+    assert [path.name for path in tmp_path.glob("g.*")] == ["g.json"]
+
+
+def test_graph_as_dot(run: Run, ir: Path, tmp_path: Path) -> None:
+    assert run("graph", ir, "-o", tmp_path / "g.dot").code == 0
+    lines = (tmp_path / "g.dot").read_text(encoding="utf-8").splitlines()
+    graph = build_graph(read_ir(ir))
+    assert (lines[0], lines[-1]) == ("digraph program {", "}")
+    assert sum(" -> " in line for line in lines) == graph.edge_index.shape[1]
+    assert sum("shape=" in line for line in lines) == graph.node_count
+    assert sum("shape=diamond" in line for line in lines) == 2  # 10 and 0
+
+
+def test_graph_as_arrays(run: Run, ir: Path, tmp_path: Path) -> None:
+    assert run("graph", "--normalisation", "none", ir, "-o", tmp_path / "g.npz").code == 0
+    graph = build_graph(read_ir(ir), normalisation="none")
+    with np.load(tmp_path / "g.npz", allow_pickle=False) as stored:
+        np.testing.assert_array_equal(stored["edge_index"], graph.edge_index)
+        np.testing.assert_array_equal(stored["node_kind"], graph.node_kind)
+        assert [stored["texts"][row] for row in stored["node_full_text_row"]] == [
+            graph.texts[row] for row in graph.node_full_text_row
+        ]
+
+
+# -- tokenizer -----------------------------------------------------------------------------------------
+def test_tokenizer_train_and_report(run: Run, ir: Path, tmp_path: Path) -> None:
+    output = tmp_path / "tokenizer.json"
+    words = ("tokenizer", "train", FIXTURES / "handwritten" / "calls.ll", ir, "-o", output, "--vocab-size", "300")
+    shown = run(*words, "--max-length", "32", "--normalisation", "none").ok().out
+    trained = IRTokenizer.from_file(output)
+    assert (trained.config.max_length, trained.config.normalisation) == (32, "none")
+    assert shown.startswith(f"{output}: {trained.vocab_size} pieces\n")
+    assert trained.vocab_size <= 300
+    lines = run("tokenizer", "report", output, ir).ok().out.splitlines()
+    texts = statements_of(read_ir(ir), "none").texts
+    report = trained.report(texts)
+    assert lines == [
+        str(output),
+        f"statements        {len(texts)}",
+        f"mean tokens       {report.mean_tokens:.2f}",
+        f"[UNK] rate        {100 * report.unk_rate:.4f} %",
+        f"truncation rate   {100 * report.truncation_rate:.3f} %",
+    ]
+
+
+def test_tokenizer_of_good_and_bad_files(run: Run, ir: Path, tmp_path: Path) -> None:
+    output = tmp_path / "tokenizer.json"
+    result = run("tokenizer", "train", "none.ll", ir, "-o", output)
+    assert (result.code, len(result.error_lines)) == (1, 2)
+    assert result.error_lines[0] == "mirenc: warning: none.ll: no such file. Check the path"
+    assert IRTokenizer.from_file(output).vocab_size > 5
+    result = run("tokenizer", "report", output, "none.ll", ir)
+    assert (result.code, len(result.error_lines), len(result.out.splitlines())) == (1, 2, 5)
+
+
+def test_tokenizer_of_bad_files_only(run: Run, ir: Path, tmp_path: Path) -> None:
+    output = tmp_path / "tokenizer.json"
+    run("tokenizer", "train", "none.ll", "-o", output).failed("none.ll: no such file")
+    assert (
+        run("tokenizer", "train", "none.ll", "nor.ll", "-o", output)
+        .error_lines[-1]
+        .startswith("mirenc: error: no statements to train on")
+    )
+    assert not output.exists()
+    run("tokenizer", "train", ir, "-o", tmp_path / "none" / "x.json").failed("output folder", "mkdir -p")
+    run("tokenizer", "report", output, ir).failed(f"{output}: No such file or directory")
+    for content in (b"{}", b"[1]", b"\xff\xfe", b"define"):
+        output.write_bytes(content)
+        run("tokenizer", "report", output, ir).failed(f"{output}: not a mirenc tokenizer")
+
+
+# -- corpus --------------------------------------------------------------------------------------------
+@pytest.fixture
+def projects(tmp_path: Path, ir: Path) -> Path:
+    """Two projects; one holds the same module twice."""
+    top = tmp_path / "projects"
+    for name, source in (
+        ("one/a.ll", ir),
+        ("one/sub/copy.ll", ir),
+        ("two/b.ll", FIXTURES / "handwritten" / "functions.ll"),
+    ):
+        (top / name).parent.mkdir(parents=True, exist_ok=True)
+        (top / name).write_bytes(source.read_bytes())
+    return top
+
+
+def test_corpus_build(run: Run, projects: Path, tmp_path: Path) -> None:
+    output = tmp_path / "new" / "corpus"
+    shown = run("corpus", "build", projects, "-o", output, "--vocab-size", "300").ok().out
+    corpus = Corpus.load(output)
+    assert shown == f"{output}: {corpus!r} of 3 files\n"
+    assert (corpus.names, corpus.projects) == (["one/a.ll", "two/b.ll"], ["one", "two"])
+    module = read_ir(projects / "one" / "a.ll")
+    texts = statements_of(module, "locals")
+    decoded = [
+        corpus.tokenizer.decode(corpus.text_ids[corpus.text_start[row] : corpus.text_start[row + 1]])
+        for row in corpus[0].statement_row
+    ]
+    wanted = [corpus.tokenizer.decode(corpus.tokenizer.encode(texts[number])) for number in range(len(texts))]
+    assert decoded == wanted
+    np.testing.assert_array_equal(corpus[0].edge_index, build_graph(module).edge_index)
+
+
+def test_corpus_with_a_given_tokenizer(run: Run, model_dir: Path, projects: Path, tmp_path: Path) -> None:
+    given = model_dir / "tokenizer.json"
+    run("corpus", "build", projects, "-o", tmp_path / "corpus", "--tokenizer", given).ok()
+    assert Corpus.load(tmp_path / "corpus").tokenizer.vocab == IRTokenizer.from_file(given).vocab
+
+
+def test_corpus_of_good_and_bad_files(run: Run, projects: Path, tmp_path: Path) -> None:
+    (projects / "two" / "bad.ll").write_text("nonsense\n", encoding="utf-8")
+    result = run("corpus", "build", projects, "-o", tmp_path / "corpus", "--vocab-size", "300")
+    assert result.code == 1
+    assert result.error_lines[0].startswith(f"mirenc: warning: {projects}/two/bad.ll: line 1, column 1: ")
+    assert result.error_lines[1].startswith("mirenc: error: 1 of 4 files failed (listed above)")
+    assert len(Corpus.load(tmp_path / "corpus")) == 2
+
+
+def test_corpus_of_nothing(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "bare").mkdir()
+    run("corpus", "build", tmp_path / "bare", "-o", tmp_path / "corpus").failed("is a folder without IR files")
+    (tmp_path / "bare" / "bad.ll").write_text("nonsense\n", encoding="utf-8")
+    run("corpus", "build", tmp_path / "bare", "-o", tmp_path / "corpus").failed("bad.ll: line 1, column 1: ")
+
+
+# -- models --------------------------------------------------------------------------------------------
+def test_models_show_and_verify(run: Run, model_dir: Path) -> None:
+    assert run("models", "show", model_dir).ok().out == "# random\n\n"
+    lines = run("models", "verify", model_dir).ok().out.splitlines()
+    assert lines[0] == "random: 5 files as released"
+    assert lines[1].startswith("random: golden vectors reproduced (largest difference ")
+    run("models", "show", "none").failed("unknown model 'none'")
+
+
+def test_models_list_is_what_is_packaged(run: Run) -> None:
+    lines = run("models", "list").ok().out.splitlines()
+    assert [line.split()[0] for line in lines] == mirenc.list_models()
+    for line in lines:
+        files = load_files(line.split()[0])
+        text, graph = files.config.text.hidden, files.config.graph.out
+        assert f" {text}+{graph} dimensions  {files.parameter_count:,} parameters  {files.digest[:12]}" in line
+
+
+# -- pretrain ------------------------------------------------------------------------------------------
+def test_pretrain_names_what_it_misses(run: Run, tmp_path: Path) -> None:
+    """That it trains is for tests/pretraining; here: its words when it cannot."""
+    config = tmp_path / "p.toml"
+    words = ("pretrain", config, "--corpus", tmp_path / "none", "-o", tmp_path / "run")
+    run(*words).failed(f"{config}: no such file")
+    config.write_text("sed = 1\n", encoding="utf-8")
+    run(*words).failed(f"{config}: unknown key 'sed'; did you mean 'seed'?")
+    config.write_text("seed = [\n", encoding="utf-8")
+    result = run(*words)
+    assert (result.code, result.err.count("\n")) == (1, 1)
+    assert result.err.startswith(f"mirenc: error: {config}: not TOML: ")
+    config.write_text("", encoding="utf-8")
+    run(*words).failed(f"{tmp_path}/none: no corpus", "mirenc corpus build")
