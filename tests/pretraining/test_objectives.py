@@ -10,6 +10,8 @@ import pytest
 import torch
 from torch import Tensor
 
+from mirenc.config import PretrainConfig
+from mirenc.errors import ConfigError
 from mirenc.graph import Flow
 from mirenc.pretraining.corpus import CorpusModule
 from mirenc.pretraining.objectives import GraphBatch, gae_loss, igm_loss, make_graph_batch, mask_tokens, mlm_loss
@@ -222,6 +224,7 @@ def test_igm_loss_falls_when_pairs_are_told_apart() -> None:
     assert igm_loss(InnerProduct, right, right.flip(0)).item() == pytest.approx(50)
 
 
-def test_igm_loss_of_one_pair_is_a_number() -> None:
-    # `batch = 1` is a configuration that is accepted.
-    assert torch.isfinite(igm_loss(InnerProduct, torch.ones(1, 2), torch.ones(1, 2)))
+def test_matching_needs_two_modules() -> None:
+    """A negative is another module's graph: with one there is none, and the loss would be 0 / 0."""
+    with pytest.raises(ConfigError, match=r"igm\.batch must be at least 2"):
+        PretrainConfig.from_dict({"igm": {"steps": 1, "batch": 1, "learning_rate": 1e-3}})
