@@ -16,7 +16,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from mirenc.ir.grammar import LABEL_TYPE, Form
+from mirenc.ir.grammar import Form
+from mirenc.ir.parser import LABEL_TYPE
 
 __all__ = [
     "IRArgument",

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mirenc.errors import IRParseError
-from mirenc.ir.grammar import Form, Parser, parse_form
+from mirenc.ir.grammar import Form, parse_form
 from mirenc.ir.module import (
     FunctionHeader,
     IRArgument,
@@ -28,6 +28,7 @@ from mirenc.ir.module import (
     OperandKind,
     TextTable,
 )
+from mirenc.ir.parser import Parser
 from mirenc.ir.symbols import display_symbols
 
 __all__ = ["join_lines", "label_name", "read_canonical", "split_locals"]
