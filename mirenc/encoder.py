@@ -12,7 +12,7 @@ import io
 import json
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeGuard
 
@@ -76,7 +76,9 @@ class Embedding:
     counts : dict
         functions, defined, blocks, instructions, statements, distinct_statements, nodes, edges.
     content_hash : str
-        SHA-256 of the canonical text.
+        SHA-256 of the canonical text: the same for one module as text and as bitcode.
+    file_hash : str
+        SHA-256 of the file's bytes, decompressed; "" for IR that came from no file.
     """
 
     level: str
@@ -86,6 +88,7 @@ class Embedding:
     functions: list[str]
     counts: dict[str, int]
     content_hash: str
+    file_hash: str = ""
 
     @property
     def vector(self) -> Float32:
@@ -95,7 +98,7 @@ class Embedding:
     def to_bytes(self) -> bytes:
         """The embedding as an ``.npz`` in memory, for the cache."""
         meta: dict[str, Any] = {"level": self.level, "names": self.names, "functions": self.functions}
-        meta |= {"counts": self.counts, "content_hash": self.content_hash}
+        meta |= {"counts": self.counts, "content_hash": self.content_hash, "file_hash": self.file_hash}
         stream = io.BytesIO()
         packed = np.frombuffer(json.dumps(meta).encode("utf-8"), dtype=np.uint8)
         np.savez(stream, text=self.text, graph=self.graph, meta=packed)
@@ -242,17 +245,20 @@ class Encoder:
             Told (texts encoded now, texts to encode) while the text encoder works.
         """
         _check("level", level, LEVELS)
-        key = None
+        if not _is_path(ir):
+            return self._embed(self.read(ir), level, advance)
+        if language_of(ir) is not None:
+            embedding = self._embed(self.read(ir), level, advance)
+            return replace(embedding, file_hash=hashlib.sha256(Path(ir).read_bytes()).hexdigest())
+        given = read_input(ir, max_bytes=self.options.max_bytes)
         # A whole file seen before needs neither LLVM nor the model. Sources depend on the compiler: not kept.
-        if self.cache and _is_path(ir) and language_of(ir) is None:
-            given = read_input(ir, max_bytes=self.options.max_bytes)
-            key = cache_key(f"file-{level}", given.data)
-            stored = self.cache.get([key]).get(key)
-            if stored is not None:
-                return Embedding.from_bytes(stored, given.name)
-            ir = parse_ir(given.data, name=given.name, options=self.options)
-        embedding = self._embed(self.read(ir), level, advance)
-        if key is not None and self.cache:
+        key = cache_key(f"file-{level}", given.data)
+        stored = self.cache.get([key]).get(key) if self.cache else None
+        if stored is not None:
+            return Embedding.from_bytes(stored, given.name)
+        module = parse_ir(given.data, name=given.name, options=self.options)
+        embedding = replace(self._embed(module, level, advance), file_hash=hashlib.sha256(given.data).hexdigest())
+        if self.cache:
             self.cache.put({key: embedding.to_bytes()})
         return embedding
 

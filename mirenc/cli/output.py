@@ -95,6 +95,7 @@ class _Lines(_Base):
         vectors = embedding.part(self.part)
         shared = {
             "file": name,
+            "file_hash": embedding.file_hash,
             "content_hash": embedding.content_hash,
             **self.head,
             "counts": embedding.counts,
@@ -149,7 +150,14 @@ class _Table(_Base):
     def add(self, name: str, embedding: Embedding) -> None:
         self.vectors.append(embedding.part(self.part))
         self.file_row += [len(self.files)] * len(embedding.names)
-        self.files.append({"file": name, "content_hash": embedding.content_hash, "counts": embedding.counts})
+        self.files.append(
+            {
+                "file": name,
+                "file_hash": embedding.file_hash,
+                "content_hash": embedding.content_hash,
+                "counts": embedding.counts,
+            }
+        )
         self.names += embedding.names
         self.functions += embedding.functions
 
@@ -199,6 +207,7 @@ class _Table(_Base):
             names=np.array(self._npz_names(), dtype=np.str_),
             functions=np.array(self.functions, dtype=np.str_),
             files=np.array([file["file"] for file in self.files], dtype=np.str_),
+            file_hash=np.array([file["file_hash"] for file in self.files], dtype=np.str_),
             content_hash=np.array([file["content_hash"] for file in self.files], dtype=np.str_),
             file_row=np.array(self.file_row, dtype=np.int64),
             meta=np.array(json.dumps({**self.head, "files": self.files}), dtype=np.str_),
@@ -215,6 +224,7 @@ class _Table(_Base):
         values = pa.array(vectors.ravel(), type=pa.float32())
         columns: dict[str, Any] = {
             "file": _valid([self.files[row]["file"] for row in self.file_row]),
+            "file_hash": [self.files[row]["file_hash"] for row in self.file_row],
             "content_hash": [self.files[row]["content_hash"] for row in self.file_row],
             "name": _valid(self.names),
             "function": self.functions,

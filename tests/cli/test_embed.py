@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import json
 import lzma
 import os
@@ -47,10 +48,11 @@ def vectors(found: list[dict]) -> np.ndarray:
 def test_stdout_is_one_json_object_with_all_that_made_it(run: Run, model_dir: Path, encoder: Encoder, ir: Path) -> None:
     (row,) = rows(run("embed", "--no-cache", "--model", model_dir, ir).ok().out)
     assert list(row) == [
-        *("file", "content_hash", "model", "model_digest", "mirenc", "level", "part", "counts", "vector")
+        *("file", "file_hash", "content_hash", "model", "model_digest", "mirenc", "level", "part", "counts", "vector")
     ]
     assert row["file"] == str(ir)
     assert row["content_hash"] == parse_ir(SOURCE).content_hash
+    assert row["file_hash"] == hashlib.sha256(ir.read_bytes()).hexdigest()
     assert (row["model"], row["model_digest"]) == ("random", encoder.files.digest)
     assert (row["mirenc"], row["level"], row["part"]) == (mirenc.__version__, "module", "both")
     assert row["counts"] == encoder.embed_parts(ir).counts
@@ -137,7 +139,16 @@ def test_npz(run: Run, model_dir: Path, encoder: Encoder, folder: Path, tmp_path
     write(run, model_dir, folder, tmp_path / "x.npz", level)
     files, wanted = expected(encoder, folder, level)
     with np.load(tmp_path / "x.npz", allow_pickle=False) as stored:
-        assert set(stored) == {"vectors", "names", "functions", "files", "content_hash", "file_row", "meta"}
+        assert set(stored) == {
+            "vectors",
+            "names",
+            "functions",
+            "files",
+            "file_hash",
+            "content_hash",
+            "file_row",
+            "meta",
+        }
         np.testing.assert_array_equal(stored["vectors"], wanted)
         meta = json.loads(str(stored["meta"]))
         says_who(meta, encoder, level)
@@ -156,7 +167,7 @@ def test_parquet(run: Run, model_dir: Path, encoder: Encoder, folder: Path, tmp_
     table = pq.read_table(tmp_path / "x.parquet")
     says_who(json.loads(table.schema.metadata[b"mirenc"]), encoder, level)
     counts = encoder.embed_parts(files[1]).counts
-    assert table.column_names == ["file", "content_hash", "name", "function", *counts, "vector"]
+    assert table.column_names == ["file", "file_hash", "content_hash", "name", "function", *counts, "vector"]
     last = table.slice(len(wanted) - LEVELS[level]).to_pylist()
     assert {row["file"] for row in last} == {files[1]}
     assert {row["content_hash"] for row in last} == {parse_ir(SOURCE).content_hash}
