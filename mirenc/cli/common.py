@@ -20,11 +20,12 @@ if TYPE_CHECKING:
 Inputs = Annotated[
     list[str],
     typer.Argument(
+        metavar="INPUT...",
         help="IR (.ll .bc, also .gz .xz .zst), source (.c .cpp .cl .cu), folders of IR, or - for stdin.",
         show_default=False,
     ),
 ]
-Input = Annotated[str, typer.Argument(help="IR or source file, or - for stdin.", show_default=False)]
+Input = Annotated[str, typer.Argument(metavar="INPUT", help="IR or source file, or - for stdin.", show_default=False)]
 Model = Annotated[
     str | None,
     typer.Option("--model", "-m", help="Model name or folder. [default: the packaged one]"),
