@@ -35,7 +35,6 @@ def graph(
 
     if output is not None:
         check_path(output)
-        common.check_output(output)
     if backend == "programl":
         # LLVM 10 reads the file as it was written, not LLVM 22's print of it.
         from mirenc.graph.programl import DEFAULT_TIMEOUT, build_programl

@@ -12,6 +12,7 @@ from mirenc.cli import common
 
 if TYPE_CHECKING:
     from mirenc.ir import ReadOptions
+    from mirenc.tokenizer import TokenizerReport
 
 app = typer.Typer(help="Train and examine WordPiece tokenizers.", no_args_is_help=True)
 
@@ -79,10 +80,7 @@ def report(
     failures.finish()
 
 
-def _print_report(head: str, found: object) -> None:
-    from mirenc.tokenizer import TokenizerReport
-
-    assert isinstance(found, TokenizerReport)
+def _print_report(head: str, found: TokenizerReport) -> None:
     typer.echo(head)
     typer.echo(f"statements        {found.statements}")
     typer.echo(f"mean tokens       {found.mean_tokens:.2f}")

@@ -130,7 +130,7 @@ def check_path(path: str | os.PathLike[str]) -> None:
     GraphError
         Unknown suffix.
     IRFileError
-        The folder does not exist.
+        The folder does not exist, or a folder has the file's name.
     """
     suffix = Path(path).suffix
     if suffix not in SUFFIXES:
@@ -139,6 +139,8 @@ def check_path(path: str | os.PathLike[str]) -> None:
         )
     if not Path(path).parent.is_dir():
         raise IRFileError(f"output folder {Path(path).parent} does not exist. Type: mkdir -p {Path(path).parent}")
+    if os.path.isdir(path):
+        raise IRFileError(f"output {os.fspath(path)} is a folder. Name a file in it")
 
 
 def save_graph(graph: ProgramGraph, path: str | os.PathLike[str]) -> None:

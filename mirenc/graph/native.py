@@ -248,7 +248,7 @@ class _Texts:
     def variables(self, types: NDArray[np.int32], producers: Int64) -> tuple[Int64, Int64]:
         names = None
         if self.normalisation == "none":
-            names = [self.module.operand_texts(producer)[0] for producer in producers.tolist()]
+            names = [self.module.local_names(producer)[0] for producer in producers.tolist()]
         # ProGraML shortens the type of a result in its full text, that of an argument not.
         return self._named(types, names, [_short_type(text) for text in self.module.types])
 

@@ -276,7 +276,7 @@ class IRModule:
         """Names of globals, aliases and ifuncs, without ``@``."""
         return [global_name(line)[1:].strip('"') for line in self.global_lines]
 
-    def operand_texts(self, instruction: int) -> list[str]:
+    def local_names(self, instruction: int) -> list[str]:
         """Local names in an instruction's text, in order: what fills the placeholders of its form."""
         from mirenc.ir.reader import split_locals
 
@@ -391,14 +391,14 @@ class IRInstruction:
     @property
     def result(self) -> str | None:
         """Name of the result without ``%``, or None."""
-        return self.module.operand_texts(self.index)[0].strip('"') if self.form.has_result else None
+        return self.module.local_names(self.index)[0].strip('"') if self.form.has_result else None
 
     @property
     def operands(self) -> list[IROperand]:
         """Operands in LLVM 10's order."""
         arrays = self.module.arrays
         first = arrays.operand_start[self.index]
-        names = self.module.operand_texts(self.index)
+        names = self.module.local_names(self.index)
         operands = []
         for offset, operand in enumerate(self.form.operands):
             kind = OperandKind(int(arrays.operand_kind[first + offset])).name.lower()

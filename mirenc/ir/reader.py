@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import itertools
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -36,6 +37,7 @@ __all__ = ["join_lines", "label_name", "read_canonical", "split_locals"]
 _LOCAL = re.compile(r"%([-a-zA-Z$._0-9]+)")
 # With quotes in the line, strings must be stepped over: `%` and names may stand inside them.
 _LOCAL_OR_STRING = re.compile(r'%(?:([-a-zA-Z$._0-9]+)|("[^"]*"))|[@!c]?"[^"]*"')
+_PLACEHOLDER_OR_STRING = re.compile(r'%|[@!c]?"[^"]*"')
 _NODE = r"!(?:\d+|DI\w+\([^()]*\))"
 _ATTACHMENTS = re.compile(rf", ![-\w.$\\]+ {_NODE}(?:, ![-\w.$\\]+ {_NODE})*$", re.MULTILINE)
 _DEBUG_RECORD = re.compile(r"\n    #dbg_[^\n]*")
@@ -79,6 +81,19 @@ def split_locals(line: str) -> tuple[str, list[str]]:
     return "".join(pieces) + line[at:], names
 
 
+def _fill(template: str, slots: Sequence[int], names: Sequence[str]) -> str:
+    """Put names back into some of a template's placeholders; a ``%`` inside a string is none."""
+    count = itertools.count()
+
+    def fill(match: re.Match[str]) -> str:
+        if match[0] != "%":
+            return match[0]
+        slot = next(count)
+        return "%" + names[slot] if slot in slots else "%"
+
+    return _PLACEHOLDER_OR_STRING.sub(fill, template)
+
+
 def label_name(line: str) -> str:
     """Name of the block a label line begins, as printed (quotes are part of a printed name: `5` is not `"5"`)."""
     match = _LABEL.match(line)
@@ -109,12 +124,7 @@ class _Forms:
         key = (template, *(names[slot] for slot in pattern.name_slots))
         entry = self.by_names.get(key)
         if entry is None:
-            pieces = template.strip().split("%")
-            filled = set(pattern.name_slots)
-            text = pieces[0] + "".join(
-                "%" + (names[slot] if slot in filled else "") + piece for slot, piece in enumerate(pieces[1:])
-            )
-            form = parse_form(text, self.display)
+            form = parse_form(_fill(template.strip(), pattern.name_slots, names), self.display)
             entry = self.by_names[key] = (self._append(form), form)
         return entry
 

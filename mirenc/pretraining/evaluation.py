@@ -121,12 +121,7 @@ def evaluate_gae(trainer: Trainer, *, limit: int = 300) -> Figures:
     for module in modules:
         graphs = make_graph_batch([corpus[module]], np.random.default_rng([_SEED, int(module)]))
         with torch.inference_mode():
-            per_flow = trainer.model.graph(
-                trainer.features(graphs.features_row),
-                graphs.node_kind,
-                graphs.edge_index,
-                graphs.edge_flow,
-            )
+            per_flow = trainer.encode_graphs(graphs)
         for flow in Flow:
             positive, negative = graphs.pairs[flow]
             if positive.shape[1] < 10:
@@ -208,12 +203,7 @@ def _graph_vectors(trainer: Trainer, modules: NDArray[np.int64]) -> torch.Tensor
     for module in modules:
         graphs = make_graph_batch([trainer.corpus[module]], np.random.default_rng(0))
         with torch.inference_mode():
-            per_flow = trainer.model.graph(
-                trainer.features(graphs.features_row),
-                graphs.node_kind,
-                graphs.edge_index,
-                graphs.edge_flow,
-            )
+            per_flow = trainer.encode_graphs(graphs)
             out.append(trainer.model.graph.combine(per_flow).mean(0))
     return torch.stack(out)
 

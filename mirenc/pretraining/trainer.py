@@ -26,6 +26,7 @@ from mirenc.model.mirencoder import MIREncoder
 from mirenc.model.numpy_runtime import NumpyRuntime
 from mirenc.pretraining.corpus import Corpus
 from mirenc.pretraining.objectives import (
+    GraphBatch,
     gae_loss,
     igm_loss,
     make_graph_batch,
@@ -136,7 +137,13 @@ class Trainer:
         )
         return mlm_loss(self.model, torch.from_numpy(ids), torch.from_numpy(masked), torch.from_numpy(chosen))
 
-    def features(self, rows: Tensor) -> Tensor:
+    def encode_graphs(self, graphs: GraphBatch) -> list[Tensor]:
+        """Node vectors of a batch, one (N, d) matrix a flow, by the present graph encoder."""
+        features = self._features(graphs.features_row)
+        per_flow: list[Tensor] = self.model.graph(features, graphs.node_kind, graphs.edge_index, graphs.edge_flow)
+        return per_flow
+
+    def _features(self, rows: Tensor) -> Tensor:
         """Node features of some texts; the token embedding stays as MLM left it."""
         distinct, inverse = torch.unique(rows, return_inverse=True)
         ids = torch.from_numpy(self.corpus.padded_ids(distinct.numpy()))
@@ -148,12 +155,7 @@ class Trainer:
         """Encode the graphs of one step: module numbers, graph vectors (B, d), GAE loss."""
         numbers = self._graph_modules(stage, step, batch)
         graphs = make_graph_batch([self.corpus[number] for number in numbers], self._rng(stage, step))
-        per_flow = self.model.graph(
-            self.features(graphs.features_row),
-            graphs.node_kind,
-            graphs.edge_index,
-            graphs.edge_flow,
-        )
+        per_flow = self.encode_graphs(graphs)
         nodes = self.model.graph.combine(per_flow)  # (N, d)
         sums = nodes.new_zeros(len(numbers), nodes.shape[1]).index_add(0, graphs.graph_of, nodes)
         sizes = torch.bincount(graphs.graph_of, minlength=len(numbers)).unsqueeze(-1)

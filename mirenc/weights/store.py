@@ -178,7 +178,7 @@ def save_files(
 ) -> Path:
     """Write a model folder; weights are stored as float16.
 
-    ``golden.json`` and the checksums are written by `write_golden` of `mirenc.encoder` and `seal`.
+    The folder is sealed; `mirenc.golden.write_golden` adds ``golden.json`` and seals it again.
     """
     from safetensors.numpy import save
 

@@ -520,3 +520,15 @@ def test_level_none_of_the_fixtures_has_no_attachment_and_no_group(fixture_modul
             if re.search(r" #\d+|, ![a-zA-Z][\w.]* !\d+", bare):
                 found.append((name, text))
     assert found == []
+
+
+def test_a_percent_sign_in_a_string_is_no_placeholder() -> None:
+    """Named types are put back into a template by number: what stands in its strings must not be counted."""
+    text = (FIXTURES / "handwritten" / "percent_in_strings.ll").read_text(encoding="utf-8")
+    found = statements_of(parse_ir(text))
+    assert [found[number] for number in range(found.first_instruction, len(found))] == [
+        'call void asm sideeffect "movl $0, %eax; movl %ebx, %ecx", "*m,~{memory}"(ptr %)',
+        '% = insertvalue { %struct.s, [3 x i8] } { %struct.s zeroinitializer, [3 x i8] c"a%b" }, %struct.s %, 0',
+        "store { %struct.s, [3 x i8] } %, ptr %",
+        "ret void",
+    ]
