@@ -16,6 +16,7 @@ __all__ = [
     "GraphEncoderConfig",
     "MatchingConfig",
     "ModelConfig",
+    "PoolingConfig",
     "PretrainConfig",
     "StageConfig",
     "TextEncoderConfig",
@@ -110,6 +111,21 @@ class MatchingConfig(_Config):
     hidden: int = Field(256, ge=8)
 
 
+class PoolingConfig(_Config):
+    """From vectors of statements and nodes to vectors of modules and functions: `mirenc.model.pooling`.
+
+    Attributes
+    ----------
+    weighting : str
+        A text that occurs n times weighs n (``count``, the paper's mean) or sqrt(n) (``sqrt``).
+    whiten : bool
+        Whether the model has a whitening map, fitted on its training modules.
+    """
+
+    weighting: Literal["count", "sqrt"] = "count"
+    whiten: bool = False
+
+
 class ModelConfig(_Config):
     """Architecture of one model; saved beside its weights, and all that is needed to build it."""
 
@@ -117,20 +133,24 @@ class ModelConfig(_Config):
     text: TextEncoderConfig = TextEncoderConfig()
     graph: GraphEncoderConfig = GraphEncoderConfig()
     matching: MatchingConfig = MatchingConfig()
+    pooling: PoolingConfig = PoolingConfig()
 
 
+_POOLING = PoolingConfig(weighting="sqrt", whiten=True)
 PRESETS: dict[str, ModelConfig] = {
-    "tiny": ModelConfig(),
+    "tiny": ModelConfig(pooling=_POOLING),
     "small": ModelConfig(
         tokenizer=TokenizerConfig(vocab_size=8192),
         text=TextEncoderConfig(hidden=256, layers=4, heads=4, feed_forward=1024),
         graph=GraphEncoderConfig(hidden=256, out=192),
+        pooling=_POOLING,
     ),
     # The paper's size: 22 M parameters.
     "base": ModelConfig(
         tokenizer=TokenizerConfig(vocab_size=28672),
         text=TextEncoderConfig(hidden=384, layers=6, heads=12, feed_forward=1536),
         graph=GraphEncoderConfig(hidden=384, out=256),
+        pooling=_POOLING,
     ),
 }
 
@@ -170,29 +190,74 @@ class StageConfig(_Config):
 
 
 class PretrainConfig(_Config):
-    """One pre-training run: MLM -> GAE -> IR-graph matching (paper section 3)."""
+    """One pre-training run (paper section 3).
+
+    ``schedule = "sequential"`` is the paper's MLM -> GAE -> IR-graph matching. ``"joint"`` takes all three losses at
+    each of ``mlm.steps`` steps, on ``mlm.batch`` statements and ``igm.batch`` modules, at ``mlm``'s learning rate. A
+    sequential stage of 0 steps is left out: ``gae.steps = igm.steps = 0`` is the paper's text-only model,
+    ``mlm.steps = igm.steps = 0`` its graph-only one.
+
+    Attributes
+    ----------
+    preset : str
+        Architecture.
+    held_out_share : float
+        Share of the modules, in whole projects, that training never sees.
+    mask_share : float
+        Share of the tokens MLM predicts.
+    frequency_temper : float
+        A distinct statement is drawn with weight count ** temper.
+    max_nodes : int
+        Modules with larger graphs are left out of GAE and matching.
+    matching_modules : int or None
+        Matching draws from this many modules, so that the text encoder has fewer statements to encode; None: from all.
+    matching_statements : int
+        Statements of a module drawn for its text vector in ``joint``, where the text encoder moves.
+    hard_negatives : float
+        Share of the matching steps whose modules are of nearly equal size.
+    optimiser : str
+        ``muon`` takes Muon for the Transformer's matrices and AdamW for everything else.
+    clip_norm : float
+        Gradients are scaled down to this norm.
+    checkpoint_every : int
+        Steps between checkpoints.
+    device : str
+        ``auto`` takes a GPU where there is one.
+    threads : int
+        Of a process, on a CPU.
+    precision : str
+        Of the text encoder's matrix products; weights stay float32.
+    """
 
     preset: Literal["tiny", "small", "base"] = "tiny"
+    schedule: Literal["sequential", "joint"] = "sequential"
     seed: int = 0
     held_out_share: float = Field(0.1, gt=0, lt=0.5)
     mask_share: float = Field(0.15, gt=0, lt=1)
-    frequency_temper: float = Field(0.5, ge=0, le=1, description="statement weight = count ** temper")
-    max_nodes: int = Field(4000, ge=16, description="modules with larger graphs are left out of gae and igm training")
+    frequency_temper: float = Field(0.5, ge=0, le=1)
+    max_nodes: int = Field(4000, ge=16)
+    matching_modules: int | None = Field(None, ge=2)
+    matching_statements: int = Field(64, ge=1)
+    hard_negatives: float = Field(0.0, ge=0, le=1)
+    optimiser: Literal["adamw", "muon"] = "muon"
     weight_decay: float = Field(0.01, ge=0)
     clip_norm: float = Field(1.0, gt=0)
-    checkpoint_every: int = Field(500, ge=1, description="steps")
+    checkpoint_every: int = Field(500, ge=1)
+    device: Literal["auto", "cpu", "cuda"] = "auto"
     threads: int = Field(1, ge=1)
-    precision: Literal["float32", "bfloat16"] = Field(
-        "float32", description="of the text encoder's matrix products in mlm"
-    )
+    precision: Literal["float32", "bfloat16"] = "float32"
     mlm: StageConfig = StageConfig(steps=20000, batch=256, learning_rate=1e-3, warmup=500)
     gae: StageConfig = StageConfig(steps=3000, batch=8, learning_rate=1e-3)
     igm: StageConfig = StageConfig(steps=3000, batch=16, learning_rate=5e-4)
 
     @model_validator(mode="after")
-    def _matching_needs_two(self) -> Self:
+    def _runs(self) -> Self:
         if self.igm.batch < 2:
             raise ValueError("igm.batch must be at least 2: a negative is another module's graph")
+        if not any(stage.steps for stage in (self.mlm, self.gae, self.igm)):
+            raise ValueError("nothing to train: mlm.steps, gae.steps and igm.steps are all 0")
+        if self.schedule == "joint" and not self.mlm.steps:
+            raise ValueError("a joint run takes mlm.steps steps, and they are 0")
         return self
 
 

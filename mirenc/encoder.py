@@ -21,9 +21,11 @@ from numpy.typing import NDArray
 
 from mirenc import __version__
 from mirenc.cache import Cache, cache_key
+from mirenc.config import ModelConfig
 from mirenc.errors import ConfigError, MissingExtraError, ModelError
 from mirenc.ir import IRModule, ReadOptions, parse_ir, read_ir
 from mirenc.ir.files import language_of, read_input
+from mirenc.model.pooling import item_weights
 from mirenc.sample import IRSample, make_sample
 from mirenc.weights import ModelFiles, load_files
 
@@ -41,6 +43,7 @@ class Runtime(Protocol):
     """What computes a model: `mirenc.model.numpy_runtime` or `mirenc.model.torch_runtime`."""
 
     name: str
+    config: ModelConfig
 
     def encode_texts(
         self,
@@ -54,6 +57,8 @@ class Runtime(Protocol):
 
     def encode_groups(self, sample: IRSample, group: NDArray[np.int32], groups: int) -> Float32: ...
 
+    def whiten(self, part: str, vectors: Float32) -> Float32: ...
+
     def match(self, text: Float32, graph: Float32) -> Float32: ...
 
 
@@ -66,9 +71,10 @@ class Embedding:
     level : str
         module, function or instruction.
     text : (n, H) float32
-        Mean of the statement vectors of each row; n = 1 for a module.
+        Mean of the statement vectors of each row, weighted and whitened as the model has it
+        (`mirenc.model.pooling`); n = 1 for a module.
     graph : (n, d) float32
-        Mean of the node vectors of each row.
+        The same of the node vectors.
     names : list of str, length n
         The module's name, function names, or canonical instruction texts.
     functions : list of str, length n
@@ -263,6 +269,13 @@ class Encoder:
         return embedding
 
     def _embed(self, module: IRModule, level: str, advance: Callable[[int, int], None] | None) -> Embedding:
+        pooled = self._pooled(module, level, advance)
+        text, graph = self.runtime.whiten("text", pooled.text), self.runtime.whiten("graph", pooled.graph)
+        return replace(pooled, text=text, graph=graph)
+
+    def _pooled(
+        self, module: IRModule, level: str = "module", advance: Callable[[int, int], None] | None = None
+    ) -> Embedding:
         sample = make_sample(module, self.tokenizer)
         statements = self._statement_vectors(sample, advance)
         return _aggregate(module, sample, statements, self.runtime, level)
@@ -292,8 +305,9 @@ class Encoder:
 
     def match(self, text_of: IRInput, graph_of: IRInput) -> float:
         """Probability, by the matching head, that the text of one input and the graph of another come from one IR."""
-        text = self.embed_parts(text_of).text
-        graph = self.embed_parts(graph_of).graph
+        # The matching head was trained on the means themselves.
+        text = self._pooled(self.read(text_of)).text
+        graph = self._pooled(self.read(graph_of)).graph
         return float(self.runtime.match(text, graph)[0])
 
 
@@ -310,27 +324,28 @@ def _is_ir_text(text: str) -> bool:
     return "\n" in text or text.lstrip().startswith(("define ", "; ModuleID", "source_filename", "target "))
 
 
-def _means(vectors: Float32, row: NDArray[np.int32], group: NDArray[np.int32], groups: int) -> Float32:
-    """Mean of ``vectors[row]`` within each group; negative groups are left out. Shapes: (U, D) -> (groups, D)."""
+def _means(vectors: Float32, row: NDArray[np.int32], group: NDArray[np.int32], groups: int, weighting: str) -> Float32:
+    """Weighted mean of ``vectors[row]`` within each group; negative groups are left out. (U, D) -> (groups, D)."""
     import scipy.sparse as sp
 
     inside = group >= 0
-    counts = sp.csr_matrix(
-        (np.ones(int(inside.sum()), dtype=np.float64), (group[inside], row[inside])),
+    weights = sp.csr_matrix(
+        (item_weights(row, group, groups, weighting)[inside], (group[inside], row[inside])),
         shape=(groups, len(vectors)),
     )
-    total = np.asarray(counts.sum(1))
     # In double precision: a mean over a million rows must not depend on their order.
-    result: Float32 = ((counts @ vectors.astype(np.float64)) / np.maximum(total, 1)).astype(np.float32)
+    result: Float32 = (weights @ vectors.astype(np.float64)).astype(np.float32)
     return result
 
 
 def _aggregate(module: IRModule, sample: IRSample, statements: Float32, runtime: Runtime, level: str) -> Embedding:
+    """Vectors as the encoders pool them, not yet whitened."""
     first = len(sample.statement_row) - module.instruction_count
+    weighting = runtime.config.pooling.weighting
     names: list[str]
     functions: list[str]
     if level == "module":
-        text = _means(statements, sample.statement_row, np.zeros_like(sample.statement_row), 1)
+        text = _means(statements, sample.statement_row, np.zeros_like(sample.statement_row), 1, weighting)
         graph = runtime.encode_groups(sample, np.zeros_like(sample.node_row), 1)
         names, functions = [module.name], [""]
     elif level == "function":
@@ -338,7 +353,7 @@ def _aggregate(module: IRModule, sample: IRSample, statements: Float32, runtime:
         number = np.where(defined, np.cumsum(defined) - 1, -1).astype(np.int32)
         number = np.append(number, np.int32(-1))  # what -1, "no function", points to
         count = int(defined.sum())
-        text = _means(statements, sample.statement_row, number[sample.statement_function], count)
+        text = _means(statements, sample.statement_row, number[sample.statement_function], count, weighting)
         graph = runtime.encode_groups(sample, number[sample.node_function], count)
         names = functions = [function.name for function in module.defined_functions]
     else:

@@ -132,12 +132,15 @@ class IRTokenizer:
         count = len(statements)
         return TokenizerReport(count, total / count, unknown / total, cut / count)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the tokenizer and its configuration as one JSON file."""
+    def to_json(self) -> str:
+        """The tokenizer and its configuration as JSON text."""
         data = json.loads(self._tokenizer.to_str())
         data["mirenc"] = self.config.model_dump()
-        target = Path(path)
-        target.write_text(json.dumps(data, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+        return json.dumps(data, ensure_ascii=False, indent=1) + "\n"
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the tokenizer and its configuration as one JSON file."""
+        Path(path).write_text(self.to_json(), encoding="utf-8")
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str]) -> IRTokenizer:

@@ -1,7 +1,9 @@
-"""``mirenc corpus``: IR files to a corpus for pre-training."""
+"""``mirenc corpus``: sources or IR to a corpus for pre-training, and what is in one."""
 
 from __future__ import annotations
 
+import json
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -9,49 +11,128 @@ import typer
 
 from mirenc.cli import common
 
-app = typer.Typer(help="Build corpora for pre-training.", no_args_is_help=True)
+app = typer.Typer(help="Build corpora for pre-training, and look into them.", no_args_is_help=True)
 
 
 @app.command()
 def build(
-    folder: Annotated[
+    source: Annotated[
         Path,
-        typer.Argument(help="IR below it; its first folders are the projects.", exists=True, file_okay=False),
+        typer.Argument(
+            help="Folder of IR or of sources (its first folders are the projects), compile_commands.json, "
+            "recipe of Debian packages (.toml), or .parquet with bitcode.",
+        ),
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the corpus.", file_okay=False)],
     vocab_size: Annotated[int, typer.Option(help="Pieces of the tokenizer.", min=256, max=65535)] = 4096,
     tokenizer: Annotated[Path | None, typer.Option(help="Use this tokenizer instead of training one.")] = None,
+    levels: Annotated[
+        str | None, typer.Option(help="Optimisation levels to compile at, as O0,O2. [default: O0,O2, some Oz]")
+    ] = None,
+    compiler: Annotated[str | None, typer.Option(help="clang for sources. [default: the first found]")] = None,
+    cflags: Annotated[str, typer.Option(help="Further flags for it, as one string.")] = "",
+    cuda_path: Annotated[Path | None, typer.Option(help="CUDA toolkit with headers, for CUDA sources.")] = None,
+    work: Annotated[Path | None, typer.Option(help="Folder for a recipe's packages. [default: OUTPUT/work]")] = None,
+    exclude_ir: Annotated[
+        list[Path] | None,
+        typer.Option(help="IR kept for evaluation: modules that share a function with it are left out. Repeat it."),
+    ] = None,
+    max_nodes: Annotated[int, typer.Option(help="Larger graphs are left out (their text stays).", min=1)] = 20_000,
+    jobs: Annotated[int | None, typer.Option("--jobs", "-j", help="Processes. [default: all cores]", min=1)] = None,
     timeout: common.Timeout = None,
     memory_limit: common.MemoryLimit = None,
     max_bytes: common.MaxBytes = None,
 ) -> None:
-    """Read a folder of IR, drop duplicates, train the tokenizer, write the corpus."""
+    """Compile where needed, read the IR, drop duplicates, train the tokenizer, write the corpus.
+
+    A build that was stopped goes on where it was.
+    """
     options = common.read_options(timeout, memory_limit, max_bytes)
     from mirenc.config import TokenizerConfig
-    from mirenc.errors import MirencError
+    from mirenc.errors import MissingExtraError
     from mirenc.ir.files import find_inputs, folder_error
-    from mirenc.pretraining.corpus import build_corpus
     from mirenc.tokenizer import IRTokenizer
 
+    try:
+        from mirenc.pretraining.corpus import build_corpus, hashes_of_ir
+        from mirenc.pretraining.corpus.inputs import prepare_ir
+        from mirenc.pretraining.corpus.ir_folder import origins_of
+    except ImportError as error:
+        raise MissingExtraError(
+            f"building a corpus needs more packages ({error}). Type: pip install 'mirenc[train]'"
+        ) from None
+    given = IRTokenizer.from_file(tokenizer) if tokenizer else None
+    config = given.config if given else TokenizerConfig(vocab_size=vocab_size)
+    output.mkdir(parents=True, exist_ok=True)  # now, not after an hour of reading
+    workers = jobs or os.cpu_count() or 1
+    with common.progress("compiling", None) as advance:
+        folder = prepare_ir(
+            source,
+            output / "ir",
+            work=work or output / "work",
+            workers=workers,
+            levels=levels.split(",") if levels else None,
+            compiler=compiler,
+            cflags=cflags.split(),
+            cuda_path=cuda_path,
+            advance=lambda count, note: advance(count, note=note),
+            report=lambda line: typer.echo(line, err=True),
+        )
     files = find_inputs(folder)
     if not files:
         raise folder_error(str(folder))
-    output.mkdir(parents=True, exist_ok=True)  # now, not after an hour of reading
-    failures = common.Failures(len(files))
-
-    def failed(path: Path, error: MirencError) -> None:
-        failures.add(error)
-
+    reserved = None
+    if exclude_ir:
+        reserved = hashes_of_ir(
+            [path for kept in exclude_ir for path in find_inputs(kept)], config.normalisation, options=options
+        )
     with common.progress("reading", len(files)) as advance:
-        corpus = build_corpus(
+        corpus, report = build_corpus(
             files,
             folder,
-            TokenizerConfig(vocab_size=vocab_size),
-            tokenizer=IRTokenizer.from_file(tokenizer) if tokenizer else None,
+            output,
+            config,
+            tokenizer=given,
             options=options,
+            sources=origins_of(folder),
+            reserved=reserved,
+            max_nodes=max_nodes,
+            workers=workers,
             advance=advance,
-            failed=failed,
         )
-    corpus.save(output)
-    typer.echo(f"{output}: {corpus!r} of {len(files)} files")
-    failures.finish()
+    typer.echo(f"{output}: {corpus!r}")
+    typer.echo(
+        f"{report.files} files: {report.modules} kept ({report.without_graph} without graph), "
+        f"{report.duplicates} duplicates, {len(report.reserved)} with a function kept for evaluation, "
+        f"{len(report.failures)} unreadable (report.json names them)"
+    )
+    if report.failures:
+        raise typer.Exit(1)
+
+
+@app.command()
+def stats(
+    folder: Annotated[Path, typer.Argument(help="Folder `mirenc corpus build` wrote.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    plot: Annotated[Path | None, typer.Option(help="Write a plot there (.png, .svg or .pdf).")] = None,
+) -> None:
+    """Programs, modules and statements by language, level, compiler and project."""
+    from mirenc.errors import MissingExtraError
+
+    try:
+        from mirenc.pretraining.corpus.stats import corpus_stats, plot_stats, stats_table
+        from mirenc.pretraining.corpus.store import Corpus
+    except ImportError as error:
+        raise MissingExtraError(
+            f"reading a corpus needs more packages ({error}). Type: pip install 'mirenc[train]'"
+        ) from None
+    found = corpus_stats(Corpus.load(folder))
+    if plot is not None:
+        common.check_output(plot)
+        plot_stats(found, plot)
+    if as_json:
+        typer.echo(json.dumps(found, indent=1))
+        return
+    from rich.console import Console
+
+    Console().print(stats_table(found))

@@ -1,12 +1,15 @@
-"""``mirenc models``: list, show and verify models."""
+"""``mirenc models``: list, show, verify and evaluate models."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-app = typer.Typer(help="List, show and verify models.", no_args_is_help=True)
+from mirenc.cli import common
+
+app = typer.Typer(help="List, show, verify and evaluate models.", no_args_is_help=True)
 
 Name = Annotated[str | None, typer.Argument(help="Model name or folder. [default: the packaged default]")]
 
@@ -49,3 +52,31 @@ def verify(name: Name = None) -> None:
     if (folder / "golden.json").is_file():
         worst = check_golden(folder)
         typer.echo(f"{folder.name}: golden vectors reproduced (largest difference {worst:.1e})")
+
+
+@app.command()
+def evaluate(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="Model name or folder.", show_default=False)],
+    ir: Annotated[
+        Path,
+        typer.Option(
+            "--ir",
+            help="Folder with .ll or .bc files; its first folders are the projects. PROJECT/O0/x.ll beside "
+            "PROJECT/O2/x.ll also gives function retrieval.",
+            exists=True,
+            file_okay=False,
+        ),
+    ],
+    as_json: Annotated[bool, typer.Option("--json", help="All figures as JSON instead of a table.")] = False,
+    limit: Annotated[int | None, typer.Option(help="Draw programs with at most this many files.", min=2)] = None,
+    timeout: common.Timeout = None,
+    memory_limit: common.MemoryLimit = None,
+    max_bytes: common.MaxBytes = None,
+) -> None:
+    """Measure a model on a folder of IR: MLM, GAE, matching, function retrieval, each beside its baselines."""
+    from mirenc.cli import evaluate_model
+    from mirenc.weights import find_model
+
+    find_model(model)  # a mistyped name is told before anything is read
+    options = common.read_options(timeout, memory_limit, max_bytes)
+    evaluate_model.run(model, ir, limit, as_json, options)

@@ -3,40 +3,57 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from mirenc.cli import common
 
+if TYPE_CHECKING:
+    from mirenc.pretraining.trainer import StepReport
+
 
 def pretrain(
-    config: Annotated[Path, typer.Argument(help="TOML with the keys of PretrainConfig.")],
+    config: Annotated[Path, typer.Argument(help="TOML with the keys of PretrainConfig, as pretrain/tiny.toml.")],
     corpus: Annotated[Path, typer.Option("--corpus", "-c", help="Folder `mirenc corpus build` wrote.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for checkpoints and the model.")],
     name: Annotated[str, typer.Option(help="Name of the model.")] = "my-model",
     resume: Annotated[bool, typer.Option("--resume", help="Go on from the folder's checkpoint.")] = False,
 ) -> None:
-    """Pre-train: MLM, GAE, IR-graph matching; evaluate held-out projects; package the model."""
+    """Pre-train: MLM, GAE, IR-graph matching; evaluate held-out projects; package the model.
+
+    Several processes: `torchrun --nproc-per-node 2 -m mirenc pretrain ...`. Curves: `tensorboard --logdir OUTPUT`.
+    """
     from mirenc.config import PretrainConfig, load_toml
     from mirenc.errors import MissingExtraError
 
     settings = PretrainConfig.from_dict(load_toml(config), where=str(config))
     try:
-        from mirenc.pretraining.corpus import Corpus
+        from mirenc.pretraining.corpus.store import Corpus
         from mirenc.pretraining.package import package
         from mirenc.pretraining.trainer import Trainer
     except ImportError as error:
         raise MissingExtraError(
             f"pre-training needs more packages ({error}). Type: pip install 'mirenc[train]'"
         ) from None
-    steps = settings.mlm.steps + settings.gae.steps + settings.igm.steps
-    with common.progress("training", steps) as advance:
+    trainer = Trainer(settings, Corpus.load(corpus), output)
+    steps = sum(stage.steps for stage in trainer.stages.values())
+    with common.progress("training", steps, show=trainer.processes.first) as advance:
+        rate = 0.0
+        told = False
 
-        def report(stage: str, step: int, count: int, loss: float) -> None:
-            advance(1, note=f"{stage} {step}/{count} loss {loss:.3f}")
+        def report(step: StepReport) -> None:
+            nonlocal rate, told
+            rate = 0.95 * rate + 0.05 * step.items / step.seconds if rate else step.items / step.seconds
+            # What a resumed run did before counts as done.
+            done = 1 if told else trainer.steps_done
+            told = True
+            advance(done, note=f"{step.stage} {step.step}/{step.steps} loss {step.loss:.3f} {step.unit} {rate:,.0f}/s")
 
-        trainer = Trainer(settings, Corpus.load(corpus), output, report=report)
+        trainer.report = report
         trainer.run(resume=resume)
-    folder = package(trainer, output / name, name=name)
-    typer.echo(f"{folder}: packaged. Use it: mirenc embed --model {folder} foo.ll")
+    first = trainer.processes.first
+    trainer.processes.close()
+    if first:
+        folder = package(trainer, output / name, name=name)
+        typer.echo(f"{folder}: packaged. Use it: mirenc embed --model {folder} foo.ll")

@@ -1,7 +1,8 @@
 """`MIREncoder`: text encoder, graph encoder and matching head in one module (paper figure 1).
 
-The vector of a module is the mean of its statement vectors beside the mean of its node vectors; the matching head
-tells from the two whether they come from one IR (paper section 3.4: concatenated -> linear layers -> BCE).
+The vector of a module is the (weighted) mean of its statement vectors beside that of its node vectors, both whitened
+(`mirenc.model.pooling`); the matching head tells from the two means whether they come from one IR (paper section 3.4:
+concatenated -> linear layers -> BCE).
 """
 
 from __future__ import annotations
@@ -42,6 +43,25 @@ class MatchingHead(nn.Module):
         return logits.squeeze(-1)
 
 
+class Whitening(nn.Module):
+    """(x - mean) @ matrix, fitted after training (`mirenc.model.pooling`); the identity until then."""
+
+    mean: Tensor
+    matrix: Tensor
+
+    def __init__(self, size: int) -> None:
+        super().__init__()
+        self.register_buffer("mean", torch.zeros(size))
+        self.register_buffer("matrix", torch.eye(size))
+
+    def forward(self, vectors: Tensor) -> Tensor:
+        """Whitened vectors.
+
+        Shapes: (n, D) -> (n, D)
+        """
+        return (vectors - self.mean) @ self.matrix
+
+
 class MIREncoder(nn.Module):
     """The whole model.
 
@@ -57,6 +77,9 @@ class MIREncoder(nn.Module):
         self.mlm = MLMHead(self.text)
         self.graph = GraphEncoder(config.graph, config.text.hidden)
         self.matching = MatchingHead(config.text.hidden, config.graph.out, config.matching.hidden)
+        if config.pooling.whiten:
+            self.whiten_text = Whitening(config.text.hidden)
+            self.whiten_graph = Whitening(config.graph.out)
 
     def parameter_count(self) -> int:
         """Number of parameters; the tied output matrix counts once."""

@@ -25,6 +25,7 @@ from threadpoolctl import ThreadpoolController
 
 from mirenc.config import ModelConfig
 from mirenc.graph import Flow, NodeKind
+from mirenc.model.pooling import item_weights
 from mirenc.sample import IRSample
 
 __all__ = ["NumpyRuntime"]
@@ -242,7 +243,7 @@ class NumpyRuntime:
         return total
 
     def encode_groups(self, sample: IRSample, group: NDArray[np.int32], groups: int) -> Float32:
-        """Mean node vector of each group of nodes, without the node vectors.
+        """Weighted mean of the node vectors of each group of nodes, without the node vectors.
 
         A mean is linear, so with M the (groups, N) matrix of shares, M (N_f H) W2 = ((M N_f) H) W2: the second
         convolution costs a product a group instead of one a node, and H is made and used a slice at a time.
@@ -260,12 +261,10 @@ class NumpyRuntime:
         """
         inside = np.flatnonzero(group >= 0)
         counts = np.bincount(group[inside], minlength=groups)
-        share = sp.csr_matrix(
-            (np.ones(len(inside), dtype=np.float32), (group[inside], inside)),
-            shape=(groups, len(group)),
-        )
         with _blas().limit(limits=1, user_api="blas"):
             product, node_pair = self._first_product(sample)
+            weights = item_weights(node_pair, group, groups, self.config.pooling.weighting)[inside]
+            share = sp.csr_matrix((weights.astype(np.float32), (group[inside], inside)), shape=(groups, len(group)))
             total = np.zeros((groups, self.config.graph.hidden), dtype=np.float64)
             alone = np.maximum(product + self.w["graph.conv1.bias"], 0)  # hidden row of a node without edges
             for flow in Flow:
@@ -282,9 +281,18 @@ class NumpyRuntime:
                 for first in range(0, len(rows), _SLICE_NODES):
                     part = rows[first : first + _SLICE_NODES]
                     total += weight[:, part] @ self._hidden(adjacency[part], product, node_pair)
-            total /= len(Flow) * np.maximum(counts, 1)[:, None]
+            total /= len(Flow)
             result = (total @ self.w["graph.conv2.lin.weight"]).astype(np.float32)
         result[counts > 0] += self.w["graph.conv2.bias"]
+        return result
+
+    def whiten(self, part: str, vectors: Float32) -> Float32:
+        """Pooled vectors of ``text`` or ``graph`` as the model gives them to users. Shapes: (n, D) -> (n, D)."""
+        if not self.config.pooling.whiten:
+            return vectors
+        with _blas().limit(limits=1, user_api="blas"):
+            centred = vectors - self.w[f"whiten_{part}.mean"]
+            result: Float32 = np.asarray(centred @ self.w[f"whiten_{part}.matrix"], dtype=np.float32)
         return result
 
     # -- matching --------------------------------------------------------------------------------------
@@ -308,7 +316,7 @@ def _tell(done: Iterable[int], advance: Callable[[int], None] | None) -> None:
 
 
 def _is_linear(name: str) -> bool:
-    return not name.startswith(("text.token", "text.position", "graph.kind"))
+    return not name.startswith(("text.token", "text.position", "graph.kind", "whiten_"))
 
 
 def _normalised_adjacency(sample: IRSample, flow: Flow) -> sp.csr_matrix:

@@ -43,6 +43,10 @@ def weight_shapes(config: ModelConfig) -> dict[str, Shape]:
     for name in ("text.norm_in", "text.norm_out", "mlm.norm", "graph.norm_in", "matching.norm_text"):
         norm(name, hidden)
     norm("matching.norm_graph", graph.out)
+    if config.pooling.whiten:
+        for part, size in (("text", hidden), ("graph", graph.out)):
+            shapes[f"whiten_{part}.mean"] = (size,)
+            shapes[f"whiten_{part}.matrix"] = (size, size)
     linear("mlm.dense", hidden, hidden)
     linear("matching.linear1", hidden + graph.out, matching.hidden)
     linear("matching.linear2", matching.hidden, matching.hidden)

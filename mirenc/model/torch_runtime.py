@@ -9,7 +9,9 @@ import torch
 from numpy.typing import NDArray
 
 from mirenc.config import ModelConfig
+from mirenc.graph import NodeKind
 from mirenc.model.mirencoder import MIREncoder
+from mirenc.model.pooling import item_weights
 from mirenc.sample import IRSample
 
 __all__ = ["TorchRuntime"]
@@ -79,13 +81,22 @@ class TorchRuntime:
         return result
 
     def encode_groups(self, sample: IRSample, group: NDArray[np.int32], groups: int) -> Float32:
-        """Mean node vector of each group of nodes; negative groups are left out. (groups, d) float32."""
+        """Weighted mean of the node vectors of each group; negative groups are left out. (groups, d) float32."""
         nodes = self.encode_nodes(sample).astype(np.float64)
+        pair = sample.node_row.astype(np.int64) * len(NodeKind) + sample.node_kind
+        weights = item_weights(pair, group, groups, self.config.pooling.weighting)
         inside = group >= 0
         out = np.zeros((groups, nodes.shape[1]))
-        np.add.at(out, group[inside], nodes[inside])
-        counts = np.bincount(group[inside], minlength=groups)
-        result: Float32 = (out / np.maximum(counts, 1)[:, None]).astype(np.float32)
+        np.add.at(out, group[inside], nodes[inside] * weights[inside, None])
+        return out.astype(np.float32)
+
+    @torch.inference_mode()
+    def whiten(self, part: str, vectors: Float32) -> Float32:
+        """Pooled vectors of ``text`` or ``graph`` as the model gives them to users. Shapes: (n, D) -> (n, D)."""
+        if not self.config.pooling.whiten:
+            return vectors
+        layer = getattr(self.model, f"whiten_{part}")
+        result: Float32 = layer(torch.from_numpy(vectors).to(self.device)).cpu().numpy()
         return result
 
     @torch.inference_mode()

@@ -1,73 +1,118 @@
-"""A trained model as a folder that can be shipped: weights, tokenizer, card with held-out figures, golden vectors."""
+"""A trained model as a folder that can be shipped: weights, tokenizer, baselines, card with held-out figures, golden vectors."""
 
 from __future__ import annotations
 
 import json
+import tempfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 
 from mirenc import __version__
+from mirenc.encoder import load
 from mirenc.golden import write_golden
-from mirenc.pretraining.evaluation import evaluate_model
+from mirenc.model.pooling import fit_whitening
+from mirenc.pretraining import encoding
+from mirenc.pretraining.evaluation import Baselines, Figures, NoFigureError, evaluate_model, figure_rows
+from mirenc.pretraining.evaluation.retrieval import evaluate_retrieval, find_level_pairs
 from mirenc.pretraining.trainer import Trainer
 from mirenc.weights import save_files
 
 __all__ = ["package"]
 
+# Some thousand modules fix a covariance of a few hundred dimensions.
+_WHITENING_MODULES = 2500
 
-def package(trainer: Trainer, folder: Path, *, name: str) -> Path:
+
+def package(trainer: Trainer, folder: Path, *, name: str, ir: Path | None = None) -> Path:
     """Write a model folder and the figures it was measured with.
 
     The weights are rounded to float16 before they are evaluated, so the card speaks of the file that is shipped.
+
+    Parameters
+    ----------
+    trainer : Trainer
+        After its run.
+    folder : Path
+    name : str
+    ir : Path, optional
+        The folder of IR that the corpus was built from: function retrieval needs more than a corpus keeps.
     """
     state = trainer.model.state_dict()
-    for value in state.values():
-        value.copy_(value.half().float())
-    figures = evaluate_model(trainer)
-    figures["training"] = _training_facts(trainer)
-    weights = {key: value.numpy().astype(np.float16) for key, value in state.items()}
+    for key, value in state.items():
+        if not key.startswith("whiten_"):
+            value.copy_(value.half().float())
+    if trainer.model_config.pooling.whiten:
+        _fit_whitening(trainer)
+    baselines = Baselines.fit(trainer.corpus, trainer.train_modules)
     save_files(
         folder,
         name=name,
         config=trainer.model_config,
         tokenizer=trainer.corpus.tokenizer,
-        weights=weights,
-        card=_card(name, trainer, figures),
+        weights={key: value.cpu().numpy() for key, value in state.items()},
     )
-    write_golden(folder)
+    figures = evaluate_model(
+        trainer.model,
+        trainer.corpus,
+        trainer.held_out,
+        baselines=baselines,
+        train_modules=trainer.train_modules,
+        retrieval=lambda: _retrieval(trainer, folder, ir),
+        mask_share=trainer.config.mask_share,
+        threads=trainer.config.threads,
+    )
+    figures["training"] = _training_facts(trainer)
+    (folder / "MODEL_CARD.md").write_text(_card(name, trainer, figures), encoding="utf-8")
+    baselines.save(folder)
+    write_golden(folder)  # seals the folder
     (folder.parent / f"{name}.figures.json").write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
     return folder
 
 
+def _fit_whitening(trainer: Trainer) -> None:
+    """Fit the whitening maps on some training modules, with the rounded weights."""
+    model, corpus = trainer.model, trainer.corpus
+    drawn = np.random.default_rng(trainer.config.seed).permutation(trainer.sampler.graphs)[:_WHITENING_MODULES]
+    vectors = {
+        "text": encoding.text_vectors(model, corpus, drawn, threads=trainer.config.threads),
+        "graph": encoding.graph_vectors(model, corpus, drawn),
+    }
+    for part, found in vectors.items():
+        layer = getattr(model, f"whiten_{part}")
+        for buffer, value in zip((layer.mean, layer.matrix), fit_whitening(found.numpy()), strict=True):
+            buffer.copy_(torch.from_numpy(value))
+
+
+def _retrieval(trainer: Trainer, folder: Path, ir: Path | None) -> Figures:
+    """Function retrieval by the packaged model on the held-out projects."""
+    if ir is None:
+        raise NoFigureError("the IR that the corpus was built from was not given")
+    names = trainer.corpus.names
+    files = [path for module in trainer.held_out if (path := ir / names[module]).is_file()]
+    with tempfile.TemporaryDirectory() as cache:
+        return evaluate_retrieval(load(folder, cache=cache), find_level_pairs(ir, files))
+
+
 def _training_facts(trainer: Trainer) -> dict[str, Any]:
-    corpus = trainer.corpus
-    levels = sorted({name.split("/")[1] for name in corpus.names if name.count("/") >= 2})
-    programs = {(name.split("/")[0], name.split("/")[-1]) for name in corpus.names}
+    corpus, modules = trainer.corpus, trainer.train_modules
     return {
         "hours": round(trainer.progress.seconds / 3600, 2),
-        "modules": len(trainer.train_modules),
-        "projects": len({corpus.projects[module] for module in trainer.train_modules}),
-        "programs_in_corpus": len(programs),
-        "levels": levels,
-        "distinct_statements": len(trainer.statement_rows),
+        "modules": len(modules),
+        "projects": len({corpus.projects[module] for module in modules}),
+        "programs_in_corpus": len(set(corpus.programs)),
+        "levels": sorted({info.opt_level for info in corpus.infos if info.opt_level}),
+        "distinct_statements": int(np.count_nonzero(corpus.text_counts(modules.tolist()))),
         "config": trainer.config.model_dump(),
     }
 
 
-def _percent(value: float) -> str:
-    return f"{100 * value:.1f} %"
-
-
-def _card(name: str, trainer: Trainer, figures: dict[str, Any]) -> str:
+def _card(name: str, trainer: Trainer, figures: Figures) -> str:
     config = trainer.model_config
-    training, mlm, matching = figures["training"], figures["mlm"], figures["matching"]
-    gae_rows = "\n".join(
-        f"| GAE {flow}, ROC AUC | {f['auc']:.3f} (AP {f['average_precision']:.3f}, {f['modules']} modules) | "
-        f"common neighbours {f['auc_common_neighbours']:.3f}, degree product {f['auc_degree_product']:.3f} |"
-        for flow, f in figures["gae"].items()
-    )
+    training = figures["training"]
+    rows = "\n".join(f"| {' | '.join(row)} |" for row in figure_rows(figures))
     return f"""# {name}
 
 Made with mirenc {__version__}. Text encoder: {config.text.layers} layers, hidden {config.text.hidden}, {config.text.heads} heads;
@@ -85,16 +130,13 @@ MLM ({trainer.config.mlm.steps} steps of {trainer.config.mlm.batch} statements),
 Graphs of more than {trainer.config.max_nodes} nodes were left out of GAE and matching.
 
 ## Held-out figures
-Measured on the shipped float16 weights, on {figures["held_out"]["modules"]} modules of projects never trained on: {", ".join(figures["held_out"]["projects"])}.
-The tokenizer was trained on statements of all projects, these included.
+Measured on the shipped float16 weights, on {figures["data"]["modules"]} modules of projects never trained on: {", ".join(figures["data"]["projects"])}.
+The tokenizer was trained on statements of all projects, these included. The baselines were {figures["baselines"]} and come with
+the model (`baselines.safetensors`): `mirenc models evaluate {name} --ir FOLDER` gives the same figures for other IR.
 
-| Figure | Model | Trivial baseline |
+| Figure | Model | Baselines |
 |---|---|---|
-| MLM accuracy ({mlm["positions"]} masked tokens of statements not in training) | {_percent(mlm["accuracy"])} | most frequent token {_percent(mlm["accuracy_most_frequent"])}, most frequent between the true neighbours {_percent(mlm["accuracy_neighbours"])} |
-| MLM perplexity | {mlm["perplexity"]:.2f} | |
-{gae_rows}
-| Matching accuracy, random negatives ({matching["modules"]} modules) | {_percent(matching["accuracy_random"])} | size difference {_percent(matching["accuracy_random_baseline"])} |
-| Matching accuracy, negatives of nearest size | {_percent(matching["accuracy_near_size"])} | size difference {_percent(matching["accuracy_near_size_baseline"])} |
+{rows}
 
 GAE negatives join endpoints of the same flow in the same module, so they cannot be told apart by node kind.
 

@@ -1,7 +1,8 @@
-"""The training loop: MLM, then GAE, then matching, each with warm-up, clipping, checkpoints and exact resumption.
+"""The training loop: MLM, then GAE, then matching, or all at once; warm-up, clipping, checkpoints, exact resumption.
 
 A step's randomness comes from a generator seeded with (seed, stage, step), so a resumed run draws what the interrupted
-one would have drawn: nothing but weights, optimiser state and the step number needs saving.
+one would have drawn: nothing but weights, optimiser state and the step number needs saving. Started by ``torchrun``,
+every process takes a share of each batch (`mirenc.pretraining.parallel`).
 """
 
 from __future__ import annotations
@@ -19,26 +20,51 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
+from torch.utils.tensorboard import SummaryWriter
 
 from mirenc.config import ModelConfig, PretrainConfig, StageConfig, preset
 from mirenc.errors import ConfigError, ModelError
 from mirenc.model.mirencoder import MIREncoder
-from mirenc.model.numpy_runtime import NumpyRuntime
+from mirenc.model.pooling import text_weights
+from mirenc.pretraining import encoding
 from mirenc.pretraining.corpus import Corpus
-from mirenc.pretraining.objectives import (
-    GraphBatch,
-    gae_loss,
-    igm_loss,
-    make_graph_batch,
-    mask_tokens,
-    mlm_loss,
-)
+from mirenc.pretraining.objectives import gae_loss, igm_loss, make_graph_batch, mask_tokens, mlm_loss
+from mirenc.pretraining.optimiser import Optimiser
+from mirenc.pretraining.parallel import Processes
+from mirenc.pretraining.sampling import Sampler
+from mirenc.tokenizer import PAD
 
-__all__ = ["STAGES", "Trainer"]
+__all__ = ["StepReport", "Trainer", "stages_of"]
 
-STAGES = ("mlm", "gae", "igm")
-# Statements of similar length are batched together: this many batches are drawn at once and sorted.
-_POOL = 16
+_LOG_EVERY = 20
+
+
+@dataclass(frozen=True, slots=True)
+class StepReport:
+    """One step that is done.
+
+    Attributes
+    ----------
+    stage : str
+    step, steps : int
+        Steps done and steps of the stage.
+    loss : float
+    items : int
+        Tokens (mlm, joint) or nodes (gae, igm) of the batch, padding left out.
+    seconds : float
+    """
+
+    stage: str
+    step: int
+    steps: int
+    loss: float
+    items: int
+    seconds: float
+
+    @property
+    def unit(self) -> str:
+        """What the items are."""
+        return "tokens" if self.stage in ("mlm", "joint") else "nodes"
 
 
 @dataclass(slots=True)
@@ -50,6 +76,14 @@ class _Progress:
     seconds: float = 0.0
 
 
+def stages_of(config: PretrainConfig) -> dict[str, StageConfig]:
+    """The stages a run has, in order; a stage of no steps is left out."""
+    if config.schedule == "joint":
+        return {"joint": config.mlm}
+    stages = {"mlm": config.mlm, "gae": config.gae, "igm": config.igm}
+    return {name: stage for name, stage in stages.items() if stage.steps}
+
+
 class Trainer:
     """One pre-training run in one folder.
 
@@ -58,9 +92,16 @@ class Trainer:
     config : PretrainConfig
     corpus : Corpus
     folder : path-like
-        Takes ``checkpoint.pt``, ``config.json`` and ``metrics.jsonl``.
+        Takes ``checkpoint.pt``, ``config.json``, ``metrics.jsonl`` and TensorBoard's files.
+    model_config : ModelConfig, optional
+        Another architecture than the preset's; its tokenizer must be the corpus's.
     report : callable, optional
-        Called after every step with stage, step, steps of the stage, and loss.
+        Called after every step.
+
+    Raises
+    ------
+    ConfigError
+        The corpus has fewer than two projects, or no GPU is there where one is asked for.
     """
 
     def __init__(
@@ -69,148 +110,127 @@ class Trainer:
         corpus: Corpus,
         folder: str | os.PathLike[str],
         *,
-        report: Callable[[str, int, int, float], None] | None = None,
+        model_config: ModelConfig | None = None,
+        report: Callable[[StepReport], None] | None = None,
     ) -> None:
         self.config = config
         self.corpus = corpus
         self.folder = Path(folder)
         self.report = report
         torch.set_num_threads(config.threads)
-        base = preset(config.preset)
+        self.device = _device(config.device)
+        self.processes = Processes(self.device)
         # The vocabulary is the corpus's: a small corpus may not fill the preset's.
         tokenizer = corpus.tokenizer.config.model_copy(update={"vocab_size": corpus.tokenizer.vocab_size})
-        self.model_config: ModelConfig = base.model_copy(update={"tokenizer": tokenizer})
+        self.model_config = (model_config or preset(config.preset)).model_copy(update={"tokenizer": tokenizer})
         torch.manual_seed(config.seed)
-        self.model = MIREncoder(self.model_config)
+        self.model = MIREncoder(self.model_config).to(self.device)
         self.train_modules, self.held_out = corpus.split(config.held_out_share, config.seed)
+        self.sampler = Sampler(corpus, self.train_modules, config)
+        self.stages = stages_of(config)
         self.progress = _Progress()
-        self.statement_rows, self._cumulated = self._training_statements()
-        sizes = np.diff(corpus.node_start)
-        self._graphs = self.train_modules[sizes[self.train_modules] <= config.max_nodes]
         self._text_vectors: Tensor | None = None
+        self._items = 0
 
-    # -- data ------------------------------------------------------------------------------------------
-    def _training_statements(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Texts of the training modules and their cumulated sampling weights (count ** temper)."""
-        corpus = self.corpus
-        counts = np.zeros(len(corpus.text_count), dtype=np.int64)
-        for module in self.train_modules:
-            np.add.at(counts, corpus[int(module)].statement_row, 1)
-        rows: NDArray[np.int64] = np.flatnonzero(counts)
-        weights = counts[rows] ** self.config.frequency_temper
-        return rows, np.cumsum(weights) / weights.sum()
+    @property
+    def steps_done(self) -> int:
+        """Steps of all stages that are done."""
+        before = list(self.stages.values())[: self.progress.stage]
+        return sum(stage.steps for stage in before) + self.progress.step
 
-    def _rng(self, stage: int, step: int) -> np.random.Generator:
-        return np.random.default_rng([self.config.seed, stage, step])
-
-    def _mlm_rows(self, step: int, batch: int) -> NDArray[np.int64]:
-        """Texts of one step: a slice of a pool sorted by length."""
-        rng = self._rng(100, step // _POOL)
-        pool = self.statement_rows[np.searchsorted(self._cumulated, rng.random(batch * _POOL))]
-        pool = pool[np.argsort(self.corpus.text_length[pool], kind="stable")]
-        rows: NDArray[np.int64] = pool.reshape(_POOL, batch)[rng.permutation(_POOL)[step % _POOL]]
-        return rows
-
-    def _graph_modules(self, stage: int, step: int, batch: int) -> NDArray[np.int64]:
-        """Modules of one step, no two from the same source file."""
-        rng = self._rng(stage + 200, step)
-        chosen: dict[str, int] = {}
-        for module in rng.permutation(self._graphs):
-            chosen.setdefault(os.path.basename(self.corpus.names[module]), int(module))
-            if len(chosen) == batch:
-                break
-        if len(chosen) < 2:
-            raise ConfigError(
-                f"{len(chosen)} training module(s) with at most {self.config.max_nodes} nodes; two different source "
-                "files are needed. Raise max_nodes or enlarge the corpus"
-            )
-        return np.array(list(chosen.values()))
-
-    # -- losses ----------------------------------------------------------------------------------------
+    # -- losses: this process's part of the sum over the batch -------------------------------------------
     def _mlm(self, step: int) -> Tensor:
-        ids = self.corpus.padded_ids(self._mlm_rows(step, self.config.mlm.batch))
+        ids = self.sampler.padded(self.sampler.statements(step))
         masked, chosen = mask_tokens(
             ids,
-            self._rng(0, step),
+            self.sampler.rng(0, step),
             vocab_size=self.model_config.tokenizer.vocab_size,
             share=self.config.mask_share,
         )
-        return mlm_loss(self.model, torch.from_numpy(ids), torch.from_numpy(masked), torch.from_numpy(chosen))
+        self._items = int((ids != PAD).sum())
+        part = self.processes.share(len(ids))
+        mine = [torch.from_numpy(array[part]).to(self.device) for array in (ids, masked, chosen)]
+        low = torch.autocast(self.device.type, torch.bfloat16, enabled=self.config.precision == "bfloat16")
+        with low:
+            return mlm_loss(self.model, *mine, total=int(chosen.sum()))
 
-    def encode_graphs(self, graphs: GraphBatch) -> list[Tensor]:
-        """Node vectors of a batch, one (N, d) matrix a flow, by the present graph encoder."""
-        features = self._features(graphs.features_row)
-        per_flow: list[Tensor] = self.model.graph(features, graphs.node_kind, graphs.edge_index, graphs.edge_flow)
-        return per_flow
-
-    def _features(self, rows: Tensor) -> Tensor:
-        """Node features of some texts; the token embedding stays as MLM left it."""
-        distinct, inverse = torch.unique(rows, return_inverse=True)
-        ids = torch.from_numpy(self.corpus.padded_ids(distinct.numpy()))
-        with torch.no_grad():
-            features = self.model.text_features(ids)
-        return features[inverse]
-
-    def _graph_step(self, stage: int, step: int, batch: int) -> tuple[NDArray[np.int64], Tensor, Tensor]:
-        """Encode the graphs of one step: module numbers, graph vectors (B, d), GAE loss."""
-        numbers = self._graph_modules(stage, step, batch)
-        graphs = make_graph_batch([self.corpus[number] for number in numbers], self._rng(stage, step))
-        per_flow = self.encode_graphs(graphs)
+    def _graph_step(self, modules: NDArray[np.int64], rng: np.random.Generator) -> tuple[Tensor, Tensor]:
+        """Encode the graphs of a batch: vectors of all of them (B, d), this share of the GAE loss."""
+        share = self.processes.share(len(modules))
+        weighting = self.model_config.pooling.weighting
+        batch = [self.corpus[number] for number in modules]
+        graphs = make_graph_batch(batch, rng, weighting=weighting, share=share)
+        self._items = int(self.corpus.node_count[modules].sum())
+        per_flow = encoding.encode_graphs(self.model, self.corpus, graphs)
         nodes = self.model.graph.combine(per_flow)  # (N, d)
-        sums = nodes.new_zeros(len(numbers), nodes.shape[1]).index_add(0, graphs.graph_of, nodes)
-        sizes = torch.bincount(graphs.graph_of, minlength=len(numbers)).unsqueeze(-1)
-        return numbers, sums / sizes, gae_loss(per_flow, graphs.pairs)
+        weighted = nodes * graphs.node_weight.to(self.device).unsqueeze(-1)
+        vectors = nodes.new_zeros(len(modules[share]), nodes.shape[1])
+        vectors = vectors.index_add(0, graphs.graph_of.to(self.device), weighted)
+        counts = torch.tensor([float(positive.shape[1]) for positive, _ in graphs.pairs], device=self.device)
+        totals = self.processes.total(counts).tolist()
+        pairs = [(positive.to(self.device), negative.to(self.device)) for positive, negative in graphs.pairs]
+        return self.processes.join(vectors, len(modules)), gae_loss(per_flow, pairs, totals=totals)
 
     def _gae(self, step: int) -> Tensor:
-        return self._graph_step(1, step, self.config.gae.batch)[2]
+        return self._graph_step(self.sampler.gae_modules(step), self.sampler.rng(1, step))[1]
 
     def _igm(self, step: int) -> Tensor:
         # The text encoder stays as MLM left it, so a module's text vector is computed once. The reconstruction loss
         # goes on, lest matching undo it. Deviation: the paper does not say which encoders move.
         if self._text_vectors is None:
-            self._text_vectors = torch.zeros(len(self.corpus), self.model_config.text.hidden)
-            self._text_vectors[torch.from_numpy(self._graphs)] = self.text_vectors(self._graphs)
-        numbers, graph, reconstruction = self._graph_step(2, step, self.config.igm.batch)
-        return igm_loss(self.model, self._text_vectors[torch.from_numpy(numbers)], graph) + reconstruction
+            self._text_vectors = self._encode_matching_texts()
+        modules = self.sampler.igm_modules(step)
+        graph, reconstruction = self._graph_step(modules, self.sampler.rng(2, step))
+        rows = np.searchsorted(self.sampler.matching_graphs, modules)
+        text = self._text_vectors[torch.from_numpy(rows).to(self.device)]
+        share = self.processes.share(len(modules))
+        return igm_loss(self.model, text, graph, share=share) + reconstruction
 
-    def text_vectors(self, modules: NDArray[np.int64]) -> Tensor:
-        """(M, H) mean statement vector of some modules, by the present text encoder."""
-        used = [np.unique(self.corpus[int(module)].statement_row, return_counts=True) for module in modules]
-        rows = np.unique(np.concatenate([texts for texts, _ in used])).astype(np.int64)
-        vectors = self._statement_vectors(rows)
-        means = [
-            (vectors[np.searchsorted(rows, texts)] * counts[:, None]).sum(0) / counts.sum() for texts, counts in used
-        ]
-        return torch.from_numpy(np.array(means, dtype=np.float32))
+    def _encode_matching_texts(self) -> Tensor:
+        """(M, H) text vectors of the modules that matching draws from; each process encodes a share of them."""
+        modules = self.sampler.matching_graphs
+        mine = modules[self.processes.share(len(modules))]
+        vectors = encoding.text_vectors(self.model, self.corpus, mine, threads=self.config.threads)
+        return self.processes.join(vectors.to(self.device), len(modules)).detach()
 
-    def _statement_vectors(self, rows: NDArray[np.int64]) -> NDArray[np.float32]:
-        """(U, H) vectors of some texts, by the numpy runtime: it needs no padding."""
-        weights = {name: value.numpy() for name, value in self.model.state_dict().items()}
-        runtime = NumpyRuntime(self.model_config, weights, threads=self.config.threads)
-        lengths = self.corpus.text_length[rows].astype(np.int32)
-        slices = [slice(first, first + 65536) for first in range(0, len(rows), 65536)]
-        return np.concatenate(
-            [
-                runtime.encode_texts(self.corpus.padded_ids(rows[part]).astype(np.uint16), lengths[part])
-                for part in slices
-            ]
-        )
+    def _joint(self, step: int) -> Tensor:
+        """All three losses; the text encoder learns from matching too, through a sample of each module's statements."""
+        mlm = self._mlm(step)
+        tokens = self._items
+        modules = self.sampler.igm_modules(step)
+        graph, reconstruction = self._graph_step(modules, self.sampler.rng(2, step))
+        share = self.processes.share(len(modules))
+        text = graph.new_zeros(len(modules), self.model_config.text.hidden)
+        text[share] = self._sampled_text(modules[share], step)
+        self._items = tokens
+        return mlm + reconstruction + igm_loss(self.model, text, graph, share=share)
+
+    def _sampled_text(self, modules: NDArray[np.int64], step: int) -> Tensor:
+        """(B, H) mean vectors of statements drawn from each module, with gradient."""
+        count = self.config.matching_statements
+        drawn = []
+        for number in modules.tolist():
+            module = self.corpus[number]
+            rng = np.random.default_rng([self.config.seed, 203, step, number])
+            weights = np.cumsum(text_weights(module.statement_count, self.model_config.pooling.weighting))
+            at = np.searchsorted(weights, rng.random(count) * weights[-1], side="right")
+            drawn.append(module.statement_row[np.minimum(at, len(weights) - 1)])
+        rows, inverse = np.unique(np.concatenate(drawn), return_inverse=True)
+        low = torch.autocast(self.device.type, torch.bfloat16, enabled=self.config.precision == "bfloat16")
+        with low:
+            vectors = self.model.text.encode(torch.from_numpy(self.sampler.padded(rows)).to(self.device))
+        return vectors.float()[torch.from_numpy(inverse).to(self.device)].view(len(modules), count, -1).mean(1)
 
     # -- loop ------------------------------------------------------------------------------------------
-    def _optimiser(self, stage: StageConfig, name: str) -> torch.optim.AdamW:
-        trained: dict[str, list[nn.Module]] = {
+    def _trained(self, name: str) -> list[nn.Module]:
+        """The parts of the model that a stage trains."""
+        parts: dict[str, list[nn.Module]] = {
             "mlm": [self.model.text, self.model.mlm],
             "gae": [self.model.graph],
             "igm": [self.model.graph, self.model.matching],
+            "joint": [self.model],
         }
-        named = [parameter for part in trained[name] for parameter in part.parameters()]
-        matrices = [parameter for parameter in named if parameter.ndim >= 2]
-        vectors = [parameter for parameter in named if parameter.ndim < 2]
-        groups = [
-            {"params": matrices, "weight_decay": self.config.weight_decay},
-            {"params": vectors, "weight_decay": 0.0},
-        ]
-        return torch.optim.AdamW(groups, lr=stage.learning_rate, betas=(0.9, 0.98))
+        return parts[name]
 
     @staticmethod
     def _rate(stage: StageConfig, step: int) -> float:
@@ -233,93 +253,136 @@ class Trainer:
         ConfigError
             The folder holds another run, or none to resume.
         ModelError
-            The loss is not a number; the last checkpoint stays.
+            The loss is not a number, or a checkpoint cannot be written; the last checkpoint stays.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
         state = self._open(resume)
-        losses = {"mlm": self._mlm, "gae": self._gae, "igm": self._igm}
-        for number in range(self.progress.stage, len(STAGES)):
-            name = STAGES[number]
-            stage: StageConfig = getattr(self.config, name)
-            optimiser = self._optimiser(stage, name)
+        self.processes.wait()
+        names = list(self.stages)
+        for number in range(self.progress.stage, len(names)):
+            name = names[number]
+            stage = self.stages[name]
+            optimiser = Optimiser(self._trained(name), self.config)
             if state is not None:
-                optimiser.load_state_dict(state)
+                optimiser.load(state)
                 state = None
             else:
                 self.progress = _Progress(number, 0, self.progress.seconds)
             self.model.train()
-            parameters = [p for group in optimiser.param_groups for p in group["params"]]
-            for step in range(self.progress.step, stage.steps):
-                started = time.monotonic()
-                for group in optimiser.param_groups:
-                    group["lr"] = stage.learning_rate * self._rate(stage, step)
-                low = self.config.precision == "bfloat16" and name == "mlm"
-                with torch.autocast("cpu", torch.bfloat16, enabled=low):
-                    loss = losses[name](step)
-                if not torch.isfinite(loss):
-                    raise ModelError(
-                        f"the {name} loss is {loss.item()} at step {step}; "
-                        f"the last checkpoint is kept in {self.folder}. Lower the learning rate and type --resume"
-                    )
-                optimiser.zero_grad(set_to_none=True)
-                loss.backward()  # type: ignore[no-untyped-call]
-                torch.nn.utils.clip_grad_norm_(parameters, self.config.clip_norm)
-                optimiser.step()
-                self.progress.step = step + 1
-                self.progress.seconds += time.monotonic() - started
-                self._log(name, step, loss.item())
-                if self.report is not None:
-                    self.report(name, step + 1, stage.steps, loss.item())
-                if (step + 1) % self.config.checkpoint_every == 0:
-                    self._save(optimiser)
+            with SummaryWriter(self.folder) if self.processes.first else _Silent() as board:
+                for step in range(self.progress.step, stage.steps):
+                    started = time.monotonic()
+                    loss = self._step(optimiser, name, stage, step)
+                    self.progress.step = step + 1
+                    seconds = time.monotonic() - started
+                    self.progress.seconds += seconds
+                    self._log(board, name, step, loss, stage.learning_rate * self._rate(stage, step))
+                    if self.report is not None:
+                        self.report(StepReport(name, step + 1, stage.steps, loss, self._items, seconds))
+                    if (step + 1) % self.config.checkpoint_every == 0:
+                        self._save(optimiser)
             self._text_vectors = None
-        self.progress = _Progress(len(STAGES), 0, self.progress.seconds)
+        self.progress = _Progress(len(names), 0, self.progress.seconds)
         self._save(None)
         self.model.eval()
         return self.model
 
-    def _log(self, stage: str, step: int, loss: float) -> None:
-        if step % 20 == 0:
-            with (self.folder / "metrics.jsonl").open("a", encoding="utf-8") as stream:
-                stream.write(json.dumps({"stage": stage, "step": step, "loss": round(loss, 5)}) + "\n")
+    def _step(self, optimiser: Optimiser, name: str, stage: StageConfig, step: int) -> float:
+        """One optimiser step; the loss of the whole batch."""
+        losses = {"mlm": self._mlm, "gae": self._gae, "igm": self._igm, "joint": self._joint}
+        # Dropout draws from torch's own generator: another process has another share, so another seed.
+        torch.manual_seed(int(self.sampler.rng(400 + self.processes.rank, step).integers(2**62)))
+        loss = losses[name](step)
+        whole = float(self.processes.total(loss))
+        if not math.isfinite(whole):
+            raise ModelError(
+                f"the {name} loss is {whole} at step {step}; "
+                f"the last checkpoint is kept in {self.folder}. Lower the learning rate and type --resume"
+            )
+        optimiser.clear()
+        loss.backward()  # type: ignore[no-untyped-call]
+        self.processes.sum_gradients(optimiser.parameters)
+        torch.nn.utils.clip_grad_norm_(optimiser.parameters, self.config.clip_norm)
+        optimiser.step(stage.learning_rate * self._rate(stage, step))
+        return whole
+
+    def _log(self, board: Any, stage: str, step: int, loss: float, rate: float) -> None:
+        if step % _LOG_EVERY or not self.processes.first:
+            return
+        board.add_scalar(f"{stage}/loss", loss, step)
+        board.add_scalar(f"{stage}/learning_rate", rate, step)
+        line = {"stage": stage, "step": step, "loss": round(loss, 5), "seconds": round(self.progress.seconds, 1)}
+        with (self.folder / "metrics.jsonl").open("a", encoding="utf-8") as stream:
+            stream.write(json.dumps(line) + "\n")
 
     # -- checkpoints -----------------------------------------------------------------------------------
     @property
     def _checkpoint(self) -> Path:
         return self.folder / "checkpoint.pt"
 
-    def _save(self, optimiser: torch.optim.AdamW | None) -> None:
+    def _save(self, optimiser: Optimiser | None) -> None:
         """Write a checkpoint; the old one is replaced only when the new one is complete."""
+        if not self.processes.first:
+            return
         payload: dict[str, Any] = {
             "config": self.config.model_dump(),
+            "model_config": self.model_config.model_dump(),
             "stage": self.progress.stage,
             "step": self.progress.step,
             "seconds": self.progress.seconds,
             "model": self.model.state_dict(),
-            "optimiser": optimiser.state_dict() if optimiser is not None else None,
+            "optimiser": optimiser.state() if optimiser is not None else None,
         }
         part = self._checkpoint.with_suffix(".part")
-        torch.save(payload, part)
+        try:
+            torch.save(payload, part)
+        except (OSError, RuntimeError) as error:
+            part.unlink(missing_ok=True)
+            reason = str(error).splitlines()[0]
+            raise ModelError(
+                f"{part}: cannot write the checkpoint ({reason}); the one before it is kept. "
+                "Make room and type --resume"
+            ) from None
         os.replace(part, self._checkpoint)
 
-    def _open(self, resume: bool) -> dict[str, Any] | None:
+    def _open(self, resume: bool) -> list[dict[str, Any]] | None:
         """Load the folder's checkpoint if asked to; the optimiser's state."""
         if not resume:
             if self._checkpoint.exists():
                 raise ConfigError(
                     f"{self.folder}: holds a run already. Type --resume to go on with it, or name another folder"
                 )
-            (self.folder / "config.json").write_text(self.config.model_dump_json(indent=1) + "\n", encoding="utf-8")
+            if self.processes.first:
+                text = self.config.model_dump_json(indent=1) + "\n"
+                (self.folder / "config.json").write_text(text, encoding="utf-8")
             return None
         if not self._checkpoint.exists():
             raise ConfigError(f"{self.folder}: no checkpoint to resume. Leave --resume out to start a run")
-        payload = torch.load(self._checkpoint, weights_only=True)
-        if payload["config"] != self.config.model_dump():
+        payload = torch.load(self._checkpoint, weights_only=True, map_location=self.device)
+        if payload["config"] != self.config.model_dump() or payload["model_config"] != self.model_config.model_dump():
             raise ConfigError(
-                f"{self.folder}: its checkpoint is of another configuration. "
+                f"{self.folder}: its checkpoint is of another configuration or corpus. "
                 f"Resume with the run's own: {self.folder}/config.json"
             )
         self.model.load_state_dict(payload["model"])
         self.progress = _Progress(payload["stage"], payload["step"], payload["seconds"])
-        state: dict[str, Any] | None = payload["optimiser"]
+        state: list[dict[str, Any]] | None = payload["optimiser"]
         return state
+
+
+class _Silent:
+    """Stands in for TensorBoard's writer in processes that write nothing."""
+
+    def __enter__(self) -> _Silent:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+
+def _device(name: str) -> torch.device:
+    if name == "cuda" and not torch.cuda.is_available():
+        raise ConfigError('device \'cuda\': no GPU that torch can use. Set device = "cpu" or "auto"')
+    if name == "cpu" or not torch.cuda.is_available():
+        return torch.device("cpu")
+    return torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mirenc.weights.store import (
+    BASELINES_FILE,
     DEFAULT_MODEL,
     ModelFiles,
     find_model,
@@ -14,6 +15,7 @@ from mirenc.weights.store import (
 )
 
 __all__ = [
+    "BASELINES_FILE",
     "DEFAULT_MODEL",
     "ModelFiles",
     "find_model",

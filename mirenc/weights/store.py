@@ -1,4 +1,7 @@
-"""A model folder: config.json, tokenizer.json, model.safetensors, MODEL_CARD.md, golden.json, SHA256SUMS. No pickle.
+"""A model folder: config.json, tokenizer.json, model.safetensors, and what goes with them. No pickle.
+
+MODEL_CARD.md (data and figures), golden.json (vectors to reproduce), baselines.safetensors (what the figures are
+compared with), SHA256SUMS.
 
 Packaged models are sub-folders of this package, so they come with pip; any other folder is loaded by its path.
 """
@@ -22,6 +25,7 @@ from mirenc.model.shapes import weight_shapes
 from mirenc.tokenizer import IRTokenizer
 
 __all__ = [
+    "BASELINES_FILE",
     "DEFAULT_MODEL",
     "ModelFiles",
     "find_model",
@@ -36,7 +40,8 @@ DEFAULT_MODEL = "mirenc-tiny"
 FORMAT = 1
 _HOME = Path(__file__).parent
 _REQUIRED = ("config.json", "tokenizer.json", "model.safetensors")
-_OPTIONAL = ("MODEL_CARD.md", "golden.json")
+BASELINES_FILE = "baselines.safetensors"
+_OPTIONAL = ("MODEL_CARD.md", "golden.json", BASELINES_FILE)
 _SUMS = "SHA256SUMS"
 
 
@@ -176,7 +181,7 @@ def save_files(
     weights: dict[str, NDArray[np.floating[Any]]],
     card: str = "",
 ) -> Path:
-    """Write a model folder; weights are stored as float16.
+    """Write a model folder; weights are stored as float16, whitening maps (small variances) as float32.
 
     The folder is sealed; `mirenc.golden.write_golden` adds ``golden.json`` and seals it again.
     """
@@ -187,7 +192,12 @@ def save_files(
     description = {"format": FORMAT, "name": name, "model": config.model_dump()}
     (target / "config.json").write_text(json.dumps(description, indent=1) + "\n", encoding="utf-8")
     tokenizer.save(target / "tokenizer.json")
-    data = save({key: np.ascontiguousarray(value, dtype=np.float16) for key, value in weights.items()})
+    data = save(
+        {
+            key: np.ascontiguousarray(value, dtype=np.float32 if key.startswith("whiten_") else np.float16)
+            for key, value in weights.items()
+        }
+    )
     (target / "model.safetensors").write_bytes(data)
     if card:
         (target / "MODEL_CARD.md").write_text(card, encoding="utf-8")

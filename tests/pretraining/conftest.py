@@ -27,9 +27,9 @@ def ir_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def corpus(ir_folder: Path) -> Corpus:
+def corpus(ir_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Corpus:
     files = sorted(ir_folder.rglob("*.ll"))
-    return build_corpus(files, ir_folder, TokenizerConfig(vocab_size=600))
+    return build_corpus(files, ir_folder, tmp_path_factory.mktemp("corpus"), TokenizerConfig(vocab_size=600))[0]
 
 
 @pytest.fixture

@@ -84,10 +84,10 @@ class KnownScores:
         self.token = SimpleNamespace(weight=table)
 
     def __call__(self, ids: Tensor) -> Tensor:
-        return ids
+        return ids.unsqueeze(-1)
 
     def mlm(self, tokens: Tensor, embedding: Tensor) -> Tensor:
-        return embedding[tokens]
+        return embedding[tokens.squeeze(-1)]
 
 
 def test_mlm_loss_worked_by_hand() -> None:
@@ -96,7 +96,7 @@ def test_mlm_loss_worked_by_hand() -> None:
     masked_ids = torch.tensor([[1, 1, 2], [2, 2, 0]])
     chosen = torch.tensor([[True, False, False], [False, True, False]])
     # First: scores (ln 2, 0, 0), right answer 0, probability 2/4. Second: (0, ln 6, 0), right answer 2, 1/8.
-    assert mlm_loss(model, ids, masked_ids, chosen).item() == pytest.approx((math.log(2) + math.log(8)) / 2)
+    assert mlm_loss(model, ids, masked_ids, chosen, total=2).item() == pytest.approx((math.log(2) + math.log(8)) / 2)
 
 
 # -- graph auto-encoding -------------------------------------------------------------------------------
@@ -126,6 +126,7 @@ def test_gae_loss_of_an_exact_adjacency_is_near_nothing() -> None:
 def module(edges: list[tuple[int, int, Flow]], nodes: int, first_row: int = 0) -> CorpusModule:
     return CorpusModule(
         statement_row=np.arange(2, dtype=np.int32),
+        statement_count=np.ones(2, dtype=np.int32),
         node_row=np.arange(first_row, first_row + nodes, dtype=np.int32),
         node_kind=np.arange(nodes, dtype=np.int8) % 3,
         edge_index=np.array([edge[:2] for edge in edges], dtype=np.int32).reshape(-1, 2).T,
@@ -216,6 +217,38 @@ def test_igm_loss_worked_by_hand() -> None:
     other = (math.log(2) + math.log1p(math.exp(2))) / 2
     assert igm_loss(InnerProduct, text, graph).item() == pytest.approx((own + other) / 2)
     assert (own + other) / 2 == pytest.approx(0.783953, abs=1e-6)
+
+
+def test_shares_of_a_batch_add_up_to_the_whole(modules: list[CorpusModule]) -> None:
+    """What several processes compute, each for its share, is what one computes."""
+    whole, rng = draw(modules), np.random.default_rng(0)
+    z = torch.from_numpy(rng.normal(size=(22, 4)).astype(np.float32))
+    expected = gae_loss([z] * 3, whole.pairs)
+    totals = [positive.shape[1] for positive, _ in whole.pairs]
+    parts = []
+    for number, nodes in enumerate((slice(0, 12), slice(12, 22))):
+        share = make_graph_batch(modules, np.random.default_rng(0), share=slice(number, None, 2))
+        assert share.features_row.equal(whole.features_row[nodes])
+        parts.append(gae_loss([z[nodes]] * 3, share.pairs, totals=totals))
+    assert sum(part.item() for part in parts) == pytest.approx(expected.item(), rel=1e-6)
+    text, graph = z[:6], z[6:12]
+    head = InnerProduct
+    halves = [igm_loss(head, text, graph, share=slice(number, None, 2)).item() for number in (0, 1)]
+    assert sum(halves) == pytest.approx(igm_loss(head, text, graph).item(), rel=1e-6)
+
+
+def test_node_weights(modules: list[CorpusModule]) -> None:
+    same = CorpusModule(
+        *(np.array(column, dtype=np.int32) for column in ([0], [1], [5, 5, 5, 5, 7])),
+        np.array([0, 0, 0, 0, 1], dtype=np.int8),
+        np.zeros((2, 0), dtype=np.int32),
+        np.zeros(0, dtype=np.int8),
+    )
+    batch = make_graph_batch([*modules, same], np.random.default_rng(0), weighting="sqrt")
+    sums = torch.zeros(3).index_add(0, batch.graph_of, batch.node_weight)
+    assert sums.tolist() == pytest.approx([1, 1, 1])
+    # Four equal nodes weigh sqrt(4) = 2 together, the fifth 1.
+    assert batch.node_weight[-5:].tolist() == pytest.approx([1 / 6] * 4 + [1 / 3])
 
 
 def test_igm_loss_falls_when_pairs_are_told_apart() -> None:

@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
+from mirenc import load
 from mirenc.config import PretrainConfig
 from mirenc.errors import ConfigError, ModelError
 from mirenc.pretraining.corpus import Corpus
 from mirenc.pretraining.package import package
-from mirenc.pretraining.trainer import Trainer
+from mirenc.pretraining.sampling import Sampler
+from mirenc.pretraining.trainer import StepReport, Trainer, stages_of
 
 
 class Killed(BaseException):
@@ -29,8 +32,8 @@ def test_resume_gives_the_same_bits(
 ) -> None:
     whole = run(short_run, corpus, tmp_path / "whole")
 
-    def kill(stage: str, step: int, steps: int, loss: float) -> None:
-        if (stage, step) == stop:
+    def kill(step: StepReport) -> None:
+        if (step.stage, step.step) == stop:
             raise Killed
 
     with pytest.raises(Killed):
@@ -57,7 +60,7 @@ def test_training_lowers_the_loss(short_run: PretrainConfig, corpus: Corpus, tmp
         short_run.model_copy(update=stages),
         corpus,
         tmp_path,
-        report=lambda stage, step, steps, loss: losses[stage].append(loss),
+        report=lambda step: losses[step.stage].append(step.loss),
     ).run()
     for stage, values in losses.items():
         assert sum(values[-5:]) < 0.9 * sum(values[:5]), stage
@@ -85,8 +88,8 @@ def test_a_loss_that_is_no_number_keeps_the_checkpoint(
 ) -> None:
     trainer = Trainer(short_run, corpus, tmp_path)
 
-    def poison(stage: str, step: int, steps: int, loss: float) -> None:
-        if (stage, step) == ("mlm", 4):
+    def poison(step: StepReport) -> None:
+        if (step.stage, step.step) == ("mlm", 4):
             with torch.no_grad():
                 trainer.model.text.norm_out.weight.fill_(float("nan"))
 
@@ -99,7 +102,6 @@ def test_a_loss_that_is_no_number_keeps_the_checkpoint(
 
 
 def test_package_makes_a_model_that_embeds(short_run: PretrainConfig, corpus: Corpus, tmp_path: Path) -> None:
-    from mirenc import load
     from mirenc.golden import GOLDEN_IR, check_golden
     from mirenc.weights import verify_files
 
@@ -108,13 +110,110 @@ def test_package_makes_a_model_that_embeds(short_run: PretrainConfig, corpus: Co
     folder = package(trainer, tmp_path / "model", name="model")
     assert set(verify_files(folder)) == {
         *("config.json", "tokenizer.json", "model.safetensors"),
-        *("MODEL_CARD.md", "golden.json"),
+        *("MODEL_CARD.md", "golden.json", "baselines.safetensors"),
     }
-    for backend in ("numpy", "torch"):
-        assert check_golden(folder, backend=backend) < 1e-5
+    assert check_golden(folder) < 1e-5
     encoder = load(folder, cache=False)
+    # The directions of a model of eight steps hardly vary, so whitening enlarges what the runtimes round differently.
+    other = load(folder, cache=False, backend="torch")
+    for text in GOLDEN_IR.values():
+        np.testing.assert_allclose(encoder.embed(text), other.embed(text), rtol=1e-2, atol=1e-2)
     assert encoder.embed(GOLDEN_IR["sum"]).shape == (encoder.dimension,)
     figures = json.loads((tmp_path / "model.figures.json").read_text())
-    assert 0 <= figures["mlm"]["accuracy"] <= 1
-    assert set(figures["gae"]) <= {"control", "data", "call"}
-    assert f"{100 * figures['mlm']['accuracy']:.1f} %" in (folder / "MODEL_CARD.md").read_text()
+    accuracy = figures["mlm"]["distinct"]["accuracy"]
+    assert 0 <= accuracy <= 1
+    assert set(figures["gae"]) == {"control", "data", "call"}
+    assert f"{100 * accuracy:.1f} %" in (folder / "MODEL_CARD.md").read_text()
+
+
+def test_a_packaged_model_s_training_modules_are_white(
+    short_run: PretrainConfig, corpus: Corpus, ir_folder: Path, tmp_path: Path
+) -> None:
+    """Means of zero, and no direction of a variance above one, over the very modules the map was fitted on."""
+    trainer = Trainer(short_run, corpus, tmp_path)
+    trainer.run()
+    encoder = load(package(trainer, tmp_path / "model", name="model"), cache=False)
+    names = [corpus.names[module] for module in trainer.sampler.graphs]
+    vectors = encoder.embed([ir_folder / name for name in names])
+    assert np.abs(vectors.mean(0)).max() < 0.02
+    assert np.linalg.eigvalsh(np.cov(vectors[:, : encoder.text_dimension], rowvar=False)).max() == pytest.approx(
+        1, abs=0.03
+    )
+
+
+def test_stages_of_a_run() -> None:
+    stage = {"batch": 4, "learning_rate": 1e-3}
+    steps = {"mlm": {"steps": 3, **stage}, "gae": {"steps": 0, **stage}, "igm": {"steps": 0, **stage}}
+    assert list(stages_of(PretrainConfig.from_dict(steps))) == ["mlm"]
+    assert list(stages_of(PretrainConfig.from_dict({**steps, "schedule": "joint"}))) == ["joint"]
+    assert list(stages_of(PretrainConfig())) == ["mlm", "gae", "igm"]
+    with pytest.raises(ConfigError, match="nothing to train"):
+        PretrainConfig.from_dict({**steps, "mlm": {"steps": 0, **stage}})
+
+
+@pytest.mark.parametrize("only", ["mlm", "gae"])
+def test_a_single_objective_moves_its_own_part(
+    short_run: PretrainConfig, corpus: Corpus, tmp_path: Path, only: str
+) -> None:
+    others = {name: getattr(short_run, name).model_copy(update={"steps": 0}) for name in ("mlm", "gae", "igm")}
+    others.pop(only)
+    trainer = Trainer(short_run.model_copy(update=others), corpus, tmp_path)
+    before = {name: value.clone() for name, value in trainer.model.state_dict().items()}
+    after = trainer.run().state_dict()
+    moved = {name.partition(".")[0] for name, value in before.items() if not torch.equal(value, after[name])}
+    assert moved == ({"text", "mlm"} if only == "mlm" else {"graph"})
+
+
+def test_a_joint_run_moves_everything(short_run: PretrainConfig, corpus: Corpus, tmp_path: Path) -> None:
+    joint = short_run.model_copy(update={"schedule": "joint", "mlm": short_run.mlm.model_copy(update={"steps": 30})})
+    losses: list[float] = []
+    trainer = Trainer(joint, corpus, tmp_path, report=lambda step: losses.append(step.loss))
+    before = {name: value.clone() for name, value in trainer.model.state_dict().items()}
+    after = trainer.run().state_dict()
+    moved = {name.partition(".")[0] for name, value in before.items() if not torch.equal(value, after[name])}
+    assert moved == {"text", "mlm", "graph", "matching"}
+    assert sum(losses[-5:]) < 0.7 * sum(losses[:5])
+
+
+def test_hard_negatives_are_of_nearly_equal_size(short_run: PretrainConfig, corpus: Corpus) -> None:
+    def spread(share: float) -> float:
+        sampler = Sampler(corpus, np.arange(len(corpus)), short_run.model_copy(update={"hard_negatives": share}))
+        batches = [corpus.node_count[sampler.igm_modules(step)] for step in range(40)]
+        return float(np.mean([np.log(batch).std() for batch in batches]))
+
+    assert spread(1.0) < 0.6 * spread(0.0)
+
+
+def test_tensorboard_has_the_curves(short_run: PretrainConfig, corpus: Corpus, tmp_path: Path) -> None:
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    run(short_run, corpus, tmp_path)
+    events = EventAccumulator(str(tmp_path))
+    events.Reload()
+    assert {"mlm/loss", "gae/loss", "igm/loss", "mlm/learning_rate"} <= set(events.Tags()["scalars"])
+    first = json.loads((tmp_path / "metrics.jsonl").read_text().splitlines()[0])
+    assert events.Scalars("mlm/loss")[0].value == pytest.approx(first["loss"], abs=1e-4)
+
+
+def test_a_full_disk_keeps_the_checkpoint(
+    short_run: PretrainConfig, corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(payload: object, path: Path) -> None:
+        path.write_bytes(b"half a checkpoint")
+        raise OSError(28, "No space left on device")
+
+    def fill(step: StepReport) -> None:
+        if (step.stage, step.step) == ("mlm", 4):
+            monkeypatch.setattr(torch, "save", full)
+
+    with pytest.raises(ModelError, match=r"No space left on device.*the one before it is kept"):
+        Trainer(short_run, corpus, tmp_path, report=fill).run()
+    assert torch.load(tmp_path / "checkpoint.pt", weights_only=True)["step"] == 3
+    assert not (tmp_path / "checkpoint.part").exists()
+
+
+def test_a_gpu_that_is_not_there(short_run: PretrainConfig, corpus: Corpus, tmp_path: Path) -> None:
+    if torch.cuda.is_available():
+        pytest.skip("there is a GPU")
+    with pytest.raises(ConfigError, match="no GPU"):
+        Trainer(short_run.model_copy(update={"device": "cuda"}), corpus, tmp_path)

@@ -1,0 +1,5 @@
+"""``python -m mirenc``: the command line, also for `torchrun -m mirenc pretrain`."""
+
+from mirenc.cli import main
+
+main()

@@ -1,0 +1,337 @@
+"""A folder of IR to a corpus: read in parallel, chunk by chunk, then merged.
+
+Reading writes parts; a part that is there is not read again, so a build that was stopped goes on. The merge holds
+8 bytes a text and one part at a time, whatever the size of the corpus. Left out, and counted: files LLVM refuses;
+modules whose normalised statements another one has (the same file in two packages, two levels that changed nothing);
+modules with a function that also stands in IR kept for evaluation.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import multiprocessing
+import os
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mirenc.config import TokenizerConfig
+from mirenc.errors import ConfigError
+from mirenc.ir import ReadOptions, read_ir, statements_of
+from mirenc.pretraining.corpus.reading import Part, PartModule, function_hashes, read_chunk
+from mirenc.pretraining.corpus.store import Corpus, CorpusModule, CorpusWriter, ModuleInfo
+from mirenc.tokenizer import IRTokenizer, train_tokenizer
+
+__all__ = ["BuildReport", "build_corpus", "hashes_of_ir"]
+
+_CHUNK = 64
+LEVELS = ("O0", "O1", "O2", "O3", "Os", "Oz")
+
+
+@dataclass(slots=True)
+class BuildReport:
+    """What became of the files.
+
+    Attributes
+    ----------
+    files, modules : int
+        Given, and kept.
+    duplicates : int
+        Left out: their normalised statements are those of a module before them.
+    reserved : list of str
+        Left out: a function of theirs stands in IR kept for evaluation.
+    without_graph : int
+        Kept without graph: more nodes than ``max_nodes``.
+    failures : list of (path, message)
+    """
+
+    files: int = 0
+    modules: int = 0
+    duplicates: int = 0
+    reserved: list[str] = field(default_factory=list)
+    without_graph: int = 0
+    failures: list[tuple[str, str]] = field(default_factory=list)
+
+
+def build_corpus(
+    files: Sequence[Path],
+    root: Path,
+    folder: str | os.PathLike[str],
+    config: TokenizerConfig | None = None,
+    *,
+    tokenizer: IRTokenizer | None = None,
+    options: ReadOptions | None = None,
+    sources: Mapping[str, Mapping[str, str]] | None = None,
+    reserved: NDArray[np.uint64] | None = None,
+    max_nodes: int = 20_000,
+    workers: int = 1,
+    advance: Callable[[int], None] | None = None,
+) -> tuple[Corpus, BuildReport]:
+    """Read IR files into a corpus folder.
+
+    Parameters
+    ----------
+    files : sequence of Path
+    root : Path
+        The first folder below it is a file's project, a second one named like an optimisation level its level.
+    folder : path-like
+        Where the corpus goes, and the parts of an unfinished build.
+    config : TokenizerConfig, optional
+        For a new tokenizer, trained on the distinct statements of the corpus.
+    tokenizer : IRTokenizer, optional
+        Use this one instead.
+    options : ReadOptions, optional
+    sources : mapping, optional
+        What is known of a file (by its name below ``root``): project, version, file, language, opt_level, compiler.
+    reserved : uint64 array, optional
+        Function hashes (`hashes_of_ir`); a module with one of them is left out.
+    max_nodes : int
+        Modules with larger graphs are kept without graph.
+    workers : int
+        Processes that read.
+    advance : callable, optional
+        Told how many more files are done.
+
+    Raises
+    ------
+    ConfigError
+        No file could be read.
+    """
+    config = tokenizer.config if tokenizer else config or TokenizerConfig()
+    parts_folder = Path(folder) / "parts"
+    parts_folder.mkdir(parents=True, exist_ok=True)
+    parts = list(_read_parts(files, parts_folder, config.normalisation, options, workers, advance))
+    report = BuildReport(files=len(files))
+    kept = _choose(parts, reserved, report)
+    if not any(kept):
+        reason = f": {report.failures[0][1]}" if report.failures else ""
+        raise ConfigError(f"{root}: no IR could be read{reason}. Give a folder with .ll or .bc files")
+    numbers = _TextNumbers(parts, kept)
+    if tokenizer is None:
+        tokenizer = train_tokenizer(numbers.statements(), config)
+    writer = CorpusWriter(folder)
+    for path, chosen in zip(parts, kept, strict=True):
+        if not chosen:
+            continue
+        part = Part.load(path)
+        rows = numbers.rows(part)
+        for number in chosen:
+            module = part.modules[number]
+            info = _info(module, root, sources or {})
+            small = len(module.node_row) <= max_nodes
+            report.without_graph += not small
+            writer.add(info, _corpus_module(module, rows, small))
+    writer.close(tokenizer, *numbers.encode(tokenizer))
+    report.modules = sum(map(len, kept))
+    (Path(folder) / "report.json").write_text(json.dumps(asdict(report), indent=1) + "\n", encoding="utf-8")
+    shutil.rmtree(parts_folder)
+    return Corpus.load(folder), report
+
+
+def hashes_of_ir(
+    files: Iterable[Path], normalisation: str = "locals", *, options: ReadOptions | None = None
+) -> NDArray[np.uint64]:
+    """Function hashes of IR that a corpus must not have. Shape: (F,), distinct.
+
+    Raises
+    ------
+    MirencError
+        A file cannot be read: an unread kernel would go unseen.
+    """
+    found = [np.zeros(0, dtype=np.uint64)]
+    for path in files:
+        module = read_ir(path, options=options)
+        found.append(function_hashes(module, statements_of(module, normalisation)))
+    return np.unique(np.concatenate(found))
+
+
+def _read_parts(
+    files: Sequence[Path],
+    folder: Path,
+    normalisation: str,
+    options: ReadOptions | None,
+    workers: int,
+    advance: Callable[[int], None] | None,
+) -> Iterator[Path]:
+    """Paths of all parts, in the files' order; those missing are read first."""
+    parts: list[Path] = []
+    missing: list[tuple[list[str], Path]] = []
+    for first in range(0, len(files), _CHUNK):
+        chunk = [str(path) for path in files[first : first + _CHUNK]]
+        part = folder / f"{_chunk_key(chunk, normalisation, options)}.part"
+        parts.append(part)
+        if not part.exists():
+            missing.append((chunk, part))
+        elif advance is not None:
+            advance(len(chunk))
+    if workers <= 1 or len(missing) <= 1:
+        for chunk, part in missing:
+            read_chunk(chunk, str(part), normalisation, options)
+            if advance is not None:
+                advance(len(chunk))
+    else:
+        # spawn: a forked child would share the parent's connection to LLVM.
+        with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) as pool:
+            running: dict[Future[str], int] = {}
+            for chunk, part in missing:
+                if len(running) >= 2 * workers:
+                    _collect(running, advance)
+                running[pool.submit(read_chunk, chunk, str(part), normalisation, options)] = len(chunk)
+            while running:
+                _collect(running, advance)
+    yield from parts
+
+
+def _collect(running: dict[Future[str], int], advance: Callable[[int], None] | None) -> None:
+    done, _ = wait(running, return_when=FIRST_COMPLETED)
+    for future in done:
+        future.result()
+        count = running.pop(future)
+        if advance is not None:
+            advance(count)
+
+
+def _chunk_key(chunk: list[str], normalisation: str, options: ReadOptions | None) -> str:
+    """Changes when a file of the chunk does."""
+    stamps = [(path, os.stat(path).st_size, os.stat(path).st_mtime_ns) for path in chunk]
+    return hashlib.sha256(json.dumps([stamps, normalisation, repr(options)]).encode()).hexdigest()[:24]
+
+
+def _choose(parts: list[Path], reserved: NDArray[np.uint64] | None, report: BuildReport) -> list[list[int]]:
+    """Numbers of the modules to keep, a list a part."""
+    seen: set[str] = set()
+    kept: list[list[int]] = []
+    for path in parts:
+        part = Part.load(path)
+        report.failures += part.failures
+        chosen = []
+        for number, module in enumerate(part.modules):
+            if reserved is not None and np.isin(module.function_hash, reserved).any():
+                report.reserved.append(module.path)
+            elif module.statements_hash in seen:
+                report.duplicates += 1
+            else:
+                seen.add(module.statements_hash)
+                chosen.append(number)
+        kept.append(chosen)
+    return kept
+
+
+class _TextNumbers:
+    """One number for each distinct text of the kept modules, by hash; the texts stay in their parts."""
+
+    def __init__(self, parts: list[Path], kept: list[list[int]]) -> None:
+        self._parts = [path for path, chosen in zip(parts, kept, strict=True) if chosen]
+        used: list[NDArray[np.uint64]] = []
+        for path, chosen in zip(parts, kept, strict=True):
+            if not chosen:
+                continue
+            part = Part.load(path)
+            rows = [part.modules[number].statement_row for number in chosen]
+            rows += [part.modules[number].node_row for number in chosen]
+            used.append(part.text_hash[np.unique(np.concatenate(rows))])
+        every = np.concatenate(used)
+        sorted_hashes, first = np.unique(every, return_index=True)
+        # In the order of first occurrence: texts of one program are neighbours, which compresses.
+        order = np.argsort(first)
+        self._sorted = sorted_hashes
+        self._number = np.empty(len(order), dtype=np.int64)
+        self._number[order] = np.arange(len(order))
+
+    def __len__(self) -> int:
+        return len(self._sorted)
+
+    def _find(self, hashes: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """Numbers of some hashes, -1 where a text belongs to no kept module."""
+        if not len(self._sorted):
+            return np.full(len(hashes), -1, dtype=np.int64)
+        at = np.minimum(np.searchsorted(self._sorted, hashes), len(self._sorted) - 1)
+        found: NDArray[np.int64] = np.where(self._sorted[at] == hashes, self._number[at], -1)
+        return found
+
+    def rows(self, part: Part) -> NDArray[np.int32]:
+        """(U,) number of each text of a part."""
+        return self._find(part.text_hash).astype(np.int32)
+
+    def _fresh(self) -> Iterator[tuple[list[str], NDArray[np.int64], NDArray[np.bool_]]]:
+        """Texts part by part, each text once: texts, numbers, whether it is a statement there."""
+        given = np.zeros(len(self), dtype=bool)
+        for path in self._parts:
+            part = Part.load(path)
+            number = self._find(part.text_hash)
+            new = np.flatnonzero((number >= 0) & ~given[number])
+            given[number[new]] = True
+            yield [part.texts[row] for row in new.tolist()], number[new], part.is_statement[new]
+
+    def statements(self) -> Iterator[str]:
+        """The distinct statements, for the tokenizer's training."""
+        for texts, _, is_statement in self._fresh():
+            yield from (text for text, spoken in zip(texts, is_statement.tolist(), strict=True) if spoken)
+
+    def encode(self, tokenizer: IRTokenizer) -> tuple[NDArray[np.uint16], NDArray[np.int32]]:
+        """Token ids of all texts end to end, and their lengths (U,)."""
+        lengths = np.zeros(len(self), dtype=np.int32)
+        pieces: list[NDArray[np.uint16]] = []
+        numbers: list[NDArray[np.int64]] = []
+        for texts, number, _ in self._fresh():
+            if not texts:
+                continue
+            ids, length = tokenizer.encode_batch(texts)
+            pieces.append(ids[np.arange(ids.shape[1]) < length[:, None]])
+            numbers.append(number)
+            lengths[number] = length
+        # Parts give the texts in the order of their numbers, but within a part in that of the part.
+        start = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+        out = np.empty(int(start[-1]), dtype=np.uint16)
+        for piece, number in zip(pieces, numbers, strict=True):
+            size = lengths[number].astype(np.int64)
+            at = np.arange(len(piece)) + np.repeat(start[number] - (np.cumsum(size) - size), size)
+            out[at] = piece
+        return out, lengths
+
+
+def _corpus_module(module: PartModule, rows: NDArray[np.int32], with_graph: bool) -> CorpusModule:
+    statement_row = rows[module.statement_row]
+    order = np.argsort(statement_row)
+    nothing = np.zeros(0, dtype=np.int32)
+    return CorpusModule(
+        statement_row=statement_row[order],
+        statement_count=module.statement_count[order],
+        node_row=rows[module.node_row] if with_graph else nothing,
+        node_kind=module.node_kind if with_graph else nothing.astype(np.int8),
+        edge_index=module.edge_index if with_graph else nothing.reshape(2, 0),
+        edge_flow=module.edge_flow if with_graph else nothing.astype(np.int8),
+    )
+
+
+def _info(module: PartModule, root: Path, sources: Mapping[str, Mapping[str, str]]) -> ModuleInfo:
+    relative = Path(module.path).relative_to(root)
+    parts = relative.parts
+    level = parts[1] if len(parts) > 2 and parts[1] in LEVELS else ""
+    facts = {
+        "project": parts[0],
+        "version": "",
+        # Two levels of one program have one name below their levels.
+        "file": "/".join(parts[2:] if level else parts[1:]) or parts[0],
+        "language": "",
+        "opt_level": level,
+        "compiler": "",
+    }
+    known = sources.get(relative.as_posix(), {})
+    facts |= {key: known[key] for key in facts if key in known}
+    return ModuleInfo(
+        name=relative.as_posix(),
+        **facts,
+        content_hash=module.content_hash,
+        functions=module.functions,
+        instructions=module.instructions,
+        statements=module.statements,
+        nodes=len(module.node_row),
+        edges=len(module.edge_flow),
+    )

@@ -1,0 +1,264 @@
+"""Programs to IR: many compilations side by side, each of which may fail."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import itertools
+import os
+import signal
+import subprocess
+import tempfile
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import Field
+
+from mirenc.config import _Config
+from mirenc.errors import ConfigError
+from mirenc.pretraining.corpus.ir_folder import FAILURES, IRFolder, IRRecord, Status, digest
+
+__all__ = [
+    "CHUNK",
+    "LEVEL_FLAGS",
+    "Advance",
+    "Limits",
+    "Program",
+    "Report",
+    "check_levels",
+    "compile_chunk",
+    "compile_programs",
+    "levels_of",
+    "run_quietly",
+]
+
+Advance = Callable[[int, str], None]
+"""Called with the number of files that were finished since the last call, and a note on where the run is."""
+Report = Callable[[str], None]
+"""Called with a line for people: what was left out and why, and the summary."""
+
+CHUNK = 24  # programs handed to the compilers at once: what bounds the IR in memory
+LEVEL_FLAGS: Mapping[str, tuple[str, ...]] = {
+    "O0": ("-O0", "-Xclang", "-disable-O0-optnone"),
+    "O1": ("-O1",),
+    "O2": ("-O2",),
+    "O3": ("-O3",),
+    "Os": ("-Os",),
+    "Oz": ("-Oz",),
+}
+"""clang's flags for each optimisation level; -O0 without `optnone`, which would keep later passes away."""
+
+
+class Limits(_Config):
+    """What one compilation may take.
+
+    Attributes
+    ----------
+    seconds : float
+    max_file_bytes : int
+        IR above this is left out: a few giants would be most of the bytes.
+    """
+
+    seconds: float = Field(60, gt=0)
+    max_file_bytes: int = Field(1_500_000, ge=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """One translation unit and how to compile it.
+
+    Attributes
+    ----------
+    project, version, file, language : str
+        As in `IRRecord`.
+    compiler : str
+        Its name for the record.
+    root : Path
+        Where the compiler runs. Relative paths in a command keep this machine's folders out of the IR
+        (`source_filename`, `__FILE__`).
+    commands : dict of str to tuple of str
+        Optimisation level -> command that writes text IR; where to is added when it runs.
+    """
+
+    project: str
+    version: str
+    file: str
+    language: str
+    compiler: str
+    root: Path
+    commands: Mapping[str, tuple[str, ...]]
+
+
+def check_levels(levels: Sequence[str]) -> None:
+    """Refuse optimisation levels that no compiler has.
+
+    Raises
+    ------
+    ConfigError
+    """
+    for level in levels:
+        if level not in LEVEL_FLAGS:
+            raise ConfigError(f"unknown optimisation level {level!r}; available: {', '.join(LEVEL_FLAGS)}")
+    if not levels:
+        raise ConfigError(f"no optimisation level given. Name some of: {', '.join(LEVEL_FLAGS)}")
+
+
+def levels_of(project: str, file: str, language: str, levels: Sequence[str] | None = None) -> tuple[str, ...]:
+    """Optimisation levels of one file: ``levels``, or -O0 and -O2 for all and -Oz for every eighth file.
+
+    flang has neither -Os nor -Oz.
+    """
+    if levels is None:
+        levels = ("O0", "O2", "Oz") if digest(f"{file}/{project}") % 8 == 0 else ("O0", "O2")
+    return tuple(level for level in levels if language != "fortran" or level not in ("Os", "Oz"))
+
+
+def compile_programs(
+    programs: Iterable[Program],
+    folder: IRFolder,
+    *,
+    workers: int,
+    limits: Limits,
+    advance: Advance | None = None,
+) -> None:
+    """Compile programs at their levels into a folder of IR; one that fails is one record, never an error.
+
+    Parameters
+    ----------
+    programs : iterable of Program
+        Taken chunk by chunk; may be longer than memory.
+    folder : IRFolder
+        What it knows is not compiled again.
+    workers : int
+        Compilers at once.
+    limits : Limits
+    advance : callable, optional
+    """
+    rest = iter(programs)
+    with ThreadPoolExecutor(workers) as pool:
+        while chunk := list(itertools.islice(rest, CHUNK)):
+            for program, _ in compile_chunk(pool, chunk, folder, limits):
+                if advance is not None:
+                    advance(1, program.project)
+
+
+def compile_chunk(
+    pool: ThreadPoolExecutor, chunk: Sequence[Program], folder: IRFolder, limits: Limits
+) -> Iterator[tuple[Program, list[IRRecord]]]:
+    """Compile some programs side by side and store the results in their order.
+
+    Yields
+    ------
+    tuple[Program, list[IRRecord]]
+        Each program with what was tried now; nothing for levels that the folder knows.
+    """
+    todo = [(program, _levels_left(program, folder)) for program in chunk]
+    for (program, _), results in zip(todo, pool.map(lambda one: _compile(one[0], one[1], limits), todo), strict=True):
+        yield program, [folder.add(record, ir) for record, ir in results]
+
+
+def _levels_left(program: Program, folder: IRFolder) -> list[str]:
+    """Levels not yet tried. What fails at one level is not tried at the next."""
+    left = []
+    for level in program.commands:
+        before = folder.get((program.project, program.file, level))
+        if before is None:
+            left.append(level)
+        elif before.status in FAILURES:
+            break
+    return left
+
+
+def _compile(program: Program, levels: Sequence[str], limits: Limits) -> list[tuple[IRRecord, bytes | None]]:
+    results = []
+    for level in levels:
+        record, ir = _compile_level(program, level, limits)
+        results.append((record, ir))
+        if record.status in FAILURES:
+            break
+    return results
+
+
+def _compile_level(program: Program, level: str, limits: Limits) -> tuple[IRRecord, bytes | None]:
+    status: Status
+    ir, language, reason = None, program.language, ""
+    with tempfile.TemporaryDirectory(prefix="mirenc-") as scratch:
+        output = Path(scratch, "output.ll")
+        # flang writes a `.mod` file for every module: kept out of the sources, where the next file would find it or
+        # not, depending on the order.
+        modules = ("-module-dir", scratch) if language == "fortran" else ()
+        command = ("nice", "-n", "10", *program.commands[level], *modules, "-o", str(output))
+        code, words = run_quietly(command, program.root, limits.seconds)
+        sha256, size = _hash_of_text(output)
+        if code is None:
+            status, reason = "timeout", f"longer than {limits.seconds:g} s"
+        elif code:
+            status, reason = "failed", _first_error(words)
+        elif size > limits.max_file_bytes:
+            status = "large"
+        else:
+            ir = output.read_bytes() if size else b""
+            if b"\ndefine " in ir:
+                status = "ok"
+                language += "+openmp" if b"__kmpc_" in ir else ""
+            else:
+                status, ir = "empty", None
+    record = IRRecord(
+        project=program.project,
+        version=program.version,
+        file=program.file,
+        language=language,
+        opt_level=level,
+        compiler=program.compiler,
+        sha256_of_ir=sha256,
+        ir_bytes=size,
+        status=status,
+        reason=reason,
+    )
+    return record, ir
+
+
+def _hash_of_text(path: Path) -> tuple[str, int]:
+    """Hash without the first two lines (they name the source file), and size in bytes; never all of it in memory."""
+    if not path.is_file():
+        return hashlib.sha256().hexdigest(), 0
+    with path.open("rb") as stream:
+        stream.readline()
+        stream.readline()
+        return hashlib.file_digest(stream, "sha256").hexdigest(), path.stat().st_size
+
+
+def _first_error(words: str) -> str:
+    """Line of a compiler's output that says what is wrong."""
+    lines = words.splitlines() or ["no reason given"]
+    found = next((line for line in lines if "error" in line), lines[-1])
+    return found[:200]
+
+
+def run_quietly(command: Collection[str], folder: Path, seconds: float) -> tuple[int | None, str]:
+    """Exit code and error output of a program; None if it did not end in time and was ended with all it started."""
+    with (
+        tempfile.TemporaryFile() as words,
+        subprocess.Popen(
+            [*command],
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=words,
+            start_new_session=True,
+        ) as process,
+    ):
+        code: int | None
+        try:
+            code = process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            code = None
+        finally:
+            # Also after an interrupt; a program may leave others behind that hold its files.
+            if code is None or process.returncode is None:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+        words.seek(0)
+        return code, words.read(1 << 20).decode("utf-8", "replace")

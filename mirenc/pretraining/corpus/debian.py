@@ -1,0 +1,308 @@
+"""Source packages of a Debian release to IR: fetched with apt-get, compiled file by file without their build systems.
+
+A recipe (`mirenc.pretraining.corpus.recipe`) says which packages, and what each of them needs. A file that does not
+compile is counted and left out: a corpus needs many programs, not all of them. Two clang versions take turns, so that
+both dialects of IR occur (typed and opaque pointers).
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import json
+import re
+import shutil
+from collections import Counter
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from mirenc.errors import ToolchainError
+from mirenc.pretraining.corpus.compiling import (
+    CHUNK,
+    Advance,
+    Program,
+    Report,
+    compile_chunk,
+    levels_of,
+    run_quietly,
+)
+from mirenc.pretraining.corpus.ir_folder import FAILURES, IRFolder, Key, digest
+from mirenc.pretraining.corpus.recipe import Package, Recipe, RecipeLimits
+from mirenc.pretraining.corpus.sources import compile_command, find_sources, header_flags
+
+__all__ = ["compile_recipe"]
+
+# Fixed by a language; C and C++ alternate between two versions.
+_COMPILERS = {"opencl": ("clang-19",), "cuda": ("clang-19",), "fortran": ("flang-new-19",)}
+_C_COMPILERS = ("clang-14", "clang-19")
+_DEBIAN_PACKAGE_OF = {"flang-new-19": "flang-19", "apt-get": "apt", "dpkg-source": "dpkg-dev"}
+_SKIPPED_FOLDERS = (
+    *("test", "tests", "testing", "testsuite", "win32", "windows", "msvc", "debian"),
+    *("vms", "os2", "amiga", "macos", "dos", "winnt", ".pc", ".git", "fuzz", "fuzzing"),
+)
+_APT_SOURCE = ("apt-get", "-o", "APT::Sandbox::User=root", "-qq", "source", "--only-source", "--download-only")
+_DOWNLOAD_SECONDS, _UNPACK_SECONDS, _PREPARE_SECONDS = 600, 300, 90
+_REASONS_SHOWN = 3
+
+
+def compile_recipe(
+    recipe: Recipe,
+    folder: IRFolder,
+    work: Path,
+    *,
+    workers: int,
+    levels: Sequence[str] | None = None,
+    cuda_path: Path | None = None,
+    advance: Advance | None = None,
+    report: Report | None = None,
+) -> None:
+    """Fetch a recipe's packages and compile them into a folder of IR.
+
+    Parameters
+    ----------
+    recipe : Recipe
+    folder : IRFolder
+    work : Path
+        Folder for the downloaded and unpacked sources; what is there is not fetched again.
+    workers : int
+        Compilers at once; one more thread fetches ahead.
+    levels : sequence of str, optional
+        Default: -O0 and -O2, and -Oz for every eighth file.
+    cuda_path : Path, optional
+        A CUDA toolkit's headers.
+    advance, report : callable, optional
+
+    Raises
+    ------
+    ToolchainError
+        A program is missing, apt-get knows no source packages, or CUDA sources and no ``cuda_path``. A package that
+        cannot be had is reported, no more.
+    """
+    _check_tools(recipe, cuda_path)
+    build = _Build(recipe.limits, folder, work.resolve(), levels, cuda_path and cuda_path.resolve(), advance, report)
+    total = len(recipe.packages)
+    with ThreadPoolExecutor(1) as fetcher, ThreadPoolExecutor(workers) as pool:
+        fetched: dict[str, Future[_Fetched]] = {}
+        try:
+            # All tables of a package prepare its sources before any of them is compiled.
+            for name in dict.fromkeys(package.name for package in recipe.packages):
+                tables = [package for package in recipe.packages if package.name == name]
+                fetched[name] = fetcher.submit(_fetch, tables, build.work)
+            for number, package in enumerate(recipe.packages, 1):
+                build.tell(f"[{number}/{total}] {package.name}")
+                for other in package.headers_of:
+                    fetched[other].result()
+                source = fetched[package.name].result()
+                for problem in source.problems:
+                    build.tell(f"{package.name}: {problem}")
+                if source.version is not None:
+                    build.compile(package, source.version, pool)
+        finally:
+            fetcher.shutdown(cancel_futures=True)
+
+
+def _check_tools(recipe: Recipe, cuda_path: Path | None) -> None:
+    languages = {language for package in recipe.packages for language in package.languages}
+    needed = sorted({name for language in languages for name in _COMPILERS.get(language, _C_COMPILERS)})
+    _need(*needed)
+    if "cuda" in languages and cuda_path is None:
+        raise ToolchainError(
+            "the recipe has CUDA sources, which need the toolkit's headers. "
+            "Give their folder with --cuda-path (Python: cuda_path=)"
+        )
+
+
+def _need(*programs: str) -> None:
+    missing = [name for name in programs if shutil.which(name) is None]
+    if missing:
+        packages = " ".join(_DEBIAN_PACKAGE_OF.get(name, name) for name in missing)
+        raise ToolchainError(f"not on PATH: {', '.join(missing)}. Type: apt-get install {packages}")
+
+
+@dataclass
+class _Build:
+    """What compiling the packages one after the other shares."""
+
+    limits: RecipeLimits
+    folder: IRFolder
+    work: Path
+    levels: Sequence[str] | None
+    cuda_path: Path | None
+    advance: Advance | None
+    report: Report | None
+    # Counted over the chunks in order, not over what the log holds: a run that was stopped inside a chunk then goes on
+    # as if it had not been.
+    ir_bytes: int = 0
+    counted: set[Key] = field(default_factory=set)
+
+    def tell(self, line: str) -> None:
+        if self.report is not None:
+            self.report(line)
+
+    def compile(self, package: Package, version: str, pool: ThreadPoolExecutor) -> None:
+        """Compile one unpacked package, chunk by chunk, until its cap or its sources are reached."""
+        root = self.work / package.name / "src"
+        others = {f"../../{other}/src": self.work / other / "src" for other in package.headers_of}
+        headers: dict[str, tuple[str, ...]] = {
+            language: header_flags(root, language, named=package.include_dirs, others=others)
+            for language in package.languages
+        }
+        skipped = set(_SKIPPED_FOLDERS) - set(package.keep_folders)
+        sources = find_sources(
+            root, package.languages, skipped=skipped, include=package.include, exclude=package.exclude
+        )
+        inside, spent, failed = 0, 0, Counter[str]()
+        for start in range(0, len(sources), CHUNK):
+            chunk = sources[start : start + CHUNK][: package.cap - inside]
+            # A package whose first chunk fails altogether is not worth the time of the others.
+            if not chunk or (start and not inside):
+                break
+            if self.ir_bytes > self.limits.max_bytes or spent > self.limits.max_project_bytes:
+                break
+            programs = [
+                _program(package, version, root, file, language, headers[language], self) for file, language in chunk
+            ]
+            for program, records in compile_chunk(pool, programs, self.folder, self.limits):
+                failed.update(record.reason for record in records if record.status in FAILURES)
+                keys = ((program.project, program.file, level) for level in program.commands)
+                kept = [one for key in keys if (one := self.folder.get(key)) is not None and one.status == "ok"]
+                inside += bool(kept)
+                spent += sum(record.ir_bytes for record in kept)
+                # Two tables of a package may name the same file.
+                self.ir_bytes += sum(record.ir_bytes for record in kept if record.key not in self.counted)
+                self.counted.update(record.key for record in kept)
+                if self.advance is not None:
+                    self.advance(1, package.name)
+        self.tell(
+            f"{package.name} {version}: {inside} of {len(sources)} sources are in, {failed.total()} failed now; "
+            f"corpus {self.folder.ir_bytes / 1e6:.0f} MB"
+        )
+        for reason, count in failed.most_common(_REASONS_SHOWN):
+            self.tell(f"    {count} x {reason}")
+
+
+def _program(
+    package: Package, version: str, root: Path, file: str, language: str, headers: Sequence[str], build: _Build
+) -> Program:
+    if language in _COMPILERS:
+        (compiler,) = _COMPILERS[language]
+    else:
+        compiler = _C_COMPILERS[digest(f"{package.name}/{file}") % 2]
+    options = []
+    if language != "fortran":
+        for glob, preludes in package.prelude.items():
+            if fnmatch.fnmatchcase(file, glob):
+                options += [part for prelude in preludes for part in ("-include", prelude)]
+    if package.openmp and language in ("c", "c++", "fortran"):
+        options += ["-fopenmp", *(_omp_header() if language != "fortran" else ())]
+    options += [f"-D{define}" for define in package.defines]
+    options += [*package.flags, *(f"-I{folder}" for folder in package.include_dirs), *headers]
+    return Program(
+        project=package.name,
+        version=version,
+        file=file,
+        language=language,
+        compiler=compiler,
+        root=root,
+        commands={
+            level: compile_command((compiler,), language, level, file, options, cuda_path=build.cuda_path)
+            for level in levels_of(package.name, file, language, build.levels)
+        },
+    )
+
+
+def _omp_header() -> list[str]:
+    """Flags that find omp.h: Debian installs it with one clang version only; the other one may borrow it."""
+    return [f"-idirafter{path.parent}" for path in Path("/usr/lib").glob("llvm-*/lib/clang/*/include/omp.h")]
+
+
+@dataclass(frozen=True, slots=True)
+class _Fetched:
+    """What became of fetching a package: its Debian version, None if there are no sources; what went wrong."""
+
+    version: str | None
+    problems: tuple[str, ...] = ()
+
+
+def _fetch(tables: Sequence[Package], work: Path) -> _Fetched:
+    """Download, unpack and prepare one source package, of which a recipe has some tables, in ``work/<name>/src``."""
+    name = tables[0].name
+    folder = work / name
+    folder.mkdir(parents=True, exist_ok=True)
+    root = folder / "src"
+    marker = folder / "prepared"
+    steps = {json.dumps([table.prepare, table.files]): table for table in tables if table.prepare or table.files}
+    done = marker.read_text(encoding="utf-8").splitlines() if marker.exists() else []
+    ready = done == list(steps)
+    if root.is_dir() and not ready and _archives(folder):
+        # Stopped while it was prepared, or prepared for another recipe: begin again with the sources as packed.
+        shutil.rmtree(root)
+    if not root.is_dir():
+        ready = False
+        words = _download(name, folder)
+        if not _unpack(folder, root):
+            return _Fetched(None, (f"no usable source archive: {words.strip()[-120:]}",))
+    problems = []
+    if not ready:
+        for table in steps.values():
+            if not _prepare(table, root):
+                problems.append(f"`{table.prepare}` failed; going on without")
+        marker.write_text("\n".join(steps), encoding="utf-8")
+    archives = _archives(folder)
+    version = re.split(r"_|\.dsc$|\.orig\.tar", archives[0])[1] if archives else ""
+    return _Fetched(version, tuple(problems))
+
+
+def _prepare(table: Package, root: Path) -> bool:
+    """Write a table's files and run its command; say whether that succeeded."""
+    for name, text in table.files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text, encoding="utf-8")
+    if not table.prepare:
+        return True
+    code, _ = run_quietly(("nice", "-n", "10", "sh", "-c", table.prepare), root, _PREPARE_SECONDS)
+    return code == 0
+
+
+def _archives(folder: Path) -> list[str]:
+    return sorted(path.name for pattern in ("*.dsc", "*.orig.tar.*z*") for path in folder.glob(pattern))
+
+
+def _download(name: str, folder: Path) -> str:
+    """Let apt-get download a source package; what it said.
+
+    Raises
+    ------
+    ToolchainError
+        No apt-get, or it knows no source packages at all.
+    """
+    _need("apt-get", "dpkg-source")
+    # In English, because its words decide.
+    code, words = run_quietly(("env", "LC_ALL=C", *_APT_SOURCE, name), folder, _DOWNLOAD_SECONDS)
+    if code != 0 and "deb-src" in words:
+        raise ToolchainError(
+            "apt-get knows no source packages. Type: "
+            "sed -i 's/^Types: deb$/Types: deb deb-src/' /etc/apt/sources.list.d/debian.sources && apt-get update"
+        )
+    return words
+
+
+def _unpack(folder: Path, root: Path) -> bool:
+    """Unpack what was downloaded to ``root``, which is then there as a whole or not at all; say whether it is."""
+    unpacking = folder / "unpacking"
+    shutil.rmtree(unpacking, ignore_errors=True)
+    commands: list[tuple[str, ...]]
+    commands = [("dpkg-source", "--no-check", "-x", path.name, unpacking.name) for path in folder.glob("*.dsc")]
+    # A mirror may lack Debian's patches; the upstream sources alone are good enough here.
+    tar = ("tar", "--strip-components=1", "--no-same-owner", "-C", unpacking.name, "-xf")
+    commands += [(*tar, path.name) for path in folder.glob("*.orig.tar.*z*")]
+    for command in commands:
+        if command[0] == "tar":
+            unpacking.mkdir()
+        code, _ = run_quietly(command, folder, _UNPACK_SECONDS)
+        if code == 0:
+            unpacking.rename(root)
+            return True
+        shutil.rmtree(unpacking, ignore_errors=True)
+    return False

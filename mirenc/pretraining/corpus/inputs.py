@@ -1,0 +1,143 @@
+"""Whatever a corpus can be made from, as a folder of IR."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from mirenc.errors import IRFileError
+from mirenc.ir.files import find_inputs
+from mirenc.pretraining.corpus.compile_commands import command_programs
+from mirenc.pretraining.corpus.compiling import Advance, Limits, Report, check_levels, compile_programs
+from mirenc.pretraining.corpus.debian import compile_recipe
+from mirenc.pretraining.corpus.ir_folder import IRFolder
+from mirenc.pretraining.corpus.parquet import find_parquet, unpack_parquet
+from mirenc.pretraining.corpus.recipe import read_recipe
+from mirenc.pretraining.corpus.sources import find_sources, source_programs
+
+__all__ = ["kind_of_source", "prepare_ir"]
+
+_COMMANDS = "compile_commands.json"
+_ALLOWED = (
+    "Give a folder of IR (.ll, .bc) or of sources, a compile_commands.json, a .parquet with bitcode, "
+    "or a .toml recipe of Debian packages"
+)
+
+
+def kind_of_source(source: Path) -> str:
+    """What a path is: ``recipe``, ``commands``, ``parquet``, ``sources`` or ``ir``.
+
+    A folder with a ``compile_commands.json`` in it stands for that; another one is what most of its files are.
+
+    Raises
+    ------
+    IRFileError
+        None of them.
+    """
+    if source.is_dir():
+        if (source / _COMMANDS).is_file():
+            return "commands"
+        counts = {
+            "ir": len(find_inputs(source)),
+            "sources": len(find_sources(source)),
+            "parquet": len(find_parquet(source)),
+        }
+        kind = max(counts, key=lambda name: counts[name])
+        if counts[kind]:
+            return kind
+        raise IRFileError(f"{source}: no IR, source or parquet file below it. {_ALLOWED}")
+    if not source.exists():
+        raise IRFileError(f"{source}: no such file or folder. Check the path")
+    kinds = {".toml": "recipe", ".json": "commands", ".parquet": "parquet"}
+    if source.suffix not in kinds:
+        raise IRFileError(f"{source}: a corpus cannot be made from this file. {_ALLOWED}")
+    return kinds[source.suffix]
+
+
+def prepare_ir(
+    source: Path,
+    out: Path,
+    *,
+    work: Path | None = None,
+    workers: int | None = None,
+    levels: Sequence[str] | None = None,
+    limits: Limits | None = None,
+    compiler: str | None = None,
+    cflags: Sequence[str] = (),
+    cuda_path: Path | None = None,
+    retry_failed: bool = False,
+    advance: Advance | None = None,
+    report: Report | None = None,
+) -> Path:
+    """Turn a source of programs into a folder of IR; called again after it was stopped, it goes on where it was.
+
+    Parameters
+    ----------
+    source : Path
+        See `kind_of_source`. A folder of IR is returned as it is.
+    out : Path
+        Folder for the IR, its log and ``manifest.csv``.
+    work : Path, optional
+        Folder for the sources of a recipe's packages. Default: beside ``out``, its name with ``-work``.
+    workers : int, optional
+        Compilers at once. Default: as many as there are cores.
+    levels : sequence of str, optional
+        Optimisation levels. Default: O0 and O2 for all, Oz for every eighth file.
+    limits : Limits, optional
+        Of one compilation; a recipe brings its own.
+    compiler : str, optional
+        A clang for a folder of sources and ``compile_commands.json``; a recipe brings its own.
+    cflags : sequence of str
+        Flags for a folder of sources.
+    cuda_path : Path, optional
+        A CUDA toolkit's headers, where there are CUDA sources.
+    retry_failed : bool
+        Compile again what failed in an earlier run.
+    advance, report : callable, optional
+
+    Returns
+    -------
+    Path
+        The folder of IR.
+
+    Raises
+    ------
+    ConfigError, IRFileError, ToolchainError
+        The source cannot be used. A program that does not compile is counted and reported, no more.
+    """
+    if levels is not None:
+        check_levels(levels)
+    kind = kind_of_source(source)
+    if kind == "ir":
+        return source
+    recipe = read_recipe(source) if kind == "recipe" else None
+    limits = limits or Limits()
+    workers = workers or os.cpu_count() or 1
+    with IRFolder(out, retry_failed=retry_failed) as folder:
+        if recipe is not None:
+            compile_recipe(
+                recipe,
+                folder,
+                work or out.with_name(f"{out.name}-work"),
+                workers=workers,
+                levels=levels,
+                cuda_path=cuda_path,
+                advance=advance,
+                report=report,
+            )
+        elif kind == "parquet":
+            unpack_parquet(find_parquet(source), folder, limits=limits, advance=advance)
+        elif kind == "commands":
+            path = source / _COMMANDS if source.is_dir() else source
+            programs = command_programs(path, levels=levels, compiler=compiler, cuda_path=cuda_path, report=report)
+            compile_programs(programs, folder, workers=workers, limits=limits, advance=advance)
+        else:
+            programs = source_programs(
+                source, levels=levels, compiler=compiler, cflags=cflags, cuda_path=cuda_path, report=report
+            )
+            compile_programs(programs, folder, workers=workers, limits=limits, advance=advance)
+        folder.write_manifest(out / "manifest.csv")
+        if report is not None:
+            report(folder.summary())
+    return out

@@ -1,0 +1,237 @@
+"""A folder of IR with a log of everything that was tried: what every source of a corpus is turned into first.
+
+``FOLDER/<project>/<level>/<flattened source path>.ll`` (``.bc`` for bitcode), every file different from every
+other one, and ``FOLDER/log.jsonl``. What the log knows is not tried again, so a run that was stopped continues where it
+was.
+"""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import hashlib
+import json
+import os
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Literal, Self
+
+from mirenc.errors import IRFileError
+
+__all__ = ["FAILURES", "IRFolder", "IRRecord", "Key", "Status", "digest", "origins_of"]
+
+Status = Literal["ok", "duplicate", "empty", "large", "failed", "timeout", "reserved"]
+Key = tuple[str, str, str]  # project, file, level
+
+FAILURES = ("failed", "timeout")
+_LOG = "log.jsonl"
+_ORIGIN = ("project", "version", "file", "language", "opt_level", "compiler")
+_MANIFEST = (*_ORIGIN, "sha256_of_ir", "ir_bytes")
+_LONGEST_NAME = 180  # file systems take 255 bytes
+
+
+def digest(text: str) -> int:
+    """Number that depends on ``text`` only, for choices that every machine repeats."""
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
+
+
+@dataclass(frozen=True, slots=True)
+class IRRecord:
+    """One file tried at one level.
+
+    Attributes
+    ----------
+    project, version, file : str
+        ``file`` is the path inside the project, with ``/``.
+    language : str
+        With ``+openmp`` where the IR calls the OpenMP runtime.
+    opt_level : str
+        ``O0``, ``O2`` ..., or ``unknown``.
+    compiler : str
+    sha256_of_ir : str
+        Of text without its first two lines, which name the source file; of all of bitcode.
+    ir_bytes : int
+    status : str
+        ``ok``: the IR is in the folder; ``duplicate`` of other IR; ``empty``: no function body; ``large``: above the
+        limit; ``failed`` and ``timeout``: no IR; ``reserved`` for evaluation.
+    reason : str
+        What the compiler said where it failed.
+    """
+
+    project: str
+    version: str
+    file: str
+    language: str
+    opt_level: str
+    compiler: str
+    sha256_of_ir: str
+    ir_bytes: int
+    status: Status
+    reason: str = ""
+
+    @property
+    def key(self) -> Key:
+        """Project, file and level: there is one record of each."""
+        return self.project, self.file, self.opt_level
+
+
+class IRFolder:
+    """The folder: keeps the IR that is new, and a record of everything that was tried.
+
+    Parameters
+    ----------
+    root : Path
+        Made if it is not there.
+    retry_failed : bool
+        Failures of earlier runs count as not yet tried.
+
+    Raises
+    ------
+    IRFileError
+        ``log.jsonl`` is no log of such a folder.
+    """
+
+    def __init__(self, root: Path, *, retry_failed: bool = False) -> None:
+        root.mkdir(parents=True, exist_ok=True)
+        self.root = root
+        self.ir_bytes = 0
+        """Size of all IR, bytes."""
+        self._records: dict[Key, IRRecord] = {}
+        path = root / _LOG
+        records, size = _read_log(path)
+        for record in records:
+            self._remember(record)
+        self._log = path.open("ab")
+        self._log.truncate(size)  # half a line, if the last run was killed while it wrote
+        if retry_failed:
+            self._records = {key: r for key, r in self._records.items() if r.status not in FAILURES}
+        self._seen = {record.sha256_of_ir for record in self._records.values() if record.status == "ok"}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._log.close()
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    def get(self, key: Key) -> IRRecord | None:
+        """Latest record of a project's file at a level; None if it was not tried."""
+        return self._records.get(key)
+
+    def records(self) -> list[IRRecord]:
+        """All records, sorted."""
+        return sorted(self._records.values(), key=lambda record: record.key)
+
+    def kept(self) -> list[IRRecord]:
+        """Records whose IR is in the folder, sorted."""
+        return [record for record in self.records() if record.status == "ok"]
+
+    def add(self, record: IRRecord, ir: bytes | None = None) -> IRRecord:
+        """Store one result, and its IR if it is new.
+
+        Returns
+        -------
+        IRRecord
+            The record as stored: ``ok`` becomes ``duplicate`` where the same IR was there before.
+        """
+        if record.status == "ok" and record.sha256_of_ir in self._seen:
+            record = dataclasses.replace(record, status="duplicate")
+        if record.status == "ok" and ir is not None:
+            path = self.path_of(record)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            # The file before the line in the log, and whole or not at all: a run may be killed at any moment.
+            part = path.with_name(path.name + ".part")
+            part.write_bytes(ir)
+            os.replace(part, path)
+            self._seen.add(record.sha256_of_ir)
+        self._remember(record)
+        self._log.write(json.dumps(dataclasses.asdict(record)).encode() + b"\n")
+        self._log.flush()
+        return record
+
+    def path_of(self, record: IRRecord) -> Path:
+        """Where a record's IR lies: the source path, flattened, below project and level."""
+        return self.root / _place_of(record)
+
+    def write_manifest(self, path: Path) -> None:
+        """Write one CSV row for each IR file."""
+        with path.open("w", newline="", encoding="utf-8") as stream:
+            writer = csv.DictWriter(stream, _MANIFEST, extrasaction="ignore", lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(dataclasses.asdict(record) for record in self.kept())
+
+    def summary(self) -> str:
+        """Counts by language, level, compiler and project, and what went wrong."""
+        kept = self.kept()
+        sources = {(record.project, record.file) for record in kept}
+        by_project = Counter(project for project, _ in sources)
+        size = f"{self.ir_bytes / 1e6:.0f} MB"
+        lines = [f"{len(kept)} IR files, {size}, {len(sources)} sources, {len(by_project)} projects"]
+        for key in ("language", "opt_level", "compiler"):
+            lines.append(f"{key}: {_counts(Counter(sorted(getattr(record, key) for record in kept)))}")
+        lines.append(f"tried (file, level): {_counts(Counter(record.status for record in self._records.values()))}")
+        wrong = Counter(record.project for record in self._records.values() if record.status in FAILURES)
+        lines.append(f"files that did not compile, by project: {_counts(wrong)}")
+        lines.append(f"sources by project: {_counts(by_project)}")
+        return "\n".join(lines)
+
+    def _remember(self, record: IRRecord) -> None:
+        """Store a record; a later one about the same file and level replaces it."""
+        for count, one in ((-1, self._records.get(record.key)), (1, record)):
+            if one is not None and one.status == "ok":
+                self.ir_bytes += count * one.ir_bytes
+        self._records[record.key] = record
+
+
+def _counts(counter: Counter[str]) -> str:
+    return ", ".join(f"{name} {count}" for name, count in counter.most_common()) or "none"
+
+
+def origins_of(root: Path) -> dict[str, dict[str, str]]:
+    """What the log of a folder of IR knows of its files, by their names below it; empty without a log.
+
+    Returns
+    -------
+    dict[str, dict[str, str]]
+        project, version, file, language, opt_level and compiler of each file.
+
+    Raises
+    ------
+    IRFileError
+        ``log.jsonl`` is no log of such a folder.
+    """
+    latest = {record.key: record for record in _read_log(root / _LOG)[0]}
+    return {
+        _place_of(record).as_posix(): {name: getattr(record, name) for name in _ORIGIN}
+        for record in latest.values()
+        if record.status == "ok"
+    }
+
+
+def _place_of(record: IRRecord) -> Path:
+    name = record.file.replace("/", "__")
+    if len(name) > _LONGEST_NAME:
+        name = f"{digest(name):016x}__{name[-150:]}"
+    # What was bitcode before it came here has its suffix already.
+    return Path(record.project, record.opt_level, name if name.endswith(".bc") else f"{name}.ll")
+
+
+def _read_log(path: Path) -> tuple[list[IRRecord], int]:
+    """Records of a log, and the size of its whole lines, bytes."""
+    data = path.read_bytes() if path.exists() else b""
+    whole = data[: data.rfind(b"\n") + 1]
+    records = []
+    for number, line in enumerate(whole.splitlines(), 1):
+        try:
+            records.append(IRRecord(**json.loads(line)))
+        except (ValueError, TypeError) as error:
+            raise IRFileError(
+                f"{path}: line {number} is no record of compiled IR ({error}). Give another output folder, or delete it"
+            ) from None
+    return records, len(whole)

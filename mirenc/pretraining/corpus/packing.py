@@ -1,0 +1,58 @@
+"""Integer columns as few and compressible bytes: differences, zigzag, one plane a byte, zstd.
+
+Rows and edges of a program are mostly near the one before. Differences are then small, their upper bytes all zero, and
+a plane of zeros costs nothing: edges take 0.6 bytes instead of 8.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import safetensors.numpy
+import zstandard
+from numpy.typing import NDArray
+
+__all__ = ["from_bytes", "pack", "to_bytes", "unpack"]
+
+
+def pack(values: NDArray[np.integer], *, differences: bool) -> NDArray[np.uint8]:
+    """Byte planes of some integers, as many as the largest needs. Shapes: (n,) -> (planes, n)."""
+    wide = values.astype(np.int64)
+    if differences:
+        wide = np.diff(wide, prepend=np.int64(0))
+    zigzag = ((wide << 1) ^ (wide >> 63)).astype("<u8")
+    count = max(1, (int(zigzag.max()).bit_length() + 7) // 8) if len(zigzag) else 1
+    return np.ascontiguousarray(zigzag.view(np.uint8).reshape(-1, 8)[:, :count].T)
+
+
+def unpack(planes: NDArray[np.uint8], *, differences: bool) -> NDArray[np.int64]:
+    """What `pack` was given. Shapes: (planes, n) -> (n,)."""
+    full = np.zeros((planes.shape[1], 8), dtype=np.uint8)
+    full[:, : planes.shape[0]] = planes.T
+    zigzag = full.view("<u8").ravel()
+    wide: NDArray[np.int64] = (zigzag >> np.uint64(1)).astype(np.int64) ^ -(zigzag & np.uint64(1)).astype(np.int64)
+    return np.cumsum(wide) if differences else wide
+
+
+def to_bytes(arrays: Mapping[str, NDArray[Any]], *, level: int = 12) -> bytes:
+    """Arrays as zstd-compressed safetensors."""
+    return zstandard.ZstdCompressor(level=level).compress(
+        safetensors.numpy.save({name: np.ascontiguousarray(value) for name, value in arrays.items()})
+    )
+
+
+def from_bytes(data: bytes) -> dict[str, NDArray[Any]]:
+    """What `to_bytes` was given.
+
+    Raises
+    ------
+    ValueError
+        Damaged.
+    """
+    try:
+        arrays: dict[str, NDArray[Any]] = safetensors.numpy.load(zstandard.ZstdDecompressor().decompress(data))
+    except (zstandard.ZstdError, safetensors.SafetensorError) as error:
+        raise ValueError(str(error)) from None
+    return arrays

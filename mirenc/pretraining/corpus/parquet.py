@@ -1,0 +1,124 @@
+"""Parquet files with a column of bitcode to IR: the layout of the public ComPile corpus.
+
+Columns: ``content`` (bitcode), ``package_source`` and ``language``; ``opt_level`` where it is there. ComPile's
+``license_expression``, ``license_source`` and ``license_files`` are not read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from mirenc.errors import ConfigError
+from mirenc.pretraining.corpus.compiling import Advance, Limits
+from mirenc.pretraining.corpus.ir_folder import IRFolder, IRRecord, Status, digest
+from mirenc.pretraining.corpus.reserved import is_reserved_package
+
+__all__ = ["find_parquet", "unpack_parquet"]
+
+_BITCODE_MAGIC = (b"BC\xc0\xde", b"\xde\xc0\x17\x0b")
+_ROWS_AT_ONCE = 32  # modules in memory
+_NEEDED = ("content", "package_source", "language")
+_UNKNOWN = "unknown"
+_LONGEST_PROJECT = 100
+
+
+def find_parquet(source: Path) -> list[Path]:
+    """The file itself, or the parquet files below a folder, sorted."""
+    return sorted(source.rglob("*.parquet")) if source.is_dir() else [source]
+
+
+def unpack_parquet(paths: Sequence[Path], folder: IRFolder, *, limits: Limits, advance: Advance | None = None) -> None:
+    """Write the modules of parquet files to a folder of IR as bitcode; the project is the package they come from.
+
+    Rows the folder knows are not read again. A row that is no bitcode, is too large or comes from a package kept for
+    evaluation is one record.
+
+    Raises
+    ------
+    ConfigError
+        A file is no parquet, or lacks a column.
+    """
+    for path in paths:
+        known = {record.file for record in folder.records() if record.file.startswith(f"{path.name}/")}
+        for row, values in _rows(path, known):
+            file = _file_of(path, row)
+            if file not in known:
+                folder.add(*_record(file, values, limits))
+            if advance is not None:
+                advance(1, path.name)
+
+
+def _file_of(path: Path, row: int) -> str:
+    return f"{path.name}/{row:08d}.bc"
+
+
+def _rows(path: Path, known: set[str]) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Numbers and values of rows; a row group of which all rows are known is skipped."""
+    import pyarrow
+    import pyarrow.parquet
+
+    try:
+        with pyarrow.parquet.ParquetFile(path) as table:
+            names = table.schema_arrow.names
+            for name in _NEEDED:
+                if name not in names:
+                    raise ConfigError(
+                        f"{path}: no column {name!r}; found: {', '.join(names)}. "
+                        f"Give files with the columns {', '.join(_NEEDED)}, as the ComPile corpus has them"
+                    )
+            columns = [*_NEEDED, *(["opt_level"] if "opt_level" in names else [])]
+            row = 0
+            for group in range(table.num_row_groups):
+                count = table.metadata.row_group(group).num_rows
+                if all(_file_of(path, number) in known for number in range(row, row + count)):
+                    row += count
+                    continue
+                for batch in table.iter_batches(_ROWS_AT_ONCE, row_groups=[group], columns=columns):
+                    # The content may be declared as text, which it is not.
+                    content = batch.column("content").cast(pyarrow.binary())
+                    rest = batch.drop_columns(["content"]).to_pylist()
+                    for data, values in zip(content, rest, strict=True):
+                        yield row, {**values, "content": data.as_py()}
+                        row += 1
+    except (OSError, pyarrow.ArrowException) as error:
+        raise ConfigError(f"{path}: cannot be read as parquet ({error}). Check the file, or fetch it again") from None
+
+
+def _record(file: str, values: dict[str, Any], limits: Limits) -> tuple[IRRecord, bytes | None]:
+    data = values["content"] or b""
+    package = values["package_source"] or _UNKNOWN
+    status: Status = "ok"
+    reason = ""
+    if is_reserved_package(package):
+        status = "reserved"
+    elif not data.startswith(_BITCODE_MAGIC):
+        status, reason = "failed", "no bitcode"
+    elif len(data) > limits.max_file_bytes:
+        status = "large"
+    record = IRRecord(
+        project=_folder_name(package),
+        version="",
+        file=file,
+        language=values["language"] or _UNKNOWN,
+        opt_level=_folder_name(str(values.get("opt_level") or _UNKNOWN)),
+        compiler=_UNKNOWN,
+        sha256_of_ir=hashlib.sha256(data).hexdigest(),
+        ir_bytes=len(data),
+        status=status,
+        reason=reason,
+    )
+    return record, data if status == "ok" else None
+
+
+def _folder_name(package: str) -> str:
+    """Name of a folder for a package, which may be an address; two packages never share one."""
+    name = re.sub(r"[^A-Za-z0-9._+-]+", "_", package.split("://")[-1]).strip("._") or "_"
+    return (
+        name
+        if name == package and len(name) <= _LONGEST_PROJECT
+        else f"{name[-_LONGEST_PROJECT:]}-{digest(package) % 16**8:08x}"
+    )

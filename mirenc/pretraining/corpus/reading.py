@@ -1,0 +1,186 @@
+"""One chunk of IR files to one part on disk: what the processes of a build do, each on its own.
+
+A part holds its texts once, with a 64-bit hash each, so that the merge can number the texts of all parts without
+holding them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mirenc.errors import MirencError
+from mirenc.graph import build_graph
+from mirenc.ir import IRModule, ReadOptions, Statements, read_ir, statements_of
+from mirenc.pretraining.corpus.packing import from_bytes, to_bytes
+
+__all__ = ["MIN_FUNCTION", "Part", "PartModule", "function_hashes", "read_chunk"]
+
+# Shorter functions (wrappers, getters) are alike in unrelated programs: they tell nothing about copies.
+MIN_FUNCTION = 8
+
+
+@dataclass(frozen=True, eq=False)
+class PartModule:
+    """One module as it was read; rows count in its part's texts.
+
+    Attributes
+    ----------
+    path : str
+        As it was given.
+    content_hash : str
+    statements_hash : str
+        Of the normalised statements in order: equal for one program under two file names.
+    functions, instructions, statements : int
+    function_hash : (F,) uint64
+        One for each function of at least `MIN_FUNCTION` instructions.
+    statement_row, statement_count : (K,) int32
+    node_row, node_kind, edge_index, edge_flow
+        The graph, as in `CorpusModule`, whatever its size.
+    """
+
+    path: str
+    content_hash: str
+    statements_hash: str
+    functions: int
+    instructions: int
+    statements: int
+    function_hash: NDArray[np.uint64]
+    statement_row: NDArray[np.int32]
+    statement_count: NDArray[np.int32]
+    node_row: NDArray[np.int32]
+    node_kind: NDArray[np.int8]
+    edge_index: NDArray[np.int32]
+    edge_flow: NDArray[np.int8]
+
+
+_ARRAYS = (
+    *("function_hash", "statement_row", "statement_count"),
+    *("node_row", "node_kind", "edge_index", "edge_flow"),
+)
+_FACTS = ("path", "content_hash", "statements_hash", "functions", "instructions", "statements")
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """What one chunk of files gave.
+
+    Attributes
+    ----------
+    texts : list of str
+        Distinct texts.
+    text_hash : (U,) uint64
+    is_statement : (U,) bool
+        False where a text is a node's only.
+    modules : list of PartModule
+    failures : list of (path, message)
+    """
+
+    texts: list[str]
+    text_hash: NDArray[np.uint64]
+    is_statement: NDArray[np.bool_]
+    modules: list[PartModule]
+    failures: list[tuple[str, str]]
+
+    def save(self, path: Path) -> None:
+        """Write the part; it appears whole or not at all."""
+        arrays: dict[str, NDArray[Any]] = {"text_hash": self.text_hash, "is_statement": self.is_statement}
+        for number, module in enumerate(self.modules):
+            arrays |= {f"{number}.{name}": getattr(module, name) for name in _ARRAYS}
+        listing = {
+            "texts": self.texts,
+            "modules": [{name: getattr(module, name) for name in _FACTS} for module in self.modules],
+            "failures": self.failures,
+        }
+        arrays["listing"] = np.frombuffer(json.dumps(listing).encode("utf-8"), dtype=np.uint8)
+        partial = path.with_suffix(".partial")
+        partial.write_bytes(to_bytes(arrays, level=1))
+        os.replace(partial, path)
+
+    @classmethod
+    def load(cls, path: Path) -> Part:
+        """Read a part."""
+        arrays = from_bytes(path.read_bytes())
+        listing = json.loads(arrays["listing"].tobytes())
+        modules = []
+        for number, facts in enumerate(listing["modules"]):
+            own: dict[str, Any] = {name: arrays[f"{number}.{name}"] for name in _ARRAYS}
+            modules.append(PartModule(**facts, **own))
+        failures = [(path, message) for path, message in listing["failures"]]
+        return cls(listing["texts"], arrays["text_hash"], arrays["is_statement"], modules, failures)
+
+
+def read_chunk(paths: Sequence[str], target: str, normalisation: str, options: ReadOptions | None) -> str:
+    """Read some files and write their part; a file that cannot be read is listed there.
+
+    Returns
+    -------
+    str
+        ``target``.
+    """
+    rows: dict[str, int] = {}
+    spoken: set[int] = set()
+    modules: list[PartModule] = []
+    failures: list[tuple[str, str]] = []
+    for path in paths:
+        try:
+            module = read_ir(path, options=options)
+        except MirencError as error:
+            failures.append((path, str(error)))
+            continue
+        statements = statements_of(module, normalisation)
+        graph = build_graph(module, normalisation=normalisation)
+        local = np.array([rows.setdefault(text, len(rows)) for text in statements.texts], dtype=np.int32)
+        spoken.update(local.tolist())
+        used, inverse = np.unique(graph.node_full_text_row, return_inverse=True)
+        nodes = np.array([rows.setdefault(graph.texts[row], len(rows)) for row in used], dtype=np.int32)
+        statement_row, statement_count = np.unique(local[statements.row], return_counts=True)
+        modules.append(
+            PartModule(
+                path=path,
+                content_hash=module.content_hash,
+                statements_hash=_digest(statements[number] for number in range(len(statements))).hex(),
+                functions=len(module.defined_functions),
+                instructions=module.instruction_count,
+                statements=len(statements),
+                function_hash=function_hashes(module, statements),
+                statement_row=statement_row,
+                statement_count=statement_count.astype(np.int32),
+                node_row=nodes[inverse],
+                node_kind=graph.node_kind,
+                edge_index=graph.edge_index,
+                edge_flow=graph.edge_flow,
+            )
+        )
+    is_statement = np.zeros(len(rows), dtype=bool)
+    is_statement[list(spoken)] = True
+    text_hash = np.array([int.from_bytes(_digest([text])[:8], "little") for text in rows], dtype=np.uint64)
+    Part(list(rows), text_hash, is_statement, modules, failures).save(Path(target))
+    return target
+
+
+def function_hashes(module: IRModule, statements: Statements) -> NDArray[np.uint64]:
+    """Hashes of the normalised statements of each function of at least `MIN_FUNCTION` instructions. Shape: (F,)."""
+    function = module.arrays.function
+    ends = np.flatnonzero(np.diff(function, append=-1)) + 1
+    found = []
+    first = 0
+    for end in ends.tolist():
+        if end - first >= MIN_FUNCTION:
+            start = statements.first_instruction
+            digest = _digest(statements[start + number] for number in range(first, end))
+            found.append(int.from_bytes(digest[:8], "little"))
+        first = end
+    return np.array(found, dtype=np.uint64)
+
+
+def _digest(texts: Any) -> bytes:
+    return hashlib.blake2b("\n".join(texts).encode("utf-8", "surrogateescape"), digest_size=16).digest()

@@ -1,0 +1,111 @@
+"""Recipes: the Debian source packages of a corpus, and what each needs to compile without its build system.
+
+``pretrain/debian-small.toml`` is one.
+"""
+
+from __future__ import annotations
+
+import difflib
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field
+
+from mirenc.config import _Config, load_toml
+from mirenc.errors import ConfigError
+from mirenc.pretraining.corpus.compiling import Limits
+from mirenc.pretraining.corpus.reserved import is_reserved_package
+
+__all__ = ["Package", "Recipe", "RecipeLimits", "read_recipe"]
+
+
+class Package(_Config):
+    """One ``[[package]]`` table of a recipe; a package may have several, for parts that need other keys.
+
+    Attributes
+    ----------
+    name : str
+        Of the source package.
+    languages : tuple of str
+    include, exclude : tuple of str
+        Globs of sources wanted and not wanted, relative to the source root; ``*`` crosses folders.
+    keep_folders : tuple of str
+        Folder names taken although skipped everywhere else (``test``, ``tests`` ...).
+    include_dirs : tuple of str
+        ``-I`` folders; every folder with headers is searched last anyway.
+    defines, flags : tuple of str
+        ``-D`` macros, what a configure script would have found out; more compiler flags.
+    headers_of : tuple of str
+        Packages of the recipe whose headers are searched, too.
+    prepare : str
+        A shell command run in the source root, 90 s at most; failing is not fatal.
+    files : dict of str to str
+        Small files to write first (``config.h`` where configure is not worth it).
+    prelude : dict of str to tuple of str
+        Files included before the sources that match a glob.
+    openmp : bool
+        Compile with ``-fopenmp``.
+    cap : int
+        At most so many sources, so that no project dominates.
+    """
+
+    name: str = Field(pattern=r"^[a-z0-9][a-z0-9+.-]+$")
+    languages: tuple[Literal["c", "c++", "opencl", "cuda", "fortran"], ...] = ("c",)
+    include: tuple[str, ...] = ("*",)
+    exclude: tuple[str, ...] = ()
+    keep_folders: tuple[str, ...] = ()
+    include_dirs: tuple[str, ...] = ()
+    defines: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
+    headers_of: tuple[str, ...] = ()
+    prepare: str = ""
+    files: dict[str, str] = Field(default_factory=dict)
+    prelude: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    openmp: bool = False
+    cap: int = Field(300, ge=1)
+
+
+class RecipeLimits(Limits):
+    """A recipe's top-level keys: those of `Limits`, and how much IR a project and the whole may have, bytes.
+
+    Both are checked between chunks of 24 files.
+    """
+
+    max_project_bytes: int = Field(6_000_000, ge=1)
+    max_bytes: int = Field(700_000_000, ge=1)
+
+
+class Recipe(_Config):
+    """Packages and limits of a corpus."""
+
+    limits: RecipeLimits
+    packages: tuple[Package, ...]
+
+
+def read_recipe(path: Path) -> Recipe:
+    """Read a recipe.
+
+    Raises
+    ------
+    ConfigError
+        Not TOML, a key that is not known, a package that is reserved, ``headers_of`` one that is not there.
+    """
+    values = load_toml(path)
+    tables: Any = values.pop("package", None)
+    if not isinstance(tables, list) or not tables:
+        raise ConfigError(f"{path}: no [[package]] table. Write one with a name, as in pretrain/debian-small.toml")
+    limits = RecipeLimits.from_dict(values, where=str(path))
+    packages = []
+    for number, table in enumerate(tables, 1):
+        name = table.get("name", "") if isinstance(table, dict) else ""
+        packages.append(Package.from_dict(table, where=f"{path}: package {number} {name!r}"))
+    names = [package.name for package in packages]
+    for package in packages:
+        if is_reserved_package(package.name):
+            raise ConfigError(f"{path}: {package.name} is reserved for evaluation. Remove it")
+        for other in package.headers_of:
+            if other not in names:
+                near = difflib.get_close_matches(other, names, n=1)
+                hint = f"did you mean {near[0]!r}?" if near else "add it as a package"
+                raise ConfigError(f"{path}: {package.name}: headers_of {other!r}, which is no package here; {hint}")
+    return Recipe(limits=limits, packages=tuple(packages))

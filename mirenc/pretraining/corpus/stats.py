@@ -1,0 +1,144 @@
+"""What is in a corpus: counts by language, level, compiler and project, as numbers, a table and a plot."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mirenc.errors import ConfigError, MissingExtraError
+from mirenc.pretraining.corpus.store import Corpus, ModuleInfo
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+__all__ = ["corpus_stats", "plot_stats", "stats_table"]
+
+_GROUPS = ("language", "opt_level", "compiler", "project")
+_COUNTS = ("programs", "modules", "instructions")
+_QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9, 0.99, 1.0)
+_PROJECTS_SHOWN = 25
+
+
+def corpus_stats(corpus: Corpus) -> dict[str, Any]:
+    """Numbers about a corpus.
+
+    Returns
+    -------
+    dict
+        ``total`` (programs, modules, instructions, functions, projects, statements, distinct statements, nodes, edges,
+        mean tokens of a distinct statement, share of statements cut at the tokenizer's length), ``quantiles`` of the
+        modules' sizes, and for each of language, opt_level, compiler and project its values with programs, modules and
+        instructions.
+    """
+    infos = corpus.infos
+    counts = corpus.text_counts(range(len(corpus)))
+    spoken = np.flatnonzero(counts)
+    lengths = corpus.text_length[spoken]
+    full = lengths >= corpus.tokenizer.config.max_length
+    total: dict[str, Any] = _count(infos)
+    total |= {
+        "projects": len({info.project for info in infos}),
+        "functions": sum(info.functions for info in infos),
+        "statements": int(counts.sum()),
+        "distinct_statements": len(spoken),
+        "nodes": sum(info.nodes for info in infos),
+        "edges": sum(info.edges for info in infos),
+        "tokens_per_distinct_statement": float(lengths.mean()),
+        "share_of_statements_of_full_length": float(counts[spoken][full].sum() / counts.sum()),
+        "vocabulary": corpus.tokenizer.vocab_size,
+    }
+    quantiles = {
+        name: {
+            f"{q:g}": int(value)
+            for q, value in zip(
+                _QUANTILES, np.quantile([getattr(info, name) for info in infos], _QUANTILES), strict=True
+            )
+        }
+        for name in ("instructions", "nodes")
+    }
+    stats: dict[str, Any] = {"total": total, "quantiles": quantiles}
+    for group in _GROUPS:
+        members: dict[str, list[ModuleInfo]] = defaultdict(list)
+        for info in infos:
+            members[getattr(info, group) or "unknown"].append(info)
+        counted = {name: _count(own) for name, own in members.items()}
+        stats[group] = dict(sorted(counted.items(), key=lambda item: -item[1]["programs"]))
+    return stats
+
+
+def _count(infos: list[ModuleInfo]) -> dict[str, int]:
+    return {
+        "programs": len({(info.project, info.file) for info in infos}),
+        "modules": len(infos),
+        "instructions": sum(info.instructions for info in infos),
+    }
+
+
+def stats_table(stats: dict[str, Any]) -> Table:
+    """The numbers for a terminal; projects beyond the largest 25 are summed up."""
+    from rich.table import Table
+
+    table = Table("", *_COUNTS, title="Corpus")
+    for column in table.columns[1:]:
+        column.justify = "right"
+    total = stats["total"]
+    table.add_row("all", *(f"{total[name]:,}" for name in _COUNTS), end_section=True)
+    for group in _GROUPS:
+        rows = list(stats[group].items())
+        shown, rest = (rows[:_PROJECTS_SHOWN], rows[_PROJECTS_SHOWN:]) if group == "project" else (rows, [])
+        for number, (name, counts) in enumerate(shown, 1):
+            last = number == len(shown) and not rest
+            table.add_row(f"{group} {name}", *(f"{counts[key]:,}" for key in _COUNTS), end_section=last)
+        if rest:
+            sums = (sum(counts[key] for _, counts in rest) for key in _COUNTS)
+            table.add_row(f"{len(rest)} more projects", *(f"{value:,}" for value in sums), end_section=True)
+    for name in ("projects", "functions", "statements", "distinct_statements", "nodes", "edges", "vocabulary"):
+        table.add_row(name.replace("_", " "), f"{total[name]:,}", "", "")
+    table.add_row("tokens a distinct statement", f"{total['tokens_per_distinct_statement']:.1f}", "", "")
+    table.add_row("statements as long as the limit", f"{total['share_of_statements_of_full_length']:.2%}", "", "")
+    return table
+
+
+def plot_stats(stats: dict[str, Any], path: Path) -> None:
+    """Bars of programs by language, level and project, and the modules' sizes.
+
+    Raises
+    ------
+    MissingExtraError
+        matplotlib is missing.
+    ConfigError
+        The file's suffix is no picture's.
+    """
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise MissingExtraError(f"a plot needs matplotlib ({error}). Type: pip install 'mirenc[train]'") from None
+    figure = Figure(figsize=(11, 7), layout="constrained")
+    axes = figure.subplots(2, 2, width_ratios=[1, 2])
+    for axis, group, many in ((axes[0, 0], "language", 12), (axes[1, 0], "opt_level", 8), (axes[0, 1], "project", 60)):
+        names = list(stats[group])[:many]
+        axis.bar(range(len(names)), [stats[group][name]["programs"] for name in names], color="#4477aa")
+        axis.set_xticks(range(len(names)), names, rotation=90 if many > 20 else 45, fontsize=6 if many > 20 else 8)
+        axis.set_ylabel("programs")
+        axis.set_title(f"{group} ({len(stats[group])})", fontsize=9)
+    size = axes[1, 1]
+    for name, colour in (("instructions", "#4477aa"), ("nodes", "#cc6677")):
+        shares = [float(q) for q in stats["quantiles"][name]]
+        size.plot(shares, list(stats["quantiles"][name].values()), marker="o", label=name, color=colour)
+    size.set_yscale("log")
+    size.set_xlabel("share of the modules that have at most")
+    size.set_title("size of a module", fontsize=9)
+    size.legend()
+    total = stats["total"]
+    figure.suptitle(
+        f"{total['programs']:,} programs, {total['modules']:,} modules, {total['projects']} projects, "
+        f"{total['distinct_statements']:,} distinct statements",
+        fontsize=10,
+    )
+    try:
+        figure.savefig(path)
+    except ValueError as error:
+        raise ConfigError(f"{path}: {error}. Name a .png, .svg or .pdf") from None

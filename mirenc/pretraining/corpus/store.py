@@ -1,0 +1,386 @@
+"""The corpus: modules as compact arrays over one table of distinct texts, kept on disk as shards.
+
+A text that stands in a thousand modules is stored once, with its count, as uint16 token ids. A module is the texts of
+its statements with their counts (the text vector is a mean: order does not matter) and its graph. On disk:
+
+    corpus.json                      format, sizes, SHA-256 of every other file
+    tokenizer.json
+    manifest.csv                     one row a module: project, version, file, language, level, hash, counts
+    texts.zst                        token ids, lengths, counts
+    shard-00000.zst ...              modules, 512 a shard
+
+A file is safetensors of byte planes (`packing`) under zstd.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mirenc.errors import ConfigError
+from mirenc.pretraining.corpus.packing import from_bytes, pack, to_bytes, unpack
+from mirenc.tokenizer import PAD, IRTokenizer
+
+__all__ = ["Corpus", "CorpusModule", "CorpusWriter", "ModuleInfo"]
+
+Int32 = NDArray[np.int32]
+Int64 = NDArray[np.int64]
+_FORMAT = 2
+_SHARD_MODULES = 512
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleInfo:
+    """One row of the manifest.
+
+    Attributes
+    ----------
+    name : str
+        Path of the IR below the corpus's root.
+    project, version, file, language, opt_level, compiler : str
+        Where it comes from; "" where nobody said.
+    content_hash : str
+        SHA-256 of the canonical text.
+    functions, instructions, statements, nodes, edges : int
+        ``nodes`` and ``edges`` count the whole graph, also where the corpus leaves the graph out.
+    """
+
+    name: str
+    project: str
+    version: str
+    file: str
+    language: str
+    opt_level: str
+    compiler: str
+    content_hash: str
+    functions: int
+    instructions: int
+    statements: int
+    nodes: int
+    edges: int
+
+
+_NUMBERS = {field.name for field in fields(ModuleInfo) if field.type == "int"}
+
+
+@dataclass(frozen=True, eq=False)
+class CorpusModule:
+    """One module of a corpus; rows count in the corpus's table of texts.
+
+    Attributes
+    ----------
+    statement_row, statement_count : (K,) int32
+        Distinct texts of its statements, ascending, and how often each occurs.
+    node_row : (N,) int32
+        Text of each node; N = 0 where the graph was too large to keep.
+    node_kind : (N,) int8
+    edge_index : (2, E) int32
+    edge_flow : (E,) int8
+    """
+
+    statement_row: Int32
+    statement_count: Int32
+    node_row: Int32
+    node_kind: NDArray[np.int8]
+    edge_index: Int32
+    edge_flow: NDArray[np.int8]
+
+
+@dataclass(frozen=True, eq=False)
+class Corpus:
+    """M modules over U distinct texts.
+
+    Attributes
+    ----------
+    tokenizer : IRTokenizer
+    infos : list of ModuleInfo, length M
+    text_ids : (T,) uint16
+        Token ids of all texts, end to end.
+    text_start : (U + 1,) int64
+    statement_row, statement_count, statement_start : flat int32, flat int32, (M + 1,) int64
+    node_row, node_kind, node_start : flat int32, flat int8, (M + 1,) int64
+    edge_index, edge_flow, edge_start : (2, E) int32, flat int8, (M + 1,) int64
+    """
+
+    tokenizer: IRTokenizer
+    infos: list[ModuleInfo]
+    text_ids: NDArray[np.uint16]
+    text_start: Int64
+    statement_row: Int32
+    statement_count: Int32
+    statement_start: Int64
+    node_row: Int32
+    node_kind: NDArray[np.int8]
+    node_start: Int64
+    edge_index: Int32
+    edge_flow: NDArray[np.int8]
+    edge_start: Int64
+
+    def __len__(self) -> int:
+        return len(self.infos)
+
+    def __repr__(self) -> str:
+        return (
+            f"Corpus(modules={len(self)}, projects={len(set(self.projects))}, texts={len(self.text_start) - 1}, "
+            f"statements={int(self.statement_total.sum())})"
+        )
+
+    def __getitem__(self, index: int) -> CorpusModule:
+        s, n, e = (
+            slice(int(start[index]), int(start[index + 1]))
+            for start in (self.statement_start, self.node_start, self.edge_start)
+        )
+        return CorpusModule(
+            self.statement_row[s],
+            self.statement_count[s],
+            self.node_row[n],
+            self.node_kind[n],
+            self.edge_index[:, e],
+            self.edge_flow[e],
+        )
+
+    @property
+    def names(self) -> list[str]:
+        return [info.name for info in self.infos]
+
+    @property
+    def projects(self) -> list[str]:
+        return [info.project for info in self.infos]
+
+    @property
+    def programs(self) -> list[tuple[str, str]]:
+        """Project and source file of each module: two with the same are one program at two levels."""
+        return [(info.project, info.file) for info in self.infos]
+
+    @property
+    def text_length(self) -> Int64:
+        """(U,) tokens of each text."""
+        return np.diff(self.text_start)
+
+    @property
+    def node_count(self) -> Int64:
+        """(M,) nodes kept of each module; 0 where the graph was left out."""
+        return np.diff(self.node_start)
+
+    @property
+    def statement_total(self) -> Int64:
+        """(M,) statements of each module."""
+        return np.array([info.statements for info in self.infos], dtype=np.int64)
+
+    def text_counts(self, modules: Iterable[int]) -> Int64:
+        """(U,) how often each text is a statement of these modules."""
+        counts = np.zeros(len(self.text_start) - 1, dtype=np.int64)
+        for module in modules:
+            s = slice(int(self.statement_start[module]), int(self.statement_start[module + 1]))
+            counts[self.statement_row[s]] += self.statement_count[s]
+        return counts
+
+    def padded_ids(self, rows: NDArray[np.integer]) -> Int64:
+        """Token ids of some texts, padded to the longest. Shapes: (B,) -> (B, T)."""
+        lengths = self.text_start[rows + 1] - self.text_start[rows]
+        out = np.full((len(rows), int(lengths.max())), PAD, dtype=np.int64)
+        inside = np.arange(out.shape[1]) < lengths[:, None]
+        first = self.text_start[rows]
+        at = np.arange(int(lengths.sum())) + np.repeat(first - (np.cumsum(lengths) - lengths), lengths)
+        out[inside] = self.text_ids[at]
+        return out
+
+    def split(self, held_out_share: float, seed: int) -> tuple[Int64, Int64]:
+        """Module numbers of training and held-out *projects*: no project is on both sides.
+
+        Projects are drawn in random order until the share of modules is reached.
+
+        Raises
+        ------
+        ConfigError
+            Fewer than two projects.
+        """
+        rng = np.random.default_rng([seed, 11])
+        names = np.array(self.projects)
+        projects = sorted(set(self.projects))
+        held: list[str] = []
+        count = 0
+        for number in rng.permutation(len(projects)):
+            size = int((names == projects[number]).sum())
+            # A project of half the corpus would leave too little to train on.
+            if count + size <= max(1.5 * held_out_share * len(names), 1):
+                held.append(projects[number])
+                count += size
+            if count >= held_out_share * len(names):
+                break
+        out = np.isin(names, held)
+        if not out.any() or out.all():
+            raise ConfigError(
+                f"the corpus has {len(projects)} project(s); at least two are needed to hold one out. "
+                "Put each project's IR in a folder of its own"
+            )
+        return np.flatnonzero(~out), np.flatnonzero(out)
+
+    @classmethod
+    def load(cls, folder: str | os.PathLike[str]) -> Corpus:
+        """Read a corpus from its folder.
+
+        Raises
+        ------
+        ConfigError
+            No corpus there, one of another format, or a damaged one.
+        """
+        source = Path(folder)
+        try:
+            listing = json.loads((source / "corpus.json").read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise ConfigError(
+                f"{source}: no corpus ({error}). Build one with `mirenc corpus build IR_FOLDER -o {source}`"
+            ) from None
+        if listing.get("format") != _FORMAT:
+            raise ConfigError(
+                f"{source}: corpus format {listing.get('format')}, this mirenc reads {_FORMAT}. Build it again"
+            )
+        data = {name: _checked(source / name, digest) for name, digest in listing["files"].items()}
+        infos = read_manifest(data["manifest.csv"].decode("utf-8"))
+        texts = from_bytes(data["texts.zst"])
+        shards = [from_bytes(data[name]) for name in sorted(data) if name.startswith("shard-")]
+        tokenizer = IRTokenizer.from_json(data["tokenizer.json"].decode("utf-8"), where=str(source / "tokenizer.json"))
+        columns = {name: _column(shards, name, differences) for name, differences in _COLUMNS.items()}
+        edges = np.stack([columns.pop("edge_source"), columns.pop("edge_target")]).astype(np.int32)
+        starts: dict[str, Any] = {
+            f"{name}_start": _starts(columns.pop(f"{name}_sizes")) for name in ("statement", "node", "edge")
+        }
+        small = {"node_kind": np.int8, "edge_flow": np.int8}
+        rest: dict[str, Any] = {name: value.astype(small.get(name, np.int32)) for name, value in columns.items()}
+        return cls(
+            tokenizer=tokenizer,
+            infos=infos,
+            text_ids=texts["text_ids"].astype(np.uint16),
+            text_start=_starts(texts["text_length"].astype(np.int64)),
+            edge_index=edges,
+            **starts,
+            **rest,
+        )
+
+
+# Columns of a shard, and whether neighbouring values are alike.
+_COLUMNS = {
+    "statement_sizes": False,
+    "statement_row": True,
+    "statement_count": False,
+    "node_sizes": False,
+    "node_row": False,
+    "node_kind": False,
+    "edge_sizes": False,
+    "edge_source": True,
+    "edge_target": True,
+    "edge_flow": False,
+}
+
+
+class CorpusWriter:
+    """Writes a corpus shard by shard, holding one shard in memory.
+
+    Parameters
+    ----------
+    folder : path-like
+        Emptied of an earlier corpus.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
+        self.folder = Path(folder)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        # Without its listing a folder is no corpus: one that is half written is never read.
+        (self.folder / "corpus.json").unlink(missing_ok=True)
+        for path in self.folder.glob("shard-*.zst"):
+            path.unlink()
+        self._files: dict[str, str] = {}
+        self._infos: list[ModuleInfo] = []
+        self._modules: list[CorpusModule] = []
+        self._shards = 0
+
+    def add(self, info: ModuleInfo, module: CorpusModule) -> None:
+        """Append one module."""
+        self._infos.append(info)
+        self._modules.append(module)
+        if len(self._modules) == _SHARD_MODULES:
+            self._write_shard()
+
+    def close(self, tokenizer: IRTokenizer, text_ids: NDArray[np.uint16], text_length: NDArray[np.integer]) -> None:
+        """Write the rest, and last of all the listing that makes the folder a corpus."""
+        if self._modules:
+            self._write_shard()
+        texts = {"text_ids": text_ids, "text_length": text_length.astype(np.uint16)}
+        self._write("texts.zst", to_bytes(texts))
+        self._write("manifest.csv", manifest_csv(self._infos).encode("utf-8"))
+        self._write("tokenizer.json", tokenizer.to_json().encode("utf-8"))
+        listing = {"format": _FORMAT, "modules": len(self._infos), "texts": len(text_length), "files": self._files}
+        part = self.folder / "corpus.json.part"
+        part.write_text(json.dumps(listing, indent=1) + "\n", encoding="utf-8")
+        os.replace(part, self.folder / "corpus.json")
+
+    def _write(self, name: str, data: bytes) -> None:
+        (self.folder / name).write_bytes(data)
+        self._files[name] = hashlib.sha256(data).hexdigest()
+
+    def _write_shard(self) -> None:
+        modules = self._modules
+        flat: dict[str, list[NDArray[Any]]] = {
+            "statement_row": [module.statement_row for module in modules],
+            "statement_count": [module.statement_count for module in modules],
+            "node_row": [module.node_row for module in modules],
+            "node_kind": [module.node_kind for module in modules],
+            "edge_source": [module.edge_index[0] for module in modules],
+            "edge_target": [module.edge_index[1] for module in modules],
+            "edge_flow": [module.edge_flow for module in modules],
+        }
+        columns: dict[str, NDArray[Any]] = {name: np.concatenate(parts) for name, parts in flat.items()}
+        for name, of in (("statement", "statement_row"), ("node", "node_row"), ("edge", "edge_flow")):
+            columns[f"{name}_sizes"] = np.array([len(part) for part in flat[of]], dtype=np.int64)
+        planes = {name: pack(columns[name], differences=differences) for name, differences in _COLUMNS.items()}
+        self._write(f"shard-{self._shards:05d}.zst", to_bytes(planes))
+        self._shards += 1
+        self._modules = []
+
+
+def manifest_csv(infos: Sequence[ModuleInfo]) -> str:
+    """The manifest's text."""
+    stream = io.StringIO()
+    writer = csv.DictWriter(stream, [field.name for field in fields(ModuleInfo)], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(asdict(info) for info in infos)
+    return stream.getvalue()
+
+
+def read_manifest(text: str) -> list[ModuleInfo]:
+    """What `manifest_csv` wrote."""
+    infos = []
+    for row in csv.DictReader(io.StringIO(text)):
+        values: dict[str, Any] = {key: int(value) if key in _NUMBERS else value for key, value in row.items()}
+        infos.append(ModuleInfo(**values))
+    return infos
+
+
+def _checked(path: Path, digest: str) -> bytes:
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise ConfigError(f"{path}: {error.strerror}; the corpus is not whole. Build it again") from None
+    if hashlib.sha256(data).hexdigest() != digest:
+        raise ConfigError(f"{path}: damaged (SHA-256 differs from corpus.json). Copy or build the corpus again")
+    return data
+
+
+def _column(shards: list[dict[str, NDArray[Any]]], name: str, differences: bool) -> Int32:
+    parts = [unpack(shard[name], differences=differences).astype(np.int32) for shard in shards]
+    return np.concatenate(parts)
+
+
+def _starts(sizes: NDArray[np.integer]) -> Int64:
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes, dtype=np.int64)])

@@ -1,0 +1,199 @@
+"""What a model must beat, fitted once on the training modules and kept beside the model.
+
+A baseline fitted on the folder that is evaluated would change from folder to folder and know the answers; one that
+comes with the model is the same everywhere, and as ignorant of the folder as the model is.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mirenc.errors import ModelError
+from mirenc.pretraining.corpus import Corpus
+from mirenc.pretraining.evaluation.sizes import SizeBaseline, matching_modules, partners
+from mirenc.tokenizer import SPECIAL_TOKENS
+from mirenc.weights import BASELINES_FILE
+
+__all__ = ["Baselines"]
+
+UInt16 = NDArray[np.uint16]
+_SEED = 7
+_STATEMENTS = 1_000_000  # statements counted: bounds the memory of fitting
+_CONTEXTS = 240_000  # 6 bytes each
+_MODULES = 2000
+
+
+@dataclass(frozen=True, eq=False)
+class Baselines:
+    """Most frequent tokens, and the size baseline of matching. V pieces, K contexts.
+
+    Attributes
+    ----------
+    source : str
+        What they were fitted on: ``training modules`` or ``this folder``.
+    frequent : int
+        The most frequent token.
+    after : (V,) uint16
+        Most frequent token after each token; ``frequent`` after one that was not seen.
+    between_key : (K,) uint32
+        Pairs of neighbours, ``left << 16 | right``, ascending.
+    between_token : (K,) uint16
+        Most frequent token between them.
+    sizes : dict
+        ``random`` and ``near_size`` negatives: `SizeBaseline`; empty where there were too few modules to fit it.
+    """
+
+    source: str
+    frequent: int
+    after: UInt16
+    between_key: NDArray[np.uint32]
+    between_token: UInt16
+    sizes: dict[str, SizeBaseline]
+
+    @classmethod
+    def fit(
+        cls,
+        corpus: Corpus,
+        modules: NDArray[np.integer],
+        *,
+        source: str = "training modules",
+        contexts: int = _CONTEXTS,
+    ) -> Baselines:
+        """Fit on some modules of a corpus.
+
+        A distinct statement weighs the square root of its count: between the figure over distinct statements and that
+        over statements as they occur, both of which it has to serve. The most frequent contexts are kept.
+        """
+        counts = corpus.text_counts(modules.tolist())
+        rows = np.flatnonzero(counts)
+        rng = np.random.default_rng(_SEED)
+        rows = np.sort(rng.permutation(rows)[:_STATEMENTS])
+        triples, weights = _triples(corpus, rows, np.sqrt(counts[rows]))
+        token = (triples >> np.uint64(16)) & np.uint64(0xFFFF)
+        left = triples >> np.uint64(32)
+        vocabulary = corpus.tokenizer.vocab_size
+        totals = np.bincount(token.astype(np.int64), weights, minlength=vocabulary)
+        frequent = int(totals.argmax())
+        after = np.full(vocabulary, frequent, dtype=np.uint16)
+        seen, best, _ = _most_frequent(left, token, weights)
+        after[seen.astype(np.int64)] = best
+        key, best, heard = _most_frequent((left << np.uint64(16)) | (triples & np.uint64(0xFFFF)), token, weights)
+        kept = np.sort(np.argsort(-heard, kind="stable")[:contexts])
+        return cls(source, frequent, after, key[kept].astype(np.uint32), best[kept], _fit_sizes(corpus, modules, rng))
+
+    def between(self, left: NDArray[np.integer], right: NDArray[np.integer]) -> UInt16:
+        """Token guessed between two neighbours; where the pair was not seen, the one after the left. Shapes: (P,)."""
+        guess: UInt16 = self.after[left]
+        if len(self.between_key):
+            key = ((left.astype(np.uint64) << np.uint64(16)) | right.astype(np.uint64)).astype(np.uint32)
+            at = np.minimum(np.searchsorted(self.between_key, key), len(self.between_key) - 1)
+            guess = np.where(self.between_key[at] == key, self.between_token[at], guess)
+        return guess
+
+    def save(self, folder: str | os.PathLike[str]) -> Path:
+        """Write ``baselines.safetensors`` into a model folder; seal the folder afterwards."""
+        from safetensors.numpy import save
+
+        arrays = {
+            "frequent": np.array([self.frequent], dtype=np.uint16),
+            "after": self.after,
+            "between_key": self.between_key,
+            "between_token": self.between_token,
+        }
+        arrays |= {f"size.{name}": size.values for name, size in self.sizes.items()}
+        path = Path(folder) / BASELINES_FILE
+        path.write_bytes(save({name: np.ascontiguousarray(value) for name, value in arrays.items()}))
+        return path
+
+    @classmethod
+    def load(cls, folder: str | os.PathLike[str], vocabulary: int) -> Baselines | None:
+        """Read a model folder's baselines; None where it has none.
+
+        Parameters
+        ----------
+        folder : path-like
+        vocabulary : int
+            Pieces of the model's tokenizer.
+
+        Raises
+        ------
+        ModelError
+            Damaged, or of another tokenizer.
+        """
+        from safetensors import SafetensorError
+        from safetensors.numpy import load
+
+        path = Path(folder) / BASELINES_FILE
+        if not path.is_file():
+            return None
+        try:
+            arrays = load(path.read_bytes())
+            sizes = {
+                name.removeprefix("size."): SizeBaseline(value)
+                for name, value in arrays.items()
+                if name.startswith("size.")
+            }
+            found = cls(
+                "training modules",
+                int(arrays["frequent"][0]),
+                arrays["after"],
+                arrays["between_key"],
+                arrays["between_token"],
+                sizes,
+            )
+        except (OSError, SafetensorError, KeyError, IndexError) as error:
+            raise ModelError(f"{path}: damaged ({error}). Check it with `mirenc models verify {folder}`") from None
+        if len(found.after) != vocabulary or len(found.between_key) != len(found.between_token):
+            raise ModelError(
+                f"{path}: of a tokenizer of {len(found.after)} pieces, the model's has {vocabulary}: they do not "
+                "belong together. Install the model again"
+            )
+        return found
+
+
+def _triples(
+    corpus: Corpus, rows: NDArray[np.int64], row_weight: NDArray[np.float64]
+) -> tuple[NDArray[np.uint64], NDArray[np.float64]]:
+    """Distinct ``left << 32 | token << 16 | right`` of some texts and their weights; no ``token`` is a special one."""
+    lengths = corpus.text_length[rows]
+    inner = np.maximum(lengths - 2, 0)  # tokens with a neighbour on both sides
+    first = corpus.text_start[:-1][rows] + 1
+    at = np.arange(int(inner.sum())) + np.repeat(first - (np.cumsum(inner) - inner), inner)
+    weights = np.repeat(row_weight, inner)
+    ordinary = corpus.text_ids[at] >= len(SPECIAL_TOKENS)
+    at, weights = at[ordinary], weights[ordinary]
+    left, token, right = (corpus.text_ids[at + shift].astype(np.uint64) for shift in (-1, 0, 1))
+    packed = (left << np.uint64(32)) | (token << np.uint64(16)) | right
+    distinct, inverse = np.unique(packed, return_inverse=True)
+    return distinct, np.bincount(inverse, weights, minlength=len(distinct)).astype(np.float64)
+
+
+def _most_frequent(
+    context: NDArray[np.uint64], token: NDArray[np.uint64], weights: NDArray[np.float64]
+) -> tuple[NDArray[np.uint64], UInt16, NDArray[np.float64]]:
+    """Contexts, ascending; the heaviest token of each, the smaller of two equal ones; the contexts' weights."""
+    contexts, which = np.unique(context, return_inverse=True)
+    pairs, inverse = np.unique((which.astype(np.uint64) << np.uint64(16)) | token, return_inverse=True)
+    total = np.bincount(inverse, weights, minlength=len(pairs))
+    owner = (pairs >> np.uint64(16)).astype(np.int64)
+    order = np.lexsort((pairs, -total, owner))
+    best = pairs[order[np.searchsorted(owner[order], np.arange(len(contexts)))]]
+    heard = np.bincount(which, weights, minlength=len(contexts)).astype(np.float64)
+    return contexts, (best & np.uint64(0xFFFF)).astype(np.uint16), heard
+
+
+def _fit_sizes(corpus: Corpus, modules: NDArray[np.integer], rng: np.random.Generator) -> dict[str, SizeBaseline]:
+    chosen = matching_modules(corpus, modules, _MODULES, rng)
+    found = partners(corpus, chosen, rng)
+    if found is None:
+        return {}
+    statements, nodes = corpus.statement_total[chosen], corpus.node_count[chosen]
+    return {
+        name: SizeBaseline.fit(statements, nodes, partner)
+        for name, partner in zip(("random", "near_size"), found, strict=True)
+    }

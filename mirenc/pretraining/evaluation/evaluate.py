@@ -1,0 +1,141 @@
+"""All figures of a model on some modules of a corpus."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mirenc.graph import Flow
+from mirenc.model.mirencoder import MIREncoder
+from mirenc.pretraining.corpus import Corpus
+from mirenc.pretraining.evaluation.baselines import Baselines
+from mirenc.pretraining.evaluation.figures import Figures, NoFigureError, Progress, finite, no_progress
+from mirenc.pretraining.evaluation.gae import flow_figures, gae_modules, gae_scores
+from mirenc.pretraining.evaluation.matching import evaluate_matching
+from mirenc.pretraining.evaluation.mlm import choose_distinct, choose_occurring, evaluate_mlm
+from mirenc.tokenizer import SPECIAL_TOKENS, UNK
+
+__all__ = ["evaluate_model"]
+
+
+def evaluate_model(
+    model: MIREncoder,
+    corpus: Corpus,
+    modules: NDArray[np.integer],
+    *,
+    baselines: Baselines,
+    train_modules: NDArray[np.integer] | None = None,
+    retrieval: Callable[[], Figures] | None = None,
+    mask_share: float = 0.15,
+    statements: int = 20_000,
+    graphs: int = 300,
+    pairs: int = 1000,
+    threads: int = 1,
+    progress: Progress = no_progress,
+) -> Figures:
+    """Measure a model.
+
+    Parameters
+    ----------
+    model : MIREncoder
+    corpus : Corpus
+        Made with the model's tokenizer.
+    modules : (M,) int
+        Modules to measure on.
+    baselines : Baselines
+    train_modules : int array, optional
+        What the model was trained on, where that is known and in the same corpus: gives the figure over statements
+        that training never saw.
+    retrieval : callable, optional
+        Measures function retrieval, which needs the IR itself; may raise `NoFigureError`.
+    mask_share : float
+        Share of tokens that are masked.
+    statements, graphs, pairs : int
+        At most so many statements for each MLM figure, modules for GAE, modules for matching; drawn by a fixed seed.
+    threads : int
+        For statement vectors on a CPU.
+    progress : Progress
+        Shows how far it is.
+
+    Returns
+    -------
+    dict
+        A figure that cannot be measured is None, and ``missing`` says why. Every number is finite.
+    """
+    model.eval()
+    chosen = np.asarray(modules, dtype=np.int64)
+    counts = corpus.text_counts(chosen.tolist())
+    missing: dict[str, str] = {}
+
+    def figure(name: str, measure: Callable[[], Figures]) -> Figures | None:
+        try:
+            return measure()
+        except NoFigureError as reason:
+            missing[name] = str(reason)
+            return None
+
+    def unseen() -> NDArray[np.int64]:
+        if train_modules is None:
+            raise NoFigureError("the statements of the training modules are not known here")
+        new = np.where(corpus.text_counts(train_modules.tolist()) > 0, 0, counts)
+        return choose_distinct(new, statements)
+
+    def mlm(name: str, choose: Callable[[], NDArray[np.int64]]) -> Figures | None:
+        def measure() -> Figures:
+            rows = choose()
+            with progress(f"mlm, {name}", len(rows)) as advance:
+                return evaluate_mlm(model, corpus, rows, baselines, mask_share=mask_share, advance=advance)
+
+        return figure(f"mlm.{name}", measure)
+
+    figures: Figures = {
+        "data": _data(corpus, chosen, counts),
+        "baselines": f"fitted on {'the ' if baselines.source.startswith('training') else ''}{baselines.source}",
+        "mlm": {
+            "distinct": mlm("distinct", lambda: choose_distinct(counts, statements)),
+            "occurring": mlm("occurring", lambda: choose_occurring(counts, statements)),
+            "unseen": mlm("unseen", unseen),
+        },
+    }
+    drawn = gae_modules(corpus, chosen, graphs)
+    with progress("gae", len(drawn)) as advance:
+        scores = gae_scores(model, corpus, drawn, advance=advance)
+    figures["gae"] = {
+        flow.name.lower(): figure(f"gae.{flow.name.lower()}", lambda flow=flow: flow_figures(scores[flow]))  # type: ignore[misc]
+        for flow in Flow
+    }
+    with progress("matching", 1) as advance:
+        figures["matching"] = figure(
+            "matching", lambda: evaluate_matching(model, corpus, chosen, baselines, limit=pairs, threads=threads)
+        )
+        advance(1)
+    if retrieval is None:
+        missing["retrieval"] = "the IR of the modules is not at hand"
+    figures["retrieval"] = figure("retrieval", retrieval) if retrieval is not None else None
+    result: Figures = finite({**figures, "missing": missing})
+    return result
+
+
+def _data(corpus: Corpus, modules: NDArray[np.int64], counts: NDArray[np.int64]) -> Figures:
+    """What was measured on, and how the tokenizer fits it; shares are over statements as they occur."""
+    rows = np.flatnonzero(counts)
+    lengths = corpus.text_length[rows]
+    at = np.arange(int(lengths.sum())) + np.repeat(
+        corpus.text_start[:-1][rows] - (np.cumsum(lengths) - lengths), lengths
+    )
+    weight = np.repeat(counts[rows], lengths)
+    ids = corpus.text_ids[at]
+    inside = (ids >= len(SPECIAL_TOKENS)) | (ids == UNK)
+    tokens, total = int(weight[inside].sum()), int(counts.sum())
+    # A statement that just fits counts as cut, too: the corpus does not keep what was cut.
+    full = lengths >= corpus.tokenizer.config.max_length
+    return {
+        "modules": len(modules),
+        "projects": sorted({corpus.projects[module] for module in modules.tolist()}),
+        "statements": total,
+        "distinct_statements": len(rows),
+        "unk_share": int(weight[ids == UNK].sum()) / tokens if tokens else None,
+        "truncated_share": int(counts[rows][full].sum()) / total if total else None,
+    }

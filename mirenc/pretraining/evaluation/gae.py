@@ -1,0 +1,92 @@
+"""Graph auto-encoding: are edges told from pairs that are none, flow by flow."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+from numpy.typing import NDArray
+from sklearn.metrics import average_precision_score, roc_auc_score
+
+from mirenc.graph import Flow
+from mirenc.model.graph_encoder import edge_scores
+from mirenc.model.mirencoder import MIREncoder
+from mirenc.pretraining.corpus import Corpus
+from mirenc.pretraining.encoding import encode_graphs
+from mirenc.pretraining.evaluation.figures import Advance, Figures, NoFigureError
+from mirenc.pretraining.evaluation.sizes import matching_modules
+from mirenc.pretraining.objectives import GraphBatch, make_graph_batch
+
+__all__ = ["flow_figures", "gae_modules", "gae_scores"]
+
+_SEED = 7
+_MIN_EDGES = 10  # an AUC over fewer is a matter of chance
+_SCORERS = ("", "_common_neighbours", "_degree_product")
+
+
+def gae_modules(corpus: Corpus, modules: NDArray[np.integer], limit: int) -> NDArray[np.int64]:
+    """At most ``limit`` of the modules, drawn among those with a graph that is not too large."""
+    return matching_modules(corpus, modules, limit, np.random.default_rng(_SEED))
+
+
+def gae_scores(
+    model: MIREncoder, corpus: Corpus, modules: NDArray[np.int64], *, advance: Advance | None = None
+) -> dict[Flow, list[list[float]]]:
+    """ROC AUC and average precision of the model, of common neighbours and of the degree product.
+
+    As many pairs that are no edges as edges, drawn as in training: both ends have edges of the flow.
+
+    Returns
+    -------
+    dict
+        Per flow one row of six numbers for each module with at least ten edges of the flow: AUC and average precision
+        of the model, of common neighbours, of the degree product.
+    """
+    scores: dict[Flow, list[list[float]]] = {flow: [] for flow in Flow}
+    for module in modules.tolist():
+        graphs = make_graph_batch([corpus[module]], np.random.default_rng([_SEED, module]))
+        with torch.inference_mode():
+            per_flow = encode_graphs(model, corpus, graphs)
+        for flow in Flow:
+            positive, negative = graphs.pairs[flow]
+            if positive.shape[1] < _MIN_EDGES:
+                continue
+            pairs = torch.cat([positive, negative], 1)
+            truth = np.repeat([1, 0], [positive.shape[1], negative.shape[1]])
+            by_model = edge_scores(per_flow[flow].cpu(), pairs.cpu()).numpy()
+            row: list[float] = []
+            for guess in (by_model, *_neighbour_scores(graphs, flow, pairs.cpu().numpy())):
+                row += [float(roc_auc_score(truth, guess)), float(average_precision_score(truth, guess))]
+            scores[flow].append(row)
+        if advance is not None:
+            advance(1)
+    return scores
+
+
+def flow_figures(rows: list[list[float]]) -> Figures:
+    """Means over the modules of one flow.
+
+    Raises
+    ------
+    NoFigureError
+        No module.
+    """
+    if not rows:
+        raise NoFigureError(f"no module with at least {_MIN_EDGES} edges of this flow")
+    means = np.mean(rows, 0).tolist()
+    names = [f"{what}{scorer}" for scorer in _SCORERS for what in ("auc", "average_precision")]
+    return {"modules": len(rows), **dict(zip(names, means, strict=True))}
+
+
+def _neighbour_scores(
+    graphs: GraphBatch, flow: Flow, pairs: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Common neighbours and degree product of each pair, in the flow's own graph. Shapes: (2, P) -> two (P,)."""
+    nodes = len(graphs.features_row)
+    source, target = graphs.edge_index[:, graphs.edge_flow == flow].cpu().numpy()
+    ones = np.ones(2 * len(source))
+    adjacency = sp.csr_matrix((ones, (np.r_[source, target], np.r_[target, source])), shape=(nodes, nodes))
+    adjacency.data[:] = 1.0  # parallel edges count once
+    degree = np.asarray(adjacency.sum(1)).ravel()
+    common = np.asarray(adjacency[pairs[0]].multiply(adjacency[pairs[1]]).sum(1)).ravel()
+    return common, degree[pairs[0]] * degree[pairs[1]]

@@ -1,0 +1,250 @@
+"""Function retrieval: is the function that was compiled without optimisation found among the optimised ones.
+
+No model was trained for it, and the answer is known without a label: the same function of the same file. A query is a
+function at O0, the candidates are all functions at O2 of the pool, and nearest is by cosine.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from mirenc.encoder import Encoder
+from mirenc.errors import MirencError
+from mirenc.ir import IRModule, statements_of
+from mirenc.pretraining.evaluation.figures import Advance, Figures, NoFigureError
+
+__all__ = [
+    "FunctionPair",
+    "FunctionView",
+    "bag_vectors",
+    "collect_pairs",
+    "evaluate_retrieval",
+    "find_level_pairs",
+    "function_views",
+    "rank_figures",
+    "ranks",
+    "retrieval_figures",
+]
+
+QUERY, CANDIDATE = "O0", "O2"
+MIN_INSTRUCTIONS = 5  # shorter functions (getters, wrappers) are alike in unrelated programs
+POOL = 3000
+_SEED = 7
+_BLOCK = 1024
+_FEW = 10
+
+
+@dataclass(frozen=True, eq=False)
+class FunctionView:
+    """One function at one level.
+
+    Attributes
+    ----------
+    text : (H,) float32
+    graph : (d,) float32
+    opcodes, statements : Counter
+        How often each opcode and each statement stands in it.
+    sequence : bytes
+        Hash of its statements in order.
+    """
+
+    text: NDArray[np.float32]
+    graph: NDArray[np.float32]
+    opcodes: Counter[str]
+    statements: Counter[str]
+    sequence: bytes
+
+
+@dataclass(frozen=True, eq=False)
+class FunctionPair:
+    """One function at both levels.
+
+    Attributes
+    ----------
+    files : (Path, Path)
+        IR at O0 and at O2.
+    name : str
+    query, candidate : FunctionView
+    """
+
+    files: tuple[Path, Path]
+    name: str
+    query: FunctionView
+    candidate: FunctionView
+
+
+def find_level_pairs(root: Path, files: Iterable[Path]) -> list[tuple[Path, Path]]:
+    """Pairs ``PROJECT/O0/x`` and ``PROJECT/O2/x`` among some files below ``root``."""
+    given = {path.relative_to(root): path for path in files}
+    pairs = []
+    for relative, path in sorted(given.items()):
+        parts = relative.parts
+        if len(parts) > 2 and parts[1] == QUERY:
+            other = given.get(Path(parts[0], CANDIDATE, *parts[2:]))
+            if other is not None:
+                pairs.append((path, other))
+    return pairs
+
+
+def function_views(encoder: Encoder, module: IRModule) -> dict[str, FunctionView]:
+    """The module's functions of at least `MIN_INSTRUCTIONS` instructions, by name."""
+    embedding = encoder.embed_parts(module, level="function")
+    row = {name: number for number, name in enumerate(embedding.functions)}
+    statements = statements_of(module, encoder.tokenizer.config.normalisation)
+    views = {}
+    for header in module.headers:
+        if header.is_declaration or header.last - header.first < MIN_INSTRUCTIONS:
+            continue
+        inside = range(header.first, header.last)
+        texts = [statements[statements.first_instruction + number] for number in inside]
+        views[header.name] = FunctionView(
+            text=embedding.text[row[header.name]],
+            graph=embedding.graph[row[header.name]],
+            opcodes=Counter(module.forms[module.arrays.form[number]].opcode for number in inside),
+            statements=Counter(texts),
+            sequence=hashlib.blake2b("\n".join(texts).encode("utf-8", "surrogateescape"), digest_size=16).digest(),
+        )
+    return views
+
+
+def collect_pairs(
+    encoder: Encoder, files: Sequence[tuple[Path, Path]], *, limit: int = POOL, advance: Advance | None = None
+) -> list[FunctionPair]:
+    """Functions at both levels, at most ``limit``, from files in an order drawn by a fixed seed.
+
+    Of functions with equal statements at O2 the first is kept: no vector could tell them apart. Files that cannot be
+    read are left out.
+    """
+    seen: set[bytes] = set()
+    pairs: list[FunctionPair] = []
+    for number in np.random.default_rng(_SEED).permutation(len(files)):
+        both = files[number]
+        if len(pairs) < limit:
+            try:
+                query, candidate = (function_views(encoder, encoder.read(path)) for path in both)
+            except MirencError:
+                query, candidate = {}, {}
+            for name in sorted(query.keys() & candidate.keys()):
+                if candidate[name].sequence not in seen:
+                    seen.add(candidate[name].sequence)
+                    pairs.append(FunctionPair(both, name, query[name], candidate[name]))
+        if advance is not None:
+            advance(1)
+    return pairs[:limit]
+
+
+def ranks(queries: Any, candidates: Any) -> NDArray[np.float64]:
+    """Rank of each query's own candidate by cosine, 1 for the nearest; equals share the mean of their ranks.
+
+    Shapes: two dense or sparse (n, D) -> (n,)
+    """
+    queries, candidates = _unit(queries), _unit(candidates)
+    found = np.empty(queries.shape[0])
+    for first in range(0, queries.shape[0], _BLOCK):
+        part = queries[first : first + _BLOCK]
+        scores = part @ candidates.T
+        scores = np.asarray(scores.toarray() if sp.issparse(scores) else scores)
+        own = scores[np.arange(len(scores)), first + np.arange(len(scores))][:, None]
+        nearer, equal = (scores > own).sum(1), (scores == own).sum(1) - 1
+        found[first : first + _BLOCK] = 1 + nearer + equal / 2
+    return found
+
+
+def _unit(vectors: Any) -> Any:
+    """Rows scaled to length 1, in double precision; a row of zeros stays."""
+    if sp.issparse(vectors):
+        length = np.sqrt(np.asarray(vectors.multiply(vectors).sum(1)).ravel())
+        return sp.csr_matrix(sp.diags(1 / np.maximum(length, 1e-12)) @ vectors)
+    vectors = np.asarray(vectors, dtype=np.float64)
+    return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+
+
+def rank_figures(found: NDArray[np.float64]) -> Figures:
+    """Recall at 1 and 10, mean reciprocal rank."""
+    return {
+        "recall_at_1": float((found <= 1).mean()),
+        "recall_at_10": float((found <= 10).mean()),
+        "mrr": float((1 / found).mean()),
+    }
+
+
+def bag_vectors(bags: Sequence[Mapping[str, int]]) -> sp.csr_matrix:
+    """Counts of words as a (n, words) sparse matrix of float64."""
+    words: dict[str, int] = {}
+    columns = [[words.setdefault(word, len(words)) for word in bag] for bag in bags]
+    pointer = np.cumsum([0, *map(len, columns)])
+    values = np.array([count for bag in bags for count in bag.values()], dtype=np.float64)
+    flat = np.array([column for row in columns for column in row], dtype=np.int64)
+    return sp.csr_matrix((values, flat, pointer), shape=(len(bags), max(len(words), 1)))
+
+
+def _halves(matrix: sp.csr_matrix) -> tuple[sp.csr_matrix, sp.csr_matrix]:
+    middle = matrix.shape[0] // 2
+    return matrix[:middle], matrix[middle:]
+
+
+def _opcode_figures(pairs: Sequence[FunctionPair]) -> Figures:
+    """The better of two opcode histograms: counts as they are, and log(1 + count)."""
+    counts = bag_vectors([pair.query.opcodes for pair in pairs] + [pair.candidate.opcodes for pair in pairs])
+    by_scale = {"counts": rank_figures(ranks(*_halves(counts))), "log1p": rank_figures(ranks(*_halves(counts.log1p())))}
+    scale = max(by_scale, key=lambda name: by_scale[name]["mrr"])
+    return {**by_scale[scale], "scale": scale}
+
+
+def _statement_figures(pairs: Sequence[FunctionPair]) -> Figures:
+    """Bag of statements: log(1 + count) times log(functions / functions that have the statement)."""
+    counts = bag_vectors([pair.query.statements for pair in pairs] + [pair.candidate.statements for pair in pairs])
+    having = np.bincount(counts.indices, minlength=counts.shape[1])
+    weights = sp.diags(np.log(counts.shape[0] / np.maximum(having, 1)))
+    return rank_figures(ranks(*_halves(sp.csr_matrix(counts.log1p() @ weights))))
+
+
+def retrieval_figures(pairs: Sequence[FunctionPair]) -> Figures:
+    """Recall and reciprocal rank of text, graph and both, and of two baselines that know no model.
+
+    Raises
+    ------
+    NoFigureError
+        Fewer than ten functions.
+    """
+    if len(pairs) < _FEW:
+        raise NoFigureError(
+            f"{len(pairs)} different functions of at least {MIN_INSTRUCTIONS} instructions at both {QUERY} and "
+            f"{CANDIDATE}; {_FEW} are needed"
+        )
+    figures: Figures = {"functions": len(pairs), "files": len({pair.files for pair in pairs})}
+    vectors = {
+        side: {part: np.array([getattr(getattr(pair, side), part) for pair in pairs]) for part in ("text", "graph")}
+        for side in ("query", "candidate")
+    }
+    for parts in vectors.values():
+        parts["both"] = np.concatenate([parts["text"], parts["graph"]], axis=1)
+    for part in ("text", "graph", "both"):
+        figures[part] = rank_figures(ranks(vectors["query"][part], vectors["candidate"][part]))
+    figures["opcode_histogram"] = _opcode_figures(pairs)
+    figures["bag_of_statements"] = _statement_figures(pairs)
+    return figures
+
+
+def evaluate_retrieval(
+    encoder: Encoder, files: Sequence[tuple[Path, Path]], *, limit: int = POOL, advance: Advance | None = None
+) -> Figures:
+    """Function retrieval on pairs of files (`find_level_pairs`).
+
+    Raises
+    ------
+    NoFigureError
+        No pairs, or fewer than ten functions.
+    """
+    if not files:
+        raise NoFigureError(f"no pairs of files PROJECT/{QUERY}/x.ll and PROJECT/{CANDIDATE}/x.ll")
+    return retrieval_figures(collect_pairs(encoder, files, limit=limit, advance=advance))

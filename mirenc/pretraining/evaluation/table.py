@@ -1,0 +1,108 @@
+"""Figures as rows for people: the model card's and the command line's table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mirenc.pretraining.evaluation.figures import Figures
+
+__all__ = ["figure_rows"]
+
+_STATEMENTS = {
+    "distinct": "distinct statements",
+    "occurring": "statements as they occur",
+    "unseen": "distinct statements not in training",
+}
+Row = tuple[str, str, str]
+
+
+def _percent(value: float | None, digits: int = 1) -> str:
+    return "-" if value is None else f"{100 * value:.{digits}f} %"
+
+
+def _number(value: float | None, digits: int = 3) -> str:
+    return "-" if value is None else f"{value:.{digits}f}"
+
+
+def figure_rows(figures: Figures) -> list[Row]:
+    """What was measured, the model's figure, the baselines' figures; a missing figure gives its reason.
+
+    Parameters
+    ----------
+    figures : dict
+        As `evaluate_model` returns.
+    """
+    missing: dict[str, str] = figures["missing"]
+    rows: list[Row] = []
+    for name, title in _STATEMENTS.items():
+        rows += _mlm_rows(title, figures["mlm"][name], missing.get(f"mlm.{name}", ""))
+    for flow, found in figures["gae"].items():
+        rows += _gae_rows(flow, found, missing.get(f"gae.{flow}", ""))
+    rows += _matching_rows(figures["matching"], missing.get("matching", ""))
+    rows += _retrieval_rows(figures["retrieval"], missing.get("retrieval", ""))
+    data = figures["data"]
+    rows.append(("Tokens that are [UNK]", _percent(data["unk_share"], 2), ""))
+    rows.append(
+        ("Statements that fill the longest length (cut, or just fitting)", _percent(data["truncated_share"], 2), "")
+    )
+    return rows
+
+
+def _mlm_rows(title: str, found: Any, reason: str) -> list[Row]:
+    if found is None:
+        return [(f"MLM, {title}", "-", reason)]
+    removed = found["errors_removed"]
+    told = "" if removed is None else f" (the model removes {_percent(removed)} of its errors)"
+    if removed is not None and removed < 0:
+        told = f" (the model makes {_percent(-removed)} more errors)"
+    baselines = (
+        f"most frequent token {_percent(found['accuracy_most_frequent'])}; "
+        f"most frequent between the true neighbours {_percent(found['accuracy_neighbours'])}{told}"
+    )
+    return [
+        (f"MLM accuracy, {title} ({found['positions']:,} tokens)", _percent(found["accuracy"]), baselines),
+        (f"MLM perplexity, {title}", _number(found["perplexity"], 2), ""),
+    ]
+
+
+def _gae_rows(flow: str, found: Any, reason: str) -> list[Row]:
+    if found is None:
+        return [(f"GAE, {flow} flow", "-", reason)]
+    rows = []
+    for key, name in (("auc", "ROC AUC"), ("average_precision", "average precision")):
+        common, degree = (_number(found[f"{key}_{scorer}"]) for scorer in ("common_neighbours", "degree_product"))
+        title = f"GAE {name}, {flow} flow ({found['modules']:,} modules)"
+        rows.append((title, _number(found[key]), f"common neighbours {common}; degree product {degree}"))
+    return rows
+
+
+def _matching_rows(found: Any, reason: str) -> list[Row]:
+    if found is None:
+        return [("Matching", "-", reason)]
+    return [
+        (
+            f"Matching accuracy, {title} ({found['modules']:,} modules)",
+            _percent(found[f"accuracy_{name}"]),
+            f"size difference {_percent(found[f'accuracy_{name}_size'])}",
+        )
+        for name, title in (("random", "random negatives"), ("near_size", "negatives of nearest size"))
+    ]
+
+
+def _retrieval_rows(found: Any, reason: str) -> list[Row]:
+    if found is None:
+        return [("Function retrieval O0 -> O2", "-", reason)]
+
+    def shown(one: Any) -> str:
+        return f"{_percent(one['recall_at_1'])}, {_percent(one['recall_at_10'])}, {_number(one['mrr'])}"
+
+    names = {"opcode_histogram": "opcode histogram", "bag_of_statements": "bag of statements"}
+    baselines = "; ".join(f"{name} {shown(found[key])}" for key, name in names.items())
+    return [
+        (
+            f"Function retrieval O0 -> O2 by {part}: recall at 1, at 10, MRR ({found['functions']:,} functions)",
+            shown(found[part]),
+            baselines if part == "text" else "",
+        )
+        for part in ("text", "graph", "both")
+    ]

@@ -1,0 +1,71 @@
+"""AdamW, or Muon for the Transformer's matrices and AdamW for the rest.
+
+Muon (K. Jordan 2024; torch's implementation) makes each update of a matrix orthogonal. At equal time it took the
+text encoder from 47.6 to 53.5 % MLM accuracy in a first comparison (pretrain/README.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import nn
+
+from mirenc.config import PretrainConfig
+from mirenc.model.text_encoder import Block
+
+__all__ = ["Optimiser"]
+
+_BETAS = (0.9, 0.98)
+
+
+class Optimiser:
+    """What a stage's parameters are moved by.
+
+    Parameters
+    ----------
+    parts : sequence of modules
+        Their parameters are trained.
+    config : PretrainConfig
+        ``optimiser`` and ``weight_decay``; vectors (biases, norms) are not decayed.
+    """
+
+    def __init__(self, parts: Sequence[nn.Module], config: PretrainConfig) -> None:
+        self.parameters = [parameter for part in parts for parameter in part.parameters()]
+        inner: list[nn.Parameter] = []
+        if config.optimiser == "muon":
+            blocks = [module for part in parts for module in part.modules() if isinstance(module, Block)]
+            inner = [parameter for block in blocks for parameter in block.parameters() if parameter.ndim == 2]
+        known = {id(parameter) for parameter in inner}
+        rest = [parameter for parameter in self.parameters if id(parameter) not in known]
+        groups = [
+            {"params": [p for p in rest if p.ndim >= 2], "weight_decay": config.weight_decay},
+            {"params": [p for p in rest if p.ndim < 2], "weight_decay": 0.0},
+        ]
+        self._all: list[torch.optim.Optimizer] = [torch.optim.AdamW(groups, betas=_BETAS)]
+        if inner:
+            # Updates as large as AdamW's, so that one learning rate serves both.
+            muon = torch.optim.Muon(inner, weight_decay=config.weight_decay, adjust_lr_fn="match_rms_adamw")
+            self._all.append(muon)
+
+    def clear(self) -> None:
+        """Forget the gradients."""
+        for optimiser in self._all:
+            optimiser.zero_grad(set_to_none=True)
+
+    def step(self, learning_rate: float) -> None:
+        """Move the parameters along their gradients."""
+        for optimiser in self._all:
+            for group in optimiser.param_groups:
+                group["lr"] = learning_rate
+            optimiser.step()
+
+    def state(self) -> list[dict[str, Any]]:
+        """What a checkpoint keeps."""
+        return [optimiser.state_dict() for optimiser in self._all]
+
+    def load(self, state: list[dict[str, Any]]) -> None:
+        """Take up what `state` gave."""
+        for optimiser, own in zip(self._all, state, strict=True):
+            optimiser.load_state_dict(own)

@@ -1,0 +1,100 @@
+"""Several processes on one run, started by ``torchrun``: each takes a share of every batch.
+
+Losses are sums over the whole batch, so the sum of the processes' gradients is the gradient one process would have
+had: a run gives the same losses (to rounding) on any number of processes, and may be resumed on another number.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from torch import Tensor, nn
+
+__all__ = ["Processes"]
+
+
+class _Sum(torch.autograd.Function):
+    """Sum of a tensor over the processes; its gradient is the sum of their gradients."""
+
+    @staticmethod
+    def forward(_: Any, value: Tensor) -> Tensor:
+        total = value.clone()
+        dist.all_reduce(total)
+        return total
+
+    @staticmethod
+    def backward(_: Any, gradient: Tensor) -> Tensor:
+        total = gradient.clone()
+        dist.all_reduce(total)
+        return total
+
+
+class Processes:
+    """One process among those of a run; alone where `torchrun` was not used.
+
+    Parameters
+    ----------
+    device : torch.device
+        Decides how the processes talk: nccl between GPUs, gloo between CPUs.
+    """
+
+    def __init__(self, device: torch.device) -> None:
+        self.count = int(os.environ.get("WORLD_SIZE", "1"))
+        self.rank = int(os.environ.get("RANK", "0"))
+        if self.count > 1 and not dist.is_initialized():
+            dist.init_process_group("nccl" if device.type == "cuda" else "gloo")
+
+    @property
+    def first(self) -> bool:
+        """Whether this process writes files and shows progress."""
+        return self.rank == 0
+
+    def share(self, count: int) -> slice:
+        """The items of a batch of ``count`` that are this process's."""
+        return slice(self.rank, count, self.count)
+
+    def sum_gradients(self, parameters: Iterable[nn.Parameter]) -> None:
+        """Add up the processes' gradients, in one message."""
+        if self.count == 1:
+            return
+        grads = []
+        for parameter in parameters:
+            if parameter.grad is None:  # a flow without edges in this share
+                parameter.grad = torch.zeros_like(parameter)
+            grads.append(parameter.grad)
+        flat = torch.cat([grad.reshape(-1) for grad in grads])
+        dist.all_reduce(flat)
+        first = 0
+        for grad in grads:
+            grad.copy_(flat[first : first + grad.numel()].view_as(grad))
+            first += grad.numel()
+
+    def total(self, value: Tensor) -> Tensor:
+        """Sum over the processes, without gradient."""
+        result = value.detach().clone()
+        if self.count > 1:
+            dist.all_reduce(result)
+        return result
+
+    def join(self, rows: Tensor, count: int) -> Tensor:
+        """All rows of a batch of ``count`` from the processes' shares, with gradient. Shapes: (B', D) -> (B, D)."""
+        if self.count == 1:
+            return rows
+        whole = rows.new_zeros(count, rows.shape[1])
+        whole[self.share(count)] = rows
+        result: Tensor = _Sum.apply(whole)  # type: ignore[no-untyped-call]
+        return result
+
+    def wait(self) -> None:
+        """Until every process is here."""
+        if self.count > 1:
+            dist.barrier()
+
+    def close(self) -> None:
+        """Leave the group."""
+        if self.count > 1 and dist.is_initialized():
+            dist.destroy_process_group()

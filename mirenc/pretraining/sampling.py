@@ -1,0 +1,94 @@
+"""Which statements and modules a step sees.
+
+Everything is drawn by a generator seeded with (seed, what, step): a resumed run, or another process of the same run,
+draws what the first one drew.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mirenc.config import PretrainConfig
+from mirenc.errors import ConfigError
+from mirenc.pretraining.corpus import Corpus
+from mirenc.tokenizer import PAD
+
+__all__ = ["Sampler"]
+
+Int64 = NDArray[np.int64]
+# Statements of similar length are batched together: this many batches are drawn at once and sorted.
+_POOL = 16
+# A batch's length is padded to a multiple of this: on a CPU every new shape of a product costs memory for good.
+_LENGTH_STEP = 4
+
+
+class Sampler:
+    """Draws batches from the training modules of a corpus.
+
+    Parameters
+    ----------
+    corpus : Corpus
+    modules : (M,) int64
+        Training modules.
+    config : PretrainConfig
+    """
+
+    def __init__(self, corpus: Corpus, modules: Int64, config: PretrainConfig) -> None:
+        self._corpus = corpus
+        self._config = config
+        counts = corpus.text_counts(modules)
+        self.statement_rows: Int64 = np.flatnonzero(counts)
+        weights = counts[self.statement_rows] ** config.frequency_temper
+        self._cumulated = np.cumsum(weights) / weights.sum()
+        nodes = corpus.node_count[modules]
+        self.graphs: Int64 = modules[(nodes > 0) & (nodes <= config.max_nodes)]
+        chosen = np.random.default_rng([config.seed, 300]).permutation(self.graphs)[: config.matching_modules]
+        self.matching_graphs: Int64 = np.sort(chosen)
+        self._programs = corpus.programs
+
+    def rng(self, stage: int, step: int) -> np.random.Generator:
+        """The generator of a step."""
+        return np.random.default_rng([self._config.seed, stage, step])
+
+    def statements(self, step: int) -> Int64:
+        """(B,) texts of one MLM step: a slice of a pool sorted by length."""
+        batch = self._config.mlm.batch
+        rng = self.rng(100, step // _POOL)
+        pool = self.statement_rows[np.searchsorted(self._cumulated, rng.random(batch * _POOL))]
+        pool = pool[np.argsort(self._corpus.text_length[pool], kind="stable")]
+        rows: Int64 = pool.reshape(_POOL, batch)[rng.permutation(_POOL)[step % _POOL]]
+        return rows
+
+    def padded(self, rows: Int64) -> Int64:
+        """Token ids of some texts. Shapes: (B,) -> (B, T), T a multiple of 4."""
+        ids = self._corpus.padded_ids(rows)
+        limit = self._corpus.tokenizer.config.max_length
+        width = min(-(-ids.shape[1] // _LENGTH_STEP) * _LENGTH_STEP, limit)
+        return np.pad(ids, ((0, 0), (0, width - ids.shape[1])), constant_values=PAD)
+
+    def gae_modules(self, step: int) -> Int64:
+        """(B,) modules of one GAE step, no two of one program."""
+        return self._distinct(self.rng(201, step).permutation(self.graphs), self._config.gae.batch)
+
+    def igm_modules(self, step: int) -> Int64:
+        """(B,) modules of one matching step, no two of one program; of nearly equal size in a hard step."""
+        rng = self.rng(202, step)
+        if rng.random() >= self._config.hard_negatives:
+            return self._distinct(rng.permutation(self.matching_graphs), self._config.igm.batch)
+        by_size = self.matching_graphs[np.argsort(self._corpus.node_count[self.matching_graphs], kind="stable")]
+        start = int(rng.integers(len(by_size)))
+        return self._distinct(np.roll(by_size, -start), self._config.igm.batch)
+
+    def _distinct(self, candidates: Int64, batch: int) -> Int64:
+        chosen: dict[tuple[str, str], int] = {}
+        for module in candidates.tolist():
+            chosen.setdefault(self._programs[module], module)
+            if len(chosen) == batch:
+                break
+        if len(chosen) < 2:
+            raise ConfigError(
+                f"{len(chosen)} training module(s) with at most {self._config.max_nodes} nodes; two different source "
+                "files are needed. Raise max_nodes or enlarge the corpus"
+            )
+        return np.array(list(chosen.values()))

@@ -1,0 +1,123 @@
+"""Shards: what is written is read again, whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mirenc.config import TokenizerConfig
+from mirenc.errors import ConfigError
+from mirenc.pretraining.corpus import Corpus, build_corpus, store
+from mirenc.pretraining.corpus.packing import from_bytes, pack, to_bytes, unpack
+from mirenc.pretraining.corpus.stats import corpus_stats, plot_stats
+
+
+@pytest.fixture(scope="module")
+def folder(ir_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A corpus in several shards."""
+    target = tmp_path_factory.mktemp("stored")
+    files = sorted((ir_folder / "alpha").rglob("*.ll"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(store, "_SHARD_MODULES", 3)
+        build_corpus(files, ir_folder, target, TokenizerConfig(vocab_size=300))
+    return target
+
+
+@pytest.mark.parametrize("differences", [True, False])
+@pytest.mark.parametrize(
+    ("values", "planes"),
+    [([], 1), ([0, 0], 1), ([5, 3, 1_000_000, -7], 3), ([2**40, -(2**40)], 6), ([127, 128], None)],
+)
+def test_packing_is_exact(values: list[int], planes: int | None, differences: bool) -> None:
+    array = np.array(values, dtype=np.int64)
+    packed = pack(array, differences=differences)
+    assert np.array_equal(unpack(packed, differences=differences), array)
+    if planes is not None:
+        assert packed.shape == (planes, len(values))
+
+
+def test_packed_bytes_are_checked() -> None:
+    data = to_bytes({"a": np.arange(5)})
+    assert np.array_equal(from_bytes(data)["a"], np.arange(5))
+    with pytest.raises(ValueError, match=r"."):
+        from_bytes(data[:-3])
+
+
+def test_shards_hold_every_module(folder: Path, ir_folder: Path, tmp_path: Path) -> None:
+    corpus = Corpus.load(folder)
+    assert len(list(folder.glob("shard-*.zst"))) == -(-len(corpus) // 3) > 1
+    one, _ = build_corpus(
+        [ir_folder / name for name in corpus.names], ir_folder, tmp_path, TokenizerConfig(vocab_size=300)
+    )
+    for number in range(len(corpus)):
+        for name in ("statement_row", "statement_count", "node_row", "node_kind", "edge_index", "edge_flow"):
+            found, expected = getattr(corpus[number], name), getattr(one[number], name)
+            assert found.dtype == expected.dtype
+            assert np.array_equal(found, expected), name
+
+
+def test_load_says_what_to_type(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="mirenc corpus build"):
+        Corpus.load(tmp_path)
+
+
+def test_a_damaged_or_missing_shard_is_named(folder: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(folder, copy)
+    shard = copy / "shard-00001.zst"
+    data = bytearray(shard.read_bytes())
+    data[20] ^= 1
+    shard.write_bytes(data)
+    with pytest.raises(ConfigError, match=r"shard-00001\.zst: damaged"):
+        Corpus.load(copy)
+    shard.unlink()
+    with pytest.raises(ConfigError, match=r"shard-00001\.zst: No such file"):
+        Corpus.load(copy)
+
+
+def test_another_format_is_refused(folder: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(folder, copy)
+    listing = json.loads((copy / "corpus.json").read_text())
+    (copy / "corpus.json").write_text(json.dumps(listing | {"format": 99}))
+    with pytest.raises(ConfigError, match="format 99"):
+        Corpus.load(copy)
+
+
+def test_a_half_written_corpus_is_none(folder: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(folder, copy)
+    store.CorpusWriter(copy)  # a build that is killed right after it began to write
+    with pytest.raises(ConfigError, match="no corpus"):
+        Corpus.load(copy)
+
+
+def test_split_keeps_projects_apart(corpus: Corpus) -> None:
+    train, held = corpus.split(0.3, seed=0)
+    assert len(train) + len(held) == len(corpus)
+    assert len(held) > 0
+    assert not {corpus.projects[module] for module in train} & {corpus.projects[module] for module in held}
+
+
+def test_split_needs_two_projects(folder: Path) -> None:
+    with pytest.raises(ConfigError, match="1 project"):
+        Corpus.load(folder).split(0.1, seed=0)
+
+
+def test_stats_add_up(corpus: Corpus, tmp_path: Path) -> None:
+    stats = corpus_stats(corpus)
+    for group in ("language", "opt_level", "compiler", "project"):
+        for count in ("modules", "instructions"):
+            assert sum(own[count] for own in stats[group].values()) == stats["total"][count]
+    assert stats["total"]["modules"] == len(corpus)
+    assert set(stats["opt_level"]) == {"O0", "O2"}
+    assert stats["total"]["programs"] == len(set(corpus.programs)) < len(corpus)
+    assert stats["total"]["statements"] == corpus.statement_total.sum()
+    plot_stats(stats, tmp_path / "stats.svg")
+    assert "<svg" in (tmp_path / "stats.svg").read_text()
+    with pytest.raises(ConfigError, match=r"\.png, \.svg or \.pdf"):
+        plot_stats(stats, tmp_path / "stats.doc")

@@ -1,0 +1,107 @@
+"""GAE and matching figures on graphs that can be worked out by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor, nn
+
+from mirenc.graph import Flow
+from mirenc.pretraining.corpus import Corpus
+from mirenc.pretraining.evaluation import Baselines, NoFigureError, gae, matching
+from mirenc.pretraining.objectives import make_graph_batch
+from mirenc.tokenizer import CLS, SEP
+
+TEXTS = [[CLS, 10, SEP]]
+
+
+def clique(nodes: range, flow: Flow) -> list[tuple[int, int, Flow]]:
+    return [(a, b, flow) for a in nodes for b in nodes if a < b]
+
+
+@pytest.fixture(scope="module")
+def corpus(make_corpus: Callable[..., Corpus]) -> Corpus:
+    """Two cliques of five nodes in the data flow, a path of three in the control flow."""
+    data = clique(range(5), Flow.DATA) + clique(range(5, 10), Flow.DATA)
+    path = [(0, 1, Flow.CONTROL), (1, 2, Flow.CONTROL)]
+    modules = [("p/a.ll", {0: 10}, 10, data + path), ("p/b.ll", {0: 10}, 10, path), ("p/c.ll", {0: 1}, 0, [])]
+    return make_corpus(TEXTS, modules)
+
+
+def test_neighbour_scores_by_hand(corpus: Corpus) -> None:
+    graphs = make_graph_batch([corpus[1]], np.random.default_rng(0))
+    pairs = np.array([[0, 0, 0], [1, 2, 3]])
+    common, degree = gae._neighbour_scores(graphs, Flow.CONTROL, pairs)
+    # Path 0 - 1 - 2: 0 and 2 share 1; the degrees are 1, 2, 1, 0.
+    assert common.tolist() == [0, 1, 0]
+    assert degree.tolist() == [2, 1, 0]
+
+
+def test_auc_of_known_vectors(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
+    own = torch.zeros(10, 2)
+    own[:5, 0] = own[5:, 1] = 1
+
+    def score(vectors: Tensor) -> dict[Flow, list[list[float]]]:
+        monkeypatch.setattr(gae, "encode_graphs", lambda model, corpus, graphs: [vectors] * 3)
+        return gae.gae_scores(nn.Module(), corpus, np.array([0, 1]))
+
+    # Edges join a clique's nodes, other pairs do not: exactly the inner product of the cliques' vectors.
+    scores = score(own)
+    assert {flow: len(rows) for flow, rows in scores.items()} == {Flow.CONTROL: 0, Flow.DATA: 1, Flow.CALL: 0}
+    found = gae.flow_figures(scores[Flow.DATA])
+    assert (found["modules"], found["auc"], found["average_precision"]) == (1, 1, 1)
+    assert found["auc_common_neighbours"] == 1  # three for an edge, none for another pair
+    assert found["auc_degree_product"] == 0.5  # sixteen for all
+    assert gae.flow_figures(score(torch.ones(10, 2))[Flow.DATA])["auc"] == 0.5
+
+
+def test_flow_figures_are_means(corpus: Corpus) -> None:
+    found = gae.flow_figures([[1.0, 1, 0.5, 0.5, 0, 0], [0.5, 0, 0.5, 0.5, 1, 0]])
+    assert (found["modules"], found["auc"], found["average_precision"]) == (2, 0.75, 0.5)
+    assert (found["auc_degree_product"], found["average_precision_degree_product"]) == (0.5, 0)
+    with pytest.raises(NoFigureError, match="10 edges"):
+        gae.flow_figures([])
+
+
+def test_modules_without_graph_are_left_out(corpus: Corpus) -> None:
+    assert gae.gae_modules(corpus, np.arange(3), 10).tolist() == [0, 1]
+    assert len(gae.gae_modules(corpus, np.arange(3), 1)) == 1
+
+
+class Head(nn.Module):
+    """A matching head that says yes to equal vectors, or with ``sign`` -1 to unequal ones."""
+
+    def __init__(self, sign: float) -> None:
+        super().__init__()
+        self.sign = nn.Parameter(torch.tensor(sign))
+
+    def matching(self, text: Tensor, graph: Tensor) -> Tensor:
+        return self.sign * (0.5 - (text - graph).abs().sum(-1))
+
+
+@pytest.mark.parametrize(("sign", "accuracy"), [(1.0, 1.0), (-1.0, 0.0)])
+def test_matching_accuracy_of_known_heads(
+    make_corpus: Callable[..., Corpus], monkeypatch: pytest.MonkeyPatch, sign: float, accuracy: float
+) -> None:
+    modules = [(f"p/{number}.ll", {0: 2 * size}, size, []) for number, size in enumerate([10, 100, 1000] * 4)]
+    corpus = make_corpus(TEXTS, modules)
+    vectors = torch.arange(12.0).unsqueeze(-1)
+    monkeypatch.setattr(matching, "text_vectors", lambda model, corpus, modules, threads: vectors)
+    monkeypatch.setattr(matching, "graph_vectors", lambda model, corpus, modules: vectors)
+    baselines = Baselines.fit(corpus, np.arange(12))
+    found = matching.evaluate_matching(Head(sign), corpus, np.arange(12), baselines)
+    assert found["modules"] == 12
+    assert (found["accuracy_random"], found["accuracy_near_size"]) == (accuracy, accuracy)
+    # There is another graph of each size, so sizes say nothing about the nearest.
+    assert found["accuracy_near_size_size"] == 0.5
+    assert found["accuracy_random_size"] > 0.5
+
+
+def test_matching_needs_two_files(corpus: Corpus) -> None:
+    baselines = Baselines.fit(corpus, np.array([0]))
+    assert baselines.sizes == {}
+    with pytest.raises(NoFigureError, match="fewer than two source files"):
+        matching.evaluate_matching(nn.Module(), corpus, np.array([0, 2]), baselines)
