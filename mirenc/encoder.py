@@ -55,7 +55,9 @@ class Runtime(Protocol):
 
     def encode_nodes(self, sample: IRSample) -> Float32: ...
 
-    def encode_groups(self, sample: IRSample, group: NDArray[np.int32], groups: int) -> Float32: ...
+    def encode_groups(
+        self, sample: IRSample, group: NDArray[np.int32], groups: int, *, weighting: str = "count"
+    ) -> Float32: ...
 
     def whiten(self, part: str, vectors: Float32) -> Float32: ...
 
@@ -269,16 +271,20 @@ class Encoder:
         return embedding
 
     def _embed(self, module: IRModule, level: str, advance: Callable[[int, int], None] | None) -> Embedding:
-        pooled = self._pooled(module, level, advance)
+        pooled = self._pooled(module, level, self.runtime.config.pooling.weighting, advance)
         text, graph = self.runtime.whiten("text", pooled.text), self.runtime.whiten("graph", pooled.graph)
         return replace(pooled, text=text, graph=graph)
 
     def _pooled(
-        self, module: IRModule, level: str = "module", advance: Callable[[int, int], None] | None = None
+        self,
+        module: IRModule,
+        level: str,
+        weighting: str,
+        advance: Callable[[int, int], None] | None = None,
     ) -> Embedding:
         sample = make_sample(module, self.tokenizer)
         statements = self._statement_vectors(sample, advance)
-        return _aggregate(module, sample, statements, self.runtime, level)
+        return _aggregate(module, sample, statements, self.runtime, level, weighting)
 
     def _statement_vectors(self, sample: IRSample, advance: Callable[[int, int], None] | None) -> Float32:
         """(U, H) vector of each text that is a statement; rows of node-only texts stay zero."""
@@ -305,9 +311,9 @@ class Encoder:
 
     def match(self, text_of: IRInput, graph_of: IRInput) -> float:
         """Probability, by the matching head, that the text of one input and the graph of another come from one IR."""
-        # The matching head was trained on the means themselves.
-        text = self._pooled(self.read(text_of)).text
-        graph = self._pooled(self.read(graph_of)).graph
+        # The matching head was trained on the paper's plain means.
+        text = self._pooled(self.read(text_of), "module", "count").text
+        graph = self._pooled(self.read(graph_of), "module", "count").graph
         return float(self.runtime.match(text, graph)[0])
 
 
@@ -338,15 +344,16 @@ def _means(vectors: Float32, row: NDArray[np.int32], group: NDArray[np.int32], g
     return result
 
 
-def _aggregate(module: IRModule, sample: IRSample, statements: Float32, runtime: Runtime, level: str) -> Embedding:
+def _aggregate(
+    module: IRModule, sample: IRSample, statements: Float32, runtime: Runtime, level: str, weighting: str
+) -> Embedding:
     """Vectors as the encoders pool them, not yet whitened."""
     first = len(sample.statement_row) - module.instruction_count
-    weighting = runtime.config.pooling.weighting
     names: list[str]
     functions: list[str]
     if level == "module":
         text = _means(statements, sample.statement_row, np.zeros_like(sample.statement_row), 1, weighting)
-        graph = runtime.encode_groups(sample, np.zeros_like(sample.node_row), 1)
+        graph = runtime.encode_groups(sample, np.zeros_like(sample.node_row), 1, weighting=weighting)
         names, functions = [module.name], [""]
     elif level == "function":
         defined = np.array([not header.is_declaration for header in module.headers], dtype=bool)
@@ -354,7 +361,7 @@ def _aggregate(module: IRModule, sample: IRSample, statements: Float32, runtime:
         number = np.append(number, np.int32(-1))  # what -1, "no function", points to
         count = int(defined.sum())
         text = _means(statements, sample.statement_row, number[sample.statement_function], count, weighting)
-        graph = runtime.encode_groups(sample, number[sample.node_function], count)
+        graph = runtime.encode_groups(sample, number[sample.node_function], count, weighting=weighting)
         names = functions = [function.name for function in module.defined_functions]
     else:
         text = statements[sample.statement_row[first:]]

@@ -60,7 +60,9 @@ def read_ir2vec(python: str, files: list[Path]) -> dict[tuple[str, str], dict[st
         listing, output = Path(folder, "list"), Path(folder, "vectors")
         listing.write_text("".join(f"{file}\n" for file in files), encoding="utf-8")
         command = [python, __file__, "ir2vec", str(listing), str(output)]
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
+        if done.returncode:
+            raise SystemExit(f"{python}: IR2Vec did not run: {done.stderr.strip().splitlines()[-1]}")
         rows = [json.loads(line) for line in output.read_text(encoding="utf-8").splitlines()]
     return {(file, mode): vectors for file, mode, vectors in rows}
 
@@ -102,6 +104,8 @@ def compare(root: Path, python: str, model: str | None, projects: list[str], lim
 
     files = [path for path in find_inputs(root) if not projects or path.relative_to(root).parts[0] in projects]
     both = [pair for pair in find_level_pairs(root, files) if all(map(readable_by_ir2vec, pair))]
+    if not both:
+        raise SystemExit(f"{root}: no pairs PROJECT/O0/x, PROJECT/O2/x of text IR by clang <= {NEWEST}")
     with tempfile.TemporaryDirectory() as cache:
         encoder = load(model, cache=cache)
         pairs = collect_pairs(encoder, both, limit=limit)
@@ -115,6 +119,8 @@ def compare(root: Path, python: str, model: str | None, projects: list[str], lim
         for pair in pairs
         if all(peer_vector(path, mode, pair.name) is not None for path in pair.files for mode in MODES)
     ]
+    if not kept:
+        raise SystemExit(f"{root}: IR2Vec gave no vectors for the functions of {len(both)} pairs of files")
     methods: dict[str, tuple[Any, Any]] = {}
     for part in ("text", "graph"):
         methods[f"{encoder.name} {part}"] = (

@@ -49,7 +49,7 @@ def build(
     """
     options = common.read_options(timeout, memory_limit, max_bytes)
     from mirenc.config import TokenizerConfig
-    from mirenc.errors import MissingExtraError
+    from mirenc.errors import MirencError, MissingExtraError
     from mirenc.ir.files import find_inputs, folder_error
     from mirenc.tokenizer import IRTokenizer
 
@@ -104,10 +104,12 @@ def build(
     typer.echo(
         f"{report.files} files: {report.modules} kept ({report.without_graph} without graph), "
         f"{report.duplicates} duplicates, {len(report.reserved)} with a function kept for evaluation, "
-        f"{len(report.failures)} unreadable (report.json names them)"
+        f"{len(report.failures)} unreadable"
     )
-    if report.failures:
-        raise typer.Exit(1)
+    failures = common.Failures(report.files)
+    for _, message in report.failures:
+        failures.add(MirencError(message))
+    failures.finish()
 
 
 @app.command()

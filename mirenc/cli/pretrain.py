@@ -19,6 +19,10 @@ def pretrain(
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for checkpoints and the model.")],
     name: Annotated[str, typer.Option(help="Name of the model.")] = "my-model",
     resume: Annotated[bool, typer.Option("--resume", help="Go on from the folder's checkpoint.")] = False,
+    ir: Annotated[
+        Path | None,
+        typer.Option(help="The IR the corpus was built from: adds function retrieval to the figures."),
+    ] = None,
 ) -> None:
     """Pre-train: MLM, GAE, IR-graph matching; evaluate held-out projects; package the model.
 
@@ -55,5 +59,5 @@ def pretrain(
     first = trainer.processes.first
     trainer.processes.close()
     if first:
-        folder = package(trainer, output / name, name=name)
+        folder = package(trainer, output / name, name=name, ir=ir)
         typer.echo(f"{folder}: packaged. Use it: mirenc embed --model {folder} foo.ll")

@@ -242,7 +242,9 @@ class NumpyRuntime:
         total += self.w["graph.conv2.bias"]
         return total
 
-    def encode_groups(self, sample: IRSample, group: NDArray[np.int32], groups: int) -> Float32:
+    def encode_groups(
+        self, sample: IRSample, group: NDArray[np.int32], groups: int, *, weighting: str = "count"
+    ) -> Float32:
         """Weighted mean of the node vectors of each group of nodes, without the node vectors.
 
         A mean is linear, so with M the (groups, N) matrix of shares, M (N_f H) W2 = ((M N_f) H) W2: the second
@@ -254,6 +256,8 @@ class NumpyRuntime:
         group : (N,) int32
             Group of each node; negative ones are left out.
         groups : int
+        weighting : str
+            `mirenc.model.pooling`.
 
         Returns
         -------
@@ -263,7 +267,7 @@ class NumpyRuntime:
         counts = np.bincount(group[inside], minlength=groups)
         with _blas().limit(limits=1, user_api="blas"):
             product, node_pair = self._first_product(sample)
-            weights = item_weights(node_pair, group, groups, self.config.pooling.weighting)[inside]
+            weights = item_weights(node_pair, group, groups, weighting)[inside]
             share = sp.csr_matrix((weights.astype(np.float32), (group[inside], inside)), shape=(groups, len(group)))
             total = np.zeros((groups, self.config.graph.hidden), dtype=np.float64)
             alone = np.maximum(product + self.w["graph.conv1.bias"], 0)  # hidden row of a node without edges

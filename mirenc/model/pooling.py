@@ -3,11 +3,12 @@
 A module says `br label %` a thousand times and its one `fdiv` once. With ``weighting = "sqrt"`` a text that occurs n
 times weighs sqrt(n) instead of n. The means of two programs are still nearly parallel, because most of what the encoder
 says is "this is IR": whitening takes the training modules' mean away and gives every direction the same variance.
-Both are fixed after training. On held-out projects they took the text vector's recall@1 from 0.03 to 0.47 (-O0 function
-to the same one at -O2, mirenc-tiny; pretrain/README.md). The paper's is the plain mean (section 3.4: "aggregated").
+Both come after training; IR-graph matching takes the plain means. On held-out projects they took the text vector's
+recall@1 from 0.03 to 0.47 (-O0 function to the same one at -O2, mirenc-tiny; pretrain/README.md). The paper has the
+plain mean (section 3.4: "aggregated").
 
     v_g = sum_i w_i v_i / sum_i w_i,  w = 1 (count) or 1 / sqrt(occurrences of the item's text in the group) (sqrt)
-    y   = (v - mean) V diag(variance + eps)^-1/2, V and variance from the training modules' covariance
+    y   = (v - mean) V diag(variance + eps)^-1/2 V^T, V and variance from the training modules' covariance
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 __all__ = ["fit_whitening", "item_weights", "text_weights"]
 
 # Share of the mean variance that is added to each: directions that training modules never moved in stay small.
-_FLOOR = 1e-3
+_FLOOR = 1e-4
 
 
 def text_weights(counts: NDArray[np.integer], weighting: str) -> NDArray[np.float64]:

@@ -80,11 +80,13 @@ class TorchRuntime:
         result: Float32 = self.model.graph.combine(per_flow).cpu().numpy()
         return result
 
-    def encode_groups(self, sample: IRSample, group: NDArray[np.int32], groups: int) -> Float32:
+    def encode_groups(
+        self, sample: IRSample, group: NDArray[np.int32], groups: int, *, weighting: str = "count"
+    ) -> Float32:
         """Weighted mean of the node vectors of each group; negative groups are left out. (groups, d) float32."""
         nodes = self.encode_nodes(sample).astype(np.float64)
         pair = sample.node_row.astype(np.int64) * len(NodeKind) + sample.node_kind
-        weights = item_weights(pair, group, groups, self.config.pooling.weighting)
+        weights = item_weights(pair, group, groups, weighting)
         inside = group >= 0
         out = np.zeros((groups, nodes.shape[1]))
         np.add.at(out, group[inside], nodes[inside] * weights[inside, None])

@@ -68,12 +68,13 @@ def statement_vectors(
     return out
 
 
-def text_vectors(model: MIREncoder, corpus: Corpus, modules: NDArray[np.int64], *, threads: int = 1) -> Tensor:
-    """Text vector of some modules, not whitened. Shapes: (M,) -> (M, H)."""
+def text_vectors(
+    model: MIREncoder, corpus: Corpus, modules: NDArray[np.int64], *, weighting: str = "count", threads: int = 1
+) -> Tensor:
+    """Text vector of some modules, not whitened; the plain mean is what matching takes. Shapes: (M,) -> (M, H)."""
     used = [corpus[int(module)] for module in modules]
     rows = np.unique(np.concatenate([module.statement_row for module in used])).astype(np.int64)
     vectors = statement_vectors(model, corpus, rows, threads=threads)
-    weighting = model.config.pooling.weighting
     means = [
         text_weights(module.statement_count, weighting) @ vectors[np.searchsorted(rows, module.statement_row)]
         for module in used
@@ -81,11 +82,10 @@ def text_vectors(model: MIREncoder, corpus: Corpus, modules: NDArray[np.int64], 
     return torch.from_numpy(np.array(means, dtype=np.float32))
 
 
-def graph_vectors(model: MIREncoder, corpus: Corpus, modules: NDArray[np.int64]) -> Tensor:
-    """Graph vector of some modules, not whitened. Shapes: (M,) -> (M, d)."""
+def graph_vectors(model: MIREncoder, corpus: Corpus, modules: NDArray[np.int64], *, weighting: str = "count") -> Tensor:
+    """Graph vector of some modules, not whitened; the plain mean is what matching takes. Shapes: (M,) -> (M, d)."""
     out = []
     for module in modules:
-        weighting = model.config.pooling.weighting
         graphs = make_graph_batch([corpus[int(module)]], np.random.default_rng(0), weighting=weighting)
         with torch.inference_mode():
             nodes = model.graph.combine(encode_graphs(model, corpus, graphs)).cpu()

@@ -157,9 +157,7 @@ class Trainer:
     def _graph_step(self, modules: NDArray[np.int64], rng: np.random.Generator) -> tuple[Tensor, Tensor]:
         """Encode the graphs of a batch: vectors of all of them (B, d), this share of the GAE loss."""
         share = self.processes.share(len(modules))
-        weighting = self.model_config.pooling.weighting
-        batch = [self.corpus[number] for number in modules]
-        graphs = make_graph_batch(batch, rng, weighting=weighting, share=share)
+        graphs = make_graph_batch([self.corpus[number] for number in modules], rng, share=share)
         self._items = int(self.corpus.node_count[modules].sum())
         per_flow = encoding.encode_graphs(self.model, self.corpus, graphs)
         nodes = self.model.graph.combine(per_flow)  # (N, d)
@@ -212,7 +210,7 @@ class Trainer:
         for number in modules.tolist():
             module = self.corpus[number]
             rng = np.random.default_rng([self.config.seed, 203, step, number])
-            weights = np.cumsum(text_weights(module.statement_count, self.model_config.pooling.weighting))
+            weights = np.cumsum(text_weights(module.statement_count, "count"))
             at = np.searchsorted(weights, rng.random(count) * weights[-1], side="right")
             drawn.append(module.statement_row[np.minimum(at, len(weights) - 1)])
         rows, inverse = np.unique(np.concatenate(drawn), return_inverse=True)

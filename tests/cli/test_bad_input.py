@@ -387,15 +387,15 @@ def test_odd_options(embed: Run, ir: Path, words: list[str], phrase: str) -> Non
     embed(*words, ir).refused(phrase)
 
 
-def test_odd_commands(run: Run, ir: Path) -> None:
+def test_odd_commands(run: Run, ir: Path, tmp_path: Path) -> None:
     run("embed").refused("Missing argument")
     run("frobnicate").refused("No such command 'frobnicate'")
     run("graph", ir, ir).refused("unexpected extra argument")
     run("inspect", "-n", "-1", ir).refused("--statements")
     run("tokenizer", "train", ir).refused("--output")
     run("tokenizer", "train", "-o", "x.json", "--vocab-size", "100000", ir).refused("--vocab-size")
-    run("corpus", "build", ir, "-o", "x").refused("is a file")
-    run("corpus", "build", ir.parent / "none", "-o", "x").refused("does not exist")
+    run("corpus", "build", ir, "-o", tmp_path / "x").failed("a corpus cannot be made from this file")
+    run("corpus", "build", ir.parent / "none", "-o", tmp_path / "x").failed("no such file or folder")
     run("corpus", "build", ir.parent, "-o", ir).refused("is a file")
 
 

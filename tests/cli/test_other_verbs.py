@@ -205,7 +205,10 @@ def test_corpus_build(run: Run, projects: Path, tmp_path: Path) -> None:
     output = tmp_path / "new" / "corpus"
     shown = run("corpus", "build", projects, "-o", output, "--vocab-size", "300").ok().out
     corpus = Corpus.load(output)
-    assert shown == f"{output}: {corpus!r} of 3 files\n"
+    assert shown == (
+        f"{output}: {corpus!r}\n"
+        "3 files: 2 kept (0 without graph), 1 duplicates, 0 with a function kept for evaluation, 0 unreadable\n"
+    )
     assert (corpus.names, corpus.projects) == (["one/a.ll", "two/b.ll"], ["one", "two"])
     module = read_ir(projects / "one" / "a.ll")
     texts = statements_of(module, "locals")
@@ -235,7 +238,7 @@ def test_corpus_of_good_and_bad_files(run: Run, projects: Path, tmp_path: Path) 
 
 def test_corpus_of_nothing(run: Run, tmp_path: Path) -> None:
     (tmp_path / "bare").mkdir()
-    run("corpus", "build", tmp_path / "bare", "-o", tmp_path / "corpus").failed("is a folder without IR files")
+    run("corpus", "build", tmp_path / "bare", "-o", tmp_path / "corpus").failed("no IR, source or parquet file")
     (tmp_path / "bare" / "bad.ll").write_text("nonsense\n", encoding="utf-8")
     run("corpus", "build", tmp_path / "bare", "-o", tmp_path / "corpus").failed("bad.ll: line 1, column 1: ")
 

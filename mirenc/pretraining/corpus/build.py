@@ -9,6 +9,7 @@ modules with a function that also stands in IR kept for evaluation.
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import multiprocessing
 import os
@@ -106,7 +107,7 @@ def build_corpus(
     config = tokenizer.config if tokenizer else config or TokenizerConfig()
     parts_folder = Path(folder) / "parts"
     parts_folder.mkdir(parents=True, exist_ok=True)
-    parts = list(_read_parts(files, parts_folder, config.normalisation, options, workers, advance))
+    parts = list(_read_parts(files, root, parts_folder, config.normalisation, options, workers, advance))
     report = BuildReport(files=len(files))
     kept = _choose(parts, reserved, report)
     if not any(kept):
@@ -151,8 +152,16 @@ def hashes_of_ir(
     return np.unique(np.concatenate(found))
 
 
+def _chunks(files: Sequence[Path], root: Path) -> Iterator[list[str]]:
+    """Files to read together, of one project: what is added to another project changes no chunk of this one."""
+    for _, own in itertools.groupby(files, key=lambda path: path.relative_to(root).parts[0]):
+        paths = [str(path) for path in own]
+        yield from (paths[first : first + _CHUNK] for first in range(0, len(paths), _CHUNK))
+
+
 def _read_parts(
     files: Sequence[Path],
+    root: Path,
     folder: Path,
     normalisation: str,
     options: ReadOptions | None,
@@ -162,8 +171,7 @@ def _read_parts(
     """Paths of all parts, in the files' order; those missing are read first."""
     parts: list[Path] = []
     missing: list[tuple[list[str], Path]] = []
-    for first in range(0, len(files), _CHUNK):
-        chunk = [str(path) for path in files[first : first + _CHUNK]]
+    for chunk in _chunks(files, root):
         part = folder / f"{_chunk_key(chunk, normalisation, options)}.part"
         parts.append(part)
         if not part.exists():

@@ -14,6 +14,7 @@ from typing import Any
 
 from mirenc.errors import ConfigError
 from mirenc.pretraining.corpus.compiling import Program, Report, levels_of, run_quietly
+from mirenc.pretraining.corpus.ir_folder import stamp_of
 from mirenc.pretraining.corpus.reserved import is_reserved, is_reserved_package
 from mirenc.pretraining.corpus.sources import Toolchain, compile_command, compiler_name, language_of_source
 
@@ -145,6 +146,7 @@ def command_programs(
                 level: compile_command(command, language, level, place, options, cuda_path=tools.cuda_path)
                 for level in levels_of(project, name, language, levels)
             },
+            stamp=stamp_of([file], *command, *options, str(tools.cuda_path)),
         )
     if unknown:
         tell(f"{path}: flags are left out, no compiler here knows them: {' '.join(sorted(unknown))}")

@@ -80,6 +80,8 @@ class Program:
         (`source_filename`, `__FILE__`).
     commands : dict of str to tuple of str
         Optimisation level -> command that writes text IR; where to is added when it runs.
+    stamp : str
+        As in `IRRecord`.
     """
 
     project: str
@@ -89,6 +91,7 @@ class Program:
     compiler: str
     root: Path
     commands: Mapping[str, tuple[str, ...]]
+    stamp: str = ""
 
 
 def check_levels(levels: Sequence[str]) -> None:
@@ -216,6 +219,7 @@ def _compile_level(program: Program, level: str, limits: Limits) -> tuple[IRReco
         ir_bytes=size,
         status=status,
         reason=reason,
+        stamp=program.stamp,
     )
     return record, ir
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from mirenc.errors import IRFileError
 from mirenc.ir.files import find_inputs
 from mirenc.pretraining.corpus.compile_commands import command_programs
-from mirenc.pretraining.corpus.compiling import Advance, Limits, Report, check_levels, compile_programs
+from mirenc.pretraining.corpus.compiling import Advance, Limits, Program, Report, check_levels, compile_programs
 from mirenc.pretraining.corpus.debian import compile_recipe
-from mirenc.pretraining.corpus.ir_folder import IRFolder
+from mirenc.pretraining.corpus.ir_folder import IRFolder, IRRecord, stamp_of
 from mirenc.pretraining.corpus.parquet import find_parquet, unpack_parquet
 from mirenc.pretraining.corpus.recipe import read_recipe
 from mirenc.pretraining.corpus.sources import find_sources, source_programs
@@ -72,6 +72,9 @@ def prepare_ir(
 ) -> Path:
     """Turn a source of programs into a folder of IR; called again after it was stopped, it goes on where it was.
 
+    Programs that are gone from the source since then go, those whose file or flags changed are compiled again. An
+    edited header is seen below a folder of sources only, an edited package of a recipe not at all.
+
     Parameters
     ----------
     source : Path
@@ -114,7 +117,27 @@ def prepare_ir(
     recipe = read_recipe(source) if kind == "recipe" else None
     limits = limits or Limits()
     workers = workers or os.cpu_count() or 1
+
+    def programs(report: Report | None) -> Iterator[Program]:
+        if kind == "sources":
+            return source_programs(
+                source, levels=levels, compiler=compiler, cflags=cflags, cuda_path=cuda_path, report=report
+            )
+        path = source / _COMMANDS if source.is_dir() else source
+        return command_programs(path, levels=levels, compiler=compiler, cuda_path=cuda_path, report=report)
+
     with IRFolder(out, retry_failed=retry_failed) as folder:
+        if recipe is not None:
+            names = {package.name for package in recipe.packages}
+            _forget(folder, lambda record: record.project in names)
+        elif kind == "parquet":
+            root = source if source.is_dir() else source.parent
+            files = {path.relative_to(root).as_posix(): stamp_of([path]) for path in find_parquet(source)}
+            _forget(folder, lambda record: files.get(record.file.rsplit("/", 1)[0]) == record.stamp)
+        elif len(folder):
+            # The programs twice, because their commands may be more than memory holds.
+            stamps = {(one.project, one.file, level): one.stamp for one in programs(None) for level in one.commands}
+            _forget(folder, lambda record: stamps.get(record.key) == record.stamp)
         if recipe is not None:
             compile_recipe(
                 recipe,
@@ -127,17 +150,15 @@ def prepare_ir(
                 report=report,
             )
         elif kind == "parquet":
-            unpack_parquet(find_parquet(source), folder, limits=limits, advance=advance)
-        elif kind == "commands":
-            path = source / _COMMANDS if source.is_dir() else source
-            programs = command_programs(path, levels=levels, compiler=compiler, cuda_path=cuda_path, report=report)
-            compile_programs(programs, folder, workers=workers, limits=limits, advance=advance)
+            unpack_parquet(find_parquet(source), folder, limits=limits, root=root, advance=advance)
         else:
-            programs = source_programs(
-                source, levels=levels, compiler=compiler, cflags=cflags, cuda_path=cuda_path, report=report
-            )
-            compile_programs(programs, folder, workers=workers, limits=limits, advance=advance)
+            compile_programs(programs(report), folder, workers=workers, limits=limits, advance=advance)
         folder.write_manifest(out / "manifest.csv")
         if report is not None:
             report(folder.summary())
     return out
+
+
+def _forget(folder: IRFolder, wanted: Callable[[IRRecord], bool]) -> None:
+    """Forget what the source no longer gives, and what lost its IR."""
+    folder.keep_only(lambda record: wanted(record) and (record.status != "ok" or folder.path_of(record).is_file()))

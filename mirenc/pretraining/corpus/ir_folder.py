@@ -13,6 +13,7 @@ import hashlib
 import json
 import os
 from collections import Counter
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -20,7 +21,7 @@ from typing import Literal, Self
 
 from mirenc.errors import IRFileError
 
-__all__ = ["FAILURES", "IRFolder", "IRRecord", "Key", "Status", "digest", "origins_of"]
+__all__ = ["FAILURES", "IRFolder", "IRRecord", "Key", "Status", "digest", "origins_of", "stamp_of"]
 
 Status = Literal["ok", "duplicate", "empty", "large", "failed", "timeout", "reserved"]
 Key = tuple[str, str, str]  # project, file, level
@@ -34,7 +35,20 @@ _LONGEST_NAME = 180  # file systems take 255 bytes
 
 def digest(text: str) -> int:
     """Number that depends on ``text`` only, for choices that every machine repeats."""
-    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
+    return int.from_bytes(hashlib.sha256(text.encode("utf-8", "surrogateescape")).digest()[:8], "big")
+
+
+def stamp_of(paths: Iterable[Path], *words: str) -> str:
+    """Text that changes when one of some files does, or one of some words."""
+    facts: list[object] = [*words]
+    for path in paths:
+        try:
+            found = path.stat()
+        except OSError:  # whoever reads the file says what is wrong with it
+            facts.append(None)
+        else:
+            facts.append([found.st_size, found.st_mtime_ns])
+    return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +72,8 @@ class IRRecord:
         limit; ``failed`` and ``timeout``: no IR; ``reserved`` for evaluation.
     reason : str
         What the compiler said where it failed.
+    stamp : str
+        Changes when what the IR is made from does; "" where that does not change.
     """
 
     project: str
@@ -70,6 +86,7 @@ class IRRecord:
     ir_bytes: int
     status: Status
     reason: str = ""
+    stamp: str = ""
 
     @property
     def key(self) -> Key:
@@ -151,13 +168,37 @@ class IRFolder:
             os.replace(part, path)
             self._seen.add(record.sha256_of_ir)
         self._remember(record)
-        self._log.write(json.dumps(dataclasses.asdict(record)).encode() + b"\n")
+        self._log.write(_line_of(record))
         self._log.flush()
         return record
 
     def path_of(self, record: IRRecord) -> Path:
         """Where a record's IR lies: the source path, flattened, below project and level."""
         return self.root / _place_of(record)
+
+    def keep_only(self, wanted: Callable[[IRRecord], bool]) -> None:
+        """Forget the records that are not wanted, and remove their IR; duplicates of that IR are forgotten, too."""
+        gone = {key: record for key, record in self._records.items() if not wanted(record)}
+        lost = {record.sha256_of_ir for record in gone.values() if record.status == "ok"}
+        gone |= {
+            key: record
+            for key, record in self._records.items()
+            if record.status == "duplicate" and record.sha256_of_ir in lost
+        }
+        if not gone:
+            return
+        self._records = {key: record for key, record in self._records.items() if key not in gone}
+        # The log before the files: IR that no record names is not part of the folder, a record without IR is a lie.
+        part = self.root / f"{_LOG}.part"
+        part.write_bytes(b"".join(map(_line_of, self._records.values())))
+        self._log.close()
+        os.replace(part, self.root / _LOG)
+        self._log = (self.root / _LOG).open("ab")
+        for record in gone.values():
+            if record.status == "ok":
+                self.ir_bytes -= record.ir_bytes
+                self._seen.discard(record.sha256_of_ir)
+                self.path_of(record).unlink(missing_ok=True)
 
     def write_manifest(self, path: Path) -> None:
         """Write one CSV row for each IR file."""
@@ -212,6 +253,10 @@ def origins_of(root: Path) -> dict[str, dict[str, str]]:
         for record in latest.values()
         if record.status == "ok"
     }
+
+
+def _line_of(record: IRRecord) -> bytes:
+    return json.dumps(dataclasses.asdict(record)).encode() + b"\n"
 
 
 def _place_of(record: IRRecord) -> Path:

@@ -14,7 +14,7 @@ from typing import Any
 
 from mirenc.errors import ConfigError
 from mirenc.pretraining.corpus.compiling import Advance, Limits
-from mirenc.pretraining.corpus.ir_folder import IRFolder, IRRecord, Status, digest
+from mirenc.pretraining.corpus.ir_folder import IRFolder, IRRecord, Status, digest, stamp_of
 from mirenc.pretraining.corpus.reserved import is_reserved_package
 
 __all__ = ["find_parquet", "unpack_parquet"]
@@ -31,11 +31,18 @@ def find_parquet(source: Path) -> list[Path]:
     return sorted(source.rglob("*.parquet")) if source.is_dir() else [source]
 
 
-def unpack_parquet(paths: Sequence[Path], folder: IRFolder, *, limits: Limits, advance: Advance | None = None) -> None:
+def unpack_parquet(
+    paths: Sequence[Path],
+    folder: IRFolder,
+    *,
+    limits: Limits,
+    root: Path | None = None,
+    advance: Advance | None = None,
+) -> None:
     """Write the modules of parquet files to a folder of IR as bitcode; the project is the package they come from.
 
     Rows the folder knows are not read again. A row that is no bitcode, is too large or comes from a package kept for
-    evaluation is one record.
+    evaluation is one record. Files are named as they lie below ``root``; default: by their last name.
 
     Raises
     ------
@@ -43,20 +50,22 @@ def unpack_parquet(paths: Sequence[Path], folder: IRFolder, *, limits: Limits, a
         A file is no parquet, or lacks a column.
     """
     for path in paths:
-        known = {record.file for record in folder.records() if record.file.startswith(f"{path.name}/")}
-        for row, values in _rows(path, known):
-            file = _file_of(path, row)
+        name = path.relative_to(root).as_posix() if root is not None else path.name
+        known = {record.file for record in folder.records() if record.file.startswith(f"{name}/")}
+        stamp = stamp_of([path])
+        for row, values in _rows(path, name, known):
+            file = _file_of(name, row)
             if file not in known:
-                folder.add(*_record(file, values, limits))
+                folder.add(*_record(file, values, limits, stamp))
             if advance is not None:
                 advance(1, path.name)
 
 
-def _file_of(path: Path, row: int) -> str:
-    return f"{path.name}/{row:08d}.bc"
+def _file_of(name: str, row: int) -> str:
+    return f"{name}/{row:08d}.bc"
 
 
-def _rows(path: Path, known: set[str]) -> Iterator[tuple[int, dict[str, Any]]]:
+def _rows(path: Path, name: str, known: set[str]) -> Iterator[tuple[int, dict[str, Any]]]:
     """Numbers and values of rows; a row group of which all rows are known is skipped."""
     import pyarrow
     import pyarrow.parquet
@@ -64,17 +73,17 @@ def _rows(path: Path, known: set[str]) -> Iterator[tuple[int, dict[str, Any]]]:
     try:
         with pyarrow.parquet.ParquetFile(path) as table:
             names = table.schema_arrow.names
-            for name in _NEEDED:
-                if name not in names:
+            for column in _NEEDED:
+                if column not in names:
                     raise ConfigError(
-                        f"{path}: no column {name!r}; found: {', '.join(names)}. "
+                        f"{path}: no column {column!r}; found: {', '.join(names)}. "
                         f"Give files with the columns {', '.join(_NEEDED)}, as the ComPile corpus has them"
                     )
             columns = [*_NEEDED, *(["opt_level"] if "opt_level" in names else [])]
             row = 0
             for group in range(table.num_row_groups):
                 count = table.metadata.row_group(group).num_rows
-                if all(_file_of(path, number) in known for number in range(row, row + count)):
+                if all(_file_of(name, number) in known for number in range(row, row + count)):
                     row += count
                     continue
                 for batch in table.iter_batches(_ROWS_AT_ONCE, row_groups=[group], columns=columns):
@@ -88,7 +97,7 @@ def _rows(path: Path, known: set[str]) -> Iterator[tuple[int, dict[str, Any]]]:
         raise ConfigError(f"{path}: cannot be read as parquet ({error}). Check the file, or fetch it again") from None
 
 
-def _record(file: str, values: dict[str, Any], limits: Limits) -> tuple[IRRecord, bytes | None]:
+def _record(file: str, values: dict[str, Any], limits: Limits, stamp: str) -> tuple[IRRecord, bytes | None]:
     data = values["content"] or b""
     package = values["package_source"] or _UNKNOWN
     status: Status = "ok"
@@ -110,6 +119,7 @@ def _record(file: str, values: dict[str, Any], limits: Limits) -> tuple[IRRecord
         ir_bytes=len(data),
         status=status,
         reason=reason,
+        stamp=stamp,
     )
     return record, data if status == "ok" else None
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from mirenc.errors import IRFileError, ToolchainError
 from mirenc.ir.compile import find_compiler
 from mirenc.pretraining.corpus.compiling import LEVEL_FLAGS, Program, Report, levels_of
-from mirenc.pretraining.corpus.ir_folder import digest
+from mirenc.pretraining.corpus.ir_folder import digest, stamp_of
 from mirenc.pretraining.corpus.reserved import is_reserved, is_reserved_package
 
 __all__ = [
@@ -108,12 +108,15 @@ def find_sources(
     return sorted(sources, key=lambda source: (digest(source[0]), source[0]))
 
 
+def _headers(root: Path, language: str) -> list[Path]:
+    return sorted({path for suffix in _HEADERS_OF.get(language, _HEADERS) for path in root.rglob(f"*{suffix}")})
+
+
 def _header_folders(root: Path, language: str) -> list[str]:
     """Folders below ``root`` with headers below them, shallow ones first, at most 150."""
     found = {
         folder.as_posix()
-        for suffix in _HEADERS_OF.get(language, _HEADERS)
-        for path in root.rglob(f"*{suffix}")
+        for path in _headers(root, language)
         for folder in path.relative_to(root).parents
         if not _SKIPPED_HEADERS.intersection(folder.parts)
     }
@@ -295,11 +298,13 @@ def source_programs(
     for project, root, sources in projects:
         here = {language for _, language in sources} & set(tools.compilers)
         headers = {language: header_flags(root, language) for language in here}
+        stamps = {language: stamp_of(_headers(root, language)) for language in here}
         for file, language in sources:
             if language not in here:
                 continue
             command = tools.compilers[language]
             options = (*cflags, *headers[language])
+            stamp = stamp_of([root / file], stamps[language], *command, *options, str(tools.cuda_path))
             yield Program(
                 project=project,
                 version="",
@@ -311,6 +316,7 @@ def source_programs(
                     level: compile_command(command, language, level, file, options, cuda_path=tools.cuda_path)
                     for level in levels_of(project, file, language, levels)
                 },
+                stamp=stamp,
             )
 
 

@@ -29,9 +29,9 @@ def evaluate_model(
     train_modules: NDArray[np.integer] | None = None,
     retrieval: Callable[[], Figures] | None = None,
     mask_share: float = 0.15,
-    statements: int = 20_000,
+    statements: int = 8_000,
     graphs: int = 300,
-    pairs: int = 1000,
+    pairs: int = 600,
     threads: int = 1,
     progress: Progress = no_progress,
 ) -> Figures:
