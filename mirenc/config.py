@@ -231,7 +231,7 @@ class PretrainConfig(_Config):
 
     preset: Literal["tiny", "small", "base"] = "tiny"
     schedule: Literal["sequential", "joint"] = "sequential"
-    seed: int = 0
+    seed: int = Field(0, ge=0, lt=2**63)
     held_out_share: float = Field(0.1, gt=0, lt=0.5)
     mask_share: float = Field(0.15, gt=0, lt=1)
     frequency_temper: float = Field(0.5, ge=0, le=1)
@@ -244,7 +244,7 @@ class PretrainConfig(_Config):
     clip_norm: float = Field(1.0, gt=0)
     checkpoint_every: int = Field(500, ge=1)
     device: Literal["auto", "cpu", "cuda"] = "auto"
-    threads: int = Field(1, ge=1)
+    threads: int = Field(1, ge=1, le=1024)
     precision: Literal["float32", "bfloat16"] = "float32"
     mlm: StageConfig = StageConfig(steps=20000, batch=256, learning_rate=1e-3, warmup=500)
     gae: StageConfig = StageConfig(steps=3000, batch=8, learning_rate=1e-3)

@@ -199,7 +199,12 @@ class Encoder:
 
     # -- embedding -------------------------------------------------------------------------------------
     def embed(
-        self, ir: IRInput | Sequence[IRInput], *, level: Level = "module", part: Part = "both"
+        self,
+        ir: IRInput | Sequence[IRInput],
+        *,
+        level: Level = "module",
+        part: Part = "both",
+        whiten: bool = True,
     ) -> Float32 | list[Float32]:
         """Vectors of one input or many.
 
@@ -211,6 +216,9 @@ class Encoder:
             instruction.
         part : str
             ``text`` (H), ``graph`` (d) or ``both`` (H + d).
+        whiten : bool
+            False gives the means as the encoders made them: all nearly parallel. A model without a whitening map
+            gives them in any case.
 
         Returns
         -------
@@ -228,9 +236,9 @@ class Encoder:
         _check("level", level, LEVELS)
         _check("part", part, PARTS)
         if isinstance(ir, (str, bytes, os.PathLike, IRModule)):
-            rows = self.embed_parts(ir, level=level).part(part)
+            rows = self.embed_parts(ir, level=level, whiten=whiten).part(part)
             return rows[0] if level == "module" else rows
-        results = [self.embed_parts(item, level=level).part(part) for item in ir]
+        results = [self.embed_parts(item, level=level, whiten=whiten).part(part) for item in ir]
         if level != "module":
             return results
         width = {"text": self.text_dimension, "graph": self.graph_dimension}.get(part, self.dimension)
@@ -241,6 +249,7 @@ class Encoder:
         ir: IRInput,
         *,
         level: Level = "module",
+        whiten: bool = True,
         advance: Callable[[int, int], None] | None = None,
     ) -> Embedding:
         """Text and graph vectors of one input, with names and counts.
@@ -249,14 +258,25 @@ class Encoder:
         ----------
         ir : path, IR text, bitcode bytes or IRModule
         level : str
+        whiten : bool
+            As in `embed`.
         advance : callable, optional
             Told (texts encoded now, texts to encode) while the text encoder works.
         """
         _check("level", level, LEVELS)
+        pooled = self._pooled_input(ir, level, advance)
+        if not whiten:
+            return pooled
+        text, graph = self.runtime.whiten("text", pooled.text), self.runtime.whiten("graph", pooled.graph)
+        return replace(pooled, text=text, graph=graph)
+
+    def _pooled_input(self, ir: IRInput, level: str, advance: Callable[[int, int], None] | None) -> Embedding:
+        """The means of one input, from the cache where it was seen before."""
+        weighting = self.runtime.config.pooling.weighting
         if not _is_path(ir):
-            return self._embed(self.read(ir), level, advance)
+            return self._pooled(self.read(ir), level, weighting, advance)
         if language_of(ir) is not None:
-            embedding = self._embed(self.read(ir), level, advance)
+            embedding = self._pooled(self.read(ir), level, weighting, advance)
             return replace(embedding, file_hash=hashlib.sha256(Path(ir).read_bytes()).hexdigest())
         given = read_input(ir, max_bytes=self.options.max_bytes)
         # A whole file seen before needs neither LLVM nor the model. Sources depend on the compiler: not kept.
@@ -265,15 +285,11 @@ class Encoder:
         if stored is not None:
             return Embedding.from_bytes(stored, given.name)
         module = parse_ir(given.data, name=given.name, options=self.options)
-        embedding = replace(self._embed(module, level, advance), file_hash=hashlib.sha256(given.data).hexdigest())
+        embedding = self._pooled(module, level, weighting, advance)
+        embedding = replace(embedding, file_hash=hashlib.sha256(given.data).hexdigest())
         if self.cache:
             self.cache.put({key: embedding.to_bytes()})
         return embedding
-
-    def _embed(self, module: IRModule, level: str, advance: Callable[[int, int], None] | None) -> Embedding:
-        pooled = self._pooled(module, level, self.runtime.config.pooling.weighting, advance)
-        text, graph = self.runtime.whiten("text", pooled.text), self.runtime.whiten("graph", pooled.graph)
-        return replace(pooled, text=text, graph=graph)
 
     def _pooled(
         self,

@@ -35,6 +35,7 @@ from mirenc.pretraining.evaluation.gae import flow_figures, gae_modules, gae_sco
 from mirenc.pretraining.evaluation.matching import evaluate_matching
 from mirenc.pretraining.evaluation.mlm import choose_distinct, evaluate_mlm
 from mirenc.pretraining.trainer import Trainer
+from mirenc.tokenizer import PAD
 
 BUDGET = {
     "held_out_share": 0.12,
@@ -54,24 +55,29 @@ HELD_OUT = {
 }
 
 
-class StatementFeatures(MIREncoder):
-    """Node features from the text encoder instead of the token embedding."""
-
-    def text_features(self, text_ids: Tensor) -> Tensor:
-        """(U, T) -> (U, H)."""
-        parts = [self.text.encode(part) for part in text_ids.split(512)]
-        return torch.cat(parts)
+def statement_table(model: MIREncoder, corpus: Corpus) -> Tensor:
+    """Node features from the text encoder instead of the token embedding. (U, H)."""
+    return torch.from_numpy(encoding.statement_vectors(model, corpus, np.arange(len(corpus.text_length))))
 
 
-class LiteralIds(MIREncoder):
-    """Node features that are the token ids themselves, as shares of the vocabulary."""
+def literal_ids(model: MIREncoder, corpus: Corpus) -> Tensor:
+    """Node features that are the token ids themselves, as shares of the vocabulary. (U, H)."""
+    ids = torch.from_numpy(corpus.padded_ids(np.arange(len(corpus.text_length))))
+    wide = torch.zeros(len(ids), model.config.text.hidden)
+    wide[:, : ids.shape[1]] = ids * (ids != PAD) / model.config.tokenizer.vocab_size
+    return wide
 
-    def text_features(self, text_ids: Tensor) -> Tensor:
-        """(U, T) -> (U, H); PAD is 0."""
-        ids = text_ids * (text_ids != 3)
-        wide = torch.zeros(len(ids), self.config.text.hidden)
-        wide[:, : ids.shape[1]] = ids / self.config.tokenizer.vocab_size
-        return wide
+
+def use_features(trainer: Trainer, make: Callable[[MIREncoder, Corpus], Tensor] | None) -> None:
+    """Take node features from a table of all texts, made when the graph stages begin; None: the package's own."""
+    tables: list[Tensor] = []
+
+    def lookup(model: MIREncoder, corpus: Corpus, rows: Tensor) -> Tensor:
+        if not tables:
+            tables.append(make(trainer.model, corpus))  # type: ignore[misc]
+        return tables[0][rows]
+
+    encoding.node_features = OWN_FEATURES if make is None else lookup
 
 
 def concatenated(model: MIREncoder) -> MIREncoder:
@@ -103,13 +109,15 @@ VARIANTS: dict[str, tuple[ModelConfig, Make, dict[str, Any]]] = {
     "default": (DEFAULT, MIREncoder, {}),
     "statement vector: [CLS]": (pooled(text__pooling="cls"), MIREncoder, {}),
     "weighting: count": (pooled(pooling__weighting="count"), MIREncoder, {}),
-    "node features: statement vector": (DEFAULT, StatementFeatures, {}),
-    "node features: literal ids": (DEFAULT, LiteralIds, {}),
+    "node features: statement vector": (DEFAULT, MIREncoder, {}),
+    "node features: literal ids": (DEFAULT, MIREncoder, {}),
     "flows: concatenated": (DEFAULT, lambda config: concatenated(MIREncoder(config)), {}),
     "flows: maximum": (DEFAULT, lambda config: largest(MIREncoder(config)), {}),
     "matching: half hard negatives": (DEFAULT, MIREncoder, {"hard_negatives": 0.5}),
     "matching: hard negatives only": (DEFAULT, MIREncoder, {"hard_negatives": 1.0}),
 }
+FEATURES = {"node features: statement vector": statement_table, "node features: literal ids": literal_ids}
+OWN_FEATURES = encoding.node_features
 
 
 def small_corpus(ir: Path, work: Path, level: str, every: int, held_out: set[str]) -> Corpus:
@@ -181,14 +189,40 @@ def run(corpus: Corpus, name: str, seed: int, texts: dict[str, Any], baselines: 
         trainer.model = make(trainer.model_config)
         if key in texts:
             trainer.model.load_state_dict(texts[key], strict=False)
+        use_features(trainer, FEATURES.get(name))
         trainer.run()
         texts.setdefault(key, {n: v for n, v in trainer.model.state_dict().items() if n.startswith(("text.", "mlm."))})
         baselines.setdefault(seed, Baselines.fit(corpus, trainer.train_modules))
         return measure(trainer, baselines[seed])
 
 
+COLUMNS = {
+    "mlm_accuracy": "MLM",
+    "auc_control": "AUC control",
+    "auc_data": "AUC data",
+    "auc_call": "AUC call",
+    "accuracy_random": "matching, random",
+    "accuracy_near_size": "matching, near size",
+    "mrr_text": "MRR text",
+    "mrr_graph": "MRR graph",
+    "mrr_both": "MRR both",
+}
+
+
+def table(record: dict[str, Any]) -> str:
+    """Mean and spread (standard deviation over the seeds) of every figure, as markdown."""
+    lines = [f"| Variant | {' | '.join(COLUMNS.values())} | Seeds |", f"|{'---|' * (len(COLUMNS) + 2)}"]
+    for variant in dict.fromkeys(key.rpartition(" | ")[0] for key in record):
+        runs = [run for key, run in record.items() if key.rpartition(" | ")[0] == variant]
+        level, _, name = variant.partition(" | ")
+        cells = [f"{np.mean([r[c] for r in runs]):.3f} ± {np.std([r[c] for r in runs]):.3f}" for c in COLUMNS]
+        shown = name if level == "locals" else f"normalisation: {level}"
+        lines.append(f"| {shown} | {' | '.join(cells)} | {len(runs)} |")
+    return "\n".join(lines)
+
+
 def main() -> None:
-    """Run what is missing and write the record after each run."""
+    """Run what is missing, write the record after each run, print the table."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("ir", type=Path)
     parser.add_argument("--work", type=Path, required=True, help="folder for the small corpora")
@@ -214,6 +248,7 @@ def main() -> None:
                 record[key]["seconds"] = round(time.monotonic() - started, 1)
                 args.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
                 print(key, {k: round(v, 3) for k, v in record[key].items()}, flush=True)
+    print(table(record))
 
 
 if __name__ == "__main__":

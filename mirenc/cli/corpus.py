@@ -11,6 +11,15 @@ import typer
 
 from mirenc.cli import common
 
+# What each kind of source takes of the options that not all of them take.
+_TAKES = {
+    "ir": (),
+    "parquet": (),
+    "commands": ("--levels", "--compiler", "--cuda-path"),
+    "sources": ("--levels", "--compiler", "--cflags", "--cuda-path"),
+    "recipe": ("--levels", "--cuda-path", "--work"),
+}
+
 app = typer.Typer(help="Build corpora for pre-training, and look into them.", no_args_is_help=True)
 
 
@@ -47,59 +56,73 @@ def build(
 
     A build that was stopped goes on where it was.
     """
-    options = common.read_options(timeout, memory_limit, max_bytes)
+    options = common.read_options(timeout, memory_limit, max_bytes, cflags=cflags)
     from mirenc.config import TokenizerConfig
-    from mirenc.errors import MirencError, MissingExtraError
+    from mirenc.errors import ConfigError, MirencError, MissingExtraError
     from mirenc.ir.files import find_inputs, folder_error
     from mirenc.tokenizer import IRTokenizer
 
     try:
         from mirenc.pretraining.corpus import build_corpus, hashes_of_ir
-        from mirenc.pretraining.corpus.inputs import prepare_ir
+        from mirenc.pretraining.corpus.inputs import kind_of_source, prepare_ir
         from mirenc.pretraining.corpus.ir_folder import origins_of
+        from mirenc.pretraining.corpus.lock import only_one
     except ImportError as error:
         raise MissingExtraError(
             f"building a corpus needs more packages ({error}). Type: pip install 'mirenc[train]'"
         ) from None
     given = IRTokenizer.from_file(tokenizer) if tokenizer else None
     config = given.config if given else TokenizerConfig(vocab_size=vocab_size)
+    kind = kind_of_source(source)
+    for option, value in (
+        *(("--levels", levels), ("--compiler", compiler), ("--cflags", cflags)),
+        *(("--cuda-path", cuda_path), ("--work", work)),
+    ):
+        if value and option not in _TAKES[kind]:
+            raise ConfigError(f"{source}: {option} has no effect on it (it is taken as {kind}). Leave {option} out")
+    if source.is_dir() and output.resolve().is_relative_to(source.resolve()):
+        raise ConfigError(f"{output}: lies in {source}, where it would become a part of it. Name a folder beside it")
     output.mkdir(parents=True, exist_ok=True)  # now, not after an hour of reading
     workers = jobs or os.cpu_count() or 1
-    with common.progress("compiling", None) as advance:
-        folder = prepare_ir(
-            source,
-            output / "ir",
-            work=work or output / "work",
-            workers=workers,
-            levels=levels.split(",") if levels else None,
-            compiler=compiler,
-            cflags=cflags.split(),
-            cuda_path=cuda_path,
-            advance=lambda count, note: advance(count, note=note),
-            report=lambda line: typer.echo(line, err=True),
-        )
-    files = find_inputs(folder)
-    if not files:
-        raise folder_error(str(folder))
     reserved = None
     if exclude_ir:
-        reserved = hashes_of_ir(
-            [path for kept in exclude_ir for path in find_inputs(kept)], config.normalisation, options=options
-        )
-    with common.progress("reading", len(files)) as advance:
-        corpus, report = build_corpus(
-            files,
-            folder,
-            output,
-            config,
-            tokenizer=given,
-            options=options,
-            sources=origins_of(folder),
-            reserved=reserved,
-            max_nodes=max_nodes,
-            workers=workers,
-            advance=advance,
-        )
+        kept_out = common.expand([str(path) for path in exclude_ir])
+        reserved = hashes_of_ir(map(Path, kept_out), config.normalisation, options=options)
+    with only_one(output):
+        with common.progress("compiling", None) as advance:
+            folder = prepare_ir(
+                source,
+                output / "ir",
+                work=work or output / "work",
+                workers=workers,
+                levels=[level.strip() for level in levels.split(",")] if levels else None,
+                compiler=compiler,
+                cflags=options.cflags,
+                cuda_path=cuda_path,
+                # A corpus that is there is built anew: what failed then may have been mended.
+                retry_failed=(output / "corpus.json").is_file(),
+                advance=lambda count, note: advance(count, note=note),
+                report=lambda line: typer.echo(line, err=True),
+            )
+        origins = origins_of(folder)
+        # A folder that was made here holds what its log names; anything else in it is somebody else's.
+        files = find_inputs(folder) if folder == source else sorted(folder / name for name in origins)
+        if not files:
+            raise folder_error(str(folder))
+        with common.progress("reading", len(files)) as advance:
+            corpus, report = build_corpus(
+                files,
+                folder,
+                output,
+                config,
+                tokenizer=given,
+                options=options,
+                sources=origins,
+                reserved=reserved,
+                max_nodes=max_nodes,
+                workers=workers,
+                advance=advance,
+            )
     typer.echo(f"{output}: {corpus!r}")
     typer.echo(
         f"{report.files} files: {report.modules} kept ({report.without_graph} without graph), "

@@ -30,6 +30,7 @@ def embed(
         typer.Option("--level", "-l", help="What gets a vector."),
     ] = "module",
     part: Annotated[Literal["both", "text", "graph"], typer.Option(help="Which half of the vector.")] = "both",
+    whiten: Annotated[bool, typer.Option(help="Take away what the vectors of all IR share.")] = True,
     model: common.Model = None,
     backend: Annotated[
         Literal["numpy", "torch"] | None,
@@ -61,14 +62,14 @@ def embed(
     ):
         for name in files:
             try:
-                writer.add(name, _embed_one(encoder, name, level, advance))
+                writer.add(name, _embed_one(encoder, name, level, whiten, advance))
             except MirencError as error:
                 failures.add(error)
             advance()
     failures.finish()
 
 
-def _embed_one(encoder: Encoder, name: str, level: Level, advance: Callable[..., None]) -> Embedding:
+def _embed_one(encoder: Encoder, name: str, level: Level, whiten: bool, advance: Callable[..., None]) -> Embedding:
     """Embed one file and say on the bar how far it is: a large one takes a while."""
     encoded = 0
 
@@ -79,4 +80,4 @@ def _embed_one(encoder: Encoder, name: str, level: Level, advance: Callable[...,
 
     advance(0, note=name[-40:])
     # A path, never text, whatever the file is called.
-    return encoder.embed_parts(Path(name), level=level, advance=told)
+    return encoder.embed_parts(Path(name), level=level, whiten=whiten, advance=told)

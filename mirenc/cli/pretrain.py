@@ -29,8 +29,10 @@ def pretrain(
     Several processes: `torchrun --nproc-per-node 2 -m mirenc pretrain ...`. Curves: `tensorboard --logdir OUTPUT`.
     """
     from mirenc.config import PretrainConfig, load_toml
-    from mirenc.errors import MissingExtraError
+    from mirenc.errors import ConfigError, MissingExtraError
 
+    if name in ("", ".", "..") or "/" in name or (output / name).is_file():
+        raise ConfigError(f"{name!r} is no name for a folder in {output}. Give --name letters, digits, - and _")
     settings = PretrainConfig.from_dict(load_toml(config), where=str(config))
     try:
         from mirenc.pretraining.corpus.store import Corpus

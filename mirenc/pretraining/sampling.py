@@ -6,6 +6,8 @@ draws what the first one drew.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -66,6 +68,19 @@ class Sampler:
         limit = self._corpus.tokenizer.config.max_length
         width = min(-(-ids.shape[1] // _LENGTH_STEP) * _LENGTH_STEP, limit)
         return np.pad(ids, ((0, 0), (0, width - ids.shape[1])), constant_values=PAD)
+
+    def check(self, stages: Iterable[str]) -> None:
+        """Refuse a corpus that has nothing for one of a run's stages, before the stages in front of it are trained.
+
+        Raises
+        ------
+        ConfigError
+            Fewer than two source files with a graph.
+        """
+        needed = {"gae": self.graphs, "igm": self.matching_graphs, "joint": self.matching_graphs}
+        for stage in stages:
+            if stage in needed:
+                self._distinct(needed[stage], 2)
 
     def gae_modules(self, step: int) -> Int64:
         """(B,) modules of one GAE step, no two of one program."""

@@ -7,9 +7,11 @@ every process takes a share of each batch (`mirenc.pretraining.parallel`).
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import os
+import pickle
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -28,6 +30,7 @@ from mirenc.model.mirencoder import MIREncoder
 from mirenc.model.pooling import text_weights
 from mirenc.pretraining import encoding
 from mirenc.pretraining.corpus import Corpus
+from mirenc.pretraining.corpus.lock import only_one
 from mirenc.pretraining.objectives import gae_loss, igm_loss, make_graph_batch, mask_tokens, mlm_loss
 from mirenc.pretraining.optimiser import Optimiser
 from mirenc.pretraining.parallel import Processes
@@ -101,7 +104,7 @@ class Trainer:
     Raises
     ------
     ConfigError
-        The corpus has fewer than two projects, or no GPU is there where one is asked for.
+        The corpus has fewer than two projects or too few graphs, or no GPU is there where one is asked for.
     """
 
     def __init__(
@@ -128,6 +131,7 @@ class Trainer:
         self.train_modules, self.held_out = corpus.split(config.held_out_share, config.seed)
         self.sampler = Sampler(corpus, self.train_modules, config)
         self.stages = stages_of(config)
+        self.sampler.check(self.stages)
         self.progress = _Progress()
         self._text_vectors: Tensor | None = None
         self._items = 0
@@ -249,11 +253,15 @@ class Trainer:
         Raises
         ------
         ConfigError
-            The folder holds another run, or none to resume.
+            The folder holds another run, or none to resume, or another process trains in it.
         ModelError
-            The loss is not a number, or a checkpoint cannot be written; the last checkpoint stays.
+            The loss is not a number, or a checkpoint cannot be read or written; the last checkpoint stays.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
+        with only_one(self.folder) if self.processes.first else contextlib.nullcontext():
+            return self._run(resume)
+
+    def _run(self, resume: bool) -> MIREncoder:
         state = self._open(resume)
         self.processes.wait()
         names = list(self.stages)
@@ -295,7 +303,7 @@ class Trainer:
         if not math.isfinite(whole):
             raise ModelError(
                 f"the {name} loss is {whole} at step {step}; "
-                f"the last checkpoint is kept in {self.folder}. Lower the learning rate and type --resume"
+                f"the last checkpoint is kept in {self.folder}. Lower the learning rate and start in another folder"
             )
         optimiser.clear()
         loss.backward()  # type: ignore[no-untyped-call]
@@ -325,6 +333,7 @@ class Trainer:
         payload: dict[str, Any] = {
             "config": self.config.model_dump(),
             "model_config": self.model_config.model_dump(),
+            "corpus": self.corpus.digest,
             "stage": self.progress.stage,
             "step": self.progress.step,
             "seconds": self.progress.seconds,
@@ -356,11 +365,19 @@ class Trainer:
             return None
         if not self._checkpoint.exists():
             raise ConfigError(f"{self.folder}: no checkpoint to resume. Leave --resume out to start a run")
-        payload = torch.load(self._checkpoint, weights_only=True, map_location=self.device)
-        if payload["config"] != self.config.model_dump() or payload["model_config"] != self.model_config.model_dump():
+        try:
+            payload = torch.load(self._checkpoint, weights_only=True, map_location=self.device)
+        except (RuntimeError, EOFError, pickle.UnpicklingError) as error:
+            reason = str(error).partition("\n")[0] or "cut off"
+            raise ModelError(
+                f"{self._checkpoint}: damaged ({reason}). Start in another folder without --resume"
+            ) from None
+        own: dict[str, Any] = {"config": self.config.model_dump(), "model_config": self.model_config.model_dump()}
+        own["corpus"] = self.corpus.digest
+        if any(payload.get(name, value) != value for name, value in own.items()):  # older ones do not name the corpus
             raise ConfigError(
                 f"{self.folder}: its checkpoint is of another configuration or corpus. "
-                f"Resume with the run's own: {self.folder}/config.json"
+                f"Resume with those it was started with ({self.folder}/config.json has the configuration)"
             )
         self.model.load_state_dict(payload["model"])
         self.progress = _Progress(payload["stage"], payload["step"], payload["seconds"])

@@ -12,7 +12,8 @@ import torch
 from mirenc import load
 from mirenc.config import PretrainConfig
 from mirenc.errors import ConfigError, ModelError
-from mirenc.pretraining.corpus import Corpus
+from mirenc.pretraining.corpus import Corpus, build_corpus
+from mirenc.pretraining.corpus.lock import only_one
 from mirenc.pretraining.package import package
 from mirenc.pretraining.sampling import Sampler
 from mirenc.pretraining.trainer import StepReport, Trainer, stages_of
@@ -217,3 +218,40 @@ def test_a_gpu_that_is_not_there(short_run: PretrainConfig, corpus: Corpus, tmp_
         pytest.skip("there is a GPU")
     with pytest.raises(ConfigError, match="no GPU"):
         Trainer(short_run.model_copy(update={"device": "cuda"}), corpus, tmp_path)
+
+
+def test_resume_refuses_another_corpus(
+    short_run: PretrainConfig, corpus: Corpus, tmp_path: Path, ir_folder: Path
+) -> None:
+    """Same vocabulary, other modules."""
+    files = sorted(path for path in ir_folder.rglob("*.ll") if "gamma" not in path.parts)
+    other, _ = build_corpus(files, ir_folder, tmp_path / "other", tokenizer=corpus.tokenizer)
+    config = short_run.model_copy(update={"gae": short_run.gae.model_copy(update={"steps": 0})})
+    run(config, corpus, tmp_path / "run")
+    with pytest.raises(ConfigError, match="another configuration or corpus"):
+        Trainer(config, other, tmp_path / "run").run(resume=True)
+
+
+def test_a_damaged_checkpoint_is_named(short_run: PretrainConfig, corpus: Corpus, tmp_path: Path) -> None:
+    for content in (b"", b"PK\x03\x04 cut off", b"nonsense"):
+        (tmp_path / "checkpoint.pt").write_bytes(content)
+        with pytest.raises(ModelError, match=r"checkpoint.pt: damaged .* Start in another folder"):
+            Trainer(short_run, corpus, tmp_path).run(resume=True)
+
+
+def test_too_few_graphs_are_told_before_anything_is_trained(
+    short_run: PretrainConfig, corpus: Corpus, tmp_path: Path
+) -> None:
+    config = short_run.model_copy(update={"max_nodes": 16})
+    with pytest.raises(ConfigError, match=r"0 training module.* with at most 16 nodes"):
+        Trainer(config, corpus, tmp_path / "run")
+    text_only = config.model_copy(
+        update={name: getattr(config, name).model_copy(update={"steps": 0}) for name in ("gae", "igm")}
+    )
+    assert list(Trainer(text_only, corpus, tmp_path / "run").stages) == ["mlm"]
+
+
+def test_two_runs_do_not_share_a_folder(short_run: PretrainConfig, corpus: Corpus, tmp_path: Path) -> None:
+    with only_one(tmp_path), pytest.raises(ConfigError, match="another process writes to it"):
+        Trainer(short_run, corpus, tmp_path).run()
+    assert not list(tmp_path.iterdir())

@@ -14,8 +14,10 @@ import json
 import multiprocessing
 import os
 import shutil
+import signal
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -23,8 +25,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mirenc.config import TokenizerConfig
-from mirenc.errors import ConfigError
+from mirenc.errors import ConfigError, IRResourceError
 from mirenc.ir import ReadOptions, read_ir, statements_of
+from mirenc.ir.llvm import default_worker
 from mirenc.pretraining.corpus.reading import Part, PartModule, function_hashes, read_chunk
 from mirenc.pretraining.corpus.store import Corpus, CorpusModule, CorpusWriter, ModuleInfo
 from mirenc.tokenizer import IRTokenizer, train_tokenizer
@@ -102,7 +105,9 @@ def build_corpus(
     Raises
     ------
     ConfigError
-        No file could be read.
+        No file could be read, or all of them have a function kept for evaluation.
+    IRResourceError
+        A reading process was ended from outside.
     """
     config = tokenizer.config if tokenizer else config or TokenizerConfig()
     parts_folder = Path(folder) / "parts"
@@ -111,6 +116,12 @@ def build_corpus(
     report = BuildReport(files=len(files))
     kept = _choose(parts, reserved, report)
     if not any(kept):
+        shutil.rmtree(parts_folder)  # what could not be read may be readable the next time
+        if report.reserved:
+            raise ConfigError(
+                f"{root}: no module is left: {len(report.reserved)} of {len(files)} have a function kept for "
+                "evaluation. Give other IR, or less to --exclude-ir"
+            )
         reason = f": {report.failures[0][1]}" if report.failures else ""
         raise ConfigError(f"{root}: no IR could be read{reason}. Give a folder with .ll or .bc files")
     numbers = _TextNumbers(parts, kept)
@@ -185,7 +196,13 @@ def _read_parts(
                 advance(len(chunk))
     else:
         # spawn: a forked child would share the parent's connection to LLVM.
-        with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) as pool:
+        pool = ProcessPoolExecutor(
+            workers,
+            mp_context=multiprocessing.get_context("spawn"),
+            initializer=_start_process,
+            initargs=(default_worker().memory_limit,),
+        )
+        try:
             running: dict[Future[str], int] = {}
             for chunk, part in missing:
                 if len(running) >= 2 * workers:
@@ -193,7 +210,20 @@ def _read_parts(
                 running[pool.submit(read_chunk, chunk, str(part), normalisation, options)] = len(chunk)
             while running:
                 _collect(running, advance)
+        except BrokenProcessPool:
+            raise IRResourceError(
+                f"{root}: a reading process was ended from outside, as a system short of memory does. "
+                "What was read is kept: type the same again, with fewer --jobs (Python: workers=)"
+            ) from None
+        finally:
+            pool.shutdown(cancel_futures=True)
     yield from parts
+
+
+def _start_process(memory_limit: int) -> None:
+    """Prepare a reading process: LLVM's limit is this build's, and Ctrl-C ends it without a word."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    default_worker().memory_limit = memory_limit
 
 
 def _collect(running: dict[Future[str], int], advance: Callable[[int], None] | None) -> None:
@@ -206,9 +236,11 @@ def _collect(running: dict[Future[str], int], advance: Callable[[int], None] | N
 
 
 def _chunk_key(chunk: list[str], normalisation: str, options: ReadOptions | None) -> str:
-    """Changes when a file of the chunk does."""
+    """Changes when a file of the chunk does, or what may be spent on it."""
     stamps = [(path, os.stat(path).st_size, os.stat(path).st_mtime_ns) for path in chunk]
-    return hashlib.sha256(json.dumps([stamps, normalisation, repr(options)]).encode()).hexdigest()[:24]
+    return hashlib.sha256(
+        json.dumps([stamps, normalisation, repr(options), default_worker().memory_limit]).encode()
+    ).hexdigest()[:24]
 
 
 def _choose(parts: list[Path], reserved: NDArray[np.uint64] | None, report: BuildReport) -> list[list[int]]:
@@ -334,8 +366,8 @@ def _info(module: PartModule, root: Path, sources: Mapping[str, Mapping[str, str
     known = sources.get(relative.as_posix(), {})
     facts |= {key: known[key] for key in facts if key in known}
     return ModuleInfo(
-        name=relative.as_posix(),
-        **facts,
+        name=_written(relative.as_posix()),
+        **{key: _written(value) for key, value in facts.items()},
         content_hash=module.content_hash,
         functions=module.functions,
         instructions=module.instructions,
@@ -343,3 +375,8 @@ def _info(module: PartModule, root: Path, sources: Mapping[str, Mapping[str, str
         nodes=len(module.node_row),
         edges=len(module.edge_flow),
     )
+
+
+def _written(name: str) -> str:
+    r"""A file's name as text that every table takes: what is not UTF-8 as ``\xff``, a carriage return as ``\r``."""
+    return os.fsencode(name).decode("utf-8", "backslashreplace").replace("\r", "\\r")

@@ -193,7 +193,10 @@ def _compile_level(program: Program, level: str, limits: Limits) -> tuple[IRReco
         # not, depending on the order.
         modules = ("-module-dir", scratch) if language == "fortran" else ()
         command = ("nice", "-n", "10", *program.commands[level], *modules, "-o", str(output))
-        code, words = run_quietly(command, program.root, limits.seconds)
+        if program.root.is_dir():
+            code, words = run_quietly(command, program.root, limits.seconds)
+        else:  # a build folder that was removed since its commands were written
+            code, words = 1, f"error: no folder {program.root}"
         sha256, size = _hash_of_text(output)
         if code is None:
             status, reason = "timeout", f"longer than {limits.seconds:g} s"

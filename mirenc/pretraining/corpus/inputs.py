@@ -25,10 +25,11 @@ _ALLOWED = (
 )
 
 
-def kind_of_source(source: Path) -> str:
+def kind_of_source(source: Path, report: Report | None = None) -> str:
     """What a path is: ``recipe``, ``commands``, ``parquet``, ``sources`` or ``ir``.
 
-    A folder with a ``compile_commands.json`` in it stands for that; another one is what most of its files are.
+    A folder with a ``compile_commands.json`` in it stands for that; another one is what most of its files are, and
+    ``report`` is told of the rest.
 
     Raises
     ------
@@ -44,6 +45,9 @@ def kind_of_source(source: Path) -> str:
             "parquet": len(find_parquet(source)),
         }
         kind = max(counts, key=lambda name: counts[name])
+        rest = ", ".join(f"{name} {count}" for name, count in counts.items() if count and name != kind)
+        if rest and report is not None:
+            report(f"{source}: {counts[kind]} files are taken as {kind}; others are left out: {rest}")
         if counts[kind]:
             return kind
         raise IRFileError(f"{source}: no IR, source or parquet file below it. {_ALLOWED}")
@@ -107,11 +111,12 @@ def prepare_ir(
     Raises
     ------
     ConfigError, IRFileError, ToolchainError
-        The source cannot be used. A program that does not compile is counted and reported, no more.
+        The source cannot be used, or nothing in it became IR. A program that does not compile is counted and
+        reported, no more.
     """
     if levels is not None:
         check_levels(levels)
-    kind = kind_of_source(source)
+    kind = kind_of_source(source, report)
     if kind == "ir":
         return source
     recipe = read_recipe(source) if kind == "recipe" else None
@@ -127,6 +132,8 @@ def prepare_ir(
         return command_programs(path, levels=levels, compiler=compiler, cuda_path=cuda_path, report=report)
 
     with IRFolder(out, retry_failed=retry_failed) as folder:
+        if not folder.kept():  # nothing worked so far: what was wrong may have been mended
+            folder.keep_only(lambda record: False)
         if recipe is not None:
             names = {package.name for package in recipe.packages}
             _forget(folder, lambda record: record.project in names)
@@ -156,6 +163,12 @@ def prepare_ir(
         folder.write_manifest(out / "manifest.csv")
         if report is not None:
             report(folder.summary())
+        if not folder.kept():
+            reason = next((f": {record.reason}" for record in folder.records() if record.reason), "")
+            raise IRFileError(
+                f"{source}: nothing in it became IR{reason}. {out / 'log.jsonl'} has a line for each try; "
+                "mend what it says and type the same again"
+            )
     return out
 
 

@@ -202,7 +202,7 @@ class IRFolder:
 
     def write_manifest(self, path: Path) -> None:
         """Write one CSV row for each IR file."""
-        with path.open("w", newline="", encoding="utf-8") as stream:
+        with path.open("w", newline="", encoding="utf-8", errors="backslashreplace") as stream:
             writer = csv.DictWriter(stream, _MANIFEST, extrasaction="ignore", lineterminator="\n")
             writer.writeheader()
             writer.writerows(dataclasses.asdict(record) for record in self.kept())

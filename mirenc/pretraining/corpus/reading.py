@@ -101,7 +101,8 @@ class Part:
             "failures": self.failures,
         }
         arrays["listing"] = np.frombuffer(json.dumps(listing).encode("utf-8"), dtype=np.uint8)
-        partial = path.with_suffix(".partial")
+        # A process of a build that was killed may still be writing the same part.
+        partial = path.with_suffix(f".{os.getpid()}.partial")
         partial.write_bytes(to_bytes(arrays, level=1))
         os.replace(partial, path)
 

@@ -163,6 +163,11 @@ class Corpus:
         return [(info.project, info.file) for info in self.infos]
 
     @property
+    def digest(self) -> str:
+        """SHA-256 of the manifest and the tokenizer: another corpus has another one."""
+        return hashlib.sha256((manifest_csv(self.infos) + self.tokenizer.to_json()).encode("utf-8")).hexdigest()
+
+    @property
     def text_length(self) -> Int64:
         """(U,) tokens of each text."""
         return np.diff(self.text_start)
@@ -198,7 +203,8 @@ class Corpus:
     def split(self, held_out_share: float, seed: int) -> tuple[Int64, Int64]:
         """Module numbers of training and held-out *projects*: no project is on both sides.
 
-        Projects are drawn in random order until the share of modules is reached.
+        Projects are drawn in random order until the share of modules is reached; where none is that small, the smallest
+        is held out.
 
         Raises
         ------
@@ -218,6 +224,8 @@ class Corpus:
                 count += size
             if count >= held_out_share * len(names):
                 break
+        if not held and len(projects) > 1:  # all are larger than the share: the smallest is the nearest to it
+            held = [min(projects, key=lambda project: int((names == project).sum()))]
         out = np.isin(names, held)
         if not out.any() or out.all():
             raise ConfigError(
@@ -238,6 +246,8 @@ class Corpus:
         source = Path(folder)
         try:
             listing = json.loads((source / "corpus.json").read_text(encoding="utf-8"))
+            if not isinstance(listing, dict) or not isinstance(listing.get("files", {}), dict):
+                raise ValueError("corpus.json is no listing")
         except (OSError, ValueError) as error:
             raise ConfigError(
                 f"{source}: no corpus ({error}). Build one with `mirenc corpus build IR_FOLDER -o {source}`"
@@ -246,7 +256,11 @@ class Corpus:
             raise ConfigError(
                 f"{source}: corpus format {listing.get('format')}, this mirenc reads {_FORMAT}. Build it again"
             )
-        data = {name: _checked(source / name, digest) for name, digest in listing["files"].items()}
+        data = {name: _checked(source / name, digest) for name, digest in listing.get("files", {}).items()}
+        if missing := {"manifest.csv", "texts.zst", "tokenizer.json", "shard-00000.zst"} - set(data):
+            raise ConfigError(
+                f"{source}: corpus.json does not name {min(missing)}; the corpus is damaged. Build it again"
+            )
         infos = read_manifest(data["manifest.csv"].decode("utf-8"))
         texts = from_bytes(data["texts.zst"])
         shards = [from_bytes(data[name]) for name in sorted(data) if name.startswith("shard-")]

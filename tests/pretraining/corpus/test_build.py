@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import signal
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from mirenc.config import TokenizerConfig
-from mirenc.errors import ConfigError, MirencError
+from mirenc.errors import ConfigError, IRResourceError, MirencError
 from mirenc.ir import read_ir, statements_of
 from mirenc.pretraining.corpus import Corpus, build_corpus, hashes_of_ir
 from mirenc.pretraining.corpus import build as build_module
@@ -181,3 +183,35 @@ def test_an_unread_kernel_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "bad.ll").write_text("nonsense")
     with pytest.raises(MirencError, match=r"bad\.ll"):
         hashes_of_ir([tmp_path / "bad.ll"])
+
+
+def test_a_corpus_that_would_be_empty_says_what_was_left_out(ir_folder: Path, tmp_path: Path) -> None:
+    files = sorted((ir_folder / "alpha" / "O0").glob("*.ll"))[:2]
+    with pytest.raises(ConfigError, match=r"2 of 2 have a function kept for evaluation"):
+        build_corpus(files, ir_folder, tmp_path / "c", SMALL, reserved=hashes_of_ir(files))
+    assert not (tmp_path / "c" / "parts").exists()
+
+
+def test_names_that_no_table_takes_are_written_out(ir_folder: Path, tmp_path: Path) -> None:
+    source = next((ir_folder / "alpha" / "O0").glob("*.ll"))
+    project = os.fsdecode(b"not \xff utf")
+    files = [tmp_path / "ir" / project / "a.ll", tmp_path / "ir" / "line\rreturn\nfeed" / "b.ll"]
+    for number, path in enumerate(files):
+        path.parent.mkdir(parents=True)
+        path.write_bytes(source.read_bytes() + b"\n define i32 @more(i32 %%x) { ret i32 %d }\n" % number)
+    build_corpus(sorted(files), tmp_path / "ir", tmp_path / "c", SMALL)
+    assert sorted(Corpus.load(tmp_path / "c").projects) == [r"line\rreturn" + "\nfeed", r"not \xff utf"]
+
+
+def test_a_reading_process_that_is_killed_is_one_line(
+    ir_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(build_module, "_CHUNK", 2)
+    monkeypatch.setattr(build_module, "_start_process", _kill_process)  # as a system short of memory does
+    files = sorted((ir_folder / "alpha").rglob("*.ll"))
+    with pytest.raises(IRResourceError, match=r"ended from outside.*--jobs"):
+        build_corpus(files, ir_folder, tmp_path / "c", SMALL, workers=2)
+
+
+def _kill_process(_: int) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)

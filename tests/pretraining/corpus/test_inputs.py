@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import tarfile
 from collections.abc import Callable
@@ -116,8 +117,130 @@ def test_failures_can_be_tried_again(sources: dict[str, Path], tmp_path: Path) -
     (code / "one/a.c").write_text("#error")
     out = tmp_path / "ir"
     prepare_ir(code, out, levels=["O2"])
-    (code / "one/a.c").write_text("int mended;")
+    stamp = (code / "one/a.c").stat()
+    (code / "one/a.c").write_text("int a;")
+    os.utime(code / "one/a.c", ns=(stamp.st_atime_ns, stamp.st_mtime_ns))  # what was mended lies elsewhere
     prepare_ir(code, out, levels=["O2"])
     assert not (out / "one").exists()
     prepare_ir(code, out, levels=["O2"], retry_failed=True)
     assert (out / "one/O2/a.c.ll").exists()
+
+
+def ir_names(out: Path) -> set[str]:
+    return {path.relative_to(out).as_posix() for path in out.rglob("*.*") if path.suffix in (".ll", ".bc")}
+
+
+@pytest.mark.parametrize("kind", ["sources", "commands"])
+def test_what_changed_is_compiled_again_and_what_is_gone_goes(
+    kind: str, sources: dict[str, Path], tmp_path: Path
+) -> None:
+    code, out = sources["sources"], tmp_path / "ir"
+    for name in ("two/copy.c", "two/stays.c"):
+        (code / name).write_text("int b;" if "copy" in name else "int stays;")
+    entries = [
+        {"directory": str(code), "file": name, "arguments": ["cc", name]}
+        for name in ("one/a.c", "two/b.c", "two/copy.c", "two/stays.c")
+    ]
+    sources["commands"].write_text(json.dumps(entries))
+    prepare_ir(sources[kind], out, levels=["O2"])
+    assert len(ir_names(out)) == 3  # b.c and copy.c have the same IR
+    before = (out / "two/O2/stays.c.ll").stat().st_mtime_ns
+    kept = "b.c" if (out / "two/O2/b.c.ll").exists() else "copy.c"
+    other = {"b.c": "copy.c", "copy.c": "b.c"}[kept]
+    (code / "one/a.c").write_text("int edited;")
+    (code / "two" / kept).unlink()
+    sources["commands"].write_text(json.dumps([entry for entry in entries if entry["file"] != f"two/{kept}"]))
+    prepare_ir(sources[kind], out, levels=["O2"])
+    assert ir_names(out) == {"one/O2/a.c.ll", f"two/O2/{other}.ll", "two/O2/stays.c.ll"}
+    assert "edited" in (out / "one/O2/a.c.ll").read_text()
+    assert (out / "two/O2/stays.c.ll").stat().st_mtime_ns == before
+    prepare_ir(sources[kind], out, levels=["O0"])
+    assert {name.split("/")[1] for name in ir_names(out)} == {"O0"}
+
+
+def test_an_edited_header_and_another_flag_count_as_changes(sources: dict[str, Path], tmp_path: Path) -> None:
+    code, out = sources["sources"], tmp_path / "ir"
+    place = out / "one/O2/a.c.ll"
+    prepare_ir(code, out, levels=["O2"])
+    (code / "one/h.h").write_text("#define A 1")
+    for cflags in ([], ["-DB"]):
+        os.utime(place, ns=(0, 0))
+        prepare_ir(code, out, levels=["O2"], cflags=cflags)
+        assert place.stat().st_mtime_ns > 0
+
+
+def test_ir_that_was_deleted_is_made_again(sources: dict[str, Path], tmp_path: Path) -> None:
+    for kind in ("sources", "parquet", "recipe"):
+        out = tmp_path / f"ir-{kind}"
+        prepare_ir(sources[kind], out, levels=["O2"])
+        names = ir_names(out)
+        (out / min(names)).unlink()
+        prepare_ir(sources[kind], out, levels=["O2"])
+        assert ir_names(out) == names
+
+
+def test_a_package_that_left_the_recipe_leaves_the_folder(sources: dict[str, Path], tmp_path: Path) -> None:
+    out = tmp_path / "ir"
+    prepare_ir(sources["recipe"], out, levels=["O2"])
+    sources["recipe"].write_text("[[package]]\nname = 'two'\n")
+    prepare_ir(sources["recipe"], out, levels=["O2"])
+    assert ir_names(out) == {"two/O2/b.c.ll"}
+
+
+def test_a_parquet_file_that_changed_is_read_again(sources: dict[str, Path], tmp_path: Path) -> None:
+    out = tmp_path / "ir"
+    prepare_ir(sources["parquet"], out)
+    rows = {"content": [b"BC\xc0\xdenew"], "package_source": ["three"], "language": ["c"]}
+    pyarrow.parquet.write_table(pyarrow.table(rows), sources["parquet"])
+    prepare_ir(sources["parquet"], out)
+    assert ir_names(out) == {"three/unknown/rows.parquet__00000000.bc"}
+
+
+def test_parquet_files_of_one_name_stay_apart(tmp_path: Path) -> None:
+    for name in ("c", "rust"):
+        (tmp_path / "data" / name).mkdir(parents=True)
+        rows = {"content": [b"BC\xc0\xde" + name.encode()], "package_source": ["p"], "language": [name]}
+        pyarrow.parquet.write_table(pyarrow.table(rows), tmp_path / "data" / name / "train.parquet")
+    prepare_ir(tmp_path / "data", tmp_path / "ir")
+    assert ir_names(tmp_path / "ir") == {
+        "p/unknown/c__train.parquet__00000000.bc",
+        "p/unknown/rust__train.parquet__00000000.bc",
+    }
+
+
+def test_nothing_that_compiles_says_why(sources: dict[str, Path], tmp_path: Path) -> None:
+    code, out = sources["sources"], tmp_path / "ir"
+    for path in code.rglob("*.c"):
+        path.write_text("#error")
+    with pytest.raises(IRFileError, match=r"nothing in it became IR: .*told so. .*log.jsonl has a line for each try"):
+        prepare_ir(code, out, levels=["O2"])
+    stamp = (code / "one/a.c").stat()
+    (code / "one/a.c").write_text("int a;")
+    os.utime(code / "one/a.c", ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
+    prepare_ir(code, out, levels=["O2"])  # a folder without any IR is begun anew
+    assert ir_names(out) == {"one/O2/a.c.ll"}
+
+
+def test_what_a_mixed_folder_loses_is_told(tmp_path: Path, write_tree: WriteTree) -> None:
+    said: list[str] = []
+    mixed = write_tree(tmp_path / "mixed", {"p/a.ll": "", "p/b.ll": "", "p/c.c": ""})
+    assert kind_of_source(mixed, said.append) == "ir"
+    assert said == [f"{mixed}: 2 files are taken as ir; others are left out: sources 1"]
+
+
+def test_names_that_are_not_utf_8(sources: dict[str, Path], tmp_path: Path) -> None:
+    name = os.fsdecode(b"\xff.c")
+    (sources["sources"] / "one" / name).write_text("int odd;")
+    prepare_ir(sources["sources"], tmp_path / "ir", levels=["O2"])
+    assert (tmp_path / "ir/one/O2" / f"{name}.ll").is_file()
+    assert r"one,,\udcff.c,c,O2" in (tmp_path / "ir" / "manifest.csv").read_text(encoding="utf-8")
+
+
+def test_a_command_whose_folder_is_gone_is_one_failure(sources: dict[str, Path], tmp_path: Path) -> None:
+    entries = json.loads(sources["commands"].read_text())
+    entries[0]["directory"] = str(tmp_path / "gone")
+    sources["commands"].write_text(json.dumps(entries))
+    said: list[str] = []
+    prepare_ir(sources["commands"], tmp_path / "ir", levels=["O2"], report=said.append)
+    assert len(ir_names(tmp_path / "ir")) == 1
+    assert "failed 1" in said[-1]

@@ -149,3 +149,17 @@ def test_origins_name_the_files_as_they_lie(tmp_path: Path) -> None:
         "opt_level": "O0",
         "compiler": "clang-19",
     }
+
+
+def test_keep_only_forgets_records_their_ir_and_their_duplicates(tmp_path: Path) -> None:
+    with IRFolder(tmp_path) as folder:
+        folder.add(RECORD, b"define")
+        folder.add(variant(file="src/b.c"), b"define")
+        folder.add(variant(file="src/c.c", sha256_of_ir="cc"), b"define2")
+        folder.keep_only(lambda record: record.file != "src/a.c")
+        assert [record.file for record in folder.records()] == ["src/c.c"]
+        assert folder.ir_bytes == RECORD.ir_bytes
+        assert folder.add(variant(file="src/b.c"), b"define").status == "ok"
+    assert not (tmp_path / "zlib/O0/src__a.c.ll").exists()
+    with IRFolder(tmp_path) as folder:
+        assert [record.file for record in folder.kept()] == ["src/b.c", "src/c.c"]

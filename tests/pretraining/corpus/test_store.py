@@ -108,6 +108,24 @@ def test_split_needs_two_projects(folder: Path) -> None:
         Corpus.load(folder).split(0.1, seed=0)
 
 
+def test_split_of_projects_that_are_all_large_takes_the_smallest(corpus: Corpus) -> None:
+    _, held = corpus.split(0.01, seed=0)
+    sizes = {project: corpus.projects.count(project) for project in corpus.projects}
+    assert {corpus.projects[module] for module in held} <= {p for p in sizes if sizes[p] == min(sizes.values())}
+    assert len(held) == min(sizes.values())
+
+
+@pytest.mark.parametrize("listing", ["[]", '{"format": 2, "files": []}', '{"format": 2}', '{"format": 2, "files": {}}'])
+def test_a_listing_that_lists_nothing_is_named(listing: str, tmp_path: Path) -> None:
+    (tmp_path / "corpus.json").write_text(listing)
+    with pytest.raises(ConfigError, match=r"corpus.json .*[Bb]uild"):
+        Corpus.load(tmp_path)
+
+
+def test_another_corpus_has_another_digest(corpus: Corpus, folder: Path) -> None:
+    assert corpus.digest != Corpus.load(folder).digest == Corpus.load(folder).digest
+
+
 def test_stats_add_up(corpus: Corpus, tmp_path: Path) -> None:
     stats = corpus_stats(corpus)
     for group in ("language", "opt_level", "compiler", "project"):

@@ -1,0 +1,108 @@
+"""corpus and pretrain against wrong input: one clear line, and nothing done by half or in silence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from command_line import SOURCE, Run
+
+from mirenc.pretraining.corpus import Corpus
+from mirenc.pretraining.corpus.lock import only_one
+
+pytest.importorskip("torch")
+
+
+@pytest.fixture
+def ir_projects(tmp_path: Path) -> Path:
+    """Two projects of one module each."""
+    top = tmp_path / "projects"
+    for number, name in enumerate(("one/a.ll", "two/b.ll")):
+        (top / name).parent.mkdir(parents=True)
+        (top / name).write_text(SOURCE.replace("10", str(10 + number)) + f"define i32 @own() {{ ret i32 {number} }}\n")
+    return top
+
+
+@pytest.fixture
+def build(ir_projects: Path, tmp_path: Path) -> tuple[object, ...]:
+    """Words of a build that works."""
+    return ("corpus", "build", ir_projects, "-o", tmp_path / "corpus", "--vocab-size", "300", "-j", "1")
+
+
+def test_excluded_ir_may_be_a_file_and_must_be_there(
+    run: Run, build: tuple[object, ...], ir_projects: Path, tmp_path: Path
+) -> None:
+    """A kernel that is not read would go into the corpus unseen."""
+    # Functions of eight instructions and more count.
+    long = (
+        "define i32 @long(i32 %x) {\n"
+        + "".join(f"  %v{n} = add i32 %x, {n}\n" for n in range(9))
+        + "  ret i32 %v8\n}\n"
+    )
+    for path in (ir_projects / "one/a.ll", tmp_path / "kernel.ll"):
+        path.write_text(long)
+    run(*build, "--exclude-ir", tmp_path / "kernel.ll").ok()
+    assert Corpus.load(tmp_path / "corpus").projects == ["two"]
+    (tmp_path / "bare").mkdir()
+    run(*build, "--exclude-ir", tmp_path / "none").failed("none: no such file")
+    run(*build, "--exclude-ir", tmp_path / "bare").failed("bare: is a folder without IR files")
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [("--levels", "O2"), ("--compiler", "clang"), ("--cflags", "-O"), ("--cuda-path", "x"), ("--work", "x")],
+)
+def test_an_option_without_effect_is_refused(
+    run: Run, build: tuple[object, ...], tmp_path: Path, option: str, value: str
+) -> None:
+    run(*build, option, value).failed(f"{option} has no effect on it", f"Leave {option} out")
+    assert not (tmp_path / "corpus").exists()
+
+
+def test_flags_are_words_of_a_shell(run: Run, build: tuple[object, ...]) -> None:
+    run(*build, "--cflags", '-DX="a').refused("No closing quotation")
+
+
+def test_the_output_is_no_part_of_the_source(run: Run, ir_projects: Path) -> None:
+    for output in (ir_projects, ir_projects / "one" / "corpus"):
+        run("corpus", "build", ir_projects, "-o", output).failed("would become a part of it")
+
+
+def test_two_builds_do_not_share_a_folder(run: Run, build: tuple[object, ...], tmp_path: Path) -> None:
+    run(*build).ok()
+    with only_one(tmp_path / "corpus"):
+        run(*build).failed("another process writes to it")
+    assert len(Corpus.load(tmp_path / "corpus")) == 2
+
+
+def test_only_what_was_made_here_is_read(run: Run, tmp_path: Path) -> None:
+    """OUTPUT/ir may be somebody's own folder: what it holds stays there and does not come in."""
+    pytest.importorskip("ziglang")
+    (tmp_path / "code" / "p").mkdir(parents=True)
+    (tmp_path / "code" / "p" / "a.c").write_text("int f(int x) { return x + 1; }\n")
+    (tmp_path / "corpus" / "ir" / "mine").mkdir(parents=True)
+    (tmp_path / "corpus" / "ir" / "mine" / "b.ll").write_text(SOURCE)
+    result = run(
+        *("corpus", "build", tmp_path / "code", "-o", tmp_path / "corpus"),
+        *("--vocab-size", "300", "--levels", "O0, O2", "-j", "1"),
+    )
+    assert result.code == 0, result.err
+    assert Corpus.load(tmp_path / "corpus").names == ["p/O0/a.c.ll", "p/O2/a.c.ll"]
+    assert (tmp_path / "corpus" / "ir" / "mine" / "b.ll").read_text() == SOURCE
+
+
+@pytest.mark.parametrize("name", ["a/b", "..", ".", "", "taken"])
+def test_a_name_that_is_no_folder_s_is_refused_before_training(run: Run, tmp_path: Path, name: str) -> None:
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "taken").write_text("")
+    (tmp_path / "run.toml").write_text("")
+    words = ("pretrain", tmp_path / "run.toml", "-c", tmp_path / "none", "-o", tmp_path / "run", "--name", name)
+    run(*words).failed("is no name for a folder")
+
+
+@pytest.mark.parametrize("line", ["seed = -1", "seed = 99999999999999999999", "threads = 100000"])
+def test_numbers_that_no_run_takes(run: Run, tmp_path: Path, line: str) -> None:
+    (tmp_path / "run.toml").write_text(line)
+    result = run("pretrain", tmp_path / "run.toml", "-c", tmp_path / "none", "-o", tmp_path / "run")
+    assert result.code == 1
+    assert result.err.startswith(f"mirenc: error: {tmp_path}/run.toml: {line.split()[0]}: Input should be ")
