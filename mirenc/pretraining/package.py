@@ -1,21 +1,23 @@
-"""A trained model as a folder that can be shipped: weights, tokenizer, baselines, card with held-out figures, golden vectors."""
+"""A trained model as a folder to ship: weights, tokenizer, baselines, card with held-out figures, golden vectors."""
 
 from __future__ import annotations
 
 import json
+import platform
 import tempfile
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 
-from mirenc import __version__
 from mirenc.encoder import load
 from mirenc.golden import write_golden
 from mirenc.model.pooling import fit_whitening
 from mirenc.pretraining import encoding
-from mirenc.pretraining.evaluation import Baselines, Figures, NoFigureError, evaluate_model, figure_rows
+from mirenc.pretraining.card import model_card
+from mirenc.pretraining.evaluation import Baselines, Figures, NoFigureError, evaluate_model
 from mirenc.pretraining.evaluation.retrieval import evaluate_retrieval, find_level_pairs
 from mirenc.pretraining.trainer import Trainer
 from mirenc.weights import save_files
@@ -64,7 +66,7 @@ def package(trainer: Trainer, folder: Path, *, name: str, ir: Path | None = None
         threads=trainer.config.threads,
     )
     figures["training"] = _training_facts(trainer)
-    (folder / "MODEL_CARD.md").write_text(_card(name, trainer, figures), encoding="utf-8")
+    (folder / "MODEL_CARD.md").write_text(model_card(name, trainer, figures), encoding="utf-8")
     baselines.save(folder)
     write_golden(folder)  # seals the folder
     (folder.parent / f"{name}.figures.json").write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
@@ -105,45 +107,18 @@ def _training_facts(trainer: Trainer) -> dict[str, Any]:
         "projects": len({corpus.projects[module] for module in modules}),
         "programs_in_corpus": len(set(corpus.programs)),
         "levels": sorted({info.opt_level for info in corpus.infos if info.opt_level}),
+        "languages": dict(Counter(info.language or "unknown" for info in corpus.infos).most_common()),
+        "hardware": _hardware(trainer),
         "distinct_statements": int(np.count_nonzero(corpus.text_counts(modules.tolist()))),
         "config": trainer.config.model_dump(),
     }
 
 
-def _card(name: str, trainer: Trainer, figures: Figures) -> str:
-    config = trainer.model_config
-    training = figures["training"]
-    rows = "\n".join(f"| {' | '.join(row)} |" for row in figure_rows(figures))
-    return f"""# {name}
-
-Made with mirenc {__version__}. Text encoder: {config.text.layers} layers, hidden {config.text.hidden}, {config.text.heads} heads;
-graph encoder: GCN {config.text.hidden} -> {config.graph.hidden} -> {config.graph.out}; WordPiece vocabulary {config.tokenizer.vocab_size};
-{trainer.model.parameter_count():,} parameters, stored as float16. A module's vector has {config.text.hidden} (text) + {config.graph.out} (graph) components.
-
-## Data
-{training["programs_in_corpus"]} programs (translation units) of {len(set(trainer.corpus.projects))} projects at optimisation levels {", ".join(training["levels"])}:
-{len(trainer.corpus)} modules after removing duplicates, {training["modules"]} of {training["projects"]} projects for training. Statements are normalised at level
-`{config.tokenizer.normalisation}`; {training["distinct_statements"]} distinct ones, drawn by count to the power {trainer.config.frequency_temper}.
-
-## Training
-MLM ({trainer.config.mlm.steps} steps of {trainer.config.mlm.batch} statements), GAE ({trainer.config.gae.steps} of {trainer.config.gae.batch} graphs), IR-graph matching
-({trainer.config.igm.steps} of {trainer.config.igm.batch} pairs; the text encoder stays fixed). {training["hours"]} hours on {trainer.config.threads} CPU thread(s), seed {trainer.config.seed}.
-Graphs of more than {trainer.config.max_nodes} nodes were left out of GAE and matching.
-
-## Held-out figures
-Measured on the shipped float16 weights, on {figures["data"]["modules"]} modules of projects never trained on: {", ".join(figures["data"]["projects"])}.
-The tokenizer was trained on statements of all projects, these included. The baselines were {figures["baselines"]} and come with
-the model (`baselines.safetensors`): `mirenc models evaluate {name} --ir FOLDER` gives the same figures for other IR.
-
-| Figure | Model | Baselines |
-|---|---|---|
-{rows}
-
-GAE negatives join endpoints of the same flow in the same module, so they cannot be told apart by node kind.
-
-## Limits
-A small model: use it to build on the tools, and expect a larger one to be better. Vectors of two modules are alike because both are IR:
-rank by cosine, do not threshold it. At level `locals` the order of operands and of branch targets is not seen: `sub %x, %y` and
-`sub %y, %x` have one statement, and the GCN takes edges without position or direction. A language absent from the data above embeds, but
-was not trained on.
-"""
+def _hardware(trainer: Trainer) -> str:
+    """What the last process of the run was on."""
+    count = trainer.processes.count
+    if trainer.device.type == "cuda":
+        kind = torch.cuda.get_device_name(trainer.device)
+    else:
+        kind = f"{trainer.config.threads} thread(s) of an {platform.machine()} CPU"
+    return kind if count == 1 else f"{count} x {kind}"

@@ -1,0 +1,92 @@
+"""The model card: what a model was made from and how, what it scored, and what it cannot do."""
+
+from __future__ import annotations
+
+from mirenc import __version__
+from mirenc.pretraining.evaluation import Figures, figure_rows
+from mirenc.pretraining.trainer import Trainer
+
+__all__ = ["model_card"]
+
+
+def model_card(name: str, trainer: Trainer, figures: Figures) -> str:
+    """Markdown text; every figure in it is in ``figures``."""
+    return "\n".join(
+        [
+            f"# {name}\n",
+            _architecture(trainer),
+            "## Data",
+            _data(trainer, figures),
+            "## Training",
+            _training(trainer, figures),
+            "## Held-out figures",
+            _figures(name, figures),
+            "## Limits",
+            _limits(trainer),
+        ]
+    )
+
+
+def _architecture(trainer: Trainer) -> str:
+    config = trainer.model_config
+    text, graph = config.text, config.graph
+    return f"""Made with mirenc {__version__}. Text encoder: {text.layers} layers, hidden {text.hidden}, {text.heads} heads; graph encoder: GCN
+{text.hidden} -> {graph.hidden} -> {graph.out}; WordPiece vocabulary {config.tokenizer.vocab_size}; {trainer.model.parameter_count():,} parameters, stored as
+float16. A module's vector has {text.hidden} (text) + {graph.out} (graph) components.
+"""
+
+
+def _data(trainer: Trainer, figures: Figures) -> str:
+    training = figures["training"]
+    languages = ", ".join(f"{language} {count}" for language, count in training["languages"].items())
+    return f"""{training["programs_in_corpus"]} programs (translation units) of {len(set(trainer.corpus.projects))} projects at optimisation levels
+{", ".join(training["levels"])}: {len(trainer.corpus)} modules after removing duplicates ({languages}), {training["modules"]} of {training["projects"]} projects
+for training. Statements are normalised at level `{trainer.model_config.tokenizer.normalisation}`; {training["distinct_statements"]} distinct ones, drawn by
+count to the power {trainer.config.frequency_temper}.
+"""
+
+
+def _training(trainer: Trainer, figures: Figures) -> str:
+    config, training = trainer.config, figures["training"]
+    if config.schedule == "joint":
+        stages = f"MLM, GAE and matching together, {config.mlm.steps} steps of {config.mlm.batch} statements and {config.igm.batch} graphs"
+    else:
+        stages = (
+            f"MLM ({config.mlm.steps} steps of {config.mlm.batch} statements, {config.mask_share:.0%} of the tokens masked), "
+            f"GAE ({config.gae.steps} of {config.gae.batch} graphs),\nIR-graph matching ({config.igm.steps} of {config.igm.batch} "
+            f"pairs, {config.hard_negatives:.0%} of the steps with graphs of nearly equal size; the text encoder stays fixed)"
+        )
+    white = trainer.model_config.pooling.whiten
+    whitened = " Pooled vectors are whitened by a map fitted on training modules." if white else ""
+    return f"""{stages}.
+Optimiser {config.optimiser}, {config.precision} matrix products, seed {config.seed}; {training["hours"]} hours on {training["hardware"]}. Graphs of more than
+{config.max_nodes} nodes were left out of GAE and matching.{whitened}
+"""
+
+
+def _figures(name: str, figures: Figures) -> str:
+    data = figures["data"]
+    rows = "\n".join(f"| {' | '.join(row)} |" for row in figure_rows(figures))
+    return f"""Measured on the shipped float16 weights, on {data["modules"]} modules of projects never trained on: {", ".join(data["projects"])}.
+15 % of the tokens are masked. The tokenizer was trained on statements of all projects, these included. The baselines were
+{figures["baselines"]} and come with the model (`baselines.safetensors`): `mirenc models evaluate {name} --ir FOLDER` gives
+the same figures for other IR.
+
+| Figure | Model | Baselines |
+|---|---|---|
+{rows}
+
+GAE negatives join endpoints of the same flow in the same module, so they cannot be told apart by node kind.
+"""
+
+
+def _limits(trainer: Trainer) -> str:
+    alike = (
+        ""
+        if trainer.model_config.pooling.whiten
+        else "Vectors of two modules are alike because both are IR: rank by cosine, do not threshold it. "
+    )
+    return f"""{alike}At level `locals` the order of operands and of branch targets is not seen: `sub %x, %y` and `sub %y, %x`
+have one statement, and the GCN takes edges without position or direction. A language absent from the data above embeds, but was
+not trained on.
+"""
