@@ -210,10 +210,16 @@ COLUMNS = {
 
 
 def table(record: dict[str, Any]) -> str:
-    """Mean and spread (standard deviation over the seeds) of every figure, as markdown."""
+    """Mean and spread (standard deviation) as markdown, over the seeds that all variants of a level have."""
+    variants = dict.fromkeys(key.rpartition(" | ")[0] for key in record)
     lines = [f"| Variant | {' | '.join(COLUMNS.values())} | Seeds |", f"|{'---|' * (len(COLUMNS) + 2)}"]
-    for variant in dict.fromkeys(key.rpartition(" | ")[0] for key in record):
-        runs = [run for key, run in record.items() if key.rpartition(" | ")[0] == variant]
+    for variant in variants:
+        level = variant.partition(" | ")[0]
+        runs_of = [
+            {key.rpartition(" | ")[2] for key in record if key.rpartition(" | ")[0] == other} for other in variants
+        ]
+        same = [own for other, own in zip(variants, runs_of, strict=True) if other.partition(" | ")[0] == level]
+        runs = [record[f"{variant} | {seed}"] for seed in sorted(set.intersection(*same))]
         level, _, name = variant.partition(" | ")
         cells = [f"{np.mean([r[c] for r in runs]):.3f} ± {np.std([r[c] for r in runs]):.3f}" for c in COLUMNS]
         shown = name if level == "locals" else f"normalisation: {level}"

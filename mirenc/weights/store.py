@@ -36,7 +36,7 @@ __all__ = [
     "verify_files",
 ]
 
-DEFAULT_MODEL = "mirenc-tiny"
+DEFAULT_MODEL = "mirenc-base"
 FORMAT = 1
 _HOME = Path(__file__).parent
 _REQUIRED = ("config.json", "tokenizer.json", "model.safetensors")

@@ -98,17 +98,17 @@ def find_level_pairs(root: Path, files: Iterable[Path]) -> list[tuple[Path, Path
 def function_views(encoder: Encoder, module: IRModule) -> dict[str, FunctionView]:
     """The module's functions of at least `MIN_INSTRUCTIONS` instructions, by name."""
     embedding = encoder.embed_parts(module, level="function")
-    row = {name: number for number, name in enumerate(embedding.functions)}
     statements = statements_of(module, encoder.tokenizer.config.normalisation)
     views = {}
-    for header in module.headers:
-        if header.is_declaration or header.last - header.first < MIN_INSTRUCTIONS:
+    defined = [header for header in module.headers if not header.is_declaration]  # one row each, in this order
+    for row, header in enumerate(defined):
+        if header.last - header.first < MIN_INSTRUCTIONS:
             continue
         inside = range(header.first, header.last)
         texts = [statements[statements.first_instruction + number] for number in inside]
         views[header.name] = FunctionView(
-            text=embedding.text[row[header.name]],
-            graph=embedding.graph[row[header.name]],
+            text=embedding.text[row],
+            graph=embedding.graph[row],
             opcodes=Counter(module.forms[module.arrays.form[number]].opcode for number in inside),
             statements=Counter(texts),
             sequence=hashlib.blake2b("\n".join(texts).encode("utf-8", "surrogateescape"), digest_size=16).digest(),

@@ -167,3 +167,13 @@ def test_retrieval_of_the_fixtures(encoder: Encoder, levels_folder: Path) -> Non
         assert 0 < found[part]["mrr"] <= 1
     # Its statements name the functions it calls: far better than chance.
     assert found["bag_of_statements"]["recall_at_1"] > 0.3
+
+
+def test_names_in_quotes_are_functions_too(encoder: Encoder) -> None:
+    body = "\n".join(
+        f"  %v{number} = add i32 %{'v' + str(number - 1) if number else 'x'}, {number}" for number in range(6)
+    )
+    text = "".join(f"define i32 @{name}(i32 %x) {{\n{body}\n  ret i32 %v5\n}}\n" for name in ('"odd name$_0"', "plain"))
+    views = function_views(encoder, parse_ir(text))
+    assert set(views) == {'"odd name$_0"', "plain"}
+    assert np.array_equal(views["plain"].text, views['"odd name$_0"'].text)
