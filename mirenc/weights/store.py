@@ -71,7 +71,8 @@ class ModelFiles:
 
     @cached_property
     def parameter_count(self) -> int:
-        return sum(array.size for array in self.weights.values())
+        """Trained numbers: whitening maps, fitted afterwards, do not count."""
+        return sum(array.size for name, array in self.weights.items() if not name.startswith("whiten_"))
 
 
 def list_models() -> list[str]:
