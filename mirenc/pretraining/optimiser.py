@@ -1,7 +1,7 @@
 """AdamW, or Muon for the Transformer's matrices and AdamW for the rest.
 
-Muon (K. Jordan 2024; torch's implementation) makes each update of a matrix orthogonal. At equal time it took the
-text encoder from 47.6 to 53.5 % MLM accuracy in a first comparison (pretrain/README.md).
+Muon (K. Jordan 2024; torch's implementation) makes each update of a matrix orthogonal. At equal CPU time a small
+text encoder had 61.3 % MLM accuracy with it, 47.6 % with AdamW at one learning rate (pretrain/README.md).
 """
 
 from __future__ import annotations
