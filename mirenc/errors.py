@@ -11,6 +11,7 @@ __all__ = [
     "CompileError",
     "ConfigError",
     "GraphError",
+    "HeadError",
     "IRFileError",
     "IRParseError",
     "IRResourceError",
@@ -18,6 +19,7 @@ __all__ = [
     "MissingExtraError",
     "ModelError",
     "NoFunctionBodyError",
+    "TaskError",
     "TokenizerError",
     "ToolchainError",
 ]
@@ -104,9 +106,17 @@ class ModelError(MirencError, ValueError):
     """A model folder, name or checksum is wrong, or two parts do not belong together."""
 
 
+class HeadError(ModelError):
+    """A head's folder is missing, damaged or of another release, or a head does not fit what it is given."""
+
+
 class ConfigError(MirencError, ValueError):
     """A configuration has an unknown key or a value out of range."""
 
 
 class MissingExtraError(MirencError, ImportError):
     """A feature needs an optional dependency; the message names the extra to install."""
+
+
+class TaskError(MirencError, ValueError):
+    """A task's data, features or name is not usable; the message names the row or the key."""

@@ -1,0 +1,216 @@
+"""`IREmbedder`: IR in, features out, as a scikit-learn transformer, so that a pipeline begins with files.
+
+    make_pipeline(IREmbedder(), MLPHead()).fit(["a.ll", "b.bc"], ["CPU", "GPU"])
+
+It learns nothing: the model was trained long before. The model is loaded when it is first needed and shared by all
+embedders of the process, so a clone, a grid search or a worker process carries a few parameters and no weights.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import warnings
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Literal, Self, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mirenc.encoder import PARTS, Encoder, IRInput, Part, load
+from mirenc.errors import ConfigError, MirencError, MissingExtraError
+from mirenc.ir import IRModule
+from mirenc.weights import find_model
+
+try:
+    from sklearn.base import BaseEstimator, TransformerMixin
+    from sklearn.utils import Tags
+except ImportError as error:
+    raise MissingExtraError(
+        f"IREmbedder needs scikit-learn 1.7 or later ({error}). Type: pip install 'mirenc[tasks]'"
+    ) from None
+
+__all__ = ["IREmbedder", "UnreadableIRWarning"]
+
+OnError = Literal["raise", "nan"]
+Inputs = Iterable[IRInput] | NDArray[Any]
+_NAMED = 5  # files a warning names
+
+
+class UnreadableIRWarning(UserWarning):
+    """Some inputs could not be embedded; their rows are NaN."""
+
+
+@functools.lru_cache(maxsize=4)
+def _shared_encoder(home: Path, changed: int, device: str, cache: bool | str) -> Encoder:
+    """The model in a folder; ``changed`` (ns) makes a model that was trained anew another one."""
+    return load(home, device=device, cache=cache)
+
+
+class IREmbedder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn carries no types
+    """Embed modules: one row for each input.
+
+    Parameters
+    ----------
+    model : str or path, optional
+        A packaged model's name or a model folder; the default model if left out.
+    part : str
+        ``text`` (H columns), ``graph`` (d) or ``both`` (H + d).
+    whiten : bool
+        False gives plain means, as `Encoder.embed` does.
+    cache : bool or path
+        Keep vectors in the user's cache folder (True), in this folder, or not (False).
+    device : str
+        ``cpu``, or a torch device such as ``cuda``.
+    on_error : str
+        ``raise``: the first input that cannot be read ends the work; ``nan``: its row is NaN, and one warning names
+        all such inputs.
+
+    Attributes
+    ----------
+    n_features_out_ : int
+        Columns of the output; set by `fit`.
+    """
+
+    def __init__(
+        self,
+        model: str | os.PathLike[str] | None = None,
+        *,
+        part: Part = "both",
+        whiten: bool = True,
+        cache: bool | str | os.PathLike[str] = True,
+        device: str = "cpu",
+        on_error: OnError = "raise",
+    ) -> None:
+        self.model = model
+        self.part = part
+        self.whiten = whiten
+        self.cache = cache
+        self.device = device
+        self.on_error = on_error
+
+    def fit(self, X: Inputs, y: Any = None) -> Self:
+        """Check the parameters and note the number of columns; nothing is learned and no input is read.
+
+        Raises
+        ------
+        ConfigError
+            Unknown part or on_error.
+        ModelError
+            No such model, or a damaged one.
+        """
+        self.n_features_out_ = len(self._columns(self._encoder()))
+        return self
+
+    def transform(self, X: Inputs) -> NDArray[np.float32]:
+        """Vectors of the inputs.
+
+        Parameters
+        ----------
+        X : n paths, IR texts, bitcode bytes or IRModules
+            A list, or an array or table of shape (n,) or (n, 1). Which strings are text: `Encoder.read`.
+
+        Returns
+        -------
+        (n, D) float32
+
+        Raises
+        ------
+        ConfigError
+            A parameter, the shape of ``X`` or the type of one of its items.
+        ModelError
+            No such model, or a damaged one.
+        MirencError
+            With ``on_error="raise"``: an input cannot be read; see `mirenc.read_ir`.
+
+        Warns
+        -----
+        UnreadableIRWarning
+            With ``on_error="nan"``: names the inputs that cannot be read.
+        """
+        encoder = self._encoder()
+        items = _items(X)
+        out = np.full((len(items), len(self._columns(encoder))), np.nan, dtype=np.float32)
+        failed: dict[Any, str] = {}
+        known: dict[Any, int] = {}  # one program on several inputs is several rows, but is embedded once
+        for row, item in enumerate(items):
+            key = id(item) if isinstance(item, IRModule) else item
+            if key in known:
+                out[row] = out[known[key]]
+                continue
+            known[key] = row
+            try:
+                out[row] = encoder.embed(item, part=self.part, whiten=self.whiten)
+            except MirencError as error:
+                if self.on_error == "raise":
+                    error.add_note(f"IREmbedder: input {row} of {len(items)}")
+                    raise
+                failed[key] = _complaint(item, row, error)
+        if failed:
+            listed = list(failed.values())
+            more = f"; and {len(listed) - _NAMED} more" if len(listed) > _NAMED else ""
+            warnings.warn(
+                f"{len(listed)} inputs cannot be embedded, their rows are NaN: {'; '.join(listed[:_NAMED])}{more}. "
+                "Leave them out, or set on_error='raise' to stop at the first",
+                UnreadableIRWarning,
+                stacklevel=3,  # past scikit-learn's wrapper, to the caller's line
+            )
+        return out
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """(D,) object array of names: text_0, text_1, ..., graph_0, ...; ``input_features`` is not used."""
+        return np.array(self._columns(self._encoder()), dtype=object)
+
+    def _columns(self, encoder: Encoder) -> list[str]:
+        widths = {"text": encoder.text_dimension, "graph": encoder.graph_dimension}
+        parts = widths if self.part == "both" else [self.part]
+        return [f"{part}_{column}" for part in parts for column in range(widths[part])]
+
+    def _encoder(self) -> Encoder:
+        for name, allowed in (("part", PARTS), ("on_error", get_args(OnError))):
+            if getattr(self, name) not in allowed:
+                raise ConfigError(f"unknown {name} {getattr(self, name)!r}; available: {', '.join(allowed)}")
+        home = find_model(self.model).resolve()
+        changed = max((file.stat().st_mtime_ns for file in home.iterdir()), default=0)
+        cache = self.cache if isinstance(self.cache, bool) else os.fspath(self.cache)
+        return _shared_encoder(home, changed, str(self.device), cache)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.requires_fit = False
+        tags.no_validation = True  # inputs are files and texts, which scikit-learn's checks of numbers would refuse
+        tags.input_tags.one_d_array = True
+        tags.input_tags.two_d_array = False
+        tags.input_tags.string = True
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+
+def _items(inputs: Inputs) -> list[IRInput]:
+    """The inputs as a list, out of a list, an array, or a column of a table."""
+    if isinstance(inputs, (str, bytes, os.PathLike, IRModule)):
+        raise ConfigError(f"a single {type(inputs).__name__} is not a list of inputs. Type: transform([x])")
+    given: Iterable[Any]
+    if hasattr(inputs, "__array__"):
+        array = np.asarray(inputs, dtype=object)
+        if array.ndim != 1 and not (array.ndim == 2 and array.shape[1] == 1):
+            raise ConfigError(f"inputs have shape {array.shape}; allowed: (n,) or (n, 1), a path or text in each row")
+        given = array.ravel().tolist()
+    else:
+        given = (item[0] if isinstance(item, (list, tuple)) and len(item) == 1 else item for item in inputs)
+    items = list(given)
+    for row, item in enumerate(items):
+        if not isinstance(item, (str, bytes, os.PathLike, IRModule)):
+            raise ConfigError(
+                f"input {row} is of type {type(item).__name__}; allowed: a path, IR text, bitcode bytes or an IRModule"
+            )
+    return items
+
+
+def _complaint(item: IRInput, row: int, error: MirencError) -> str:
+    """One line on an input that cannot be read, beginning with its path, or its row where it has none."""
+    reason = str(error).partition("\n")[0]
+    named = isinstance(item, os.PathLike) or (isinstance(item, str) and "\n" not in item)
+    name = str(item) if named else f"input {row}"
+    return reason if reason.startswith(name) else f"{name}: {reason}"

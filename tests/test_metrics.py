@@ -1,0 +1,73 @@
+"""Figures of decisions, worked out by hand."""
+
+import numpy as np
+import pytest
+
+from mirenc.metrics import (
+    chosen_costs,
+    clip_to_measured,
+    decision_figures,
+    geometric_mean,
+    group_interval,
+    macro_f1,
+    oracle_choice,
+)
+
+COSTS = np.array([[4.0, 2.0, 1.0], [1.0, 2.0, np.nan], [3.0, np.nan, np.nan]])
+
+
+def test_the_oracle_takes_the_least_measured_cost() -> None:
+    assert oracle_choice(COSTS).tolist() == [2, 0, 0]
+
+
+def test_an_unmeasured_choice_becomes_the_largest_measured_below() -> None:
+    assert clip_to_measured(COSTS, np.array([2, 2, 2])).tolist() == [2, 1, 0]
+    assert clip_to_measured(COSTS, np.array([1, 0, 1])).tolist() == [1, 0, 0]
+    assert chosen_costs(COSTS, np.array([1, 2, 2])).tolist() == [2.0, 2.0, 3.0]
+
+
+def test_a_choice_below_all_measured_ones_takes_the_first_measured() -> None:
+    costs = np.array([[np.nan, 5.0, 7.0]])
+    assert clip_to_measured(costs, np.array([0])).tolist() == [1]
+
+
+def test_figures_by_hand() -> None:
+    figures = decision_figures(COSTS, np.array([2, 2, 0]), COSTS[:, 0])
+    assert figures["accuracy"] == pytest.approx(2 / 3)
+    assert figures["speedup_geometric"] == pytest.approx((4 * 0.5 * 1) ** (1 / 3))
+    assert figures["speedup_arithmetic"] == pytest.approx((4 + 0.5 + 1) / 3)
+    assert figures["oracle_geometric"] == pytest.approx(4 ** (1 / 3))
+    assert figures["oracle_arithmetic"] == pytest.approx(2.0)
+    assert figures["oracle_share"] == pytest.approx(0.5 ** (1 / 3))
+    assert figures["error_rate"] == pytest.approx(1 / 3)
+    assert figures["slowdowns"] == pytest.approx(1 / 3)
+
+
+def test_a_cost_within_one_per_cent_is_no_slowdown() -> None:
+    costs = np.array([[1.0, 1.005], [1.0, 1.02]])
+    assert decision_figures(costs, np.array([1, 1]), costs[:, 0])["slowdowns"] == 0.5
+
+
+def test_macro_f1_counts_classes_alike() -> None:
+    truth, choice = np.array([0, 0, 0, 1]), np.array([0, 0, 0, 0])
+    assert macro_f1(truth, choice) == pytest.approx((6 / 7 + 0) / 2)
+    assert macro_f1(truth, truth) == 1.0
+
+
+def test_geometric_mean_of_a_gain_and_its_inverse_is_one() -> None:
+    assert geometric_mean(np.array([4.0, 0.25])) == pytest.approx(1.0)
+
+
+def test_the_interval_is_wider_when_samples_come_in_groups() -> None:
+    generator = np.random.default_rng(1)
+    hits = np.repeat(generator.integers(0, 2, 40), 10).astype(float)
+    alone = group_interval(hits, np.arange(400))
+    together = group_interval(hits, np.repeat(np.arange(40), 10))
+    assert together[1] - together[0] > 2 * (alone[1] - alone[0])
+    assert together[0] < hits.mean() < together[1]
+
+
+def test_the_interval_of_a_constant_is_a_point_and_statistic_applies() -> None:
+    low, high = group_interval(np.full(6, np.log(2.0)), np.arange(6), statistic=np.exp)
+    assert low == pytest.approx(2.0)
+    assert high == pytest.approx(2.0)
