@@ -1,0 +1,168 @@
+"""``mirenc datasets``: what published datasets there are, fetching them, and checking them."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mirenc.cli import common
+
+if TYPE_CHECKING:
+    from mirenc.tasks.datasets import FetchPlan
+
+app = typer.Typer(help="List, fetch and verify published datasets.", no_args_is_help=True)
+
+Names = Annotated[
+    list[str], typer.Argument(metavar="NAME", help="Dataset, as `list` names it; several go.", show_default=False)
+]
+Data = Annotated[
+    Path | None,
+    typer.Option("--data", help="Folder that holds the datasets. [default: $MIRENC_DATA, then the user's data folder]"),
+]
+
+_SHOWN = 10  # findings of one dataset that are told one by one
+
+
+@app.command("list")
+def list_(
+    as_json: Annotated[bool, typer.Option("--json", help="JSON instead of a table.")] = False,
+    data: Data = None,
+) -> None:
+    """Datasets with their licences, and where they are on this machine."""
+    from mirenc.tasks.datasets import DATASETS
+    from mirenc.tasks.datasets.places import find_folder
+
+    folders = {name: find_folder(name, data) for name in DATASETS}
+    if as_json:
+        entries = [
+            {
+                "name": dataset.name,
+                "title": dataset.title,
+                "licence": dataset.licence,
+                "source": dataset.source,
+                "files": len(dataset.files),
+                "megabytes": dataset.megabytes,
+                "folder": None if folders[name] is None else str(folders[name]),
+            }
+            for name, dataset in DATASETS.items()
+        ]
+        typer.echo(json.dumps(entries, indent=1))
+        return
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table("name", "title", "licence", "files", "present", show_lines=True)
+    table.columns[0].no_wrap = True
+    table.columns[-1].overflow = "fold"  # a path is one word, and half of one is of no use
+    for name, dataset in DATASETS.items():
+        size = f"{len(dataset.files)}\n{dataset.megabytes:g} MB"
+        # Text: brackets in a title or a path are no markup.
+        cells = (name, dataset.title, dataset.licence, size, str(folders[name] or "no"))
+        table.add_row(*map(Text, cells))
+    Console().print(table)
+
+
+@app.command()
+def fetch(
+    names: Names,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Accept the licences without being asked.")] = False,
+    data: Data = None,
+) -> None:
+    """Download datasets from their public addresses.
+
+    What is there already is not fetched again; what differs from the published files is replaced.
+    """
+    from mirenc.tasks.datasets import DatasetError, get_dataset, plan_fetch
+    from mirenc.tasks.datasets import fetch as fetch_files
+
+    for name in names:
+        get_dataset(name)  # a mistyped name is told before anything is fetched
+    failed: list[str] = []
+    for name in dict.fromkeys(names):
+        plan = plan_fetch(name, data)
+        total = len(plan.dataset.files)
+        if plan.wanted:
+            _ask(plan, yes)
+            with common.progress(name, len(plan.wanted)) as advance:
+                failures = fetch_files(plan, advance=advance)
+            _tell([f"{name}: {failure.file}: {failure.reason}" for failure in failures])
+            if failures:
+                failed.append(f"{len(failures)} of {total} files of {name}")
+                continue
+        fetched = f"{len(plan.wanted)} fetched" if plan.wanted else "all there already"
+        typer.echo(f"{name}: {total} files in {plan.folder} ({fetched})")
+    if failed:
+        raise DatasetError(
+            f"{', '.join(failed)} could not be fetched (listed above); the others were delivered. "
+            "Type the command again to fetch what is missing"
+        )
+
+
+def _ask(plan: FetchPlan, yes: bool) -> None:
+    """Show whose data these are under which licence, and go on only with consent."""
+    from mirenc.tasks.datasets import DatasetError
+
+    dataset = plan.dataset
+    typer.echo(
+        f"{dataset.name}: {dataset.title}\n"
+        f"  licence: {dataset.licence}\n"
+        f"  source:  {dataset.source}\n"
+        f"  to:      {plan.folder}\n"
+        f"  {len(plan.wanted)} of {len(dataset.files)} files to fetch; all are {dataset.megabytes:g} MB",
+        err=True,
+    )
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise DatasetError(
+            f"fetching {dataset.name} means accepting the licence above, and nobody can be asked here (no terminal). "
+            f"Type: mirenc datasets fetch {dataset.name} --yes"
+        )
+    if not typer.confirm("Fetch it under this licence?", err=True):
+        typer.echo("mirenc: nothing was fetched", err=True)
+        raise typer.Exit(1)
+
+
+def _tell(lines: list[str]) -> None:
+    """Warnings, one a line; of many, the first."""
+    for line in lines[:_SHOWN]:
+        print(f"mirenc: warning: {line}", file=sys.stderr)
+    if len(lines) > _SHOWN:
+        print(f"mirenc: warning: ... and {len(lines) - _SHOWN} more", file=sys.stderr)
+
+
+@app.command()
+def verify(names: Names, data: Data = None) -> None:
+    """Compare datasets on disk with the published checksums."""
+    from mirenc.tasks.datasets import DatasetError, content_hash, dataset_folder, get_dataset
+    from mirenc.tasks.datasets import verify as verify_files
+
+    for name in names:
+        get_dataset(name)
+    wrong: list[str] = []
+    for name in dict.fromkeys(names):
+        findings = verify_files(name, data)
+        folder = dataset_folder(name, data)
+        bad = [finding for finding in findings if finding.status != "ok"]
+        _tell(
+            [
+                f"{name}: {finding.status}: {finding.file}" + (f" ({finding.detail})" if finding.detail else "")
+                for finding in bad
+            ]
+        )
+        if bad:
+            wrong.append(f"{len(bad)} of {len(findings)} files of {name} in {folder}")
+        else:
+            typer.echo(
+                f"{name}: {len(findings)} files as published in {folder} (content {content_hash(name, data)[:12]})"
+            )
+    if wrong:
+        raise DatasetError(
+            f"{'; '.join(wrong)} are not as published (listed above). "
+            "Remove what is extra; for the rest, type: mirenc datasets fetch NAME"
+        )

@@ -1,0 +1,25 @@
+"""Tasks: decisions about code, with measured costs, honest protocols and baselines; and the datasets they are made of.
+
+A shipped task is one file of this package; a task of your own is one file of yours (`mirenc.tasks.base`).
+"""
+
+from __future__ import annotations
+
+from mirenc.tasks.base import Task, get_task, list_tasks, load_task_file
+from mirenc.tasks.data import TaskData, TaskSample
+from mirenc.tasks.evaluation import evaluate
+from mirenc.tasks.protocols import Protocol
+from mirenc.tasks.report import TaskReport, load_report
+
+__all__ = [
+    "Protocol",
+    "Task",
+    "TaskData",
+    "TaskReport",
+    "TaskSample",
+    "evaluate",
+    "get_task",
+    "list_tasks",
+    "load_report",
+    "load_task_file",
+]

@@ -1,0 +1,67 @@
+"""Where datasets lie: a folder given, ``MIRENC_DATA``, or the user's data folder."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from mirenc.tasks.datasets.reading import archive_path, file_path
+from mirenc.tasks.datasets.registry import Dataset, DatasetError, get_dataset
+
+__all__ = ["data_root", "dataset_folder", "find_folder"]
+
+
+def data_root(data_dir: str | os.PathLike[str] | None = None) -> Path:
+    """The folder that holds the datasets' folders; it need not exist.
+
+    Parameters
+    ----------
+    data_dir : path, optional
+        Taken as it is. Without it, ``$MIRENC_DATA``; without that, ``mirenc/datasets`` in the platform's folder for
+        user data, where `fetch` puts what it gets.
+    """
+    given = data_dir or os.environ.get("MIRENC_DATA")
+    if given:
+        return Path(given).expanduser()
+    from platformdirs import user_data_path
+
+    return user_data_path("mirenc") / "datasets"
+
+
+def _holds(folder: Path, dataset: Dataset, *, tables_only: bool) -> bool:
+    if any(file_path(folder, name) for name in dataset.tables):
+        return True
+    if tables_only and dataset.tables:
+        return False
+    return any(archive_path(folder, name) for name in dataset.archives)
+
+
+def find_folder(name: str, data_dir: str | os.PathLike[str] | None = None) -> Path | None:
+    """`dataset_folder`, or None where there is none."""
+    dataset = get_dataset(name)
+    root = data_root(data_dir)
+    if _holds(root / name, dataset, tables_only=False):
+        return root / name
+    # Archives of several datasets have the same name (kernels_ir); in a folder of another name, tables must tell.
+    return root if _holds(root, dataset, tables_only=True) else None
+
+
+def dataset_folder(name: str, data_dir: str | os.PathLike[str] | None = None) -> Path:
+    """The folder of a dataset: ``data_root(data_dir)/name``, or the root itself if the files lie in it.
+
+    Raises
+    ------
+    DatasetError
+        Unknown dataset, or none of its files is there.
+    """
+    found = find_folder(name, data_dir)
+    if found is not None:
+        return found
+    dataset, root = get_dataset(name), data_root(data_dir)
+    wanted = ", ".join((*dataset.tables, *(f"{archive}/" for archive in dataset.archives)))
+    state = "" if root.is_dir() else f" ({root} does not exist)"
+    raise DatasetError(
+        f"dataset {name!r} is not here: looked for {wanted} in {root / name} and in {root}{state}. "
+        f"Type: mirenc datasets fetch {name}. Where the data are already, set MIRENC_DATA to the folder that holds "
+        f"{name}/, or give it with --data (Python: data_dir=)"
+    )

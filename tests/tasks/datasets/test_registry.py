@@ -1,0 +1,105 @@
+"""The registry: each shipped entry is complete, a broken one is refused with its place, a mistyped name helped."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import mirenc.tasks.datasets
+from mirenc.errors import MirencError
+from mirenc.tasks.datasets import DATASETS, DatasetError, get_dataset, load_dataset
+
+HOME = Path(mirenc.tasks.datasets.__file__).parent
+ENTRY = """
+name = "mine"
+title = "Mine"
+licence = "MIT"
+source = "https://example.org"
+megabytes = 1.5
+[urls]
+"x.csv" = "https://example.org/v1/y.csv"
+"ir/" = "https://example.org/v1/kernels/"
+"""
+SUMS = f"{'a' * 64}  x.csv\n{'b' * 64}  ir/one two.ll\n"
+
+
+def write(folder: Path, entry: str = ENTRY, sums: str = SUMS) -> Path:
+    (folder / "mine.toml").write_text(entry, encoding="utf-8")
+    (folder / "mine.sha256").write_text(sums, encoding="utf-8")
+    return folder / "mine.toml"
+
+
+def test_every_entry_has_checksums_sorted_by_name_and_is_registered_under_its_own_name() -> None:
+    entries = {path.stem for path in HOME.glob("*.toml")}
+    assert entries == {path.stem for path in HOME.glob("*.sha256")} == set(DATASETS)
+    for name, dataset in DATASETS.items():
+        assert dataset.name == name
+        lines = (HOME / f"{name}.sha256").read_text(encoding="utf-8").splitlines()
+        names = [line.split("  ", 1)[1] for line in lines]
+        assert names == sorted(set(names)) == [file.name for file in dataset.files]
+        assert all(file.url.startswith("https://") for file in dataset.files)
+
+
+@pytest.mark.parametrize(("name", "tables", "members"), [("device_mapping", 4, 669), ("thread_coarsening", 2, 17)])
+def test_the_published_datasets_are_whole(name: str, tables: int, members: int) -> None:
+    dataset = get_dataset(name)
+    assert len(dataset.tables) == tables
+    assert dataset.archives == ("kernels_ir",)
+    assert len(dataset.below("kernels_ir")) == members
+    assert len(dataset.files) == tables + members
+
+
+def test_addresses_are_those_of_pinned_commits() -> None:
+    urls = {file.name: file.url for file in get_dataset("device_mapping").files}
+    repositories = "https://raw.githubusercontent.com"
+    assert urls["cgo17-amd.680.csv"] == (
+        f"{repositories}/ChrisCummins/phd/aab7f16bd1f3546f81e349fc6e2325fb17beb851"
+        "/datasets/opencl/device_mapping/amd.csv"
+    )
+    assert urls["kernels_ir/npb-3.3-BT-add_A.ll"] == (
+        f"{repositories}/IITH-Compilers/IR2Vec/76b3142a5d845d9d7caef548698f47a7a372e8c8"
+        "/experiments/Device_Mapping/data/kernels_ir/npb-3.3-BT-add_A.ll"
+    )
+
+
+def test_a_file_gets_the_address_of_its_part(tmp_path: Path) -> None:
+    dataset = load_dataset(write(tmp_path))
+    assert [(file.name, file.url) for file in dataset.files] == [
+        ("ir/one two.ll", "https://example.org/v1/kernels/one%20two.ll"),
+        ("x.csv", "https://example.org/v1/y.csv"),
+    ]
+    assert (dataset.tables, dataset.archives) == (("x.csv",), ("ir",))
+
+
+@pytest.mark.parametrize(
+    ("entry", "sums", "phrase"),
+    [
+        (ENTRY.replace('"Mine"', "Mine"), SUMS, "no TOML"),
+        (ENTRY.replace("licence", "license"), SUMS, "no key 'licence'"),
+        ('colour = "red"\n' + ENTRY, SUMS, "unknown key 'colour'"),
+        (ENTRY.replace("1.5", '"large"'), SUMS, "megabytes is 'large'"),
+        (ENTRY.replace("https://example.org/v1/y.csv", "y.csv"), SUMS, "address of 'x.csv' is 'y.csv'"),
+        (ENTRY, SUMS + "abc  z.csv\n", "line 3: 'abc  z.csv' is no checksum"),
+        (ENTRY, SUMS + f"{'c' * 64}  z.csv\n", "line 3: mine.toml has no address for 'z.csv'"),
+        (ENTRY, SUMS + f"{'c' * 64}  bc/z.bc\n", "no address for 'bc/'"),
+    ],
+)
+def test_a_broken_entry_is_refused(tmp_path: Path, entry: str, sums: str, phrase: str) -> None:
+    with pytest.raises(DatasetError) as caught:
+        load_dataset(write(tmp_path, entry, sums))
+    assert phrase in str(caught.value)
+    assert str(tmp_path) in str(caught.value)
+
+
+@pytest.mark.parametrize("mistyped", ["device-maping", "Device_Mapping", "devicemapping"])
+def test_a_mistyped_name_gets_the_nearest_one(mistyped: str) -> None:
+    with pytest.raises(DatasetError, match="did you mean 'device_mapping'") as caught:
+        get_dataset(mistyped)
+    assert isinstance(caught.value, MirencError)
+    assert isinstance(caught.value, OSError)
+
+
+def test_a_name_like_no_other_gets_the_list() -> None:
+    with pytest.raises(DatasetError, match="unknown dataset 'xyz'; available: device_mapping, thread_coarsening"):
+        get_dataset("xyz")
