@@ -25,7 +25,10 @@ _HOME = {
     "ProgramGraph": "mirenc.graph",
     "ReadOptions": "mirenc.ir",
     "build_graph": "mirenc.graph",
+    "evaluate": "mirenc.tasks",
+    "get_task": "mirenc.tasks",
     "list_models": "mirenc.weights",
+    "list_tasks": "mirenc.tasks",
     "load": "mirenc.encoder",
     "make_sample": "mirenc.sample",
     "parse_ir": "mirenc.ir",
@@ -42,6 +45,7 @@ if TYPE_CHECKING:
     from mirenc.graph import ProgramGraph, build_graph
     from mirenc.ir import IRModule, ReadOptions, parse_ir, read_ir, statements_of
     from mirenc.sample import IRSample, make_sample
+    from mirenc.tasks import evaluate, get_task, list_tasks
     from mirenc.tokenizer import IRTokenizer, train_tokenizer
     from mirenc.weights import list_models
 

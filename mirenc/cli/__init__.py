@@ -14,7 +14,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from mirenc import __version__
-from mirenc.cli import corpus, embed, graph, inspect, models, pretrain, tokenizer
+from mirenc.cli import corpus, datasets, embed, evaluate, graph, inspect, models, predict, pretrain, tokenizer
 from mirenc.errors import MirencError
 
 __all__ = ["app", "main"]
@@ -35,6 +35,9 @@ app.add_typer(tokenizer.app, name="tokenizer")
 app.add_typer(corpus.app, name="corpus")
 app.command()(pretrain.pretrain)
 app.add_typer(models.app, name="models")
+app.add_typer(datasets.app, name="datasets")
+app.command()(evaluate.evaluate)
+app.command()(predict.predict)
 
 
 def _version(wanted: bool) -> None:

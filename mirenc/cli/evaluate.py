@@ -1,0 +1,130 @@
+"""``mirenc evaluate``: a task, its protocols and baselines, and the embedding, as a table."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from mirenc.cli import common
+
+if TYPE_CHECKING:
+    from mirenc.tasks import TaskReport
+
+
+def evaluate(
+    task: Annotated[
+        str,
+        typer.Argument(
+            metavar="TASK", help="device_mapping, thread_coarsening, or a .py file with a task.", show_default=False
+        ),
+    ],
+    data: Annotated[
+        Path | None,
+        typer.Option("--data", "-d", help="Folder of the data sets. [default: $MIRENC_DATA, then what was fetched]"),
+    ] = None,
+    variant: Annotated[str, typer.Option(help="One of the task's tables. [default: its first]")] = "",
+    protocol: Annotated[
+        list[str] | None, typer.Option("--protocol", "-p", help="May be repeated. [default: all of the task]")
+    ] = None,
+    row: Annotated[
+        list[str] | None,
+        typer.Option("--row", "-r", help="no_code, histogram, both, ...; may be repeated. [default: all]"),
+    ] = None,
+    seeds: Annotated[int, typer.Option(help="How many seeds.", min=1)] = 5,
+    model: common.Model = None,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Processes that train heads.", min=1)] = 1,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Folder for the records, one JSON a protocol.")
+    ] = None,
+    plot: Annotated[Path | None, typer.Option(help="Folder for a picture of each protocol (.svg).")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Records with all figures on stdout.")] = False,
+    save_head: Annotated[
+        Path | None, typer.Option(help="Folder for a head trained on all samples; `mirenc predict --head` uses it.")
+    ] = None,
+    head_row: Annotated[str, typer.Option(help="Features of that head: both, both_histogram, text, graph.")] = "both",
+) -> None:
+    """Evaluate the embedding on a task, beside its baselines.
+
+    Each protocol is printed, and its record written, as soon as it is done.
+    """
+    from mirenc.encoder import load
+    from mirenc.tasks import evaluate as run
+    from mirenc.tasks import get_task
+
+    problem = get_task(task)
+    variant = problem.check_variant(variant)
+    chosen = [problem.protocol(name).name for name in protocol] if protocol else [one.name for one in problem.protocols]
+    encoder = load(model)
+    records = []
+    for name in chosen:
+        with common.progress(f"{problem.name}, {name}", None) as advance:
+            report = run(
+                problem,
+                data,
+                variant=variant,
+                encoder=encoder,
+                protocols=[name],
+                rows=row,
+                seeds=range(seeds),
+                jobs=jobs,
+                advance=advance,
+            )
+        stem = ".".join(filter(None, (variant, name)))
+        if output is not None:
+            print(f"mirenc: wrote {report.save(output / f'{stem}.json')}", file=sys.stderr)
+        if plot is not None:
+            from mirenc.tasks.plot import plot_report
+
+            print(f"mirenc: wrote {plot_report(report, plot / f'{stem}.svg')}", file=sys.stderr)
+        if as_json:
+            records.append(report.to_json())
+        else:
+            _print(report, name)
+    if as_json:
+        typer.echo(json.dumps(records))
+    if save_head is not None:
+        from mirenc.tasks.predict import fit_head
+
+        head = fit_head(problem, problem.load(data, variant), encoder, variant=variant, row=head_row)
+        print(f"mirenc: wrote {head.save(save_head)}", file=sys.stderr)
+
+
+def _print(report: TaskReport, protocol: str) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    record = report.record
+    title = f"{report.task.title}{' ' + record['variant'] if record['variant'] else ''}: "
+    title += record["protocols"][protocol]["title"]
+    caption = (
+        f"{record['samples']} samples, {record['groups']} groups, {len(record['seeds'])} seeds; model "
+        f"{record['model']['name']}. ± spread over seeds, [95 % interval over groups]."
+    )
+    notes = [row["note"] for row in record["rows"].values() if row["note"]]
+    table = Table(title=title, caption=" ".join([caption, *notes]), title_justify="left", caption_justify="left")
+    lines = list(report.lines(protocol))
+    columns = list(dict.fromkeys(key for line in lines for key in line))
+    for column in columns:
+        table.add_column(column, justify="left" if column == "row" else "right", overflow="fold")
+    for line in lines:
+        table.add_row(*(line.get(column, "") for column in columns))
+    # A file or a pipe gets the whole table, not what fits into 80 columns.
+    wide: dict[str, Any] = {} if sys.stdout.isatty() else {"width": 200}
+    console = Console(**wide)
+    console.print(table)
+    if report.parts:
+        parts = Table(title="by part, geometric (arithmetic) mean speedup over the default", title_justify="left")
+        parts.add_column("row")
+        for part in report.parts:
+            parts.add_column(part, justify="right")
+        for row, line in zip(report.rows(protocol), lines, strict=True):
+            cells = []
+            for part in report.parts:
+                figures = report.figures(protocol, row, part)
+                cells.append(f"{figures['speedup_geometric']:.3f} ({figures['speedup_arithmetic']:.2f})")
+            parts.add_row(line["row"], *cells)
+        console.print(parts)

@@ -1,0 +1,100 @@
+"""Device mapping: does an OpenCL kernel run faster on the CPU or on the GPU.
+
+Grewe et al. (CGO 2013) as extended by Cummins et al. (PACT 2017): kernels of seven suites, measured on a CPU and on an
+AMD Tahiti 7970 and an NVIDIA GTX 970. The public CSVs give the times; the LLVM IR is the one NCC and IR2Vec use.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mirenc.errors import TaskError
+from mirenc.tasks.base import Task
+from mirenc.tasks.columns import real, require_columns
+from mirenc.tasks.data import TaskData, TaskSample
+from mirenc.tasks.datasets import content_hash, dataset_folder, read_archive, read_table
+from mirenc.tasks.protocols import Protocol
+
+__all__ = ["DeviceMapping"]
+
+_SUITES = {"amd": "amd-app-sdk", "nvidia": "nvidia-sdk"}
+_HAND = ("comp", "rational", "mem", "localmem", "coalesced", "atomic")
+_NEEDED = ("benchmark", "dataset", "transfer", "wgsize", "runtime_cpu", "runtime_gpu", "src", *_HAND)
+
+
+class DeviceMapping(Task):
+    """CPU or GPU, for each of two GPUs.
+
+    Variants ``nvidia`` and ``amd`` are the 669 rows that IR2Vec and NCC evaluate on; ``nvidia-680`` and ``amd-680`` the
+    original 680 (15 Parboil rows more, 4 rows less). Costs are seconds, transfer included.
+
+    The data set's ``transfer`` (bytes) and ``wgsize`` (work items) go in as log(1 + x), each by itself: the published
+    ProGraML script takes both from ``transfer``.
+    """
+
+    name = "device_mapping"
+    title = "CPU/GPU device mapping"
+    source = "Cummins et al., PACT 2017; IR of IR2Vec's repository"
+    knob = "device"
+    choices = ("cpu", "gpu")
+    default = 1
+    aux_names = ("transfer", "wgsize")
+    variants = ("nvidia", "amd", "nvidia-680", "amd-680")
+    protocols = (
+        Protocol("paper", "the paper's: stratified 10-fold over rows (leaks)", lambda data: np.arange(len(data))),
+        Protocol("kernel", "grouped by kernel source, 10-fold", lambda data: data.group),
+        Protocol("suite", "leave one suite out", lambda data: data.suite, folds=None),
+    )
+    baselines = {"GPU only": 1, "CPU only": 0}  # noqa: RUF012 - a ClassVar by its base
+    hand_names = ("comp", "rational", "mem", "localmem", "coalesced", "atomic")
+
+    def load(self, data_dir: str | Path | None = None, variant: str = "") -> TaskData:
+        gpu, _, rows = self.check_variant(variant).partition("-")
+        folder = dataset_folder("device_mapping", data_dir)
+        table = f"cgo17-{gpu}.{rows or '669'}.csv"
+        kernels = read_archive(folder, "kernels_ir")
+        samples = [self._sample(table, line, row, kernels) for line, row in enumerate(read_table(folder, table), 2)]
+        return TaskData(samples, self.choices, self.default, content_hash("device_mapping", data_dir))
+
+    def _sample(self, table: str, line: int, row: dict[str, str], kernels: dict[str, bytes]) -> TaskSample:
+        require_columns(table, row, _NEEDED, "device_mapping")
+        name = f"{row['benchmark']}/{row['dataset']}"
+        where = f"{table}, record {line - 1} ({name})"
+        file = ir_name(row["benchmark"], row["dataset"], kernels)
+        if file is None:
+            raise TaskError(f"{where}: no IR of this kernel in kernels_ir. `mirenc datasets verify device_mapping`")
+        aux = tuple(real(row, column, where) for column in self.aux_names)
+        return TaskSample(
+            name=name,
+            ir=kernels[file],
+            group=hashlib.sha256(row["src"].encode()).hexdigest()[:16],
+            aux=aux,
+            costs=(real(row, "runtime_cpu", where), real(row, "runtime_gpu", where)),
+            suite=_SUITES.get(first := row["benchmark"].split("-")[0], first),
+            hand=tuple(real(row, column, where) for column in _HAND),
+        )
+
+    def encode_aux(self, aux: tuple[Any, ...]) -> NDArray[np.float64]:
+        """log(1 + transfer), log(1 + wgsize). (2,)."""
+        values = np.array(aux, dtype=np.float64)
+        if (values < 0).any():
+            name = self.aux_names[int(np.argmax(values < 0))]
+            raise TaskError(f"task feature {name!r} is {values.min():g}; it counts bytes or work items: 0 or more")
+        return np.log1p(values)
+
+    def hand_features(self, sample: TaskSample) -> NDArray[np.float64]:
+        """log(1 + x) of Grewe's static counts, which are published with the times. (6,)."""
+        return np.log1p(np.array(sample.hand, dtype=np.float64))
+
+
+def ir_name(benchmark: str, dataset: str, kernels: dict[str, bytes]) -> str | None:
+    """File of a row's IR: NPB kernels have one a data size; all others one for all data sets."""
+    for name in (f"{benchmark}_{dataset}.ll", f"{benchmark}.ll"):
+        if name in kernels:
+            return name
+    return None

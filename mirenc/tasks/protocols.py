@@ -1,0 +1,87 @@
+"""How a table of samples is cut into training and test: the protocols.
+
+Random folds leak where one kernel was measured with several data sizes: the same code stands on both sides. So a
+protocol names the *unit* whose samples stay together, and every report has more than one protocol.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mirenc.errors import TaskError
+from mirenc.tasks.data import TaskData
+
+__all__ = ["Fold", "Protocol", "cut"]
+
+Int = NDArray[np.int64]
+Fold = tuple[Int, Int]
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """One way to cut a table.
+
+    Attributes
+    ----------
+    name : str
+        As ``--protocol`` takes it.
+    title : str
+        What a report calls it.
+    unit : callable
+        `TaskData` -> (n,) label of each sample. Samples of one label are never on both sides of a fold. A protocol
+        whose unit is the single sample is the leaky one: its title should say so.
+    folds : int or None
+        How many; None leaves out one unit at a time (seeds then change the heads only).
+    """
+
+    name: str
+    title: str
+    unit: Callable[[TaskData], NDArray[np.generic]]
+    folds: int | None = 10
+
+    def split(self, data: TaskData, seed: int) -> Iterator[Fold]:
+        """Training and test rows of each fold.
+
+        Raises
+        ------
+        TaskError
+            Fewer than two units.
+        """
+        return cut(self.unit(data), data.labels, self.folds, seed)
+
+
+def cut(unit: NDArray[np.generic], labels: Int, folds: int | None, seed: int) -> Iterator[Fold]:
+    """Folds of samples that keep units together.
+
+    Parameters
+    ----------
+    unit : (n,)
+        Samples of one label stay together.
+    labels : (n,) int
+        Stratified by these where every unit is a single sample.
+    folds : int or None
+        At most the number of units; None: one unit a fold, in sorted order.
+    seed : int
+
+    Yields
+    ------
+    (training, test) : (n - m,), (m,) int64 arrays, sorted
+    """
+    from sklearn.model_selection import GroupKFold, KFold, LeaveOneGroupOut, StratifiedKFold
+
+    names, row = np.unique(unit, return_inverse=True)
+    if len(names) < 2:
+        raise TaskError(f"cannot cut {len(unit)} samples: all belong to {str(names[0])!r}. Two groups are needed")
+    if folds is None or folds >= len(names):
+        splitter = LeaveOneGroupOut()
+    elif len(names) < len(unit):
+        splitter = GroupKFold(folds, shuffle=True, random_state=seed)
+    elif np.bincount(labels)[np.unique(labels)].min() >= folds:
+        splitter = StratifiedKFold(folds, shuffle=True, random_state=seed)
+    else:  # a label too rare to be spread
+        splitter = KFold(folds, shuffle=True, random_state=seed)
+    yield from splitter.split(row, labels, row)

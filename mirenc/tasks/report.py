@@ -1,0 +1,238 @@
+"""`TaskReport`: the figures of an evaluation, from its record and the measured costs.
+
+The record holds choices and nothing that could be wrong about them; figures, intervals and tables are computed from it
+whenever they are wanted. A record that was kept is read again with the same data (their hash is compared).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mirenc.errors import TaskError
+from mirenc.metrics import chosen_costs, decision_figures, group_interval, oracle_choice
+from mirenc.tasks.data import TaskData
+from mirenc.tasks.features import ROW_TITLES
+
+if TYPE_CHECKING:
+    from mirenc.tasks.base import Task
+
+__all__ = ["TaskReport", "load_report", "row_title"]
+
+_STATIC_TITLES = {"default": "default", "best_single": "best single choice", "majority": "majority label"}
+_AGAINST = "no_code"  # the row that every other is compared with
+FORMAT = 1
+
+
+def row_title(row: str) -> str:
+    """What a table calls a row."""
+    return {**_STATIC_TITLES, **ROW_TITLES}.get(row, row)
+
+
+class TaskReport:
+    """The result of `mirenc.evaluate`.
+
+    Parameters
+    ----------
+    record : dict
+        As `mirenc.tasks.evaluation` makes it: choices of every row, seed and protocol, folds, heads, hashes.
+    task : Task
+    data : TaskData
+    """
+
+    def __init__(self, record: Mapping[str, Any], task: Task, data: TaskData) -> None:
+        self.record = record
+        self.task = task
+        self.data = data
+
+    def __repr__(self) -> str:
+        return f"TaskReport({self.record['task']!r}, {self.record['variant']!r}, protocols={self.protocols})"
+
+    @property
+    def protocols(self) -> list[str]:
+        """Names of the protocols in the report."""
+        return list(self.record["protocols"])
+
+    def rows(self, protocol: str) -> list[str]:
+        """Names of the rows under a protocol, baselines first."""
+        seeds = self.record["protocols"][protocol]["seeds"]
+        return list(next(iter(seeds.values()))["rows"])
+
+    def choices(self, protocol: str, row: str) -> NDArray[np.int64]:
+        """(seeds, n) what was chosen for each sample while its fold was held out."""
+        seeds = self.record["protocols"][protocol]["seeds"].values()
+        return np.array([run["rows"][row]["choices"] for run in seeds], dtype=np.int64)
+
+    # -- figures ---------------------------------------------------------------------------------------
+    def figures(self, protocol: str, row: str, part: str = "") -> dict[str, Any]:
+        """Figures of one row.
+
+        Parameters
+        ----------
+        protocol, row : str
+        part : str
+            Only the samples of this part (`TaskSample.part`); all if left out.
+
+        Returns
+        -------
+        dict
+            For each key of `mirenc.metrics.decision_figures`: mean over the seeds, and ``<key>_sd``. Intervals (95 %,
+            whole groups resampled, samples averaged over seeds): ``accuracy_interval``, ``speedup_interval``
+            (geometric), and against the no-code row ``accuracy_gain``, ``accuracy_gain_interval``, ``speedup_gain``,
+            ``speedup_gain_interval``. ``speedup_over``: geometric and arithmetic, over each static baseline.
+        """
+        inside = np.flatnonzero(self.data.part == part) if part else np.arange(len(self.data))
+        costs, baseline, group = self.data.costs[inside], self.data.baseline[inside], self.data.group[inside]
+        runs = self.choices(protocol, row)[:, inside]
+        each = [decision_figures(costs, run, baseline) for run in runs]
+        out: dict[str, Any] = {}
+        for key in each[0]:
+            values = np.array([figures[key] for figures in each])
+            out[key] = float(values.mean())
+            out[f"{key}_sd"] = float(values.std(ddof=1)) if len(values) > 1 else 0.0
+        hits, logs = self._per_sample(costs, runs, baseline)
+        out["accuracy_interval"] = group_interval(hits, group)
+        out["speedup_interval"] = group_interval(logs, group, statistic=np.exp)
+        if _AGAINST in self.rows(protocol):
+            other_hits, other_logs = self._per_sample(costs, self.choices(protocol, _AGAINST)[:, inside], baseline)
+            out["accuracy_gain"] = float((hits - other_hits).mean())
+            out["accuracy_gain_interval"] = group_interval(hits - other_hits, group)
+            out["speedup_gain"] = float(np.exp((logs - other_logs).mean()))
+            out["speedup_gain_interval"] = group_interval(logs - other_logs, group, statistic=np.exp)
+        out["speedup_over"] = {}
+        for name, choice in self.task.baselines.items():
+            ratio = costs[:, choice] / np.stack([chosen_costs(costs, run) for run in runs])  # (seeds, n)
+            best = costs[:, choice] / np.nanmin(costs, axis=1)
+            out["speedup_over"][name] = {
+                "geometric": float(np.exp(np.log(ratio).mean())),
+                "arithmetic": float(ratio.mean()),
+                "oracle_geometric": float(np.exp(np.log(best).mean())),
+                "oracle_arithmetic": float(best.mean()),
+            }
+        return out
+
+    @staticmethod
+    def _per_sample(
+        costs: NDArray[np.float64], runs: NDArray[np.int64], baseline: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Mean hit and mean log speedup of each sample over the seeds. (n, K), (seeds, n), (n,) -> (n,), (n,)."""
+        from mirenc.metrics import clip_to_measured
+
+        truth = oracle_choice(costs)
+        hits = np.mean([clip_to_measured(costs, run) == truth for run in runs], axis=0)
+        logs = np.mean([np.log(baseline / chosen_costs(costs, run)) for run in runs], axis=0)
+        return hits, logs
+
+    @property
+    def parts(self) -> list[str]:
+        """Parts of the table that are reported by themselves, in the order of the data."""
+        return [part for part in dict.fromkeys(self.data.part.tolist()) if part]
+
+    # -- output ----------------------------------------------------------------------------------------
+    def to_json(self) -> dict[str, Any]:
+        """The record with all figures: what ``--json`` prints and ``downstream/`` keeps."""
+        figures = {
+            protocol: {
+                row: {
+                    **self.figures(protocol, row),
+                    "parts": {part: self.figures(protocol, row, part) for part in self.parts},
+                }
+                for row in self.rows(protocol)
+            }
+            for protocol in self.protocols
+        }
+        return {**self.record, "figures": figures}
+
+    def save(self, path: str | Path) -> Path:
+        """Write record and figures as JSON; choices as strings of indices, to keep the file small."""
+        content = self.to_json()
+        content["protocols"] = {
+            name: {
+                "title": protocol["title"],
+                "seeds": {seed: _packed(run) for seed, run in protocol["seeds"].items()},
+            }
+            for name, protocol in content["protocols"].items()
+        }
+        target = Path(path)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+        return target
+
+    def lines(self, protocol: str) -> Iterator[dict[str, str]]:
+        """Rows of the table, each a title and the figures as text."""
+        for row in self.rows(protocol):
+            figures = self.figures(protocol, row)
+            line = {"row": row_title(row)}
+            line["accuracy"] = _percent(figures, "accuracy")
+            line["macro F1"] = f"{figures['macro_f1']:.2f}"
+            for name, over in figures["speedup_over"].items():
+                line[f"speedup over {name}, geom. (arith.)"] = f"{over['geometric']:.3f} ({over['arithmetic']:.2f})"
+            line["oracle share"] = f"{100 * figures['oracle_share']:.1f} %"
+            line["slowdowns"] = f"{100 * figures['slowdowns']:.1f} %"
+            if "accuracy_gain" in figures and row not in (_AGAINST, *_STATIC_TITLES):
+                key = "speedup_gain" if self.task.select == "speedup" else "accuracy_gain"
+                low, high = figures[f"{key}_interval"]
+                if self.task.select == "speedup":
+                    line["against no code"] = f"x {figures[key]:.3f} [{low:.3f}, {high:.3f}]"
+                else:
+                    line["against no code"] = f"{100 * figures[key]:+.1f} [{100 * low:+.1f}, {100 * high:+.1f}]"
+            yield line
+
+
+def _percent(figures: Mapping[str, Any], key: str) -> str:
+    low, high = figures[f"{key}_interval"]
+    return f"{100 * figures[key]:.1f} ± {100 * figures[f'{key}_sd']:.1f} % [{100 * low:.1f}, {100 * high:.1f}]"
+
+
+_DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
+
+
+def _packed(run: Mapping[str, Any]) -> dict[str, Any]:
+    rows = {}
+    for name, row in run["rows"].items():
+        choices = row["choices"]
+        small = max(choices) < len(_DIGITS)
+        rows[name] = {**row, "choices": "".join(_DIGITS[choice] for choice in choices) if small else choices}
+    return {"fold": run["fold"], "rows": rows}
+
+
+def _unpacked(run: Mapping[str, Any]) -> dict[str, Any]:
+    rows = {}
+    for name, row in run["rows"].items():
+        choices = row["choices"]
+        rows[name] = {
+            **row,
+            "choices": [_DIGITS.index(digit) for digit in choices] if isinstance(choices, str) else choices,
+        }
+    return {"fold": run["fold"], "rows": rows}
+
+
+def load_report(path: str | Path, task: Task, data: TaskData) -> TaskReport:
+    """Read what `TaskReport.save` wrote, with the data it was made from.
+
+    Raises
+    ------
+    TaskError
+        Another task, another format, or other data.
+    """
+    try:
+        content = json.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise TaskError(
+            f"record {path} cannot be read: {error}. Make it with `mirenc evaluate ... -o {path}`"
+        ) from None
+    if not isinstance(content, dict) or content.get("format_version") != FORMAT:
+        raise TaskError(f"record {path} has no format_version {FORMAT}. Make it with this release's `mirenc evaluate`")
+    if content["task"] != task.name or content["data_hash"] != data.content_hash:
+        raise TaskError(f"record {path} is of task {content['task']!r} or of other data. Evaluate again")
+    content.pop("figures", None)
+    content["protocols"] = {
+        name: {**protocol, "seeds": {seed: _unpacked(run) for seed, run in protocol["seeds"].items()}}
+        for name, protocol in content["protocols"].items()
+    }
+    return TaskReport(content, task, data)

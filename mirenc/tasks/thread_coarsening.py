@@ -1,0 +1,110 @@
+"""Thread coarsening: how many threads of an OpenCL kernel should be merged into one.
+
+Magni et al. (PACT 2014): 17 kernels under coarsening factors 1 to 32 on four GPUs; the public CSV gives the run times,
+and seven principal components of the hand-made features of that paper.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mirenc.errors import TaskError
+from mirenc.tasks.base import Task
+from mirenc.tasks.columns import real, require_columns
+from mirenc.tasks.data import TaskData, TaskSample
+from mirenc.tasks.datasets import content_hash, dataset_folder, read_archive, read_table
+from mirenc.tasks.protocols import Protocol
+
+__all__ = ["ThreadCoarsening"]
+
+# Name in the CSV -> name of the GPU in the papers' tables.
+_GPUS = {"Cypress": "HD5900", "Tahiti": "Tahiti", "Fermi": "GTX480", "Kepler": "K20c"}
+_FACTORS = (1, 2, 4, 8, 16, 32)
+_HAND = tuple(f"PCA{number}" for number in range(1, 8))
+_TABLE = "pact-2014-runtimes.csv"
+_NANOSECOND = 1e-9
+
+
+class ThreadCoarsening(Task):
+    """A coarsening factor for each kernel and GPU: 17 kernels x 4 GPUs = 68 rows.
+
+    A factor that was not measured is clipped to the kernel's largest measured one (`TaskData.resolve`); nbody has no
+    time for factor 16 on GTX480 and K20c. The four GPUs are one table, so that a head can learn what they share; each
+    is also reported by itself. The hand features are those of the kernel as written (factor 1).
+    """
+
+    name = "thread_coarsening"
+    title = "thread coarsening"
+    source = "Magni et al., PACT 2014; IR of IR2Vec's repository"
+    knob = "coarsening_factor"
+    choices = tuple(str(factor) for factor in _FACTORS)
+    default = 0
+    aux_names = ("gpu",)
+    protocols = (
+        Protocol("paper", "as published: leave one row out (leaks)", lambda data: np.arange(len(data)), folds=None),
+        Protocol("kernel", "leave one kernel out", lambda data: data.group, folds=None),
+    )
+    baselines = {"factor 1": 0}  # noqa: RUF012 - a ClassVar by its base
+    hand_names = _HAND
+    select = "speedup"
+
+    def load(self, data_dir: str | Path | None = None, variant: str = "") -> TaskData:
+        self.check_variant(variant)
+        folder = dataset_folder("thread_coarsening", data_dir)
+        kernels = read_archive(folder, "kernels_ir")
+        times: dict[str, dict[int, dict[str, str]]] = {}
+        for line, row in enumerate(read_table(folder, _TABLE), 1):
+            require_columns(_TABLE, row, _needed(), "thread_coarsening")
+            where = f"{_TABLE}, record {line} ({row['kernel']}, factor {row['cf']})"
+            factor = real(row, "cf", where)
+            if factor not in _FACTORS:
+                raise TaskError(f"{where}: factor {factor:g} is none of {', '.join(self.choices)}")
+            times.setdefault(row["kernel"], {})[int(factor)] = row
+        samples = []
+        for kernel, rows in sorted(times.items()):
+            if f"{kernel}.ll" not in kernels:
+                raise TaskError(
+                    f"{_TABLE}: no IR of kernel {kernel!r} in kernels_ir. `mirenc datasets verify thread_coarsening`"
+                )
+            if 1 not in rows:
+                raise TaskError(f"{_TABLE}: kernel {kernel!r} has no time for factor 1, the baseline. Leave it out")
+            hand = tuple(real(rows[1], column, f"{_TABLE}, {kernel}") for column in _HAND)
+            samples += [self._sample(kernel, gpu, rows, kernels[f"{kernel}.ll"], hand) for gpu in _GPUS]
+        return TaskData(samples, self.choices, self.default, content_hash("thread_coarsening", data_dir))
+
+    @staticmethod
+    def _sample(
+        kernel: str, gpu: str, rows: dict[int, dict[str, str]], ir: bytes, hand: tuple[float, ...]
+    ) -> TaskSample:
+        costs = []
+        for factor in _FACTORS:
+            where = f"{_TABLE}, {kernel}, factor {factor}"
+            column = f"runtime_{gpu}"
+            measured = factor in rows and rows[factor][column] != ""
+            costs.append(_NANOSECOND * real(rows[factor], column, where) if measured else float("nan"))
+        name = _GPUS[gpu]
+        return TaskSample(f"{kernel} on {name}", ir, kernel, (name,), tuple(costs), part=name, hand=hand)
+
+    def encode_aux(self, aux: tuple[Any, ...]) -> NDArray[np.float64]:
+        """One column a GPU: (4,) of 0 and 1."""
+        return np.array([float(aux[0] == gpu) for gpu in _GPUS.values()])
+
+    def parse_aux(self, given: Any) -> tuple[Any, ...]:
+        """The name of the GPU, case aside."""
+        self._check_aux_names(given)
+        known = {gpu.lower(): gpu for gpu in _GPUS.values()}
+        if given["gpu"].lower() not in known:
+            raise TaskError(f"unknown gpu {given['gpu']!r}; the data have {', '.join(_GPUS.values())}")
+        return (known[given["gpu"].lower()],)
+
+    def hand_features(self, sample: TaskSample) -> NDArray[np.float64]:
+        """The seven principal components of Magni's features. (7,)."""
+        return np.array(sample.hand, dtype=np.float64)
+
+
+def _needed() -> list[str]:
+    return ["kernel", "cf", *_HAND, *(f"runtime_{gpu}" for gpu in _GPUS)]
