@@ -26,7 +26,7 @@ from mirenc.tasks.report import TaskReport
 if TYPE_CHECKING:
     from mirenc.encoder import Encoder
 
-__all__ = ["SEEDS", "STATIC_ROWS", "evaluate"]
+__all__ = ["SEEDS", "STATIC_ROWS", "Job", "evaluate", "plan_jobs", "run_jobs"]
 
 Int = NDArray[np.int64]
 SEEDS = (0, 1, 2, 3, 4)
@@ -34,7 +34,7 @@ STATIC_ROWS = ("default", "best_single", "majority")
 
 
 @dataclass(frozen=True, eq=False)
-class _Job:
+class Job:
     """One row under one protocol and seed: what a worker process gets."""
 
     protocol: str
@@ -101,22 +101,23 @@ def evaluate(
         encoder = load()
     wanted = list(rows) if rows else default_rows(task)
     features = build_features(task, data, wanted, encoder)
-    work = _plan(task, data, features, chosen, seeds)
-    results = _run_all(work, jobs, advance)
+    work = plan_jobs(task, data, features, chosen, seeds)
+    results = run_jobs(work, jobs, advance)
     record = _record(task, variant, data, encoder, chosen, seeds, features, work, results)
     return TaskReport(record, task, data)
 
 
-def _plan(
+def plan_jobs(
     task: Task, data: TaskData, features: list[Features], protocols: list[Protocol], seeds: Sequence[int]
-) -> list[_Job]:
+) -> list[Job]:
+    """Every row under every protocol and seed."""
     work = []
     for protocol in protocols:
         unit = protocol.unit(data)
         for seed in seeds:
             folds = list(protocol.split(data, seed))
             work += [
-                _Job(
+                Job(
                     protocol.name,
                     seed,
                     row.row,
@@ -135,9 +136,10 @@ def _plan(
     return work
 
 
-def _run_all(
-    work: list[_Job], jobs: int, advance: Callable[..., None] | None
+def run_jobs(
+    work: list[Job], jobs: int, advance: Callable[..., None] | None
 ) -> list[tuple[Int, list[dict[str, float]]]]:
+    """For each job the choices (n,), and the weights of each fold's head."""
     try:
         from joblib import Parallel, delayed
     except ImportError as error:
@@ -151,7 +153,7 @@ def _run_all(
     return results
 
 
-def _run(job: _Job) -> tuple[Int, list[dict[str, float]]]:
+def _run(job: Job) -> tuple[Int, list[dict[str, float]]]:
     """Choices (n,) of one row, each made by a head that did not see the sample's fold; and the heads of the folds."""
     from threadpoolctl import threadpool_limits
 
@@ -191,7 +193,7 @@ def _record(
     protocols: list[Protocol],
     seeds: Sequence[int],
     features: list[Features],
-    work: list[_Job],
+    work: list[Job],
     results: list[tuple[Int, list[dict[str, float]]]],
 ) -> dict[str, Any]:
     """What is kept: everything that was decided, and what it was decided from."""
