@@ -6,7 +6,8 @@ Grouped by kernel source, as `mirenc evaluate -p kernel`; of each fold's trainin
 
     MIRENC_DATA=... python downstream/data_efficiency.py device_mapping --variant nvidia --jobs 2
 
-writes downstream/<task>/<variant>.efficiency.json and .svg.
+writes downstream/<task>/<variant>.efficiency.json and .svg. The whole training set is the evaluation itself: it is read
+from the record <variant>.kernel.json where that was made with the same data, model and number of seeds.
 """
 
 from __future__ import annotations
@@ -21,11 +22,12 @@ import numpy as np
 
 import mirenc
 from mirenc.metrics import decision_figures, group_interval, oracle_choice
+from mirenc.tasks import Task, TaskData
 from mirenc.tasks.evaluation import plan_jobs, run_jobs
 from mirenc.tasks.features import build_features, default_rows
-from mirenc.tasks.report import row_title
+from mirenc.tasks.report import TaskReport, load_report, row_title
 
-SHARES = (0.05, 0.1, 0.25, 0.5, 1.0)
+SHARES = (0.05, 0.1, 0.25, 0.5)  # and 1, which is the evaluation itself
 ROWS = ("no_code", "histogram", "ir2vec", "both")
 COLOURS = {"no_code": "#bbbbbb", "histogram": "#ddaa33", "ir2vec": "#cc6677", "both": "#4477aa"}
 
@@ -38,7 +40,17 @@ def few(training: np.ndarray, group: np.ndarray, share: float, seed: int) -> np.
     return training[np.isin(group[training], kept)]
 
 
-def measure(task_name: str, data_dir: str | None, variant: str, seeds: int, jobs: int) -> dict[str, Any]:
+def whole(folder: Path, variant: str, task: Task, data: TaskData, digest: str, seeds: int) -> TaskReport | None:
+    """The evaluation's own record, if it is there and of the same data, model and seeds."""
+    path = folder / ".".join(filter(None, (variant, "kernel", "json")))
+    if not path.is_file():
+        return None
+    report = load_report(path, task, data)
+    same = report.record["model"]["digest"] == digest and report.record["seeds"] == list(range(seeds))
+    return report if same else None
+
+
+def measure(task_name: str, data_dir: str | None, variant: str, seeds: int, jobs: int, folder: Path) -> dict[str, Any]:
     """Figures of each row at each share."""
     task = mirenc.get_task(task_name)
     variant = task.check_variant(variant)
@@ -49,8 +61,9 @@ def measure(task_name: str, data_dir: str | None, variant: str, seeds: int, jobs
     protocol = task.protocol("kernel")
     truth = oracle_choice(data.costs)
     work, keys = [], []
+    known = whole(folder, variant, task, data, encoder.files.digest, seeds)
     for job in plan_jobs(task, data, features, [protocol], range(seeds)):
-        for share in SHARES:
+        for share in SHARES if known else (*SHARES, 1.0):
             folds = [(few(training, data.group, share, job.seed), test) for training, test in job.folds]
             work.append(replace(job, folds=folds))
             keys.append((job.row, share))
@@ -61,8 +74,10 @@ def measure(task_name: str, data_dir: str | None, variant: str, seeds: int, jobs
 
     for key, (choice, _) in zip(keys, run_jobs(work, jobs, told), strict=True):
         found.setdefault(key, []).append(choice)
+    for row in rows if known else ():
+        found[row, 1.0] = list(known.choices("kernel", row))
     figures: dict[str, dict[str, Any]] = {row: {} for row in rows}
-    for (row, share), runs in found.items():
+    for (row, share), runs in sorted(found.items()):
         each = [decision_figures(data.costs, run, data.baseline) for run in runs]
         hits = np.mean([data.resolve(run) == truth for run in runs], axis=0)
         figures[row][str(share)] = {
@@ -99,7 +114,8 @@ def plot(record: dict[str, Any], path: Path) -> None:
         axis.fill_between(100 * shares, low, high, color=COLOURS[row], alpha=0.15)
         axis.plot(100 * shares, values, "o-", color=COLOURS[row], label=row_title(row))
     axis.set_xscale("log")
-    axis.set_xticks([100 * share for share in SHARES], [f"{100 * share:g}" for share in SHARES])
+    ticks = [100 * share for share in (*SHARES, 1.0)]
+    axis.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
     axis.set_xlabel("% of the training kernels")
     axis.set_ylabel("accuracy on unseen kernels")
     axis.grid(alpha=0.3)
@@ -119,9 +135,9 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--output", type=Path, help="folder [default: downstream/TASK]")
     given = parser.parse_args()
-    record = measure(given.task, given.data, given.variant, given.seeds, given.jobs)
-    folder = given.output or Path(__file__).parent / record["task"]
+    folder = given.output or Path(__file__).parent / mirenc.get_task(given.task).name
     folder.mkdir(parents=True, exist_ok=True)
+    record = measure(given.task, given.data, given.variant, given.seeds, given.jobs, folder)
     stem = ".".join(filter(None, (record["variant"], "efficiency")))
     (folder / f"{stem}.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
     plot(record, folder / f"{stem}.svg")

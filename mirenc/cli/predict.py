@@ -13,6 +13,7 @@ from mirenc.cli import common
 from mirenc.errors import MirencError, TaskError
 
 if TYPE_CHECKING:
+    from mirenc.tasks import Task
     from mirenc.tasks.predict import Prediction, TaskHead
 
 
@@ -51,7 +52,7 @@ def predict(
     problem = get_task(task)
     given = _pairs(aux)
     values = problem.parse_aux(given)
-    folder = _shipped(problem.name, variant) if head is None else head
+    folder = _shipped(problem, variant) if head is None else head
     trained = load_task_head(folder, problem)
     if trained.task.name != problem.name:
         raise TaskError(f"{folder}: a head for {trained.task.name}, not for {problem.name}. Name the head's own task")
@@ -72,14 +73,16 @@ def predict(
     failures.finish()
 
 
-def _shipped(task: str, variant: str) -> Path:
+def _shipped(task: Task, variant: str) -> Path:
     from mirenc.tasks.predict import ready_heads
 
     heads = ready_heads(task)
     if not heads:
-        raise TaskError(f"no head for {task} is shipped. Train one: mirenc evaluate {task} --save-head FOLDER")
+        raise TaskError(
+            f"no head for {task.name} is shipped. Train one: mirenc evaluate {task.name} --save-head FOLDER"
+        )
     if variant and variant not in heads:
-        raise TaskError(f"no shipped head of {task} is called {variant!r}; available: {', '.join(heads)}")
+        raise TaskError(f"no shipped head of {task.name} is called {variant!r}; available: {', '.join(heads)}")
     return heads[variant or next(iter(heads))]
 
 
@@ -114,9 +117,7 @@ def _show(head: TaskHead, name: str, found: Prediction, as_json: bool) -> None:
     else:
         typer.echo(f"{name}: {head.task.knob} {found.choice}")
         for choice, share in found.preference.items():
-            ratio = found.cost_ratio.get(choice)
-            cost = "" if ratio is None else f"   expected cost x {ratio:.2f}"
-            typer.echo(f"  {choice:>8}  {100 * share:5.1f} %{cost}")
+            typer.echo(f"  {choice:>8}  {100 * share:5.1f} %   expected cost x {found.cost_ratio[choice]:.2f}")
     if found.far:
         print(
             f"mirenc: warning: {name}: unlike the kernels the head was trained on (distance {found.distance:.1f}, "

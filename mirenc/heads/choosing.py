@@ -16,11 +16,12 @@ from scipy.special import softmax
 from mirenc.errors import HeadError
 from mirenc.metrics import chosen_costs, clip_to_measured
 
-__all__ = ["ChoosingHead", "ChoosingMixin", "checked_costs", "preferences", "relative_log_costs"]
+__all__ = ["ChoosingHead", "ChoosingMixin", "checked_costs", "cost_ratios", "preferences", "relative_log_costs"]
 
 Float = NDArray[np.float64]
 # How sure a predicted difference in log cost makes a head: with 2, a factor e in cost is a preference of 88 to 12.
 _SHARPNESS = 2.0
+_LEAST = 0.01
 
 
 class ChoosingHead(Protocol):
@@ -90,6 +91,17 @@ def relative_log_costs(costs: Float, clip: float) -> Float:
 def preferences(log_costs: Float) -> Float:
     """Predicted log costs as preferences: a softmax of their negatives. (n, K) -> (n, K), rows sum to 1."""
     result: Float = softmax(-_SHARPNESS * log_costs, axis=1)
+    return result
+
+
+def cost_ratios(preference: Float) -> Float:
+    """What preferences say about costs: the inverse of `preferences`. (K,) -> (K,), 1 for the preferred choice.
+
+    Exact for a head of members that predict costs; a vote without any (trees that all agree) counts as a preference
+    of one in a hundred, a cost ratio of about 10.
+    """
+    bounded = np.maximum(preference, _LEAST)
+    result: Float = (bounded.max() / bounded) ** (1 / _SHARPNESS)
     return result
 
 

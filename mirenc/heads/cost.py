@@ -138,7 +138,8 @@ class CostHead(ChoosingMixin, BaseEstimator):  # type: ignore[misc]  # scikit-le
         kernel = _kernel(self.theta_, terms, distances)
         kernel[np.diag_indices_from(kernel)] += math.exp(self.theta_[-1]) + _JITTER
         factor = la.cho_factor(kernel, lower=True)
-        self.dual_ = self.size_ * la.cho_solve(factor, residual / self.size_)
+        # In the order it is read back in: the last bit of a product depends on it.
+        self.dual_ = np.ascontiguousarray(self.size_ * la.cho_solve(factor, residual / self.size_))
         # For `held_out`; not part of the saved head.
         self._training = (targets, kernel)
         return self
@@ -243,10 +244,11 @@ class CostHead(ChoosingMixin, BaseEstimator):  # type: ignore[misc]  # scikit-le
         head.n_features_in_ = head.support_.shape[1]
         head.n_choices_ = len(head.mean_)
         head._check_parameters(head.n_features_in_)
-        if len(head.theta_) != len(head._start(head._terms())) or head.dual_.shape != (
-            len(head.support_),
-            len(head.mean_),
-        ):
+        columns = (head.n_features_in_,)
+        fits = (
+            len(head.theta_) == len(head._start(head._terms())) and head.center_.shape == head.spread_.shape == columns
+        )
+        if not fits or head.dual_.shape != (len(head.support_), len(head.mean_)):
             raise HeadError("arrays of a cost head do not belong together. Save the head again")
         return head
 

@@ -9,15 +9,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mirenc.errors import ConfigError, MissingExtraError
+from mirenc.errors import ConfigError, HeadError, MissingExtraError
 from mirenc.heads.choosing import ChoosingMixin, checked_costs
 from mirenc.heads.state import Arrays, pack, register, unpack
-from mirenc.metrics import chosen_costs, oracle_choice
+from mirenc.metrics import chosen_costs, clip_to_measured, oracle_choice
 
 try:
     from sklearn.base import BaseEstimator, clone
@@ -74,12 +75,9 @@ class EnsembleHead(ChoosingMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         Raises
         ------
         ConfigError
-            No members, or an unknown ``select``.
+            No members, two of one name, an unknown ``select``, or ``picks`` below 1.
         """
-        if not self.members:
-            raise ConfigError("members is empty; give one head or more, as in [('cost', CostHead())]")
-        if self.select not in SELECT:
-            raise ConfigError(f"unknown select {self.select!r}; available: {', '.join(SELECT)}")
+        self._check_parameters()
         features = np.asarray(X, dtype=np.float64)
         costs = checked_costs(y)
         inner = np.arange(len(features)) % 5 if part is None else np.asarray(part)
@@ -96,6 +94,18 @@ class EnsembleHead(ChoosingMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         self.n_choices_ = costs.shape[1]
         self.n_features_in_ = features.shape[1]
         return self
+
+    def _check_parameters(self) -> None:
+        if not self.members:
+            raise ConfigError("members is empty; give one head or more, as in [('cost', CostHead())]")
+        name, times = Counter(name for name, _ in self.members).most_common(1)[0]
+        if times > 1:
+            raise ConfigError(f"{times} members are named {name!r}; give each a name of its own")
+        if self.select not in SELECT:
+            raise ConfigError(f"unknown select {self.select!r}; available: {', '.join(SELECT)}")
+        picks: Any = self.picks
+        if not isinstance(picks, Integral) or picks < 1:
+            raise ConfigError(f"picks is {picks!r}; allowed: a whole number from 1 up")
 
     def _pick(self, seen: dict[str, Float], costs: Float) -> Counter[str]:
         """How often each member is taken."""
@@ -115,7 +125,8 @@ class EnsembleHead(ChoosingMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         cost = np.log(chosen_costs(costs, choice) / np.nanmin(costs, axis=1))
         if self.select == "speedup":
             return float(-cost.mean())
-        return float(np.mean(choice == oracle_choice(costs)) - _TIE * np.minimum(cost, 1.0).mean())
+        hit = clip_to_measured(costs, choice) == oracle_choice(costs)
+        return float(np.mean(hit) - _TIE * np.minimum(cost, 1.0).mean())
 
     def predict_proba(self, X: ArrayLike) -> Float:
         """(n, K) weighted mean of the members' preferences."""
@@ -152,6 +163,10 @@ class EnsembleHead(ChoosingMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         )
         head.fitted_ = fitted
         head.weights_, head.scores_ = meta["weights"], meta["scores"]
+        if set(head.weights_) != set(fitted):
+            raise HeadError(
+                f"an ensemble weighs {', '.join(head.weights_)} and holds {', '.join(fitted)}. Save the head again"
+            )
         head.n_choices_, head.n_features_in_ = meta["choices"], meta["features"]
         return head
 

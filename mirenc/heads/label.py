@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mirenc.errors import MissingExtraError
+from mirenc.errors import HeadError, MissingExtraError
 from mirenc.heads.choosing import ChoosingMixin, checked_costs
 from mirenc.heads.state import Arrays, pack, register, unpack
 from mirenc.metrics import oracle_choice
@@ -65,4 +65,8 @@ class LabelHead(ChoosingMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         head = cls(clone(fitted))
         head.classifier_ = fitted
         head.n_choices_ = meta["choices"]
+        if not set(fitted.classes_.tolist()) <= set(range(head.n_choices_)):
+            raise HeadError(
+                f"a label head of {head.n_choices_} choices has classes {fitted.classes_.tolist()}. Save the head again"
+            )
         return head

@@ -144,10 +144,20 @@ class TreesHead(ChoosingMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
             setattr(head, name, arrays[name])
         head.n_features_in_ = meta["features"]
         head.n_choices_ = head.value_.shape[1]
-        nodes = len(head.column_)
-        inner = np.flatnonzero(head.column_ >= 0)
-        # A child follows its parent, so a walk through the nodes ends.
-        inside = all((side[inner] > inner).all() and (side[inner] < nodes).all() for side in (head.left_, head.right_))
-        if not inside or head.n_features_in_ != head.aux_columns + len(head.center_):
+        if not head._is_whole():
             raise HeadError("arrays of a trees head do not belong together. Save the head again")
         return head
+
+    def _is_whole(self) -> bool:
+        """Whether each array has the length that the others ask for, and each walk stays inside them and ends."""
+        nodes, code = len(self.column_), len(self.center_)
+        lengths = {len(array) for array in (self.left_, self.right_, self.cut_, self.value_)}
+        if lengths != {nodes} or len(self.axes_) != code or self.n_features_in_ != self.aux_columns + code:
+            return False
+        looked_at = self.aux_columns + (self.axes_.shape[1] or code) * self.use_code
+        inner = np.flatnonzero(self.column_ >= 0)
+        # A child follows its parent, so a walk through the nodes ends.
+        steps = [side[inner] for side in (self.left_, self.right_)]
+        inside = all((step > inner).all() and (step < nodes).all() for step in steps)
+        roots = (self.root_ >= 0).all() and (self.root_ < nodes).all()
+        return bool(inside and roots and (self.column_ < looked_at).all())

@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 import importlib
 import importlib.util
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
@@ -195,9 +196,11 @@ def load_task_file(path: str | Path) -> Task:
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    sys.modules[module.__name__] = module  # dataclasses look up the module of a class
     try:
         spec.loader.exec_module(module)
     except Exception as error:
+        del sys.modules[module.__name__]
         raise TaskError(f"task file {file} fails: {type(error).__name__}: {error}. Mend it") from error
     found = [
         value

@@ -5,10 +5,12 @@ The label is the choice of least cost and is never stored (DESIGN section 6), so
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -93,8 +95,8 @@ class TaskData:
                     f"{', '.join(self.choices)}. Give one for each, NaN where it was not measured"
                 )
             for choice, cost in zip(self.choices, sample.costs, strict=True):
-                if not (np.isnan(cost) or (np.isfinite(cost) and cost > 0)):
-                    raise TaskError(f"{where}: the cost of {choice!r} is {cost}; a cost is a positive time, or NaN")
+                if not _is_cost(cost):
+                    raise TaskError(f"{where}: the cost of {choice!r} is {cost!r}; a cost is a positive time, or NaN")
             if np.isnan(sample.costs[self.default]):
                 raise TaskError(
                     f"{where}: no cost of the default choice {self.choices[self.default]!r}. Speedups are over it; "
@@ -148,3 +150,7 @@ class TaskData:
     def resolve(self, choice: NDArray[np.int64]) -> NDArray[np.int64]:
         """The choices that run when ``choice`` is asked for (`mirenc.metrics.clip_to_measured`). (n,) -> (n,)."""
         return clip_to_measured(self.costs, choice)
+
+
+def _is_cost(value: Any) -> bool:
+    return isinstance(value, Real) and (math.isnan(float(value)) or 0 < float(value) < math.inf)

@@ -83,8 +83,9 @@ class DeviceMapping(Task):
         """log(1 + transfer), log(1 + wgsize). (2,)."""
         values = np.array(aux, dtype=np.float64)
         if (values < 0).any():
-            name = self.aux_names[int(np.argmax(values < 0))]
-            raise TaskError(f"task feature {name!r} is {values.min():g}; it counts bytes or work items: 0 or more")
+            column = int(np.argmax(values < 0))
+            found = f"task feature {self.aux_names[column]!r} is {values[column]:g}"
+            raise TaskError(f"{found}; it counts bytes or work items: 0 or more")
         return np.log1p(values)
 
     def hand_features(self, sample: TaskSample) -> NDArray[np.float64]:

@@ -6,7 +6,6 @@ the test rows. What is kept is the choices; every figure of a report is computed
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -159,9 +158,7 @@ def _run(job: Job) -> tuple[Int, list[dict[str, float]]]:
 
     choice = np.full(len(job.costs), -1, dtype=np.int64)
     heads = []
-    with threadpool_limits(1), warnings.catch_warnings():
-        # A fold whose training rows all want the same choice is scikit-learn's concern, and none of ours.
-        warnings.filterwarnings("ignore", category=UserWarning, module="sklearn")
+    with threadpool_limits(1):
         for training, test in job.folds:
             columns = job.matrix.shape[1]
             groups = len(np.unique(job.group[training]))

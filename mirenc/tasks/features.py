@@ -69,8 +69,13 @@ class Features:
 
 
 def default_rows(task: Task) -> list[str]:
-    """All rows that can be computed here: ``hand`` if the data have such columns, ``ir2vec`` if it is installed."""
+    """All rows that can be computed here.
+
+    ``no_code`` needs task features, ``hand`` such columns in the data, ``ir2vec`` its wheel.
+    """
     wanted = list(ROW_TITLES)
+    if not task.aux_names:
+        wanted.remove("no_code")
     if not task.hand_names:
         wanted.remove("hand")
     if not ir2vec_available():
@@ -88,6 +93,27 @@ def code_vector(row: str, encoder: Encoder, ir: object) -> Float32:
         return np.concatenate([parts.vector[0], opcode_histogram(module)])
     vector: Float32 = parts.part(row)[0]
     return vector
+
+
+def _aux_matrix(task: Task, data: TaskData) -> NDArray[np.float64]:
+    """Task features of all samples. (n, A)."""
+    rows = []
+    for sample in data.samples:
+        if len(sample.aux) != len(task.aux_names):
+            raise TaskError(
+                f"sample {sample.name} has {len(sample.aux)} task features; {task.name} names {len(task.aux_names)}: "
+                f"{', '.join(task.aux_names) or 'none'}. Give one for each"
+            )
+        try:
+            row = task.encode_aux(sample.aux)
+        except (TypeError, ValueError) as error:
+            raise TaskError(f"sample {sample.name}: {error}") from None
+        if not np.isfinite(row).all():
+            raise TaskError(
+                f"sample {sample.name}: task features {sample.aux} are {row} for a head, not finite numbers"
+            )
+        rows.append(row)
+    return np.array(rows, dtype=np.float64)
 
 
 def build_features(
@@ -112,7 +138,9 @@ def build_features(
         raise TaskError("row 'ir2vec' needs the IR2Vec wheel. Type: pip install --no-deps IR2Vec==2.1.1")
     if "hand" in rows and not task.hand_names:
         raise TaskError(f"task {task.name!r} has no hand features. Leave out row 'hand'")
-    aux = np.array([task.encode_aux(sample.aux) for sample in data.samples], dtype=np.float64)
+    if "no_code" in rows and not task.aux_names:
+        raise TaskError(f"task {task.name!r} has no task features, so nothing without code. Leave out row 'no_code'")
+    aux = _aux_matrix(task, data)
     pieces, of = data.distinct_ir
     vectors: dict[str, Float32] = {}
     text: list[str] = []

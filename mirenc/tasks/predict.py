@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mirenc.errors import HeadError, TaskError
-from mirenc.heads import CostHead, EnsembleHead, save_head
+from mirenc.heads import EnsembleHead, save_head
+from mirenc.heads.choosing import cost_ratios
 from mirenc.heads.state import load_head_and_arrays
 from mirenc.tasks.base import Task, get_task
 from mirenc.tasks.data import TaskData
@@ -44,8 +45,8 @@ class Prediction:
     preference : dict of str to float
         Preference for each choice; they sum to 1.
     cost_ratio : dict of str to float
-        Expected cost of each choice over that of the cheapest one, where the head has members that learned from
-        costs; empty otherwise.
+        Expected cost of each choice over that of the preferred one, as the preferences stand for it
+        (`mirenc.heads.choosing.cost_ratios`).
     distance : float
         Distance of the code features to the nearest training kernel's, in units of the 95th percentile of that
         distance among the training kernels.
@@ -121,27 +122,13 @@ class TaskHead:
         features = np.concatenate([self.task.encode_aux(aux), code])[None, :]
         preference = self.head.predict_proba(features)[0]
         names = self.task.choices
-        ratio = self._cost_ratio(features)
         distance = float(np.sqrt(((self.kernels - code) ** 2).sum(axis=1)).min() / self.reach)
         return Prediction(
             choice=names[int(preference.argmax())],
             preference=dict(zip(names, preference.tolist(), strict=True)),
-            cost_ratio={} if ratio is None else dict(zip(names, ratio.tolist(), strict=True)),
+            cost_ratio=dict(zip(names, cost_ratios(preference).tolist(), strict=True)),
             distance=distance,
         )
-
-    def _cost_ratio(self, features: Float) -> Float | None:
-        """(K,) expected cost over the least, by the members that predict costs; None if there are none."""
-        total, weights = np.zeros(len(self.task.choices)), 0.0
-        for name, weight in self.head.weights_.items():
-            member = self.head.fitted_[name]
-            if isinstance(member, CostHead):
-                total += weight * member.predict_log_costs(features)[0]
-                weights += weight
-        if not weights:
-            return None
-        ratio: Float = np.exp((total - total.min()) / weights)
-        return ratio
 
     def save(self, folder: str | Path) -> Path:
         """Write the head and what it belongs to: head.json and head.safetensors (no pickle)."""
@@ -241,10 +228,7 @@ def load_task_head(folder: str | Path, task: Task | None = None) -> TaskHead:
     )
 
 
-def ready_heads(task: str) -> dict[str, Path]:
-    """Shipped heads of a task: variant -> folder."""
-    return {
-        folder.name.partition(".")[2]: folder
-        for folder in sorted(_READY.glob(f"{task}.*"))
-        if (folder / "head.json").is_file()
-    }
+def ready_heads(task: Task) -> dict[str, Path]:
+    """Shipped heads of a task: variant -> folder, in the task's order."""
+    folders = {variant: _READY / f"{task.name}.{variant or 'all'}" for variant in task.variants}
+    return {variant: folder for variant, folder in folders.items() if (folder / "head.json").is_file()}

@@ -77,11 +77,10 @@ def cut(unit: NDArray[np.generic], labels: Int, folds: int | None, seed: int) ->
     if len(names) < 2:
         raise TaskError(f"cannot cut {len(unit)} samples: all belong to {str(names[0])!r}. Two groups are needed")
     if folds is None or folds >= len(names):
-        splitter = LeaveOneGroupOut()
+        yield from LeaveOneGroupOut().split(row, labels, row)
     elif len(names) < len(unit):
-        splitter = GroupKFold(folds, shuffle=True, random_state=seed)
+        yield from GroupKFold(folds, shuffle=True, random_state=seed).split(row, labels, row)
     elif np.bincount(labels)[np.unique(labels)].min() >= folds:
-        splitter = StratifiedKFold(folds, shuffle=True, random_state=seed)
+        yield from StratifiedKFold(folds, shuffle=True, random_state=seed).split(row, labels)
     else:  # a label too rare to be spread
-        splitter = KFold(folds, shuffle=True, random_state=seed)
-    yield from splitter.split(row, labels, row)
+        yield from KFold(folds, shuffle=True, random_state=seed).split(row)

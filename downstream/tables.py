@@ -1,0 +1,92 @@
+"""Write the tables of `downstream/<task>/README.md` from the records beside it: no figure is copied by hand.
+
+    python downstream/tables.py        # after `mirenc evaluate ... -o downstream/<task>`
+
+Each `<variant>.<protocol>.json` is a table; what stands between the two marks of its name is replaced.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from mirenc.tasks.report import row_title
+
+HERE = Path(__file__).parent
+
+
+def percent(figures: dict[str, Any], key: str) -> str:
+    """Mean, spread over seeds, interval over groups."""
+    low, high = figures[f"{key}_interval"]
+    return f"{100 * figures[key]:.1f} ± {100 * figures[f'{key}_sd']:.1f} [{100 * low:.1f}, {100 * high:.1f}]"
+
+
+def against(row: str, figures: dict[str, Any]) -> tuple[str, str]:
+    """Difference to the no-code row: accuracy in points, and geometric speedup as a factor."""
+    if row in ("default", "best_single", "majority", "no_code") or "accuracy_gain" not in figures:
+        return "", ""
+    low, high = figures["accuracy_gain_interval"]
+    points = f"{100 * figures['accuracy_gain']:+.1f} [{100 * low:+.1f}, {100 * high:+.1f}]"
+    low, high = figures["speedup_gain_interval"]
+    return points, f"{figures['speedup_gain']:.3f} [{low:.3f}, {high:.3f}]"
+
+
+def table(record: dict[str, Any], protocol: str) -> str:
+    """One protocol as Markdown."""
+    rows = record["figures"][protocol]
+    overs = list(next(iter(rows.values()))["speedup_over"])
+    parts = list(next(iter(rows.values()))["parts"])
+    head = ["", "accuracy, %", "macro F1", *(f"speedup over {name}, geom. (arith.)" for name in overs)]
+    head += ["oracle share, %", "slowdowns, %", "accuracy against no code, points", "speedup against no code, factor"]
+    head += parts
+    lines = [head, ["---"] + ["---:"] * (len(head) - 1)]
+    for row, figures in rows.items():
+        line = [row_title(row), percent(figures, "accuracy"), f"{figures['macro_f1']:.2f}"]
+        line += [f"{over['geometric']:.3f} ({over['arithmetic']:.2f})" for over in figures["speedup_over"].values()]
+        line += [f"{100 * figures['oracle_share']:.1f}", f"{100 * figures['slowdowns']:.1f}", *against(row, figures)]
+        for part in parts:
+            one = figures["parts"][part]
+            line.append(f"{one['speedup_geometric']:.3f} ({one['speedup_arithmetic']:.2f})")
+        lines.append(line)
+    first = next(iter(rows.values()))["speedup_over"]
+    oracle = ["oracle", "100", "1.00"]
+    oracle += [f"{over['oracle_geometric']:.3f} ({over['oracle_arithmetic']:.2f})" for over in first.values()]
+    oracle += ["100", "0", "", ""]
+    for part in parts:
+        one = next(iter(rows.values()))["parts"][part]
+        oracle.append(f"{one['oracle_geometric']:.3f} ({one['oracle_arithmetic']:.2f})")
+    lines.append(oracle)
+    notes = " ".join(row["note"] + "." for row in record["rows"].values() if row["note"])
+    text = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    title = record["protocols"][protocol]["title"]
+    name = " ".join(filter(None, (record["variant"], title)))
+    foot = f"{record['samples']} samples, {record['groups']} kernels, {len(record['seeds'])} seeds. {notes}".strip()
+    return f"**{name}**\n\n{text}\n\n{foot}"
+
+
+def update(folder: Path) -> int:
+    """Replace the marked tables of one README; returns how many."""
+    readme = folder / "README.md"
+    text = readme.read_text(encoding="utf-8")
+    count = 0
+    for path in sorted(folder.glob("*.json")):
+        record = json.loads(path.read_text(encoding="utf-8"))
+        if "protocols" not in record:
+            continue
+        for protocol in record["protocols"]:
+            mark = ".".join(filter(None, (record["variant"], protocol)))
+            pattern = re.compile(rf"(<!-- table {re.escape(mark)} -->\n).*?(\n<!-- end -->)", re.DOTALL)
+            if not pattern.search(text):
+                raise SystemExit(f"{readme}: no marks for table {mark}. Add: <!-- table {mark} --> and <!-- end -->")
+            body = table(record, protocol)
+            text = pattern.sub(lambda found, body=body: found[1] + body + found[2], text)
+            count += 1
+    readme.write_text(text, encoding="utf-8")
+    return count
+
+
+if __name__ == "__main__":
+    for home in sorted(path.parent for path in HERE.glob("*/README.md")):
+        print(f"{home.name}: {update(home)} tables")

@@ -1,0 +1,105 @@
+"""``mirenc evaluate`` and ``mirenc predict``: tables, records, heads, and what goes wrong."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from command_line import Run
+from small_task import TASK_FILE, write_task
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "saxpy.ll"
+QUICK = ("--model", "mirenc-tiny", "--seeds", 2, "--row", "no_code", "--row", "both")
+
+
+@pytest.fixture(scope="module")
+def task(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_task(tmp_path_factory.mktemp("task"))
+
+
+def test_a_table_has_every_row_and_says_what_it_is_made_of(run: Run, task: Path) -> None:
+    found = run("evaluate", task, "--protocol", "kernel", *QUICK)
+    assert found.code == 0
+    for words in ("by kernel", "default", "best single choice", "majority label", "no code", "embedding, both"):
+        assert words in found.out
+    assert "24 samples, 12 groups, 2 seeds; model mirenc-tiny" in found.out
+
+
+def test_json_has_figures_choices_and_hashes(run: Run, task: Path) -> None:
+    records = json.loads(run("evaluate", task, "--json", *QUICK).out)
+    assert [list(record["protocols"]) for record in records] == [["rows"], ["kernel"]]
+    record = records[1]
+    assert record["data_hash"] == "0" * 64
+    assert len(record["model"]["digest"]) == 64
+    both = record["figures"]["kernel"]["both"]
+    assert both["accuracy"] > record["figures"]["kernel"]["majority"]["accuracy"]
+    seed = record["protocols"]["kernel"]["seeds"]["1"]
+    assert len(seed["rows"]["both"]["choices"]) == len(seed["fold"]) == 24
+    assert len(seed["rows"]["both"]["heads"]) == 3
+
+
+def test_records_pictures_and_a_head_are_written(run: Run, task: Path, tmp_path: Path) -> None:
+    folders = ("-o", tmp_path, "--plot", tmp_path, "--save-head", tmp_path / "head")
+    found = run("evaluate", task, "-p", "kernel", *QUICK, *folders)
+    assert found.code == 0
+    assert json.loads((tmp_path / "kernel.json").read_text())["task"] == "widths"
+    assert (tmp_path / "kernel.svg").read_text().startswith("<?xml")
+    answer = run("predict", task, EXAMPLE, "--aux", "length=64", "--head", tmp_path / "head", "--json")
+    line = json.loads(answer.out)
+    assert line["choice"] in ("narrow", "wide")
+    assert set(line["preference"]) == {"narrow", "wide"}
+    assert line["far"]
+    assert "unlike the kernels the head was trained on" in answer.err
+
+
+def test_one_bad_kernel_does_not_lose_the_others(run: Run, task: Path, tmp_path: Path) -> None:
+    run("evaluate", task, "-p", "rows", *QUICK, "--save-head", tmp_path / "head")
+    broken = tmp_path / "broken.ll"
+    broken.write_text("define i32 @f( {\n")
+    found = run("predict", task, broken, EXAMPLE, "--aux", "length=64", "--head", tmp_path / "head")
+    assert found.code == 1
+    assert f"{EXAMPLE}: width" in found.out
+    assert "broken.ll" in found.err
+    assert "1 of 2 files failed" in found.err
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (("evaluate", "device_maping"), "Did you mean 'device_mapping'"),
+        (("evaluate", "nowhere.py"), "does not exist"),
+        (("evaluate", "device_mapping", "--variant", "intel"), "available: nvidia, amd"),
+        (("evaluate", "device_mapping", "-p", "papers"), "available: paper, kernel, suite"),
+        (("predict", "thread_coarsening", EXAMPLE, "--aux", "gpu=h100"), "unknown gpu 'h100'"),
+        (("predict", "device_mapping", EXAMPLE), "also needs 'transfer', 'wgsize'"),
+        (("predict", "device_mapping", EXAMPLE, "--aux", "transfer=1,wgsize=-2"), "'wgsize' is -2"),
+        (("predict", "device_mapping", EXAMPLE, "--aux", "transfer=1,wgsize=2", "--head", "nowhere"), "no head.json"),
+        (("predict", "device_mapping", EXAMPLE, "--aux", "transfer=1,wgsize=2", "--variant", "x"), "available: "),
+    ],
+)
+def test_wrong_words_are_one_line(run: Run, words: tuple[object, ...], complaint: str) -> None:
+    found = run(*words)
+    assert found.code == 1
+    assert complaint in found.err
+    assert found.err.count("\n") == 1
+
+
+def test_a_malformed_aux_is_wrong_usage(run: Run) -> None:
+    found = run("predict", "device_mapping", EXAMPLE, "--aux", "transfer")
+    assert found.code == 2
+    assert "NAME=VALUE" in found.err
+
+
+def test_bad_costs_name_the_sample(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "bad.py"
+    path.write_text(TASK_FILE.replace("(1.0, wide)", "(1.0, -wide)"))
+    found = run("evaluate", path, *QUICK)
+    assert found.code == 1
+    assert "sample 0 (k0/8): the cost of 'wide' is -2.0" in found.err
+
+
+def test_missing_data_say_where_to_get_them(run: Run, tmp_path: Path) -> None:
+    found = run("evaluate", "device_mapping", "--data", tmp_path)
+    assert found.code == 1
+    assert "mirenc datasets fetch device_mapping" in found.err

@@ -1,0 +1,122 @@
+"""A trained head answers for its own task and model, remembers what it knows, and refuses everything else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from small_task import write_task
+
+import mirenc
+from mirenc.encoder import Encoder
+from mirenc.errors import HeadError, TaskError
+from mirenc.tasks import Task, get_task
+from mirenc.tasks.predict import TaskHead, fit_head, load_task_head, ready_heads
+
+
+@pytest.fixture(scope="module")
+def encoder() -> Encoder:
+    return mirenc.load("mirenc-tiny", cache=False)
+
+
+@pytest.fixture(scope="module")
+def task(tmp_path_factory: pytest.TempPathFactory) -> Task:
+    return get_task(str(write_task(tmp_path_factory.mktemp("task"))))
+
+
+@pytest.fixture(scope="module")
+def trained(task: Task, encoder: Encoder) -> TaskHead:
+    return fit_head(task, task.load(), encoder)
+
+
+def kernel(operation: str) -> str:
+    body = "".join(f"  %v{step} = {operation} i32 %x, {40 + step}\n" for step in range(6))
+    return f"define i32 @g(i32 %x) {{\n{body}  ret i32 %v5\n}}\n"
+
+
+def test_an_unseen_kernel_gets_the_right_choice(trained: TaskHead, encoder: Encoder) -> None:
+    found = {
+        (operation, length): trained.predict(encoder, kernel(operation), {"length": length}).choice
+        for operation in ("mul", "add")
+        for length in (8, 4096)
+    }
+    assert found == {
+        ("mul", 4096): "wide",
+        ("mul", 8): "narrow",
+        ("add", 4096): "narrow",
+        ("add", 8): "narrow",
+    }
+
+
+def test_preferences_sum_to_one_and_the_cheapest_ratio_is_one(trained: TaskHead, encoder: Encoder) -> None:
+    found = trained.predict(encoder, kernel("mul"), (4096,))
+    assert sum(found.preference.values()) == pytest.approx(1.0)
+    assert found.choice == max(found.preference, key=lambda name: found.preference[name])
+    assert min(found.cost_ratio.values()) == pytest.approx(1.0)
+    assert found.cost_ratio["narrow"] > 1.2
+
+
+def test_only_a_strange_kernel_is_far(trained: TaskHead, encoder: Encoder) -> None:
+    strange = Path(__file__).parents[2] / "examples" / "insertion_sort.ll"
+    assert not trained.predict(encoder, trained.task.load().samples[3].ir, (8,)).far
+    assert trained.predict(encoder, strange, (8,)).far
+
+
+def test_a_saved_head_answers_as_before(trained: TaskHead, task: Task, encoder: Encoder, tmp_path: Path) -> None:
+    read = load_task_head(trained.save(tmp_path / "head"), task)
+    for operation in ("mul", "add"):
+        before = trained.predict(encoder, kernel(operation), (100,))
+        after = read.predict(encoder, kernel(operation), (100,))
+        assert after == before
+    assert (read.model, read.row, read.data_hash) == (encoder.name, "both", "0" * 64)
+
+
+def test_training_rows_are_stored_once(trained: TaskHead, tmp_path: Path) -> None:
+    folder = trained.save(tmp_path / "head")
+    members = [member for member in trained.head.fitted_.values() if hasattr(member, "support_")]
+    rows = members[0].support_.astype(np.float32).nbytes
+    # The kernels and, at most once, the training rows: members share them.
+    assert (folder / "head.safetensors").stat().st_size < 1.2 * (rows + trained.kernels.nbytes) + 400_000
+
+
+def test_another_model_is_refused(trained: TaskHead, tmp_path: Path, encoder: Encoder) -> None:
+    class Files:
+        digest = "f" * 64
+
+    class Other:
+        name = "other"
+        files = Files()
+
+    with pytest.raises(HeadError, match=r"trained on vectors of mirenc-tiny .* not of other"):
+        trained.predict(Other(), kernel("mul"), (8,))  # type: ignore[arg-type]
+
+
+def test_wrong_task_features_are_named(trained: TaskHead, encoder: Encoder) -> None:
+    with pytest.raises(TaskError, match="unknown task feature 'size'"):
+        trained.predict(encoder, kernel("mul"), {"size": 8})
+    with pytest.raises(TaskError, match="also needs 'length'"):
+        trained.predict(encoder, kernel("mul"), {})
+    with pytest.raises(TaskError, match="'length' is 'nan'"):
+        trained.predict(encoder, kernel("mul"), {"length": float("nan")})
+
+
+def test_a_head_of_another_task_is_refused(trained: TaskHead, tmp_path: Path) -> None:
+    folder = trained.save(tmp_path / "head")
+    with pytest.raises(HeadError, match="chooses among narrow, wide; task thread_coarsening has 1, 2, 4"):
+        load_task_head(folder, get_task("thread_coarsening"))
+
+
+def test_a_row_without_the_model_makes_no_head(task: Task, encoder: Encoder) -> None:
+    with pytest.raises(TaskError, match="row 'no_code'; available: text, graph, both"):
+        fit_head(task, task.load(), encoder, row="no_code")
+
+
+@pytest.mark.parametrize("name", ["device_mapping", "thread_coarsening"])
+def test_shipped_heads_belong_to_the_default_model(name: str) -> None:
+    heads = ready_heads(get_task(name))
+    assert heads
+    digest = mirenc.load(cache=False).files.digest
+    for folder in heads.values():
+        head = load_task_head(folder)
+        assert (head.task.name, head.model_digest) == (name, digest)
