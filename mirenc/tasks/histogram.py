@@ -9,7 +9,8 @@ from mirenc.ir import IRModule
 
 __all__ = ["OPCODES", "histogram_names", "opcode_histogram"]
 
-# Every instruction of LLVM 21's language reference (22 adds ptrtoaddr). Fixed, so that columns mean the same in training and later.
+# Every instruction of LLVM 21's language reference (22 adds ptrtoaddr). Fixed, so that columns mean the same in
+# training and later.
 OPCODES = tuple(
     "add addrspacecast alloca and ashr atomicrmw bitcast br call callbr catchpad catchret catchswitch cleanuppad "
     "cleanupret cmpxchg extractelement extractvalue fadd fcmp fdiv fence fmul fneg fpext fptosi fptoui fptrunc freeze "

@@ -7,6 +7,7 @@ whenever they are wanted. A record that was kept is read again with the same dat
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mirenc.errors import TaskError
-from mirenc.metrics import chosen_costs, decision_figures, group_interval, oracle_choice
+from mirenc.metrics import chosen_costs, decision_figures, geometric_mean, group_interval, oracle_choice
 from mirenc.tasks.data import TaskData
 from mirenc.tasks.features import ROW_TITLES
 
@@ -212,6 +213,16 @@ def _unpacked(run: Mapping[str, Any]) -> dict[str, Any]:
     return {"fold": run["fold"], "rows": rows}
 
 
+def _same_oracle(figures: Any, data: TaskData) -> bool:
+    """Whether figures that were kept have the oracle of these data: variants of a task share their files' hash."""
+    try:
+        kept = {row["oracle_geometric"] for rows in figures.values() for row in rows.values()}
+    except (AttributeError, KeyError, TypeError):
+        return False
+    now = geometric_mean(data.baseline / np.nanmin(data.costs, axis=1))
+    return all(math.isclose(value, now, rel_tol=1e-9) for value in kept)
+
+
 def load_report(path: str | Path, task: Task, data: TaskData) -> TaskReport:
     """Read what `TaskReport.save` wrote, with the data it was made from.
 
@@ -228,9 +239,9 @@ def load_report(path: str | Path, task: Task, data: TaskData) -> TaskReport:
         ) from None
     if not isinstance(content, dict) or content.get("format_version") != FORMAT:
         raise TaskError(f"record {path} has no format_version {FORMAT}. Make it with this release's `mirenc evaluate`")
-    if content["task"] != task.name or content["data_hash"] != data.content_hash:
-        raise TaskError(f"record {path} is of task {content['task']!r} or of other data. Evaluate again")
-    content.pop("figures", None)
+    found = (content.get("task"), content.get("data_hash"), content.get("samples"))
+    if found != (task.name, data.content_hash, len(data)) or not _same_oracle(content.pop("figures", None), data):
+        raise TaskError(f"record {path} is of task {found[0]!r} or of other data. Evaluate again")
     content["protocols"] = {
         name: {**protocol, "seeds": {seed: _unpacked(run) for seed, run in protocol["seeds"].items()}}
         for name, protocol in content["protocols"].items()
