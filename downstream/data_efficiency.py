@@ -121,7 +121,7 @@ def plot(record: dict[str, Any], path: Path) -> None:
     axis.grid(alpha=0.3)
     axis.legend(fontsize=8)
     axis.set_title(f"{record['task']} {record['variant']}: {record['protocol']}, {record['seeds']} seeds", fontsize=9)
-    with rc_context({"svg.hashsalt": "mirenc"}):
+    with rc_context({"svg.hashsalt": "mirenc", "svg.fonttype": "none"}):
         figure.savefig(path, metadata={"Date": None})
 
 

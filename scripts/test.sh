@@ -11,6 +11,8 @@ if ! python -m pip install --quiet --constraint constraints.txt --editable '.[te
 fi
 # By itself: its dependencies cannot be installed today, and its graph builder, a program, needs none of them.
 python -m pip install --quiet --constraint constraints.txt --no-deps programl
+# A row of the downstream tables; it asks for nothing, and is no dependency.
+python -m pip install --quiet --no-deps IR2Vec==2.1.1
 
 # Two test processes, one thread each: more threads than cores makes torch slower, not faster.
 export OMP_NUM_THREADS="${OMP_NUM_THREADS:-1}"

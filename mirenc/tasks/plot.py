@@ -50,6 +50,6 @@ def plot_report(report: TaskReport, path: str | Path) -> Path:
     target = Path(path)
     target.parent.mkdir(parents=True, exist_ok=True)
     # The same report gives the same file: no date, and element names that do not change.
-    with rc_context({"svg.hashsalt": "mirenc"}):
+    with rc_context({"svg.hashsalt": "mirenc", "svg.fonttype": "none"}):
         figure.savefig(target, metadata={"Date": None} if target.suffix == ".svg" else None)
     return target
