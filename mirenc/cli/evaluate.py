@@ -17,11 +17,13 @@ if TYPE_CHECKING:
 
 def evaluate(
     task: Annotated[
-        str,
-        typer.Argument(
-            metavar="TASK", help="device_mapping, thread_coarsening, or a .py file with a task.", show_default=False
-        ),
-    ],
+        str | None,
+        typer.Argument(metavar="TASK", help="device_mapping or thread_coarsening.", show_default=False),
+    ] = None,
+    task_file: Annotated[
+        Path | None,
+        typer.Option(help="A task of your own: a .py file that defines it. The file is executed.", show_default=False),
+    ] = None,
     data: Annotated[
         Path | None,
         typer.Option("--data", "-d", help="Folder of the data sets. [default: $MIRENC_DATA, then what was fetched]"),
@@ -53,9 +55,11 @@ def evaluate(
     """
     from mirenc.encoder import load
     from mirenc.tasks import evaluate as run
-    from mirenc.tasks import get_task
+    from mirenc.tasks import get_task, load_task_file
 
-    problem = get_task(task)
+    if (task is None) == (task_file is None):
+        raise typer.BadParameter("give the name of a task, or --task-file FILE.py", param_hint="TASK")
+    problem = get_task(task) if task is not None else load_task_file(str(task_file))
     variant = problem.check_variant(variant)
     chosen = [problem.protocol(name).name for name in protocol] if protocol else [one.name for one in problem.protocols]
     encoder = load(model)

@@ -19,7 +19,7 @@ def task(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_table_has_every_row_and_says_what_it_is_made_of(run: Run, task: Path) -> None:
-    found = run("evaluate", task, "--protocol", "kernel", *QUICK)
+    found = run("evaluate", "--task-file", task, "--protocol", "kernel", *QUICK)
     assert found.code == 0
     for words in ("by kernel", "default", "best single choice", "majority label", "no code", "embedding, both"):
         assert words in found.out
@@ -83,6 +83,13 @@ def test_wrong_words_are_one_line(run: Run, words: tuple[object, ...], complaint
     assert found.code == 1
     assert complaint in found.err
     assert found.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("words", [(), ("device_mapping", "--task-file", "widths.py")])
+def test_a_task_is_named_once(run: Run, words: tuple[str, ...]) -> None:
+    found = run("evaluate", *words)
+    assert found.code == 2
+    assert "--task-file FILE.py" in found.err
 
 
 def test_a_malformed_aux_is_wrong_usage(run: Run) -> None:
