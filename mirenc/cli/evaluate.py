@@ -101,34 +101,21 @@ def _print(report: TaskReport, protocol: str) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    record = report.record
-    title = f"{report.task.title}{' ' + record['variant'] if record['variant'] else ''}: "
-    title += record["protocols"][protocol]["title"]
-    caption = (
-        f"{record['samples']} samples, {record['groups']} groups, {len(record['seeds'])} seeds; model "
-        f"{record['model']['name']}. ± spread over seeds, [95 % interval over groups]."
-    )
-    notes = [row["note"] for row in record["rows"].values() if row["note"]]
-    table = Table(title=title, caption=" ".join([caption, *notes]), title_justify="left", caption_justify="left")
-    lines = list(report.lines(protocol))
-    columns = list(dict.fromkeys(key for line in lines for key in line))
-    for column in columns:
-        table.add_column(column, justify="left" if column == "row" else "right", overflow="fold")
-    for line in lines:
-        table.add_row(*(line.get(column, "") for column in columns))
+    from mirenc.tasks.report import row_title
+
     # A file or a pipe gets the whole table, not what fits into 80 columns.
     wide: dict[str, Any] = {} if sys.stdout.isatty() else {"width": 200}
     console = Console(**wide)
-    console.print(table)
+    console.print(report.table(protocol))
     if report.parts:
         parts = Table(title="by part, geometric (arithmetic) mean speedup over the default", title_justify="left")
         parts.add_column("row")
         for part in report.parts:
             parts.add_column(part, justify="right")
-        for row, line in zip(report.rows(protocol), lines, strict=True):
+        for row in report.rows(protocol):
             cells = []
             for part in report.parts:
                 figures = report.figures(protocol, row, part)
                 cells.append(f"{figures['speedup_geometric']:.3f} ({figures['speedup_arithmetic']:.2f})")
-            parts.add_row(line["row"], *cells)
+            parts.add_row(row_title(row), *cells)
         console.print(parts)

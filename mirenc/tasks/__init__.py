@@ -8,18 +8,23 @@ from __future__ import annotations
 from mirenc.tasks.base import Task, get_task, list_tasks, load_task_file
 from mirenc.tasks.data import TaskData, TaskSample
 from mirenc.tasks.evaluation import evaluate
+from mirenc.tasks.predict import Prediction, TaskHead, fit_head, load_task_head
 from mirenc.tasks.protocols import Protocol
 from mirenc.tasks.report import TaskReport, load_report
 
 __all__ = [
+    "Prediction",
     "Protocol",
     "Task",
     "TaskData",
+    "TaskHead",
     "TaskReport",
     "TaskSample",
     "evaluate",
+    "fit_head",
     "get_task",
     "list_tasks",
     "load_report",
     "load_task_file",
+    "load_task_head",
 ]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 import importlib
 import importlib.util
+import os
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -159,7 +160,7 @@ def list_tasks() -> list[str]:
     return sorted(_REGISTRY)
 
 
-def get_task(name: str) -> Task:
+def get_task(name: str | os.PathLike[str]) -> Task:
     """A shipped task by name, or a task of your own by the path of its ``.py`` file.
 
     Raises
@@ -167,6 +168,7 @@ def get_task(name: str) -> Task:
     TaskError
         Unknown name; a file without exactly one task.
     """
+    name = os.fspath(name)
     if name.endswith(".py"):
         return load_task_file(name)
     if name not in _REGISTRY:

@@ -5,6 +5,7 @@ The label is the choice of least cost and is never stored (DESIGN section 6), so
 
 from __future__ import annotations
 
+import hashlib
 import math
 import os
 from collections.abc import Sequence
@@ -105,6 +106,12 @@ class TaskData:
 
     def __len__(self) -> int:
         return len(self.samples)
+
+    def subset(self, rows: Sequence[int] | NDArray[np.integer[Any]]) -> TaskData:
+        """The samples of these rows, in this order; the hash says that it is a part."""
+        kept = [self.samples[row] for row in rows]
+        part = hashlib.sha256(f"{self.content_hash} {list(map(int, rows))}".encode()).hexdigest()
+        return TaskData(kept, self.choices, self.default, part)
 
     @cached_property
     def costs(self) -> Float:

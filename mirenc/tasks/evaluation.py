@@ -6,6 +6,7 @@ the test rows. What is kept is the choices; every figure of a report is computed
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -51,8 +52,8 @@ class Job:
 
 
 def evaluate(
-    task: Task | str,
-    data_dir: str | Path | None = None,
+    task: Task | str | os.PathLike[str],
+    data: TaskData | str | Path | None = None,
     *,
     variant: str = "",
     encoder: Encoder | None = None,
@@ -68,8 +69,9 @@ def evaluate(
     ----------
     task : Task or str
         A task, its name, or the path of a ``.py`` file that defines one.
-    data_dir : path, optional
-        Where the data sets are; ``MIRENC_DATA`` or the download folder if left out.
+    data : path or TaskData, optional
+        Where the data sets are; ``MIRENC_DATA`` or the download folder if left out. Or the samples themselves, such as
+        `TaskData.subset` of those that `Task.load` gave.
     variant : str
         One of the task's variants; its first if left out.
     encoder : Encoder, optional
@@ -88,22 +90,29 @@ def evaluate(
     TaskError
         Unknown names, bad data; see `Task.load`.
     """
-    task = get_task(task) if isinstance(task, str) else task
+    task = task if isinstance(task, Task) else get_task(task)
     variant = task.check_variant(variant)
     if not seeds:
         raise TaskError("no seeds were given; give one or more, as in seeds=(0, 1, 2, 3, 4)")
-    chosen = [task.protocol(name) for name in protocols] if protocols else list(task.protocols)
-    data = task.load(data_dir, variant)
+    chosen = [task.protocol(name) for name in _several("protocols", protocols)] or list(task.protocols)
+    wanted = _several("rows", rows) or default_rows(task)
+    table = data if isinstance(data, TaskData) else task.load(data, variant)
     if encoder is None:
         from mirenc.encoder import load
 
         encoder = load()
-    wanted = list(rows) if rows else default_rows(task)
-    features = build_features(task, data, wanted, encoder)
-    work = plan_jobs(task, data, features, chosen, seeds)
+    features = build_features(task, table, wanted, encoder)
+    work = plan_jobs(task, table, features, chosen, seeds)
     results = run_jobs(work, jobs, advance)
-    record = _record(task, variant, data, encoder, chosen, seeds, features, work, results)
-    return TaskReport(record, task, data)
+    record = _record(task, variant, table, encoder, chosen, seeds, features, work, results)
+    return TaskReport(record, task, table)
+
+
+def _several(name: str, given: Sequence[str] | None) -> list[str]:
+    """The names as a list. A lone string would be read letter by letter."""
+    if isinstance(given, str):
+        raise TaskError(f"{name} is {given!r}; it is a sequence of names: {name}=[{given!r}]")
+    return list(given or ())
 
 
 def plan_jobs(

@@ -53,14 +53,8 @@ def ir2vec_vectors(texts: Sequence[str]) -> tuple[NDArray[np.float32], int]:
         for row, text in enumerate(texts):
             Path(folder, f"{row}.ll").write_text(modernise(text), encoding="utf-8")
         output = Path(folder, "vectors.jsonl")
-        command = [
-            sys.executable,
-            "-P",
-            "-m",
-            "mirenc.tasks.ir2vec",
-            folder,
-            str(len(texts)),
-        ]  # -P: not from the folder we are in
+        # As a file, so that the child does not load the package's heads; -P, so that `ir2vec` is not this file.
+        command = [sys.executable, "-P", __file__, folder, str(len(texts))]
         subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
         for line in output.read_text(encoding="utf-8").splitlines():
             row, vector = json.loads(line)

@@ -6,6 +6,8 @@ whenever they are wanted. A record that was kept is read again with the same dat
 
 from __future__ import annotations
 
+import html
+import io
 import json
 import math
 from collections.abc import Iterator, Mapping
@@ -21,6 +23,8 @@ from mirenc.tasks.data import TaskData
 from mirenc.tasks.features import ROW_TITLES
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from mirenc.tasks.base import Task
 
 __all__ = ["TaskReport", "load_report", "row_title"]
@@ -53,6 +57,31 @@ class TaskReport:
 
     def __repr__(self) -> str:
         return f"TaskReport({self.record['task']!r}, {self.record['variant']!r}, protocols={self.protocols})"
+
+    def __str__(self) -> str:
+        """Every protocol's table as text."""
+        from rich.console import Console
+
+        console = Console(width=200, file=io.StringIO(), force_terminal=False)
+        for protocol in self.protocols:
+            console.print(self.table(protocol))
+        text: str = console.file.getvalue()  # type: ignore[attr-defined]  # a StringIO, as given above
+        return text
+
+    def _repr_html_(self) -> str:
+        """The tables, for a notebook."""
+        return "".join(self._html(protocol) for protocol in self.protocols)
+
+    def _html(self, protocol: str) -> str:
+        lines = list(self.lines(protocol))
+        columns = list(dict.fromkeys(key for line in lines for key in line))
+        head = "".join(f"<th>{html.escape(column)}</th>" for column in columns)
+        body = "".join(
+            "<tr>" + "".join(f"<td>{html.escape(line.get(column, ''))}</td>" for column in columns) + "</tr>"
+            for line in lines
+        )
+        title, caption = map(html.escape, (self.title(protocol), self.caption()))
+        return f"<h4>{title}</h4><table><tr>{head}</tr>{body}</table><p>{caption}</p>"
 
     @property
     def protocols(self) -> list[str]:
@@ -163,6 +192,35 @@ class TaskReport:
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
         return target
+
+    def title(self, protocol: str) -> str:
+        """What a protocol's table is called."""
+        name = " ".join(filter(None, (self.task.title, self.record["variant"])))
+        return f"{name}: {self.record['protocols'][protocol]['title']}"
+
+    def caption(self) -> str:
+        """What the tables are made of, and how to read them."""
+        record = self.record
+        seeds = len(record["seeds"])
+        notes = [f"{row['note']}." for row in record["rows"].values() if row["note"]]
+        text = (
+            f"{record['samples']} samples, {record['groups']} groups, {seeds} seed{'s' * (seeds > 1)}; model "
+            f"{record['model']['name']}. ± spread over seeds, [95 % interval over groups]."
+        )
+        return " ".join([text, *notes])
+
+    def table(self, protocol: str) -> Table:
+        """A protocol's rows as a `rich` table."""
+        from rich.table import Table
+
+        table = Table(title=self.title(protocol), caption=self.caption(), title_justify="left", caption_justify="left")
+        lines = list(self.lines(protocol))
+        columns = list(dict.fromkeys(key for line in lines for key in line))
+        for column in columns:
+            table.add_column(column, justify="left" if column == "row" else "right", overflow="fold")
+        for line in lines:
+            table.add_row(*(line.get(column, "") for column in columns))
+        return table
 
     def lines(self, protocol: str) -> Iterator[dict[str, str]]:
         """Rows of the table, each a title and the figures as text."""

@@ -63,7 +63,10 @@ class ThreadCoarsening(Task):
             factor = real(row, "cf", where)
             if factor not in _FACTORS:
                 raise TaskError(f"{where}: factor {factor:g} is none of {', '.join(self.choices)}")
-            times.setdefault(row["kernel"], {})[int(factor)] = row
+            measured = times.setdefault(row["kernel"], {})
+            if int(factor) in measured:
+                raise TaskError(f"{where}: this kernel and factor stand twice in the table. Leave out one")
+            measured[int(factor)] = row
         samples = []
         for kernel, rows in sorted(times.items()):
             if f"{kernel}.ll" not in kernels:

@@ -1,0 +1,152 @@
+"""`TreesHead`: scikit-learn's forest, kept as arrays that give the same answers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.decomposition import PCA
+from sklearn.ensemble import ExtraTreesClassifier
+from sklearn.exceptions import NotFittedError
+
+from mirenc.errors import ConfigError, HeadError
+from mirenc.heads import TreesHead, load_head, save_head
+
+
+def table(rows: int = 50, columns: int = 6, choices: int = 3, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Features (n, D), and costs (n, K) that hang on the first two columns and on chance."""
+    rng = np.random.default_rng(seed)
+    features = rng.normal(size=(rows, columns))
+    lean = np.stack([features[:, 0], -features[:, 0], features[:, 1]], axis=1)[:, :choices]
+    return features, np.exp(lean + 0.3 * rng.normal(size=(rows, choices)))
+
+
+@pytest.mark.parametrize(("aux", "share"), [(0, 0.5), (2, 0.5), (6, 1.0)])
+def test_probabilities_are_those_of_scikit_learns_forest(aux: int, share: float) -> None:
+    features, costs = table()
+    head = TreesHead(aux, trees=10, share=share, random_state=3).fit(features, costs)
+    forest = ExtraTreesClassifier(10, max_features=share, random_state=3).fit(features, costs.argmin(axis=1))
+    rows = np.random.default_rng(9).normal(size=(200, 6))
+    np.testing.assert_allclose(head.predict_proba(rows), forest.predict_proba(rows), rtol=1e-6, atol=1e-12)
+
+
+def test_rows_on_a_cut_fall_as_in_scikit_learn() -> None:
+    # It grows and walks trees in single precision: a double just above a cut may be the same float as one below.
+    features, costs = table()
+    head = TreesHead(6, trees=20).fit(features, costs)
+    forest = ExtraTreesClassifier(20, max_features=0.5, random_state=0).fit(features, costs.argmin(axis=1))
+    cuts = head.cut_[head.column_ == 0]
+    rows = np.concatenate([np.repeat(features[:1], len(cuts), axis=0)] * 3)
+    rows[:, 0] = [*cuts, *np.nextafter(cuts, np.inf), *np.nextafter(cuts, -np.inf)]
+    np.testing.assert_allclose(head.predict_proba(rows), forest.predict_proba(rows), rtol=1e-6, atol=1e-12)
+
+
+def test_many_code_columns_are_first_reduced() -> None:
+    features, costs = table(columns=30)
+    head = TreesHead(1, components=4, trees=10, random_state=0).fit(features, costs)
+    few = PCA(4, random_state=0).fit_transform(features[:, 1:])
+    reduced = np.concatenate([features[:, :1], few], axis=1)
+    forest = ExtraTreesClassifier(10, max_features=0.5, random_state=0).fit(reduced, costs.argmin(axis=1))
+    np.testing.assert_allclose(head.predict_proba(features), forest.predict_proba(reduced), rtol=1e-6, atol=1e-12)
+
+
+def test_fewer_rows_than_components_are_enough() -> None:
+    features, costs = table(rows=8, columns=40)
+    assert TreesHead(components=16, trees=5).fit(features, costs).predict(features).tolist() == list(
+        costs.argmin(axis=1)
+    )
+
+
+def test_without_code_the_code_has_no_say() -> None:
+    features, costs = table()
+    head = TreesHead(2, use_code=False, trees=10).fit(features, costs)
+    moved = features.copy()
+    moved[:, 2:] = 99.0
+    np.testing.assert_array_equal(head.predict_proba(moved), head.predict_proba(features))
+    seeing = TreesHead(2, trees=10).fit(features, costs)
+    assert np.abs(seeing.predict_proba(moved) - seeing.predict_proba(features)).max() > 0
+
+
+def test_equal_sizes_are_cut_out_exactly() -> None:
+    # Two values that differ by a thousandth of the spread want different choices: no smooth head sees that.
+    size = np.tile([5.0, 5.001, 0.0, 9.0], 10)[:, None]
+    costs = np.where(size == 5.0, [[1.0, 2.0]], [[2.0, 1.0]])
+    head = TreesHead(1, use_code=False, share=1.0).fit(size, costs)
+    assert head.predict([[5.0], [5.001], [0.0], [9.0]]).tolist() == [0, 1, 1, 1]
+
+
+def test_a_label_that_never_won_has_no_preference() -> None:
+    features, costs = table()
+    costs[:, 1] = costs.max() * 2
+    found = TreesHead(trees=10).fit(features, costs).predict_proba(features)
+    assert found.shape == (50, 3)
+    assert found[:, 1].tolist() == [0.0] * 50
+    np.testing.assert_allclose(found.sum(axis=1), 1)
+
+
+def test_one_label_only_is_always_the_answer() -> None:
+    features, costs = table(choices=2)
+    costs[:, 1] = costs[:, 0] / 2
+    np.testing.assert_array_equal(TreesHead(trees=5).fit(features, costs).predict_proba(-features), [[0.0, 1.0]] * 50)
+
+
+def test_equal_seeds_give_equal_trees_and_others_others() -> None:
+    features, costs = table()
+    first, same, other = (TreesHead(trees=5, random_state=seed).fit(features, costs) for seed in (0, 0, 1))
+    rows = -features
+    np.testing.assert_array_equal(first.predict_proba(rows), same.predict_proba(rows))
+    assert np.abs(first.predict_proba(rows) - other.predict_proba(rows)).max() > 0
+
+
+@pytest.mark.parametrize(("aux", "use_code"), [(-1, True), (7, True), (0, False)])
+def test_columns_that_are_not_there_are_refused(aux: int, use_code: bool) -> None:
+    with pytest.raises(ConfigError, match=f"aux_columns is {aux}"):
+        TreesHead(aux, use_code=use_code).fit(*table())
+
+
+def test_bad_rows_are_refused() -> None:
+    features, costs = table()
+    with pytest.raises(HeadError, match="row 1"):
+        TreesHead().fit(features, np.where(np.arange(50)[:, None] == 1, 0.0, costs))
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        TreesHead().fit(features, costs[1:])
+    with pytest.raises(ValueError, match="5 features"):
+        TreesHead(trees=2).fit(features, costs).predict(features[:, :5])
+    with pytest.raises(NotFittedError):
+        TreesHead().predict(features)
+
+
+def test_a_clone_has_the_parameters_and_nothing_learned() -> None:
+    head = TreesHead(2, use_code=False, components=3, trees=4, share=1.0, random_state=7).fit(*table())
+    copy = clone(head)
+    assert copy.get_params() == head.get_params()
+    assert copy.get_params()["components"] == 3
+    assert not hasattr(copy, "value_")
+
+
+@pytest.mark.parametrize("components", [2, 16])
+def test_a_saved_head_gives_the_same_answers(components: int, tmp_path: Path) -> None:
+    features, costs = table()
+    head = TreesHead(1, components=components, trees=10).fit(features, costs)
+    again, _ = load_head(save_head(head, tmp_path))
+    np.testing.assert_array_equal(again.predict_proba(-features), head.predict_proba(-features))
+    assert again.get_params() == head.get_params()
+
+
+@pytest.mark.parametrize("name", ["center_", "axes_", "left_", "right_", "column_", "cut_", "value_"])
+def test_arrays_of_different_lengths_are_refused(name: str) -> None:
+    meta, arrays = TreesHead(1, components=2, trees=3).fit(*table())._get_state()
+    with pytest.raises(HeadError, match="do not belong together"):
+        TreesHead._from_state(meta, arrays | {name: arrays[name][:-1]})
+
+
+@pytest.mark.parametrize(("name", "value"), [("left_", 0), ("right_", 10**6), ("root_", 10**6), ("column_", 3)])
+def test_a_walk_that_would_leave_the_trees_is_refused(name: str, value: int) -> None:
+    meta, arrays = TreesHead(1, components=2, trees=3).fit(*table())._get_state()
+    changed = arrays[name].copy()
+    inner = np.flatnonzero(arrays["column_"] >= 0)[-1] if name != "root_" else 0
+    changed[inner] = value
+    with pytest.raises(HeadError, match="do not belong together"):
+        TreesHead._from_state(meta, arrays | {name: changed})

@@ -1,0 +1,106 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import mirenc
+from mirenc.encoder import Encoder
+from mirenc.tasks import Protocol, Task, TaskData, TaskReport, TaskSample, evaluate
+
+
+class Toy(Task):
+    """Ten kernels under four lengths: those that multiply run best unrolled, those that add run best plain.
+
+    The task feature tells nothing about it, so without code half of the kernels are lost when they are held out.
+    """
+
+    name = "toy"
+    title = "made-up unrolling"
+    source = "these tests"
+    knob = "unroll"
+    choices = ("plain", "unrolled", "vector")
+    aux_names = ("length",)
+    protocols = (
+        Protocol("rows", "by rows (leaks)", lambda data: np.arange(len(data)), folds=4),
+        Protocol("kernel", "by kernel", lambda data: data.group, folds=4),
+        Protocol("suite", "leave one suite out", lambda data: data.suite, folds=None),
+    )
+    baselines = {"always unrolled": 1}  # noqa: RUF012 - a ClassVar by its base
+    hand_names = ("operations",)
+
+    def load(self, data_dir: str | Path | None = None, variant: str = "") -> TaskData:
+        self.check_variant(variant)
+        samples = []
+        for number in range(10):
+            operation = "mul" if number % 2 else "add"
+            for length in (8, 64, 512, 4096):
+                samples.append(
+                    TaskSample(
+                        name=f"k{number}/{length}",
+                        ir=kernel(operation, number + 3),
+                        group=f"k{number}",
+                        aux=(length,),
+                        # The vector form was never run on short input.
+                        costs=(2.0, 1.0 if number % 2 else 4.0, 3.0 if length > 100 else np.nan),
+                        suite="first" if number < 6 else "second",
+                        part="long" if length > 100 else "short",
+                        hand=(float(number + 3),),
+                    )
+                )
+        return TaskData(samples, self.choices, self.default, "7" * 64)
+
+    def hand_features(self, sample: TaskSample) -> np.ndarray:
+        return np.array(sample.hand)
+
+
+def kernel(operation: str, count: int) -> str:
+    """IR of a function of ``count`` operations and a return."""
+    body = "".join(f"  %v{step} = {operation} i32 %x, {step + 2}\n" for step in range(count))
+    return f"define i32 @f(i32 %x) {{\n{body}  ret i32 %v{count - 1}\n}}\n"
+
+
+@pytest.fixture(scope="session")
+def tiny() -> Encoder:
+    return mirenc.load("mirenc-tiny", cache=False)
+
+
+@pytest.fixture(scope="session")
+def toy() -> Task:
+    return Toy()
+
+
+@pytest.fixture(scope="session")
+def toy_data(toy: Task) -> TaskData:
+    return toy.load()
+
+
+@pytest.fixture(scope="session")
+def toy_report(toy: Task, tiny: Encoder) -> TaskReport:
+    """Two seeds, all protocols, without code and with the histogram."""
+    return evaluate(toy, encoder=tiny, rows=["no_code", "histogram"], seeds=(0, 1))
+
+
+@pytest.fixture(scope="session")
+def published() -> str:
+    """The folder of the published data; without it the test is skipped."""
+    folder = os.environ.get("MIRENC_DATA", "")
+    if not folder:
+        pytest.skip("MIRENC_DATA is not set; it names the folder of the published datasets")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def published_data(published: str) -> Any:
+    """``(task, variant) -> TaskData``, each read once."""
+    kept: dict[tuple[str, str], TaskData] = {}
+
+    def read(task: str, variant: str = "") -> TaskData:
+        if (task, variant) not in kept:
+            kept[task, variant] = mirenc.tasks.get_task(task).load(published, variant)
+        return kept[task, variant]
+
+    return read

@@ -1,0 +1,218 @@
+"""The registry and what every task in it must say, and tasks that come from a file of the user's."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from small_task import TASK_FILE, write_task
+
+from mirenc.errors import TaskError
+from mirenc.metrics import oracle_choice
+from mirenc.tasks import Protocol, Task, get_task, list_tasks, load_task_file
+from mirenc.tasks.datasets import DATASETS
+
+TABLES = [(name, variant) for name in list_tasks() for variant in get_task(name).variants]
+
+
+# -- every task ----------------------------------------------------------------------------------------
+def test_the_list_is_sorted_and_can_be_had() -> None:
+    assert list_tasks() == sorted(list_tasks())
+    assert (
+        {get_task(name).name for name in list_tasks()} == set(list_tasks()) >= {"device_mapping", "thread_coarsening"}
+    )
+
+
+@pytest.mark.parametrize("name", list_tasks())
+def test_a_task_says_what_it_is(name: str) -> None:
+    task = get_task(name)
+    assert task.name == name
+    assert name in DATASETS  # what `mirenc datasets fetch` gets
+    assert all((task.title, task.source, task.knob, task.aux_names, task.__doc__))
+    assert len(set(task.choices)) == len(task.choices) >= 2
+    assert 0 <= task.default < len(task.choices)
+    assert len(set(task.variants)) == len(task.variants) >= 1
+    assert set(task.baselines.values()) <= set(range(len(task.choices)))
+    assert task.default in task.baselines.values()
+    assert task.select in ("accuracy", "speedup")
+    names = [protocol.name for protocol in task.protocols]
+    assert names[0] == "paper"
+    assert len(set(names)) == len(names) >= 2
+    assert "kernel" in names  # one that does not leak
+    assert "leaks" in task.protocol("paper").title
+
+
+@pytest.mark.parametrize("name", list_tasks())
+def test_a_task_knows_its_protocols_and_variants(name: str) -> None:
+    task = get_task(name)
+    assert [task.protocol(protocol.name) for protocol in task.protocols] == list(task.protocols)
+    with pytest.raises(TaskError, match=r"no protocol 'random'; available: paper, kernel"):
+        task.protocol("random")
+    assert [task.check_variant(variant) for variant in task.variants] == list(task.variants)
+    assert task.check_variant("") == task.variants[0]
+    with pytest.raises(TaskError, match="no variant 'intel'; available:"):
+        task.check_variant("intel")
+
+
+@pytest.mark.parametrize("name", list_tasks())
+def test_task_features_are_asked_for_by_name(name: str) -> None:
+    task = get_task(name)
+    with pytest.raises(TaskError, match="unknown task feature 'colour'"):
+        task.parse_aux({"colour": "1"})
+    with pytest.raises(TaskError, match=f"also needs '{task.aux_names[0]}'"):
+        task.parse_aux({})
+
+
+@pytest.mark.parametrize(("name", "variant"), TABLES)
+def test_the_published_data_make_a_whole_table(name: str, variant: str, published_data: Any) -> None:
+    task, data = get_task(name), published_data(name, variant)
+    assert data.choices == task.choices
+    assert len(data.content_hash) == 64
+    names = [(sample.name, sample.part) for sample in data.samples]
+    assert len(set(names)) == len(names)  # an error message must name one sample
+    assert all(sample.group for sample in data.samples)
+    aux = np.array([task.encode_aux(sample.aux) for sample in data.samples])
+    assert aux.ndim == 2
+    assert np.isfinite(aux).all()
+    assert (aux.std(axis=0) > 0).all()
+    if task.hand_names:
+        hand = np.array([task.hand_features(sample) for sample in data.samples])
+        assert hand.shape == (len(data), len(task.hand_names))
+        assert np.isfinite(hand).all()
+    np.testing.assert_array_equal(data.labels, oracle_choice(data.costs))
+
+
+@pytest.mark.parametrize(("name", "variant"), TABLES)
+def test_every_protocol_tests_each_sample_once_and_splits_no_unit(name: str, variant: str, published_data: Any) -> None:
+    task, data = get_task(name), published_data(name, variant)
+    for protocol in task.protocols:
+        unit = protocol.unit(data)
+        numbers = []
+        for seed in (0, 1):
+            number = np.full(len(data), -1)
+            for index, (training, test) in enumerate(protocol.split(data, seed)):
+                assert (number[test] == -1).all()
+                assert not set(training) & set(test)
+                assert len(training) + len(test) == len(data)
+                assert not set(unit[training]) & set(unit[test])
+                number[test] = index
+            assert (number >= 0).all()
+            numbers.append(number)
+        assert (numbers[0] != numbers[1]).any() == (protocol.folds is not None)
+
+
+@pytest.mark.parametrize(("name", "variant"), TABLES)
+def test_grouped_by_kernel_no_group_is_on_both_sides(name: str, variant: str, published_data: Any) -> None:
+    task, data = get_task(name), published_data(name, variant)
+    for training, test in task.protocol("kernel").split(data, 0):
+        assert not set(data.group[training]) & set(data.group[test])
+
+
+# -- names ---------------------------------------------------------------------------------------------
+def test_a_name_that_is_nearly_right_is_guessed() -> None:
+    with pytest.raises(TaskError, match=r"unknown task 'device_maping'; available: .*Did you mean 'device_mapping'\?"):
+        get_task("device_maping")
+    with pytest.raises(TaskError, match="unknown task 'zzz'") as caught:
+        get_task("zzz")
+    assert "Did you mean" not in str(caught.value)
+
+
+# -- numbers as task features --------------------------------------------------------------------------
+def test_task_features_are_put_in_order(toy: Task) -> None:
+    class Two(type(toy)):  # type: ignore[misc]
+        aux_names = ("first", "second")
+
+    assert Two().parse_aux({"second": "2e3", "first": "-1"}) == (-1.0, 2000.0)
+    assert Two().encode_aux((1, 2)).tolist() == [1.0, 2.0]
+    with pytest.raises(TaskError, match=r"also needs 'first', 'second'. Give --aux first=...,second=..."):
+        Two().parse_aux({})
+
+
+@pytest.mark.parametrize("text", ["", "many", "nan", "inf", "1,5"])
+def test_a_task_feature_is_a_finite_number(toy: Task, text: str) -> None:
+    with pytest.raises(TaskError, match=f"'length' is {text!r}; it must be a finite number"):
+        toy.parse_aux({"length": text})
+
+
+def test_hand_features_are_for_tasks_that_have_some() -> None:
+    class Bare(Task):
+        name = "bare"
+
+        def load(self, data_dir: object = None, variant: str = "") -> Any:
+            raise NotImplementedError
+
+    with pytest.raises(TaskError, match="'bare' has no hand features"):
+        Bare().hand_features(None)  # type: ignore[arg-type]
+
+
+# -- a task of your own --------------------------------------------------------------------------------
+def task_file(folder: Path, text: str) -> Path:
+    path = folder / "mine.py"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_a_file_is_a_task(tmp_path: Path) -> None:
+    task = get_task(str(write_task(tmp_path)))
+    assert task.name == "widths"
+    assert isinstance(task.protocols[0], Protocol)
+    assert len(task.load()) == 24
+    assert task.name not in list_tasks()
+
+
+def test_a_file_may_import_tasks_and_build_on_one(tmp_path: Path) -> None:
+    text = """
+from mirenc.tasks.device_mapping import DeviceMapping
+from mirenc.tasks.thread_coarsening import ThreadCoarsening
+
+class Mine(DeviceMapping):
+    name = "mine"
+"""
+    assert load_task_file(task_file(tmp_path, text)).name == "mine"
+
+
+def test_a_file_may_hold_dataclasses(tmp_path: Path) -> None:
+    # With annotations as text, dataclasses look the module up by its name.
+    head = "from __future__ import annotations\nfrom dataclasses import dataclass\n"
+    row = "@dataclass\nclass Row:\n    cost: float\n"
+    assert load_task_file(task_file(tmp_path, head + row + TASK_FILE)).name == "widths"
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("x = 1\n", r"defines 0 tasks \(none\)"),
+        ("from mirenc.tasks.device_mapping import DeviceMapping\n", r"defines 0 tasks \(none\)"),
+        (TASK_FILE + "\n\nclass Other(Widths):\n    pass\n", r"defines 2 tasks \(Other, Widths\)"),
+        ("raise KeyError('length')\n", "fails: KeyError: 'length'"),
+        ("import a_module_that_is_not_there\n", "fails: ModuleNotFoundError"),
+        ("def f(:\n", "fails: SyntaxError"),
+        ("from mirenc.tasks import Task\n\nclass Half(Task):\n    name = 'half'\n", "abstract method '?load"),
+        (
+            "from mirenc.tasks import Task\n\nclass Half(Task):\n    name = 'half'\n    def load(self, *a): pass\n",
+            "Half lacks title, source, knob, choices, protocols",
+        ),
+    ],
+    ids="nothing imported two raises import syntax abstract lacking".split(),
+)
+def test_a_file_that_is_no_task_says_why(text: str, word: str, tmp_path: Path) -> None:
+    path = task_file(tmp_path, text)
+    with pytest.raises(TaskError, match=word) as caught:
+        get_task(str(path))
+    assert str(path) in str(caught.value)
+
+
+def test_a_file_that_failed_leaves_no_module_behind(tmp_path: Path) -> None:
+    with pytest.raises(TaskError):
+        load_task_file(task_file(tmp_path, "raise RuntimeError\n").rename(tmp_path / "broken_task.py"))
+    assert "mirenc_task_broken_task" not in sys.modules
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(TaskError, match=r"nothing\.py does not exist"):
+        get_task(str(tmp_path / "nothing.py"))
+    with pytest.raises(TaskError, match="does not exist"):
+        load_task_file(tmp_path)

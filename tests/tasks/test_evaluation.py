@@ -1,0 +1,255 @@
+"""`evaluate`: nothing of a test row reaches its choice, and what is kept is what was decided."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from small_task import write_task
+
+from mirenc import __version__
+from mirenc.encoder import Encoder
+from mirenc.errors import TaskError
+from mirenc.heads import CostHead, EnsembleHead
+from mirenc.tasks import Protocol, Task, TaskData, TaskReport, evaluate, evaluation, menu
+from mirenc.tasks.evaluation import Job, _run, plan_jobs, run_jobs, static_choices
+from mirenc.tasks.features import build_features
+
+ROWS = ["no_code", "histogram"]
+
+
+@pytest.fixture(scope="module")
+def jobs(toy: Task, toy_data: TaskData, tiny: Encoder) -> dict[tuple[str, str], Job]:
+    """By protocol and row, of one seed."""
+    features = build_features(toy, toy_data, ROWS, tiny)
+    return {(job.protocol, job.row): job for job in plan_jobs(toy, toy_data, features, list(toy.protocols), (0,))}
+
+
+@pytest.fixture
+def searching(monkeypatch: pytest.MonkeyPatch) -> Job:
+    """One fold of 28 groups, which is made enough for the whole menu; the best choice follows the last column."""
+    whole = menu.menu
+
+    def small(*arguments: Any) -> list[tuple[str, Any]]:
+        """The menu with few trees and epochs: what is looked at here is who sees what."""
+        size = {"trees": 3, "classifier__epochs": 2}
+        found = whole(*arguments)
+        for _, member in found:
+            member.set_params(**{name: size[name] for name in member.get_params() if name in size})
+        return found
+
+    monkeypatch.setattr(menu, "menu", small)
+    monkeypatch.setattr(menu, "_ENOUGH_GROUPS", 20)
+    rng = np.random.default_rng(0)
+    matrix = rng.normal(size=(28, 4))
+    lean = np.where(matrix[:, 3] > 0, 0.5, -0.5)
+    costs = np.exp(np.stack([lean, -lean], axis=1) + 0.3 * rng.normal(size=(28, 2)))
+    group = np.array([f"g{number}" for number in range(28)])
+    fold = (np.arange(24), np.arange(24, 28))
+    return Job("kernel", 0, "both", matrix, 1, costs, costs.argmin(axis=1), group, group, [fold], "accuracy", "")
+
+
+# -- leaks ---------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("protocol", ["rows", "kernel", "suite"])
+def test_what_test_rows_cost_does_not_reach_their_choices(protocol: str, jobs: dict[Any, Job]) -> None:
+    job = jobs[protocol, "histogram"]
+    first = _run(job)[0]
+    for fold in job.folds:
+        _, test = fold
+        costs, labels = job.costs.copy(), job.labels.copy()
+        costs[test] = np.random.default_rng(0).uniform(0.1, 9.0, size=(len(test), 3))
+        labels[test] = costs[test].argmin(axis=1)
+        spoiled = _run(replace(job, costs=costs, labels=labels, folds=[fold]))[0]
+        np.testing.assert_array_equal(spoiled[test], first[test])
+
+
+def test_what_training_rows_cost_does(jobs: dict[Any, Job]) -> None:
+    # Or the test above would hold for heads that learn nothing.
+    job = jobs["kernel", "histogram"]
+    swapped = replace(job, costs=job.costs[:, [1, 0, 2]], labels=np.where(job.labels < 2, 1 - job.labels, 2))
+    assert np.mean(_run(swapped)[0] != _run(job)[0]) > 0.8
+
+
+def test_what_test_rows_cost_does_not_reach_the_search(searching: Job) -> None:
+    first, heads = _run(searching)
+    test = searching.folds[0][1]
+    costs, labels = searching.costs.copy(), searching.labels.copy()
+    costs[test], labels[test] = costs[test][:, ::-1], 1 - labels[test]
+    spoiled, again = _run(replace(searching, costs=costs, labels=labels))
+    np.testing.assert_array_equal(spoiled, first)
+    assert again == heads
+    assert sum(heads[0].values()) == pytest.approx(1, abs=1e-3)
+
+
+def test_a_test_rows_features_do_not_reach_other_choices(searching: Job) -> None:
+    first = _run(searching)[0]
+    test = searching.folds[0][1]
+    matrix = searching.matrix.copy()
+    matrix[test[1:]] = 1e3
+    assert _run(replace(searching, matrix=matrix))[0][test[0]] == first[test[0]]
+
+
+@pytest.mark.parametrize("protocol", ["kernel", "suite"])
+def test_the_search_keeps_together_what_the_protocol_does(
+    protocol: str, jobs: dict[Any, Job], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[np.ndarray] = []
+
+    class Watched(EnsembleHead):
+        def fit(self, X: Any, y: Any, *, part: Any = None) -> Watched:
+            seen.append(part)
+            return super().fit(X, y, part=part)
+
+    def watched(*arguments: Any) -> EnsembleHead:
+        return Watched([("cost", CostHead(1, length_scale=1.0))])
+
+    monkeypatch.setattr(evaluation, "head_search", watched)
+    job = jobs[protocol, "histogram"]
+    _run(job)
+    assert len(seen) == len(job.folds)
+    for part, (training, _) in zip(seen, job.folds, strict=True):
+        unit = job.unit[training]
+        if len(set(unit)) > 1:
+            assert all(len(set(part[unit == one])) == 1 for one in unit)
+        assert len(set(part)) > 1
+
+
+def test_rows_outside_the_fold_are_left_undecided(searching: Job) -> None:
+    choice, heads = _run(searching)
+    training, test = searching.folds[0]
+    assert set(choice[training]) == {-1}
+    assert set(choice[test]) <= {0, 1}
+    assert len(heads) == 1
+
+
+def test_few_groups_are_not_searched_however_many_rows_they_have(searching: Job) -> None:
+    few = np.array([f"g{number % 12}" for number in range(28)])
+    assert _run(replace(searching, group=few))[1] == [{"cost": 1.0}]
+
+
+def test_a_row_of_one_head_uses_it_alone(searching: Job) -> None:
+    assert _run(replace(searching, only="mlp"))[1] == [{"mlp": 1.0}]
+
+
+# -- plan ----------------------------------------------------------------------------------------------
+def test_all_rows_are_cut_alike(toy: Task, toy_data: TaskData, tiny: Encoder) -> None:
+    features = build_features(toy, toy_data, ROWS, tiny)
+    plan = plan_jobs(toy, toy_data, features, list(toy.protocols), (3, 4))
+    assert [(job.protocol, job.seed, job.row) for job in plan] == [
+        (protocol, seed, row) for protocol in ("rows", "kernel", "suite") for seed in (3, 4) for row in ROWS
+    ]
+    for first, second in zip(plan[::2], plan[1::2], strict=True):
+        for one, other in zip(first.folds, second.folds, strict=True):
+            np.testing.assert_array_equal(one[1], other[1])
+    assert [job.unit.tolist() for job in plan[4:5]] == [toy_data.group.tolist()]
+
+
+def test_progress_is_told_job_by_job(jobs: dict[Any, Job]) -> None:
+    told: list[tuple[int, int, str]] = []
+    work = [jobs["suite", row] for row in ROWS]
+    results = run_jobs(work, 1, lambda done, *, total, note: told.append((done, total, note)))
+    assert told == [(1, 2, "suite, seed 0, no_code"), (1, 2, "suite, seed 0, histogram")]
+    for job, (choice, heads) in zip(work, results, strict=True):
+        np.testing.assert_array_equal(choice, _run(job)[0])
+        assert len(heads) == 2
+
+
+# -- static rows ---------------------------------------------------------------------------------------
+def test_static_choices_are_made_on_training_rows(toy: Task, toy_data: TaskData) -> None:
+    # Unrolled is best in three kernels of the first four and in none of the rest.
+    best = [1.0, 1.0, 1.0, 4.0, 4.0, 4.0, 4.0, 4.0, 4.0, 4.0]
+    samples = [replace(toy_data.samples[4 * row], costs=(2.0, cost, 3.0)) for row, cost in enumerate(best)]
+    data = TaskData(samples, toy.choices)
+    folds = [(np.arange(4), np.arange(4, 10)), (np.arange(4, 10), np.arange(4))]
+    found = {name: choice.tolist() for name, choice in static_choices(data, folds).items()}
+    assert found == {"default": [0] * 10, "best_single": [0] * 4 + [1] * 6, "majority": [0] * 4 + [1] * 6}
+
+
+def test_the_best_single_choice_looks_at_costs_and_the_majority_at_labels(toy: Task, toy_data: TaskData) -> None:
+    # Two rows win a little by unrolling, one loses a lot.
+    costs = [(1.0, 0.9, 2.0), (1.0, 0.9, 2.0), (1.0, 9.0, 2.0), (1.0, 1.0, 1.0)]
+    samples = [replace(toy_data.samples[0], costs=row) for row in costs]
+    found = static_choices(TaskData(samples, toy.choices), [(np.arange(3), np.arange(3, 4))])
+    assert (found["best_single"][3], found["majority"][3]) == (0, 1)
+
+
+# -- the whole -----------------------------------------------------------------------------------------
+def test_code_is_needed_for_kernels_never_seen_and_not_for_rows(toy_report: TaskReport) -> None:
+    accuracy = {
+        (protocol, row): toy_report.figures(protocol, row)["accuracy"]
+        for protocol in toy_report.protocols
+        for row in toy_report.rows(protocol)
+    }
+    assert accuracy["kernel", "histogram"] > 0.9
+    assert accuracy["rows", "histogram"] > 0.9
+    assert accuracy["kernel", "no_code"] < 0.7
+    assert accuracy["kernel", "default"] == 0.5
+    assert toy_report.figures("kernel", "histogram")["oracle_share"] > 0.95
+
+
+def test_the_record_says_what_was_done(toy_report: TaskReport, toy: Task, toy_data: TaskData, tiny: Encoder) -> None:
+    record = toy_report.record
+    facts = {key: record[key] for key in record if key != "protocols"}
+    assert facts == {
+        "format_version": 1,
+        "mirenc_version": __version__,
+        "task": "toy",
+        "variant": "",
+        "choices": ["plain", "unrolled", "vector"],
+        "samples": 40,
+        "groups": 10,
+        "data_hash": "7" * 64,
+        "model": {"name": "mirenc-tiny", "digest": tiny.files.digest},
+        "seeds": [0, 1],
+        "rows": {"no_code": {"note": "", "columns": 1}, "histogram": {"note": "", "columns": 67}},
+    }
+    for protocol in toy.protocols:
+        for seed in (0, 1):
+            run = record["protocols"][protocol.name]["seeds"][str(seed)]
+            for number, (_, test) in enumerate(protocol.split(toy_data, seed)):
+                assert [run["fold"][row] for row in test] == [number] * len(test)
+            assert list(run["rows"]) == ["default", "best_single", "majority", *ROWS]
+            assert len(run["rows"]["histogram"]["heads"]) == max(run["fold"]) + 1
+
+
+def test_the_choices_kept_are_those_that_were_made(toy_report: TaskReport, jobs: dict[Any, Job]) -> None:
+    for (protocol, row), job in jobs.items():
+        np.testing.assert_array_equal(toy_report.choices(protocol, row)[0], _run(job)[0])
+
+
+def test_a_task_file_is_evaluated_like_a_shipped_task(tmp_path: Path, tiny: Encoder) -> None:
+    report = evaluate(str(write_task(tmp_path)), encoder=tiny, protocols=["kernel"], rows=["no_code"], seeds=(0,))
+    assert (report.record["task"], report.protocols) == ("widths", ["kernel"])
+
+
+def test_a_task_without_task_features_runs_with_what_there_is(toy: Task, toy_data: TaskData, tiny: Encoder) -> None:
+    class Bare(type(toy)):  # type: ignore[misc]
+        aux_names = ()
+        hand_names = ()
+        protocols = (Protocol("kernel", "by kernel", lambda data: data.group, folds=2),)
+
+        def load(self, data_dir: object = None, variant: str = "") -> TaskData:
+            return TaskData([replace(sample, aux=()) for sample in toy_data.samples[::4]], self.choices)
+
+    report = evaluate(Bare(), encoder=tiny, rows=["text", "histogram"], seeds=(0,))
+    assert "accuracy_gain" not in report.figures("kernel", "text")
+    assert len(list(report.lines("kernel"))) == 5
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        ({"seeds": ()}, "no seeds"),
+        ({"variant": "amd"}, "no variant 'amd'"),
+        ({"protocols": ["random"]}, "no protocol 'random'; available: rows, kernel, suite"),
+        ({"rows": ["code"]}, "unknown row 'code'"),
+    ],
+)
+def test_unknown_names_are_refused_before_any_work(
+    arguments: dict[str, Any], word: str, toy: Task, tiny: Encoder
+) -> None:
+    with pytest.raises(TaskError, match=word):
+        evaluate(toy, encoder=tiny, **arguments)

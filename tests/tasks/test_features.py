@@ -1,0 +1,161 @@
+"""The matrices of a table's rows: which columns, in which order, and the same as a prediction would compute."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mirenc.encoder import Encoder
+from mirenc.errors import TaskError
+from mirenc.ir import parse_ir
+from mirenc.tasks import Task, TaskData, features
+from mirenc.tasks.features import CODE_ROWS, ONE_HEAD, ROW_TITLES, build_features, code_vector, default_rows
+from mirenc.tasks.histogram import opcode_histogram
+from mirenc.tasks.menu import menu
+
+OWN_ROWS = [row for row in ROW_TITLES if row != "ir2vec"]
+
+
+@pytest.fixture(scope="module")
+def few(toy: Task, toy_data: TaskData) -> TaskData:
+    """Three kernels."""
+    return TaskData(toy_data.samples[:12], toy.choices)
+
+
+@pytest.fixture(scope="module")
+def built(toy: Task, few: TaskData, tiny: Encoder) -> dict[str, features.Features]:
+    return {row.row: row for row in build_features(toy, few, OWN_ROWS, tiny)}
+
+
+def test_task_features_come_first_in_every_row(built: dict[str, features.Features], few: TaskData) -> None:
+    assert list(built) == OWN_ROWS
+    for row in built.values():
+        assert row.aux == 1
+        assert row.matrix.dtype == np.float64
+        assert row.matrix[:, 0].tolist() == [sample.aux[0] for sample in few.samples]
+
+
+def test_each_row_sees_its_own_columns_and_no_others(
+    built: dict[str, features.Features], few: TaskData, tiny: Encoder
+) -> None:
+    code = {name: row.matrix[:, 1:] for name, row in built.items()}
+    assert code["no_code"].shape == (12, 0)
+    assert code["hand"].tolist() == [list(sample.hand) for sample in few.samples]
+    np.testing.assert_array_equal(code["histogram"][5], opcode_histogram(parse_ir(few.samples[5].ir)))
+    np.testing.assert_array_equal(code["both"], np.hstack([code["text"], code["graph"]]))
+    np.testing.assert_array_equal(code["both_histogram"], np.hstack([code["both"], code["histogram"]]))
+    np.testing.assert_array_equal(code["both_mlp"], code["both"])
+    np.testing.assert_allclose(code["both"], tiny.embed([sample.ir for sample in few.samples]), rtol=1e-6)
+
+
+@pytest.mark.parametrize("row", [*CODE_ROWS, "histogram"])
+def test_a_prediction_computes_the_same_code_features(
+    row: str, built: dict[str, features.Features], few: TaskData, tiny: Encoder
+) -> None:
+    for index in (0, 4, 11):
+        np.testing.assert_array_equal(code_vector(row, tiny, few.samples[index].ir), built[row].matrix[index, 1:])
+
+
+def test_ir_that_samples_share_is_embedded_once(toy: Task, few: TaskData, tiny: Encoder) -> None:
+    seen: list[int] = []
+    (row,) = build_features(toy, few, ["histogram"], tiny, advance=seen.append)
+    assert seen == [1, 1, 1]
+    assert len(np.unique(row.matrix[:, 1:], axis=0)) == 3
+
+
+def test_without_code_no_code_is_read(toy: Task, toy_data: TaskData, tiny: Encoder) -> None:
+    broken = TaskData([replace(sample, ir="no IR at all") for sample in toy_data.samples], toy.choices)
+    rows = build_features(toy, broken, ["no_code", "hand"], tiny)
+    assert [row.matrix.shape for row in rows] == [(40, 1), (40, 2)]
+
+
+def test_a_row_of_one_head_takes_a_member_of_the_menu(built: dict[str, features.Features]) -> None:
+    members = {name for name, _ in menu(1, 4, 0, "accuracy")}
+    for row, (source, only) in ONE_HEAD.items():
+        assert source in CODE_ROWS
+        assert only in members
+        assert built[row].only == only
+    assert {row for row, made in built.items() if made.only} == set(ONE_HEAD)
+
+
+# -- which rows there are ------------------------------------------------------------------------------
+@pytest.mark.parametrize("there", [True, False])
+def test_rows_that_cannot_be_computed_here_are_left_out(
+    toy: Task, there: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Bare(type(toy)):  # type: ignore[misc]
+        aux_names = ()
+        hand_names = ()
+
+    monkeypatch.setattr(features, "ir2vec_available", lambda: there)
+    optional = ["ir2vec"] if there else []
+    assert set(default_rows(toy)) == {*OWN_ROWS, *optional}
+    assert set(default_rows(Bare())) == {*OWN_ROWS, *optional} - {"no_code", "hand"}
+
+
+def test_a_row_that_is_asked_for_and_cannot_be_had_says_why(
+    toy: Task, few: TaskData, tiny: Encoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Bare(type(toy)):  # type: ignore[misc]
+        aux_names = ()
+        hand_names = ()
+
+    monkeypatch.setattr(features, "ir2vec_available", lambda: False)
+    with pytest.raises(TaskError, match="unknown row 'code'; available: no_code"):
+        build_features(toy, few, ["both", "code"], tiny)
+    with pytest.raises(TaskError, match=r"needs the IR2Vec wheel. Type: pip install"):
+        build_features(toy, few, ["ir2vec"], tiny)
+    with pytest.raises(TaskError, match=r"has no hand features\. Leave out row 'hand'"):
+        build_features(Bare(), few, ["hand"], tiny)
+    with pytest.raises(TaskError, match="Leave out row 'no_code'"):
+        build_features(Bare(), few, ["no_code"], tiny)
+
+
+def test_a_task_without_task_features_has_code_alone(toy: Task, few: TaskData, tiny: Encoder) -> None:
+    class Bare(type(toy)):  # type: ignore[misc]
+        aux_names = ()
+
+    bare = TaskData([replace(sample, aux=()) for sample in few.samples], toy.choices)
+    (row,) = build_features(Bare(), bare, ["histogram"], tiny)
+    assert (row.aux, row.matrix.shape) == (0, (12, 66))
+
+
+# -- bad samples ---------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("change", "word"),
+    [
+        ({"ir": "define void @f( {"}, "sample odd: "),
+        ({"aux": (1.0, 2.0)}, "sample odd has 2 task features; toy names 1: length"),
+        ({"aux": ()}, "sample odd has 0 task features"),
+        ({"aux": (float("nan"),)}, "sample odd: task features .* not finite"),
+        ({"aux": ("many",)}, "sample odd: could not convert"),
+    ],
+    ids="ir long short nan text".split(),
+)
+def test_a_bad_sample_is_named(change: dict[str, Any], word: str, toy: Task, few: TaskData, tiny: Encoder) -> None:
+    samples = [*few.samples[:3], replace(few.samples[3], name="odd", **change)]
+    with pytest.raises(TaskError, match=word):
+        build_features(toy, TaskData(samples, toy.choices), ["histogram"], tiny)
+
+
+# -- IR2Vec --------------------------------------------------------------------------------------------
+def test_files_that_ir2vec_could_not_read_are_told(
+    toy: Task, few: TaskData, tiny: Encoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def vectors(texts: list[str]) -> tuple[np.ndarray, int]:
+        asked.extend(texts)
+        return np.arange(6, dtype=np.float32).reshape(3, 2), 2
+
+    monkeypatch.setattr(features, "ir2vec_available", lambda: True)
+    monkeypatch.setattr(features, "ir2vec_vectors", vectors)
+    # The published IR is bytes, and IR2Vec reads what LLVM wrote, not mirenc's canonical text.
+    published = TaskData([replace(sample, ir=sample.ir.encode()) for sample in few.samples], toy.choices)
+    rows = build_features(toy, published, ["no_code", "ir2vec"], tiny)
+    assert asked == [few.samples[index].ir for index in (0, 4, 8)]
+    assert rows[1].matrix[:, 1:].tolist() == [[0, 1]] * 4 + [[2, 3]] * 4 + [[4, 5]] * 4
+    assert (rows[0].note, rows[1].note) == ("", "IR2Vec gave no vector for 2 of 3 files: zeros")

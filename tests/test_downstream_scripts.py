@@ -1,0 +1,234 @@
+"""The scripts of `downstream/` run from end to end on a task in miniature, and do what their docstrings say.
+
+They are no package: each is loaded by its path, and nothing of what they write is kept.
+"""
+
+from __future__ import annotations
+
+import copy
+import importlib.util
+import json
+import sys
+from itertools import pairwise
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+import mirenc
+from mirenc.encoder import Encoder
+
+pytest.importorskip("sklearn")
+torch = pytest.importorskip("torch")
+
+FOLDER = Path(__file__).resolve().parents[1] / "downstream"
+# Twelve kernels on two inputs each; every other one multiplies, and runs best on the second device.
+TASK = """
+import numpy as np
+
+from mirenc.tasks import Protocol, Task, TaskData, TaskSample
+
+
+def kernel(operation, count):
+    body = "".join(f"  %v{step} = {operation} i32 %x, {step + 2}\\n" for step in range(count))
+    return f"define i32 @f(i32 %x) {{\\n{body}  ret i32 %v{count - 1}\\n}}\\n"
+
+
+class Miniature(Task):
+    name, title, source, knob = "miniature", "made-up mapping", "tests", "device"
+    choices = ("first", "second")
+    aux_names = ("size",)
+    protocols = (Protocol("kernel", "by kernel", lambda data: data.group, folds=3),)
+
+    def load(self, data_dir=None, variant=""):
+        samples = [
+            TaskSample(
+                name=f"k{number}/{size}",
+                ir=kernel(("add", "mul")[number % 2], 2 + number),
+                group=f"k{number}",
+                aux=(size,),
+                costs=(1.0 + number % 2, 2.0 - number % 2),
+            )
+            for number in range(12)
+            for size in (1.0, 2.0)
+        ]
+        return TaskData(samples, self.choices, self.default, "5" * 64)
+"""
+
+
+def script(name: str) -> ModuleType:
+    """A script as a module."""
+    spec = importlib.util.spec_from_file_location(f"downstream_{name}", FOLDER / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # where dataclasses look up their annotations
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def task_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("task") / "miniature.py"
+    file.write_text(TASK, encoding="utf-8")
+    return file
+
+
+@pytest.fixture(scope="module")
+def fine_tuning() -> ModuleType:
+    return script("fine_tuning")
+
+
+@pytest.fixture(scope="module")
+def record(
+    fine_tuning: ModuleType, task_file: Path, model_folder: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Any:
+    """What one run of the script writes, and what it prints as a table."""
+    output = tmp_path_factory.mktemp("records")
+    threads = torch.get_num_threads()
+    try:
+        fine_tuning.main(
+            [str(task_file), "--model", str(model_folder), "--folds", "2", "--epochs", "3", "--output", str(output)]
+        )
+    finally:
+        torch.set_num_threads(threads)
+    return json.loads((output / "fine_tuning.random.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture
+def live(fine_tuning: ModuleType, task_file: Path, model_folder: Path) -> Any:
+    """A live copy of the tiny model over the miniature's kernels."""
+    encoder = mirenc.load(model_folder, backend="torch", cache=False)
+    pieces, _ = mirenc.get_task(str(task_file)).load().distinct_ir
+    return fine_tuning.LiveModel(encoder.runtime.model, fine_tuning.read_kernels(encoder, pieces))
+
+
+@pytest.fixture
+def table(fine_tuning: ModuleType, task_file: Path, live: Any) -> Any:
+    data = mirenc.get_task(str(task_file)).load()
+    _, kernel = data.distinct_ir
+    vectors = fine_tuning.embed(live, range(12))
+    aux = torch.tensor([sample.aux for sample in data.samples], dtype=torch.float32)
+    return fine_tuning.Table(aux, kernel, data.costs, torch.from_numpy(data.labels), vectors)
+
+
+def test_shares_of_the_training_kernels_nest_and_keep_kernels_whole() -> None:
+    few = script("data_efficiency").few
+    group = np.repeat([f"k{number:02}" for number in range(30)], 3)
+    training = np.flatnonzero(np.arange(90) % 7 != 0)
+    rows = [few(training, group, share, seed=4) for share in (0.05, 0.1, 0.5, 1.0)]
+    for smaller, larger in pairwise(rows):
+        assert set(smaller.tolist()) < set(larger.tolist())
+    np.testing.assert_array_equal(rows[-1], training)
+    # 5 % of 30 kernels is 1.5: two are the fewest that a head can learn from.
+    assert [len(np.unique(group[chosen])) for chosen in rows] == [2, 3, 15, 30]
+    for chosen in rows:
+        np.testing.assert_array_equal(chosen, training[np.isin(group[training], group[chosen])])
+
+
+def test_data_efficiency_has_every_share_of_every_row(
+    task_file: Path, monkeypatch: pytest.MonkeyPatch, encoder: Encoder, tmp_path: Path
+) -> None:
+    efficiency = script("data_efficiency")
+    monkeypatch.setattr(efficiency, "ROWS", ("no_code", "both"))
+    monkeypatch.setattr(efficiency, "SHARES", (0.25, 1.0))
+    monkeypatch.setattr(mirenc, "load", lambda: encoder)
+    found = efficiency.measure(str(task_file), None, "", 1, 1)
+    assert found["kernels"] == 12
+    assert found["data_hash"] == "5" * 64
+    for row in ("no_code", "both"):
+        for share in ("0.25", "1.0"):
+            figures = found["figures"][row][share]
+            low, high = figures["accuracy_interval"]
+            assert 0 <= low <= figures["accuracy"] <= high <= 1
+    # Sizes do not tell the kernels apart; their code does.
+    assert found["figures"]["both"]["1.0"]["accuracy"] > found["figures"]["no_code"]["1.0"]["accuracy"]
+    pytest.importorskip("matplotlib")
+    efficiency.plot(found, tmp_path / "curve.svg")
+    assert "<svg" in (tmp_path / "curve.svg").read_text(encoding="utf-8")
+
+
+def test_live_vectors_are_those_of_the_encoder(live: Any, task_file: Path, encoder: Encoder) -> None:
+    pieces, _ = mirenc.get_task(str(task_file)).load().distinct_ir
+    chosen = [5, 0, 11]
+    expected = encoder.embed([pieces[number] for number in chosen])
+    np.testing.assert_allclose(live(chosen).detach().numpy(), expected, rtol=1e-4, atol=1e-4)
+
+
+def test_gradients_reach_both_encoders_and_leave_the_maps_alone(live: Any) -> None:
+    live([0, 1, 2]).square().sum().backward()
+    for part in ("text", "graph"):
+        for name, parameter in getattr(live.model, part).named_parameters():
+            if parameter.ndim > 1:
+                assert parameter.grad is not None, f"{part}.{name}"
+                assert parameter.grad.abs().sum() > 0, f"{part}.{name}"
+    assert all(parameter.grad is None for parameter in live.model.matching.parameters())
+
+
+def test_fine_tuning_moves_the_encoders_and_nothing_else(fine_tuning: ModuleType, table: Any, live: Any) -> None:
+    before = copy.deepcopy(live.model.state_dict())
+    fine_tuning.train(
+        table, np.arange(24), live, epochs=2, seed=0, encoder_rate=1e-3, after_epoch=lambda head, loss: None
+    )
+    moved = {name for name, value in live.model.state_dict().items() if not torch.equal(value, before[name])}
+    assert {"text.token.weight", "text.blocks.0.qkv.weight", "graph.conv1.lin.weight"} <= moved
+    assert all(name.startswith(("text.", "graph.")) for name in moved)
+
+
+def test_frozen_training_learns_and_leaves_the_model_untouched(fine_tuning: ModuleType, table: Any, live: Any) -> None:
+    before = copy.deepcopy(live.model.state_dict())
+    how = {"epochs": 12, "seed": 0, "encoder_rate": 1.0}
+    result = fine_tuning.measure_arm("frozen", table, live, np.arange(20), np.arange(20, 24), **how)
+    losses = result["loss_by_epoch"]
+    assert losses[-1] < losses[0]
+    assert all(torch.equal(value, before[name]) for name, value in live.model.state_dict().items())
+
+
+def test_an_encoder_rate_of_zero_gives_the_frozen_run(fine_tuning: ModuleType, table: Any, live: Any) -> None:
+    """Same first weights, batches and standardisation: where the encoders stand still, the arms are one."""
+    how = {"epochs": 3, "seed": 5, "encoder_rate": 0.0}
+    arms = [
+        fine_tuning.measure_arm(arm, table, live, np.arange(18), np.arange(18, 24), **how) for arm in fine_tuning.ARMS
+    ]
+    np.testing.assert_allclose(arms[0]["loss_by_epoch"], arms[1]["loss_by_epoch"], atol=1e-3)
+    assert arms[0]["choices"] == arms[1]["choices"]
+
+
+def test_the_record_says_what_was_run(record: Any, fine_tuning: ModuleType, model_folder: Path) -> None:
+    assert record["model"]["digest"] == mirenc.load(model_folder, cache=False).files.digest
+    assert (record["data_hash"], record["epochs"], record["threads"]) == ("5" * 64, 3, 1)
+    assert [fold["split_seed"] for fold in record["folds"]] == [0, 0]
+    tested = [row for fold in record["folds"] for row in fold["test"]]
+    assert len(tested) == len(set(tested)) == 16  # 4 of 12 kernels a fold, two rows each
+    for fold in record["folds"]:
+        for arm in fine_tuning.ARMS:
+            assert len(fold[arm]["accuracy_by_epoch"]) == len(fold[arm]["loss_by_epoch"]) == 3
+            assert len(fold[arm]["choices"]) == len(fold["test"])
+    text = fine_tuning.table_text(record)
+    for arm in fine_tuning.ARMS:
+        assert f"| {arm} | {100 * record['figures'][arm]['accuracy']:.1f} ±" in text
+
+
+def test_figures_by_hand(fine_tuning: ModuleType, task_file: Path) -> None:
+    """Two folds of two rows: frozen gets 1 of 2 and 2 of 2, fine-tuned 2 of 2 and 2 of 2."""
+    data = mirenc.get_task(str(task_file)).load()
+
+    def arm(choices: list[int], accuracy: float, seconds: float) -> dict[str, Any]:
+        clocks = {f"{what}_seconds": seconds for what in ("training", "training_cpu", "inference", "inference_cpu")}
+        return {"choices": choices, "loss_by_epoch": [0.5], "accuracy_by_epoch": [accuracy], **clocks}
+
+    # Rows 0 and 4 want the first device, rows 2 and 6 the second.
+    folds = [
+        {"test": [0, 2], "frozen": arm([0, 0], 0.5, 1.0), "fine_tuned": arm([0, 1], 1.0, 30.0)},
+        {"test": [4, 6], "frozen": arm([0, 1], 1.0, 3.0), "fine_tuned": arm([0, 1], 1.0, 50.0)},
+    ]
+    found = fine_tuning.figures(data, folds, [6.0, 5.0])
+    assert found["frozen"]["accuracy"] == 0.75
+    assert found["gain"] == 0.25
+    assert found["pooled_gain"] == 0.25
+    assert found["pooled_gain_interval"][0] >= 0
+    assert found["training_ratio"] == 20  # 40 s over 2 s
+    assert found["training_ratio_with_embedding"] == 5  # 40 s over 2 s and 6 s
+    assert found["fine_tuned"]["pooled"]["accuracy"] == 1
