@@ -131,23 +131,24 @@ def test_shares_of_the_training_kernels_nest_and_keep_kernels_whole() -> None:
 def test_data_efficiency_has_every_share_of_every_row(
     task_file: Path, monkeypatch: pytest.MonkeyPatch, encoder: Encoder, tmp_path: Path
 ) -> None:
+    pytest.importorskip("matplotlib")
     efficiency = script("data_efficiency")
     monkeypatch.setattr(efficiency, "ROWS", ("no_code", "both"))
-    monkeypatch.setattr(efficiency, "SHARES", (0.25, 1.0))
+    monkeypatch.setattr(efficiency, "SHARES", (0.25, 0.5))
     monkeypatch.setattr(mirenc, "load", lambda: encoder)
-    found = efficiency.measure(str(task_file), None, "", 1, 1)
+    monkeypatch.setattr(sys, "argv", ["data_efficiency.py", str(task_file), "--seeds", "1", "--output", str(tmp_path)])
+    efficiency.main()
+    found = json.loads((tmp_path / "efficiency.json").read_text(encoding="utf-8"))
     assert found["kernels"] == 12
     assert found["data_hash"] == "5" * 64
     for row in ("no_code", "both"):
-        for share in ("0.25", "1.0"):
-            figures = found["figures"][row][share]
+        assert {"0.25", "0.5", "1.0"} == set(found["figures"][row])
+        for figures in found["figures"][row].values():
             low, high = figures["accuracy_interval"]
             assert 0 <= low <= figures["accuracy"] <= high <= 1
     # Sizes do not tell the kernels apart; their code does.
     assert found["figures"]["both"]["1.0"]["accuracy"] > found["figures"]["no_code"]["1.0"]["accuracy"]
-    pytest.importorskip("matplotlib")
-    efficiency.plot(found, tmp_path / "curve.svg")
-    assert "<svg" in (tmp_path / "curve.svg").read_text(encoding="utf-8")
+    assert "<svg" in (tmp_path / "efficiency.svg").read_text(encoding="utf-8")
 
 
 def test_live_vectors_are_those_of_the_encoder(live: Any, task_file: Path, encoder: Encoder) -> None:

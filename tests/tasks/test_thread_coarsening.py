@@ -118,7 +118,7 @@ def test_each_gpu_has_a_column() -> None:
 def test_there_are_17_kernels_on_four_gpus(published_data: Any) -> None:
     data = published_data("thread_coarsening")
     assert len(data) == 68
-    assert len(set(data.group)) == 17
+    assert len({sample.name.split(" on ")[0] for sample in data.samples}) == 17
     assert list(dict.fromkeys(data.part.tolist())) == GPUS
     assert all(np.sum(data.part == gpu) == 17 for gpu in GPUS)
 
@@ -150,13 +150,13 @@ def test_nbody_has_no_time_for_16_on_two_gpus(published_data: Any) -> None:
 
 def test_a_held_out_gpu_row_leaves_its_kernel_in_training_and_a_held_out_kernel_does_not(published_data: Any) -> None:
     task, data = get_task("thread_coarsening"), published_data("thread_coarsening")
-    sizes = {protocol.name: [len(test) for _, test in protocol.split(data, 0)] for protocol in task.protocols}
-    assert sizes == {"paper": [1] * 68, "kernel": [4] * 17}
+    sizes = {protocol.name: sorted(len(test) for _, test in protocol.split(data, 0)) for protocol in task.protocols}
+    assert sizes == {"paper": [1] * 68, "kernel": sorted([4] * 15 + [8])}
 
 
 def test_two_kernels_came_with_the_same_ir(published_data: Any) -> None:
-    # mtLocal's file is that of mt. So leave one kernel out still shows the code of these two; their times differ.
+    # mtLocal's file is that of mt; their times differ. Neither may teach the other, so they are left out together.
     data = published_data("thread_coarsening")
-    pieces, of = data.distinct_ir
-    shared = {tuple(sorted(set(data.group[of == piece]))) for piece in range(len(pieces))}
-    assert {names for names in shared if len(names) > 1} == {("mt", "mtLocal")}
+    kernels = np.array([sample.name.split(" on ")[0] for sample in data.samples])
+    joined = {group: sorted(set(kernels[data.group == group])) for group in set(data.group)}
+    assert [names for names in joined.values() if len(names) > 1] == [["mt", "mtLocal"]]
