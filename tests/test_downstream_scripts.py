@@ -23,6 +23,7 @@ from mirenc.encoder import Encoder
 pytest.importorskip("sklearn")
 torch = pytest.importorskip("torch")
 
+MODEL = "mirenc-tiny"
 FOLDER = Path(__file__).resolve().parents[1] / "downstream"
 # Twelve kernels on two inputs each; every other one multiplies, and runs best on the second device.
 TASK = """
@@ -77,30 +78,31 @@ def task_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
+def small() -> Encoder:
+    return mirenc.load(MODEL, cache=False)
+
+
+@pytest.fixture(scope="module")
 def fine_tuning() -> ModuleType:
     return script("fine_tuning")
 
 
 @pytest.fixture(scope="module")
-def record(
-    fine_tuning: ModuleType, task_file: Path, model_folder: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Any:
+def record(fine_tuning: ModuleType, task_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Any:
     """What one run of the script writes, and what it prints as a table."""
     output = tmp_path_factory.mktemp("records")
     threads = torch.get_num_threads()
     try:
-        fine_tuning.main(
-            [str(task_file), "--model", str(model_folder), "--folds", "2", "--epochs", "3", "--output", str(output)]
-        )
+        fine_tuning.main([str(task_file), "--model", MODEL, "--folds", "2", "--epochs", "3", "--output", str(output)])
     finally:
         torch.set_num_threads(threads)
-    return json.loads((output / "fine_tuning.random.json").read_text(encoding="utf-8"))
+    return json.loads((output / "fine_tuning.mirenc-tiny.json").read_text(encoding="utf-8"))
 
 
 @pytest.fixture
-def live(fine_tuning: ModuleType, task_file: Path, model_folder: Path) -> Any:
-    """A live copy of the tiny model over the miniature's kernels."""
-    encoder = mirenc.load(model_folder, backend="torch", cache=False)
+def live(fine_tuning: ModuleType, task_file: Path) -> Any:
+    """A live copy of the small model over the miniature's kernels."""
+    encoder = mirenc.load(MODEL, backend="torch", cache=False)
     pieces, _ = mirenc.get_task(str(task_file)).load().distinct_ir
     return fine_tuning.LiveModel(encoder.runtime.model, fine_tuning.read_kernels(encoder, pieces))
 
@@ -129,13 +131,13 @@ def test_shares_of_the_training_kernels_nest_and_keep_kernels_whole() -> None:
 
 
 def test_data_efficiency_has_every_share_of_every_row(
-    task_file: Path, monkeypatch: pytest.MonkeyPatch, encoder: Encoder, tmp_path: Path
+    task_file: Path, monkeypatch: pytest.MonkeyPatch, small: Encoder, tmp_path: Path
 ) -> None:
     pytest.importorskip("matplotlib")
     efficiency = script("data_efficiency")
     monkeypatch.setattr(efficiency, "ROWS", ("no_code", "both"))
     monkeypatch.setattr(efficiency, "SHARES", (0.25, 0.5))
-    monkeypatch.setattr(mirenc, "load", lambda: encoder)
+    monkeypatch.setattr(mirenc, "load", lambda: small)
     monkeypatch.setattr(sys, "argv", ["data_efficiency.py", str(task_file), "--seeds", "1", "--output", str(tmp_path)])
     efficiency.main()
     found = json.loads((tmp_path / "efficiency.json").read_text(encoding="utf-8"))
@@ -151,11 +153,11 @@ def test_data_efficiency_has_every_share_of_every_row(
     assert "<svg" in (tmp_path / "efficiency.svg").read_text(encoding="utf-8")
 
 
-def test_live_vectors_are_those_of_the_encoder(live: Any, task_file: Path, encoder: Encoder) -> None:
+def test_live_vectors_are_those_of_the_encoder(live: Any, task_file: Path, small: Encoder) -> None:
     pieces, _ = mirenc.get_task(str(task_file)).load().distinct_ir
     chosen = [5, 0, 11]
-    expected = encoder.embed([pieces[number] for number in chosen])
-    np.testing.assert_allclose(live(chosen).detach().numpy(), expected, rtol=1e-4, atol=1e-4)
+    expected = small.embed([pieces[number] for number in chosen])
+    np.testing.assert_allclose(live(chosen).detach().numpy(), expected, rtol=1e-3, atol=1e-3)
 
 
 def test_gradients_reach_both_encoders_and_leave_the_maps_alone(live: Any) -> None:
@@ -197,8 +199,8 @@ def test_an_encoder_rate_of_zero_gives_the_frozen_run(fine_tuning: ModuleType, t
     assert arms[0]["choices"] == arms[1]["choices"]
 
 
-def test_the_record_says_what_was_run(record: Any, fine_tuning: ModuleType, model_folder: Path) -> None:
-    assert record["model"]["digest"] == mirenc.load(model_folder, cache=False).files.digest
+def test_the_record_says_what_was_run(record: Any, fine_tuning: ModuleType) -> None:
+    assert record["model"]["digest"] == mirenc.load(MODEL, cache=False).files.digest
     assert (record["data_hash"], record["epochs"], record["threads"]) == ("5" * 64, 3, 1)
     assert [fold["split_seed"] for fold in record["folds"]] == [0, 0]
     tested = [row for fold in record["folds"] for row in fold["test"]]

@@ -1,0 +1,400 @@
+"""Frozen against fine-tuned: what training the encoders on a task adds to its score and its cost (paper, Table 9).
+
+On the first folds grouped by kernel source one head of three linear layers is trained twice, from the same first
+weights, on the same batches, for as many epochs:
+
+- frozen: on vectors embedded once, beside the task features; the model is not touched;
+- fine-tuned: on the live model. Text encoder, graph encoder and token embedding move too, at a smaller learning rate
+  and with clipped gradients; pooling, whitening and the columns' means and scales stay those of the frozen model.
+
+Held-out accuracy is that of the last epoch, so nothing is chosen on the test rows; it is recorded after every epoch,
+because equal epochs need not be equal chances. Seconds are of training alone, reading IR and measuring left out.
+
+    MIRENC_DATA=... python downstream/fine_tuning.py device_mapping --model mirenc-base --folds 10 --epochs 20
+
+writes downstream/<task>/fine_tuning.<model>.json, again after each fold.
+"""
+
+from __future__ import annotations
+
+import argparse
+import copy
+import json
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import count, islice, pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+import mirenc
+from mirenc.encoder import Encoder
+from mirenc.graph import NodeKind
+from mirenc.metrics import clip_to_measured, decision_figures, group_interval
+from mirenc.model.mirencoder import MIREncoder
+from mirenc.model.pooling import item_weights, text_weights
+from mirenc.sample import make_sample
+from mirenc.tasks import TaskData
+from mirenc.tokenizer import PAD
+
+Rows = NDArray[np.int64]
+HIDDEN = (128, 64)
+BATCH = 32  # rows a step; kernels embedded at once
+HEAD_RATE = 1e-3
+ENCODER_RATE = 5e-5
+ENCODER_DECAY = 0.01
+CLIP = 1.0  # norm of the encoders' gradient
+ARMS = ("frozen", "fine_tuned")
+
+
+class Kernel(NamedTuple):
+    """One piece of IR: S distinct statements, N nodes, E edges; rows are of a table of texts that all kernels share."""
+
+    statement_row: Tensor  # (S,)
+    node_row: Tensor  # (N,)
+    node_kind: Tensor  # (N,)
+    edge_index: Tensor  # (2, E)
+    edge_flow: Tensor  # (E,)
+    statement_weight: Tensor  # (S,) float32, in the text vector
+    node_weight: Tensor  # (N,) float32, in the graph vector
+
+
+class Kernels(NamedTuple):
+    """The kernels of a task, and their texts: U of at most L tokens."""
+
+    ids: Tensor  # (U, L)
+    length: Tensor  # (U,)
+    each: list[Kernel]
+
+
+def clocks() -> NDArray[np.float64]:
+    """Wall-clock and processor seconds: on a busy machine they part. (2,)."""
+    return np.array([time.perf_counter(), time.process_time()])
+
+
+def read_kernels(encoder: Encoder, pieces: Sequence[Any]) -> Kernels:
+    """Read some IR for a model's tokenizer and pooling."""
+    weighting = encoder.files.config.pooling.weighting
+    table: dict[str, int] = {}
+    ids: list[NDArray[np.uint16]] = []
+    each = []
+    for piece in pieces:
+        sample = make_sample(encoder.read(piece), encoder.tokenizer)
+        for text, own_ids, own_length in zip(sample.texts, sample.text_ids, sample.text_length.tolist(), strict=True):
+            if text not in table:
+                table[text] = len(table)
+                ids.append(own_ids[:own_length])
+        row = np.array([table[text] for text in sample.texts])
+        statement, times = np.unique(sample.statement_row, return_counts=True)
+        pair = sample.node_row.astype(np.int64) * len(NodeKind) + sample.node_kind
+        whole = (row[statement], row[sample.node_row], sample.node_kind, sample.edge_index, sample.edge_flow)
+        shares = (text_weights(times, weighting), item_weights(pair, 0 * pair, 1, weighting))
+        parts = [*(part.astype(np.int64) for part in whole), *(part.astype(np.float32) for part in shares)]
+        each.append(Kernel(*map(torch.from_numpy, parts)))
+    padded = nn.utils.rnn.pad_sequence([torch.from_numpy(own.astype(np.int64)) for own in ids], True, PAD)
+    return Kernels(padded, torch.tensor([len(own) for own in ids]), each)
+
+
+class LiveModel(nn.Module):
+    """A model's encoders and its whitening maps, differentiable from end to end."""
+
+    def __init__(self, model: MIREncoder, kernels: Kernels) -> None:
+        super().__init__()
+        self.model = model
+        self.kernels = kernels
+
+    def forward(self, chosen: Sequence[int]) -> Tensor:
+        """Vectors of some kernels as `mirenc.Encoder.embed` gives them. Shapes: B numbers -> (B, H + d)."""
+        kernels = [self.kernels.each[number] for number in chosen]
+        text, graph = self._text(kernels), self._graph(kernels)  # (B, H), (B, d)
+        if self.model.config.pooling.whiten:
+            text, graph = self.model.whiten_text(text), self.model.whiten_graph(graph)
+        return torch.cat([text, graph], 1)
+
+    def _text(self, kernels: list[Kernel]) -> Tensor:
+        """Means of the statement vectors; a statement is encoded once a batch. (B, H)."""
+        rows, inverse = torch.unique(torch.cat([kernel.statement_row for kernel in kernels]), return_inverse=True)
+        length = self.kernels.length[rows]
+        order = torch.argsort(length, stable=True)
+        # Texts of one length together: nothing is padded, so nothing is computed in vain.
+        parts = [
+            self.model.text.encode(self.kernels.ids[rows[order[length[order] == same]], :same])
+            for same in torch.unique(length).tolist()
+        ]
+        vectors = torch.cat(parts)[torch.argsort(order)[inverse]]  # (S, H)
+        return _means(vectors, [kernel.statement_weight for kernel in kernels])
+
+    def _graph(self, kernels: list[Kernel]) -> Tensor:
+        """Means of the node vectors. (B, d)."""
+        rows, inverse = torch.unique(torch.cat([kernel.node_row for kernel in kernels]), return_inverse=True)
+        features = self.model.text_features(self.kernels.ids[rows])[inverse]  # (N, H)
+        first = np.cumsum([0, *(len(kernel.node_row) for kernel in kernels[:-1])]).tolist()
+        per_flow = self.model.graph(
+            features,
+            torch.cat([kernel.node_kind for kernel in kernels]),
+            torch.cat([kernel.edge_index + start for kernel, start in zip(kernels, first, strict=True)], 1),
+            torch.cat([kernel.edge_flow for kernel in kernels]),
+        )
+        return _means(self.model.graph.combine(per_flow), [kernel.node_weight for kernel in kernels])
+
+
+def _means(vectors: Tensor, weights: list[Tensor]) -> Tensor:
+    """Weighted sums of consecutive runs of rows. Shapes: (sum of n_b, D), B x (n_b,) -> (B, D)."""
+    of = torch.repeat_interleave(torch.arange(len(weights)), torch.tensor([len(weight) for weight in weights]))
+    return vectors.new_zeros(len(weights), vectors.shape[1]).index_add(0, of, vectors * torch.cat(weights)[:, None])
+
+
+@torch.no_grad()
+def embed(live: LiveModel, chosen: Sequence[int]) -> Tensor:
+    """Vectors without gradients, some kernels at a time. Shapes: B numbers -> (B, H + d)."""
+    return torch.cat([live(chosen[at : at + BATCH]) for at in range(0, len(chosen), BATCH)])
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """What both arms learn from: n rows, K kernels."""
+
+    aux: Tensor  # (n, A) float32
+    kernel: Rows  # (n,) its kernel
+    costs: NDArray[np.float64]  # (n, choices)
+    labels: Tensor  # (n,) index of the least cost
+    vectors: Tensor  # (K, H + d) float32, of the frozen model
+
+    def frozen_rows(self, rows: Rows) -> Tensor:
+        """Task features beside frozen vectors. (m,) -> (m, A + D)."""
+        return torch.cat([self.aux[rows], self.vectors[self.kernel[rows]]], 1)
+
+    def live_rows(self, live: LiveModel, rows: Rows) -> Tensor:
+        """Task features beside vectors of the live model; a kernel is encoded once a batch. (m,) -> (m, A + D)."""
+        kernels, inverse = np.unique(self.kernel[rows], return_inverse=True)
+        return torch.cat([self.aux[rows], live(kernels.tolist())[inverse]], 1)
+
+
+class Head(nn.Module):
+    """The paper's three linear layers; columns are standardised by the frozen training rows, (m, A + D)."""
+
+    mean: Tensor
+    scale: Tensor
+
+    def __init__(self, rows: Tensor, choices: int) -> None:
+        super().__init__()
+        scale = rows.std(0, correction=0)
+        self.register_buffer("mean", rows.mean(0))
+        self.register_buffer("scale", torch.where(scale > 0, scale, 1.0))
+        sizes = list(pairwise((rows.shape[1], *HIDDEN, choices)))
+        layers = [layer for size in sizes for layer in (nn.Linear(*size), nn.ReLU())]
+        self.layers = nn.Sequential(*layers[:-1])
+
+    def forward(self, rows: Tensor) -> Tensor:
+        """Scores. Shapes: (m, A + D) -> (m, choices)."""
+        scores: Tensor = self.layers((rows - self.mean) / self.scale)
+        return scores
+
+
+def train(
+    table: Table,
+    training: Rows,
+    live: LiveModel | None,
+    *,
+    epochs: int,
+    seed: int,
+    encoder_rate: float,
+    after_epoch: Callable[[Head, float], None],
+) -> tuple[Head, NDArray[np.float64]]:
+    """Train a head on the frozen vectors; if there is a live model, on its vectors, and the model too.
+
+    The seed decides the head's first weights and the batches, alike in both
+    arms. ``after_epoch`` is called with the head and the mean training loss; what it takes is not counted in the
+    seconds that are returned beside the head.
+    """
+    torch.manual_seed(seed)
+    rng = np.random.default_rng(seed)
+    head = Head(table.frozen_rows(training), table.costs.shape[1])
+    # Without decay AdamW is Adam: the head's rule is the same in both arms.
+    groups: list[dict[str, Any]] = [{"params": list(head.parameters()), "lr": HEAD_RATE, "weight_decay": 0.0}]
+    tuned = [] if live is None else [*live.model.text.parameters(), *live.model.graph.parameters()]
+    if tuned:
+        groups.append({"params": tuned, "lr": encoder_rate, "weight_decay": ENCODER_DECAY})
+    optimiser = torch.optim.AdamW(groups)
+    spent = np.zeros(2)
+    for _ in range(epochs):
+        started = clocks()
+        total = 0.0
+        order = rng.permutation(training)
+        for at in range(0, len(order), BATCH):
+            rows = order[at : at + BATCH]
+            inputs = table.frozen_rows(rows) if live is None else table.live_rows(live, rows)
+            loss = F.cross_entropy(head(inputs), table.labels[rows])
+            optimiser.zero_grad(set_to_none=True)
+            loss.backward()  # type: ignore[no-untyped-call]
+            if tuned:
+                nn.utils.clip_grad_norm_(tuned, CLIP)
+            optimiser.step()
+            total += loss.item() * len(rows)
+        spent += clocks() - started
+        after_epoch(head, total / len(order))
+    return head, spent
+
+
+def measure_arm(arm: str, table: Table, live: LiveModel, training: Rows, test: Rows, **how: Any) -> dict[str, Any]:
+    """One arm on one fold: choices of the test rows, losses and held-out accuracies by epoch, seconds."""
+    needed, place = np.unique(table.kernel[test], return_inverse=True)
+    frozen = arm == "frozen"
+    curve: dict[str, list[float]] = {"loss_by_epoch": [], "accuracy_by_epoch": []}
+
+    @torch.no_grad()
+    def choose(head: Head, *, embedded: bool) -> Rows:
+        vectors = table.vectors[table.kernel[test]] if embedded else embed(live, needed.tolist())[place]
+        asked = head(torch.cat([table.aux[test], vectors], 1)).argmax(1).numpy()
+        return clip_to_measured(table.costs[test], asked)
+
+    def after_epoch(head: Head, loss: float) -> None:
+        accuracy = float(np.mean(choose(head, embedded=frozen) == table.labels[test].numpy()))
+        curve["loss_by_epoch"].append(round(loss, 5))
+        curve["accuracy_by_epoch"].append(round(accuracy, 5))
+        print(f"  {arm}, epoch {len(curve['loss_by_epoch'])}: loss {loss:.4f}, held out {accuracy:.3f}", flush=True)
+
+    seconds = {}
+    head, seconds["training"] = train(table, training, None if frozen else live, after_epoch=after_epoch, **how)
+    started = clocks()
+    choices = choose(head, embedded=False)  # a new kernel must be embedded in either arm
+    seconds["inference"] = clocks() - started
+    return {
+        "choices": choices.tolist(),
+        **curve,
+        **{f"{what}_seconds": round(float(wall), 4) for what, (wall, _) in seconds.items()},
+        **{f"{what}_cpu_seconds": round(float(cpu), 4) for what, (_, cpu) in seconds.items()},
+    }
+
+
+def figures(data: TaskData, folds: list[dict[str, Any]], embedding_seconds: list[float]) -> dict[str, Any]:
+    """Each arm and their difference: means over folds, but for intervals and ``pooled``, which are over all test rows.
+
+    ``training_ratio_with_embedding`` charges the one embedding of all kernels to every frozen fold.
+    """
+    rows = np.concatenate([fold["test"] for fold in folds])
+    out: dict[str, Any] = {}
+    hits: dict[str, NDArray[np.float64]] = {}
+    for arm in ARMS:
+        each = [fold[arm] for fold in folds]
+        choice = np.concatenate([one["choices"] for one in each])
+        hits[arm] = (choice == data.labels[rows]).astype(np.float64)
+        accuracies = [one["accuracy_by_epoch"][-1] for one in each]
+        out[arm] = {
+            "accuracy": float(np.mean(accuracies)),  # mean over folds
+            "accuracy_sd": float(np.std(accuracies, ddof=1)) if len(folds) > 1 else 0.0,
+            "accuracy_interval": group_interval(hits[arm], data.group[rows]),
+            "accuracy_by_epoch": np.mean([one["accuracy_by_epoch"] for one in each], axis=0).tolist(),
+            "loss_by_epoch": np.mean([one["loss_by_epoch"] for one in each], axis=0).tolist(),
+            "pooled": decision_figures(data.costs[rows], choice, data.baseline[rows]),
+            **{key: float(np.mean([one[key] for one in each])) for key in each[0] if key.endswith("seconds")},
+        }
+    frozen, tuned = (out[arm]["training_seconds"] for arm in ARMS)
+    difference = hits["fine_tuned"] - hits["frozen"]
+    out["embedding_seconds"], out["embedding_cpu_seconds"] = embedding_seconds
+    out["gain"] = out["fine_tuned"]["accuracy"] - out["frozen"]["accuracy"]
+    out["pooled_gain"] = float(difference.mean())
+    out["pooled_gain_interval"] = group_interval(difference, data.group[rows])
+    out["training_ratio"] = tuned / frozen
+    out["training_cpu_ratio"] = out["fine_tuned"]["training_cpu_seconds"] / out["frozen"]["training_cpu_seconds"]
+    out["training_ratio_with_embedding"] = tuned / (frozen + embedding_seconds[0])
+    return out
+
+
+def measure(given: argparse.Namespace, write: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
+    """Both arms on the first folds; ``write`` gets the record after each."""
+    task = mirenc.get_task(given.task)
+    protocol, variant = task.protocol("kernel"), task.check_variant(given.variant)
+    data = task.load(given.data, variant)
+    encoder = mirenc.load(given.model, backend="torch", cache=False)
+    model: MIREncoder = encoder.runtime.model  # type: ignore[attr-defined]  # the torch runtime has one
+    pieces, kernel = data.distinct_ir
+    kernels = read_kernels(encoder, pieces)
+    started = clocks()
+    vectors = embed(LiveModel(model, kernels), range(len(pieces)))
+    embedding_seconds = np.round(clocks() - started, 3).tolist()
+    print(f"{len(pieces)} kernels embedded in {embedding_seconds[0]} s", flush=True)
+    aux = np.array([task.encode_aux(sample.aux) for sample in data.samples], dtype=np.float32)
+    table = Table(torch.from_numpy(aux), kernel, data.costs, torch.from_numpy(data.labels), vectors)
+    record: dict[str, Any] = {
+        "mirenc_version": mirenc.__version__,
+        "task": task.name,
+        "variant": variant,
+        "protocol": protocol.title,
+        "data_hash": data.content_hash,
+        "model": {"name": encoder.name, "digest": encoder.files.digest},
+        "epochs": given.epochs,
+        "threads": torch.get_num_threads(),
+        "rates": {"head": HEAD_RATE, "encoder": given.encoder_rate},
+        "settings": {"encoder_decay": ENCODER_DECAY, "batch": BATCH, "hidden": list(HIDDEN), "clip": CLIP},
+        "figures": {},
+        "folds": [],
+    }
+    how = {"epochs": given.epochs, "encoder_rate": given.encoder_rate}
+    every = ((seed, *fold) for seed in count() for fold in protocol.split(data, seed))
+    for number, (seed, training, test) in enumerate(islice(every, given.folds)):
+        print(f"fold {number + 1} of {given.folds}: {len(training)} training rows, {len(test)} test rows", flush=True)
+        fold: dict[str, Any] = {"split_seed": seed, "training_seed": number, "test": test.tolist()}
+        for arm in ARMS:
+            live = LiveModel(copy.deepcopy(model), kernels)
+            fold[arm] = measure_arm(arm, table, live, training, test, seed=number, **how)
+        record["folds"].append(fold)
+        record["figures"] = figures(data, record["folds"], embedding_seconds)
+        write(record)
+    return record
+
+
+def table_text(record: dict[str, Any]) -> str:
+    """The record as Markdown."""
+    found = record["figures"]
+    title = f"{record['task']} {record['variant']}, {record['model']['name']}: {record['protocol']}"
+    extent = f"{len(record['folds'])} folds, {record['epochs']} epochs, {record['threads']} threads"
+    columns = "| Arm | accuracy ± sd of folds | training, s | inference, s |"
+    lines = [f"{title}, {extent}", "", columns, "|---|---|---|---|"]
+    for arm in ARMS:
+        own = found[arm]
+        accuracy = f"{100 * own['accuracy']:.1f} ± {100 * own['accuracy_sd']:.1f}"
+        lines.append(f"| {arm} | {accuracy} | {own['training_seconds']:.2f} | {own['inference_seconds']:.2f} |")
+    low, high = (100 * bound for bound in found["pooled_gain_interval"])
+    over_rows = f"over rows {100 * found['pooled_gain']:+.1f} [{low:+.1f}, {high:+.1f}] (95 %, over kernels)"
+    lines += ["", f"fine_tuned - frozen: {100 * found['gain']:+.1f} points, mean of folds; {over_rows}"]
+    ratio = f"{found['training_ratio']:.0f} (processor time: {found['training_cpu_ratio']:.0f})"
+    embedded = f"with {found['embedding_seconds']:.1f} s of embedding {found['training_ratio_with_embedding']:.1f}"
+    lines.append(f"seconds of training, fine_tuned / frozen: {ratio}; {embedded}")
+    return "\n".join(lines)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measure, write after each fold, print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("task", nargs="?", default="device_mapping")
+    parser.add_argument("--data")
+    parser.add_argument("--variant", default="", help="[default: the task's first]")
+    parser.add_argument("--model", default="mirenc-base")
+    parser.add_argument("--folds", type=int, default=10)
+    parser.add_argument("--epochs", type=int, default=20)
+    parser.add_argument("--encoder-rate", type=float, default=ENCODER_RATE, help="learning rate of the encoders")
+    parser.add_argument("--threads", type=int, default=1, help="torch's; part of the record")
+    parser.add_argument("--output", type=Path, help="folder [default: downstream/TASK]")
+    given = parser.parse_args(arguments)
+    if min(given.folds, given.epochs, given.threads) < 1:
+        parser.error("--folds, --epochs and --threads take a whole number from 1 up")
+    torch.set_num_threads(given.threads)
+
+    def write(record: dict[str, Any]) -> None:
+        folder = given.output or Path(__file__).parent / record["task"]
+        folder.mkdir(parents=True, exist_ok=True)
+        text = json.dumps(record) + "\n"
+        (folder / f"fine_tuning.{record['model']['name']}.json").write_text(text, encoding="utf-8")
+
+    print(table_text(measure(given, write)))
+
+
+if __name__ == "__main__":
+    main()
