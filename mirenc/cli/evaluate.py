@@ -62,6 +62,7 @@ def evaluate(
     problem = get_task(task) if task is not None else load_task_file(str(task_file))
     variant = problem.check_variant(variant)
     chosen = [problem.protocol(name).name for name in protocol] if protocol else [one.name for one in problem.protocols]
+    _check_outputs(output, plot, save_head, head_row)
     encoder = load(model)
     records = []
     for name in chosen:
@@ -95,6 +96,18 @@ def evaluate(
 
         head = fit_head(problem, problem.load(data, variant), encoder, variant=variant, row=head_row)
         print(f"mirenc: wrote {head.save(save_head)}", file=sys.stderr)
+
+
+def _check_outputs(output: Path | None, plot: Path | None, save_head: Path | None, head_row: str) -> None:
+    """Refuse what could not be written, before any work is done."""
+    from mirenc.errors import IRFileError, TaskError
+    from mirenc.tasks.features import CODE_ROWS
+
+    for folder in (output, plot, save_head):
+        if folder is not None and folder.exists() and not folder.is_dir():
+            raise IRFileError(f"{folder} is a file, and a folder is needed. Name another")
+    if head_row not in CODE_ROWS:
+        raise TaskError(f"a head cannot be made for row {head_row!r}; available: {', '.join(CODE_ROWS)}")
 
 
 def _print(report: TaskReport, protocol: str) -> None:

@@ -26,8 +26,9 @@ def predict(
     ],
     inputs: common.Inputs,
     aux: Annotated[
-        str, typer.Option("--aux", "-a", help="Task features, as in --aux transfer=1048576,wgsize=128.")
-    ] = "",
+        list[str] | None,
+        typer.Option("--aux", "-a", help="Task features, as in --aux transfer=1048576,wgsize=128; may be repeated."),
+    ] = None,
     head: Annotated[
         Path | None, typer.Option(help="Folder of a head (`mirenc evaluate --save-head`). [default: the shipped one]")
     ] = None,
@@ -50,12 +51,10 @@ def predict(
     from mirenc.tasks.predict import load_task_head
 
     problem = get_task(task)
-    given = _pairs(aux)
+    given = _pairs(",".join(aux or ()))
     values = problem.parse_aux(given)
     folder = _shipped(problem, variant) if head is None else head
     trained = load_task_head(folder, problem)
-    if trained.task.name != problem.name:
-        raise TaskError(f"{folder}: a head for {trained.task.name}, not for {problem.name}. Name the head's own task")
     encoder = load(trained.model if model is None else model, options=options)
     files = common.expand(inputs)
     failures = common.Failures(len(files))
@@ -77,13 +76,13 @@ def _shipped(task: Task, variant: str) -> Path:
     from mirenc.tasks.predict import ready_heads
 
     heads = ready_heads(task)
-    if not heads:
-        raise TaskError(
-            f"no head for {task.name} is shipped. Train one: mirenc evaluate {task.name} --save-head FOLDER"
-        )
-    if variant and variant not in heads:
-        raise TaskError(f"no shipped head of {task.name} is called {variant!r}; available: {', '.join(heads)}")
-    return heads[variant or next(iter(heads))]
+    train = f"mirenc evaluate {task.name}{f' --variant {variant}' if variant else ''} --save-head FOLDER"
+    if variant:
+        task.check_variant(variant)
+    if not heads or (variant and variant not in heads):
+        shipped = f"; available: {', '.join(heads)}" if variant and heads else ""
+        raise TaskError(f"no head for {f'{task.name} {variant}'.strip()} is shipped{shipped}. Type: {train}")
+    return heads[variant] if variant else next(iter(heads.values()))
 
 
 def _pairs(text: str) -> dict[str, str]:
@@ -120,7 +119,7 @@ def _show(head: TaskHead, name: str, found: Prediction, as_json: bool) -> None:
             typer.echo(f"  {choice:>8}  {100 * share:5.1f} %   expected cost x {found.cost_ratio[choice]:.2f}")
     if found.far:
         print(
-            f"mirenc: warning: {name}: unlike the kernels the head was trained on (distance {found.distance:.1f}, "
+            f"mirenc: warning: {name}: unlike the kernels the head was trained on (distance {found.distance:.2f}, "
             "where 1 is far). Measure before you rely on the answer",
             file=sys.stderr,
         )

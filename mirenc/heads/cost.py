@@ -148,8 +148,15 @@ class CostHead(ChoosingMixin, BaseEstimator):  # type: ignore[misc]  # scikit-le
         """Preferences for the training rows, each predicted without the rows of its part. (n,) -> (n, K).
 
         Closed form (Rasmussen & Williams, equation 5.12, for blocks); scales and mean stay those of all rows.
+
+        Raises
+        ------
+        HeadError
+            The head was loaded: training costs are not saved.
         """
         check_is_fitted(self)
+        if not hasattr(self, "_training"):
+            raise HeadError("this head was read from a file, without its training costs. Fit it again")
         targets, kernel = self._training
         inverse = la.inv(kernel)
         out = np.empty_like(targets)

@@ -81,6 +81,8 @@ class EnsembleHead(ChoosingMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         features = np.asarray(X, dtype=np.float64)
         costs = checked_costs(y)
         inner = np.arange(len(features)) % 5 if part is None else np.asarray(part)
+        if len(self.members) > 1 and len(np.unique(inner)) < 2:
+            raise ConfigError(f"part has {len(np.unique(inner))} inner folds; two are needed to choose among members")
         fitted = {name: clone(member).fit(features, costs) for name, member in self.members}
         self.scores_: dict[str, float] = {}
         counts = Counter(fitted.keys())

@@ -140,6 +140,8 @@ class Task(ABC):
             Unknown name.
         """
         chosen = variant or self.variants[0]
+        if chosen not in self.variants and self.variants == ("",):
+            raise TaskError(f"{self.name} has one table only, and no variant {variant!r}. Leave the variant out")
         if chosen not in self.variants:
             raise TaskError(f"{self.name} has no variant {variant!r}; available: {', '.join(self.variants)}")
         return chosen
@@ -153,6 +155,21 @@ def _number(name: str, text: str) -> float:
     if not np.isfinite(value):
         raise TaskError(f"task feature {name!r} is {text!r}; it must be a finite number, as in {name}=128")
     return value
+
+
+def _check_task(task: Task, where: str) -> None:
+    """Refuse a task whose names do not fit together, before it meets any data."""
+    for name in ("choices", "variants", "protocols"):
+        if not isinstance(getattr(task, name), tuple) or not getattr(task, name):
+            raise TaskError(f"{where}: {name} is {getattr(task, name)!r}; it must be a tuple of one or more")
+    for name in ("aux_names", "hand_names"):
+        if not isinstance(getattr(task, name), tuple):
+            raise TaskError(f"{where}: {name} is {getattr(task, name)!r}; it must be a tuple of names")
+    if task.select not in ("accuracy", "speedup"):
+        raise TaskError(f"{where}: select is {task.select!r}; available: accuracy, speedup")
+    for name, choice in {"default": task.default, **task.baselines}.items():
+        if choice not in range(len(task.choices)):
+            raise TaskError(f"{where}: {name!r} is choice {choice!r}; indices go from 0 to {len(task.choices) - 1}")
 
 
 def list_tasks() -> list[str]:
@@ -201,7 +218,7 @@ def load_task_file(path: str | Path) -> Task:
     sys.modules[module.__name__] = module  # dataclasses look up the module of a class
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         del sys.modules[module.__name__]
         raise TaskError(f"task file {file} fails: {type(error).__name__}: {error}. Mend it") from error
     found = [
@@ -219,4 +236,5 @@ def load_task_file(path: str | Path) -> Task:
     missing = [name for name in ("name", "title", "source", "knob", "choices", "protocols") if not hasattr(task, name)]
     if missing:
         raise TaskError(f"task file {file}: {found[0].__name__} lacks {', '.join(missing)}. See mirenc.tasks.Task")
+    _check_task(task, f"task file {file}")
     return task

@@ -86,6 +86,8 @@ class TaskData:
     content_hash: str = ""
 
     def __post_init__(self) -> None:
+        if self.default not in range(len(self.choices)):
+            raise TaskError(f"default is {self.default!r}; choices are numbered from 0 to {len(self.choices) - 1}")
         if not self.samples:
             raise TaskError("the task has no samples. Check the data folder")
         for row, sample in enumerate(self.samples):

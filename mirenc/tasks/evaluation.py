@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mirenc.errors import MissingExtraError, TaskError
+from mirenc.errors import MirencError, MissingExtraError, TaskError
 from mirenc.tasks.base import Task, get_task
 from mirenc.tasks.data import TaskData
 from mirenc.tasks.features import Features, build_features, default_rows
@@ -96,7 +96,7 @@ def evaluate(
         raise TaskError("no seeds were given; give one or more, as in seeds=(0, 1, 2, 3, 4)")
     chosen = [task.protocol(name) for name in _several("protocols", protocols)] or list(task.protocols)
     wanted = _several("rows", rows) or default_rows(task)
-    table = data if isinstance(data, TaskData) else task.load(data, variant)
+    table = data if isinstance(data, TaskData) else _load(task, data, variant)
     if encoder is None:
         from mirenc.encoder import load
 
@@ -106,6 +106,16 @@ def evaluate(
     results = run_jobs(work, jobs, advance)
     record = _record(task, variant, table, encoder, chosen, seeds, features, work, results)
     return TaskReport(record, task, table)
+
+
+def _load(task: Task, data_dir: str | Path | None, variant: str) -> TaskData:
+    """The task's samples; what a task of somebody's own raises becomes an error that names it."""
+    try:
+        return task.load(data_dir, variant)
+    except (MirencError, OSError):
+        raise
+    except Exception as error:
+        raise TaskError(f"task {task.name}: load() fails: {type(error).__name__}: {error}. Mend it") from error
 
 
 def _several(name: str, given: Sequence[str] | None) -> list[str]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -19,11 +20,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from mirenc.errors import TaskError
 from mirenc.ir.dialect import modernise
 
 __all__ = ["DIMENSION", "ir2vec_available", "ir2vec_vectors"]
 
 DIMENSION = 300
+_SECONDS = 60  # for one file
 
 
 def ir2vec_available() -> bool:
@@ -46,6 +49,11 @@ def ir2vec_vectors(texts: Sequence[str]) -> tuple[NDArray[np.float32], int]:
         Zeros where IR2Vec gave none.
     failed : int
         How many those are.
+
+    Raises
+    ------
+    TaskError
+        The wheel does not run at all.
     """
     vectors = np.zeros((len(texts), DIMENSION), dtype=np.float32)
     found = 0
@@ -55,7 +63,10 @@ def ir2vec_vectors(texts: Sequence[str]) -> tuple[NDArray[np.float32], int]:
         output = Path(folder, "vectors.jsonl")
         # As a file, so that the child does not load the package's heads; -P, so that `ir2vec` is not this file.
         command = [sys.executable, "-P", __file__, folder, str(len(texts))]
-        subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
+        done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
+        if done.returncode:
+            said = (done.stderr.strip().splitlines() or ["nothing"])[-1]
+            raise TaskError(f"IR2Vec does not run ({said}). Leave out row 'ir2vec', or install the wheel again")
         for line in output.read_text(encoding="utf-8").splitlines():
             row, vector = json.loads(line)
             vectors[row] = vector
@@ -72,6 +83,7 @@ def _write_all(folder: str, count: int) -> None:
             stream.flush()
             child = os.fork()
             if child == 0:
+                signal.alarm(_SECONDS)  # ends this child only
                 try:
                     module = ir2vec.initEmbedding(str(Path(folder, f"{row}.ll")), "fa", "p")
                     stream.write(json.dumps([row, list(ir2vec.getProgramVector(module))]) + "\n")

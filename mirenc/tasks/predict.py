@@ -204,27 +204,39 @@ def load_task_head(folder: str | Path, task: Task | None = None) -> TaskHead:
         No head, a damaged one, or one that belongs to no task.
     """
     head, extra, arrays = load_head_and_arrays(folder)
-    missing = {"task", "row", "choices", "model", "model_digest", "reach"} - set(extra)
-    if missing or "kernels" not in arrays:
+    wanted: dict[str, type] = {
+        "task": str,
+        "variant": str,
+        "row": str,
+        "choices": list,
+        "aux_names": list,
+        "model": str,
+    }
+    wanted |= {"model_digest": str, "data_hash": str, "reach": float}
+    wrong = [name for name, kind in wanted.items() if not isinstance(extra.get(name), kind)]
+    if wrong or not isinstance(head, EnsembleHead) or "kernels" not in arrays:
+        what = f" ({', '.join(wrong)} missing or damaged)" if wrong else ""
         raise HeadError(
-            f"{folder}: this head belongs to no task. Make one with mirenc evaluate TASK --save-head FOLDER"
+            f"{folder}: this head belongs to no task{what}. Make one: mirenc evaluate TASK --save-head FOLDER"
         )
     found = get_task(extra["task"]) if task is None else task
-    if list(found.choices) != extra["choices"] or list(found.aux_names) != extra["aux_names"]:
-        raise HeadError(
-            f"{folder}: the head chooses among {', '.join(extra['choices'])}; task {found.name} has "
-            f"{', '.join(found.choices)}. Train a head for it"
-        )
+    if found.name != extra["task"]:
+        raise HeadError(f"{folder}: a head for task {extra['task']}, not for {found.name}. Name the head's own task")
+    for name in ("choices", "aux_names"):
+        if list(getattr(found, name)) != extra[name]:
+            raise HeadError(
+                f"{folder}: the head's {name} are {', '.join(map(str, extra[name]))}; those of task {found.name} are "
+                f"{', '.join(getattr(found, name))}. Train a head for it"
+            )
+    if extra["row"] not in CODE_ROWS or not 0 < extra["reach"] < np.inf or head.n_choices_ != len(extra["choices"]):
+        raise HeadError(f"{folder}: head.json is damaged. Save the head again, or train it anew")
+    names = ("variant", "row", "model", "model_digest", "data_hash")
     return TaskHead(
-        head,
-        found,
-        extra["variant"],
-        extra["row"],
-        extra["model"],
-        extra["model_digest"],
-        extra["data_hash"],
-        arrays["kernels"],
-        extra["reach"],
+        head=head,
+        task=found,
+        kernels=arrays["kernels"],
+        reach=extra["reach"],
+        **{name: extra[name] for name in names},
     )
 
 

@@ -49,9 +49,14 @@ class Protocol:
         Raises
         ------
         TaskError
-            Fewer than two units.
+            Fewer than two units, or not one for each sample.
         """
-        return cut(self.unit(data), data.labels, self.folds, seed)
+        unit = np.asarray(self.unit(data))
+        if unit.shape != (len(data),):
+            raise TaskError(
+                f"protocol {self.name!r}: unit gives {unit.shape}; one label a sample is needed, ({len(data)},)"
+            )
+        return cut(unit, data.labels, self.folds, seed)
 
 
 def cut(unit: NDArray[np.generic], labels: Int, folds: int | None, seed: int) -> Iterator[Fold]:

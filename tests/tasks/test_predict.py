@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -103,7 +104,7 @@ def test_wrong_task_features_are_named(trained: TaskHead, encoder: Encoder) -> N
 
 def test_a_head_of_another_task_is_refused(trained: TaskHead, tmp_path: Path) -> None:
     folder = trained.save(tmp_path / "head")
-    with pytest.raises(HeadError, match="chooses among narrow, wide; task thread_coarsening has 1, 2, 4"):
+    with pytest.raises(HeadError, match="a head for task widths, not for thread_coarsening"):
         load_task_head(folder, get_task("thread_coarsening"))
 
 
@@ -120,3 +121,25 @@ def test_shipped_heads_belong_to_the_default_model(name: str) -> None:
     for folder in heads.values():
         head = load_task_head(folder)
         assert (head.task.name, head.model_digest) == (name, digest)
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        ({"aux_names": None}, "aux_names missing or damaged"),
+        ({"reach": "far"}, "reach missing or damaged"),
+        ({"reach": 0.0}, "head.json is damaged"),
+        ({"row": "nope"}, "head.json is damaged"),
+        ({"choices": ["narrow", "broad"]}, "the head's choices are narrow, broad"),
+        ({"task": "other"}, "a head for task other"),
+    ],
+)
+def test_an_edited_head_is_refused(
+    trained: TaskHead, task: Task, tmp_path: Path, change: dict[str, object], complaint: str
+) -> None:
+    file = trained.save(tmp_path / "head") / "head.json"
+    content = json.loads(file.read_text())
+    content["extra"] |= change
+    file.write_text(json.dumps(content))
+    with pytest.raises(HeadError, match=complaint):
+        load_task_head(tmp_path / "head", task)
