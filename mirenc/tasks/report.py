@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from mirenc.errors import TaskError
 from mirenc.metrics import chosen_costs, decision_figures, geometric_mean, group_interval, oracle_choice
 from mirenc.tasks.data import TaskData
+from mirenc.tasks.datasets import DATASETS, published_hash
 from mirenc.tasks.features import ROW_TITLES
 
 if TYPE_CHECKING:
@@ -207,6 +208,9 @@ class TaskReport:
             f"{record['samples']} samples, {record['groups']} groups, {seeds} seed{'s' * (seeds > 1)}; model "
             f"{record['model']['name']}. ± spread over seeds, [95 % interval over groups]."
         )
+        name = self.task.name
+        if name in DATASETS and record["data_hash"] != published_hash(name):
+            notes.append(f"The data are not as published, or a part of them: mirenc datasets verify {name}.")
         return " ".join([text, *notes])
 
     def table(self, protocol: str) -> Table:

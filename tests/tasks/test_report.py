@@ -12,7 +12,7 @@ import pytest
 
 from mirenc.errors import TaskError
 from mirenc.metrics import decision_figures
-from mirenc.tasks import Task, TaskData, TaskReport, load_report
+from mirenc.tasks import Task, TaskData, TaskReport, get_task, load_report
 from mirenc.tasks.features import ROW_TITLES
 from mirenc.tasks.report import row_title
 
@@ -217,3 +217,11 @@ def test_what_is_no_record_is_refused(text: str, report: TaskReport, toy: Task, 
         load_report(path, toy, report.data)
     with pytest.raises(TaskError, match="cannot be read"):
         load_report(tmp_path / "none.json", toy, report.data)
+
+
+def test_a_caption_says_when_the_data_are_not_as_published(published_data: Any, toy_report: TaskReport) -> None:
+    task, data = get_task("thread_coarsening"), published_data("thread_coarsening")
+    record = {**toy_report.record, "data_hash": data.content_hash}
+    assert "not as published" not in TaskReport(record, task, data).caption()
+    record["data_hash"] = data.subset([0, 1]).content_hash
+    assert "mirenc datasets verify thread_coarsening" in TaskReport(record, task, data).caption()

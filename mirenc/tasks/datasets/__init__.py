@@ -11,7 +11,7 @@ from mirenc.tasks.datasets.fetching import FetchFailure, FetchPlan, fetch, plan_
 from mirenc.tasks.datasets.places import data_root, dataset_folder
 from mirenc.tasks.datasets.reading import read_archive, read_table
 from mirenc.tasks.datasets.registry import DATASETS, DataFile, Dataset, DatasetError, get_dataset, load_dataset
-from mirenc.tasks.datasets.verifying import Finding, content_hash, verify
+from mirenc.tasks.datasets.verifying import Finding, content_hash, published_hash, verify
 
 __all__ = [
     "DATASETS",
@@ -28,6 +28,7 @@ __all__ = [
     "get_dataset",
     "load_dataset",
     "plan_fetch",
+    "published_hash",
     "read_archive",
     "read_table",
     "verify",

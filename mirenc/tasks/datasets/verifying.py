@@ -13,7 +13,7 @@ from mirenc.tasks.datasets.places import dataset_folder
 from mirenc.tasks.datasets.reading import hash_members
 from mirenc.tasks.datasets.registry import Dataset, DatasetError, get_dataset
 
-__all__ = ["Finding", "content_hash", "sums_text", "verify", "verify_folder"]
+__all__ = ["Finding", "content_hash", "published_hash", "sums_text", "verify", "verify_folder"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +71,18 @@ def verify(name: str, data_dir: str | os.PathLike[str] | None = None) -> list[Fi
 def sums_text(sums: dict[str, str]) -> str:
     """Lines ``sha256  name``, sorted by name: the text of a checksum file."""
     return "".join(f"{sha256}  {name}\n" for name, sha256 in sorted(sums.items()))
+
+
+def published_hash(name: str) -> str:
+    """What `content_hash` gives for the dataset as it was published.
+
+    Raises
+    ------
+    DatasetError
+        Unknown dataset.
+    """
+    files = get_dataset(name).files
+    return hashlib.sha256(sums_text({file.name: file.sha256 for file in files}).encode()).hexdigest()
 
 
 def content_hash(
