@@ -64,7 +64,8 @@ def list_(
         # Text: brackets in a title or a path are no markup.
         cells = (name, dataset.title, dataset.licence, size, str(folders[name] or "no"))
         table.add_row(*map(Text, cells))
-    Console().print(table)
+    console = Console() if sys.stdout.isatty() else Console(width=160)
+    console.print(table)
 
 
 @app.command()

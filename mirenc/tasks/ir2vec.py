@@ -76,7 +76,7 @@ def ir2vec_vectors(texts: Sequence[str]) -> tuple[NDArray[np.float32], int]:
 
 def _write_all(folder: str, count: int) -> None:
     """Append ``[row, vector]`` to vectors.jsonl for each file that IR2Vec reads. Runs in a process of its own."""
-    import ir2vec  # type: ignore[import-untyped]  # no types, and not always there
+    import ir2vec
 
     with Path(folder, "vectors.jsonl").open("w", encoding="utf-8") as stream:
         for row in range(count):
