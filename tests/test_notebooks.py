@@ -34,9 +34,9 @@ SAID = {
     ],
     "device_mapping": [
         "STAND-IN: invented times",
-        "76 samples of 19 kernel sources",
+        "76 samples of 19 kernels",
         "(leaks)  100.0 %",
-        "grouped by kernel source, 10-fold                    0.0 %",
+        "grouped by kernel, 10-fold                           0.0 %",
         "embedding, both",
         "['head.json', 'head.safetensors']",
         "12,000 bytes: cpu",
@@ -147,6 +147,6 @@ def test_device_mapping_runs_on_the_published_data(run):
     if not (Path(os.environ.get("MIRENC_DATA", "")) / "device_mapping").is_dir():
         pytest.skip("needs the published data: MIRENC_DATA names no folder that holds device_mapping/")
     text = run("device_mapping")
-    assert "669 samples of 247 kernel sources" in text
+    assert "669 samples of 234 kernels" in text
     assert "79.5 %" in text  # of the test rows of random folds have their source in training
     assert "STAND-IN" not in text
