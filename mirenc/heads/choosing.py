@@ -7,7 +7,7 @@ the winner: a wrong choice that costs one per cent is no error worth an effort. 
 
 from __future__ import annotations
 
-from typing import Any, Protocol, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,7 +16,7 @@ from scipy.special import softmax
 from mirenc.errors import HeadError
 from mirenc.metrics import chosen_costs, clip_to_measured
 
-__all__ = ["ChoosingHead", "ChoosingMixin", "checked_costs", "cost_ratios", "preferences", "relative_log_costs"]
+__all__ = ["ChoosingMixin", "checked_costs", "cost_ratios", "preferences", "relative_log_costs"]
 
 Float = NDArray[np.float64]
 # How sure a predicted difference in log cost makes a head: with 2, a factor e in cost is a preference of 88 to 12.
@@ -24,20 +24,8 @@ _SHARPNESS = 2.0
 _LEAST = 0.01
 
 
-class ChoosingHead(Protocol):
-    """The interface of `CostHead`, `TreesHead`, `LabelHead` and `EnsembleHead`."""
-
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self: ...
-
-    def predict(self, X: ArrayLike) -> NDArray[np.int64]: ...
-
-    def predict_proba(self, X: ArrayLike) -> Float: ...
-
-
 class ChoosingMixin:
-    """``predict`` and ``score`` from ``predict_proba``."""
-
-    _estimator_type = "chooser"
+    """``predict`` and ``score`` from ``predict_proba``: `CostHead`, `TreesHead`, `LabelHead` and `EnsembleHead`."""
 
     def predict_proba(self, X: ArrayLike) -> Float:
         """(n, K) preference for each choice."""
