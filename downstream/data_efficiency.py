@@ -23,8 +23,8 @@ import numpy as np
 import mirenc
 from mirenc.metrics import decision_figures, group_interval, oracle_choice
 from mirenc.tasks import Task, TaskData
-from mirenc.tasks.evaluation import plan_jobs, run_jobs
 from mirenc.tasks.features import build_features, default_rows
+from mirenc.tasks.jobs import plan_jobs, run_jobs
 from mirenc.tasks.report import TaskReport, load_report, row_title
 
 SHARES = (0.05, 0.1, 0.25, 0.5)  # and 1, which is the evaluation itself
@@ -72,8 +72,8 @@ def measure(task_name: str, data_dir: str | None, variant: str, seeds: int, jobs
     def told(done: int, total: int, note: str) -> None:
         print(f"\r{note:60}", end="", flush=True)
 
-    for key, (choice, _) in zip(keys, run_jobs(work, jobs, told), strict=True):
-        found.setdefault(key, []).append(choice)
+    for key, result in zip(keys, run_jobs(work, jobs, told), strict=True):
+        found.setdefault(key, []).append(result.choice)
     for row in rows if known else ():
         found[row, 1.0] = list(known.choices("kernel", row))
     figures: dict[str, dict[str, Any]] = {row: {} for row in rows}

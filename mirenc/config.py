@@ -201,6 +201,9 @@ class PretrainConfig(_Config):
     ----------
     preset : str
         Architecture.
+    start_from : str or None
+        Name or folder of a packaged model of that architecture whose weights the run goes on from; the corpus must have
+        been built with its tokenizer. None: random weights.
     held_out_share : float
         Share of the modules, in whole projects, that training never sees.
     mask_share : float
@@ -230,6 +233,7 @@ class PretrainConfig(_Config):
     """
 
     preset: Literal["tiny", "small", "base"] = "tiny"
+    start_from: str | None = None
     schedule: Literal["sequential", "joint"] = "sequential"
     seed: int = Field(0, ge=0, lt=2**63)
     held_out_share: float = Field(0.1, gt=0, lt=0.5)

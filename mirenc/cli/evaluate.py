@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import sys
 from pathlib import Path
@@ -42,6 +43,9 @@ def evaluate(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Folder for the records, one JSON a protocol.")
     ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Take what OUTPUT's records hold of the same inputs, and make the rest.")
+    ] = False,
     plot: Annotated[Path | None, typer.Option(help="Folder for a picture of each protocol (.svg).")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Records with all figures on stdout.")] = False,
     save_head: Annotated[
@@ -51,11 +55,13 @@ def evaluate(
 ) -> None:
     """Evaluate the embedding on a task, beside its baselines.
 
-    Each protocol is printed, and its record written, as soon as it is done.
+    Each protocol is printed, and its record written, as soon as it is done; while it runs, what is done is kept beside
+    the record in a file named .part.json. --resume goes on from both, and after a change of the model makes only the
+    rows that the model takes part in.
     """
     from mirenc.encoder import load
+    from mirenc.tasks import TaskReport, get_task, load_report, load_task_file
     from mirenc.tasks import evaluate as run
-    from mirenc.tasks import get_task, load_task_file
 
     if (task is None) == (task_file is None):
         raise typer.BadParameter("give the name of a task, or --task-file FILE.py", param_hint="TASK")
@@ -63,13 +69,20 @@ def evaluate(
     variant = problem.check_variant(variant)
     chosen = [problem.protocol(name).name for name in protocol] if protocol else [one.name for one in problem.protocols]
     _check_outputs(output, plot, save_head, head_row)
+    if resume and output is None:
+        raise typer.BadParameter("goes on from the records in a folder; give it with --output", param_hint="--resume")
+    samples = problem.load(data, variant) if resume else None
     encoder = load(model)
     records = []
     for name in chosen:
+        stem = ".".join(filter(None, (variant, name)))
+        # Record, and what is kept of it on the way.
+        files = [output / f"{stem}.json", output / f"{stem}.part.json"] if output is not None else []
+        previous = [load_report(file, problem, samples) for file in files if file.exists()] if samples else []
         with common.progress(f"{problem.name}, {name}", None) as advance:
             report = run(
                 problem,
-                data,
+                samples if samples is not None else data,
                 variant=variant,
                 encoder=encoder,
                 protocols=[name],
@@ -77,10 +90,12 @@ def evaluate(
                 seeds=range(seeds),
                 jobs=jobs,
                 advance=advance,
+                previous=previous,
+                keep=functools.partial(TaskReport.save, path=files[1]) if files else None,
             )
-        stem = ".".join(filter(None, (variant, name)))
-        if output is not None:
-            print(f"mirenc: wrote {report.save(output / f'{stem}.json')}", file=sys.stderr)
+        if files:
+            print(f"mirenc: wrote {report.save(files[0])}", file=sys.stderr)
+            files[1].unlink(missing_ok=True)
         if plot is not None:
             from mirenc.tasks.plot import plot_report
 

@@ -56,6 +56,9 @@ def _training(trainer: Trainer, figures: Figures) -> str:
             f"GAE ({config.gae.steps} of {config.gae.batch} graphs),\nIR-graph matching ({config.igm.steps} of {config.igm.batch} "
             f"pairs, {config.hard_negatives:.0%} of the steps with graphs of nearly equal size; the text encoder stays fixed)"
         )
+    start = trainer.started_from
+    if start is not None:
+        stages = f"From the weights of {start['name']} (digest {start['digest'][:12]}): {stages}"
     white = trainer.model_config.pooling.whiten
     whitened = " Pooled vectors are whitened by a map fitted on training modules." if white else ""
     return f"""{stages}.

@@ -110,6 +110,7 @@ def _training_facts(trainer: Trainer) -> dict[str, Any]:
         "languages": dict(Counter(info.language or "unknown" for info in corpus.infos).most_common()),
         "hardware": _hardware(trainer),
         "distinct_statements": int(np.count_nonzero(corpus.text_counts(modules.tolist()))),
+        "started_from": trainer.started_from,
         "config": trainer.config.model_dump(),
     }
 

@@ -11,7 +11,6 @@ import contextlib
 import json
 import math
 import os
-import pickle
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -28,13 +27,14 @@ from mirenc.config import ModelConfig, PretrainConfig, StageConfig, preset
 from mirenc.errors import ConfigError, ModelError
 from mirenc.model.mirencoder import MIREncoder
 from mirenc.model.pooling import text_weights
-from mirenc.pretraining import encoding
+from mirenc.pretraining import checkpoint, encoding
 from mirenc.pretraining.corpus import Corpus
 from mirenc.pretraining.corpus.lock import only_one
 from mirenc.pretraining.objectives import gae_loss, igm_loss, make_graph_batch, mask_tokens, mlm_loss
 from mirenc.pretraining.optimiser import Optimiser
 from mirenc.pretraining.parallel import Processes
 from mirenc.pretraining.sampling import Sampler
+from mirenc.pretraining.start import start_from
 from mirenc.tokenizer import PAD
 
 __all__ = ["StepReport", "Trainer", "stages_of"]
@@ -104,7 +104,8 @@ class Trainer:
     Raises
     ------
     ConfigError
-        The corpus has fewer than two projects or too few graphs, or no GPU is there where one is asked for.
+        The corpus has fewer than two projects or too few graphs, no GPU is there where one is asked for, or the model
+        to start from does not belong to the corpus or the preset.
     """
 
     def __init__(
@@ -127,7 +128,11 @@ class Trainer:
         tokenizer = corpus.tokenizer.config.model_copy(update={"vocab_size": corpus.tokenizer.vocab_size})
         self.model_config = (model_config or preset(config.preset)).model_copy(update={"tokenizer": tokenizer})
         torch.manual_seed(config.seed)
-        self.model = MIREncoder(self.model_config).to(self.device)
+        self.model = MIREncoder(self.model_config)
+        self.started_from = (
+            start_from(self.model, corpus.tokenizer, config.start_from) if config.start_from is not None else None
+        )
+        self.model.to(self.device)
         self.train_modules, self.held_out = corpus.split(config.held_out_share, config.seed)
         self.sampler = Sampler(corpus, self.train_modules, config)
         self.stages = stages_of(config)
@@ -326,31 +331,21 @@ class Trainer:
     def _checkpoint(self) -> Path:
         return self.folder / "checkpoint.pt"
 
-    def _save(self, optimiser: Optimiser | None) -> None:
-        """Write a checkpoint; the old one is replaced only when the new one is complete."""
-        if not self.processes.first:
-            return
-        payload: dict[str, Any] = {
+    def _identity(self) -> dict[str, Any]:
+        """What a checkpoint must have been made with for this run to go on from it."""
+        return {
             "config": self.config.model_dump(),
             "model_config": self.model_config.model_dump(),
             "corpus": self.corpus.digest,
-            "stage": self.progress.stage,
-            "step": self.progress.step,
-            "seconds": self.progress.seconds,
-            "model": self.model.state_dict(),
-            "optimiser": optimiser.state() if optimiser is not None else None,
+            "started_from": self.started_from,
         }
-        part = self._checkpoint.with_suffix(".part")
-        try:
-            torch.save(payload, part)
-        except (OSError, RuntimeError) as error:
-            part.unlink(missing_ok=True)
-            reason = str(error).splitlines()[0]
-            raise ModelError(
-                f"{part}: cannot write the checkpoint ({reason}); the one before it is kept. "
-                "Make room and type --resume"
-            ) from None
-        os.replace(part, self._checkpoint)
+
+    def _save(self, optimiser: Optimiser | None) -> None:
+        if not self.processes.first:
+            return
+        progress = {"stage": self.progress.stage, "step": self.progress.step, "seconds": self.progress.seconds}
+        state = {"model": self.model.state_dict(), "optimiser": optimiser.state() if optimiser is not None else None}
+        checkpoint.write(self._checkpoint, self._identity() | progress | state)
 
     def _open(self, resume: bool) -> list[dict[str, Any]] | None:
         """Load the folder's checkpoint if asked to; the optimiser's state."""
@@ -363,22 +358,7 @@ class Trainer:
                 text = self.config.model_dump_json(indent=1) + "\n"
                 (self.folder / "config.json").write_text(text, encoding="utf-8")
             return None
-        if not self._checkpoint.exists():
-            raise ConfigError(f"{self.folder}: no checkpoint to resume. Leave --resume out to start a run")
-        try:
-            payload = torch.load(self._checkpoint, weights_only=True, map_location=self.device)
-        except (RuntimeError, EOFError, pickle.UnpicklingError) as error:
-            reason = str(error).partition("\n")[0] or "cut off"
-            raise ModelError(
-                f"{self._checkpoint}: damaged ({reason}). Start in another folder without --resume"
-            ) from None
-        own: dict[str, Any] = {"config": self.config.model_dump(), "model_config": self.model_config.model_dump()}
-        own["corpus"] = self.corpus.digest
-        if any(payload.get(name, value) != value for name, value in own.items()):  # older ones do not name the corpus
-            raise ConfigError(
-                f"{self.folder}: its checkpoint is of another configuration or corpus. "
-                f"Resume with those it was started with ({self.folder}/config.json has the configuration)"
-            )
+        payload = checkpoint.read(self._checkpoint, self._identity(), device=self.device)
         self.model.load_state_dict(payload["model"])
         self.progress = _Progress(payload["stage"], payload["step"], payload["seconds"])
         state: list[dict[str, Any]] | None = payload["optimiser"]

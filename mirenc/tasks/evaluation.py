@@ -7,48 +7,30 @@ the test rows. What is kept is the choices; every figure of a report is computed
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mirenc.errors import MirencError, MissingExtraError, TaskError
+from mirenc.errors import MirencError, TaskError
 from mirenc.tasks.base import Task, get_task
 from mirenc.tasks.data import TaskData
 from mirenc.tasks.features import Features, build_features, default_rows
-from mirenc.tasks.menu import head_search, inner_parts
+from mirenc.tasks.jobs import Result, plan_jobs, run_jobs
 from mirenc.tasks.protocols import Protocol
 from mirenc.tasks.report import TaskReport
 
 if TYPE_CHECKING:
     from mirenc.encoder import Encoder
 
-__all__ = ["SEEDS", "STATIC_ROWS", "Job", "evaluate", "plan_jobs", "run_jobs"]
+__all__ = ["SEEDS", "STATIC_ROWS", "evaluate"]
 
 Int = NDArray[np.int64]
+Key = tuple[str, int, str]  # protocol, seed, row
 SEEDS = (0, 1, 2, 3, 4)
 STATIC_ROWS = ("default", "best_single", "majority")
-
-
-@dataclass(frozen=True, eq=False)
-class Job:
-    """One row under one protocol and seed: what a worker process gets."""
-
-    protocol: str
-    seed: int
-    row: str
-    matrix: NDArray[np.float64]
-    aux: int
-    costs: NDArray[np.float64]
-    labels: Int
-    unit: NDArray[np.generic]
-    group: NDArray[np.str_]
-    folds: list[tuple[Int, Int]]
-    select: str
-    only: str
 
 
 def evaluate(
@@ -62,6 +44,8 @@ def evaluate(
     seeds: Sequence[int] = SEEDS,
     jobs: int = 1,
     advance: Callable[..., None] | None = None,
+    previous: Sequence[TaskReport] = (),
+    keep: Callable[[TaskReport], object] | None = None,
 ) -> TaskReport:
     """Evaluate the embedding on a task, beside its baselines.
 
@@ -84,6 +68,10 @@ def evaluate(
         Processes that train heads.
     advance : callable, optional
         Called as ``advance(done, total=..., note=...)`` while heads are trained.
+    previous : sequence of TaskReport
+        Reports of the same task and data: what they hold of the same features, folds and heads is not made again.
+    keep : callable, optional
+        Called with the report so far when a seed is done and others are left.
 
     Raises
     ------
@@ -103,9 +91,24 @@ def evaluate(
         encoder = load()
     features = build_features(task, table, wanted, encoder)
     work = plan_jobs(task, table, features, chosen, seeds)
-    results = run_jobs(work, jobs, advance)
-    record = _record(task, variant, table, encoder, chosen, seeds, features, work, results)
-    return TaskReport(record, task, table)
+    digests = {job.key: job.digest() for job in work}
+    known = {
+        key: result
+        for report in previous
+        for key, (digest, result) in report.results().items()
+        if digests.get(key) == digest
+    }
+
+    def report_of(found: Mapping[Key, Result]) -> TaskReport:
+        done = {key: (digests[key], result) for key, result in found.items()}
+        return TaskReport(_record(task, variant, table, encoder, chosen, features, done), task, table)
+
+    found: dict[Key, Result] = {}
+    for place, (job, result) in enumerate(zip(work, run_jobs(work, jobs, advance, known), strict=True), 1):
+        found[job.key] = result
+        if keep is not None and place % len(features) == 0 and place < len(work):
+            keep(report_of(found))
+    return report_of(found)
 
 
 def _load(task: Task, data_dir: str | Path | None, variant: str) -> TaskData:
@@ -123,70 +126,6 @@ def _several(name: str, given: Sequence[str] | None) -> list[str]:
     if isinstance(given, str):
         raise TaskError(f"{name} is {given!r}; it is a sequence of names: {name}=[{given!r}]")
     return list(given or ())
-
-
-def plan_jobs(
-    task: Task, data: TaskData, features: list[Features], protocols: list[Protocol], seeds: Sequence[int]
-) -> list[Job]:
-    """Every row under every protocol and seed."""
-    work = []
-    for protocol in protocols:
-        unit = protocol.unit(data)
-        for seed in seeds:
-            folds = list(protocol.split(data, seed))
-            work += [
-                Job(
-                    protocol.name,
-                    seed,
-                    row.row,
-                    row.matrix,
-                    row.aux,
-                    data.costs,
-                    data.labels,
-                    unit,
-                    data.group,
-                    folds,
-                    task.select,
-                    row.only,
-                )
-                for row in features
-            ]
-    return work
-
-
-def run_jobs(
-    work: list[Job], jobs: int, advance: Callable[..., None] | None
-) -> list[tuple[Int, list[dict[str, float]]]]:
-    """For each job the choices (n,), and the weights of each fold's head."""
-    try:
-        from joblib import Parallel, delayed
-    except ImportError as error:
-        raise MissingExtraError(f"evaluating needs scikit-learn ({error}). Type: pip install 'mirenc[tasks]'") from None
-    results: list[Any] = []
-    stream = Parallel(n_jobs=jobs, return_as="generator")(delayed(_run)(job) for job in work)
-    for job, result in zip(work, stream, strict=True):
-        results.append(result)
-        if advance is not None:
-            advance(1, total=len(work), note=f"{job.protocol}, seed {job.seed}, {job.row}")
-    return results
-
-
-def _run(job: Job) -> tuple[Int, list[dict[str, float]]]:
-    """Choices (n,) of one row, each made by a head that did not see the sample's fold; and the heads of the folds."""
-    from threadpoolctl import threadpool_limits
-
-    choice = np.full(len(job.costs), -1, dtype=np.int64)
-    heads = []
-    with threadpool_limits(1):
-        for training, test in job.folds:
-            columns = job.matrix.shape[1]
-            groups = len(np.unique(job.group[training]))
-            head = head_search(job.aux, columns - job.aux, groups, job.seed, job.select, job.only)
-            part = inner_parts(job.unit[training], job.labels[training], job.seed)
-            head.fit(job.matrix[training], job.costs[training], part=part)
-            choice[test] = head.predict(job.matrix[test])
-            heads.append({name: round(weight, 4) for name, weight in head.weights_.items()})
-    return choice, heads
 
 
 def static_choices(data: TaskData, folds: Sequence[tuple[Int, Int]]) -> dict[str, Int]:
@@ -207,10 +146,8 @@ def _record(
     data: TaskData,
     encoder: Encoder,
     protocols: list[Protocol],
-    seeds: Sequence[int],
     features: list[Features],
-    work: list[Job],
-    results: list[tuple[Int, list[dict[str, float]]]],
+    done: Mapping[Key, tuple[str, Result]],
 ) -> dict[str, Any]:
     """What is kept: everything that was decided, and what it was decided from."""
     from mirenc import __version__
@@ -218,18 +155,19 @@ def _record(
     found: dict[str, dict[str, Any]] = {}
     for protocol in protocols:
         runs: dict[str, dict[str, Any]] = {}
-        for seed in seeds:
+        for seed in dict.fromkeys(seed for name, seed, _ in done if name == protocol.name):
             folds = list(protocol.split(data, seed))
             number = np.zeros(len(data), dtype=np.int64)
             for index, (_, test) in enumerate(folds):
                 number[test] = index
             static = static_choices(data, folds)
             rows: dict[str, Any] = {name: {"choices": choice.tolist()} for name, choice in static.items()}
-            for job, (choice, heads) in zip(work, results, strict=True):
-                if (job.protocol, job.seed) == (protocol.name, seed):
-                    rows[job.row] = {"choices": choice.tolist(), "heads": heads}
+            for row in features:
+                digest, result = done[protocol.name, seed, row.row]
+                rows[row.row] = {"inputs": digest, "choices": result.choice.tolist(), "heads": result.heads}
             runs[str(seed)] = {"fold": number.tolist(), "rows": rows}
-        found[protocol.name] = {"title": protocol.title, "seeds": runs}
+        if runs:
+            found[protocol.name] = {"title": protocol.title, "seeds": runs}
     return {
         "format_version": 1,
         "mirenc_version": __version__,
@@ -240,7 +178,7 @@ def _record(
         "groups": len(np.unique(data.group)),
         "data_hash": data.content_hash,
         "model": {"name": encoder.name, "digest": encoder.files.digest},
-        "seeds": list(seeds),
+        "seeds": list(dict.fromkeys(seed for _, seed, _ in done)),
         "rows": {row.row: {"note": row.note, "columns": row.matrix.shape[1]} for row in features},
         "protocols": found,
     }

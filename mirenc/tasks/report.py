@@ -10,6 +10,7 @@ import html
 import io
 import json
 import math
+import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,7 @@ from mirenc.metrics import chosen_costs, decision_figures, geometric_mean, group
 from mirenc.tasks.data import TaskData
 from mirenc.tasks.datasets import DATASETS, published_hash
 from mirenc.tasks.features import ROW_TITLES
+from mirenc.tasks.jobs import Result
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -98,6 +100,16 @@ class TaskReport:
         """(seeds, n) what was chosen for each sample while its fold was held out."""
         seeds = self.record["protocols"][protocol]["seeds"].values()
         return np.array([run["rows"][row]["choices"] for run in seeds], dtype=np.int64)
+
+    def results(self) -> dict[tuple[str, int, str], tuple[str, Result]]:
+        """By protocol, seed and row: the digest of a job's inputs, and what came of it. Static rows have none."""
+        return {
+            (protocol, int(seed), name): (row["inputs"], Result(np.array(row["choices"], np.int64), row["heads"]))
+            for protocol, runs in self.record["protocols"].items()
+            for seed, run in runs["seeds"].items()
+            for name, row in run["rows"].items()
+            if "inputs" in row
+        }
 
     # -- figures ---------------------------------------------------------------------------------------
     def figures(self, protocol: str, row: str, part: str = "") -> dict[str, Any]:
@@ -191,7 +203,9 @@ class TaskReport:
         }
         target = Path(path)
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+        part = target.with_name(target.name + ".part")
+        part.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+        os.replace(part, target)
         return target
 
     def title(self, protocol: str) -> str:

@@ -53,6 +53,36 @@ def test_records_pictures_and_a_head_are_written(run: Run, task: Path, tmp_path:
     assert "unlike the kernels the head was trained on" in answer.err
 
 
+def test_a_record_is_gone_on_from(run: Run, task: Path, tmp_path: Path) -> None:
+    words = ("evaluate", task, "-p", "kernel", "--model", "mirenc-tiny", "--row", "no_code", "-o", tmp_path)
+    run(*words, "--seeds", 1)
+    first = json.loads((tmp_path / "kernel.json").read_text())
+    # A choice no head would make shows whether it was taken or made again.
+    row = first["protocols"]["kernel"]["seeds"]["0"]["rows"]["no_code"]
+    marked = "".join("10"[int(digit)] for digit in row["choices"])
+    row["choices"] = marked
+    (tmp_path / "kernel.part.json").write_text(json.dumps(first))
+    found = run(*words, "--seeds", 2, "--resume")
+    assert found.code == 0
+    second = json.loads((tmp_path / "kernel.json").read_text())
+    assert second["protocols"]["kernel"]["seeds"]["0"]["rows"]["no_code"]["choices"] == marked
+    assert list(second["protocols"]["kernel"]["seeds"]) == ["0", "1"]
+    assert [path.name for path in tmp_path.iterdir()] == ["kernel.json"]
+    run(*words, "--seeds", 1)
+    again = json.loads((tmp_path / "kernel.json").read_text())
+    assert again["protocols"]["kernel"]["seeds"]["0"]["rows"]["no_code"]["choices"] != marked
+
+
+def test_going_on_needs_a_folder_and_its_own_records(run: Run, task: Path, tmp_path: Path) -> None:
+    found = run("evaluate", task, *QUICK, "--resume")
+    assert found.code == 2
+    assert "--output" in found.err
+    (tmp_path / "rows.json").write_text("{")
+    found = run("evaluate", task, *QUICK, "--resume", "-o", tmp_path)
+    assert found.code == 1
+    assert "rows.json cannot be read" in found.err
+
+
 def test_one_bad_kernel_does_not_lose_the_others(run: Run, task: Path, tmp_path: Path) -> None:
     run("evaluate", task, "-p", "rows", *QUICK, "--save-head", tmp_path / "head")
     broken = tmp_path / "broken.ll"

@@ -17,6 +17,7 @@ from mirenc.pretraining.corpus.lock import only_one
 from mirenc.pretraining.package import package
 from mirenc.pretraining.sampling import Sampler
 from mirenc.pretraining.trainer import StepReport, Trainer, stages_of
+from mirenc.weights import load_files
 
 
 class Killed(BaseException):
@@ -255,3 +256,45 @@ def test_two_runs_do_not_share_a_folder(short_run: PretrainConfig, corpus: Corpu
     with only_one(tmp_path), pytest.raises(ConfigError, match="another process writes to it"):
         Trainer(short_run, corpus, tmp_path).run()
     assert not list(tmp_path.iterdir())
+
+
+@pytest.fixture(scope="module")
+def packaged(corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model trained for a few steps on the corpus."""
+    stage = {"steps": 3, "batch": 4, "learning_rate": 1e-3, "warmup": 1}
+    config = PretrainConfig.from_dict({"held_out_share": 0.3, "mlm": stage, "gae": stage, "igm": stage})
+    folder = tmp_path_factory.mktemp("packaged")
+    trainer = Trainer(config, corpus, folder / "run")
+    trainer.run()
+    return package(trainer, folder / "first", name="first")
+
+
+def test_goes_on_from_a_packaged_model(
+    short_run: PretrainConfig, corpus: Corpus, packaged: Path, tmp_path: Path
+) -> None:
+    again = short_run.model_copy(update={"start_from": str(packaged)})
+    trainer = Trainer(again, corpus, tmp_path / "run")
+    weights = load_files(packaged).weights
+    for name, value in trainer.model.state_dict().items():
+        if name.startswith("whiten_"):
+            assert torch.equal(value, torch.eye(len(value)) if value.ndim == 2 else torch.zeros_like(value)), name
+        else:
+            np.testing.assert_array_equal(value.numpy(), weights[name])
+    trainer.run()
+    card = (package(trainer, tmp_path / "second", name="second") / "MODEL_CARD.md").read_text()
+    assert "weights of first" in card
+    resumed = Trainer(again, corpus, tmp_path / "run").run(resume=True).state_dict()
+    assert resumed.keys() == weights.keys()  # a finished run is resumed from what packaging has not rounded yet
+    assert not torch.equal(resumed["text.token.weight"], torch.from_numpy(weights["text.token.weight"]))
+
+
+def test_start_needs_the_same_tokenizer_and_architecture(
+    short_run: PretrainConfig, corpus: Corpus, packaged: Path, tmp_path: Path
+) -> None:
+    with pytest.raises(ConfigError, match=r"--tokenizer .*mirenc-tiny"):
+        Trainer(short_run.model_copy(update={"start_from": "mirenc-tiny"}), corpus, tmp_path)
+    other = short_run.model_copy(update={"start_from": str(packaged), "preset": "small"})
+    with pytest.raises(ConfigError, match='preset = "tiny"'):
+        Trainer(other, corpus, tmp_path)
+    with pytest.raises(ModelError, match="unknown model 'no-such'"):
+        Trainer(short_run.model_copy(update={"start_from": "no-such"}), corpus, tmp_path)

@@ -14,9 +14,11 @@ from mirenc import __version__
 from mirenc.encoder import Encoder
 from mirenc.errors import TaskError
 from mirenc.heads import CostHead, EnsembleHead
-from mirenc.tasks import Protocol, Task, TaskData, TaskReport, evaluate, evaluation, menu
-from mirenc.tasks.evaluation import Job, _run, plan_jobs, run_jobs, static_choices
+from mirenc.tasks import Protocol, Task, TaskData, TaskReport, evaluate, evaluation, load_report, menu
+from mirenc.tasks import jobs as jobs_module
+from mirenc.tasks.evaluation import static_choices
 from mirenc.tasks.features import build_features
+from mirenc.tasks.jobs import Job, _run, plan_jobs, run_jobs
 
 ROWS = ["no_code", "histogram"]
 
@@ -56,13 +58,13 @@ def searching(monkeypatch: pytest.MonkeyPatch) -> Job:
 @pytest.mark.parametrize("protocol", ["rows", "kernel", "suite"])
 def test_what_test_rows_cost_does_not_reach_their_choices(protocol: str, jobs: dict[Any, Job]) -> None:
     job = jobs[protocol, "histogram"]
-    first = _run(job)[0]
+    first = _run(job).choice
     for fold in job.folds:
         _, test = fold
         costs, labels = job.costs.copy(), job.labels.copy()
         costs[test] = np.random.default_rng(0).uniform(0.1, 9.0, size=(len(test), 3))
         labels[test] = costs[test].argmin(axis=1)
-        spoiled = _run(replace(job, costs=costs, labels=labels, folds=[fold]))[0]
+        spoiled = _run(replace(job, costs=costs, labels=labels, folds=[fold])).choice
         np.testing.assert_array_equal(spoiled[test], first[test])
 
 
@@ -70,7 +72,7 @@ def test_what_training_rows_cost_does(jobs: dict[Any, Job]) -> None:
     # Or the test above would hold for heads that learn nothing.
     job = jobs["kernel", "histogram"]
     swapped = replace(job, costs=job.costs[:, [1, 0, 2]], labels=np.where(job.labels < 2, 1 - job.labels, 2))
-    assert np.mean(_run(swapped)[0] != _run(job)[0]) > 0.8
+    assert np.mean(_run(swapped).choice != _run(job).choice) > 0.8
 
 
 def test_what_test_rows_cost_does_not_reach_the_search(searching: Job) -> None:
@@ -85,11 +87,11 @@ def test_what_test_rows_cost_does_not_reach_the_search(searching: Job) -> None:
 
 
 def test_a_test_rows_features_do_not_reach_other_choices(searching: Job) -> None:
-    first = _run(searching)[0]
+    first = _run(searching).choice
     test = searching.folds[0][1]
     matrix = searching.matrix.copy()
     matrix[test[1:]] = 1e3
-    assert _run(replace(searching, matrix=matrix))[0][test[0]] == first[test[0]]
+    assert _run(replace(searching, matrix=matrix)).choice[test[0]] == first[test[0]]
 
 
 @pytest.mark.parametrize("protocol", ["kernel", "suite"])
@@ -106,7 +108,7 @@ def test_the_search_keeps_together_what_the_protocol_does(
     def watched(*arguments: Any) -> EnsembleHead:
         return Watched([("cost", CostHead(1, length_scale=1.0))])
 
-    monkeypatch.setattr(evaluation, "head_search", watched)
+    monkeypatch.setattr(jobs_module, "head_search", watched)
     job = jobs[protocol, "histogram"]
     _run(job)
     assert len(seen) == len(job.folds)
@@ -127,11 +129,11 @@ def test_rows_outside_the_fold_are_left_undecided(searching: Job) -> None:
 
 def test_few_groups_are_not_searched_however_many_rows_they_have(searching: Job) -> None:
     few = np.array([f"g{number % 12}" for number in range(28)])
-    assert _run(replace(searching, group=few))[1] == [{"cost": 1.0}]
+    assert _run(replace(searching, group=few)).heads == [{"cost": 1.0}]
 
 
 def test_a_row_of_one_head_uses_it_alone(searching: Job) -> None:
-    assert _run(replace(searching, only="mlp"))[1] == [{"mlp": 1.0}]
+    assert _run(replace(searching, only="mlp")).heads == [{"mlp": 1.0}]
 
 
 # -- plan ----------------------------------------------------------------------------------------------
@@ -150,11 +152,11 @@ def test_all_rows_are_cut_alike(toy: Task, toy_data: TaskData, tiny: Encoder) ->
 def test_progress_is_told_job_by_job(jobs: dict[Any, Job]) -> None:
     told: list[tuple[int, int, str]] = []
     work = [jobs["suite", row] for row in ROWS]
-    results = run_jobs(work, 1, lambda done, *, total, note: told.append((done, total, note)))
+    results = list(run_jobs(work, 1, lambda done, *, total, note: told.append((done, total, note))))
     assert told == [(1, 2, "suite, seed 0, no_code"), (1, 2, "suite, seed 0, histogram")]
-    for job, (choice, heads) in zip(work, results, strict=True):
-        np.testing.assert_array_equal(choice, _run(job)[0])
-        assert len(heads) == 2
+    for job, result in zip(work, results, strict=True):
+        np.testing.assert_array_equal(result.choice, _run(job).choice)
+        assert len(result.heads) == 2
 
 
 # -- static rows ---------------------------------------------------------------------------------------
@@ -217,7 +219,81 @@ def test_the_record_says_what_was_done(toy_report: TaskReport, toy: Task, toy_da
 
 def test_the_choices_kept_are_those_that_were_made(toy_report: TaskReport, jobs: dict[Any, Job]) -> None:
     for (protocol, row), job in jobs.items():
-        np.testing.assert_array_equal(toy_report.choices(protocol, row)[0], _run(job)[0])
+        np.testing.assert_array_equal(toy_report.choices(protocol, row)[0], _run(job).choice)
+
+
+def test_an_evaluation_that_was_stopped_goes_on_to_the_same_record(
+    toy: Task,
+    toy_data: TaskData,
+    tiny: Encoder,
+    toy_report: TaskReport,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    kept: list[TaskReport] = []
+
+    class StoppedError(Exception):
+        pass
+
+    def stop(report: TaskReport) -> None:
+        kept.append(load_report(report.save(tmp_path / "part.json"), toy, toy_data))
+        if len(kept) == 3:
+            raise StoppedError
+
+    with pytest.raises(StoppedError):
+        evaluate(toy, toy_data, encoder=tiny, rows=ROWS, seeds=(0, 1), keep=stop)
+    assert [report.record["seeds"] for report in kept] == [[0], [0, 1], [0, 1]]
+    assert {name: list(runs["seeds"]) for name, runs in kept[-1].record["protocols"].items()} == {
+        "rows": ["0", "1"],
+        "kernel": ["0"],
+    }
+    made = []
+    run_one = jobs_module._run
+    monkeypatch.setattr(jobs_module, "_run", lambda job: made.append(job.key) or run_one(job))
+    whole = evaluate(toy, toy_data, encoder=tiny, rows=ROWS, seeds=(0, 1), previous=kept[-1:])
+    assert whole.record == toy_report.record
+    assert made == [
+        (protocol, seed, row) for protocol, seed in (("kernel", 1), ("suite", 0), ("suite", 1)) for row in ROWS
+    ]
+
+
+def test_what_went_in_is_what_decides_whether_a_result_is_taken_again(searching: Job) -> None:
+    fold = [(searching.folds[0][0][:-1], searching.folds[0][1])]
+    others = [
+        replace(searching, matrix=searching.matrix + 1e-9),
+        replace(searching, costs=searching.costs * [2.0, 1.0]),
+        replace(searching, group=np.roll(searching.group, 1)),
+        replace(searching, unit=np.roll(searching.group, 1)),
+        replace(searching, folds=fold),
+        replace(searching, seed=searching.seed + 1),
+        replace(searching, select="speedup"),
+        replace(searching, only="mlp"),
+        replace(searching, aux=0),
+    ]
+    digests = {job.digest() for job in (searching, replace(searching), *others)}
+    assert len(digests) == 1 + len(others)
+    assert searching.digest() == replace(searching, row="another name", protocol="too").digest()
+
+
+def test_another_model_leaves_the_baselines(
+    toy: Task, toy_data: TaskData, tiny: Encoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = evaluate(toy, toy_data, encoder=tiny, protocols=["suite"], rows=["histogram", "text"], seeds=(0,))
+    features = evaluation.build_features
+
+    def other(*arguments: Any) -> Any:
+        """As if the model gave other vectors."""
+        return [
+            replace(row, matrix=row.matrix + (row.row == "text") * np.arange(row.matrix.shape[1]))
+            for row in features(*arguments)
+        ]
+
+    made = []
+    run_one = jobs_module._run
+    monkeypatch.setattr(evaluation, "build_features", other)
+    monkeypatch.setattr(jobs_module, "_run", lambda job: made.append(job.row) or run_one(job))
+    evaluate(toy, toy_data, encoder=tiny, protocols=["suite"], rows=["histogram", "text"], seeds=(0,), previous=[first])
+    assert made == ["text"]
 
 
 def test_a_task_file_is_evaluated_like_a_shipped_task(tmp_path: Path, tiny: Encoder) -> None:

@@ -1,0 +1,53 @@
+"""Going on from a packaged model: its weights instead of random ones."""
+
+from __future__ import annotations
+
+import torch
+from pydantic import BaseModel
+
+from mirenc.config import PRESETS, ModelConfig
+from mirenc.errors import ConfigError
+from mirenc.model.mirencoder import MIREncoder
+from mirenc.tokenizer import IRTokenizer
+from mirenc.weights import load_files
+
+__all__ = ["start_from"]
+
+
+def start_from(model: MIREncoder, tokenizer: IRTokenizer, name_or_dir: str) -> dict[str, str]:
+    """Put a packaged model's weights into a new model; whitening is left to be fitted anew.
+
+    Returns
+    -------
+    dict of str
+        Its ``name`` and ``digest``, for the record.
+
+    Raises
+    ------
+    ConfigError
+        The packaged model has another architecture, or the corpus was built with another tokenizer.
+    ModelError
+        Unknown or damaged model.
+    """
+    files = load_files(name_or_dir)
+    if tokenizer.to_json() != files.tokenizer.to_json():
+        raise ConfigError(
+            f"start_from: the corpus was not built with the tokenizer of {files.name}, whose pieces that model knows. "
+            f"Build it with: mirenc corpus build ... --tokenizer {files.folder / 'tokenizer.json'}"
+        )
+    _check_architecture(model.config, files.config, files.name)
+    kept = {name: torch.from_numpy(value) for name, value in files.weights.items() if not name.startswith("whiten_")}
+    model.load_state_dict(kept, strict=False)
+    return {"name": files.name, "digest": files.digest}
+
+
+def _check_architecture(own: ModelConfig, found: ModelConfig, name: str) -> None:
+    if _architecture(own) == _architecture(found):
+        return
+    made_with = [key for key, config in PRESETS.items() if _architecture(config) == _architecture(found)]
+    hint = f'Set preset = "{made_with[0]}"' if made_with else "No preset of this release has it"
+    raise ConfigError(f"start_from: {name} has another architecture than this run's preset. {hint}")
+
+
+def _architecture(config: ModelConfig) -> tuple[BaseModel, ...]:
+    return config.text, config.graph, config.matching
