@@ -34,7 +34,9 @@ def build(
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the corpus.", file_okay=False)],
     vocab_size: Annotated[int, typer.Option(help="Pieces of the tokenizer.", min=256, max=65535)] = 4096,
-    tokenizer: Annotated[Path | None, typer.Option(help="Use this tokenizer instead of training one.")] = None,
+    tokenizer: Annotated[
+        str | None, typer.Option(help="File, or name or folder of a model: use its tokenizer instead of training one.")
+    ] = None,
     levels: Annotated[
         str | None, typer.Option(help="Optimisation levels to compile at, as O0,O2. [default: O0,O2, some Oz]")
     ] = None,
@@ -61,6 +63,7 @@ def build(
     from mirenc.errors import ConfigError, MirencError, MissingExtraError
     from mirenc.ir.files import find_inputs, folder_error
     from mirenc.tokenizer import IRTokenizer
+    from mirenc.weights import find_model, list_models
 
     try:
         from mirenc.pretraining.corpus import build_corpus, hashes_of_ir
@@ -71,7 +74,10 @@ def build(
         raise MissingExtraError(
             f"building a corpus needs more packages ({error}). Type: pip install 'mirenc[train]'"
         ) from None
-    given = IRTokenizer.from_file(tokenizer) if tokenizer else None
+    given = None
+    if tokenizer:
+        named = tokenizer in list_models() or os.path.isdir(tokenizer)
+        given = IRTokenizer.from_file(find_model(tokenizer) / "tokenizer.json" if named else tokenizer)
     config = given.config if given else TokenizerConfig(vocab_size=vocab_size)
     kind = kind_of_source(source)
     for option, value in (

@@ -68,9 +68,13 @@ def item_weights(
 def fit_whitening(vectors: NDArray[np.floating]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """The map that takes away the mean and gives every direction variance 1: ``(x - mean) @ matrix``.
 
+    Vectors that do not differ (or a single one) fix no map: then it is the identity.
+
     Shapes: (M, D) -> (D,), (D, D)
     """
     wide = vectors.astype(np.float64)
+    if np.ptp(wide, axis=0).max() == 0:
+        return np.zeros(wide.shape[1], np.float32), np.eye(wide.shape[1], dtype=np.float32)
     mean = wide.mean(0)
     variance, directions = np.linalg.eigh(np.cov(wide - mean, rowvar=False))
     variance = np.maximum(variance, 0)

@@ -34,11 +34,14 @@ class Sampler:
     modules : (M,) int64
         Training modules.
     config : PretrainConfig
+    started_from : str
+        Digest of the model that the run goes on from: a second run draws other statements than the first one.
     """
 
-    def __init__(self, corpus: Corpus, modules: Int64, config: PretrainConfig) -> None:
+    def __init__(self, corpus: Corpus, modules: Int64, config: PretrainConfig, started_from: str = "") -> None:
         self._corpus = corpus
         self._config = config
+        self._seeds = [config.seed] + ([int(started_from[:12], 16)] if started_from else [])
         counts = corpus.text_counts(modules)
         self.statement_rows: Int64 = np.flatnonzero(counts)
         weights = counts[self.statement_rows] ** config.frequency_temper
@@ -49,9 +52,9 @@ class Sampler:
         self.matching_graphs: Int64 = np.sort(chosen)
         self._programs = corpus.programs
 
-    def rng(self, stage: int, step: int) -> np.random.Generator:
-        """The generator of a step."""
-        return np.random.default_rng([self._config.seed, stage, step])
+    def rng(self, stage: int, step: int, *more: int) -> np.random.Generator:
+        """The generator of a step, or of a part of it."""
+        return np.random.default_rng([*self._seeds, stage, step, *more])
 
     def statements(self, step: int) -> Int64:
         """(B,) texts of one MLM step: a slice of a pool sorted by length."""

@@ -33,7 +33,7 @@ def start_from(model: MIREncoder, tokenizer: IRTokenizer, name_or_dir: str) -> d
     if tokenizer.to_json() != files.tokenizer.to_json():
         raise ConfigError(
             f"start_from: the corpus was not built with the tokenizer of {files.name}, whose pieces that model knows. "
-            f"Build it with: mirenc corpus build ... --tokenizer {files.folder / 'tokenizer.json'}"
+            f"Build it with: mirenc corpus build ... --tokenizer {name_or_dir}"
         )
     _check_architecture(model.config, files.config, files.name)
     kept = {name: torch.from_numpy(value) for name, value in files.weights.items() if not name.startswith("whiten_")}

@@ -134,7 +134,8 @@ class Trainer:
         )
         self.model.to(self.device)
         self.train_modules, self.held_out = corpus.split(config.held_out_share, config.seed)
-        self.sampler = Sampler(corpus, self.train_modules, config)
+        digest = self.started_from["digest"] if self.started_from is not None else ""
+        self.sampler = Sampler(corpus, self.train_modules, config, digest)
         self.stages = stages_of(config)
         self.sampler.check(self.stages)
         self.progress = _Progress()
@@ -218,7 +219,7 @@ class Trainer:
         drawn = []
         for number in modules.tolist():
             module = self.corpus[number]
-            rng = np.random.default_rng([self.config.seed, 203, step, number])
+            rng = self.sampler.rng(203, step, number)
             weights = np.cumsum(text_weights(module.statement_count, "count"))
             at = np.searchsorted(weights, rng.random(count) * weights[-1], side="right")
             drawn.append(module.statement_row[np.minimum(at, len(weights) - 1)])

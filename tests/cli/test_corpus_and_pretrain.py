@@ -106,3 +106,19 @@ def test_numbers_that_no_run_takes(run: Run, tmp_path: Path, line: str) -> None:
     result = run("pretrain", tmp_path / "run.toml", "-c", tmp_path / "none", "-o", tmp_path / "run")
     assert result.code == 1
     assert result.err.startswith(f"mirenc: error: {tmp_path}/run.toml: {line.split()[0]}: Input should be ")
+
+
+def test_your_code_is_learned_on_top_of_a_packaged_model(run: Run, build: tuple[object, ...], tmp_path: Path) -> None:
+    recipe = tmp_path / "recipe.toml"
+    stage = "steps = 1\nbatch = 2\nlearning_rate = 1e-3\n"
+    recipe.write_text(
+        f'start_from = "mirenc-tiny"\nheld_out_share = 0.4\n[mlm]\n{stage}[gae]\nsteps = 0\nbatch = 2\n'
+        "learning_rate = 1e-3\n[igm]\nsteps = 0\nbatch = 2\nlearning_rate = 1e-3\n"
+    )
+    words = ("pretrain", recipe, "-c", tmp_path / "corpus", "-o", tmp_path / "run", "--name", "mine")
+    run(*build).ok()
+    run(*words).failed("not built with the tokenizer of mirenc-tiny", "--tokenizer mirenc-tiny")
+    run(*build, "--tokenizer", "mirenc-tiny").ok()
+    run(*words).ok()
+    assert "From the weights of mirenc-tiny" in (tmp_path / "run" / "mine" / "MODEL_CARD.md").read_text()
+    run(*build, "--tokenizer", tmp_path / "none.json").failed("none.json")

@@ -45,3 +45,10 @@ def test_a_direction_without_variance_stays_finite() -> None:
     mean, matrix = fit_whitening(vectors)
     assert np.isfinite(matrix).all()
     assert np.abs(((vectors - mean) @ matrix)[:, 3]).max() < 1e-3
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_vectors_that_do_not_differ_fix_no_whitening(count: int) -> None:
+    mean, matrix = fit_whitening(np.full((count, 4), 0.3, np.float32))
+    np.testing.assert_array_equal(mean, np.zeros(4))
+    np.testing.assert_array_equal(matrix, np.eye(4))

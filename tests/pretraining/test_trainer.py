@@ -291,7 +291,7 @@ def test_goes_on_from_a_packaged_model(
 def test_start_needs_the_same_tokenizer_and_architecture(
     short_run: PretrainConfig, corpus: Corpus, packaged: Path, tmp_path: Path
 ) -> None:
-    with pytest.raises(ConfigError, match=r"--tokenizer .*mirenc-tiny"):
+    with pytest.raises(ConfigError, match="--tokenizer mirenc-tiny"):
         Trainer(short_run.model_copy(update={"start_from": "mirenc-tiny"}), corpus, tmp_path)
     other = short_run.model_copy(update={"start_from": str(packaged), "preset": "small"})
     with pytest.raises(ConfigError, match='preset = "tiny"'):
