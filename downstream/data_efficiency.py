@@ -7,24 +7,27 @@ Grouped by kernel source, as `mirenc evaluate -p kernel`; of each fold's trainin
     MIRENC_DATA=... python downstream/data_efficiency.py device_mapping --variant nvidia --jobs 2
 
 writes downstream/<task>/<variant>.efficiency.json and .svg. The whole training set is the evaluation itself: it is read
-from the record <variant>.kernel.json where that was made with the same data, model and number of seeds.
+from the record <variant>.kernel.json where that has the same inputs. With --resume, so are all points from the record
+of an earlier run.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from rich.progress import track
 
 import mirenc
 from mirenc.metrics import decision_figures, group_interval, oracle_choice
 from mirenc.tasks import Task, TaskData
 from mirenc.tasks.features import build_features, default_rows
-from mirenc.tasks.jobs import plan_jobs, run_jobs
+from mirenc.tasks.jobs import Job, plan_jobs, run_jobs
 from mirenc.tasks.report import TaskReport, load_report, row_title
 
 SHARES = (0.05, 0.1, 0.25, 0.5)  # and 1, which is the evaluation itself
@@ -40,60 +43,62 @@ def few(training: np.ndarray, group: np.ndarray, share: float, seed: int) -> np.
     return training[np.isin(group[training], kept)]
 
 
-def whole(folder: Path, variant: str, task: Task, data: TaskData, digest: str, seeds: int) -> TaskReport | None:
-    """The evaluation's own record, if it is there and of the same data, model and seeds."""
+def whole(folder: Path, variant: str, task: Task, data: TaskData) -> TaskReport | None:
+    """The evaluation's own record, if it is there and of the same data."""
     path = folder / ".".join(filter(None, (variant, "kernel", "json")))
-    if not path.is_file():
-        return None
-    report = load_report(path, task, data)
-    same = report.record["model"]["digest"] == digest and report.record["seeds"] == list(range(seeds))
-    return report if same else None
+    return load_report(path, task, data) if path.is_file() else None
 
 
-def measure(task_name: str, data_dir: str | None, variant: str, seeds: int, jobs: int, folder: Path) -> dict[str, Any]:
-    """Figures of each row at each share."""
-    task = mirenc.get_task(task_name)
-    variant = task.check_variant(variant)
+def figures_of(data: TaskData, runs: list[np.ndarray]) -> dict[str, Any]:
+    """Mean figures of choices (n,), one array a seed."""
+    each = [decision_figures(data.costs, run, data.baseline) for run in runs]
+    hits = np.mean([data.resolve(run) == oracle_choice(data.costs) for run in runs], axis=0)
+    return {
+        "accuracy": float(hits.mean()),
+        "accuracy_sd": float(np.std([one["accuracy"] for one in each], ddof=1)) if len(each) > 1 else 0.0,
+        "accuracy_interval": group_interval(hits, data.group),
+        "speedup_geometric": float(np.mean([one["speedup_geometric"] for one in each])),
+        "oracle_share": float(np.mean([one["oracle_share"] for one in each])),
+    }
+
+
+def measure(
+    task: Task, data_dir: str | None, variant: str, seeds: int, jobs: int, folder: Path, kept: dict[str, Any]
+) -> dict[str, Any]:
+    """Figures of each row at each share; those in ``kept`` that are of the same inputs are taken from there."""
     data = task.load(data_dir, variant)
     encoder = mirenc.load()
     rows = [row for row in ROWS if row in default_rows(task)]
     features = build_features(task, data, rows, encoder)
     protocol = task.protocol("kernel")
-    truth = oracle_choice(data.costs)
-    work, keys = [], []
-    known = whole(folder, variant, task, data, encoder.files.digest, seeds)
+    report = whole(folder, variant, task, data)
+    known = report.results() if report is not None else {}
+    work: dict[tuple[str, float], list[Job]] = {}
     for job in plan_jobs(task, data, features, [protocol], range(seeds)):
-        for share in SHARES if known else (*SHARES, 1.0):
+        for share in (*SHARES, 1.0):
             folds = [(few(training, data.group, share, job.seed), test) for training, test in job.folds]
-            work.append(replace(job, folds=folds))
-            keys.append((job.row, share))
-    found: dict[tuple[str, float], list[np.ndarray]] = {}
-
-    def told(done: int, total: int, note: str) -> None:
-        print(f"\r{note:60}", end="", flush=True)
-
-    for key, result in zip(keys, run_jobs(work, jobs, told), strict=True):
-        found.setdefault(key, []).append(result.choice)
-    for row in rows if known else ():
-        found[row, 1.0] = list(known.choices("kernel", row))
+            work.setdefault((job.row, share), []).append(job if share == 1.0 else replace(job, folds=folds))
     figures: dict[str, dict[str, Any]] = {row: {} for row in rows}
-    for (row, share), runs in sorted(found.items()):
-        each = [decision_figures(data.costs, run, data.baseline) for run in runs]
-        hits = np.mean([data.resolve(run) == truth for run in runs], axis=0)
-        figures[row][str(share)] = {
-            "accuracy": float(hits.mean()),
-            "accuracy_sd": float(np.std([one["accuracy"] for one in each], ddof=1)) if len(each) > 1 else 0.0,
-            "accuracy_interval": group_interval(hits, data.group),
-            "speedup_geometric": float(np.mean([one["speedup_geometric"] for one in each])),
-            "oracle_share": float(np.mean([one["oracle_share"] for one in each])),
-        }
-    kernels = len(np.unique(data.group))
+    for (row, share), together in track(sorted(work.items(), key=lambda item: item[0]), "points"):
+        digests = [job.digest() for job in together]
+        inputs = hashlib.sha256("".join(digests).encode()).hexdigest()
+        old = kept.get(row, {}).get(str(share), {})
+        if old.get("inputs") != inputs:
+            found = {job.key: known.get(job.key, ("", None)) for job in together}
+            taken = {
+                job.key: found[job.key][1]
+                for job, digest in zip(together, digests, strict=True)
+                if found[job.key][0] == digest
+            }
+            runs = [result.choice for result in run_jobs(together, jobs, known=taken)]
+            old = {**figures_of(data, runs), "inputs": inputs}
+        figures[row][str(share)] = old
     return {
         "task": task.name,
         "variant": variant,
         "protocol": protocol.title,
         "seeds": seeds,
-        "kernels": kernels,
+        "kernels": len(np.unique(data.group)),
         "data_hash": data.content_hash,
         "model": {"name": encoder.name, "digest": encoder.files.digest},
         "figures": figures,
@@ -134,11 +139,17 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--output", type=Path, help="folder [default: downstream/TASK]")
+    parser.add_argument("--resume", action="store_true", help="take what the record holds of the same inputs")
     given = parser.parse_args()
-    folder = given.output or Path(__file__).parent / mirenc.get_task(given.task).name
+    task = mirenc.get_task(given.task)
+    variant = task.check_variant(given.variant)
+    folder = given.output or Path(__file__).parent / task.name
     folder.mkdir(parents=True, exist_ok=True)
-    record = measure(given.task, given.data, given.variant, given.seeds, given.jobs, folder)
-    stem = ".".join(filter(None, (record["variant"], "efficiency")))
+    stem = ".".join(filter(None, (variant, "efficiency")))
+    kept = {}
+    if given.resume and (folder / f"{stem}.json").is_file():
+        kept = json.loads((folder / f"{stem}.json").read_text(encoding="utf-8"))["figures"]
+    record = measure(task, given.data, variant, given.seeds, given.jobs, folder, kept)
     (folder / f"{stem}.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
     plot(record, folder / f"{stem}.svg")
     print(f"\nwrote {folder / stem}.json and .svg")

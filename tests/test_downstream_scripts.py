@@ -151,6 +151,17 @@ def test_data_efficiency_has_every_share_of_every_row(
     # Sizes do not tell the kernels apart; their code does.
     assert found["figures"]["both"]["1.0"]["accuracy"] > found["figures"]["no_code"]["1.0"]["accuracy"]
     assert "<svg" in (tmp_path / "efficiency.svg").read_text(encoding="utf-8")
+    # Points of the same inputs are taken from the record: a mark stays, and goes where the inputs were others.
+    for row, share in (("no_code", "0.5"), ("both", "0.25")):
+        found["figures"][row][share]["accuracy"] = 0.123
+    found["figures"]["both"]["0.25"]["inputs"] = "of another model"
+    (tmp_path / "efficiency.json").write_text(json.dumps(found), encoding="utf-8")
+    monkeypatch.setattr(sys, "argv", [*sys.argv, "--resume"])
+    efficiency.main()
+    again = json.loads((tmp_path / "efficiency.json").read_text(encoding="utf-8"))["figures"]
+    assert again["no_code"]["0.5"]["accuracy"] == 0.123
+    assert again["both"]["0.25"]["accuracy"] != 0.123
+    assert again["both"]["0.25"]["inputs"] != "of another model"
 
 
 def test_live_vectors_are_those_of_the_encoder(live: Any, task_file: Path, small: Encoder) -> None:
