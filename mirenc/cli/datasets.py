@@ -145,7 +145,7 @@ def verify(names: Names, data: Data = None) -> None:
 
     for name in names:
         get_dataset(name)
-    wrong: list[str] = []
+    wrong: dict[str, str] = {}
     for name in dict.fromkeys(names):
         findings = verify_files(name, data)
         folder = dataset_folder(name, data)
@@ -157,13 +157,13 @@ def verify(names: Names, data: Data = None) -> None:
             ]
         )
         if bad:
-            wrong.append(f"{len(bad)} of {len(findings)} files of {name} in {folder}")
+            wrong[name] = f"{len(bad)} of {len(findings)} files of {name} in {folder}"
         else:
             typer.echo(
                 f"{name}: {len(findings)} files as published in {folder} (content {content_hash(name, data)[:12]})"
             )
     if wrong:
         raise DatasetError(
-            f"{'; '.join(wrong)} are not as published (listed above). "
-            "Remove what is extra; for the rest, type: mirenc datasets fetch NAME"
+            f"{'; '.join(wrong.values())} are not as published (listed above). "
+            f"Remove what is extra; for the rest, type: mirenc datasets fetch {' '.join(wrong)}"
         )

@@ -47,6 +47,8 @@ class Task(ABC):
         Index of the choice that runs when nobody decides.
     aux_names : tuple of str
         Task features beside the code, raw, as ``mirenc predict --aux name=value`` takes them.
+    aux_help : mapping of str to str
+        What each of them is, for messages: unit, or allowed values.
     variants : tuple of str
         Separate tables of the task, such as one a GPU; ``("",)`` if there is one.
     protocols : tuple of Protocol
@@ -66,6 +68,7 @@ class Task(ABC):
     choices: ClassVar[tuple[str, ...]]
     default: ClassVar[int] = 0
     aux_names: ClassVar[tuple[str, ...]] = ()
+    aux_help: ClassVar[Mapping[str, str]] = {}
     variants: ClassVar[tuple[str, ...]] = ("",)
     protocols: ClassVar[tuple[Protocol, ...]]
     baselines: ClassVar[Mapping[str, int]] = {}
@@ -110,6 +113,7 @@ class Task(ABC):
 
     def _check_aux_names(self, given: Mapping[str, str]) -> None:
         wanted = ",".join(f"{name}=..." for name in self.aux_names)
+        wanted += "".join(f"; {name}: {self.aux_help[name]}" for name in self.aux_names if name in self.aux_help)
         for name in given:
             if name not in self.aux_names:
                 raise TaskError(f"unknown task feature {name!r} for {self.name}. Give --aux {wanted}")

@@ -46,6 +46,10 @@ class DeviceMapping(Task):
     choices = ("cpu", "gpu")
     default = 1
     aux_names = ("transfer", "wgsize")
+    aux_help = {  # noqa: RUF012 - a ClassVar by its base
+        "transfer": "bytes moved to the GPU and back",
+        "wgsize": "work items of a group",
+    }
     variants = ("nvidia", "amd", "nvidia-680", "amd-680")
     protocols = (
         Protocol("paper", "the paper's: stratified 10-fold over rows (leaks)", lambda data: np.arange(len(data))),

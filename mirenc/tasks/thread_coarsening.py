@@ -47,6 +47,7 @@ class ThreadCoarsening(Task):
     choices = tuple(str(factor) for factor in _FACTORS)
     default = 0
     aux_names = ("gpu",)
+    aux_help = {"gpu": ", ".join(_GPUS.values())}  # noqa: RUF012 - a ClassVar by its base
     protocols = (
         Protocol("paper", "as published: leave one row out (leaks)", lambda data: np.arange(len(data)), folds=None),
         Protocol("kernel", "leave one kernel out", lambda data: data.group, folds=None),

@@ -45,16 +45,18 @@ def archive_path(folder: Path, name: str) -> Path | None:
 
 
 def _missing(folder: Path, names: str) -> DatasetError:
-    return DatasetError(
-        f"{folder}: no {names}. Type: mirenc datasets fetch {folder.name} (mirenc datasets list has the names)"
-    )
+    return DatasetError(f"{folder}: no {names}. {_fetch(folder)}")
+
+
+def _fetch(folder: Path) -> str:
+    return f"Type: mirenc datasets fetch {folder.name} (mirenc datasets list has the names)"
 
 
 def _damaged(path: Path, error: BaseException) -> DatasetError:
     if isinstance(error, OSError) and error.strerror:  # the system's word; gzip's own have none
         return DatasetError(f"{path}: cannot be read ({error.strerror}). Check its permissions")
     reason = str(error) or type(error).__name__
-    return DatasetError(f"{path}: damaged ({reason}). Delete it and type: mirenc datasets fetch NAME")
+    return DatasetError(f"{path}: damaged ({reason}). Delete it. {_fetch(path.parent)}")
 
 
 def _read_limited(stream: _Readable, limit: int, path: Path) -> bytes:
@@ -111,7 +113,7 @@ def read_table(folder: Path, name: str) -> list[dict[str, str]]:
         reader = csv.reader(io.StringIO(data.decode("utf-8-sig"), newline=""), strict=True)
         header = next(reader, [])
         if not header:
-            raise DatasetError(f"{path}: empty, no header line. Delete it and type: mirenc datasets fetch NAME")
+            raise DatasetError(f"{path}: empty, no header line. Delete it. {_fetch(path.parent)}")
         doubled = sorted({column for column in header if header.count(column) > 1})
         if doubled:
             raise DatasetError(f"{path}: column {doubled[0]!r} stands twice in the header. Rename one")
