@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _HOME = {
-    "Embedding": "mirenc.encoder",
+    "Embedding": "mirenc.embedding",
     "Encoder": "mirenc.encoder",
     "IRModule": "mirenc.ir",
     "IRSample": "mirenc.sample",
@@ -40,7 +40,8 @@ __all__ = ["__version__", *_HOME]
 
 if TYPE_CHECKING:
     from mirenc.config import ModelConfig
-    from mirenc.encoder import Embedding, Encoder, load
+    from mirenc.embedding import Embedding
+    from mirenc.encoder import Encoder, load
     from mirenc.errors import MirencError
     from mirenc.graph import ProgramGraph, build_graph
     from mirenc.ir import IRModule, ReadOptions, parse_ir, read_ir, statements_of

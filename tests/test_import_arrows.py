@@ -26,7 +26,7 @@ FLOORS = (
     ("graph", "tokenizer"),
     ("sample",),
     ("model",),
-    ("weights",),
+    ("weights", "embedding"),
     ("encoder",),
     ("metrics", "golden"),
     ("heads",),

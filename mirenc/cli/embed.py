@@ -12,7 +12,8 @@ from mirenc.cli import common
 from mirenc.errors import MirencError
 
 if TYPE_CHECKING:
-    from mirenc.encoder import Embedding, Encoder, Level
+    from mirenc.embedding import Embedding
+    from mirenc.encoder import Encoder, Level
 
 
 def embed(

@@ -18,7 +18,8 @@ import numpy as np
 
 from mirenc import __version__
 from mirenc.cli.common import check_output
-from mirenc.encoder import Embedding, Encoder
+from mirenc.embedding import Embedding
+from mirenc.encoder import Encoder
 from mirenc.errors import ConfigError, IRFileError
 
 __all__ = ["SUFFIXES", "open_output"]
