@@ -15,6 +15,7 @@ from mirenc.pretraining.evaluation.figures import Figures, NoFigureError, Progre
 from mirenc.pretraining.evaluation.gae import flow_figures, gae_modules, gae_scores
 from mirenc.pretraining.evaluation.matching import evaluate_matching
 from mirenc.pretraining.evaluation.mlm import choose_distinct, choose_occurring, evaluate_mlm
+from mirenc.pretraining.evaluation.sizes import MAX_NODES
 from mirenc.tokenizer import SPECIAL_TOKENS, UNK
 
 __all__ = ["evaluate_model"]
@@ -131,8 +132,12 @@ def _data(corpus: Corpus, modules: NDArray[np.int64], counts: NDArray[np.int64])
     tokens, total = int(weight[inside].sum()), int(counts.sum())
     # A statement that just fits counts as cut, too: the corpus does not keep what was cut.
     full = lengths >= corpus.tokenizer.config.max_length
+    nodes = corpus.node_count[modules]  # 0: the corpus leaves the graph out
+    nodes = nodes[(nodes > 0) & (nodes <= MAX_NODES)]
     return {
         "modules": len(modules),
+        "graphs": len(nodes),
+        "largest_graph": int(nodes.max(initial=0)),
         "projects": sorted({corpus.projects[module] for module in modules.tolist()}),
         "statements": total,
         "distinct_statements": len(rows),

@@ -33,7 +33,8 @@ def figures(model: MIREncoder, levels_corpus: Corpus) -> dict[str, Any]:
 
 def test_every_figure_is_there(figures: dict[str, Any]) -> None:
     assert figures["data"]["projects"] == ["clang-19"]
-    assert figures["data"]["modules"] == 4
+    assert figures["data"]["modules"] == figures["data"]["graphs"] == 4
+    assert figures["data"]["largest_graph"] > 10
     assert figures["baselines"] == "fitted on the training modules"
     for name in ("distinct", "occurring", "unseen"):
         assert figures["mlm"][name]["positions"] > 0
@@ -86,6 +87,7 @@ def test_shares_of_unknown_tokens_and_long_statements(model: MIREncoder, make_co
     assert data["unk_share"] == pytest.approx(3 / 68)
     assert data["truncated_share"] == 0.25
     assert (data["statements"], data["distinct_statements"]) == (4, 2)
+    assert (data["graphs"], data["largest_graph"]) == (0, 0)
 
 
 def test_numbers_that_are_not_finite_become_null() -> None:
