@@ -72,7 +72,6 @@ def measure(
     features = build_features(task, data, rows, encoder)
     protocol = task.protocol("kernel")
     report = whole(folder, variant, task, data)
-    known = report.results() if report is not None else {}
     work: dict[tuple[str, float], list[Job]] = {}
     for job in plan_jobs(task, data, features, [protocol], range(seeds)):
         for share in (*SHARES, 1.0):
@@ -80,16 +79,11 @@ def measure(
             work.setdefault((job.row, share), []).append(job if share == 1.0 else replace(job, folds=folds))
     figures: dict[str, dict[str, Any]] = {row: {} for row in rows}
     for (row, share), together in track(sorted(work.items(), key=lambda item: item[0]), "points"):
-        digests = [job.digest() for job in together]
-        inputs = hashlib.sha256("".join(digests).encode()).hexdigest()
+        digests = {job.key: job.digest() for job in together}
+        inputs = hashlib.sha256("".join(digests.values()).encode()).hexdigest()
         old = kept.get(row, {}).get(str(share), {})
         if old.get("inputs") != inputs:
-            found = {job.key: known.get(job.key, ("", None)) for job in together}
-            taken = {
-                job.key: found[job.key][1]
-                for job, digest in zip(together, digests, strict=True)
-                if found[job.key][0] == digest
-            }
+            taken = report.known(digests) if report is not None else {}
             runs = [result.choice for result in run_jobs(together, jobs, known=taken)]
             old = {**figures_of(data, runs), "inputs": inputs}
         figures[row][str(share)] = old

@@ -79,7 +79,7 @@ the same figures for other IR.
 |---|---|---|
 {rows}
 
-GAE and matching are measured on the {data["graphs"]:,} of these modules whose graph the corpus keeps (up to {data["largest_graph"]:,} nodes).
+GAE and matching are measured on some of the {data["graphs"]:,} modules whose graph the corpus keeps (up to {data["largest_graph"]:,} nodes).
 GAE negatives join endpoints of the same flow in the same module, so they cannot be told apart by node kind.
 """
 

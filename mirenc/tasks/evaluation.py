@@ -92,12 +92,7 @@ def evaluate(
     features = build_features(task, table, wanted, encoder)
     work = plan_jobs(task, table, features, chosen, seeds)
     digests = {job.key: job.digest() for job in work}
-    known = {
-        key: result
-        for report in previous
-        for key, (digest, result) in report.results().items()
-        if digests.get(key) == digest
-    }
+    known = {key: result for report in previous for key, result in report.known(digests).items()}
 
     def report_of(found: Mapping[Key, Result]) -> TaskReport:
         done = {key: (digests[key], result) for key, result in found.items()}

@@ -101,14 +101,14 @@ class TaskReport:
         seeds = self.record["protocols"][protocol]["seeds"].values()
         return np.array([run["rows"][row]["choices"] for run in seeds], dtype=np.int64)
 
-    def results(self) -> dict[tuple[str, int, str], tuple[str, Result]]:
-        """By protocol, seed and row: the digest of a job's inputs, and what came of it. Static rows have none."""
+    def known(self, digests: Mapping[tuple[str, int, str], str]) -> dict[tuple[str, int, str], Result]:
+        """Results whose inputs had these digests, by `Job.key`. Static rows have none."""
         return {
-            (protocol, int(seed), name): (row["inputs"], Result(np.array(row["choices"], np.int64), row["heads"]))
+            (protocol, int(seed), name): Result(np.array(row["choices"], np.int64), row["heads"])
             for protocol, runs in self.record["protocols"].items()
             for seed, run in runs["seeds"].items()
             for name, row in run["rows"].items()
-            if "inputs" in row
+            if "inputs" in row and digests.get((protocol, int(seed), name)) == row["inputs"]
         }
 
     # -- figures ---------------------------------------------------------------------------------------
