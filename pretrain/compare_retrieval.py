@@ -1,8 +1,11 @@
 """Function retrieval O0 -> O2: mirenc, IR2Vec, an opcode histogram and a bag of statements on the same functions.
 
-What you get: `OUT.json` and `OUT.md`, recall at 1 and 10 and mean reciprocal rank of each method, with its vectors as
-they are, centred, and whitened (mean and covariance of the pool's own vectors, for every method alike; no label is
-used).
+What you get: `OUT.json` and `OUT.md`, recall at 1 and 10 and mean reciprocal rank of each method, with its vectors
+
+- as they are: mirenc's are mapped already, by a map fitted on training projects at two levels (`mirenc.model.pooling`);
+- centred, and whitened by the mean and covariance of the pool's own vectors;
+- by a level map: what mirenc's map is, fitted for every method alike on the functions of the pool's other projects.
+
 How long: one minute for 400 files on one core.
 On what: IR as `PROJECT/O0/x.ll` and `PROJECT/O2/x.ll`, and a Python that has the IR2Vec wheel
 (`pip install IR2Vec==2.1.1` in an environment of its own). The wheel reads what LLVM <= 16 wrote, so newer files are
@@ -87,6 +90,25 @@ def treatments(queries: Any, candidates: Any) -> dict[str, tuple[Any, Any]]:
     return {name: (matrix[:half], matrix[half:]) for name, matrix in matrices.items()}
 
 
+def level_map_ranks(queries: Any, candidates: Any, projects: Any) -> Any:
+    """Ranks under a map fitted on the pairs of all projects but the query's own. Shapes: two (n, D), (n,) -> (n,)."""
+    import numpy as np
+
+    from mirenc.model.pooling import fit_whitening
+    from mirenc.pretraining.evaluation.retrieval import ranks
+
+    found = np.empty(len(queries))
+    for project in np.unique(projects):
+        own = projects == project
+        others = np.flatnonzero(~own)
+        pairs = np.arange(2 * len(others)).reshape(2, -1).T
+        mean, matrix = fit_whitening(np.concatenate([queries[others], candidates[others]]), pairs)
+        mapped = (candidates - mean) @ matrix
+        # The own candidates first, in the queries' order: that is what `ranks` takes for the answers.
+        found[own] = ranks((queries[own] - mean) @ matrix, np.concatenate([mapped[own], mapped[others]]))
+    return found
+
+
 def compare(root: Path, python: str, model: str | None, projects: list[str], limit: int) -> dict[str, Any]:
     """Figures of every method on the functions that all of them have."""
     import numpy as np
@@ -142,11 +164,17 @@ def compare(root: Path, python: str, model: str | None, projects: list[str], lim
         for method, given in methods.items()
         for name, vectors in treatments(*given).items()
     ]
+    owner = np.array([pair.files[0].relative_to(root).parts[0] for pair in kept])
+    rows += [
+        {"method": method, "vectors": "level map", **rank_figures(level_map_ranks(*given, owner))}
+        for method, given in methods.items()
+    ]
+    rows.sort(key=lambda row: list(methods).index(row["method"]))
     rows.append({"method": "bag of statements", "vectors": "as it is", **retrieval_figures(kept)["bag_of_statements"]})
     return {
         "model": encoder.name,
         "digest": encoder.files.digest,
-        "projects": sorted({pair.files[0].relative_to(root).parts[0] for pair in kept}),
+        "projects": sorted(set(owner.tolist())),
         "functions": len(kept),
         "functions_without_ir2vec": len(pairs) - len(kept),
         "rows": rows,

@@ -2,13 +2,14 @@
 
 A module says `br label %` a thousand times and its one `fdiv` once. With ``weighting = "sqrt"`` a text that occurs n
 times weighs sqrt(n) instead of n. The means of two programs are still nearly parallel, because most of what the encoder
-says is "this is IR": whitening takes the training modules' mean away and gives every direction the same variance.
-Both come after training; IR-graph matching takes the plain means. On held-out projects they took the text vector's
-recall@1 from 0.03 to 0.47 (-O0 function to the same one at -O2, mirenc-tiny; pretrain/README.md). The paper has the
-plain mean (section 3.4: "aggregated").
+says is "this is IR": a whitening map takes the training modules' mean away and scales every direction. Where one
+program is there at two optimisation levels, a direction counts for what it tells about the program: what changes with
+the level alone is scaled down (within-class covariance normalisation, Hatch et al. 2006, shrunk to the covariance of
+all; the classes are programs, so no label is needed). Both come after training; IR-graph matching takes the plain
+means. What they gain is measured in pretrain/README.md. The paper has the plain mean (section 3.4: "aggregated").
 
     v_g = sum_i w_i v_i / sum_i w_i,  w = 1 (count) or 1 / sqrt(occurrences of the item's text in the group) (sqrt)
-    y   = (v - mean) V diag(variance + eps)^-1/2 V^T, V and variance from the training modules' covariance
+    y   = (v - mean) S^-1/2,  S = covariance of the training modules (T), or that within a program + 0.01 T
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ __all__ = ["fit_whitening", "item_weights", "text_weights"]
 
 # Share of the mean variance that is added to each: directions that training modules never moved in stay small.
 _FLOOR = 1e-4
+# Share of the whole covariance that is added to the one within programs (pretrain/README.md).
+_SHRINKAGE = 0.01
 
 
 def text_weights(counts: NDArray[np.integer], weighting: str) -> NDArray[np.float64]:
@@ -65,19 +68,40 @@ def item_weights(
     return weights
 
 
-def fit_whitening(vectors: NDArray[np.floating]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """The map that takes away the mean and gives every direction variance 1: ``(x - mean) @ matrix``.
+def fit_whitening(
+    vectors: NDArray[np.floating], pairs: NDArray[np.integer] | None = None
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """The map ``(x - mean) @ matrix`` under which cosines mean something.
+
+    Without ``pairs`` every direction gets variance 1. With them, what differs within a pair counts least. Either way
+    the mapped vectors have variance D in all, so that text and graph weigh alike side by side.
 
     Vectors that do not differ (or a single one) fix no map: then it is the identity.
 
-    Shapes: (M, D) -> (D,), (D, D)
+    Parameters
+    ----------
+    vectors : (M, D) float
+    pairs : (P, 2) int, optional
+        Rows of ``vectors`` that are one program at two levels.
+
+    Returns
+    -------
+    (D,) float32, (D, D) float32
     """
     wide = vectors.astype(np.float64)
     if np.ptp(wide, axis=0).max() == 0:
         return np.zeros(wide.shape[1], np.float32), np.eye(wide.shape[1], dtype=np.float32)
     mean = wide.mean(0)
-    variance, directions = np.linalg.eigh(np.cov(wide - mean, rowvar=False))
+    covariance = np.cov(wide - mean, rowvar=False)
+    within = covariance
+    if pairs is not None and len(pairs):
+        difference = wide[pairs[:, 0]] - wide[pairs[:, 1]]
+        within = difference.T @ difference / (2 * len(pairs)) + _SHRINKAGE * covariance
+    variance, directions = np.linalg.eigh(within)
     variance = np.maximum(variance, 0)
     # Symmetric (ZCA): component i stays as near to the encoder's component i as can be.
     scale = 1.0 / np.sqrt(variance + _FLOOR * variance.mean() + np.finfo(np.float32).tiny)
-    return mean.astype(np.float32), ((directions * scale) @ directions.T).astype(np.float32)
+    matrix = (directions * scale) @ directions.T
+    if within is not covariance:
+        matrix *= np.sqrt(len(mean) / np.trace(matrix @ covariance @ matrix))
+    return mean.astype(np.float32), matrix.astype(np.float32)

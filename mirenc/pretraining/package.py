@@ -14,18 +14,14 @@ import torch
 
 from mirenc.encoder import load
 from mirenc.golden import write_golden
-from mirenc.model.pooling import fit_whitening
-from mirenc.pretraining import encoding
 from mirenc.pretraining.card import model_card
 from mirenc.pretraining.evaluation import Baselines, Figures, NoFigureError, evaluate_model
 from mirenc.pretraining.evaluation.retrieval import evaluate_retrieval, find_level_pairs
 from mirenc.pretraining.trainer import Trainer
+from mirenc.pretraining.whitening import fit_maps
 from mirenc.weights import save_files
 
 __all__ = ["package"]
-
-# Some hundred modules more than dimensions fix a covariance: 1,500 gave what 300 nearly gave (pretrain/README.md).
-_WHITENING_MODULES = 1000
 
 
 def package(trainer: Trainer, folder: Path, *, name: str, ir: Path | None = None) -> Path:
@@ -47,7 +43,7 @@ def package(trainer: Trainer, folder: Path, *, name: str, ir: Path | None = None
         if not key.startswith("whiten_"):
             value.copy_(value.half().float())
     if trainer.model_config.pooling.whiten:
-        _fit_whitening(trainer)
+        fit_maps(trainer)
     baselines = Baselines.fit(trainer.corpus, trainer.train_modules)
     save_files(
         folder,
@@ -71,22 +67,6 @@ def package(trainer: Trainer, folder: Path, *, name: str, ir: Path | None = None
     write_golden(folder)  # seals the folder
     (folder.parent / f"{name}.figures.json").write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
     return folder
-
-
-def _fit_whitening(trainer: Trainer) -> None:
-    """Fit the whitening maps on some training modules, with the rounded weights."""
-    model, corpus = trainer.model, trainer.corpus
-    drawn = np.random.default_rng(trainer.config.seed).permutation(trainer.sampler.matching_graphs)
-    drawn = drawn[:_WHITENING_MODULES]
-    weighting = trainer.model_config.pooling.weighting
-    vectors = {
-        "text": encoding.text_vectors(model, corpus, drawn, weighting=weighting, threads=trainer.config.threads),
-        "graph": encoding.graph_vectors(model, corpus, drawn, weighting=weighting),
-    }
-    for part, found in vectors.items():
-        layer = getattr(model, f"whiten_{part}")
-        for buffer, value in zip((layer.mean, layer.matrix), fit_whitening(found.numpy()), strict=True):
-            buffer.copy_(torch.from_numpy(value))
 
 
 def _retrieval(trainer: Trainer, folder: Path, ir: Path | None) -> Figures:

@@ -52,3 +52,32 @@ def test_vectors_that_do_not_differ_fix_no_whitening(count: int) -> None:
     mean, matrix = fit_whitening(np.full((count, 4), 0.3, np.float32))
     np.testing.assert_array_equal(mean, np.zeros(4))
     np.testing.assert_array_equal(matrix, np.eye(4))
+
+
+def test_pairs_scale_down_what_changes_within_them() -> None:
+    """Directions: 0 tells programs apart, 1 tells levels apart, 2 does both alike; what a cosine sees must be 0's."""
+    rng = np.random.default_rng(3)
+    programs = rng.normal(size=(2000, 3)) * [1.0, 0.05, 1.0]
+    level = np.stack([rng.normal(size=(2000, 3)), rng.normal(size=(2000, 3))]) * [0.05, 1.0, 1.0]
+    vectors = np.concatenate([programs + level[0], programs + level[1]])
+    pairs = np.arange(4000).reshape(2, 2000).T
+    mean, matrix = fit_whitening(vectors, pairs)
+    spread = ((vectors - mean) @ matrix).std(0)
+    # Standard deviation over that within a program, up to one factor: sqrt(1.0025 / 0.0025) = 20, 1.00 and 1.41,
+    # shrunk by a hundredth of the whole covariance: 8.9, 0.996, 1.40.
+    assert spread / spread[2] == pytest.approx([8.95 / 1.40, 0.996 / 1.40, 1.0], rel=0.05)
+    assert (spread**2).sum() == pytest.approx(3.0, rel=1e-3)  # as much as whitened vectors have
+    # Without pairs no direction is told from another.
+    mean, matrix = fit_whitening(vectors)
+    assert ((vectors - mean) @ matrix).std(0) == pytest.approx([1.0, 1.0, 1.0], abs=1e-3)
+
+
+def test_a_few_pairs_change_a_few_directions() -> None:
+    rng = np.random.default_rng(4)
+    vectors = rng.normal(size=(500, 8))
+    vectors[1] = vectors[0] + np.eye(8)[2]
+    mean, matrix = fit_whitening(vectors, np.array([[0, 1]]))
+    spread = ((vectors - mean) @ matrix).std(0)
+    others = np.delete(spread, 2)
+    assert spread[2] < 0.3 * others.min()
+    assert others.max() < 1.3 * others.min()
