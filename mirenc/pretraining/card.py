@@ -60,7 +60,11 @@ def _training(trainer: Trainer, figures: Figures) -> str:
     if start is not None:
         stages = f"From the weights of {start['name']} (digest {start['digest'][:12]}): {stages}"
     white = trainer.model_config.pooling.whiten
-    whitened = " Pooled vectors are whitened by a map fitted on training modules." if white else ""
+    whitened = (
+        " Pooled vectors are whitened by a map fitted on training modules, programs at two levels first."
+        if white
+        else ""
+    )
     return f"""{stages}.
 Optimiser {config.optimiser}, {config.precision} matrix products, seed {config.seed}; {training["hours"]} hours on {training["hardware"]}. Graphs of more than
 {config.max_nodes} nodes were left out of GAE and matching.{whitened}

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from numpy.typing import NDArray
 
 from mirenc import load
 from mirenc.config import PretrainConfig
@@ -128,19 +129,30 @@ def test_package_makes_a_model_that_embeds(short_run: PretrainConfig, corpus: Co
     assert f"{100 * accuracy:.1f} %" in (folder / "MODEL_CARD.md").read_text()
 
 
-def test_a_packaged_model_s_training_modules_are_white(
+def test_a_packaged_model_s_map_tells_programs_apart_rather_than_levels(
     short_run: PretrainConfig, corpus: Corpus, ir_folder: Path, tmp_path: Path
 ) -> None:
-    """Means of zero, and no direction of a variance above one, over the very modules the map was fitted on."""
+    """Over the very modules that the maps were fitted on."""
     trainer = Trainer(short_run, corpus, tmp_path)
     trainer.run()
     encoder = load(package(trainer, tmp_path / "model", name="model"), cache=False)
-    names = [corpus.names[module] for module in trainer.sampler.graphs]
-    vectors = encoder.embed([ir_folder / name for name in names])
-    assert np.abs(vectors.mean(0)).max() < 0.02
-    assert np.linalg.eigvalsh(np.cov(vectors[:, : encoder.text_dimension], rowvar=False)).max() == pytest.approx(
-        1, abs=0.03
-    )
+    modules = trainer.train_modules.tolist()
+    files = [ir_folder / corpus.names[module] for module in modules]
+    programs = [corpus.programs[module] for module in modules]
+    same = np.array([[one == other for other in programs] for one in programs])
+    assert same.sum() > len(modules)  # some are there at two levels
+
+    def level_share(vectors: NDArray[np.float32]) -> float:
+        """Mean squared distance within a program over that between programs."""
+        distance = ((vectors[:, None] - vectors[None]) ** 2).sum(-1)
+        within = same & ~np.eye(len(same), dtype=bool)
+        return float(distance[within].mean() / distance[~same].mean())
+
+    for part, dimension in (("text", encoder.text_dimension), ("graph", encoder.graph_dimension)):
+        vectors = encoder.embed(files, part=part)
+        assert np.abs(vectors.mean(0)).max() < 0.02
+        assert np.trace(np.cov(vectors, rowvar=False)) == pytest.approx(dimension, rel=0.02)
+        assert level_share(vectors) < 0.5 * level_share(encoder.embed(files, part=part, whiten=False))
 
 
 def test_stages_of_a_run() -> None:
