@@ -21,8 +21,6 @@ __all__ = ["fit_whitening", "item_weights", "text_weights"]
 
 # Share of the mean variance that is added to each: directions that training modules never moved in stay small.
 _FLOOR = 1e-4
-# Share of the whole covariance that is added to the one within programs (pretrain/README.md).
-_SHRINKAGE = 0.01
 
 
 def text_weights(counts: NDArray[np.integer], weighting: str) -> NDArray[np.float64]:
@@ -69,7 +67,7 @@ def item_weights(
 
 
 def fit_whitening(
-    vectors: NDArray[np.floating], pairs: NDArray[np.integer] | None = None
+    vectors: NDArray[np.floating], pairs: NDArray[np.integer] | None = None, *, shrinkage: float = 0.01
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """The map ``(x - mean) @ matrix`` under which cosines mean something.
 
@@ -83,6 +81,8 @@ def fit_whitening(
     vectors : (M, D) float
     pairs : (P, 2) int, optional
         Rows of ``vectors`` that are one program at two levels.
+    shrinkage : float
+        Share of the whole covariance that is added to the one within the pairs (chosen in pretrain/README.md).
 
     Returns
     -------
@@ -96,7 +96,7 @@ def fit_whitening(
     within = covariance
     if pairs is not None and len(pairs):
         difference = wide[pairs[:, 0]] - wide[pairs[:, 1]]
-        within = difference.T @ difference / (2 * len(pairs)) + _SHRINKAGE * covariance
+        within = difference.T @ difference / (2 * len(pairs)) + shrinkage * covariance
     variance, directions = np.linalg.eigh(within)
     variance = np.maximum(variance, 0)
     # Symmetric (ZCA): component i stays as near to the encoder's component i as can be.
