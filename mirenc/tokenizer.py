@@ -29,6 +29,7 @@ __all__ = ["SPECIAL_TOKENS", "IRTokenizer", "TokenizerReport", "train_tokenizer"
 UNK, CLS, SEP, PAD, MASK = range(5)
 SPECIAL_TOKENS = ("[UNK]", "[CLS]", "[SEP]", "[PAD]", "[MASK]")
 _SPACE = "▁"
+_SILENT = ("[CLS]", "[SEP]", "[PAD]")
 _PUNCTUATION = string.punctuation
 # 64 pieces reach nowhere near this far; cutting here keeps a megabyte initialiser from being tokenized whole.
 _MAX_CHARACTERS = 8192
@@ -113,12 +114,15 @@ class IRTokenizer:
             length[row] = len(found)
         return ids, length
 
+    def pieces(self, ids: Iterable[int]) -> list[str]:
+        """Text of each id, lower-cased, a space in front of it included; [CLS], [SEP] and [PAD] give none."""
+        names = (self._tokenizer.id_to_token(int(index)) or "[UNK]" for index in ids)
+        bare = (piece[2:] if len(piece) > 2 and piece.startswith("##") else piece for piece in names)
+        return ["" if piece in _SILENT else piece.replace(_SPACE, " ") for piece in bare]
+
     def decode(self, ids: Iterable[int]) -> str:
         """The statement of some ids, lower-cased; special tokens are left out, [UNK] stays."""
-        shown = [index for index in ids if index not in (CLS, SEP, PAD)]
-        pieces = [self._tokenizer.id_to_token(int(index)) or "[UNK]" for index in shown]
-        text = "".join(piece[2:] if len(piece) > 2 and piece.startswith("##") else piece for piece in pieces)
-        return text.replace(_SPACE, " ")
+        return "".join(self.pieces(ids))
 
     def report(self, statements: Sequence[str]) -> TokenizerReport:
         """[UNK] rate, truncation rate and mean length on some statements."""

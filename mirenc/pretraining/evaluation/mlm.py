@@ -11,6 +11,7 @@ from mirenc.model.mirencoder import MIREncoder
 from mirenc.pretraining.corpus import Corpus
 from mirenc.pretraining.evaluation.baselines import Baselines
 from mirenc.pretraining.evaluation.figures import Advance, Figures, NoFigureError
+from mirenc.pretraining.evaluation.kinds import TokenKind, token_kinds
 from mirenc.pretraining.objectives import mask_tokens
 
 __all__ = ["choose_distinct", "choose_occurring", "evaluate_mlm"]
@@ -48,7 +49,8 @@ def evaluate_mlm(
 
     Positions are masked as in training. The baselines are asked for the same positions; the neighbours' baseline is
     given the true neighbours, also where the model sees [MASK]. ``errors_removed`` is the share of that baseline's
-    errors that the model does not make on balance; below 0 the model makes more.
+    errors that the model does not make on balance; below 0 the model makes more. ``kinds`` has the same for the tokens
+    of each kind (`mirenc.pretraining.evaluation.kinds`), where there are any.
 
     Raises
     ------
@@ -60,7 +62,10 @@ def evaluate_mlm(
     rng = np.random.default_rng(_SEED)
     device = next(model.parameters()).device
     rows = rows[np.argsort(corpus.text_length[rows], kind="stable")]
-    hits = frequent_hits = neighbour_hits = total = 0
+    hits: list[NDArray[np.bool_]] = []
+    neighbour_hits: list[NDArray[np.bool_]] = []
+    kinds: list[NDArray[np.int64]] = []
+    frequent_hits = 0
     nats = 0.0
     for first in range(0, len(rows), _BATCH):
         ids = corpus.padded_ids(rows[first : first + _BATCH])
@@ -72,22 +77,37 @@ def evaluate_mlm(
                 scores = model.mlm(tokens, model.text.token.weight).float()
                 answer = torch.from_numpy(truth).to(device)
                 nats += float(F.cross_entropy(scores, answer, reduction="sum"))
-                hits += int((scores.argmax(-1) == answer).sum())
+                hits.append((scores.argmax(-1) == answer).cpu().numpy())
             row, column = np.nonzero(chosen)
-            neighbour_hits += int((baselines.between(ids[row, column - 1], ids[row, column + 1]) == truth).sum())
+            neighbour_hits.append(baselines.between(ids[row, column - 1], ids[row, column + 1]) == truth)
             frequent_hits += int((truth == baselines.frequent).sum())
-            total += len(truth)
+            of_each = [token_kinds(corpus.tokenizer.pieces(statement)) for statement in ids]
+            kinds.append(np.array(of_each, dtype=np.int64)[chosen])
         if advance is not None:
             advance(len(ids))
-    if not total:
+    if not hits:
         raise NoFigureError(f"no token of {len(rows)} statements was masked")
-    missed = total - neighbour_hits
+    hit, neighbour_hit, kind = np.concatenate(hits), np.concatenate(neighbour_hits), np.concatenate(kinds)
     return {
         "statements": len(rows),
-        "positions": total,
-        "accuracy": hits / total,
-        "perplexity": float(np.exp(nats / total)),
-        "accuracy_most_frequent": frequent_hits / total,
-        "accuracy_neighbours": neighbour_hits / total,
+        "perplexity": float(np.exp(nats / len(hit))),
+        "accuracy_most_frequent": frequent_hits / len(hit),
+        **_accuracies(hit, neighbour_hit),
+        "kinds": {
+            one.name.lower(): _accuracies(hit[kind == one], neighbour_hit[kind == one])
+            for one in TokenKind
+            if (kind == one).any()
+        },
+    }
+
+
+def _accuracies(hit: NDArray[np.bool_], neighbour_hit: NDArray[np.bool_]) -> Figures:
+    """Accuracy at some positions, and what it is of the neighbours' baseline. Shapes: two (n,)."""
+    hits, neighbour_hits = int(hit.sum()), int(neighbour_hit.sum())
+    missed = len(hit) - neighbour_hits
+    return {
+        "positions": len(hit),
+        "accuracy": hits / len(hit),
+        "accuracy_neighbours": neighbour_hits / len(hit),
         "errors_removed": (hits - neighbour_hits) / missed if missed else None,
     }

@@ -13,6 +13,7 @@ _STATEMENTS = {
     "occurring": "statements as they occur",
     "unseen": "distinct statements not in training",
 }
+_KINDS = {"grammar": "grammar", "name": "names and strings", "number": "numbers"}
 Row = tuple[str, str, str]
 
 
@@ -51,18 +52,22 @@ def figure_rows(figures: Figures) -> list[Row]:
 def _mlm_rows(title: str, found: Any, reason: str) -> list[Row]:
     if found is None:
         return [(f"MLM, {title}", "-", reason)]
+    frequent = f"most frequent token {_percent(found['accuracy_most_frequent'])}; "
+    rows = [_accuracy_row(title, found, frequent)]
+    rows += [_accuracy_row(f"{title}: {_KINDS[kind]}", one) for kind, one in found["kinds"].items()]
+    return [*rows, (f"MLM perplexity, {title}", _number(found["perplexity"], 2), "")]
+
+
+def _accuracy_row(title: str, found: Any, baseline: str = "") -> Row:
     removed = found["errors_removed"]
     told = "" if removed is None else f" (the model removes {_percent(removed)} of its errors)"
     if removed is not None and removed < 0:
         told = f" (the model makes {_percent(-removed)} more errors)"
-    baselines = (
-        f"most frequent token {_percent(found['accuracy_most_frequent'])}; "
-        f"most frequent between the true neighbours {_percent(found['accuracy_neighbours'])}{told}"
+    return (
+        f"MLM accuracy, {title} ({found['positions']:,} tokens)",
+        _percent(found["accuracy"]),
+        f"{baseline}most frequent between the true neighbours {_percent(found['accuracy_neighbours'])}{told}",
     )
-    return [
-        (f"MLM accuracy, {title} ({found['positions']:,} tokens)", _percent(found["accuracy"]), baselines),
-        (f"MLM perplexity, {title}", _number(found["perplexity"], 2), ""),
-    ]
 
 
 def _gae_rows(flow: str, found: Any, reason: str) -> list[Row]:

@@ -14,11 +14,17 @@ from mirenc.pretraining.corpus import Corpus, ModuleInfo, build_corpus
 from mirenc.tokenizer import IRTokenizer
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "ir"
+# Texts of some ids: so 10 is a name after 11, and grammar elsewhere.
+PIECES = {10: "word", 11: "@", 12: " 7"}
 MakeCorpus = Callable[..., Corpus]
 
 
 def _starts(sizes: Sequence[int]) -> np.ndarray:
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+
+
+def _pieces(ids: Sequence[int]) -> list[str]:
+    return [PIECES.get(int(index), "") for index in ids]
 
 
 @pytest.fixture(scope="session")
@@ -47,7 +53,7 @@ def make_corpus() -> MakeCorpus:
         config = SimpleNamespace(max_length=64)
         ends = [end for *_, edges in modules for end in edges]
         return Corpus(
-            tokenizer=SimpleNamespace(vocab_size=vocabulary, config=config),  # type: ignore[arg-type]
+            tokenizer=SimpleNamespace(vocab_size=vocabulary, config=config, pieces=_pieces),  # type: ignore[arg-type]
             infos=infos,
             text_ids=np.array([token for text in texts for token in text], dtype=np.uint16),
             text_start=_starts([len(text) for text in texts]),

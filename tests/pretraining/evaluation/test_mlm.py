@@ -92,6 +92,15 @@ def test_errors_removed_by_hand(corpus: Corpus, baselines: Baselines) -> None:
     assert evaluate_mlm(Known([CLS] * 6, 50), corpus, ROWS, blunt)["errors_removed"] < 0
 
 
+def test_kinds_of_tokens_are_told_apart(corpus: Corpus, baselines: Baselines) -> None:
+    # The statement reads `word@word 7`: grammar, grammar, name, number. The model is wrong at the name.
+    found = evaluate_mlm(Known([CLS, A, B, B, C, SEP], 50), corpus, ROWS, baselines)
+    assert {kind: one["accuracy"] for kind, one in found["kinds"].items()} == {"grammar": 1, "name": 0, "number": 1}
+    assert sum(one["positions"] for one in found["kinds"].values()) == found["positions"]
+    assert found["kinds"]["grammar"]["positions"] > 1.5 * found["kinds"]["name"]["positions"]
+    assert {one["accuracy_neighbours"] for one in found["kinds"].values()} == {1}
+
+
 def test_distinct_and_occurring_statements() -> None:
     counts = np.array([2, 0, 3])
     assert sorted(choose_distinct(counts, 10)) == [0, 2]
