@@ -33,15 +33,19 @@ def token_kinds(pieces: Iterable[str]) -> list[TokenKind]:
     """
     kinds: list[TokenKind] = []
     in_string = in_name = in_number = False
-    last = ""
+    brackets = 0  # open ones of C++ template arguments: names are demangled
+    last = word = ""
     for piece in pieces:
         text = piece.strip()
         # No space in front: it may belong to what stands before. A letter or digit after another one surely does.
         goes_on = text == piece and bool(text)
         if '"' in text:
             kind, in_string, in_name, in_number = TokenKind.GRAMMAR, not in_string, False, False
-        elif in_string or (in_name and goes_on and _NAME.fullmatch(text)):
+        elif in_string or brackets or (in_name and goes_on and _NAME.fullmatch(text)):
             kind = TokenKind.NAME
+            brackets += (text == "<") - (text == ">" and brackets > 0)
+        elif in_name and text == "<" and word != "operator":
+            kind, brackets = TokenKind.NAME, 1
         elif goes_on and text[0].isalnum() and last.isalnum():
             kind = kinds[-1]
         elif text[:1].isdigit() or (in_number and goes_on and text in (".", "+", "-")):  # 1.5e+03
@@ -49,5 +53,5 @@ def token_kinds(pieces: Iterable[str]) -> list[TokenKind]:
         else:
             kind, in_name, in_number = TokenKind.GRAMMAR, text[-1:] in ("@", "%", "!"), False
         kinds.append(kind)
-        last = text[-1:]
+        last, word = text[-1:], text
     return kinds

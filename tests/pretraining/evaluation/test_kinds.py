@@ -21,6 +21,12 @@ CASES = [
     (["@", ".", "str", " =", " c", '"', "hello", "\\", "00", '"', ",", " align", " 1"], "gnngggnnngggd"),
     (["@", '"', "my", " function", '"', "(", ")"], "ggnnggg"),
     ([" br", " label", " %", ",", "!", "prof"], "gggggn"),
+    (
+        ["@", "std", ":", ":", "min", "<", "int", " *", ",", "a", "<", "b", ">", ">", "(", "ptr", " %", ")"],
+        "gnnnnnnnnnnnnngggg",
+    ),
+    (["@", "operator", "<", "(", "ptr", ")"], "gngggg"),
+    ([" fcmp", " olt", " <", "4", " x", " float", ">"], "gggdggg"),
     (["", " ret", " void", "", ""], "ggggg"),
 ]
 
