@@ -29,7 +29,7 @@ __all__ = ["SPECIAL_TOKENS", "IRTokenizer", "TokenizerReport", "train_tokenizer"
 UNK, CLS, SEP, PAD, MASK = range(5)
 SPECIAL_TOKENS = ("[UNK]", "[CLS]", "[SEP]", "[PAD]", "[MASK]")
 _SPACE = "▁"
-_SILENT = ("[CLS]", "[SEP]", "[PAD]")
+_SILENT = tuple(SPECIAL_TOKENS[index] for index in (CLS, SEP, PAD))
 _PUNCTUATION = string.punctuation
 # 64 pieces reach nowhere near this far; cutting here keeps a megabyte initialiser from being tokenized whole.
 _MAX_CHARACTERS = 8192

@@ -168,6 +168,7 @@ def compare(root: Path, python: str, model: str | None, projects: list[str], lim
     rows += [
         {"method": method, "vectors": "level map", **rank_figures(level_map_ranks(*given, owner))}
         for method, given in methods.items()
+        if len(set(owner.tolist())) > 1  # of one project there are no others to fit on
     ]
     rows.sort(key=lambda row: list(methods).index(row["method"]))
     rows.append({"method": "bag of statements", "vectors": "as it is", **retrieval_figures(kept)["bag_of_statements"]})

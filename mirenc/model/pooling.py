@@ -71,8 +71,8 @@ def fit_whitening(
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """The map ``(x - mean) @ matrix`` under which cosines mean something.
 
-    Without ``pairs`` every direction gets variance 1. With them, what differs within a pair counts least. Either way
-    the mapped vectors have variance D in all, so that text and graph weigh alike side by side.
+    Without ``pairs`` every direction gets variance 1. With them, what differs within a pair counts least, and the
+    variances add up to D as before, so that text and graph weigh alike side by side.
 
     Vectors that do not differ (or a single one) fix no map: then it is the identity.
 
@@ -94,7 +94,8 @@ def fit_whitening(
     mean = wide.mean(0)
     covariance = np.cov(wide - mean, rowvar=False)
     within = covariance
-    if pairs is not None and len(pairs):
+    pairs = np.zeros((0, 2), np.int64) if pairs is None else pairs
+    if len(pairs):
         difference = wide[pairs[:, 0]] - wide[pairs[:, 1]]
         within = difference.T @ difference / (2 * len(pairs)) + shrinkage * covariance
     variance, directions = np.linalg.eigh(within)
@@ -102,6 +103,6 @@ def fit_whitening(
     # Symmetric (ZCA): component i stays as near to the encoder's component i as can be.
     scale = 1.0 / np.sqrt(variance + _FLOOR * variance.mean() + np.finfo(np.float32).tiny)
     matrix = (directions * scale) @ directions.T
-    if within is not covariance:
+    if len(pairs):
         matrix *= np.sqrt(len(mean) / np.trace(matrix @ covariance @ matrix))
     return mean.astype(np.float32), matrix.astype(np.float32)

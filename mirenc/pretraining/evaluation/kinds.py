@@ -43,7 +43,8 @@ def token_kinds(pieces: Iterable[str]) -> list[TokenKind]:
             kind, in_string, in_name, in_number = TokenKind.GRAMMAR, not in_string, False, False
         elif in_string or brackets or (in_name and goes_on and _NAME.fullmatch(text)):
             kind = TokenKind.NAME
-            brackets += (text == "<") - (text == ">" and brackets > 0)
+            if brackets:
+                brackets += (text == "<") - (text == ">")
         elif in_name and text == "<" and word != "operator":
             kind, brackets = TokenKind.NAME, 1
         elif goes_on and text[0].isalnum() and last.isalnum():
