@@ -205,6 +205,9 @@ class IRModule:
     display : dict
         Symbol -> symbol as statements show it, for those that differ (demangled, numbered strings).
     arrays : ModuleArrays
+    annotated : str
+        ``text`` with its metadata attachments, line for line, if the IR has debug information; else "". Only
+        `mirenc.ir.places` reads it: nothing that a vector is made of may depend on it.
     """
 
     name: str
@@ -219,6 +222,7 @@ class IRModule:
     types: list[str]
     display: dict[str, str] = field(repr=False)
     arrays: ModuleArrays = field(repr=False)
+    annotated: str = field(repr=False, default="")
 
     def __repr__(self) -> str:
         return (
