@@ -19,9 +19,14 @@ from mirenc.ir.module import IRModule
 
 __all__ = ["Place", "Places"]
 
-_ATTACHED = re.compile(r", !(dbg|llvm\.loop) !(\d+)(?=(?:, ![-\w.$\\]+ !\d+)*$)")
+# After the attachment itself only others may follow; the same words inside a string are none.
+_NUMBER = re.compile(r"(\d+)(?:, ![-\w.$\\]+ !\d+)*$")
 _OF_FUNCTION = re.compile(r" !dbg !(\d+)[^\"]*\{$")
-_NODE = re.compile(r"!(\d+) = (?:distinct )?!(\w*)[({]")
+_NODE = re.compile(r"!(\d+) = ")
+# LLVM prints these fields first and in this order.
+_LOCATION = re.compile(r"!\d+ = (?:distinct )?!DILocation\(line: (\d+),(?: column: \d+,)? scope: !(\d+)")
+_LINE = re.compile(r"\bline: (\d+)")
+_FILE = re.compile(r"\bfile: !(\d+)")
 _STRING = re.compile(r'"([^"]*)"')
 _ESCAPE = re.compile(r"\\([0-9A-Fa-f]{2})")
 # Terminators before which LLVM moves no instruction: a block that ends in one is no preheader.
@@ -43,11 +48,12 @@ class Places:
 
     def __init__(self, module: IRModule) -> None:
         self._module = module
-        self._known: dict[int, Place] = {}
+        self._known: dict[int, Place] = {}  # by DILocation
+        self._files: dict[int, str] = {}  # by scope
 
     def of_instruction(self, instruction: int) -> Place:
         """Place of an instruction's ``!dbg`` location; of inlined code, where it was written."""
-        return self._location(self._attached(instruction).get("dbg"))
+        return self._location(self._attached(instruction, "dbg"))
 
     def of_block(self, block: int) -> Place:
         """Place of a block's first instruction that has a line."""
@@ -67,7 +73,11 @@ class Places:
         while not self._lines[line].startswith("define "):
             line -= 1
         match = _OF_FUNCTION.search(self._lines[line])
-        return NOWHERE if match is None else self._place_of(int(match[1]), int(match[1]))
+        if match is None:
+            return NOWHERE
+        subprogram = int(match[1])
+        begins = _LINE.search(_bare(self._nodes[subprogram]))
+        return Place(self._file_of(subprogram), int(begins[1]) if begins else 0)
 
     def of_loop(self, forest: LoopForest, loop: int) -> Place:
         """Where a loop begins, by the rule of LLVM's ``Loop::getStartLoc``.
@@ -80,12 +90,12 @@ class Places:
         header = int(forest.header[loop])
         before = self._predecessors(header)
         latches = {block for block in before if forest.contains(loop, block)}
-        location = self._loop_location({self._attached(self._terminator(block)).get("llvm.loop") for block in latches})
+        location = self._loop_location({self._attached(self._terminator(block), "llvm.loop") for block in latches})
         outside = set(before) - latches
         if location is None and len(outside) == 1:
             location = self._preheader_location(*outside)
         if location is None:
-            location = self._attached(self._terminator(header)).get("dbg")
+            location = self._attached(self._terminator(header), "dbg")
         return self._location(location)
 
     def _loop_location(self, loop_nodes: set[int | None]) -> int | None:
@@ -95,7 +105,7 @@ class Places:
         references = [int(number) for number in re.findall(r"!(\d+)", _bare(self._nodes[node]))]
         if references[1:2] != [node]:  # "!36 = distinct !{!36, ...": a loop's own node names itself first
             return None
-        return next((number for number in references[2:] if self._kind(number) == "DILocation"), None)
+        return next((number for number in references[2:] if _LOCATION.match(self._nodes.get(number, ""))), None)
 
     def _preheader_location(self, block: int) -> int | None:
         """Location of the terminator, if the block leads to the loop alone."""
@@ -105,7 +115,7 @@ class Places:
         special = module.forms[module.arrays.form[terminator]].opcode in _SPECIAL
         if special or start[block + 1] - start[block] != 1:
             return None
-        return self._attached(terminator).get("dbg")
+        return self._attached(terminator, "dbg")
 
     def _terminator(self, block: int) -> int:
         return int(self._module.arrays.block_start[block + 1]) - 1
@@ -131,40 +141,38 @@ class Places:
     @cached_property
     def _nodes(self) -> dict[int, str]:
         """Lines of numbered metadata nodes."""
-        return {int(match[1]): line for line in self._lines if (match := _NODE.match(line))}
+        lines = (line for line in self._lines if line.startswith("!"))
+        return {int(match[1]): line for line in lines if (match := _NODE.match(line))}
 
-    def _attached(self, instruction: int) -> dict[str, int]:
-        """Numbers of the nodes attached to an instruction: ``dbg``, ``llvm.loop``."""
+    def _attached(self, instruction: int, kind: str) -> int | None:
+        """Number of the node attached to an instruction: ``dbg`` or ``llvm.loop``."""
         if not self._module.annotated:
-            return {}
+            return None
         line = self._lines[self._module.arrays.line[instruction]]
-        return {match[1]: int(match[2]) for match in _ATTACHED.finditer(line)}
-
-    def _kind(self, node: int) -> str:
-        match = _NODE.match(self._nodes.get(node, ""))
-        return match[2] if match else ""
+        mark = f", !{kind} !"
+        at = line.rfind(mark)
+        match = _NUMBER.match(line, at + len(mark)) if at >= 0 else None
+        return int(match[1]) if match else None
 
     def _location(self, node: int | None) -> Place:
         """Place that a ``DILocation`` names: its line, and the file of its scope."""
         if node is None:
             return NOWHERE
-        scope = self._field(node, "scope")
-        return NOWHERE if scope is None else self._place_of(node, scope)
-
-    def _place_of(self, node: int, scope: int) -> Place:
-        """Line of one node, file of another."""
         place = self._known.get(node)
         if place is None:
-            line = re.search(r"\bline: (\d+)", _bare(self._nodes[node]))
-            file = self._field(scope, "file")
-            name = "" if file is None else _STRING.search(self._nodes[file])
-            self._known[node] = place = Place(_unescaped(name[1]) if name else "", int(line[1]) if line else 0)
+            match = _LOCATION.match(self._nodes[node])
+            place = NOWHERE if match is None else Place(self._file_of(int(match[2])), int(match[1]))
+            self._known[node] = place
         return place
 
-    def _field(self, node: int, key: str) -> int | None:
-        """Number of the node that a field refers to."""
-        match = re.search(rf"\b{key}: !(\d+)", _bare(self._nodes.get(node, "")))
-        return int(match[1]) if match else None
+    def _file_of(self, scope: int) -> str:
+        """Name of the file that a scope (a function, a block in it) is in."""
+        name = self._files.get(scope)
+        if name is None:
+            file = _FILE.search(_bare(self._nodes[scope]))
+            found = None if file is None else _STRING.search(self._nodes[int(file[1])])
+            name = self._files[scope] = _unescaped(found[1]) if found else ""
+        return name
 
 
 def _bare(line: str) -> str:
