@@ -74,11 +74,14 @@ def test_loops_worked_by_hand(shapes: IRModule, name: str) -> None:
 
 
 def random_function(random: Random, name: str) -> str:
-    """A function of up to 14 blocks with edges at random: nested, irreducible, unreachable, whatever comes."""
-    count = random.randint(2, 14)
+    """A function of up to 20 blocks with edges at random: nested, irreducible, unreachable, whatever comes."""
+    count = random.randint(2, 20)
     lines = [f"define void @{name}(i32 %n) {{", "entry:", "  br label %b0"]
     for block in range(count):
-        near = [min(count - 1, max(0, block + random.randint(-4, 4))) for _ in range(random.choice([0, 1, 1, 2, 2, 3]))]
+        near = [
+            min(count - 1, max(0, block + random.choice([-6, -3, -1, 0, 1, 1, 2, 2, 3])))
+            for _ in range(random.choice([0, 1, 2, 2, 2, 2, 3, 3]))
+        ]
         lines.append(f"b{block}:")
         if not near:
             lines.append("  ret void")
