@@ -114,7 +114,7 @@ def test_inspect_lists_loops(run: Run, model_dir: Path) -> None:
     assert "loops                4" in lines
     assert [line.split() for line in lines[-3:]] == [
         ["nest"],
-        ["%outer", "5", "instructions", "nest.c:5"],
+        ["%outer", "6", "instructions", "nest.c:5"],
         ["%inner", "2", "instructions", "nest.c:7"],
     ]
 
