@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from mirenc.ir.dialect import OPENCL_X86, Dialect
+from mirenc.ir.kernels import check_kernels, kernels_of
 from mirenc.ir.module import (
     IRArgument,
     IRBlock,
@@ -12,10 +14,13 @@ from mirenc.ir.module import (
     OperandKind,
 )
 from mirenc.ir.read import ReadOptions, parse_ir, read_ir, start_reader
+from mirenc.ir.rewrite import bring
 from mirenc.ir.statements import NORMALISATIONS, Statements, statements_of
 
 __all__ = [
     "NORMALISATIONS",
+    "OPENCL_X86",
+    "Dialect",
     "IRArgument",
     "IRBlock",
     "IRFunction",
@@ -25,6 +30,9 @@ __all__ = [
     "OperandKind",
     "ReadOptions",
     "Statements",
+    "bring",
+    "check_kernels",
+    "kernels_of",
     "parse_ir",
     "read_ir",
     "start_reader",
