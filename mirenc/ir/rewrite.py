@@ -15,6 +15,7 @@ from mirenc.ir.kernels import check_kernels
 from mirenc.ir.llvm import LLVMWorker, default_worker
 from mirenc.ir.module import IRModule
 from mirenc.ir.reader import read_canonical
+from mirenc.ir.spelling import as_llvm5
 
 __all__ = ["bring"]
 
@@ -103,6 +104,7 @@ def _rewritten(text: str) -> str:
     if "addrspacecast" in text:
         text = _BODY.sub(lambda match: _without_casts(match[0]), _fold_constant_casts(text))
     text = _opencl_builtins(text)
+    text = _BODY.sub(lambda match: as_llvm5(match[0]), text)
     return _declared_once(text)
 
 
