@@ -183,12 +183,16 @@ def _counters(function: _Function) -> None:
 
 def _remainders(function: _Function) -> None:
     """What a loop unrolled k times runs was n less the remainder, not n with its low bits masked."""
-    masks = {(mask[1], int(mask[2])): name for name in function.made if (mask := _MASK.fullmatch(function.right(name)))}
+    masks: dict[tuple[str, int], str] = {}
+    for name in function.made:
+        found = _MASK.fullmatch(function.right(name))
+        if found:
+            masks[found[1], int(found[2])] = name
     for (whole, mask), name in masks.items():
-        low = (-mask) & mask if mask else 0  # 2**k of a mask of all bits but the lowest k
-        rest = masks.get((whole, low - 1))
-        high = mask % 2**64 + low
-        if low > 1 and rest and high & (high - 1) == 0:
+        step = mask & -mask  # k; the mask itself is a power of two less k
+        rest = masks.get((whole, step - 1))
+        above = mask % 2**64 + step
+        if step > 1 and rest and above & (above - 1) == 0:
             function.put(function.made[name], f"{name} = sub nsw i64 {whole}, {rest}")
 
 
