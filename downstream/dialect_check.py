@@ -1,0 +1,114 @@
+"""How far a kernel's source, compiled as `mirenc predict` compiles it, is from the published IR of device mapping.
+
+The tables of device mapping carry each kernel's OpenCL C (column ``src``, rewritten and preprocessed by Cummins et al.)
+beside the IR that NCC's authors made of the original files. Both are embedded and put to the shipped heads.
+
+    MIRENC_DATA=data python downstream/dialect_check.py [--compiler clang-14] [--spir]
+
+One NPB source stands for up to five IR files, one a data size; the source has the constants of one of them. So there
+are two medians: of each source and the nearest of its files, and of all rows. Decisions are counted over all rows.
+About five minutes on one core. Every source's line is in ``--output``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+from collections import defaultdict
+from pathlib import Path
+
+import numpy as np
+
+import mirenc
+from mirenc.errors import CompileError, MirencError
+from mirenc.ir import OPENCL_X86, IRModule, ReadOptions, bring, parse_ir, read_ir
+from mirenc.tasks import get_task
+from mirenc.tasks.datasets import dataset_folder, read_archive, read_table
+from mirenc.tasks.device_mapping import ir_name
+from mirenc.tasks.predict import load_task_head, ready_heads
+
+# Sources of libclc's headers call its internals by name; they are the builtins.
+LIBCLC = tuple(f"-D__clc_{name}={name}" for name in ("ceil", "fabs", "floor", "pow"))
+
+
+def main() -> None:
+    """Compile, embed, ask, count."""
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument("--compiler", help="a clang; default: what mirenc finds")
+    options.add_argument("--spir", action="store_true", help="compile for spir64, to see what is not brought")
+    options.add_argument("--as-read", action="store_true", help="leave out `bring`")
+    options.add_argument("--output", type=Path, help="JSON lines, one a source")
+    given = options.parse_args()
+    reading = ReadOptions(compiler=given.compiler, cflags=LIBCLC, dialect=None if given.spir else OPENCL_X86)
+
+    encoder = mirenc.load("mirenc-base", options=reading)
+    task = get_task("device_mapping")
+    heads = {name: load_task_head(folder, task) for name, folder in ready_heads(task).items()}
+    folder = dataset_folder("device_mapping")
+    kernels = read_archive(folder, "kernels_ir")
+    rows = defaultdict(list)
+    for row in read_table(folder, "cgo17-nvidia.669.csv"):
+        rows[row["src"]].append(row)
+
+    published: dict[str, IRModule] = {}
+    lines, refused = [], []
+    with tempfile.TemporaryDirectory() as place:
+        for number, (source, of) in enumerate(rows.items()):
+            path = Path(place, f"{number}.cl")
+            path.write_text(source, encoding="utf-8")
+            files = [ir_name(row["benchmark"], row["dataset"], kernels) or "" for row in of]
+            try:
+                module = read_ir(path, options=reading)
+            except CompileError as error:
+                refused.append((files[0], str(error).partition("error: ")[2].partition(". Mend it")[0]))
+                continue
+            try:
+                module = module if given.as_read else bring(module, OPENCL_X86)
+            except MirencError as error:
+                print(f"not brought: {files[0]}: {error}")
+                continue
+            for file in files:
+                if file not in published:
+                    published[file] = parse_ir(kernels[file], name=file)
+            vector = encoder.embed(module)
+            cosine = [_cosine(vector, encoder.embed(published[file])) for file in files]
+            same = {
+                name: [
+                    head.predict(encoder, module, aux).choice == head.predict(encoder, published[file], aux).choice
+                    for file, row in zip(files, of, strict=True)
+                    for aux in [{column: row[column] for column in task.aux_names}]
+                ]
+                for name, head in heads.items()
+            }
+            lines.append({"files": files, "cosine": cosine, **{f"same_{name}": found for name, found in same.items()}})
+
+    nearest = np.array([max(line["cosine"]) for line in lines])
+    every = np.array([value for line in lines for value in line["cosine"]])
+    print(f"sources: {len(rows)}, compiled {len(lines)}, refused {len(refused)}; rows compared {len(every)}")
+    for title, values in (("source and its nearest file", nearest), ("all rows", every)):
+        print(
+            f"cosine, {title}: median {np.median(values):.4f}, mean {values.mean():.4f}, "
+            f"10th percentile {np.quantile(values, 0.1):.4f}"
+        )
+    for name in heads:
+        same_rows = [value for line in lines for value in line[f"same_{name}"]]
+        own = [line[f"same_{name}"][int(np.argmax(line["cosine"]))] for line in lines]
+        print(
+            f"same decision, {name}: {sum(same_rows)} of {len(same_rows)} rows ({np.mean(same_rows):.1%}), "
+            f"{sum(own)} of {len(own)} sources ({np.mean(own):.1%})"
+        )
+    if given.output:
+        with given.output.open("w", encoding="utf-8") as stream:
+            for line in lines:
+                print(json.dumps(line), file=stream)
+            for file, why in refused:
+                print(json.dumps({"files": [file], "refused": why}), file=stream)
+
+
+def _cosine(a: np.ndarray, b: np.ndarray) -> float:
+    return float(a @ b / np.linalg.norm(a) / np.linalg.norm(b))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,201 @@
+"""`as_llvm5`: one function's text with what newer LLVMs write differently put back as LLVM 5 wrote it.
+
+The published OpenCL kernels were compiled by a clang of 2018. Newer ones give the same code other words: ``fneg`` for
+``fsub -0.0``, ``select`` for ``and`` of two conditions, a copy of a ``double`` as such and no longer as an ``i64``. The
+text encoder reads words. Every rule here keeps what the code computes (a NaN's sign and poison aside).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+
+__all__ = ["as_llvm5"]
+
+_NAME = r'%(?:"[^"]*"|[-a-zA-Z$._0-9]+)'
+_LOCAL = re.compile(_NAME)
+_RESULT = re.compile(rf"^  ({_NAME}) = (.*)$")
+# Hints of LLVM 17 and later.
+_HINT = re.compile(
+    r"(?<== )(zext|uitofp) nneg |(?<== )(or) disjoint |(?<== )(icmp) samesign |(?<== )(trunc) (?:nuw |nsw )+"
+)
+_GEP_HINT = re.compile(r"(?<=getelementptr )((?:inbounds )?)(?:nuw |nusw )+")
+_FNEG = re.compile(r"(?<== )fneg ((?:[a-z]+ )*)(float|double|half|<\d+ x (?:float|double|half)>) ")
+_MINUS_ZERO = {"float": "-0.000000e+00", "double": "-0.000000e+00", "half": "0xH8000"}
+_LOGICAL_AND = re.compile(r"(?<== )select i1 (\S+), i1 (\S+), i1 false$")
+_LOGICAL_OR = re.compile(r"(?<== )select i1 (\S+), i1 true, i1 (\S+)$")
+_SEXT = re.compile(rf"sext i32 ({_NAME}) to i64")
+_TRUNC = re.compile(r"trunc i64 (\S+) to i32")
+_SUM = re.compile(rf"add i32 ({_NAME}), (-?\d+)")
+_COMPARISON = re.compile(rf"  ({_NAME}) = icmp (\w+) i32 ({_NAME}), ({_NAME})")
+_SWAPPED = {
+    "slt": "sgt",
+    "sgt": "slt",
+    "sle": "sge",
+    "sge": "sle",
+    "ult": "ugt",
+    "ugt": "ult",
+    "ule": "uge",
+    "uge": "ule",
+}
+_LOAD = re.compile(r"load (float|double), ptr ([^,]+)(.*)")
+_STORE = re.compile(rf"  store (float|double) ({_NAME}), ptr ([^,]+)(.*)")
+_STEP = re.compile(rf"add ((?:nuw |nsw )*)(i\d+) ({_NAME}), (\d+)")
+_PHI = re.compile(r"phi i\d+ (.*)")
+_END = re.compile(rf"  ({_NAME}) = icmp eq i\d+ ({_NAME}), ({_NAME})")
+_MASK = re.compile(rf"and i64 ({_NAME}), (-?\d+)")
+_INTEGER = {"float": "i32", "double": "i64"}
+
+
+def as_llvm5(body: str) -> str:
+    """Rewrite a function definition, ``define`` line to closing brace."""
+    function = _Function([_word(line) for line in body.split("\n")])
+    for rule in (_copies, _narrow_sums, _sign_extensions, _counters, _remainders):
+        rule(function)
+        if function.changed:
+            function = _Function(function.lines)
+    return "\n".join(function.lines)
+
+
+def _word(line: str) -> str:
+    """Rules that need to see one instruction only."""
+    if " = " not in line:
+        return line
+    line = _HINT.sub(lambda match: next(filter(None, match.groups())) + " ", line)
+    line = _GEP_HINT.sub(r"\1", line)
+    line = _FNEG.sub(lambda match: f"fsub {match[1]}{match[2]} {_minus_zero(match[2])}, ", line)
+    line = _LOGICAL_AND.sub(r"and i1 \1, \2", line)
+    return _LOGICAL_OR.sub(r"or i1 \1, \2", line)
+
+
+def _minus_zero(type_text: str) -> str:
+    if not type_text.startswith("<"):
+        return _MINUS_ZERO[type_text]
+    count, element = type_text[1:-1].split(" x ")
+    return "<" + ", ".join([f"{element} {_MINUS_ZERO[element]}"] * int(count)) + ">"
+
+
+class _Function:
+    """Lines of a function, with who defines and who uses each local name.
+
+    A rule edits with `put` and sees the lines as they were: names are looked up afresh for the next rule.
+    """
+
+    def __init__(self, lines: list[str]) -> None:
+        self._lines = lines
+        self._edits: dict[int, str | None] = {}
+        self.made: dict[str, int] = {}
+        self.users: dict[str, list[int]] = defaultdict(list)
+        for number, line in enumerate(lines):
+            result = _RESULT.match(line)
+            if result:
+                self.made[result[1]] = number
+            for name in _LOCAL.findall(result[2] if result else line):
+                self.users[name].append(number)
+
+    @property
+    def changed(self) -> bool:
+        return bool(self._edits)
+
+    @property
+    def lines(self) -> list[str]:
+        """The lines with the edits; an edit may have made several of one."""
+        edited = [self._edits.get(number, line) for number, line in enumerate(self._lines)]
+        return [part for line in edited if line is not None for part in line.split("\n")]
+
+    def line(self, number: int) -> str:
+        return self._lines[number]
+
+    def right(self, name: str) -> str:
+        """What defines a name; "" for an argument."""
+        number = self.made.get(name)
+        return "" if number is None else self._lines[number].partition(" = ")[2]
+
+    def put(self, number: int, *lines: str) -> None:
+        """Replace a line; without lines it goes."""
+        self._edits[number] = "\n".join("  " + line for line in lines) if lines else None
+
+
+def _copies(function: _Function) -> None:
+    """A float that is loaded only to be stored travelled as an integer."""
+    for name, number in function.made.items():
+        load = _LOAD.fullmatch(function.right(name))
+        stores = [_STORE.fullmatch(function.line(user)) for user in function.users[name]]
+        if not load or not stores or not all(store and store[2] == name for store in stores):
+            continue
+        kind = _INTEGER[load[1]]
+        at = _new(name)
+        function.put(number, f"{at} = bitcast ptr {load[2]} to ptr", f"{name} = load {kind}, ptr {at}{load[3]}")
+        for copy, (user, store) in enumerate(zip(function.users[name], stores, strict=True)):
+            assert store is not None
+            to = f"{at}.{copy}"
+            function.put(user, f"{to} = bitcast ptr {store[3]} to ptr", f"store {kind} {name}, ptr {to}{store[4]}")
+
+
+def _narrow_sums(function: _Function) -> None:
+    """The low half of an i64 plus a constant was added to as an i64."""
+    for name, number in function.made.items():
+        total = _SUM.fullmatch(function.right(name))
+        trunc = _TRUNC.fullmatch(function.right(total[1])) if total else None
+        if total is None or trunc is None or function.users[total[1]] != [number]:
+            continue
+        function.put(function.made[total[1]])
+        function.put(
+            number, f"{_new(name)} = add i64 {trunc[1]}, {total[2]}", f"{name} = trunc i64 {_new(name)} to i32"
+        )
+        for user in function.users[name]:
+            # A cast is the second operand of a comparison with what is none.
+            test = _COMPARISON.fullmatch(function.line(user))
+            if test and test[3] == name and function.right(test[4]) and " to " not in function.right(test[4]):
+                function.put(user, f"{test[1]} = icmp {_SWAPPED.get(test[2], test[2])} i32 {test[4]}, {name}")
+
+
+def _sign_extensions(function: _Function) -> None:
+    """The low half of an i64, sign-extended, was two shifts."""
+    for name, number in function.made.items():
+        sext = _SEXT.fullmatch(function.right(name))
+        trunc = _TRUNC.fullmatch(function.right(sext[1])) if sext else None
+        if sext and trunc:
+            function.put(number, f"{_new(name)} = shl i64 {trunc[1]}, 32", f"{name} = ashr exact i64 {_new(name)}, 32")
+            if function.users[sext[1]] == [number]:
+                function.put(function.made[sext[1]])
+
+
+def _counters(function: _Function) -> None:
+    """The counter of an unrolled loop went down to zero; the loop's own step said nothing of unsigned overflow."""
+    for name, number in function.made.items():
+        step = _STEP.fullmatch(function.right(name))
+        start = _PHI.fullmatch(function.right(step[3])) if step else None
+        if step is None or start is None:
+            continue
+        kind, counter, amount = step[2], step[3], step[4]
+        if step[1] == "nuw nsw " and amount != "1":
+            function.put(number, f"{name} = add nsw {kind} {counter}, {amount}")
+        tests = [user for user in function.users[name] if user != function.made[counter]]
+        test = _END.fullmatch(function.line(tests[0])) if len(tests) == 1 else None
+        zero = re.search(r"\[ 0, ", start[1])
+        if test and test[2] == name and zero and start[1].count("[") == 2 and function.users[counter] == [number]:
+            function.put(number, f"{name} = add {kind} {counter}, -{amount}")
+            function.put(tests[0], f"{test[1]} = icmp eq {kind} {name}, 0")
+            start_at = start[1].replace("[ 0, ", f"[ {test[3]}, ")
+            function.put(function.made[counter], f"{counter} = phi {kind} {start_at}")
+
+
+def _remainders(function: _Function) -> None:
+    """What a loop unrolled k times runs was n less the remainder, not n with its low bits masked."""
+    masks: dict[tuple[str, int], str] = {}
+    for name in function.made:
+        found = _MASK.fullmatch(function.right(name))
+        if found:
+            masks[found[1], int(found[2])] = name
+    for (whole, mask), name in masks.items():
+        step = mask & -mask  # k; the mask itself is a power of two less k
+        rest = masks.get((whole, step - 1))
+        above = mask % 2**64 + step
+        if step > 1 and rest and above & (above - 1) == 0:
+            function.put(function.made[name], f"{name} = sub nsw i64 {whole}, {rest}")
+
+
+def _new(name: str) -> str:
+    """A local name that LLVM does not give."""
+    return f"%mirenc.{name[1:].strip(chr(34))}"
