@@ -40,18 +40,19 @@ Compiler = Annotated[
 CFlags = Annotated[str, typer.Option("--cflags", help="Flags for it, as in --cflags='-O3 -Iinclude'.")]
 
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}
-_LARGEST = 2**60  # the system takes sizes of 63 bits
 
 
 def byte_count(text: str, option: str) -> int:
     """Bytes of ``512``, ``64M``, ``2G``."""
+    from mirenc.ir.files import LARGEST_SIZE
+
     number = text.upper().removesuffix("IB").removesuffix("B")
     unit = number[-1:] if number[-1:] in _UNITS else ""
     try:
         value = float(number.removesuffix(unit) if unit else number) * _UNITS[unit]
     except ValueError:
         value = -1.0
-    if not 1 <= value <= _LARGEST:
+    if not 1 <= value <= LARGEST_SIZE:
         raise typer.BadParameter(f"{text!r} is no size; write 500K, 64M or 2G", param_hint=option)
     return int(value)
 
@@ -74,10 +75,11 @@ def read_options(
     options = ReadOptions(
         max_bytes=DEFAULT_MAX_BYTES if max_bytes is None else byte_count(max_bytes, "--max-bytes"),
         timeout=timeout,
+        memory_limit=None if memory_limit is None else byte_count(memory_limit, "--memory-limit"),
         compiler=compiler,
         cflags=flags,
     )
-    start_reader(memory_limit=None if memory_limit is None else byte_count(memory_limit, "--memory-limit"))
+    start_reader(memory_limit=options.memory_limit)
     return options
 
 

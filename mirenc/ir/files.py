@@ -21,6 +21,7 @@ __all__ = [
     "COMPRESSIONS",
     "DEFAULT_MAX_BYTES",
     "IR_SUFFIXES",
+    "LARGEST_SIZE",
     "SOURCE_LANGUAGES",
     "InputBytes",
     "check_file",
@@ -31,6 +32,7 @@ __all__ = [
 ]
 
 DEFAULT_MAX_BYTES = 64 * 2**20
+LARGEST_SIZE = 2**60  # bytes: the system takes sizes of 63 bits
 IR_SUFFIXES = (".ll", ".bc")
 COMPRESSIONS = (".gz", ".xz", ".zst")
 SOURCE_LANGUAGES = {
