@@ -84,17 +84,20 @@ def read_options(
 
 
 def expand(inputs: list[str]) -> list[str]:
-    """Files of the inputs: folders give the IR files below them.
+    """Files of the inputs, in their order: folders give the IR files below them.
 
-    A folder without any is listed itself, so that it fails as one input of several.
+    A file that is given twice is there twice: who asks for n files counts on n answers. A folder without any is listed
+    itself, so that it fails as one input of several.
     """
     from mirenc.ir.files import find_inputs
 
+    if inputs.count("-") > 1:
+        raise typer.BadParameter("standard input can be read once; give - once", param_hint="INPUT")
     files: list[str] = []
     for given in inputs:
         found = find_inputs(given) if os.path.isdir(given) and given != "-" else []
         files += [str(path) for path in found] or [given]
-    return list(dict.fromkeys(files))
+    return files
 
 
 class Failures:

@@ -14,7 +14,7 @@ def graph(
     file: common.Input,
     output: Annotated[
         str | None,
-        typer.Option("--output", "-o", help="g.dot, g.json, g.npz or g.pt. [default: JSON on stdout]"),
+        typer.Option("--output", "-o", help="g.dot, g.json or g.npz. [default: JSON on stdout]"),
     ] = None,
     backend: Annotated[Literal["native", "programl"], typer.Option(help="Who builds it.")] = "native",
     normalisation: Annotated[

@@ -383,6 +383,21 @@ def test_a_disk_that_fills_up(
 
 @POSIX
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
+def test_a_full_disk_ends_the_run_with_one_error(embed: Run, ir: Path, tmp_path: Path) -> None:
+    output = tmp_path / "x.jsonl"
+    output.symlink_to("/dev/full")
+    files = ["none.ll", *[ir] * 30]
+    result = embed("--level", "instruction", "-o", output, *files)
+    assert (result.code, result.out) == (1, "")
+    missing, full = result.error_lines
+    assert missing.startswith("mirenc: warning: none.ll: ")
+    assert full.startswith(f"mirenc: error: cannot write {output}: No space left on device. Free some space")
+    assert output.is_symlink()
+    assert not Path("/dev/full").is_file()
+
+
+@POSIX
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
 @pytest.mark.parametrize("verb", ["embed", "graph", "models show", "--help"])
 def test_a_full_standard_output(spawn: Run, model_dir: Path, ir: Path, verb: str) -> None:
     words = {"embed": ["--model", model_dir, ir], "graph": [ir], "models show": [model_dir], "--help": []}
@@ -406,6 +421,9 @@ def test_closed_streams(spawn: Run, model_dir: Path, ir: Path, tmp_path: Path) -
     assert result.code == 0
     assert np.load(tmp_path / "x.npy").shape == (1, 48)
     spawn("embed", "--model", model_dir, "-", shell='"$@" <&-').failed("<stdin>: is empty")
+    # What was asked for would be lost.
+    for verb in (words, ("graph", ir), ("models", "list"), ("--help",)):
+        spawn(*verb, shell='"$@" >&-').failed("output: standard output is closed. Name a file with -o")
 
 
 @pytest.mark.parametrize("suffix", ["npy", "npz", "jsonl", "parquet"])
