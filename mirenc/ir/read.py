@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from mirenc.errors import ConfigError, IRParseError, MirencError, NoFunctionBodyError
 from mirenc.ir import dialect
 from mirenc.ir.compile import assemble_old_text, compile_source
-from mirenc.ir.files import DEFAULT_MAX_BYTES, LARGEST_SIZE, InputBytes, kind_of, language_of, read_input
+from mirenc.ir.files import DEFAULT_MAX_BYTES, LARGEST_SIZE, InputBytes, command_for, kind_of, language_of, read_input
 from mirenc.ir.llvm import LLVMWorker, default_worker
 from mirenc.ir.module import IRModule
 from mirenc.ir.reader import read_canonical
@@ -182,6 +182,9 @@ def _canonicalise(given: InputBytes, options: ReadOptions, worker: LLVMWorker) -
         if old is not None:
             with contextlib.suppress(IRParseError):  # the first refusal says more: it has a place
                 return worker.canonicalise(old, bitcode=True, timeout=options.timeout)
+        if (other := command_for(given.name)) is not None and not dialect.is_ir(text):
+            language, command = other
+            raise IRParseError(f"is {language} source, which mirenc does not compile. Type: {command}") from None
         advice = dialect.explain(text, refusal.diagnostic) or (
             "If it is IR, check it with `opt -passes=verify`; if it is source, name it .c, .cpp, .cl or .cu"
         )

@@ -538,6 +538,37 @@ def test_opencl_and_cuda_device_code(embed: Run) -> None:
     assert embed(sources / "vectors.cl").ok().out
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "wanted"),
+    [
+        ("a.rs", "fn f() {}\n", "is Rust source, which mirenc does not compile. Type: rustc --emit=llvm-ir "),
+        (
+            "a.f90",
+            "subroutine f\nend\n",
+            "is Fortran source, which mirenc does not compile. Type: flang -S -emit-llvm ",
+        ),
+        ("a.F90", "subroutine f\nend\n", "flang -S -emit-llvm -O2 a.F90 -o a.ll"),
+        ("my file.swift", "func f() {}\n", "swiftc -emit-ir -O 'my file.swift' -o 'my file.ll'"),
+        ("a.zig", "export fn f() void {}\n", "zig build-obj -O ReleaseFast -fno-emit-bin -femit-llvm-ir=a.ll a.zig"),
+        ("a.go", "package main\n", "tinygo build -o a.ll a.go"),
+        ("a.d", "void f() {}\n", "ldc2 -O2 --output-ll -of=a.ll a.d"),
+        ("a.m", "@interface A\n@end\n", "is Objective-C source"),
+    ],
+)
+def test_a_source_of_another_language_gets_its_command(
+    embed: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, text: str, wanted: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path(name).write_text(text, encoding="utf-8")
+    assert embed(name).failed(f"mirenc: error: {name}: is ", wanted)
+
+
+def test_ir_may_have_any_name(embed: Run, ir: Path, tmp_path: Path) -> None:
+    embed(shutil.copy(ir, tmp_path / "a.rs")).ok()
+    (tmp_path / "b.rs").write_text("define i32 @f() {\n  ret i32 %x\n}\n", encoding="utf-8")
+    embed(tmp_path / "b.rs").failed("b.rs: line 2, column 11: use of undefined value '%x'")
+
+
 def test_no_compiler(embed: Run, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "bin").mkdir()
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
