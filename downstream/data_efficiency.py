@@ -127,7 +127,8 @@ def plot(record: dict[str, Any], path: Path) -> None:
 def main() -> None:
     """Measure, write, plot."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("task")
+    parser.add_argument("task", nargs="?", default="device_mapping")
+    parser.add_argument("--task-file", type=Path, help="a task of your own; the file is executed")
     parser.add_argument("--data")
     parser.add_argument("--variant", default="")
     parser.add_argument("--seeds", type=int, default=5)
@@ -135,7 +136,7 @@ def main() -> None:
     parser.add_argument("--output", type=Path, help="folder [default: downstream/TASK]")
     parser.add_argument("--resume", action="store_true", help="take what the record holds of the same inputs")
     given = parser.parse_args()
-    task = mirenc.get_task(given.task)
+    task = mirenc.get_task(given.task_file or given.task)
     variant = task.check_variant(given.variant)
     folder = given.output or Path(__file__).parent / task.name
     folder.mkdir(parents=True, exist_ok=True)

@@ -309,7 +309,7 @@ def figures(data: TaskData, folds: list[dict[str, Any]], embedding_seconds: list
 
 def measure(given: argparse.Namespace, write: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
     """Both arms on the first folds; ``write`` gets the record after each."""
-    task = mirenc.get_task(given.task)
+    task = mirenc.get_task(given.task_file or given.task)
     protocol, variant = task.protocol("kernel"), task.check_variant(given.variant)
     data = task.load(given.data, variant)
     encoder = mirenc.load(given.model, backend="torch", cache=False)
@@ -374,6 +374,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Measure, write after each fold, print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("task", nargs="?", default="device_mapping")
+    parser.add_argument("--task-file", type=Path, help="a task of your own; the file is executed")
     parser.add_argument("--data")
     parser.add_argument("--variant", default="", help="[default: the task's first]")
     parser.add_argument("--model", default="mirenc-base")

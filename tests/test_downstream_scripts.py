@@ -93,7 +93,9 @@ def record(fine_tuning: ModuleType, task_file: Path, tmp_path_factory: pytest.Te
     output = tmp_path_factory.mktemp("records")
     threads = torch.get_num_threads()
     try:
-        fine_tuning.main([str(task_file), "--model", MODEL, "--folds", "2", "--epochs", "3", "--output", str(output)])
+        fine_tuning.main(
+            ["--task-file", str(task_file), "--model", MODEL, "--folds", "2", "--epochs", "3", "--output", str(output)]
+        )
     finally:
         torch.set_num_threads(threads)
     return json.loads((output / "fine_tuning.mirenc-tiny.json").read_text(encoding="utf-8"))
@@ -103,13 +105,13 @@ def record(fine_tuning: ModuleType, task_file: Path, tmp_path_factory: pytest.Te
 def live(fine_tuning: ModuleType, task_file: Path) -> Any:
     """A live copy of the small model over the miniature's kernels."""
     encoder = mirenc.load(MODEL, backend="torch", cache=False)
-    pieces, _ = mirenc.get_task(str(task_file)).load().distinct_ir
+    pieces, _ = mirenc.get_task(task_file).load().distinct_ir
     return fine_tuning.LiveModel(encoder.runtime.model, fine_tuning.read_kernels(encoder, pieces))
 
 
 @pytest.fixture
 def table(fine_tuning: ModuleType, task_file: Path, live: Any) -> Any:
-    data = mirenc.get_task(str(task_file)).load()
+    data = mirenc.get_task(task_file).load()
     _, kernel = data.distinct_ir
     vectors = fine_tuning.embed(live, range(12))
     aux = torch.tensor([sample.aux for sample in data.samples], dtype=torch.float32)
@@ -138,7 +140,9 @@ def test_data_efficiency_has_every_share_of_every_row(
     monkeypatch.setattr(efficiency, "ROWS", ("no_code", "both"))
     monkeypatch.setattr(efficiency, "SHARES", (0.25, 0.5))
     monkeypatch.setattr(mirenc, "load", lambda: small)
-    monkeypatch.setattr(sys, "argv", ["data_efficiency.py", str(task_file), "--seeds", "1", "--output", str(tmp_path)])
+    monkeypatch.setattr(
+        sys, "argv", ["data_efficiency.py", "--task-file", str(task_file), "--seeds", "1", "--output", str(tmp_path)]
+    )
     efficiency.main()
     found = json.loads((tmp_path / "efficiency.json").read_text(encoding="utf-8"))
     assert found["kernels"] == 12
@@ -165,7 +169,7 @@ def test_data_efficiency_has_every_share_of_every_row(
 
 
 def test_live_vectors_are_those_of_the_encoder(live: Any, task_file: Path, small: Encoder) -> None:
-    pieces, _ = mirenc.get_task(str(task_file)).load().distinct_ir
+    pieces, _ = mirenc.get_task(task_file).load().distinct_ir
     chosen = [5, 0, 11]
     expected = small.embed([pieces[number] for number in chosen])
     np.testing.assert_allclose(live(chosen).detach().numpy(), expected, rtol=1e-3, atol=1e-3)
@@ -227,7 +231,7 @@ def test_the_record_says_what_was_run(record: Any, fine_tuning: ModuleType) -> N
 
 def test_figures_by_hand(fine_tuning: ModuleType, task_file: Path) -> None:
     """Two folds of two rows: frozen gets 1 of 2 and 2 of 2, fine-tuned 2 of 2 and 2 of 2."""
-    data = mirenc.get_task(str(task_file)).load()
+    data = mirenc.get_task(task_file).load()
 
     def arm(choices: list[int], accuracy: float, seconds: float) -> dict[str, Any]:
         clocks = {f"{what}_seconds": seconds for what in ("training", "training_cpu", "inference", "inference_cpu")}

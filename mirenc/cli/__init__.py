@@ -6,6 +6,7 @@ it needs when it runs, so that ``mirenc --help`` starts at once.
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import sys
@@ -74,6 +75,8 @@ def main() -> None:
         sys.exit(1)
     except OSError as error:
         _drop_output()
+        if error.errno == errno.EBADF and error.filename is None:
+            _fail("output: standard output is closed. Name a file with -o, or leave it open")
         place = "output" if error.filename is None else error.filename
         _fail(f"{place}: {error.strerror or error}. Check the path, its permissions and the free space")
     except KeyboardInterrupt:
@@ -83,9 +86,14 @@ def main() -> None:
 
 def _open_streams() -> None:
     """Streams that take any file name, and stand for those the caller closed (`mirenc ... >&-`)."""
-    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+    # stdout's stand-in takes no writing: who closed it and does not name a file would lose the data in silence.
+    for name, mode, access in (
+        ("stdin", "r", os.O_RDONLY),
+        ("stdout", "w", os.O_RDONLY),
+        ("stderr", "w", os.O_WRONLY),
+    ):
         if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 - open to the end
+            setattr(sys, name, open(os.open(os.devnull, access), mode, encoding="utf-8"))  # noqa: SIM115 - open to the end
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
 

@@ -16,15 +16,15 @@ from mirenc.errors import IRFileError, MirencError
 
 if TYPE_CHECKING:
     from mirenc.ir import ReadOptions
+    from mirenc.tasks import Task
 
-Inputs = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="INPUT",
-        help="IR (.ll .bc, also .gz .xz .zst), source (.c .cpp .cl .cu), folders of IR, or - for stdin.",
-        show_default=False,
-    ),
-]
+_INPUTS = typer.Argument(
+    metavar="INPUT",
+    help="IR (.ll .bc, also .gz .xz .zst), source (.c .cpp .cl .cu), folders of IR, or - for stdin.",
+    show_default=False,
+)
+Inputs = Annotated[list[str], _INPUTS]
+OptionalInputs = Annotated[list[str] | None, _INPUTS]
 Input = Annotated[str, typer.Argument(metavar="INPUT", help="IR or source file, or - for stdin.", show_default=False)]
 Model = Annotated[
     str | None,
@@ -38,20 +38,25 @@ Compiler = Annotated[
     typer.Option(help="clang for source files. [default: the first on PATH, then ziglang]"),
 ]
 CFlags = Annotated[str, typer.Option("--cflags", help="Flags for it, as in --cflags='-O3 -Iinclude'.")]
+TaskFile = Annotated[
+    Path | None,
+    typer.Option(help="A task of your own: a .py file that defines it. The file is executed.", show_default=False),
+]
 
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}
-_LARGEST = 2**60  # the system takes sizes of 63 bits
 
 
 def byte_count(text: str, option: str) -> int:
     """Bytes of ``512``, ``64M``, ``2G``."""
+    from mirenc.ir.files import LARGEST_SIZE
+
     number = text.upper().removesuffix("IB").removesuffix("B")
     unit = number[-1:] if number[-1:] in _UNITS else ""
     try:
         value = float(number.removesuffix(unit) if unit else number) * _UNITS[unit]
     except ValueError:
         value = -1.0
-    if not 1 <= value <= _LARGEST:
+    if not 1 <= value <= LARGEST_SIZE:
         raise typer.BadParameter(f"{text!r} is no size; write 500K, 64M or 2G", param_hint=option)
     return int(value)
 
@@ -74,25 +79,38 @@ def read_options(
     options = ReadOptions(
         max_bytes=DEFAULT_MAX_BYTES if max_bytes is None else byte_count(max_bytes, "--max-bytes"),
         timeout=timeout,
+        memory_limit=None if memory_limit is None else byte_count(memory_limit, "--memory-limit"),
         compiler=compiler,
         cflags=flags,
     )
-    start_reader(memory_limit=None if memory_limit is None else byte_count(memory_limit, "--memory-limit"))
+    start_reader(memory_limit=options.memory_limit)
     return options
 
 
 def expand(inputs: list[str]) -> list[str]:
-    """Files of the inputs: folders give the IR files below them.
+    """Files of the inputs, in their order: folders give the IR files below them.
 
-    A folder without any is listed itself, so that it fails as one input of several.
+    A file that is given twice is there twice: who asks for n files counts on n answers. A folder without any is listed
+    itself, so that it fails as one input of several.
     """
     from mirenc.ir.files import find_inputs
 
+    if inputs.count("-") > 1:
+        raise typer.BadParameter("standard input can be read once; give - once", param_hint="INPUT")
     files: list[str] = []
     for given in inputs:
         found = find_inputs(given) if os.path.isdir(given) and given != "-" else []
         files += [str(path) for path in found] or [given]
-    return list(dict.fromkeys(files))
+    return files
+
+
+def named_task(name: str | None, task_file: Path | None) -> Task:
+    """The task of a name, or of a file: one of the two."""
+    from mirenc.tasks import get_task, load_task_file
+
+    if (name is None) == (task_file is None):
+        raise typer.BadParameter("give the name of a task, or --task-file FILE.py", param_hint="TASK")
+    return load_task_file(task_file) if task_file is not None else get_task(str(name))
 
 
 class Failures:

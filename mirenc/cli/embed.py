@@ -63,9 +63,11 @@ def embed(
     ):
         for name in files:
             try:
-                writer.add(name, _embed_one(encoder, name, level, whiten, advance))
+                embedding = _embed_one(encoder, name, level, whiten, advance)
             except MirencError as error:
                 failures.add(error)
+            else:
+                writer.add(name, embedding)  # an output that fails is no fault of the file's: it ends the run
             advance()
     failures.finish()
 

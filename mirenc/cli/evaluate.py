@@ -21,10 +21,7 @@ def evaluate(
         str | None,
         typer.Argument(metavar="TASK", help="device_mapping or thread_coarsening.", show_default=False),
     ] = None,
-    task_file: Annotated[
-        Path | None,
-        typer.Option(help="A task of your own: a .py file that defines it. The file is executed.", show_default=False),
-    ] = None,
+    task_file: common.TaskFile = None,
     data: Annotated[
         Path | None,
         typer.Option("--data", "-d", help="Folder of the data sets. [default: $MIRENC_DATA, then what was fetched]"),
@@ -60,12 +57,10 @@ def evaluate(
     rows that the model takes part in.
     """
     from mirenc.encoder import load
-    from mirenc.tasks import TaskReport, get_task, load_report, load_task_file
+    from mirenc.tasks import TaskReport, load_report
     from mirenc.tasks import evaluate as run
 
-    if (task is None) == (task_file is None):
-        raise typer.BadParameter("give the name of a task, or --task-file FILE.py", param_hint="TASK")
-    problem = get_task(task) if task is not None else load_task_file(str(task_file))
+    problem = common.named_task(task, task_file)
     variant = problem.check_variant(variant)
     chosen = [problem.protocol(name).name for name in protocol] if protocol else [one.name for one in problem.protocols]
     _check_outputs(output, plot, save_head, head_row)

@@ -14,7 +14,7 @@ def graph(
     file: common.Input,
     output: Annotated[
         str | None,
-        typer.Option("--output", "-o", help="g.dot, g.json, g.npz or g.pt. [default: JSON on stdout]"),
+        typer.Option("--output", "-o", help="g.dot, g.json or g.npz. [default: JSON on stdout]"),
     ] = None,
     backend: Annotated[Literal["native", "programl"], typer.Option(help="Who builds it.")] = "native",
     normalisation: Annotated[
@@ -38,9 +38,15 @@ def graph(
     if backend == "programl":
         # LLVM 10 reads the file as it was written, not LLVM 22's print of it.
         from mirenc.graph.programl import DEFAULT_TIMEOUT, build_programl
+        from mirenc.ir.llvm import DEFAULT_MEMORY_LIMIT
 
         given = read_input(file, max_bytes=options.max_bytes)
-        built = build_programl(given.data, name=given.name, timeout=timeout or DEFAULT_TIMEOUT)
+        built = build_programl(
+            given.data,
+            name=given.name,
+            timeout=options.timeout or DEFAULT_TIMEOUT,
+            memory_limit=options.memory_limit or DEFAULT_MEMORY_LIMIT,
+        )
     else:
         built = build_graph(read_ir(file, options=options), normalisation=normalisation)
     if output is None:

@@ -1,13 +1,11 @@
 """Where embeddings go: JSON lines on stdout, or a file whose suffix says how.
 
-Every output carries the model's name and digest, each file's hash, the level and the counts. A file is written beside
-its final name and moved there when it is complete.
+Every output carries the model's name and digest, each file's hash, the level and the counts.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -21,6 +19,7 @@ from mirenc.cli.common import check_output
 from mirenc.embedding import Embedding
 from mirenc.encoder import Encoder
 from mirenc.errors import ConfigError, IRFileError
+from mirenc.writing import Target
 
 __all__ = ["SUFFIXES", "open_output"]
 
@@ -80,14 +79,15 @@ class _Lines(_Base):
     def __init__(self, encoder: Encoder, level: str, part: str, path: str | None) -> None:
         super().__init__(encoder, level, part)
         self.path = path
+        self.target = None if path is None else Target(path)
         self.rows = 0
 
     def __enter__(self) -> Self:
-        if self.path is None:
+        if self.path is None or self.target is None:
             self.stream: IO[str] = sys.stdout
             return self
         try:
-            self.stream = open(f"{self.path}.part", "w", encoding="utf-8")
+            self.stream = open(self.target.part, "w", encoding="utf-8")
         except OSError as failure:
             raise _cannot_write(self.path, failure) from None
         return self
@@ -120,17 +120,17 @@ class _Lines(_Base):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self.path is None:
+        if self.path is None or self.target is None:
             self.stream.flush()
             return
         try:
             self.stream.close()
             if self.rows and kind is None:
-                _deliver(self.path)
+                self.target.deliver()
         except OSError as failure:
             raise _cannot_write(self.path, failure) from None
         finally:
-            _discard(self.path)
+            self.target.discard()
 
 
 class _Table(_Base):
@@ -171,21 +171,22 @@ class _Table(_Base):
         # Part of a run that was interrupted would look like all of it.
         if not self.vectors or kind is not None:
             return
-        written = [self.path]
+        # A .npy holds numbers only; who made them stands beside it.
+        sidecar = [Target(f"{self.path}.json")] if Path(self.path).suffix == ".npy" else []
+        written = [Target(self.path), *sidecar]
         try:
-            self._write(np.concatenate(self.vectors))
-            if Path(self.path).suffix == ".npy":
-                # A .npy holds numbers only; who made them stands beside it.
-                written.append(f"{self.path}.json")
-                self._write_sidecar()
-            _deliver(*written)
+            self._write(written[0].part, np.concatenate(self.vectors))
+            for target in sidecar:
+                self._write_sidecar(target.part)
+            for target in written:
+                target.deliver()
         except OSError as failure:
             raise _cannot_write(self.path, failure) from None
         finally:
-            _discard(*written)
+            for target in written:
+                target.discard()
 
-    def _write(self, vectors: np.ndarray[Any, Any]) -> None:
-        part = f"{self.path}.part"
+    def _write(self, part: Path, vectors: np.ndarray[Any, Any]) -> None:
         suffix = Path(self.path).suffix
         if suffix == ".parquet":
             self._write_parquet(part, vectors)
@@ -196,10 +197,10 @@ class _Table(_Base):
             else:
                 self._write_npz(stream, vectors)
 
-    def _write_sidecar(self) -> None:
+    def _write_sidecar(self, part: Path) -> None:
         labels = {"names": self.names, "functions": self.functions, "file_row": self.file_row}
         text = json.dumps({**self.head, "files": self.files, **labels}, indent=1)
-        Path(f"{self.path}.json.part").write_text(text + "\n", encoding="utf-8")
+        part.write_text(text + "\n", encoding="utf-8")
 
     def _write_npz(self, stream: IO[bytes], vectors: np.ndarray[Any, Any]) -> None:
         np.savez_compressed(
@@ -218,7 +219,7 @@ class _Table(_Base):
         """Names, instructions cut: numpy gives each the room of the longest. JSON lines and Parquet have them whole."""
         return [name[:_NPZ_NAME] for name in self.names] if self.head["level"] == "instruction" else self.names
 
-    def _write_parquet(self, path: str, vectors: np.ndarray[Any, Any]) -> None:
+    def _write_parquet(self, part: Path, vectors: np.ndarray[Any, Any]) -> None:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
@@ -234,17 +235,7 @@ class _Table(_Base):
             columns[count] = [self.files[row]["counts"][count] for row in self.file_row]
         columns["vector"] = pa.FixedSizeListArray.from_arrays(values, vectors.shape[1])
         table = pa.table(columns).replace_schema_metadata({"mirenc": json.dumps(self.head)})
-        pq.write_table(table, path)
-
-
-def _deliver(*paths: str) -> None:
-    for path in paths:
-        os.replace(f"{path}.part", path)
-
-
-def _discard(*paths: str) -> None:
-    for path in paths:
-        Path(f"{path}.part").unlink(missing_ok=True)
+        pq.write_table(table, part)
 
 
 def _cannot_write(path: str, failure: OSError) -> IRFileError:

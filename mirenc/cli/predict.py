@@ -19,12 +19,11 @@ if TYPE_CHECKING:
 
 def predict(
     task: Annotated[
-        str,
-        typer.Argument(
-            metavar="TASK", help="device_mapping, thread_coarsening, or a .py file with a task.", show_default=False
-        ),
-    ],
-    inputs: common.Inputs,
+        str | None,
+        typer.Argument(metavar="TASK", help="device_mapping or thread_coarsening.", show_default=False),
+    ] = None,
+    inputs: common.OptionalInputs = None,
+    task_file: common.TaskFile = None,
     aux: Annotated[
         list[str] | None,
         typer.Option("--aux", "-a", help="Task features, as in --aux transfer=1048576,wgsize=128; may be repeated."),
@@ -47,16 +46,22 @@ def predict(
     """
     options = common.read_options(timeout, memory_limit, max_bytes, compiler, cflags)
     from mirenc.encoder import load
-    from mirenc.tasks import get_task
     from mirenc.tasks.predict import load_task_head
 
-    problem = get_task(task)
+    given_inputs = list(inputs or ())
+    if task_file is not None and task is not None:
+        # Where the task is a file of the user's, the first word is an input.
+        given_inputs.insert(0, task)
+        task = None
+    problem = common.named_task(task, task_file)
+    if not given_inputs:
+        raise typer.BadParameter("give the files to answer for, as in TASK kernel.cl", param_hint="INPUT")
     given = _pairs(",".join(aux or ()))
     values = problem.parse_aux(given)
     folder = _shipped(problem, variant) if head is None else head
     trained = load_task_head(folder, problem)
     encoder = load(trained.model if model is None else model, options=options)
-    files = common.expand(inputs)
+    files = common.expand(given_inputs)
     failures = common.Failures(len(files))
     with common.progress("predicting", len(files)) as advance:
         for name in files:

@@ -49,9 +49,9 @@ def train(
     from mirenc.tokenizer import train_tokenizer
 
     config = TokenizerConfig(vocab_size=vocab_size, max_length=max_length, normalisation=normalisation)
-    files = common.expand(inputs)
-    failures = common.Failures(len(files))
     # Each file votes once for a statement, so that one file's loops do not decide the vocabulary.
+    files = list(dict.fromkeys(common.expand(inputs)))
+    failures = common.Failures(len(files))
     texts = [text for found in _texts(files, normalisation, options, failures) for text in found]
     tokenizer = train_tokenizer(texts, config)
     tokenizer.save(output)
@@ -72,7 +72,7 @@ def report(
     from mirenc.tokenizer import IRTokenizer
 
     loaded = IRTokenizer.from_file(tokenizer)
-    files = common.expand(inputs)
+    files = list(dict.fromkeys(common.expand(inputs)))
     failures = common.Failures(len(files))
     texts = [text for found in _texts(files, loaded.config.normalisation, options, failures) for text in found]
     if texts:

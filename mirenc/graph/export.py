@@ -11,6 +11,7 @@ import numpy as np
 
 from mirenc.errors import GraphError, IRFileError, MissingExtraError
 from mirenc.graph.schema import Flow, NodeKind, ProgramGraph
+from mirenc.writing import Target
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SUFFIXES", "check_path", "save_graph", "to_data", "to_dot", "to_json", "to_networkx"]
 
-SUFFIXES = (".dot", ".json", ".npz", ".pt")
+SUFFIXES = (".dot", ".json", ".npz")
 _SHAPES = {NodeKind.INSTRUCTION: "box", NodeKind.VARIABLE: "ellipse", NodeKind.CONSTANT: "diamond"}
 _COLOURS = {Flow.CONTROL: "#345bc4", Flow.DATA: "#c43434", Flow.CALL: "#2a8a3a"}
 _LABEL_LENGTH = 48
@@ -133,6 +134,11 @@ def check_path(path: str | os.PathLike[str]) -> None:
         The folder does not exist, or a folder has the file's name.
     """
     suffix = Path(path).suffix
+    if suffix == ".pt":
+        raise GraphError(
+            f"graph output {os.fspath(path)!r}: .pt is a pickle, which runs code when it is read. Write .npz, or make "
+            "PyG's Data in Python: mirenc.graph.export.to_data(graph)"
+        )
     if suffix not in SUFFIXES:
         raise GraphError(
             f"graph output {os.fspath(path)!r}: unknown suffix {suffix!r}; available: {', '.join(SUFFIXES)}"
@@ -144,30 +150,25 @@ def check_path(path: str | os.PathLike[str]) -> None:
 
 
 def save_graph(graph: ProgramGraph, path: str | os.PathLike[str]) -> None:
-    """Write a graph; the suffix says how: ``.dot``, ``.json``, ``.npz`` (the arrays) or ``.pt`` (PyG ``Data``).
+    """Write a graph; the suffix says how: ``.dot``, ``.json`` or ``.npz`` (the arrays).
 
     Raises
     ------
-    As `check_path`; MissingExtraError for ``.pt`` without torch.
+    As `check_path`.
     """
     check_path(path)
-    part = Path(f"{os.fspath(path)}.part")
+    target = Target(path)
     try:
-        _write(graph, part, Path(path).suffix)
-        os.replace(part, path)
-    except (OSError, RuntimeError) as error:  # torch reports a full disk as RuntimeError
+        _write(graph, target.part, Path(path).suffix)
+        target.deliver()
+    except OSError as error:
         raise IRFileError(f"cannot write {os.fspath(path)}: {error}. Free some space or name another file") from None
     finally:
-        part.unlink(missing_ok=True)
+        target.discard()
 
 
 def _write(graph: ProgramGraph, part: Path, suffix: str) -> None:
-    if suffix == ".pt":
-        data = to_data(graph)
-        import torch
-
-        torch.save(data, part)
-    elif suffix == ".npz":
+    if suffix == ".npz":
         with part.open("wb") as stream:
             np.savez_compressed(
                 stream,

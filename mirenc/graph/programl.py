@@ -19,9 +19,11 @@ from typing import Any
 
 import numpy as np
 
-from mirenc.errors import GraphError, MissingExtraError, ToolchainError
+from mirenc.errors import GraphError, IRResourceError, MissingExtraError, ToolchainError
 from mirenc.graph.schema import Flow, NodeKind, ProgramGraph
+from mirenc.ir.llvm import DEFAULT_MEMORY_LIMIT
 from mirenc.ir.module import TextTable
+from mirenc.ir.process import memory_advice, run_limited, without_memory
 from mirenc.ir.statements import UNDEFINED_FUNCTION
 
 __all__ = ["DEFAULT_TIMEOUT", "build_programl", "find_programl"]
@@ -53,7 +55,13 @@ def find_programl() -> Path:
     )
 
 
-def build_programl(ir: str | bytes, *, name: str = "<string>", timeout: float = DEFAULT_TIMEOUT) -> ProgramGraph:
+def build_programl(
+    ir: str | bytes,
+    *,
+    name: str = "<string>",
+    timeout: float = DEFAULT_TIMEOUT,
+    memory_limit: int = DEFAULT_MEMORY_LIMIT,
+) -> ProgramGraph:
     """Build the graph of a module with ProGraML's released program.
 
     Parameters
@@ -63,6 +71,8 @@ def build_programl(ir: str | bytes, *, name: str = "<string>", timeout: float = 
     name : str
         Where it came from, for messages.
     timeout : float, seconds
+    memory_limit : int
+        Bytes of address space the program may use.
 
     Returns
     -------
@@ -77,12 +87,14 @@ def build_programl(ir: str | bytes, *, name: str = "<string>", timeout: float = 
         The programl wheel is not installed.
     ToolchainError
         The program cannot be started: a shared library is missing, or the machine is another one.
+    IRResourceError
+        The program ran out of memory.
     GraphError
         LLVM 10 refuses the IR (its line and column are kept), or the program died or took too long.
     """
     data = ir.encode("utf-8", "surrogateescape") if isinstance(ir, str) else ir
     try:
-        answer = json.loads(_run(data, name, timeout))
+        answer = json.loads(_run(data, name, timeout, memory_limit))
         return _graph(answer)
     except (KeyError, ValueError) as error:
         if isinstance(error, GraphError):
@@ -92,17 +104,12 @@ def build_programl(ir: str | bytes, *, name: str = "<string>", timeout: float = 
         ) from error
 
 
-def _run(data: bytes, name: str, timeout: float) -> bytes:
+def _run(data: bytes, name: str, timeout: float, memory_limit: int) -> bytes:
     """What the program writes to standard output: a graph as JSON."""
     program = find_programl()
+    command = [str(program), "--stdout_fmt=json", "-"]
     try:
-        done = subprocess.run(
-            [str(program), "--stdout_fmt=json", "-"],
-            input=data,
-            capture_output=True,
-            timeout=timeout,
-            check=False,
-        )
+        done = run_limited(command, timeout=timeout, memory_limit=memory_limit, data=data)
     except subprocess.TimeoutExpired:
         raise GraphError(
             f"{name}: llvm2graph-10 did not finish within {timeout:g} s. Raise timeout=, or use the backend 'native'"
@@ -112,7 +119,9 @@ def _run(data: bytes, name: str, timeout: float) -> bytes:
             f"{program} cannot be started ({error.strerror}); it is a program for x86-64 Linux. "
             "Use the backend 'native'"
         ) from None
-    words = _LOG_HEAD.sub("", done.stderr.decode("utf-8", "replace")).strip()
+    words = _LOG_HEAD.sub("", done.words).strip()
+    if done.code and without_memory(words):
+        raise IRResourceError(f"{name}: llvm2graph-10 ran out of memory {memory_advice(memory_limit)}")
     if missing := _MISSING_LIBRARY.search(words):
         tinfo = missing[1].startswith("libtinfo.")
         remedy = "Debian package libtinfo5 (`apt-get install libtinfo5`)" if tinfo else "package"
@@ -120,16 +129,16 @@ def _run(data: bytes, name: str, timeout: float) -> bytes:
             f"llvm2graph-10 cannot be started: the shared library {missing[1]} is missing. "
             f"Install the {remedy} that holds it, or use the backend 'native'"
         )
-    if done.returncode < 0:
-        what = signal.Signals(-done.returncode).name
+    if done.code < 0:
+        what = signal.Signals(-done.code).name
         raise GraphError(
             f"{name}: llvm2graph-10 died of {what} on this module"
             + (f": {words.splitlines()[0]}" if words else "")
             + ". Use the backend 'native'"
         )
-    if done.returncode or not done.stdout:
+    if done.code or not done.output:
         raise GraphError(_refusal(words, name))
-    return done.stdout
+    return done.output
 
 
 def _refusal(words: str, name: str) -> str:

@@ -11,7 +11,6 @@ import importlib.util
 import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -21,6 +20,8 @@ from pathlib import Path
 from mirenc.errors import CompileError, IRResourceError, ToolchainError
 from mirenc.ir.dialect import Dialect
 from mirenc.ir.files import check_file
+from mirenc.ir.llvm import DEFAULT_MEMORY_LIMIT
+from mirenc.ir.process import memory_advice, run_limited, without_memory
 
 __all__ = ["assemble_old_text", "compile_source", "find_compiler"]
 
@@ -77,7 +78,9 @@ def find_compiler(language: str, compiler: str | None = None) -> list[str]:
     )
 
 
-def assemble_old_text(text: bytes, *, timeout: float | None = None) -> bytes | None:
+def assemble_old_text(
+    text: bytes, *, timeout: float | None = None, memory_limit: int = DEFAULT_MEMORY_LIMIT
+) -> bytes | None:
     """Bitcode of text that only an older LLVM reads, by an older clang on PATH; None if there is none that can.
 
     LLVM upgrades old bitcode in full, old text only in part (constant expressions it dropped, asm goto).
@@ -89,11 +92,11 @@ def assemble_old_text(text: bytes, *, timeout: float | None = None) -> bytes | N
         command = [name, "-x", "ir", "-c", "-emit-llvm", "-Xclang", "-disable-llvm-passes", "-w", "-o", "-", "-"]
         limit = _DEFAULT_TIMEOUT if timeout is None else timeout
         try:
-            done = subprocess.run(command, input=text, capture_output=True, timeout=limit, check=False)
+            done = run_limited(command, timeout=limit, memory_limit=memory_limit, data=text)
         except subprocess.TimeoutExpired:
             return None
-        if done.returncode == 0 and done.stdout:
-            return done.stdout
+        if done.code == 0 and done.output:
+            return done.output
     return None
 
 
@@ -105,10 +108,13 @@ def compile_source(
     cflags: Sequence[str] = (),
     dialect: Dialect | None = None,
     timeout: float | None = None,
+    memory_limit: int = DEFAULT_MEMORY_LIMIT,
 ) -> bytes:
     """IR text of one source file: ``-O2``, then the language's flags (mirenc's or a dialect's), then ``cflags``.
 
     clang takes the last of ``-O``, ``-x``, ``-target`` and ``-cl-std``, so what the user says wins.
+
+    Each process of the compiler may take ``memory_limit`` bytes of address space.
 
     Raises
     ------
@@ -133,7 +139,7 @@ def compile_source(
         # A file, because zig cc writes `-o -` to a file named "-"; last, so that it wins over an -o of the user's.
         output = Path(folder, "output.ll")
         try:
-            code, words = _run([*command, "-o", str(output)], limit)
+            done = run_limited([*command, "-o", str(output)], timeout=limit, memory_limit=memory_limit)
         except subprocess.TimeoutExpired:
             raise IRResourceError(
                 f"{name}: the compiler did not finish within {limit:g} s. "
@@ -144,9 +150,12 @@ def compile_source(
                 f"{name}: {who} cannot be started: {error.strerror}. Give the path of a clang with --compiler"
             ) from None
         data = output.read_bytes() if output.is_file() else b""
-    if code != 0:
+    words = done.words
+    if done.code != 0 and without_memory(words):
+        raise IRResourceError(f"{name}: {who} ran out of memory {memory_advice(memory_limit)}")
+    if done.code != 0:
         found = re.search(r"^(?:.*?:(\d+):(\d+): )?(?:fatal )?error: .*$", words, re.MULTILINE)
-        first = found[0] if found else (words.splitlines() or [f"no reason given (exit {code})"])[-1]
+        first = found[0] if found else (words.splitlines() or [f"no reason given (exit {done.code})"])[-1]
         example = _CFLAGS_EXAMPLE.get(language, "--cflags=-Iinclude")
         raise CompileError(
             f"{name}: {who} refuses it: {first}. Mend it, or give flags it needs, as in {example}", diagnostic=words
@@ -157,22 +166,3 @@ def compile_source(
             diagnostic=words,
         )
     return data
-
-
-def _run(command: list[str], limit: float) -> tuple[int, str]:
-    """Exit code and words of a compiler, ended with all it started when it takes too long or the user interrupts."""
-    with subprocess.Popen(
-        command,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-    ) as process:
-        try:
-            _, words = process.communicate(timeout=limit)
-        except BaseException:
-            if hasattr(os, "killpg"):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.kill()
-            raise
-    return process.returncode, words.decode("utf-8", "replace").strip()

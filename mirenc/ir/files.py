@@ -7,6 +7,7 @@ import gzip
 import io
 import lzma
 import os
+import shlex
 import sys
 import zlib
 from collections.abc import Callable, Iterator
@@ -21,9 +22,11 @@ __all__ = [
     "COMPRESSIONS",
     "DEFAULT_MAX_BYTES",
     "IR_SUFFIXES",
+    "LARGEST_SIZE",
     "SOURCE_LANGUAGES",
     "InputBytes",
     "check_file",
+    "command_for",
     "find_inputs",
     "folder_error",
     "language_of",
@@ -31,6 +34,7 @@ __all__ = [
 ]
 
 DEFAULT_MAX_BYTES = 64 * 2**20
+LARGEST_SIZE = 2**60  # bytes: the system takes sizes of 63 bits
 IR_SUFFIXES = (".ll", ".bc")
 COMPRESSIONS = (".gz", ".xz", ".zst")
 SOURCE_LANGUAGES = {
@@ -42,6 +46,18 @@ SOURCE_LANGUAGES = {
     ".C": "c++",
     ".cl": "cl",
     ".cu": "cuda",
+}
+# Languages that mirenc does not compile: suffixes, name, and the command that turns {source} into {ir}.
+_FORTRAN = ("Fortran", "flang -S -emit-llvm -O2 {source} -o {ir}")
+_OTHER_SOURCES = {
+    ".rs": ("Rust", "rustc --emit=llvm-ir --crate-type=lib -O {source} -o {ir}"),
+    **dict.fromkeys((".f", ".for", ".f90", ".f95", ".f03", ".f08", ".f18"), _FORTRAN),
+    ".swift": ("Swift", "swiftc -emit-ir -O {source} -o {ir}"),
+    ".zig": ("Zig", "zig build-obj -O ReleaseFast -fno-emit-bin -femit-llvm-ir={ir} {source}"),
+    ".go": ("Go", "tinygo build -o {ir} {source}"),
+    ".d": ("D", "ldc2 -O2 --output-ll -of={ir} {source}"),
+    ".m": ("Objective-C", "clang -S -emit-llvm -O2 {source} -o {ir}"),
+    ".mm": ("Objective-C++", "clang++ -S -emit-llvm -O2 {source} -o {ir}"),
 }
 _PART = 1 << 20  # bytes read at once
 # Four bytes of zstd can stand for 128 KiB, so that many more than the limit are in memory at most.
@@ -79,6 +95,15 @@ class InputBytes:
 def language_of(path: str | os.PathLike[str]) -> str | None:
     """Source language a file's name says, as clang's ``-x`` wants it; None for IR."""
     return SOURCE_LANGUAGES.get(Path(path).suffix)
+
+
+def command_for(path: str | os.PathLike[str]) -> tuple[str, str] | None:
+    """Language of a source that mirenc does not compile, and the command that makes IR of it; None for other names."""
+    language, command = _OTHER_SOURCES.get(Path(path).suffix.lower(), ("", ""))
+    if not language:
+        return None
+    source, ir = (shlex.quote(os.fspath(each)) for each in (path, Path(path).with_suffix(".ll").name))
+    return language, command.format(source=source, ir=ir)
 
 
 def _is_ir_name(path: Path) -> bool:

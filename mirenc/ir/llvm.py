@@ -21,7 +21,8 @@ from pathlib import Path
 from typing import IO
 
 from mirenc.errors import IRParseError, IRResourceError, MirencError
-from mirenc.ir.worker import HEADER
+from mirenc.ir.process import LONGEST_TIMEOUT, memory_advice, memory_allowed, without_memory
+from mirenc.ir.worker import HEADER, NOT_STARTED
 
 __all__ = ["DEFAULT_MEMORY_LIMIT", "DEFAULT_TIMEOUT", "LLVMWorker", "default_worker"]
 
@@ -40,7 +41,7 @@ class LLVMWorker:
     timeout : float
         Seconds allowed for one module.
     memory_limit : int
-        Bytes of address space the child may use.
+        Bytes of address space the child may use; less where this process itself is limited to less.
     """
 
     def __init__(self, *, timeout: float = DEFAULT_TIMEOUT, memory_limit: int = DEFAULT_MEMORY_LIMIT) -> None:
@@ -55,6 +56,13 @@ class LLVMWorker:
         with self._lock:
             self._start()
 
+    def limit_memory(self, limit: int) -> None:
+        """Set another memory limit; a child that runs with the old one is replaced."""
+        with self._lock:
+            if limit != self.memory_limit:
+                self.close()
+                self.memory_limit = limit
+
     def _start(self) -> subprocess.Popen[bytes]:
         if self._process is not None and self._process.poll() is None:
             return self._process
@@ -66,7 +74,7 @@ class LLVMWorker:
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the process
         self._process = subprocess.Popen(
             # -I -S: neither the user's environment nor site-packages' .pth files are worth their start-up time.
-            [sys.executable, "-I", "-S", worker, parent, str(self.memory_limit)],
+            [sys.executable, "-I", "-S", worker, parent, str(memory_allowed(self.memory_limit))],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._stderr,
@@ -107,13 +115,10 @@ class LLVMWorker:
         return self._request(b"d", "\n".join(names).encode("utf-8"), None)[1].split("\n")
 
     def _out_of_memory(self) -> IRResourceError:
-        return IRResourceError(
-            f"LLVM ran out of memory (limit {self.memory_limit / 2**20:.0f} MiB). "
-            "Raise the limit with --memory-limit (Python: memory_limit=)"
-        )
+        return IRResourceError(f"LLVM ran out of memory {memory_advice(self.memory_limit)}")
 
     def _request(self, kind: bytes, data: bytes, timeout: float | None) -> tuple[bytes, str]:
-        limit = self.timeout if timeout is None else timeout
+        limit = min(self.timeout if timeout is None else timeout, LONGEST_TIMEOUT)
         with self._lock:
             process = self._start()
             try:
@@ -168,8 +173,13 @@ class LLVMWorker:
             self._stderr.seek(0)
             words = self._stderr.read().decode("utf-8", "replace").strip()
         self.close()
-        if "bad_alloc" in words or "MemoryError" in words or "out of memory" in words.lower() or code == _NOT_LOADED:
+        if without_memory(words) or code == _NOT_LOADED:
             return self._out_of_memory()
+        if code == NOT_STARTED:
+            reason = (words.splitlines() or ["no reason given"])[-1].removesuffix(".")
+            return IRResourceError(
+                f"LLVM cannot be started: {reason}. Type: pip install --force-reinstall --no-deps llvmlite"
+            )
         if code == -signal.SIGKILL:
             return IRResourceError(
                 "LLVM's process was killed, most likely by the system for want of memory. "

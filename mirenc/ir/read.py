@@ -6,11 +6,11 @@ import contextlib
 import os
 from dataclasses import dataclass
 
-from mirenc.errors import IRParseError, MirencError, NoFunctionBodyError
+from mirenc.errors import ConfigError, IRParseError, MirencError, NoFunctionBodyError
 from mirenc.ir import old_text
 from mirenc.ir.compile import assemble_old_text, compile_source
 from mirenc.ir.dialect import Dialect
-from mirenc.ir.files import DEFAULT_MAX_BYTES, InputBytes, kind_of, language_of, read_input
+from mirenc.ir.files import DEFAULT_MAX_BYTES, LARGEST_SIZE, InputBytes, command_for, kind_of, language_of, read_input
 from mirenc.ir.llvm import LLVMWorker, default_worker
 from mirenc.ir.module import IRModule
 from mirenc.ir.reader import read_canonical
@@ -28,6 +28,8 @@ class ReadOptions:
         Largest input, after decompression.
     timeout : float or None
         Seconds LLVM (or the compiler) may take for one input; None: the worker's default.
+    memory_limit : int or None
+        Bytes of address space LLVM, and each process of a compiler, may use; None: the worker's.
     compiler : str or None
         clang to compile sources with; None: the first found.
     cflags : tuple of str
@@ -39,9 +41,24 @@ class ReadOptions:
 
     max_bytes: int = DEFAULT_MAX_BYTES
     timeout: float | None = None
+    memory_limit: int | None = None
     compiler: str | None = None
     cflags: tuple[str, ...] = ()
     dialect: Dialect | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse limits that are none.
+
+        Raises
+        ------
+        ConfigError
+        """
+        if self.timeout is not None and not self.timeout > 0:  # so written, NaN is refused, too
+            raise ConfigError(f"timeout is {self.timeout!r}; allowed: seconds above 0, or None for the default")
+        for name in ("memory_limit", "max_bytes"):
+            value = getattr(self, name)
+            if value is not None and not 1 <= value <= LARGEST_SIZE:
+                raise ConfigError(f"{name} is {value!r}; allowed: 1 to 2**60 bytes")
 
 
 def start_reader(*, memory_limit: int | None = None) -> None:
@@ -53,9 +70,8 @@ def start_reader(*, memory_limit: int | None = None) -> None:
         Bytes of address space LLVM may use; a running process with another limit is replaced.
     """
     worker = default_worker()
-    if memory_limit is not None and memory_limit != worker.memory_limit:
-        worker.close()
-        worker.memory_limit = memory_limit
+    if memory_limit is not None:
+        worker.limit_memory(memory_limit)
     worker.start()
 
 
@@ -88,6 +104,7 @@ def read_ir(
     ['saxpy']
     """
     options = options or ReadOptions()
+    worker = _worker(options, worker)
     language = language_of(path)
     if language is not None:
         data = compile_source(
@@ -97,6 +114,7 @@ def read_ir(
             cflags=options.cflags,
             dialect=options.dialect,
             timeout=options.timeout,
+            memory_limit=worker.memory_limit,
         )
         given = InputBytes(os.fspath(path), data, "text")
     else:
@@ -118,11 +136,19 @@ def parse_ir(
     As `read_ir`.
     """
     data = text.encode("utf-8", "surrogateescape") if isinstance(text, str) else bytes(text)
-    return _read(InputBytes(name, data, kind_of(name, data)), options or ReadOptions(), worker)
+    options = options or ReadOptions()
+    return _read(InputBytes(name, data, kind_of(name, data)), options, _worker(options, worker))
 
 
-def _read(given: InputBytes, options: ReadOptions, worker: LLVMWorker | None) -> IRModule:
+def _worker(options: ReadOptions, worker: LLVMWorker | None) -> LLVMWorker:
+    """The process to use, with the memory limit that is asked for."""
     worker = worker or default_worker()
+    if options.memory_limit is not None:
+        worker.limit_memory(options.memory_limit)
+    return worker
+
+
+def _read(given: InputBytes, options: ReadOptions, worker: LLVMWorker) -> IRModule:
     try:
         canonical = _canonicalise(given, options, worker)
         module = read_canonical(canonical, name=given.name, demangle=worker.demangle)
@@ -156,9 +182,15 @@ def _canonicalise(given: InputBytes, options: ReadOptions, worker: LLVMWorker) -
                 )
             except IRParseError as second:
                 refusal = second
-        if old_text.is_ir(text) and (old := assemble_old_text(given.data, timeout=options.timeout)) is not None:
+        old = None
+        if old_text.is_ir(text):
+            old = assemble_old_text(given.data, timeout=options.timeout, memory_limit=worker.memory_limit)
+        if old is not None:
             with contextlib.suppress(IRParseError):  # the first refusal says more: it has a place
                 return worker.canonicalise(old, bitcode=True, timeout=options.timeout)
+        if (other := command_for(given.name)) is not None and not old_text.is_ir(text):
+            language, command = other
+            raise IRParseError(f"is {language} source, which mirenc does not compile. Type: {command}") from None
         advice = old_text.explain(text, refusal.diagnostic) or (
             "If it is IR, check it with `opt -passes=verify`; if it is source, name it .c, .cpp, .cl or .cu"
         )

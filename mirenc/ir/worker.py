@@ -13,6 +13,7 @@ response  1 byte status (``0`` done, ``p`` parse error, ``v`` verifier error, ``
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import re
@@ -21,6 +22,7 @@ import sys
 from typing import IO, Any
 
 HEADER = struct.Struct("<cQ")
+NOT_STARTED = 125  # exit code: LLVM itself could not be loaded, whatever the request
 _NON_ASCII = re.compile(rb"[\x80-\xff]")
 
 
@@ -29,8 +31,10 @@ def _limit_memory(limit: int) -> None:
         import resource
     except ImportError:  # not a POSIX system: the time limit alone protects the caller
         return
-    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    # A system that knows no such limit refuses it; the parent has seen to it that it is not above its own.
+    with contextlib.suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
 
 
 def _decode(payload: bytes) -> str:
@@ -112,8 +116,12 @@ def main() -> None:
     """Answer requests until the parent closes the pipe."""
     llvmlite_parent, memory_limit = sys.argv[1], int(sys.argv[2])
     sys.path.insert(0, llvmlite_parent)
-    import llvmlite.binding as llvm
-
+    try:
+        import llvmlite.binding as llvm
+    # A damaged installation fails in many ways.
+    except (AttributeError, ImportError, MemoryError, OSError, RuntimeError, ValueError) as error:
+        print(f"{type(error).__name__}: {error}", file=sys.stderr, flush=True)
+        os._exit(NOT_STARTED)
     _limit_memory(memory_limit)
     demangle = _Demangler()
     # LLVM may print to descriptor 1; only frames may travel there.

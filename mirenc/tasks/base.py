@@ -182,29 +182,31 @@ def list_tasks() -> list[str]:
 
 
 def get_task(name: str | os.PathLike[str]) -> Task:
-    """A shipped task by name, or a task of your own by the path of its ``.py`` file.
+    """A shipped task by its name, or a task of your own by a `Path` of its file.
+
+    A string is a name and nothing else, because names come from anywhere, a head's folder for one. A `Path` is a file,
+    which is executed: `load_task_file`.
 
     Raises
     ------
     TaskError
         Unknown name; a file without exactly one task.
     """
-    name = os.fspath(name)
-    if name.endswith(".py"):
+    if isinstance(name, os.PathLike):
         return load_task_file(name)
     if name not in _REGISTRY:
         close = difflib.get_close_matches(name, _REGISTRY, n=1)
         meant = f" Did you mean {close[0]!r}?" if close else ""
         raise TaskError(
             f"unknown task {name!r}; available: {', '.join(list_tasks())}.{meant} "
-            "A task of your own is given by its .py file"
+            "A task of your own is a file, which is executed: --task-file FILE.py (Python: mirenc.tasks.load_task_file)"
         )
     module, _, attribute = _REGISTRY[name].partition(":")
     task: Task = getattr(importlib.import_module(module), attribute)()
     return task
 
 
-def load_task_file(path: str | Path) -> Task:
+def load_task_file(path: str | os.PathLike[str]) -> Task:
     """The task that a Python file defines. The file is executed: only load what you trust.
 
     Raises

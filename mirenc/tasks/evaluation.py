@@ -52,7 +52,7 @@ def evaluate(
     Parameters
     ----------
     task : Task or str
-        A task, its name, or the path of a ``.py`` file that defines one.
+        A task, its name, or the `Path` of a file that defines one, which is executed.
     data : path or TaskData, optional
         Where the data sets are; ``MIRENC_DATA`` or the download folder if left out. Or the samples themselves, such as
         `TaskData.subset` of those that `Task.load` gave.

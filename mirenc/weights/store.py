@@ -102,7 +102,7 @@ def _sha256(path: Path) -> str:
 
 
 def load_files(name_or_dir: str | os.PathLike[str] | None = None) -> ModelFiles:
-    """Load a model.
+    """Load a model; its configuration, tokenizer and weights are compared with SHA256SUMS where the folder has them.
 
     Raises
     ------
@@ -137,9 +137,10 @@ def load_files(name_or_dir: str | os.PathLike[str] | None = None) -> ModelFiles:
         raise ModelError(f"{folder}: config.json is no model configuration: {error}") from None
     tokenizer = IRTokenizer.from_json(tokenizer_data.decode("utf-8", "replace"), where=f"{folder}/tokenizer.json")
     _check_parts(folder, config, tokenizer, stored)
-    digest = hashlib.sha256(
-        b"".join(hashlib.sha256(data).digest() for data in (config_data, tokenizer_data, weight_data))
-    ).hexdigest()
+    # The digest needs these sums anyway, so comparing them costs nothing: it is done with every load.
+    sums = [hashlib.sha256(data) for data in (config_data, tokenizer_data, weight_data)]
+    _check_sums(folder, dict(zip(_REQUIRED, (each.hexdigest() for each in sums), strict=True)))
+    digest = hashlib.sha256(b"".join(each.digest() for each in sums)).hexdigest()
     weights = {name: np.asarray(array, dtype=np.float32) for name, array in stored.items()}
     return ModelFiles(values["name"], config, tokenizer, weights, digest, folder)
 
@@ -227,24 +228,40 @@ def verify_files(name_or_dir: str | os.PathLike[str] | None = None) -> list[str]
         No checksums, or files that are missing or differ.
     """
     folder = find_model(name_or_dir)
-    sums = folder / _SUMS
-    if not sums.is_file():
+    released = _released(folder)
+    if released is None:
         raise ModelError(f"{folder}: no {_SUMS}, so nothing to verify against")
-    checked: list[str] = []
-    for line in sums.read_text(encoding="utf-8", errors="replace").splitlines():
-        expected, _, name = line.partition("  ")
-        path = folder / name
-        if not path.is_file():
+    for name in released:
+        if not (folder / name).is_file():
             raise ModelError(f"{folder}: {name} is missing. Install the model again")
-        found = _sha256(path)
-        if found != expected:
+    _check_sums(folder, {name: _sha256(folder / name) for name in released})
+    return list(released)
+
+
+def _released(folder: Path) -> dict[str, str] | None:
+    """File -> sha256 as SHA256SUMS has them; None where there is none."""
+    try:
+        text = (folder / _SUMS).read_text(encoding="utf-8", errors="replace")
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise ModelError(f"{folder}: {_SUMS} cannot be read: {error.strerror}. Check its permissions") from None
+    return {name: expected for expected, _, name in (line.partition("  ") for line in text.splitlines())}
+
+
+def _check_sums(folder: Path, found: dict[str, str]) -> None:
+    """Refuse files that are not those of SHA256SUMS; a folder without it, one of your own, is not checked."""
+    released = _released(folder)
+    if released is None:
+        return
+    for name, value in found.items():
+        expected = released.get(name, value)
+        if value != expected:
             raise ModelError(
                 f"{folder}: {name} is not the file that was released "
-                f"(sha256 {found[:12]}..., expected {expected[:12]}...). "
-                "Install the model again"
+                f"(sha256 {value[:12]}..., expected {expected[:12]}...). "
+                "Install the model again; a change of your own is sealed by mirenc.weights.seal(folder)"
             )
-        checked.append(name)
-    unlisted = [name for name in _REQUIRED if name not in checked]
+    unlisted = [name for name in _REQUIRED if name not in released]
     if unlisted:
         raise ModelError(f"{folder}: {_SUMS} does not list {', '.join(unlisted)}. Install the model again")
-    return checked

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import gzip
+import importlib.machinery
+import importlib.util
 import json
 import lzma
 import os
@@ -21,10 +24,10 @@ import zstandard
 from command_line import Result, Run
 
 from mirenc.encoder import Encoder
-from mirenc.errors import MirencError
+from mirenc.errors import ConfigError, IRResourceError, MirencError
+from mirenc.ir import ReadOptions, read_ir
 from mirenc.ir import compile as compiling
-from mirenc.ir import read_ir
-from mirenc.ir.llvm import default_worker
+from mirenc.ir.llvm import LLVMWorker, default_worker
 
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
 BROKEN = FIXTURES / "broken"
@@ -222,6 +225,66 @@ def test_the_memory_limit(embed: Run, ir: Path) -> None:
 
 
 @POSIX
+@pytest.mark.parametrize("kind", ["-v", "-Sv"], ids=["hard", "soft"])
+def test_a_limit_of_the_system_below_ours(spawn: Run, model_dir: Path, ir: Path, kind: str) -> None:
+    words = ("embed", "--no-cache", "--model", model_dir)
+    limited = f'ulimit {kind} 3000000; "$@"'
+    spawn(*words, ir, shell=limited).ok()
+    result = spawn(*words, BROKEN / "exhausts_memory.bc", shell=limited)
+    result.failed("LLVM ran out of memory (limit 2930 MiB, set by `ulimit -v`). Raise that limit")
+    # A smaller one of the user's own is not the system's.
+    result = spawn(*words, "--memory-limit", "300M", BROKEN / "exhausts_memory.bc", shell=limited)
+    result.failed("LLVM ran out of memory (limit 300 MiB). Raise the limit with --memory-limit")
+
+
+@POSIX
+def test_an_llvm_that_cannot_be_started_is_not_the_file_s_fault(ir: Path, tmp_path: Path, monkeypatch) -> None:
+    broken = tmp_path / "llvmlite"
+    broken.mkdir()
+    (broken / "__init__.py").write_text("raise OSError('Could not find/load shared object file')\n", encoding="utf-8")
+    spec = importlib.machinery.ModuleSpec("llvmlite", None, origin=str(broken / "__init__.py"))
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: spec)
+    with (
+        contextlib.closing(LLVMWorker()) as worker,
+        pytest.raises(IRResourceError, match=r"LLVM cannot be started: OSError: Could not find.*pip install"),
+    ):
+        read_ir(ir, worker=worker)
+
+
+@pytest.mark.parametrize("seconds", ["1e10", "1e300", "inf"])
+def test_a_time_limit_of_centuries(embed: Run, ir: Path, source: Path, seconds: str) -> None:
+    embed("--timeout", seconds, ir).ok()
+    with contextlib.closing(LLVMWorker(timeout=float(seconds))) as worker:
+        read_ir(ir, worker=worker)
+    if any(map(shutil.which, compiling._NAMES)):
+        embed("--timeout", seconds, source).ok()
+
+
+@pytest.mark.parametrize(
+    ("limits", "message"),
+    [
+        ({"timeout": 0}, "timeout is 0; allowed: seconds above 0"),
+        ({"timeout": float("nan")}, "timeout is nan"),
+        ({"timeout": -1.0}, "timeout is -1.0"),
+        ({"memory_limit": 0}, "memory_limit is 0; allowed: 1 to"),
+        ({"memory_limit": 2**63}, "memory_limit is 9223372036854775808"),
+        ({"max_bytes": -1}, "max_bytes is -1"),
+    ],
+)
+def test_limits_that_are_none(limits: dict[str, float], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        ReadOptions(**limits)
+
+
+@POSIX
+def test_the_memory_limit_in_python(ir: Path) -> None:
+    with contextlib.closing(LLVMWorker()) as worker:
+        read_ir(ir, worker=worker)
+        with pytest.raises(IRResourceError, match=r"limit 300 MiB.*memory_limit="):
+            read_ir(BROKEN / "exhausts_memory.bc", options=ReadOptions(memory_limit=300 * 2**20), worker=worker)
+
+
+@POSIX
 def test_a_killed_llvm_costs_one_file(embed: Run, ir: Path) -> None:
     worker = default_worker()
     worker.start()
@@ -320,6 +383,21 @@ def test_a_disk_that_fills_up(
 
 @POSIX
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
+def test_a_full_disk_ends_the_run_with_one_error(embed: Run, ir: Path, tmp_path: Path) -> None:
+    output = tmp_path / "x.jsonl"
+    output.symlink_to("/dev/full")
+    files = ["none.ll", *[ir] * 30]
+    result = embed("--level", "instruction", "-o", output, *files)
+    assert (result.code, result.out) == (1, "")
+    missing, full = result.error_lines
+    assert missing.startswith("mirenc: warning: none.ll: ")
+    assert full.startswith(f"mirenc: error: cannot write {output}: No space left on device. Free some space")
+    assert output.is_symlink()
+    assert not Path("/dev/full").is_file()
+
+
+@POSIX
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
 @pytest.mark.parametrize("verb", ["embed", "graph", "models show", "--help"])
 def test_a_full_standard_output(spawn: Run, model_dir: Path, ir: Path, verb: str) -> None:
     words = {"embed": ["--model", model_dir, ir], "graph": [ir], "models show": [model_dir], "--help": []}
@@ -343,6 +421,9 @@ def test_closed_streams(spawn: Run, model_dir: Path, ir: Path, tmp_path: Path) -
     assert result.code == 0
     assert np.load(tmp_path / "x.npy").shape == (1, 48)
     spawn("embed", "--model", model_dir, "-", shell='"$@" <&-').failed("<stdin>: is empty")
+    # What was asked for would be lost.
+    for verb in (words, ("graph", ir), ("models", "list"), ("--help",)):
+        spawn(*verb, shell='"$@" >&-').failed("output: standard output is closed. Name a file with -o")
 
 
 @pytest.mark.parametrize("suffix", ["npy", "npz", "jsonl", "parquet"])
@@ -457,6 +538,37 @@ def test_opencl_and_cuda_device_code(embed: Run) -> None:
     assert embed(sources / "vectors.cl").ok().out
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "wanted"),
+    [
+        ("a.rs", "fn f() {}\n", "is Rust source, which mirenc does not compile. Type: rustc --emit=llvm-ir "),
+        (
+            "a.f90",
+            "subroutine f\nend\n",
+            "is Fortran source, which mirenc does not compile. Type: flang -S -emit-llvm ",
+        ),
+        ("a.F90", "subroutine f\nend\n", "flang -S -emit-llvm -O2 a.F90 -o a.ll"),
+        ("my file.swift", "func f() {}\n", "swiftc -emit-ir -O 'my file.swift' -o 'my file.ll'"),
+        ("a.zig", "export fn f() void {}\n", "zig build-obj -O ReleaseFast -fno-emit-bin -femit-llvm-ir=a.ll a.zig"),
+        ("a.go", "package main\n", "tinygo build -o a.ll a.go"),
+        ("a.d", "void f() {}\n", "ldc2 -O2 --output-ll -of=a.ll a.d"),
+        ("a.m", "@interface A\n@end\n", "is Objective-C source"),
+    ],
+)
+def test_a_source_of_another_language_gets_its_command(
+    embed: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, text: str, wanted: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path(name).write_text(text, encoding="utf-8")
+    assert embed(name).failed(f"mirenc: error: {name}: is ", wanted)
+
+
+def test_ir_may_have_any_name(embed: Run, ir: Path, tmp_path: Path) -> None:
+    embed(shutil.copy(ir, tmp_path / "a.rs")).ok()
+    (tmp_path / "b.rs").write_text("define i32 @f() {\n  ret i32 %x\n}\n", encoding="utf-8")
+    embed(tmp_path / "b.rs").failed("b.rs: line 2, column 11: use of undefined value '%x'")
+
+
 def test_no_compiler(embed: Run, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "bin").mkdir()
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
@@ -496,6 +608,29 @@ def test_compilers_that_are_none(embed: Run, source: Path, tmp_path: Path) -> No
     embed("--compiler", fails, source).failed(f"{fails} refuses it: no reason given (exit 3)")
     garbage = script(tmp_path / "garbage", "\0\1\2")
     embed("--compiler", garbage, source).failed(f"{garbage} cannot be started: {os.strerror(errno.ENOEXEC)}")
+
+
+@POSIX
+def test_a_compiler_gets_the_memory_limit_too(embed: Run, source: Path, tmp_path: Path) -> None:
+    asks = script(tmp_path / "asks", '#!/bin/sh\necho "error: $(ulimit -v) KiB" >&2\nexit 1\n')
+    embed("--compiler", asks, source).failed("error: 8388608 KiB")
+    starved = script(tmp_path / "starved", "#!/bin/sh\necho 'LLVM ERROR: out of memory' >&2\nexit 1\n")
+    embed("--compiler", starved, source).failed(f"{starved} ran out of memory (limit 8192 MiB). Raise the limit with")
+    embed("--compiler", asks, "--memory-limit", "2G", source).failed("error: 2097152 KiB")
+
+
+@HAS_COMPILER
+def test_a_source_that_takes_all_memory(embed: Run, tmp_path: Path) -> None:
+    path = tmp_path / "bomb.c"
+    path.write_text("int a[1 << 28] = {[(1 << 28) - 1] = 3};\nint f(void) { return a[3]; }\n", encoding="utf-8")
+    embed("--memory-limit", "700M", path).failed(f"{path}: ", "ran out of memory (limit 700 MiB)")
+
+
+@HAS_COMPILER
+def test_a_source_about_memory_is_not_taken_for_one_that_ran_out(embed: Run, tmp_path: Path) -> None:
+    path = tmp_path / "words.c"
+    path.write_text("#error out of memory\n", encoding="utf-8")
+    embed(path).failed("words.c:1:2: error: out of memory. Mend it")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")

@@ -207,12 +207,35 @@ def files_of(result: Result) -> list[str]:
     return [row["file"] for row in rows(result.ok().out)]
 
 
-def test_a_file_given_twice_is_embedded_once(run: Run, model_dir: Path, folder: Path) -> None:
-    small = folder / "sub" / "small.ll"
-    assert files_of(run("embed", "--no-cache", "--model", model_dir, small, folder, small)) == [
-        str(small),
-        str(folder / "functions.ll"),
-    ]
+def test_each_argument_has_its_row_in_their_order(run: Run, model_dir: Path, folder: Path, tmp_path: Path) -> None:
+    small, functions = folder / "sub" / "small.ll", folder / "functions.ll"
+    words = ("embed", "--no-cache", "--model", model_dir, small, folder, small, functions)
+    wanted = [str(path) for path in (small, functions, small, small, functions)]
+    assert files_of(run(*words)) == wanted
+    run(*words, "-o", tmp_path / "x.npy").ok()
+    vectors = np.load(tmp_path / "x.npy")
+    meta = json.loads((tmp_path / "x.npy.json").read_text())
+    assert [meta["files"][row]["file"] for row in meta["file_row"]] == wanted
+    for row, like in ((2, 0), (3, 0), (4, 1)):
+        np.testing.assert_array_equal(vectors[row], vectors[like])
+    run("embed", "--model", model_dir, "-", "-").refused("standard input can be read once")
+
+
+@pytest.mark.parametrize("suffix", ["npy", "npz", "jsonl", "parquet"])
+def test_a_link_stays_and_its_target_is_written(
+    run: Run, model_dir: Path, ir: Path, tmp_path: Path, suffix: str
+) -> None:
+    for place in ("far/target", "far/new"):  # one that is there, one that is to come
+        (tmp_path / "far").mkdir(exist_ok=True)
+        target, link = tmp_path / place, tmp_path / f"link.{suffix}"
+        (tmp_path / "far" / "target").write_bytes(b"of an earlier run")
+        link.unlink(missing_ok=True)
+        link.symlink_to(Path(place))
+        run("embed", "--no-cache", "--model", model_dir, "-o", link, ir).ok()
+        assert link.is_symlink()
+        assert link.resolve() == target.resolve()
+        assert target.stat().st_size > 100
+        assert not list(tmp_path.rglob("*.part"))
 
 
 def test_a_link_to_a_folder_above_is_not_followed(run: Run, model_dir: Path, folder: Path) -> None:

@@ -27,7 +27,7 @@ def test_a_table_has_every_row_and_says_what_it_is_made_of(run: Run, task: Path)
 
 
 def test_json_has_figures_choices_and_hashes(run: Run, task: Path) -> None:
-    records = json.loads(run("evaluate", task, "--json", *QUICK).out)
+    records = json.loads(run("evaluate", "--task-file", task, "--json", *QUICK).out)
     assert [list(record["protocols"]) for record in records] == [["rows"], ["kernel"]]
     record = records[1]
     assert record["data_hash"] == "0" * 64
@@ -41,11 +41,11 @@ def test_json_has_figures_choices_and_hashes(run: Run, task: Path) -> None:
 
 def test_records_pictures_and_a_head_are_written(run: Run, task: Path, tmp_path: Path) -> None:
     folders = ("-o", tmp_path, "--plot", tmp_path, "--save-head", tmp_path / "head")
-    found = run("evaluate", task, "-p", "kernel", *QUICK, *folders)
+    found = run("evaluate", "--task-file", task, "-p", "kernel", *QUICK, *folders)
     assert found.code == 0
     assert json.loads((tmp_path / "kernel.json").read_text())["task"] == "widths"
     assert (tmp_path / "kernel.svg").read_text().startswith("<?xml")
-    answer = run("predict", task, EXAMPLE, "--aux", "length=64", "--head", tmp_path / "head", "--json")
+    answer = run("predict", "--task-file", task, EXAMPLE, "--aux", "length=64", "--head", tmp_path / "head", "--json")
     line = json.loads(answer.out)
     assert line["choice"] in ("narrow", "wide")
     assert set(line["preference"]) == {"narrow", "wide"}
@@ -54,7 +54,19 @@ def test_records_pictures_and_a_head_are_written(run: Run, task: Path, tmp_path:
 
 
 def test_a_record_is_gone_on_from(run: Run, task: Path, tmp_path: Path) -> None:
-    words = ("evaluate", task, "-p", "kernel", "--model", "mirenc-tiny", "--row", "no_code", "-o", tmp_path)
+    words = (
+        "evaluate",
+        "--task-file",
+        task,
+        "-p",
+        "kernel",
+        "--model",
+        "mirenc-tiny",
+        "--row",
+        "no_code",
+        "-o",
+        tmp_path,
+    )
     run(*words, "--seeds", 1)
     first = json.loads((tmp_path / "kernel.json").read_text())
     # A choice no head would make shows whether it was taken or made again.
@@ -74,20 +86,20 @@ def test_a_record_is_gone_on_from(run: Run, task: Path, tmp_path: Path) -> None:
 
 
 def test_going_on_needs_a_folder_and_its_own_records(run: Run, task: Path, tmp_path: Path) -> None:
-    found = run("evaluate", task, *QUICK, "--resume")
+    found = run("evaluate", "--task-file", task, *QUICK, "--resume")
     assert found.code == 2
     assert "--output" in found.err
     (tmp_path / "rows.json").write_text("{")
-    found = run("evaluate", task, *QUICK, "--resume", "-o", tmp_path)
+    found = run("evaluate", "--task-file", task, *QUICK, "--resume", "-o", tmp_path)
     assert found.code == 1
     assert "rows.json cannot be read" in found.err
 
 
 def test_one_bad_kernel_does_not_lose_the_others(run: Run, task: Path, tmp_path: Path) -> None:
-    run("evaluate", task, "-p", "rows", *QUICK, "--save-head", tmp_path / "head")
+    run("evaluate", "--task-file", task, "-p", "rows", *QUICK, "--save-head", tmp_path / "head")
     broken = tmp_path / "broken.ll"
     broken.write_text("define i32 @f( {\n")
-    found = run("predict", task, broken, EXAMPLE, "--aux", "length=64", "--head", tmp_path / "head")
+    found = run("predict", "--task-file", task, broken, EXAMPLE, "--aux", "length=64", "--head", tmp_path / "head")
     assert found.code == 1
     assert f"{EXAMPLE}: width" in found.out
     assert "broken.ll" in found.err
@@ -98,7 +110,7 @@ def test_one_bad_kernel_does_not_lose_the_others(run: Run, task: Path, tmp_path:
     ("words", "complaint"),
     [
         (("evaluate", "device_maping"), "Did you mean 'device_mapping'"),
-        (("evaluate", "nowhere.py"), "does not exist"),
+        (("evaluate", "--task-file", "nowhere.py"), "does not exist"),
         (("evaluate", "device_mapping", "--variant", "intel"), "available: nvidia, amd"),
         (("evaluate", "device_mapping", "-p", "papers"), "available: paper, kernel, suite"),
         (("predict", "thread_coarsening", EXAMPLE, "--aux", "gpu=h100"), "unknown gpu 'h100'"),
@@ -122,6 +134,22 @@ def test_a_task_is_named_once(run: Run, words: tuple[str, ...]) -> None:
     assert "--task-file FILE.py" in found.err
 
 
+def test_a_name_executes_no_file(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text(f"open({str(tmp_path / 'executed')!r}, 'w')\n" + TASK_FILE)
+    monkeypatch.chdir(tmp_path)
+    for name in ("mine.py", "./mine.py", path):
+        for words in (("evaluate", name), ("predict", name, EXAMPLE)):
+            run(*words).failed(f"unknown task {str(name)!r}; available: ", "--task-file FILE.py")
+    assert not (tmp_path / "executed").exists()
+
+
+def test_predict_wants_files(run: Run, task: Path) -> None:
+    run("predict", "device_mapping").refused("give the files to answer for")
+    run("predict", "--task-file", task).refused("give the files to answer for")
+    run("predict").refused("give the name of a task, or --task-file FILE.py")
+
+
 def test_a_malformed_aux_is_wrong_usage(run: Run) -> None:
     found = run("predict", "device_mapping", EXAMPLE, "--aux", "transfer")
     assert found.code == 2
@@ -131,7 +159,7 @@ def test_a_malformed_aux_is_wrong_usage(run: Run) -> None:
 def test_bad_costs_name_the_sample(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "bad.py"
     path.write_text(TASK_FILE.replace("(1.0, wide)", "(1.0, -wide)"))
-    found = run("evaluate", path, *QUICK)
+    found = run("evaluate", "--task-file", path, *QUICK)
     assert found.code == 1
     assert "sample 0 (k0/8): the cost of 'wide' is -2.0" in found.err
 

@@ -165,6 +165,19 @@ def test_graph_as_arrays(run: Run, ir: Path, tmp_path: Path) -> None:
 
 
 # -- tokenizer -----------------------------------------------------------------------------------------
+def test_graph_writes_no_pickle(run: Run, ir: Path, tmp_path: Path) -> None:
+    run("graph", "-o", tmp_path / "g.pt", ir).failed(".pt is a pickle, which runs code when it is read. Write .npz")
+    assert not list(tmp_path.glob("g.*"))
+
+
+def test_graph_into_what_a_link_leads_to(run: Run, ir: Path, tmp_path: Path) -> None:
+    (tmp_path / "far").mkdir()
+    (tmp_path / "g.json").symlink_to(tmp_path / "far" / "real.json")
+    run("graph", "-o", tmp_path / "g.json", ir)
+    assert (tmp_path / "g.json").is_symlink()
+    assert "nodes" in json.loads((tmp_path / "far" / "real.json").read_text())
+
+
 def test_tokenizer_train_and_report(run: Run, ir: Path, tmp_path: Path) -> None:
     output = tmp_path / "tokenizer.json"
     words = ("tokenizer", "train", FIXTURES / "handwritten" / "calls.ll", ir, "-o", output, "--vocab-size", "300")

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from mirenc.errors import GraphError, MissingExtraError, ToolchainError
+from mirenc.errors import GraphError, IRResourceError, MissingExtraError, ToolchainError
 from mirenc.graph import Flow, NodeKind, build_graph, programl
 from mirenc.graph.programl import build_programl, find_programl
 from mirenc.ir import parse_ir
@@ -130,6 +130,15 @@ def test_time_out(program) -> None:
     program("exec sleep 60")
     with pytest.raises(GraphError, match=r"did not finish within 0\.2 s"):
         build_programl("x", timeout=0.2)
+
+
+def test_memory(program) -> None:
+    program('cat > /dev/null; echo "E $(ulimit -v) KiB" >&2; exit 2')
+    with pytest.raises(GraphError, match="E 1048576 KiB"):
+        build_programl("x", memory_limit=2**30)
+    program("cat > /dev/null; echo 'LLVM ERROR: out of memory' >&2; kill -ABRT $$")
+    with pytest.raises(IRResourceError, match=r"^a\.ll: llvm2graph-10 ran out of memory \(limit 1024 MiB\)"):
+        build_programl("x", name="a.ll", memory_limit=2**30)
 
 
 def test_large_input_to_a_program_that_does_not_read_it(program) -> None:

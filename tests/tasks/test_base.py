@@ -157,11 +157,17 @@ def task_file(folder: Path, text: str) -> Path:
 
 
 def test_a_file_is_a_task(tmp_path: Path) -> None:
-    task = get_task(str(write_task(tmp_path)))
+    task = get_task(write_task(tmp_path))
     assert task.name == "widths"
     assert isinstance(task.protocols[0], Protocol)
     assert len(task.load()) == 24
     assert task.name not in list_tasks()
+
+
+def test_a_name_never_executes_a_file(tmp_path: Path) -> None:
+    path = task_file(tmp_path, "raise AssertionError('executed')\n")
+    with pytest.raises(TaskError, match=r"unknown task '.*mine\.py'; available: .*mirenc\.tasks\.load_task_file"):
+        get_task(str(path))
 
 
 def test_a_file_may_import_tasks_and_build_on_one(tmp_path: Path) -> None:
@@ -202,7 +208,7 @@ def test_a_file_may_hold_dataclasses(tmp_path: Path) -> None:
 def test_a_file_that_is_no_task_says_why(text: str, word: str, tmp_path: Path) -> None:
     path = task_file(tmp_path, text)
     with pytest.raises(TaskError, match=word) as caught:
-        get_task(str(path))
+        get_task(path)
     assert str(path) in str(caught.value)
 
 
@@ -214,7 +220,7 @@ def test_a_file_that_failed_leaves_no_module_behind(tmp_path: Path) -> None:
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(TaskError, match=r"nothing\.py does not exist"):
-        get_task(str(tmp_path / "nothing.py"))
+        get_task(tmp_path / "nothing.py")
     with pytest.raises(TaskError, match="does not exist"):
         load_task_file(tmp_path)
 

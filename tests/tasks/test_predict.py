@@ -23,7 +23,7 @@ def encoder() -> Encoder:
 
 @pytest.fixture(scope="module")
 def task(tmp_path_factory: pytest.TempPathFactory) -> Task:
-    return get_task(str(write_task(tmp_path_factory.mktemp("task"))))
+    return get_task(write_task(tmp_path_factory.mktemp("task")))
 
 
 @pytest.fixture(scope="module")

@@ -71,6 +71,7 @@ def test_the_digest_is_of_everything_that_decides_a_vector(folder: Path) -> None
     assert load_files(folder).digest == before
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     (folder / "config.json").write_text(json.dumps({**config, "name": "other"}), encoding="utf-8")
+    seal(folder)
     assert load_files(folder).digest != before
 
 
@@ -91,6 +92,26 @@ def test_a_flipped_byte_is_found(folder: Path, name: str) -> None:
     (folder / name).write_bytes(data)
     with pytest.raises(ModelError, match=rf"{name} is not the file that was released .*Install the model again"):
         verify_files(folder)
+
+
+def test_loading_verifies_what_decides_a_vector(folder: Path) -> None:
+    from safetensors.numpy import load, save
+
+    # Whole and of the right shapes: only the checksum can tell.
+    stored = load((folder / "model.safetensors").read_bytes())
+    name = next(iter(stored))
+    (folder / "model.safetensors").write_bytes(save({**stored, name: stored[name] + 1}))
+    with pytest.raises(ModelError, match=r"model\.safetensors is not the file that was released .*weights\.seal\("):
+        load_files(folder)
+    seal(folder)
+    load_files(folder)
+    lines = (folder / "SHA256SUMS").read_text(encoding="utf-8").splitlines(keepends=True)
+    (folder / "SHA256SUMS").write_text("".join(lines[:2]), encoding="utf-8")
+    with pytest.raises(ModelError, match=r"SHA256SUMS does not list model\.safetensors"):
+        load_files(folder)
+    # A folder of one's own need not have any.
+    (folder / "SHA256SUMS").unlink()
+    load_files(folder)
 
 
 @pytest.mark.parametrize("name", FILES)

@@ -246,23 +246,29 @@ def _fetch(tables: Sequence[Package], work: Path) -> _Fetched:
     problems = []
     if not ready:
         for table in steps.values():
-            if not _prepare(table, root):
-                problems.append(f"`{table.prepare}` failed; going on without")
+            problems += _prepare(table, root)
         marker.write_text("\n".join(steps), encoding="utf-8")
     archives = _archives(folder)
     version = re.split(r"_|\.dsc$|\.orig\.tar", archives[0])[1] if archives else ""
     return _Fetched(version, tuple(problems))
 
 
-def _prepare(table: Package, root: Path) -> bool:
-    """Write a table's files and run its command; say whether that succeeded."""
+def _prepare(table: Package, root: Path) -> list[str]:
+    """Write a table's files and run its command; what went wrong."""
+    problems = []
     for name, text in table.files.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(text, encoding="utf-8")
-    if not table.prepare:
-        return True
-    code, _ = run_quietly(("nice", "-n", "10", "sh", "-c", table.prepare), root, _PREPARE_SECONDS)
-    return code == 0
+        file = root / name
+        # The recipe's own paths stay below (`Package`), but an archive may hold links to anywhere.
+        if not file.resolve().is_relative_to(root.resolve()):
+            problems.append(f"file {name!r} is a link that leads out of the sources; not written")
+            continue
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    if table.prepare:
+        code, _ = run_quietly(("nice", "-n", "10", "sh", "-c", table.prepare), root, _PREPARE_SECONDS)
+        if code != 0:
+            problems.append(f"`{table.prepare}` failed; going on without")
+    return problems
 
 
 def _archives(folder: Path) -> list[str]:

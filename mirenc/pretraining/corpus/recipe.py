@@ -6,10 +6,10 @@
 from __future__ import annotations
 
 import difflib
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from mirenc.config import _Config, load_toml
 from mirenc.errors import ConfigError
@@ -40,7 +40,7 @@ class Package(_Config):
     prepare : str
         A shell command run in the source root, 90 s at most; failing is not fatal.
     files : dict of str to str
-        Small files to write first (``config.h`` where configure is not worth it).
+        Small files to write first (``config.h`` where configure is not worth it), by their path below the source root.
     prelude : dict of str to tuple of str
         Files included before the sources that match a glob.
     openmp : bool
@@ -63,6 +63,16 @@ class Package(_Config):
     prelude: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     openmp: bool = False
     cap: int = Field(300, ge=1)
+
+    @field_validator("files")
+    @classmethod
+    def _stay_below(cls, files: dict[str, str]) -> dict[str, str]:
+        """Refuse files that would be written elsewhere."""
+        for name in files:
+            path = PurePosixPath(name)
+            if not path.name or path.is_absolute() or ".." in path.parts or "\0" in name:
+                raise ValueError(f"{name!r} does not lie below the source root; write a relative path without '..'")
+        return files
 
 
 class RecipeLimits(Limits):

@@ -12,9 +12,9 @@ import pytest
 from fake_tools import FakeTools
 
 from mirenc.errors import ConfigError, ToolchainError
-from mirenc.pretraining.corpus.debian import compile_recipe
+from mirenc.pretraining.corpus.debian import _prepare, compile_recipe
 from mirenc.pretraining.corpus.ir_folder import IRFolder
-from mirenc.pretraining.corpus.recipe import read_recipe
+from mirenc.pretraining.corpus.recipe import Package, read_recipe
 
 WriteTree = Callable[[Path, dict[str, str]], Path]
 REPOSITORY = Path(__file__).resolve().parents[3]
@@ -71,6 +71,13 @@ def compilations(tools: FakeTools) -> list[list[str]]:
         ("[[package]]\nname = 'zlib'\nlanguages = ['java']\n", "package 1 'zlib': languages.0: .*'opencl'"),
         ("[[package]]\nname = 'sqlite3'\n", "sqlite3 is reserved for evaluation. Remove it"),
         ("[[package]]\nname = '../zlib'\n", "name: .*pattern"),
+        *(
+            (
+                f"[[package]]\nname = 'zlib'\nfiles = {{ '{file}' = '' }}\n",
+                f"'{file}' does not lie below the source root",
+            )
+            for file in ("../config.h", "a/../../config.h", "/etc/config.h", "", ".", "..")
+        ),
         (
             "[[package]]\nname = 'zlib'\n[[package]]\nname = 'png'\nheaders_of = ['zlip']\n",
             "png: headers_of 'zlip', which is no package here; did you mean 'zlib'",
@@ -216,6 +223,24 @@ prepare = "echo >> c/made.c"
     build(recipe, levels=["O2"])
     assert fake_tools.calls() == before
     assert (tmp_path / "work/lapack/src/c/made.c").read_text() == "int made;\n"  # prepared once
+
+
+def test_files_are_not_written_through_a_link_of_the_archive(tmp_path: Path) -> None:
+    precious = tmp_path / "outside" / "precious.h"
+    precious.parent.mkdir()
+    precious.write_text("mine")
+    root = tmp_path / "src"
+    (root / "inside").mkdir(parents=True)
+    (root / "up").symlink_to(precious.parent, target_is_directory=True)
+    (root / "config.h").symlink_to(precious)
+    (root / "near.h").symlink_to("inside/near.h")
+    table = Package(name="alpha", files={"up/precious.h": "x", "up/new.h": "x", "config.h": "x", "near.h": "x"})
+    problems = _prepare(table, root)
+    assert [problem.split("'")[1] for problem in problems] == ["up/precious.h", "up/new.h", "config.h"]
+    assert all("leads out of the sources; not written" in problem for problem in problems)
+    assert [path.name for path in precious.parent.iterdir()] == ["precious.h"]
+    assert precious.read_text() == "mine"
+    assert (root / "inside" / "near.h").read_text() == "x"
 
 
 def test_a_failing_prepare_is_reported_and_not_fatal(

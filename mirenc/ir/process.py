@@ -1,0 +1,180 @@
+"""Running compilers and other programs on what a stranger wrote: time, memory and words have a limit."""
+
+from __future__ import annotations
+
+import os
+import re
+import selectors
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from mirenc.ir.launch import FAILED
+
+__all__ = ["LONGEST_TIMEOUT", "Ended", "memory_advice", "memory_allowed", "run_limited", "without_memory"]
+
+LONGEST_TIMEOUT = 20 * 24 * 3600.0  # seconds: 20 days; epoll's milliseconds overflow at 24.8
+_CHUNK = 1 << 16
+_KEPT_WORDS = 1 << 16  # bytes kept of the beginning and of the end
+_WITHOUT_MEMORY = re.compile(
+    r"^LLVM ERROR: out of memory|\bbad_alloc\b|^(?:error: )?OutOfMemory\b|^\S+: fatal error: error in backend: out of"
+    r"|cannot allocate memory|failed to map segment|^MemoryError\b|virtual memory exhausted",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A program that has ended.
+
+    Attributes
+    ----------
+    code : int
+        Exit code; negative: the signal that ended it.
+    output : bytes
+        What it wrote to standard output.
+    words : str
+        What it wrote to standard error; of very much, the beginning and the end.
+    """
+
+    code: int
+    output: bytes
+    words: str
+
+
+class _Words:
+    """The beginning and the end of a stream."""
+
+    def __init__(self) -> None:
+        self.head = bytearray()
+        self.tail = bytearray()
+        self.lost = 0
+
+    def add(self, data: bytes) -> None:
+        room = _KEPT_WORDS - len(self.head)
+        self.head += data[:room]
+        self.tail += data[room:]
+        over = len(self.tail) - _KEPT_WORDS
+        if over > 0:
+            del self.tail[:over]
+            self.lost += over
+
+    def text(self) -> str:
+        gap = b"\n... %d bytes left out ...\n" % self.lost if self.lost else b""
+        return (self.head + gap + self.tail).decode("utf-8", "replace").strip()
+
+
+def memory_allowed(limit: int) -> int:
+    """Bytes of address space that a child may get: the limit, or what this process is limited to if that is less."""
+    try:
+        import resource
+    except ImportError:
+        return limit
+    own = [each for each in resource.getrlimit(resource.RLIMIT_AS) if each != resource.RLIM_INFINITY]
+    return min([limit, *own])
+
+
+def memory_advice(limit: int) -> str:
+    """How much memory a program had, and how to give it more, for an error."""
+    allowed = memory_allowed(limit)
+    if allowed < limit:
+        return f"(limit {allowed / 2**20:.0f} MiB, set by `ulimit -v`). Raise that limit, or give smaller inputs"
+    return f"(limit {limit / 2**20:.0f} MiB). Raise the limit with --memory-limit (Python: memory_limit=)"
+
+
+def without_memory(words: str) -> bool:
+    """Whether a program's last words are that it got no memory."""
+    return _WITHOUT_MEMORY.search(words) is not None
+
+
+def run_limited(command: Sequence[str], *, timeout: float, memory_limit: int, data: bytes = b"") -> Ended:
+    """Run a program to its end.
+
+    Parameters
+    ----------
+    command : sequence of str
+    timeout : float, seconds
+    memory_limit : int
+        Bytes of address space for it, and for each process that it starts.
+    data : bytes
+        Its standard input.
+
+    Raises
+    ------
+    subprocess.TimeoutExpired
+        It took too long, and was ended with all it started.
+    OSError
+        It cannot be started.
+    """
+    launch = [sys.executable, "-I", "-S", str(Path(__file__).with_name("launch.py")), str(memory_allowed(memory_limit))]
+    limited = os.name == "posix"
+    process = subprocess.Popen(
+        [*launch, *command] if limited else command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    with process:
+        try:
+            output, words = _exchange(process, data, min(timeout, LONGEST_TIMEOUT))
+        except BaseException:
+            if hasattr(os, "killpg"):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.kill()
+            raise
+    if limited and process.returncode == FAILED and words.isdecimal():
+        raise OSError(int(words), os.strerror(int(words)))
+    return Ended(process.returncode, output, words)
+
+
+def _exchange(process: subprocess.Popen[bytes], data: bytes, timeout: float) -> tuple[bytes, str]:
+    """Write its input and read what it says until it has closed both streams and ended."""
+    assert process.stdin is not None
+    assert process.stdout is not None
+    assert process.stderr is not None
+    deadline = time.monotonic() + timeout
+    output, words = bytearray(), _Words()
+    left_to_write = memoryview(data)
+    with selectors.DefaultSelector() as selector:
+        selector.register(process.stdout, selectors.EVENT_READ, output.extend)
+        selector.register(process.stderr, selectors.EVENT_READ, words.add)
+        if data:
+            os.set_blocking(process.stdin.fileno(), False)
+            selector.register(process.stdin, selectors.EVENT_WRITE)
+        else:
+            process.stdin.close()
+        while selector.get_map():
+            for key, _ in selector.select(_left(deadline, process, timeout)):
+                stream = key.fileobj
+                if stream is process.stdin:
+                    try:
+                        left_to_write = left_to_write[os.write(key.fd, left_to_write[:_CHUNK]) :]
+                    except BrokenPipeError:  # it has read enough
+                        left_to_write = left_to_write[:0]
+                    if not left_to_write:
+                        _finish(selector, process.stdin)
+                elif chunk := os.read(key.fd, _CHUNK):
+                    key.data(chunk)
+                else:
+                    assert not isinstance(stream, int)
+                    selector.unregister(stream)
+    process.wait(_left(deadline, process, timeout))
+    return bytes(output), words.text()
+
+
+def _finish(selector: selectors.BaseSelector, stream: IO[bytes]) -> None:
+    selector.unregister(stream)
+    stream.close()
+
+
+def _left(deadline: float, process: subprocess.Popen[bytes], timeout: float) -> float:
+    left = deadline - time.monotonic()
+    if left <= 0:
+        raise subprocess.TimeoutExpired(process.args, timeout)
+    return left

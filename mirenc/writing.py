@@ -1,0 +1,50 @@
+"""A file is written beside its final name and moved there when it is complete."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+__all__ = ["Target"]
+
+
+class Target:
+    """Where an output goes.
+
+    A symbolic link stays, and the file it leads to is replaced. A device or a pipe cannot be replaced: it is written as
+    it is.
+
+    Parameters
+    ----------
+    path : path
+        As the user named it.
+
+    Attributes
+    ----------
+    part : Path
+        Where to write.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self._final = Path(os.path.realpath(path))
+        try:
+            self._moves = stat.S_ISREG(self._final.stat().st_mode)
+        except OSError:  # there is none yet
+            self._moves = True
+        self.part = self._final.with_name(f"{self._final.name}.part") if self._moves else self._final
+
+    def deliver(self) -> None:
+        """Give what was written its name.
+
+        Raises
+        ------
+        OSError
+        """
+        if self._moves:
+            os.replace(self.part, self._final)
+
+    def discard(self) -> None:
+        """Remove what is left of an output that was not delivered."""
+        if self._moves:
+            self.part.unlink(missing_ok=True)
