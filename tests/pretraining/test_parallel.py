@@ -91,7 +91,7 @@ def test_two_processes_have_the_losses_of_one(stored: Path, tmp_path: Path, sche
 
 
 def test_kill_nine_and_resume(stored: Path, tmp_path: Path) -> None:
-    """A real process, killed by a signal nothing can catch once it has a checkpoint: the same weights to the last bit."""
+    """A real process, killed by a signal that nothing can catch: the same weights to the last bit."""
     config = tmp_path / "run.toml"
     config.write_text(RUN.format(optimiser="muon", schedule="sequential"))
 
