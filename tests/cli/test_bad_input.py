@@ -492,9 +492,6 @@ def test_bad_models(run: Run, model_dir: Path, ir: Path, tmp_path: Path) -> None
 
 
 # -- sources -------------------------------------------------------------------------------------------
-HAS_COMPILER = pytest.mark.skipif(
-    not any(map(shutil.which, compiling._NAMES)) and shutil.which("clang") is None, reason="no clang on PATH"
-)
 
 
 @pytest.fixture
@@ -505,7 +502,7 @@ def source(tmp_path: Path) -> Path:
     return path
 
 
-@HAS_COMPILER
+@pytest.mark.needs("C compiler")
 def test_a_source_is_compiled(embed: Run, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     shutil.copy(source, "-dash.c")
@@ -515,7 +512,7 @@ def test_a_source_is_compiled(embed: Run, source: Path, tmp_path: Path, monkeypa
     assert {path.name for path in tmp_path.iterdir()} == {"twice.c", "-dash.c"}
 
 
-@HAS_COMPILER
+@pytest.mark.needs("C compiler")
 def test_a_source_with_errors(embed: Run, tmp_path: Path) -> None:
     path = tmp_path / "bad.c"
     for text, wrong in (
@@ -530,7 +527,7 @@ def test_a_source_with_errors(embed: Run, tmp_path: Path) -> None:
     embed("--cflags=-fsyntax-only", path).failed("wrote no LLVM IR. Give a clang with --compiler")
 
 
-@HAS_COMPILER
+@pytest.mark.needs("clang")
 def test_opencl_and_cuda_device_code(embed: Run) -> None:
     sources = FIXTURES / "sources"
     result = embed("--level", "function", "--cflags=-nocudainc", sources / "device.cu").ok()

@@ -53,14 +53,6 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     return put
 
 
-@pytest.fixture
-def _real() -> None:
-    try:
-        find_programl()
-    except MissingExtraError as error:
-        pytest.skip(str(error))
-
-
 def test_answer_becomes_arrays(program) -> None:
     program(f"cat > /dev/null; cat <<'END'\n{ANSWER}\nEND")
     graph = build_programl("define void @f() { ... }")
@@ -147,14 +139,14 @@ def test_large_input_to_a_program_that_does_not_read_it(program) -> None:
         build_programl("x" * 1_000_000)
 
 
-@pytest.mark.usefixtures("_real")
+@pytest.mark.needs("llvm2graph-10")
 def test_refused_ir() -> None:
     with pytest.raises(GraphError, match=r"^new\.ll: .*line 2, column 14: expected type.*LLVM 10") as caught:
         build_programl("\ndefine i32 @f(ptr %x) { ret i32 0 }", name="new.ll")
     assert isinstance(caught.value, ValueError)
 
 
-@pytest.mark.usefixtures("_real")
+@pytest.mark.needs("llvm2graph-10")
 def test_text_and_bytes_are_one() -> None:
     text = "define i32 @f(i32* %x) {\n  %v = load i32, i32* %x, align 4\n  ret i32 %v\n}\n"
     graph, other = (

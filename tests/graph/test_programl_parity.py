@@ -6,44 +6,23 @@ test makes sure that the comparison sees every kind of fault.
 
 from __future__ import annotations
 
-import contextlib
-import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from outside_programs import needs_old_clang
 from programl_parity import compare, without_markers
 from typed_pointer_ir import CASES
 
-from mirenc.errors import IRParseError, MissingExtraError
 from mirenc.graph import ProgramGraph, build_graph
-from mirenc.graph.programl import find_programl
 from mirenc.ir import parse_ir
 
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures" / "ir" / "llvm10"
-FILES = sorted(FIXTURES.glob("*.ll"))
-# LLVM 22 has no `icmp` constant expressions and counts the labels of `asm goto` in another way.
-ONLY_LLVM_10 = {"functions.O0", "functions.O1", "system.O0", "system.O1"}
-
-
-def test_the_program_is_there_in_ci() -> None:
-    """Elsewhere the comparisons below may be skipped; in CI a skip would hide a broken parity."""
-    try:
-        find_programl()
-    except MissingExtraError:
-        if os.environ.get("CI") == "true":
-            raise
-        pytest.skip("llvm2graph-10 of the programl wheel is not installed")
-
-
-@pytest.fixture(scope="module")
-def _program() -> None:
-    try:
-        find_programl()
-    except MissingExtraError as error:
-        pytest.skip(str(error))
+FILES = sorted(path for path in FIXTURES.glob("*.ll") if not needs_old_clang(path))
+# LLVM 22 reads these only as upgraded bitcode, and the upgrade expands them: another graph, and rightly so.
+ONLY_LLVM_10 = sorted(path for path in FIXTURES.glob("*.ll") if needs_old_clang(path))
 
 
 def check(source: str) -> tuple[int, int]:
@@ -53,7 +32,7 @@ def check(source: str) -> tuple[int, int]:
     return compare(build_graph(source, backend="programl"), native, source)
 
 
-@pytest.mark.usefixtures("_program")
+@pytest.mark.needs("llvm2graph-10")
 @pytest.mark.parametrize("source", CASES.values(), ids=CASES.keys())
 def test_case(source: str) -> None:
     check(source)
@@ -61,21 +40,21 @@ def test_case(source: str) -> None:
 
 def test_there_are_fixtures() -> None:
     assert len(FILES) > 20
+    assert len(ONLY_LLVM_10) == 4
 
 
-@pytest.mark.usefixtures("_program")
+@pytest.mark.needs("llvm2graph-10")
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_fixture(path: Path) -> None:
-    source = path.read_text(encoding="utf-8")
-    if path.stem in ONLY_LLVM_10:
-        # An older clang on PATH turns it into bitcode, which LLVM 22 upgrades by expanding: another graph, and
-        # rightly so.
-        with contextlib.suppress(IRParseError):
-            build_graph(parse_ir(source)).validate()
-        return
-    nodes, edges = check(source)
+    nodes, edges = check(path.read_text(encoding="utf-8"))
     assert nodes > 100
     assert edges > nodes
+
+
+@pytest.mark.needs("clang-10 to 16")
+@pytest.mark.parametrize("path", ONLY_LLVM_10, ids=lambda path: path.stem)
+def test_upgraded_fixture_has_a_valid_graph(path: Path) -> None:
+    build_graph(parse_ir(path.read_text(encoding="utf-8"))).validate()
 
 
 def changed(name: str, change: Callable[[np.ndarray], np.ndarray]) -> Callable[[ProgramGraph], ProgramGraph]:
@@ -100,7 +79,7 @@ def without_last_edge(graph: ProgramGraph) -> ProgramGraph:
     )
 
 
-@pytest.mark.usefixtures("_program")
+@pytest.mark.needs("llvm2graph-10")
 @pytest.mark.parametrize(
     "fault",
     [

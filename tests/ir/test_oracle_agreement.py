@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from oracle import OracleFunction, OracleModule, OracleOperand, read_oracle
+from outside_programs import needs_old_clang
 
 from mirenc.errors import IRParseError, NoFunctionBodyError
 from mirenc.ir import IRFunction, parse_ir
@@ -71,14 +72,36 @@ def test_oracle_on_a_function_worked_by_hand() -> None:
     assert unreachable.operands == []
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(FIXTURES)))
-def test_reader_agrees_with_llvm(path: Path) -> None:
+def of_fixtures(*, old: bool) -> pytest.MarkDecorator:
+    """Over the fixtures that only an older clang makes readable, or over all others."""
+    chosen = [path for path in FILES if needs_old_clang(path) == old]
+    return pytest.mark.parametrize("path", chosen, ids=lambda path: str(path.relative_to(FIXTURES)))
+
+
+@of_fixtures(old=False)
+def test_reader_agrees_with_llvm(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")  # so that no older clang of this machine comes to help
     data = path.read_bytes()
-    expected = read_with_repairs(data)
-    if expected is None:
-        with pytest.raises(IRParseError):
-            parse_ir(data, name=path.name)
-        return
+    check_agreement(path, data, read_with_repairs(data))
+
+
+@pytest.mark.needs("clang-10 to 16")
+@of_fixtures(old=True)
+def test_reader_agrees_with_llvm_on_what_an_older_clang_upgrades(path: Path) -> None:
+    data = path.read_bytes()
+    bitcode = assemble_old_text(data)
+    assert bitcode is not None
+    check_agreement(path, data, read_oracle(bitcode))
+
+
+@of_fixtures(old=True)
+def test_old_text_is_refused_where_no_older_clang_is(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(IRParseError):
+        parse_ir(path.read_bytes(), name=path.name)
+
+
+def check_agreement(path: Path, data: bytes, expected: OracleModule) -> None:
     if not any(function.blocks for function in expected.functions):
         with pytest.raises(NoFunctionBodyError):
             parse_ir(data, name=path.name)
@@ -105,16 +128,12 @@ def left_behind(function: OracleFunction, module: OracleModule) -> bool:
     return function.name.startswith("llvm.") and f"@{function.name}" not in used
 
 
-def read_with_repairs(data: bytes) -> OracleModule | None:
-    """What LLVM reads, with mirenc's repairs of old text if it needs them; None if it cannot."""
+def read_with_repairs(data: bytes) -> OracleModule:
+    """What LLVM reads, with mirenc's repairs of old text if it needs them."""
     try:
         return read_oracle(data)
     except RuntimeError:
-        try:
-            return read_oracle(modernise(data.decode()))
-        except RuntimeError:
-            bitcode = assemble_old_text(data)
-            return read_oracle(bitcode) if bitcode is not None else None
+        return read_oracle(modernise(data.decode()))
 
 
 def check_header(found: IRFunction, wanted: OracleFunction) -> None:

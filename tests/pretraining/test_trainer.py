@@ -53,20 +53,23 @@ def test_another_seed_is_another_model(short_run: PretrainConfig, corpus: Corpus
     assert not torch.equal(one["text.token.weight"], other["text.token.weight"])
 
 
-def test_training_lowers_the_loss(short_run: PretrainConfig, corpus: Corpus, tmp_path: Path) -> None:
-    losses: dict[str, list[float]] = {"mlm": [], "gae": [], "igm": []}
+@pytest.mark.parametrize(("only", "steps"), [("mlm", 20), ("gae", 12), ("igm", 12)])
+def test_training_lowers_the_loss(
+    short_run: PretrainConfig, corpus: Corpus, tmp_path: Path, only: str, steps: int
+) -> None:
+    """Each stage by itself, from random weights.
+
+    After the others, matching would start where reconstruction has nothing left to learn: what its loss loses in so
+    few steps is as much as batches differ. By itself no stage keeps more than 0.81 of its loss, whatever the seed.
+    """
     stages = {
-        name: getattr(short_run, name).model_copy(update={"steps": 40, "learning_rate": 3e-3})
+        name: getattr(short_run, name).model_copy(update={"steps": steps if name == only else 0, "learning_rate": 3e-3})
         for name in ("mlm", "gae", "igm")
     }
-    Trainer(
-        short_run.model_copy(update=stages),
-        corpus,
-        tmp_path,
-        report=lambda step: losses[step.stage].append(step.loss),
-    ).run()
-    for stage, values in losses.items():
-        assert sum(values[-5:]) < 0.9 * sum(values[:5]), stage
+    losses: list[float] = []
+    Trainer(short_run.model_copy(update=stages), corpus, tmp_path, report=lambda step: losses.append(step.loss)).run()
+    assert len(losses) == steps
+    assert sum(losses[-5:]) < 0.9 * sum(losses[:5])
 
 
 def test_started_folder_is_not_overwritten(short_run: PretrainConfig, corpus: Corpus, tmp_path: Path) -> None:

@@ -54,7 +54,7 @@ def test_the_wheel_is_there_or_not(there: bool, monkeypatch: pytest.MonkeyPatch)
     assert ir2vec_available() is there
 
 
-@pytest.mark.skipif(not ir2vec_available(), reason="the IR2Vec wheel is not installed: pip install IR2Vec==2.1.1")
+@pytest.mark.needs("IR2Vec")
 def test_the_wheel_tells_kernels_apart_and_equal_ones_alike() -> None:
     multiply, add = (
         f"define i32 @f(i32 %x) {{\nentry:\n  %y = {operation} i32 %x, 3\n  ret i32 %y\n}}\n"

@@ -1,0 +1,168 @@
+"""Build the wheel, install it out of the checkout's sight, and run there what the README says of the command line.
+
+    python scripts/installed.py
+
+Needs git, a package registry and, for OpenCL C, a clang on PATH. Every line of the README's ``sh`` blocks that begins
+with ``mirenc`` is run in a folder of its own and must succeed, show something and say nothing wrong; `LEFT_OUT` has
+those that need more than the package. `FINDINGS` and `judge_vectors` say what must be in the output.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+from pathlib import Path
+
+CHECKOUT = Path(__file__).resolve().parents[1]
+# Beginnings of commands, and what they need.
+LEFT_OUT = {
+    "mirenc models evaluate": "IR of other projects, and torch",
+    "mirenc corpus build": "sources of several projects, and torch",
+    "mirenc pretrain": "a corpus, and torch",
+    "mirenc datasets": "the published data",
+    "mirenc evaluate": "the published data, or a task of one's own",
+    "mirenc fit": "measurements of one's own",
+}
+# Not in the README word for word.
+MORE = ["mirenc models show mirenc-base", "mirenc models verify mirenc-base", "mirenc models verify mirenc-tiny"]
+# Beginnings of commands, and what their output must hold.
+FINDINGS = {
+    "mirenc inspect": r"(?m)^instructions +40$",
+    "mirenc graph": r"(?s)^digraph .*getelementptr",
+    "mirenc models list": r"(?m)^mirenc-base .*\(default\)$",
+    "mirenc models verify": "golden vectors reproduced",
+    "mirenc predict device_mapping": r"(?m)^ *(?:cpu|gpu) .*\d",
+    "mirenc predict thread_coarsening": r"(?m)^ *16 .*\d",
+}
+# A file that a command names and that is not there is made from one of these.
+EXAMPLES = {".c": "saxpy.c", ".cl": "vector_add.cl", ".ll": "saxpy.ll"}
+DIMENSION = 640
+
+
+def main() -> None:
+    """Do all of it; an exception is a failure."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        tracked = git_files()
+        wheel = build_wheel(tracked, folder)
+        check_contents(wheel, tracked)
+        binaries = install(wheel, folder / "environment")
+        work = folder / "work"
+        shutil.copytree(CHECKOUT / "examples", work / "examples")
+        environment = {key: value for key, value in os.environ.items() if not key.startswith(("MIRENC", "PYTHON"))}
+        environment |= {"PATH": f"{binaries}:{os.environ['PATH']}", "MIRENC_CACHE": str(folder / "cache")}
+        check_location(binaries, work, environment)
+        for command in [*readme_commands(), *MORE]:
+            check_command(command, work, environment)
+
+
+def git_files() -> list[str]:
+    """Files of the repository."""
+    done = subprocess.run(["git", "ls-files", "-z"], cwd=CHECKOUT, capture_output=True, text=True, check=True)
+    return [name for name in done.stdout.split("\0") if name]
+
+
+def build_wheel(tracked: list[str], folder: Path) -> Path:
+    """Build from a copy: an old ``build/`` of the checkout would bring back what was deleted since."""
+    for name in tracked:
+        (folder / "source" / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(CHECKOUT / name, folder / "source" / name)
+    pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(folder)]
+    subprocess.run([*pip, str(folder / "source")], check=True)
+    (wheel,) = folder.glob("*.whl")
+    return wheel
+
+
+def check_contents(wheel: Path, tracked: list[str]) -> None:
+    """Demand every file of ``mirenc/`` in the wheel, and nothing else."""
+    with zipfile.ZipFile(wheel) as archive:
+        found = {name for name in archive.namelist() if ".dist-info/" not in name}
+    wanted = {name for name in tracked if name.startswith("mirenc/")}
+    if found != wanted:
+        sys.exit(f"error: not in the wheel: {sorted(wanted - found)}; only in the wheel: {sorted(found - wanted)}")
+    print(f"{wheel.name}: all {len(found)} files")
+
+
+def install(wheel: Path, environment: Path) -> Path:
+    """A new environment with the wheel and the ``tasks`` extra; the folder of its programs."""
+    subprocess.run([sys.executable, "-m", "venv", str(environment)], check=True)
+    python = environment / "bin" / "python"
+    pins = ["--constraint", str(CHECKOUT / "constraints.txt")]
+    subprocess.run([str(python), "-m", "pip", "install", "--quiet", *pins, f"{wheel}[tasks]"], check=True)
+    return python.parent
+
+
+def check_location(binaries: Path, work: Path, environment: dict[str, str]) -> None:
+    """Demand that it is the installed package which is imported."""
+    command = [str(binaries / "python"), "-c", "import mirenc; print(mirenc.__file__)"]
+    done = subprocess.run(command, cwd=work, env=environment, capture_output=True, text=True, check=True)
+    if not Path(done.stdout.strip()).is_relative_to(binaries.parent):
+        sys.exit(f"error: mirenc comes from {done.stdout.strip()}")
+
+
+def readme_commands() -> list[str]:
+    """The README's commands, without comments and without those that are left out."""
+    text = (CHECKOUT / "README.md").read_text(encoding="utf-8")
+    lines = [line for block in re.findall(r"(?s)^```sh\n(.*?)^```", text, re.MULTILINE) for line in block.splitlines()]
+    found = [shlex.join(shlex.split(line, comments=True)) for line in lines if line.startswith("mirenc ")]
+    kept = [command for command in found if not command.startswith(tuple(LEFT_OUT))]
+    for verb in ("embed", "inspect", "graph", "predict"):
+        if not any(command.startswith(f"mirenc {verb} ") for command in kept):
+            sys.exit(f"error: the README has no `mirenc {verb}` any more that could be run")
+    return kept
+
+
+def check_command(command: str, work: Path, environment: dict[str, str]) -> None:
+    """Run one command and judge what it gives."""
+    print(f"$ {command}", flush=True)
+    words = [match for word in shlex.split(command) for match in expand(word, work)]
+    done = subprocess.run(words, cwd=work, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode or "Traceback" in done.stderr or "mirenc: error" in done.stderr:
+        sys.exit(f"error: exit status {done.returncode}\n{done.stderr}")
+    output = work / words[words.index("-o") + 1] if "-o" in words else None
+    text = done.stdout if output is None else output.read_bytes().decode("utf-8", "replace")
+    if not text.strip():
+        sys.exit("error: no output")
+    for beginning, pattern in FINDINGS.items():
+        if command.startswith(beginning) and not re.search(pattern, text):
+            sys.exit(f"error: {pattern} is not in the output:\n{text}")
+    if command.startswith("mirenc embed"):
+        judge_vectors(text, output, words)
+
+
+def expand(word: str, work: Path) -> list[str]:
+    """What a shell makes of a word; a file that does not exist is made."""
+    if "*" in word:
+        return sorted(str(path.relative_to(work)) for path in work.glob(word))
+    path = work / word
+    if path.suffix in EXAMPLES and not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(work / "examples" / EXAMPLES[path.suffix], path)
+    return [word]
+
+
+def judge_vectors(text: str, output: Path | None, words: list[str]) -> None:
+    """Demand finite vectors of the default model, one for each file, or more for its functions."""
+    if output is not None and output.suffix == ".parquet":
+        from pyarrow import parquet
+
+        vectors = parquet.read_table(output)["vector"].to_pylist()
+    else:
+        vectors = [json.loads(line)["vector"] for line in text.splitlines()]
+    files = sum(Path(word).suffix in EXAMPLES for word in words)
+    if len(vectors) < files or ("--level" not in words and len(vectors) != files):
+        sys.exit(f"error: {len(vectors)} vectors of {files} files")
+    if not all(len(vector) == DIMENSION and all(map(math.isfinite, vector)) for vector in vectors):
+        sys.exit(f"error: a vector is not {DIMENSION} finite numbers")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,62 @@
+"""Programs from outside Python that some tests need, and why one of them is not at hand.
+
+A test says what it needs: ``@pytest.mark.needs("llvm2graph-10")``. Where that is missing the test skips with the
+reason; with ``--require-programs``, as in CI, it fails, because there a skip would hide what nobody compared.
+"""
+
+from __future__ import annotations
+
+import shutil
+from functools import cache
+from pathlib import Path
+
+from mirenc.errors import MissingExtraError, ToolchainError
+from mirenc.graph.programl import build_programl
+from mirenc.ir.compile import find_compiler
+from mirenc.tasks.ir2vec import ir2vec_available
+
+
+@cache
+def why_missing(program: str) -> str:
+    """Why a program cannot be used here; "" if it can."""
+    return {
+        "llvm2graph-10": _llvm2graph,
+        "clang": lambda: _compiler("cl"),
+        "C compiler": lambda: _compiler("c"),
+        # Up to 16 they read typed pointers, from 15 on opaque ones.
+        "clang-10 to 16": lambda: _clang_of(range(10, 17)),
+        "clang-15 to 18": lambda: _clang_of(range(15, 19)),
+        "IR2Vec": lambda: "" if ir2vec_available() else "IR2Vec is not installed. Type: pip install IR2Vec==2.1.1",
+    }[program]()
+
+
+def needs_old_clang(path: Path) -> bool:
+    """Whether a fixture is text that LLVM 22 refuses (`icmp` constant expressions, labels of `asm goto`).
+
+    An older clang on PATH turns such text into bitcode, which LLVM 22 upgrades; without one it is an error.
+    """
+    old = path.suffix == ".ll" and not {"clang-14", "llvm10"}.isdisjoint(path.parts)
+    return old and path.name.split(".")[0] in {"functions", "system"}
+
+
+def _llvm2graph() -> str:
+    """Being installed is not enough: it starts only where its shared libraries are."""
+    try:
+        build_programl("define void @f() {\n  ret void\n}\n")
+    except (MissingExtraError, ToolchainError) as error:
+        return str(error)
+    return ""
+
+
+def _compiler(language: str) -> str:
+    try:
+        find_compiler(language)
+    except ToolchainError as error:
+        return str(error)
+    return ""
+
+
+def _clang_of(versions: range) -> str:
+    if any(shutil.which(f"clang-{version}") for version in versions):
+        return ""
+    return "none of them is on PATH. Type: apt-get install clang-16"
