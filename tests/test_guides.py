@@ -1,14 +1,13 @@
 """The guides' code runs, and prints what the guides say it prints.
 
-A block of ``sh`` or ``python`` is run unless a comment ``<!-- not run: REASON -->`` stands before it; a block of ``text``
-right after it is its output. Blocks of one guide share a folder and Python's names.
+A block of ``sh`` or ``python`` is run unless a comment ``<!-- not run: REASON -->`` stands before it; a block of
+``text`` right after it is its output. Blocks of one guide share a folder and Python's names.
 """
 
 from __future__ import annotations
 
 import contextlib
 import io
-import os
 import re
 import shutil
 import subprocess
@@ -23,7 +22,9 @@ import mirenc
 ROOT = Path(__file__).resolve().parents[1]
 GUIDES = sorted((ROOT / "docs" / "guides").glob("*.md"))
 BLOCK = re.compile(
-    r"(?P<not_run><!-- not run: [^>]+ -->\n)?^```(?P<kind>sh|python)\n(?P<code>.*?)^```\n(?:\n^```text\n(?P<said>.*?)^```\n)?",
+    r"(?P<not_run><!-- not run: [^>]+ -->\n)?"
+    r"^```(?P<kind>sh|python)\n(?P<code>.*?)^```\n"
+    r"(?:\n^```text\n(?P<said>.*?)^```\n)?",
     re.DOTALL | re.MULTILINE,
 )
 NUMBER = re.compile(r"-?\d+\.\d+")
@@ -46,8 +47,9 @@ def test_alike_knows_a_difference() -> None:
 
 def execute(kind: str, code: str, names: dict[str, Any]) -> str:
     if kind == "sh":
-        environment = os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
-        done = subprocess.run(["bash", "-euc", code], capture_output=True, text=True, check=False, env=environment)
+        # This checkout's command, whatever is installed.
+        own = f'mirenc() {{ "{sys.executable}" -m mirenc "$@"; }}\n'
+        done = subprocess.run(["bash", "-euc", own + code], capture_output=True, text=True, check=False)
         assert done.returncode == 0, f"{code}\n{done.stderr}"
         return done.stdout
     with contextlib.redirect_stdout(io.StringIO()) as stream:

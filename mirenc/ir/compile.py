@@ -1,7 +1,8 @@
 """Sources to IR through a clang: one on PATH, or the ``compile`` extra's (ziglang).
 
-C and C++ work with either; OpenCL C and CUDA device code need a real clang. The flags are those DESIGN.md section 3
-measured: OpenCL C for spir64 with clang's own built-in header, CUDA device side only.
+C and C++ work with either; OpenCL C and CUDA device code need a real clang. OpenCL C is compiled for spir64 with
+clang's own built-in header, CUDA for the device only; a task that learned from other IR has flags of its own
+(`mirenc.ir.dialect`).
 """
 
 from __future__ import annotations
