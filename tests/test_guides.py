@@ -1,7 +1,8 @@
 """The guides' code runs, and prints what the guides say it prints.
 
-A block of ``sh`` or ``python`` is run unless a comment ``<!-- not run: REASON -->`` stands before it; a block of
-``text`` right after it is its output. Blocks of one guide share a folder and Python's names.
+A block of ``sh`` or ``python`` is run; or written to a file, where ``<!-- file: NAME -->`` stands before it; or left
+alone, where ``<!-- not run: REASON -->`` does. A block of ``text`` right after it is its output. Blocks of one guide share
+a folder and Python's names.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ import mirenc
 ROOT = Path(__file__).resolve().parents[1]
 GUIDES = sorted((ROOT / "docs" / "guides").glob("*.md"))
 BLOCK = re.compile(
-    r"(?P<not_run><!-- not run: [^>]+ -->\n)?"
+    r"(?:<!-- (?P<mark>not run|file): (?P<name>[^>]+) -->\n)?"
     r"^```(?P<kind>sh|python)\n(?P<code>.*?)^```\n"
     r"(?:\n^```text\n(?P<said>.*?)^```\n)?",
     re.DOTALL | re.MULTILINE,
@@ -64,7 +65,9 @@ def test_a_guide_runs(guide: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     names: dict[str, Any] = {}
     ran = 0
     for block in BLOCK.finditer(guide.read_text(encoding="utf-8")):
-        if block["not_run"] is None:
+        if block["mark"] == "file":
+            (tmp_path / block["name"]).write_text(block["code"], encoding="utf-8")
+        elif block["mark"] is None:
             found = execute(block["kind"], block["code"], names)
             ran += 1
             if block["said"] is not None:
