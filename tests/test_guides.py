@@ -1,8 +1,8 @@
 """The guides' code runs, and prints what the guides say it prints.
 
 A block of ``sh`` or ``python`` is run; or written to a file, where ``<!-- file: NAME -->`` stands before it; or left
-alone, where ``<!-- not run: REASON -->`` does. A block of ``text`` right after it is its output. Blocks of one guide share
-a folder and Python's names.
+alone, where ``<!-- not run: REASON -->`` does. A block of ``text`` right after it is its output.
+Blocks of one guide share a folder and Python's names.
 """
 
 from __future__ import annotations
