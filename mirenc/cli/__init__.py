@@ -15,7 +15,20 @@ from typing import Annotated, NoReturn
 import typer
 
 from mirenc import __version__
-from mirenc.cli import corpus, datasets, embed, evaluate, graph, inspect, models, predict, pretrain, tokenizer
+from mirenc.cli import (
+    compare,
+    corpus,
+    datasets,
+    embed,
+    evaluate,
+    graph,
+    inspect,
+    models,
+    predict,
+    pretrain,
+    search,
+    tokenizer,
+)
 from mirenc.errors import MirencError
 
 __all__ = ["app", "main"]
@@ -30,6 +43,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command()(embed.embed)
+app.command()(compare.compare)
+app.command()(search.search)
 app.command()(inspect.inspect)
 app.command()(graph.graph)
 app.add_typer(tokenizer.app, name="tokenizer")

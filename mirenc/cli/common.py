@@ -8,13 +8,14 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
 from mirenc.errors import IRFileError, MirencError
 
 if TYPE_CHECKING:
+    from mirenc.encoder import Level
     from mirenc.ir import ReadOptions
     from mirenc.tasks import Task
 
@@ -30,6 +31,8 @@ Model = Annotated[
     str | None,
     typer.Option("--model", "-m", help="Model name or folder. [default: the packaged one]"),
 ]
+LevelName = Annotated[str, typer.Option("--level", "-l", help="What gets a vector: module, function, ...")]
+JSON = Annotated[bool, typer.Option("--json", help="JSON instead of text.")]
 Timeout = Annotated[float | None, typer.Option(help="Seconds LLVM may take for one file. [default: 120]", min=0.01)]
 MemoryLimit = Annotated[str | None, typer.Option(help="Memory LLVM may take, as in 2G. [default: 8G]")]
 MaxBytes = Annotated[str | None, typer.Option(help="Largest input file, as in 200M. [default: 64M]")]
@@ -85,6 +88,15 @@ def read_options(
     )
     start_reader(memory_limit=options.memory_limit)
     return options
+
+
+def check_level(level: str) -> Level:
+    """The level, one that the encoder knows."""
+    from mirenc.encoder import LEVELS
+
+    if level not in LEVELS:
+        raise typer.BadParameter(f"unknown level {level!r}; available: {', '.join(LEVELS)}", param_hint="--level")
+    return cast("Level", level)
 
 
 def expand(inputs: list[str]) -> list[str]:

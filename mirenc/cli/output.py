@@ -40,8 +40,15 @@ class Writer(Protocol):
     ) -> None: ...
 
 
-def open_output(path: str | None) -> Callable[[Encoder, str, str], Writer]:
+def open_output(path: str | None, *, whiten: bool = True) -> Callable[[Encoder, str, str], Writer]:
     """The writer for an output path, checked before any work is done.
+
+    Parameters
+    ----------
+    path : str or None
+        None is stdout.
+    whiten : bool
+        False marks the vectors as plain means: they do not compare with whitened ones of the same model.
 
     Raises
     ------
@@ -51,33 +58,33 @@ def open_output(path: str | None) -> Callable[[Encoder, str, str], Writer]:
         The folder does not exist, or a folder has the file's name.
     """
     if path is None:
-        return lambda encoder, level, part: _Lines(encoder, level, part, None)
+        return lambda encoder, level, part: _Lines(_head(encoder, level, part, whiten), None)
     suffix = Path(path).suffix
     if suffix not in SUFFIXES:
         raise ConfigError(f"output {path!r}: unknown suffix {suffix!r}; available: {', '.join(SUFFIXES)}")
     check_output(path)
     if suffix == ".jsonl":
-        return lambda encoder, level, part: _Lines(encoder, level, part, path)
-    return lambda encoder, level, part: _Table(encoder, level, part, path)
+        return lambda encoder, level, part: _Lines(_head(encoder, level, part, whiten), path)
+    return lambda encoder, level, part: _Table(_head(encoder, level, part, whiten), path)
 
 
-class _Base:
-    def __init__(self, encoder: Encoder, level: str, part: str) -> None:
-        self.part = part
-        self.head: dict[str, Any] = {
-            "model": encoder.name,
-            "model_digest": encoder.files.digest,
-            "mirenc": __version__,
-            "level": level,
-            "part": part,
-        }
+def _head(encoder: Encoder, level: str, part: str, whiten: bool) -> dict[str, Any]:
+    """Whose vectors these are; `mirenc.vectors` reads it again."""
+    head: dict[str, Any] = {
+        "model": encoder.name,
+        "model_digest": encoder.files.digest,
+        "mirenc": __version__,
+        "level": level,
+        "part": part,
+    }
+    return head if whiten else {**head, "whiten": False}
 
 
-class _Lines(_Base):
+class _Lines:
     """One JSON object a row; written as files come, so that a long run can be piped."""
 
-    def __init__(self, encoder: Encoder, level: str, part: str, path: str | None) -> None:
-        super().__init__(encoder, level, part)
+    def __init__(self, head: dict[str, Any], path: str | None) -> None:
+        self.head = head
         self.path = path
         self.target = None if path is None else Target(path)
         self.rows = 0
@@ -93,7 +100,7 @@ class _Lines(_Base):
         return self
 
     def add(self, name: str, embedding: Embedding) -> None:
-        vectors = embedding.part(self.part)
+        vectors = embedding.part(self.head["part"])
         shared = {
             "file": name,
             "file_hash": embedding.file_hash,
@@ -133,11 +140,11 @@ class _Lines(_Base):
             self.target.discard()
 
 
-class _Table(_Base):
+class _Table:
     """Rows collected, then written as one .npy, .npz or Parquet file."""
 
-    def __init__(self, encoder: Encoder, level: str, part: str, path: str) -> None:
-        super().__init__(encoder, level, part)
+    def __init__(self, head: dict[str, Any], path: str) -> None:
+        self.head = head
         self.path = path
         self.vectors: list[np.ndarray[Any, Any]] = []
         self.files: list[dict[str, Any]] = []
@@ -149,7 +156,7 @@ class _Table(_Base):
         return self
 
     def add(self, name: str, embedding: Embedding) -> None:
-        self.vectors.append(embedding.part(self.part))
+        self.vectors.append(embedding.part(self.head["part"]))
         self.file_row += [len(self.files)] * len(embedding.names)
         self.files.append(
             {

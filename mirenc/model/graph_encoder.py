@@ -9,7 +9,7 @@ sub-graphs". With A_f the symmetric adjacency of flow f and its self-loops, D_f 
     P(edge i-j of flow f) = sigmoid(z_f,i . z_f,j)
 
 Edges are taken without direction and without repetition: the inner product cannot tell a direction either.
-Deviation: the paper calls the latent "two-dimensional"; read as an N x d matrix (PAPER.md).
+Deviation: the paper calls the latent "two-dimensional"; it is read as an N x d matrix.
 """
 
 from __future__ import annotations

@@ -1,0 +1,109 @@
+"""``mirenc compare``: how alike files are, or which function of one is which of another."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from mirenc.cli import common
+from mirenc.errors import MirencError
+
+if TYPE_CHECKING:
+    from mirenc.embedding import Embedding
+
+
+def compare(
+    files: Annotated[
+        list[str],
+        typer.Argument(metavar="FILE FILE ...", help="IR or source files, or folders of IR.", show_default=False),
+    ],
+    level: common.LevelName = "module",
+    as_json: common.JSON = False,
+    model: common.Model = None,
+    timeout: common.Timeout = None,
+    memory_limit: common.MemoryLimit = None,
+    max_bytes: common.MaxBytes = None,
+    compiler: common.Compiler = None,
+    cflags: common.CFlags = "",
+) -> None:
+    """Cosine of two files, or of each pair of several.
+
+    With --level function (or a finer one), of two files: what each function of the first is nearest to in the second.
+    """
+    chosen = common.check_level(level)
+    paths = common.expand(files)
+    if len(paths) < 2:
+        raise typer.BadParameter(f"{len(paths)} file to compare; give at least two", param_hint="FILE FILE ...")
+    if chosen != "module" and len(paths) > 2:
+        raise typer.BadParameter(
+            f"{len(paths)} files; at level {chosen} two are compared. Use `mirenc search` for one in many",
+            param_hint="FILE FILE ...",
+        )
+    options = common.read_options(timeout, memory_limit, max_bytes, compiler, cflags)
+    from mirenc.encoder import load
+
+    encoder = load(model, options=options)
+    failures = common.Failures(len(paths))
+    found: dict[str, Embedding] = {}
+    with common.progress("embedding", len(paths)) as advance:
+        for path in paths:
+            try:
+                found[path] = encoder.embed_parts(Path(path), level=chosen)
+            except MirencError as error:
+                if len(paths) == 2:
+                    raise  # of one file there is nothing to tell
+                failures.add(error)
+            advance()
+    head = {"model": encoder.name, "model_digest": encoder.files.digest, "level": chosen}
+    if chosen == "module":
+        _matrix(list(found), list(found.values()), head if as_json else None)
+    else:
+        first, second = found.values()
+        _best(paths, first, second, head if as_json else None)
+    failures.finish()
+
+
+def _matrix(files: list[str], embeddings: list[Embedding], head: dict[str, Any] | None) -> None:
+    """One number for two files; for more, one row a file, numbered as the columns are."""
+    import numpy as np
+
+    from mirenc.search import compare
+
+    cosines = compare(np.concatenate([embedding.vector for embedding in embeddings]))
+    if head is not None:
+        typer.echo(json.dumps({**head, "files": files, "cosines": cosines.tolist()}))
+    elif len(files) == 2:
+        typer.echo(f"{cosines[0, 1]:.4f}")
+    else:
+        typer.echo("    " + "".join(f"{number:8}" for number in range(1, len(files) + 1)))
+        for number, (file, row) in enumerate(zip(files, cosines, strict=True), start=1):
+            typer.echo(f"{number:4}" + "".join(f"{value:8.4f}" for value in row) + f"  {file}")
+
+
+def _best(files: list[str], first: Embedding, second: Embedding, head: dict[str, Any] | None) -> None:
+    """Nearest part of the second file for each of the first, and whether it is the nearest the other way round, too."""
+    from mirenc.search import nearest
+
+    there, cosines = nearest(first.vector, second.vector, 1)
+    back, _ = nearest(second.vector, first.vector, 1)
+    matches = [
+        {
+            "name": first.names[row],
+            "nearest": second.names[best],
+            "cosine": float(cosine),
+            "mutual": int(back[best, 0]) == row,
+        }
+        for row, (best, cosine) in enumerate(zip(there[:, 0].tolist(), cosines[:, 0], strict=True))
+    ]
+    if head is not None:
+        typer.echo(json.dumps({**head, "files": files, "matches": matches}))
+        return
+    width = max(len(files[0]), *(len(name) for name in first.names))
+    typer.echo(f"cosine    {files[0]:{width}}    {files[1]}")
+    for match in matches:
+        # An arrow back where each is the other's nearest: those are the safe pairs.
+        arrow = "<->" if match["mutual"] else " ->"
+        typer.echo(f"{match['cosine']:.4f}    {match['name']:{width}} {arrow} {match['nearest']}")

@@ -1,0 +1,119 @@
+"""``mirenc search``: the files or functions of an index that are nearest to those of a file."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mirenc.cli import common
+
+if TYPE_CHECKING:
+    from mirenc.encoder import Encoder
+    from mirenc.ir import ReadOptions
+    from mirenc.vectors import VectorTable
+
+
+def search(
+    query: Annotated[
+        str, typer.Argument(metavar="QUERY", help="IR or source file, or - for stdin.", show_default=False)
+    ],
+    index: Annotated[
+        str,
+        typer.Argument(
+            metavar="INDEX",
+            help="What to search in: vectors by `mirenc embed -o` (.npz .parquet .jsonl .npy), or a folder of IR.",
+            show_default=False,
+        ),
+    ],
+    k: Annotated[int, typer.Option("-k", help="How many to show.", min=1)] = 10,
+    level: Annotated[
+        str | None,
+        typer.Option(
+            "--level",
+            "-l",
+            help="What is searched: module, function, ... [default: the level of the vectors; module in a folder]",
+        ),
+    ] = None,
+    as_json: common.JSON = False,
+    model: common.Model = None,
+    timeout: common.Timeout = None,
+    memory_limit: common.MemoryLimit = None,
+    max_bytes: common.MaxBytes = None,
+    compiler: common.Compiler = None,
+    cflags: common.CFlags = "",
+) -> None:
+    """Find what is nearest to QUERY in INDEX, by exact cosine.
+
+    With --level function each function of QUERY is searched for. A query that is in the index finds itself first.
+    """
+    if level is not None:
+        common.check_level(level)
+    options = common.read_options(timeout, memory_limit, max_bytes, compiler, cflags)
+    from mirenc.search import nearest
+    from mirenc.vectors import VECTOR_SUFFIXES
+
+    failures = common.Failures(1)
+    if Path(index).suffix in VECTOR_SUFFIXES and not os.path.isdir(index):
+        encoder, table = _stored(index, level, model, options)
+    else:
+        encoder, table, failures = _embedded(index, level, model, options)
+    embedding = encoder.embed_parts(Path(query), level=common.check_level(table.level), whiten=table.whiten)
+    rows, cosines = nearest(embedding.part(table.part), table.vectors, k)
+    found = [
+        (name, [(float(cosine), table.files[row], table.names[row]) for row, cosine in zip(*both, strict=True)])
+        for name, *both in zip(embedding.names, rows.tolist(), cosines, strict=True)
+    ]
+    if as_json:
+        head = {"model": table.model, "model_digest": table.digest, "level": table.level, "part": table.part}
+        keys = ("cosine", "file", "name")
+        listed = [
+            {"name": name, "matches": [dict(zip(keys, match, strict=True)) for match in matches]}
+            for name, matches in found
+        ]
+        typer.echo(json.dumps({**head, "index": index, "rows": len(table), "query": query, "found": listed}))
+    else:
+        _show(query, table.level, found)
+    failures.finish()
+
+
+def _stored(index: str, level: str | None, model: str | None, options: ReadOptions) -> tuple[Encoder, VectorTable]:
+    """A file of vectors, and the model that made them."""
+    from mirenc.encoder import load
+    from mirenc.vectors import read_vectors
+    from mirenc.weights import list_models
+
+    table = read_vectors(index)
+    if level not in (None, table.level):
+        raise typer.BadParameter(f"{index} holds vectors of level {table.level}, not {level}", param_hint="--level")
+    # The file knows its model: a packaged one need not be named again.
+    encoder = load(model or (table.model if table.model in list_models() else None), options=options)
+    table.check_model(encoder.name, encoder.files.digest, index)
+    return encoder, table
+
+
+def _embedded(
+    index: str, level: str | None, model: str | None, options: ReadOptions
+) -> tuple[Encoder, VectorTable, common.Failures]:
+    """A folder embedded now; what the cache has of it is not computed again."""
+    from mirenc.encoder import load
+    from mirenc.search import index as make_index
+
+    files = common.expand([index])
+    encoder = load(model, options=options)
+    failures = common.Failures(len(files))
+    with common.progress("embedding", len(files)) as advance:
+        table = make_index(
+            encoder, files, level=common.check_level(level or "module"), failed=failures.add, advance=advance
+        )
+    return encoder, table, failures
+
+
+def _show(query: str, level: str, found: list[tuple[str, list[tuple[float, str, str]]]]) -> None:
+    for name, matches in found:
+        typer.echo(query if level == "module" else f"{query}  {name}")
+        for rank, (cosine, file, match) in enumerate(matches, start=1):
+            typer.echo(f"{rank:4}  {cosine:.4f}  {file}" + ("" if level == "module" else f"  {match}"))

@@ -1,0 +1,189 @@
+"""Compare vectors and find the nearest: exact cosines in plain numpy, a block at a time.
+
+    from mirenc.search import index, nearest
+    table = index(encoder, "project/", level="function")
+    rows, cosines = nearest(encoder.embed("query.ll", level="function"), table.vectors, k=5)
+
+A million vectors of 640 float32 are 2.6 GB; beside them a search holds one block of them and its cosines.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mirenc.encoder import Encoder, Level
+from mirenc.errors import ConfigError, MirencError
+from mirenc.ir.files import find_inputs
+from mirenc.vectors import VectorTable, read_vectors
+
+__all__ = ["VectorTable", "compare", "index", "nearest", "read_vectors"]
+
+Nearest = tuple[NDArray[np.int64], NDArray[np.float32]]
+_CANDIDATES = 8192  # rows of a block: 42 MB as 640 float64
+_QUERIES = 512
+
+
+def compare(vectors: ArrayLike, others: ArrayLike | None = None) -> NDArray[np.float32]:
+    """Cosine of each vector with each other.
+
+    Parameters
+    ----------
+    vectors : (n, D) array
+    others : (m, D) array, optional
+        The vectors themselves if left out.
+
+    Returns
+    -------
+    (n, m) float32 array
+        A row of zeros has cosine 0 with everything.
+
+    Raises
+    ------
+    ConfigError
+        Not two-dimensional, widths that differ, or values that are no finite numbers.
+    """
+    left, right = _matrices(vectors, vectors if others is None else others)
+    return _cosines(_unit(left, 0), _unit(right, 0))
+
+
+def nearest(queries: ArrayLike, candidates: ArrayLike, k: int = 10) -> Nearest:
+    """The k candidates of largest cosine for each query, by exact search.
+
+    Parameters
+    ----------
+    queries : (q, D) array
+    candidates : (n, D) array
+        May be memory-mapped: it is read one block at a time.
+    k : int
+
+    Returns
+    -------
+    rows : (q, min(k, n)) int64
+        Rows of ``candidates``, nearest first; equals in the order of their rows.
+    cosines : (q, min(k, n)) float32
+
+    Raises
+    ------
+    ConfigError
+        k below 1, not two-dimensional, widths that differ, or values that are no finite numbers.
+    """
+    if k < 1:
+        raise ConfigError(f"k is {k}; give 1 or more")
+    asked, known = _matrices(queries, candidates)
+    k = min(k, len(known))
+    rows = np.empty((len(asked), k), dtype=np.int64)
+    cosines = np.empty((len(asked), k), dtype=np.float32)
+    for first in range(0, len(asked), _QUERIES):
+        part = slice(first, first + _QUERIES)
+        rows[part], cosines[part] = _nearest_of_few(_unit(asked[part], first), known, k)
+    return rows, cosines
+
+
+def _nearest_of_few(asked: NDArray[np.float64], known: NDArray[np.float32], k: int) -> Nearest:
+    """`nearest` of one block of unit queries: the best so far and the next block of candidates, again and again."""
+    rows = np.zeros((len(asked), 0), dtype=np.int64)
+    cosines = np.zeros((len(asked), 0), dtype=np.float32)
+    for first in range(0, len(known), _CANDIDATES):
+        block = _unit(known[first : first + _CANDIDATES], first)
+        numbers = np.broadcast_to(np.arange(first, first + len(block)), (len(asked), len(block)))
+        rows = np.concatenate([rows, numbers], axis=1)  # (q, k + block)
+        cosines = np.concatenate([cosines, _cosines(asked, block)], axis=1)
+        keep = _largest(cosines, min(k, cosines.shape[1]))  # (q, k)
+        rows, cosines = np.take_along_axis(rows, keep, 1), np.take_along_axis(cosines, keep, 1)
+    return rows, cosines
+
+
+def _largest(values: NDArray[np.float32], k: int) -> NDArray[np.int64]:
+    """(q, k) columns of the k largest of each row, largest first; equals in the order of their columns."""
+    kth = -np.partition(-values, k - 1, axis=1)[:, k - 1]
+    keep = np.empty((len(values), k), dtype=np.int64)
+    for number, row in enumerate(values):
+        enough = np.flatnonzero(row >= kth[number])  # k columns, and more where the k-th has equals
+        keep[number] = enough[np.argsort(-row[enough], kind="stable")[:k]]
+    return keep
+
+
+def _matrices(left: ArrayLike, right: ArrayLike) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    one, other = np.asanyarray(left), np.asanyarray(right)
+    if one.ndim != 2 or other.ndim != 2 or one.shape[1] != other.shape[1]:
+        raise ConfigError(
+            f"vectors of shapes {one.shape} and {other.shape} do not compare; give (n, D) and (m, D), of one model, "
+            "level and part"
+        )
+    return one, other
+
+
+def _unit(vectors: NDArray[np.float32], first: int) -> NDArray[np.float64]:
+    """Rows scaled to length 1; a row of zeros stays. Double precision, so that equal vectors have equal cosines."""
+    wide = np.asarray(vectors, dtype=np.float64)
+    length = np.linalg.norm(wide, axis=1, keepdims=True)
+    if not np.isfinite(length).all():
+        row = first + int(np.flatnonzero(~np.isfinite(length[:, 0]))[0])
+        raise ConfigError(f"vector {row} has values that are no finite numbers. Embed its file again")
+    return wide / np.where(length > 0, length, 1)
+
+
+def _cosines(left: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np.float32]:
+    return np.clip(left @ right.T, -1, 1).astype(np.float32)
+
+
+def _files(given: str | os.PathLike[str]) -> list[Path]:
+    """The IR files below a folder; one without any is listed itself, so that reading it says so."""
+    return (os.path.isdir(given) and find_inputs(given)) or [Path(given)]
+
+
+def index(
+    encoder: Encoder,
+    inputs: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    *,
+    level: Level = "module",
+    failed: Callable[[MirencError], None] | None = None,
+    advance: Callable[[int], None] | None = None,
+) -> VectorTable:
+    """Embed files and folders into a table to search in.
+
+    Parameters
+    ----------
+    encoder : Encoder
+    inputs : path, or several
+        Files, and folders of ``.ll`` and ``.bc`` files.
+    level : str
+        As in `mirenc.Encoder.embed`.
+    failed : callable, optional
+        Told the error of a file that cannot be read, which is then left out. Without it the first error is raised.
+    advance : callable, optional
+        Told 1 after each file.
+
+    Returns
+    -------
+    VectorTable
+
+    Raises
+    ------
+    MirencError
+        A file cannot be read, or its level is unknown.
+    """
+    given = [inputs] if isinstance(inputs, (str, os.PathLike)) else inputs
+    paths = [path for item in given for path in _files(item)]
+    parts: list[NDArray[np.float32]] = [np.zeros((0, encoder.dimension), dtype=np.float32)]
+    files: list[str] = []
+    names: list[str] = []
+    for path in paths:
+        try:
+            embedding = encoder.embed_parts(path, level=level)
+        except MirencError as error:
+            if failed is None:
+                raise
+            failed(error)
+        else:
+            parts.append(embedding.vector)
+            files += [str(path)] * len(embedding.names)
+            names += embedding.names
+        if advance is not None:
+            advance(1)
+    return VectorTable(np.concatenate(parts), files, names, encoder.name, encoder.files.digest, level)

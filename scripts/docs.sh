@@ -1,0 +1,8 @@
+#!/usr/bin/env bash
+# Build the reference site into site/ (or the folder given): the guides, and every docstring. A warning is an error.
+set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/venv.sh"
+
+python -m pip install --quiet --constraint constraints.txt --editable '.[docs]'
+NO_MKDOCS_2_WARNING=1 python -m mkdocs build --quiet --strict --site-dir "${1:-site}"
+echo "the site is in ${1:-site}/index.html" >&2

@@ -1,0 +1,169 @@
+"""``mirenc compare`` and ``mirenc search``: the cosines that Python gives, with names; foreign vectors are refused."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from command_line import Run
+
+from mirenc.encoder import Encoder
+from mirenc.search import compare, nearest
+
+FIXTURES = Path(__file__).parents[1] / "fixtures" / "ir" / "clang-19"
+O0, O2 = FIXTURES / "O0", FIXTURES / "O2"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Three modules at O2."""
+    target = tmp_path / "project"
+    target.mkdir()
+    for name in ("numeric", "sorting", "structs"):
+        shutil.copy(O2 / f"{name}.ll", target)
+    return target
+
+
+# -- compare ---------------------------------------------------------------------------------------------
+def test_two_files_give_one_number(run: Run, model_dir: Path, encoder: Encoder) -> None:
+    files = [O2 / "sorting.ll", O2 / "numeric.ll"]
+    expected = compare(np.stack([encoder.embed(file) for file in files]))[0, 1]
+    assert run("compare", "--model", model_dir, *files).ok().out == f"{expected:.4f}\n"
+
+
+def test_several_files_give_a_matrix(run: Run, model_dir: Path, encoder: Encoder, folder: Path) -> None:
+    files = [str(path) for path in sorted(folder.iterdir())]
+    expected = compare(np.stack([encoder.embed(file) for file in files]))
+    lines = run("compare", "--model", model_dir, folder).ok().out.splitlines()
+    assert lines[0].split() == ["1", "2", "3"]
+    assert [line.split()[0] for line in lines[1:]] == ["1", "2", "3"]
+    assert [line.split()[-1] for line in lines[1:]] == files
+    assert [line.split()[1:-1] for line in lines[1:]] == [[f"{value:.4f}" for value in row] for row in expected]
+    found = json.loads(run("compare", "--model", model_dir, "--json", folder).ok().out)
+    assert (found["model"], found["model_digest"]) == ("random", encoder.files.digest)
+    assert (found["level"], found["files"]) == ("module", files)
+    np.testing.assert_allclose(found["cosines"], expected, atol=1e-7)
+
+
+def test_functions_of_two_files_are_paired(run: Run, model_dir: Path, encoder: Encoder) -> None:
+    files = [str(O0 / "sorting.ll"), str(O2 / "sorting.ll")]
+    first, second = (encoder.embed_parts(file, level="function") for file in files)
+    cosines = compare(first.vector, second.vector)
+    found = json.loads(run("compare", "--model", model_dir, "--json", "-l", "function", *files).ok().out)
+    assert found["files"] == files
+    assert [match["name"] for match in found["matches"]] == first.names
+    for row, match in enumerate(found["matches"]):
+        best = int(cosines[row].argmax())
+        assert match["nearest"] == second.names[best]
+        assert match["cosine"] == pytest.approx(cosines[row, best], abs=1e-6)
+        assert match["mutual"] == (cosines[:, best].argmax() == row)
+    lines = run("compare", "--model", model_dir, "-l", "function", *files).ok().out.splitlines()
+    assert lines[0].split() == ["cosine", *files]
+    for line, match in zip(lines[1:], found["matches"], strict=True):
+        arrow = "<->" if match["mutual"] else "->"
+        assert line.split() == [f"{match['cosine']:.4f}", match["name"], arrow, match["nearest"]]
+
+
+def test_compare_refuses_what_it_cannot_pair(run: Run, model_dir: Path, folder: Path) -> None:
+    run("compare", "--model", model_dir, O2 / "sorting.ll").refused("1 file to compare; give at least two")
+    run("compare", "--model", model_dir, "-l", "function", folder).refused("3 files; at level function two")
+    run("compare", "--model", model_dir, "-l", "page", folder).refused("unknown level 'page'", "module, function")
+    broken = folder / "broken.ll"
+    broken.write_text("no IR", encoding="utf-8")
+    run("compare", "--model", model_dir, broken, O2 / "sorting.ll").failed("broken.ll")
+
+
+def test_of_several_files_the_readable_are_compared(run: Run, model_dir: Path, folder: Path) -> None:
+    (folder / "broken.ll").write_text("no IR", encoding="utf-8")
+    result = run("compare", "--model", model_dir, "--json", folder)
+    assert result.code == 1
+    assert np.shape(json.loads(result.out)["cosines"]) == (3, 3)
+    assert "broken.ll" in result.error_lines[0]
+    assert "1 of 4 files failed" in result.error_lines[1]
+
+
+# -- search ----------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("suffix", [".npz", ".parquet", ".jsonl", ".npy", ""])
+def test_the_same_is_found_in_vectors_and_in_a_folder(
+    run: Run, model_dir: Path, encoder: Encoder, folder: Path, tmp_path: Path, suffix: str
+) -> None:
+    index = tmp_path / f"vectors{suffix}" if suffix else folder
+    if suffix:
+        run("embed", "--model", model_dir, "-l", "function", "-o", index, folder).ok()
+    files = sorted(folder.iterdir())
+    parts = [encoder.embed_parts(file, level="function") for file in files]
+    labels = [(str(file), name) for file, part in zip(files, parts, strict=True) for name in part.names]
+    query = encoder.embed_parts(O0 / "sorting.ll", level="function")
+    rows, cosines = nearest(query.vector, np.concatenate([part.vector for part in parts]), 2)
+
+    level = [] if suffix else ["-l", "function"]
+    result = run("search", "--model", model_dir, O0 / "sorting.ll", index, "-k", 2, "--json", *level).ok()
+    found = json.loads(result.out)
+    assert (found["model_digest"], found["level"], found["part"]) == (encoder.files.digest, "function", "both")
+    assert (found["query"], found["index"], found["rows"]) == (str(O0 / "sorting.ll"), str(index), len(labels))
+    assert [entry["name"] for entry in found["found"]] == query.names
+    for entry, best, values in zip(found["found"], rows, cosines, strict=True):
+        assert [(match["file"], match["name"]) for match in entry["matches"]] == [labels[row] for row in best]
+        np.testing.assert_allclose([match["cosine"] for match in entry["matches"]], values, atol=1e-6)
+
+    lines = run("search", "--model", model_dir, O0 / "sorting.ll", index, "-k", 2, *level).ok().out.splitlines()
+    assert lines[0] == f"{O0 / 'sorting.ll'}  {query.names[0]}"
+    assert lines[1].split() == ["1", f"{cosines[0, 0]:.4f}", *labels[rows[0, 0]]]
+    assert len(lines) == 3 * len(query.names)
+
+
+def test_a_module_finds_itself_first(run: Run, model_dir: Path, folder: Path) -> None:
+    query = folder / "sorting.ll"
+    lines = run("search", "--model", model_dir, query, folder).ok().out.splitlines()
+    assert lines[0] == str(query)
+    assert lines[1] == f"   1  1.0000  {query}"
+    assert len(lines) == 4
+
+
+def test_halves_and_plain_means_are_searched_with_their_like(
+    run: Run, model_dir: Path, encoder: Encoder, folder: Path, tmp_path: Path
+) -> None:
+    run("embed", "--model", model_dir, "--part", "text", "-o", tmp_path / "x.npz", folder).ok()
+    found = json.loads(run("search", "--model", model_dir, O0 / "sorting.ll", tmp_path / "x.npz", "--json").ok().out)
+    expected = compare(
+        encoder.embed([O0 / "sorting.ll"], part="text"), encoder.embed(sorted(folder.iterdir()), part="text")
+    )
+    assert found["part"] == "text"
+    np.testing.assert_allclose(
+        [match["cosine"] for match in found["found"][0]["matches"]], -np.sort(-expected[0]), atol=1e-6
+    )
+
+
+def test_vectors_of_another_model_are_refused(run: Run, model_dir: Path, folder: Path, tmp_path: Path) -> None:
+    index = tmp_path / "x.parquet"
+    run("embed", "--model", model_dir, "-o", index, folder).ok()
+    for words in ((), ("--model", "mirenc-tiny")):
+        run("search", O0 / "sorting.ll", index, *words).failed("holds vectors of random", "do not compare", "--model")
+
+
+def test_the_file_names_its_model(run: Run, folder: Path, tmp_path: Path) -> None:
+    index = tmp_path / "x.npz"
+    run("embed", "--model", "mirenc-tiny", "-o", index, folder).ok()  # not the default
+    assert json.loads(run("search", O2 / "sorting.ll", index, "--json").ok().out)["model"] == "mirenc-tiny"
+
+
+def test_search_refuses_what_it_cannot_read(run: Run, model_dir: Path, folder: Path, tmp_path: Path) -> None:
+    index = tmp_path / "x.npz"
+    run("embed", "--model", model_dir, "-o", index, folder).ok()
+    query = O0 / "sorting.ll"
+    run("search", "--model", model_dir, query, index, "-l", "function").refused("holds vectors of level module")
+    run("search", "--model", model_dir, query, folder, "-l", "page").refused("unknown level 'page'")
+    run("search", "--model", model_dir, query, folder, "-k", 0).refused("-k")
+    run("search", "--model", model_dir, query, tmp_path / "no.npz").failed("no.npz: does not exist")
+    run("search", "--model", model_dir, tmp_path / "no.ll", index).failed("no.ll")
+
+
+def test_a_bad_file_of_the_folder_is_listed(run: Run, model_dir: Path, folder: Path) -> None:
+    (folder / "broken.ll").write_text("no IR", encoding="utf-8")
+    result = run("search", "--model", model_dir, O0 / "sorting.ll", folder, "--json")
+    assert result.code == 1
+    assert len(json.loads(result.out)["found"][0]["matches"]) == 3
+    assert "broken.ll" in result.error_lines[0]

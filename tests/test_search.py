@@ -1,0 +1,158 @@
+"""Exact cosine search: worked by hand, against a plain double loop, and on functions at two optimisation levels."""
+
+from __future__ import annotations
+
+from math import comb
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import mirenc
+from mirenc import search
+from mirenc.encoder import Encoder
+from mirenc.errors import ConfigError, IRFileError, MirencError
+from mirenc.search import compare, index, nearest
+
+FIXTURES = Path(__file__).parent / "fixtures"
+CLANG = FIXTURES / "ir" / "clang-19"
+
+
+# -- worked by hand --------------------------------------------------------------------------------------
+def test_cosines_by_hand() -> None:
+    found = compare([[3, 4], [0, 0], [-6, -8]], [[1, 0], [30, 40]])
+    np.testing.assert_allclose(found, [[0.6, 1], [0, 0], [-0.6, -1]], atol=1e-7)
+    assert found.dtype == np.float32
+
+
+def test_vectors_among_themselves() -> None:
+    found = compare([[1, 0], [1, 1]])
+    np.testing.assert_allclose(found, [[1, 0.5**0.5], [0.5**0.5, 1]], atol=1e-7)
+
+
+def test_nearest_by_hand() -> None:
+    rows, cosines = nearest([[1, 0]], [[0, 2], [5, 0], [-1, 0], [1, 1]], k=3)
+    assert rows.tolist() == [[1, 3, 0]]
+    np.testing.assert_allclose(cosines, [[1, 0.5**0.5, 0]], atol=1e-7)
+
+
+def test_equals_come_in_the_order_of_their_rows() -> None:
+    candidates = np.tile([[1.0, 3.0, -2.0]], (9, 1))
+    candidates[4] *= -1
+    assert nearest([[2.0, 6.0, -4.0]], candidates, k=4)[0].tolist() == [[0, 1, 2, 3]]
+    assert nearest(candidates[:1], candidates, k=9)[0].tolist() == [[0, 1, 2, 3, 5, 6, 7, 8, 4]]
+
+
+def test_fewer_candidates_than_asked_for() -> None:
+    assert nearest([[1, 0], [0, 1]], [[1, 0]], k=5)[0].tolist() == [[0], [0]]
+    assert nearest(np.zeros((2, 3)), np.zeros((0, 3)))[0].shape == (2, 0)
+    assert nearest(np.zeros((0, 3)), np.ones((4, 3)), k=2)[1].shape == (0, 2)
+
+
+# -- in blocks -------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("k", [1, 7, 40])
+def test_blocks_find_what_one_sort_finds(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, k: int) -> None:
+    monkeypatch.setattr(search, "_CANDIDATES", 16)
+    monkeypatch.setattr(search, "_QUERIES", 3)
+    random = np.random.default_rng(0)
+    candidates = random.normal(size=(101, 12)).astype(np.float32)
+    candidates[50:60] = candidates[:10]  # equals, in other blocks
+    queries = np.concatenate([candidates[::13], random.normal(size=(2, 12)).astype(np.float32)])
+    np.save(tmp_path / "x.npy", candidates)
+    rows, cosines = nearest(queries, np.load(tmp_path / "x.npy", mmap_mode="r"), k)
+    every = compare(queries, candidates)
+    assert rows.tolist() == np.argsort(-every, axis=1, kind="stable")[:, :k].tolist()
+    np.testing.assert_allclose(cosines, np.take_along_axis(every, rows, 1), atol=1e-6)
+
+
+def test_no_more_than_a_block_is_copied(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "_CANDIDATES", 10)
+    copied = []
+    plain = search._unit
+    monkeypatch.setattr(search, "_unit", lambda vectors, first: copied.append(len(vectors)) or plain(vectors, first))
+    nearest(np.ones((1, 4)), np.ones((95, 4)), k=3)
+    assert (max(copied), sum(copied)) == (10, 96)
+
+
+# -- refused ---------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("queries", "candidates", "k", "said"),
+    [
+        (np.ones((1, 3)), np.ones((2, 4)), 1, r"\(1, 3\) and \(2, 4\)"),
+        (np.ones(3), np.ones((2, 3)), 1, r"\(3,\)"),
+        (np.ones((1, 3)), np.ones((2, 3)), 0, "k is 0"),
+        (np.ones((1, 2)), np.array([[1, 1], [0, np.nan]]), 1, "vector 1 has values that are no finite numbers"),
+        (np.array([[np.inf, 1]]), np.ones((1, 2)), 1, "vector 0 has"),
+    ],
+)
+def test_what_does_not_compare_is_refused(queries: np.ndarray, candidates: np.ndarray, k: int, said: str) -> None:
+    with pytest.raises(ConfigError, match=said):
+        nearest(queries, candidates, k)
+
+
+# -- an index of files -----------------------------------------------------------------------------------
+def test_index_of_a_folder_and_a_file(encoder: Encoder) -> None:
+    paths = [CLANG / "O2" / "numeric.ll", *sorted((CLANG / "Oz").glob("*.ll"))]
+    table = index(encoder, [paths[0], CLANG / "Oz"], level="function")
+    singles = [encoder.embed_parts(path, level="function") for path in paths]
+    assert table.names == [name for single in singles for name in single.names]
+    assert table.files == [str(path) for path, single in zip(paths, singles, strict=True) for _ in single.names]
+    assert np.array_equal(table.vectors, np.concatenate([single.vector for single in singles]))
+    assert (table.model, table.digest) == ("random", encoder.files.digest)
+    assert (table.level, table.part, len(table)) == ("function", "both", len(table.names))
+
+
+def test_a_bad_file_is_told_or_raised(encoder: Encoder, tmp_path: Path) -> None:
+    (tmp_path / "a.ll").write_text("no IR at all", encoding="utf-8")
+    (tmp_path / "b.ll").write_text("define void @f() {\n  ret void\n}\n", encoding="utf-8")
+    with pytest.raises(MirencError, match=r"a\.ll"):
+        index(encoder, tmp_path)
+    failed: list[MirencError] = []
+    advanced: list[int] = []
+    table = index(encoder, tmp_path, failed=failed.append, advance=advanced.append)
+    assert table.files == table.names == [str(tmp_path / "b.ll")]
+    assert len(failed) == 1
+    assert advanced == [1, 1]
+
+
+def test_a_folder_without_ir_is_an_error(encoder: Encoder, tmp_path: Path) -> None:
+    with pytest.raises(IRFileError, match="folder without IR files"):
+        index(encoder, tmp_path)
+
+
+# -- what it is for --------------------------------------------------------------------------------------
+def test_a_function_at_o0_finds_itself_at_o2() -> None:
+    # The figure of the README (-O0 to -O2 among 3,000 functions), in small: every function of at least five
+    # instructions that the fixtures hold at both levels.
+    small = mirenc.load("mirenc-tiny", cache=False)
+
+    def functions(folder: Path) -> search.VectorTable:
+        return index(small, [path for path in sorted(folder.glob("*.ll")) if path.stem != "device"], level="function")
+
+    queries, candidates = functions(CLANG / "O0"), functions(CLANG / "O2")
+    long_enough = {
+        (path.name, function.name)
+        for folder in ("O0", "O2")
+        for path in (CLANG / folder).glob("*.ll")
+        for function in mirenc.read_ir(path).defined_functions
+        if function.header.last - function.header.first >= 5
+    }
+    keys = [(Path(file).name, name) for file, name in zip(candidates.files, candidates.names, strict=True)]
+    asked = [
+        row
+        for row, key in enumerate(
+            (Path(file).name, name) for file, name in zip(queries.files, queries.names, strict=True)
+        )
+        if key in keys and key in long_enough
+    ]
+    rows, _ = nearest(queries.vectors[asked], candidates.vectors, k=1)
+    hits = sum(
+        keys[best] == (Path(queries.files[row]).name, queries.names[row])
+        for row, best in zip(asked, rows[:, 0].tolist(), strict=True)
+    )
+    # Chance: a hit with probability 1 / candidates, so at least `hits` of them with this probability.
+    n, p = len(asked), 1 / len(keys)
+    by_chance = sum(comb(n, count) * p**count * (1 - p) ** (n - count) for count in range(hits, n + 1))
+    assert n >= 30
+    assert by_chance < 1e-9
+    assert hits >= n / 4, f"{hits} of {n} functions found themselves among {len(keys)}"

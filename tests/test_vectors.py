@@ -1,0 +1,118 @@
+"""What `mirenc embed -o` wrote is read again to the last bit; what nobody can vouch for is refused in words."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mirenc.cli.output import open_output
+from mirenc.encoder import Encoder
+from mirenc.errors import IRFileError, ModelError
+from mirenc.vectors import VECTOR_SUFFIXES, VectorTable, read_vectors
+
+IR = Path(__file__).parent / "fixtures" / "ir" / "clang-19" / "O2"
+FILES = [str(IR / "numeric.ll"), str(IR / "sorting.ll")]
+
+
+def write(encoder: Encoder, path: Path, level: str = "function", part: str = "both", whiten: bool = True) -> Path:
+    with open_output(str(path), whiten=whiten)(encoder, level, part) as writer:
+        for file in FILES:
+            writer.add(file, encoder.embed_parts(file, level=level))
+    return path
+
+
+@pytest.fixture(params=VECTOR_SUFFIXES)
+def suffix(request: pytest.FixtureRequest) -> str:
+    return request.param
+
+
+@pytest.mark.parametrize(("level", "part"), [("module", "both"), ("function", "both"), ("function", "graph")])
+def test_round_trip(encoder: Encoder, tmp_path: Path, suffix: str, level: str, part: str) -> None:
+    table = read_vectors(write(encoder, tmp_path / f"x{suffix}", level, part))
+    singles = [encoder.embed_parts(file, level=level) for file in FILES]
+    assert np.array_equal(table.vectors, np.concatenate([single.part(part) for single in singles]))
+    assert table.vectors.dtype == np.float32
+    assert table.files == [file for file, single in zip(FILES, singles, strict=True) for _ in single.names]
+    assert table.names == [name for single in singles for name in single.names]
+    assert (table.model, table.digest) == ("random", encoder.files.digest)
+    assert (table.level, table.part, table.whiten) == (level, part, True)
+
+
+def test_plain_means_are_marked(encoder: Encoder, tmp_path: Path, suffix: str) -> None:
+    assert not read_vectors(write(encoder, tmp_path / f"x{suffix}", whiten=False)).whiten
+
+
+def test_a_file_of_two_models_is_refused(encoder: Encoder, tmp_path: Path) -> None:
+    path = write(encoder, tmp_path / "x.jsonl")
+    lines = path.read_text(encoding="utf-8").splitlines()
+    other = json.loads(lines[1]) | {"model_digest": "0" * 64}
+    path.write_text("\n".join([lines[0], json.dumps(other)]), encoding="utf-8")
+    with pytest.raises(IRFileError, match=r"row 2 is of .*0000.*, row 1 of"):
+        read_vectors(path)
+
+
+def test_numbers_without_their_sidecar_are_refused(encoder: Encoder, tmp_path: Path) -> None:
+    path = write(encoder, tmp_path / "x.npy")
+    path.with_name("x.npy.json").unlink()
+    with pytest.raises(IRFileError, match=r"x\.npy\.json, which says who made the vectors, is not beside it"):
+        read_vectors(path)
+
+
+def test_a_sidecar_of_another_file_is_refused(encoder: Encoder, tmp_path: Path) -> None:
+    write(encoder, tmp_path / "module.npy", "module")
+    write(encoder, tmp_path / "function.npy", "function")
+    shutil.copy(tmp_path / "module.npy.json", tmp_path / "function.npy.json")
+    with pytest.raises(IRFileError, match=r"2 names for vectors of shape"):
+        read_vectors(tmp_path / "function.npy")
+
+
+def test_damaged_files_are_refused(encoder: Encoder, tmp_path: Path, suffix: str) -> None:
+    path = write(encoder, tmp_path / f"x{suffix}")
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    with pytest.raises(IRFileError, match=rf"x{suffix}: is no file of vectors by `mirenc embed`, or is damaged"):
+        read_vectors(path)
+
+
+def foreign(path: Path) -> None:
+    """A file of the right format that somebody else wrote."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    vectors = np.ones((2, 3), dtype=np.float32)
+    if path.suffix == ".parquet":
+        pq.write_table(pa.table({"vector": vectors.tolist()}), path)
+    elif path.suffix == ".npz":
+        np.savez(path, vectors=vectors)
+    elif path.suffix == ".jsonl":
+        path.write_text('{"vector": [1, 2, 3]}\n', encoding="utf-8")
+    else:
+        np.save(path, vectors)
+        path.with_name(f"{path.name}.json").write_text("[]", encoding="utf-8")
+
+
+def test_vectors_of_nobody_are_refused(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"x{suffix}"
+    foreign(path)
+    with pytest.raises(IRFileError, match=r"Make it again: mirenc embed FOLDER -o"):
+        read_vectors(path)
+
+
+def test_missing_empty_and_unknown_files_are_refused(tmp_path: Path, suffix: str) -> None:
+    with pytest.raises(IRFileError, match="does not exist"):
+        read_vectors(tmp_path / f"x{suffix}")
+    (tmp_path / f"y{suffix}").touch()
+    with pytest.raises(IRFileError, match=rf"y{suffix}"):
+        read_vectors(tmp_path / f"y{suffix}")
+    with pytest.raises(IRFileError, match=r"known are \.npy, \.npz, \.jsonl, \.parquet"):
+        read_vectors(tmp_path / "x.csv")
+
+
+def test_another_models_vectors_do_not_compare() -> None:
+    table = VectorTable(np.ones((1, 2), dtype=np.float32), ["a.ll"], ["a.ll"], "one", "1" * 64, "module")
+    table.check_model("renamed", "1" * 64, "x.npz")  # the weights decide, not the name
+    with pytest.raises(ModelError, match=r"x\.npz holds vectors of one \(digest 111111111111\), .*one \(digest 222"):
+        table.check_model("one", "2" * 64, "x.npz")
