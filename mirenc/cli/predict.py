@@ -25,9 +25,9 @@ def predict(
         ),
     ],
     inputs: common.Inputs,
-    aux: Annotated[
+    context: Annotated[
         list[str] | None,
-        typer.Option("--aux", "-a", help="Task features, as in --aux transfer=1048576,wgsize=128; may be repeated."),
+        typer.Option("--context", "-c", help="Task features, as in --context transfer=1048576,wgsize=128; may be repeated."),
     ] = None,
     head: Annotated[
         Path | None, typer.Option(help="Folder of a head (`mirenc evaluate --save-head`). [default: the shipped one]")
@@ -51,8 +51,8 @@ def predict(
     from mirenc.tasks.predict import load_task_head
 
     problem = get_task(task)
-    given = _pairs(",".join(aux or ()))
-    values = problem.parse_aux(given)
+    given = _pairs(",".join(context or ()))
+    values = problem.parse_context(given)
     folder = _shipped(problem, variant) if head is None else head
     trained = load_task_head(folder, problem)
     encoder = load(trained.model if model is None else model, options=options)
@@ -92,10 +92,10 @@ def _pairs(text: str) -> dict[str, str]:
         name, equals, value = item.partition("=")
         if not equals or not name.strip():
             raise typer.BadParameter(
-                f"{item!r} is no NAME=VALUE; write transfer=1048576,wgsize=128", param_hint="--aux"
+                f"{item!r} is no NAME=VALUE; write transfer=1048576,wgsize=128", param_hint="--context"
             )
         if name.strip() in pairs:
-            raise typer.BadParameter(f"{name.strip()!r} is given twice", param_hint="--aux")
+            raise typer.BadParameter(f"{name.strip()!r} is given twice", param_hint="--context")
         pairs[name.strip()] = value.strip()
     return pairs
 

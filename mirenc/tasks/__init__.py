@@ -6,7 +6,7 @@ A shipped task is one file of this package; a task of your own is one file of yo
 from __future__ import annotations
 
 from mirenc.tasks.base import Task, get_task, list_tasks, load_task_file
-from mirenc.tasks.data import TaskData, TaskSample
+from mirenc.tasks.data import TaskData, Sample
 from mirenc.tasks.evaluation import evaluate
 from mirenc.tasks.predict import Prediction, TaskHead, fit_head, load_task_head
 from mirenc.tasks.protocols import Protocol
@@ -19,7 +19,7 @@ __all__ = [
     "TaskData",
     "TaskHead",
     "TaskReport",
-    "TaskSample",
+    "Sample",
     "evaluate",
     "fit_head",
     "get_task",

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from mirenc.errors import TaskError
 from mirenc.tasks.base import Task
 from mirenc.tasks.columns import real, require_columns
-from mirenc.tasks.data import TaskData, TaskSample
+from mirenc.tasks.data import TaskData, Sample
 from mirenc.tasks.datasets import content_hash, dataset_folder, read_archive, read_table
 from mirenc.tasks.grouping import join_same_code
 from mirenc.tasks.protocols import Protocol
@@ -46,8 +46,8 @@ class ThreadCoarsening(Task):
     knob = "coarsening_factor"
     choices = tuple(str(factor) for factor in _FACTORS)
     default = 0
-    aux_names = ("gpu",)
-    aux_help = {"gpu": ", ".join(_GPUS.values())}  # noqa: RUF012 - a ClassVar by its base
+    context_names = ("gpu",)
+    context_help = {"gpu": ", ".join(_GPUS.values())}  # noqa: RUF012 - a ClassVar by its base
     protocols = (
         Protocol("paper", "as published: leave one row out (leaks)", lambda data: np.arange(len(data)), folds=None),
         Protocol("kernel", "leave one kernel out", lambda data: data.group, folds=None),
@@ -87,7 +87,7 @@ class ThreadCoarsening(Task):
     @staticmethod
     def _sample(
         kernel: str, gpu: str, rows: dict[int, dict[str, str]], ir: bytes, hand: tuple[float, ...]
-    ) -> TaskSample:
+    ) -> Sample:
         costs = []
         for factor in _FACTORS:
             where = f"{_TABLE}, {kernel}, factor {factor}"
@@ -95,21 +95,21 @@ class ThreadCoarsening(Task):
             measured = factor in rows and rows[factor][column] != ""
             costs.append(_NANOSECOND * real(rows[factor], column, where) if measured else float("nan"))
         name = _GPUS[gpu]
-        return TaskSample(f"{kernel} on {name}", ir, kernel, (name,), tuple(costs), part=name, hand=hand)
+        return Sample(f"{kernel} on {name}", ir, kernel, (name,), tuple(costs), part=name, hand=hand)
 
-    def encode_aux(self, aux: tuple[Any, ...]) -> NDArray[np.float64]:
+    def encode_context(self, context: tuple[Any, ...]) -> NDArray[np.float64]:
         """One column a GPU: (4,) of 0 and 1."""
-        return np.array([float(aux[0] == gpu) for gpu in _GPUS.values()])
+        return np.array([float(context[0] == gpu) for gpu in _GPUS.values()])
 
-    def parse_aux(self, given: Any) -> tuple[Any, ...]:
+    def parse_context(self, given: Any) -> tuple[Any, ...]:
         """The name of the GPU, case aside."""
-        self._check_aux_names(given)
+        self._check_context_names(given)
         known = {gpu.lower(): gpu for gpu in _GPUS.values()}
         if given["gpu"].lower() not in known:
             raise TaskError(f"unknown gpu {given['gpu']!r}; the data have {', '.join(_GPUS.values())}")
         return (known[given["gpu"].lower()],)
 
-    def hand_features(self, sample: TaskSample) -> NDArray[np.float64]:
+    def hand_features(self, sample: Sample) -> NDArray[np.float64]:
         """The seven principal components of Magni's features. (7,)."""
         return np.array(sample.hand, dtype=np.float64)
 
