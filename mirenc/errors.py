@@ -10,6 +10,7 @@ from __future__ import annotations
 __all__ = [
     "CompileError",
     "ConfigError",
+    "ForeignIRError",
     "GraphError",
     "HeadError",
     "IRFileError",
@@ -64,6 +65,10 @@ class IRParseError(MirencError, ValueError):
 
 class NoFunctionBodyError(MirencError, ValueError):
     """The module is valid but has no function body, so there is nothing to embed."""
+
+
+class ForeignIRError(MirencError, ValueError):
+    """The module is valid, but not what a task's heads know: no kernel in it, or of a target that cannot be brought."""
 
 
 class IRResourceError(MirencError, OSError):

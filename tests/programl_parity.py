@@ -208,7 +208,7 @@ REWRITES = [
     (rf"(?<=llvm\.)({WORD})", lambda match: re.sub(r"(?<![a-z])p(\d+)[a-z]\w*", r"p\1", match[1])),
     # ... and these get the address space.
     (r"\bllvm\.(eh\.typeid\.for|stacksave|stackrestore|va_\w+)(?![.\w])", r"llvm.\1.p0"),
-    # LLVM 19 moved this hint to the front; mirenc leaves it out (`mirenc.ir.dialect`).
+    # LLVM 19 moved this hint to the front; mirenc leaves it out (`mirenc.ir.old_text`).
     (r"\binrange (?=i\d+ )", ""),
     # LLVM 20: a vector of equal elements.
     (r"<([\w]+ [^<>,]+)(?:, \1)+>", r"splat (\1)"),

@@ -14,7 +14,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from mirenc import __version__
-from mirenc.cli import corpus, datasets, embed, evaluate, graph, inspect, models, predict, pretrain, tokenizer
+from mirenc.cli import corpus, datasets, embed, evaluate, fit, graph, inspect, models, predict, pretrain, tokenizer
 from mirenc.errors import MirencError
 
 __all__ = ["app", "main"]
@@ -37,6 +37,7 @@ app.command()(pretrain.pretrain)
 app.add_typer(models.app, name="models")
 app.add_typer(datasets.app, name="datasets")
 app.command()(evaluate.evaluate)
+app.command()(fit.fit)
 app.command()(predict.predict)
 
 

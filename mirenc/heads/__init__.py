@@ -1,4 +1,4 @@
-"""Heads: scikit-learn estimators that turn embedding and context into a choice or a number, and the embedder before them."""
+"""Heads: scikit-learn estimators that turn embedding and context into a choice or a number, and the embedder."""
 
 from __future__ import annotations
 

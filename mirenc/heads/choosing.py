@@ -86,7 +86,7 @@ def additive_effects(
     """Fit value = effect of the sample + effect of the setting by least squares, in a few alternating sweeps.
 
     With every setting measured on every sample, the sample's effect is its mean and that of the settings is their mean
-    difference from it. Where settings are missing, a sample measured only on bad settings is not taken for a bad sample.
+    difference from it. Where settings are missing, a sample that has bad settings only is not taken for a bad sample.
 
     Parameters
     ----------

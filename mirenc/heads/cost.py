@@ -1,7 +1,7 @@
 """`CostHead`: the cost-sensitive head. It regresses log cost ratios by a Gaussian process and chooses the least.
 
 Measured times say by how much a choice is better, and the label only that it is. A Gaussian process fits a few hundred
-rows, and finds by marginal likelihood, on the training rows alone, how far the code, the task features, and both
+rows, and finds by marginal likelihood, on the training rows alone, how far the code, the context features, and both
 together carry. Rasmussen & Williams, *Gaussian Processes for Machine Learning*, 2006, sections 2.2, 5.4.
 """
 
@@ -43,14 +43,14 @@ _MOST_STEPS = 20
 class CostHead(ChoosingMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn carries no types
     """Gaussian process regression of relative log costs.
 
-    The kernel is a sum of radial basis functions: of the task features (twice: smooth and fine), of the code features,
-    and of both. Task features get a length scale each; the code features share one, because hundreds of scales cannot
+    The kernel is a sum of radial basis functions: of the context features (twice: smooth and fine), of the code
+    features, and of both. Context features get a length scale each; the code features share one, because hundreds of scales cannot
     be learned from a few hundred kernels.
 
     Parameters
     ----------
     context_columns : int
-        The first so many columns are task features.
+        The first so many columns are context features.
     clip : float
         Relative log costs are cut at plus and minus this: whether a choice is 20 or 50 times as slow does not matter.
     length_scale : float or None
@@ -180,7 +180,7 @@ class CostHead(ChoosingMixin, BaseEstimator):  # type: ignore[misc]  # scikit-le
         return result
 
     def _distances(self, rows: Float, others: Float) -> list[Float]:
-        """Squared distances in each task feature, and in the code features: A + 1 arrays of (n, m); A without code."""
+        """Squared distances in each context feature, and in the code features: A + 1 of (n, m); A without code."""
         context = self.context_columns
         out = [(rows[:, column, None] - others[None, :, column]) ** 2 for column in range(context)]
         if rows.shape[1] > context:
@@ -195,7 +195,7 @@ class CostHead(ChoosingMixin, BaseEstimator):  # type: ignore[misc]  # scikit-le
         code = [self.context_columns] if self.n_features_in_ > self.context_columns else []
         if self.length_scale is not None:
             scale = math.log(self.length_scale)
-            # Rows of code features have a mean square of 1 in all, a task feature of 1 by itself: code counts as two.
+            # Code features have a mean square of 1 in all, a context feature of 1 by itself: code counts as two.
             return [(context + code, [scale] * len(context) + [scale - 0.5 * math.log(2.0)] * len(code))]
         terms = []
         if context:

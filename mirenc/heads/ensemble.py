@@ -270,7 +270,9 @@ class NumberEnsembleHead(RegressorMixin, _Ensemble):  # type: ignore[misc]  # sc
         """
         features, target = np.asarray(X, dtype=np.float64), np.asarray(y, dtype=np.float64)
         if target.shape != (len(features),) or not np.isfinite(target).all():
-            raise HeadError(f"numbers of shape {target.shape} for {len(features)} rows; one finite number a row is needed")
+            raise HeadError(
+                f"numbers of shape {target.shape} for {len(features)} rows; one finite number a row is needed"
+            )
         self._fit_members(features, target, None, part)
         return self
 

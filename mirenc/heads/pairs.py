@@ -121,13 +121,16 @@ class PairHead(ChoosingMixin, BaseEstimator):  # type: ignore[misc]  # scikit-le
         if len(sample) > self.most_pairs:
             drawn = np.random.default_rng(self.random_state).permutation(len(sample))[: self.most_pairs]
             sample, setting, target = sample[drawn], setting[drawn], target[drawn]
-        rows = self._rows(self._reduce(self._scaled(features)), self._setting_columns(settings.features), sample, setting)
+        rows = self._rows(
+            self._reduce(self._scaled(features)), self._setting_columns(settings.features), sample, setting
+        )
         self.regressor_ = clone(self.regressor).fit(rows, target)
         self.n_settings_ = settings.row.shape[1]
         return self
 
     def _check_parameters(self, columns: int) -> None:
-        if not isinstance(self.context_columns, Integral) or not 0 <= self.context_columns <= columns:
+        context: Any = self.context_columns
+        if not isinstance(context, Integral) or not 0 <= int(context) <= columns:
             raise ConfigError(f"context_columns is {self.context_columns!r}; allowed: 0 to {columns}, the columns of X")
         clip: Any = self.clip
         if not isinstance(clip, Real) or not math.isfinite(clip) or clip <= 0:
@@ -149,8 +152,11 @@ class PairHead(ChoosingMixin, BaseEstimator):  # type: ignore[misc]  # scikit-le
         return result
 
     def _setting_columns(self, features: Float) -> Float:
-        """(T, F) -> (T, F'); with ``products`` also squares and products, so that a linear regressor can have a best
-        value in the middle and knobs can act together."""
+        """Settings as the regressor sees them. (T, F) -> (T, F').
+
+        With ``products`` also squares and products: a linear regressor can then have a best value in the middle, and
+        knobs can act together.
+        """
         scaled = (features - self.setting_middle_) / self.setting_spread_
         if not self.products:
             return scaled

@@ -1,6 +1,6 @@
 """`TreesHead`: extremely randomised trees over the winning labels (Geurts, Ernst, Wehenkel, 2006).
 
-Trees cut a single task feature at exact values, which no smooth head does, and that is most of what can be known
+Trees cut a single context feature at exact values, which no smooth head does, and that is most of what can be known
 without the code. scikit-learn grows them; what is kept and saved are arrays.
 """
 
@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mirenc.errors import ConfigError, HeadError, MissingExtraError
+from mirenc.errors import ConfigError, MissingExtraError
 from mirenc.heads.choosing import ChoosingMixin, checked_costs, parameters_of
 from mirenc.heads.forest import Forest, Tree
 from mirenc.heads.reduce import CodeReducer
@@ -37,9 +37,9 @@ class TreesHead(ChoosingMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
     Parameters
     ----------
     context_columns : int
-        The first so many columns are task features.
+        The first so many columns are context features.
     use_code : bool
-        False looks at the task features only.
+        False looks at the context features only.
     components : int
         Code features of more columns than this are first reduced to so many principal components: a tree that draws
         its cuts among hundreds of columns hardly ever draws a good one.
@@ -78,7 +78,9 @@ class TreesHead(ChoosingMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         """
         features = validate_data(self, X, dtype=np.float64)
         if not 0 <= self.context_columns <= features.shape[1] or not (self.context_columns or self.use_code):
-            raise ConfigError(f"context_columns is {self.context_columns}; allowed: 1 to {features.shape[1]}, the columns of X")
+            raise ConfigError(
+                f"context_columns is {self.context_columns}; allowed: 1 to {features.shape[1]}, the columns of X"
+            )
         costs = checked_costs(y)
         self.n_choices_ = costs.shape[1]
         self._reduce = CodeReducer(self.context_columns, self.components).fit(self._seen(features))

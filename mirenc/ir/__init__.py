@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from mirenc.ir.dialect import OPENCL_X86, Dialect
+from mirenc.ir.kernels import check_kernels, kernels_of
 from mirenc.ir.module import (
     IRArgument,
     IRBlock,
@@ -13,11 +15,14 @@ from mirenc.ir.module import (
 )
 from mirenc.ir.read import ReadOptions, parse_ir, read_ir, start_reader
 from mirenc.ir.regions import LEVELS, Region, Regions, regions_of
+from mirenc.ir.rewrite import bring
 from mirenc.ir.statements import NORMALISATIONS, Statements, statements_of
 
 __all__ = [
     "LEVELS",
     "NORMALISATIONS",
+    "OPENCL_X86",
+    "Dialect",
     "IRArgument",
     "IRBlock",
     "IRFunction",
@@ -29,6 +34,9 @@ __all__ = [
     "Region",
     "Regions",
     "Statements",
+    "bring",
+    "check_kernels",
+    "kernels_of",
     "parse_ir",
     "read_ir",
     "regions_of",

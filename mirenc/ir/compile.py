@@ -1,7 +1,8 @@
 """Sources to IR through a clang: one on PATH, or the ``compile`` extra's (ziglang).
 
-C and C++ work with either; OpenCL C and CUDA device code need a real clang. The flags are those DESIGN.md section 3
-measured: OpenCL C for spir64 with clang's own built-in header, CUDA device side only.
+C and C++ work with either; OpenCL C and CUDA device code need a real clang. OpenCL C is compiled for spir64 with
+clang's own built-in header, CUDA for the device only; a task that learned from other IR has flags of its own
+(`mirenc.ir.dialect`).
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from mirenc.errors import CompileError, IRResourceError, ToolchainError
+from mirenc.ir.dialect import Dialect
 from mirenc.ir.files import check_file
 
 __all__ = ["assemble_old_text", "compile_source", "find_compiler"]
@@ -101,9 +103,12 @@ def compile_source(
     *,
     compiler: str | None = None,
     cflags: Sequence[str] = (),
+    dialect: Dialect | None = None,
     timeout: float | None = None,
 ) -> bytes:
-    """IR text of one source file, optimised at ``-O2`` unless ``cflags`` name another level.
+    """IR text of one source file: ``-O2``, then the language's flags (mirenc's or a dialect's), then ``cflags``.
+
+    clang takes the last of ``-O``, ``-x``, ``-target`` and ``-cl-std``, so what the user says wins.
 
     Raises
     ------
@@ -116,13 +121,12 @@ def compile_source(
         command = [*find_compiler(language, compiler), "-S", "-emit-llvm", "-fno-crash-diagnostics"]
     except ToolchainError as error:
         raise ToolchainError(f"{name}: {error}") from None
-    if not any(flag.startswith("-O") for flag in cflags):
-        command.append(_DEFAULT_OPTIMISATION)
     who = "zig cc" if "ziglang" in command else command[0]
     if "ziglang" in command:
         # zig cc adds a sanitizer of its own; a user of clang expects clang's output.
         command.append("-fno-sanitize=undefined")
-    command += [*cflags, *_LANGUAGE_FLAGS[language]]
+    own = _LANGUAGE_FLAGS[language] if dialect is None else dialect.flags.get(language, _LANGUAGE_FLAGS[language])
+    command += [_DEFAULT_OPTIMISATION, *own, *cflags]
     # A name that begins with a dash would be an option.
     command.append(f"./{name}" if name.startswith("-") else name)
     with tempfile.TemporaryDirectory(prefix="mirenc-") as folder:

@@ -1,59 +1,52 @@
-"""Fix-ups for text that LLVM 22 refuses only because an older LLVM wrote it.
+"""`Dialect`: the kind of IR that a trained head knows, and how a source becomes it.
 
-They are applied after LLVM has refused the text, never before, and keep every line in its place so that line numbers
-in a second refusal still hold. What is cheap to fix is fixed; for the rest `explain` says which LLVM wrote it and
-what to do.
+The same kernel is other IR for another target: for spir64 every pointer says its address space, for x86-64 none does.
+A head that was trained on one is asked about the other only by mistake, so a task names the dialect of its data:
+sources are compiled to it (`Dialect.flags`), and IR of another target is brought to it (`mirenc.ir.bring`).
 """
 
 from __future__ import annotations
 
-import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
-__all__ = ["explain", "is_ir", "modernise"]
+__all__ = ["OPENCL_X86", "Dialect"]
 
-_LOCAL_TYPE = r'(?:%(?:[-a-zA-Z$._0-9]+|"[^"]*")|\{[^{}]*\}|\[[^\[\]]*\]|i\d+|float|double|half)'
-# LLVM < 12 wrote `T* byval`; the pointee now stands in the attribute. sret and inalloca followed in LLVM 13.
-_BARE_POINTEE = re.compile(
-    rf"({_LOCAL_TYPE})(\s*(?:addrspace\(\d+\)\s*)?\*(?:\s+(?:[a-z_]+(?:\(\d+\))?|align \d+))*?\s+)"
-    r"(byval|sret|inalloca|byref|preallocated)(?!\()\b"
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """How IR looks that belongs together.
+
+    Attributes
+    ----------
+    name : str
+    title : str
+        What it is, for messages.
+    triple, data_layout : str
+        The target that its modules name.
+    flags : mapping of str to tuple of str
+        Language (``c``, ``c++``, ``cl``, ``cuda``) -> flags in place of mirenc's own for it. A user's flags come
+        after them. A language that is not here keeps mirenc's.
+    """
+
+    name: str
+    title: str
+    triple: str
+    data_layout: str
+    flags: Mapping[str, tuple[str, ...]] = field(hash=False)
+
+
+# What the published kernels of both OpenCL tasks say of themselves: Apple LLVM 9.1.0, x86_64-apple-macosx10.13.0,
+# kernels by spir_kernel, builtins mangled and without bodies, no address spaces, loops unrolled but not vectorised.
+OPENCL_X86 = Dialect(
+    name="opencl-x86",
+    title="OpenCL C compiled for x86-64 (macOS), as in the published data sets",
+    triple="x86_64-apple-macosx10.13.0",
+    data_layout="e-m:o-i64:64-f80:128-n8:16:32:64-S128",
+    flags={
+        "cl": (
+            *("-x", "cl", "-cl-std=CL1.2", "-target", "x86_64-apple-macosx10.13.0"),
+            *("-Xclang", "-finclude-default-header", "-fno-vectorize", "-fno-slp-vectorize"),
+        )
+    },
 )
-# LLVM <= 18 marked one index of a constant getelementptr (vtables of clang 5 to 18 all do); LLVM 19 moved the mark
-# to the front with a byte range. It is a hint only.
-_INRANGE_INDEX = re.compile(r"(, )inrange (?=i\d+ )")
-# LLVM 3.7 gave load and getelementptr an explicit result type; before, `load i32* %p` said it by the pointer.
-_OLD_LOAD = re.compile(r"^\s*(?:%\S+ = )?(?:tail )?load (?:volatile |atomic )*[^,]*\*+ %", re.MULTILINE)
-_OLD_GEP = re.compile(r"getelementptr (?:inbounds )?[^,()]*\*+ [%@]")
-_OLD_METADATA = re.compile(r"^!\d+ = metadata ", re.MULTILINE)
-
-
-_DEFINE = re.compile(r"^define ", re.MULTILINE)
-
-
-def is_ir(text: str) -> bool:
-    """Whether text looks like IR with a function body, so that asking an older LLVM is worth it."""
-    return _DEFINE.search(text) is not None
-
-
-def modernise(text: str) -> str:
-    """Text with the fix-ups applied; the same object if none applies."""
-    previous = None
-    while previous != text:  # an argument may carry several of the attributes
-        previous = text
-        text = _BARE_POINTEE.sub(r"\1\2\3(\1)", text)
-    return _INRANGE_INDEX.sub(r"\1", text)
-
-
-def explain(text: str, diagnostic: str) -> str:
-    """Advice about text that LLVM refuses even after the fix-ups; "" if its age is not the reason."""
-    if _OLD_METADATA.search(text) or _OLD_LOAD.search(text) or _OLD_GEP.search(text):
-        return (
-            "The text is from LLVM 3.6 or older (load and getelementptr without result type). "
-            "Compile the source again with clang 10 or newer, or convert it: assemble with the LLVM that "
-            "wrote it (llvm-as) and give mirenc the .bc file"
-        )
-    if "constexprs are no longer supported" in diagnostic:
-        return (
-            "The text is from LLVM 18 or older and has a constant expression that LLVM 22 dropped. Put the clang that "
-            "wrote it on PATH (as clang-14, say), or give bitcode, which LLVM upgrades: `clang -c -emit-llvm`"
-        )
-    return ""

@@ -7,8 +7,9 @@ import os
 from dataclasses import dataclass
 
 from mirenc.errors import IRParseError, MirencError, NoFunctionBodyError
-from mirenc.ir import dialect
+from mirenc.ir import old_text
 from mirenc.ir.compile import assemble_old_text, compile_source
+from mirenc.ir.dialect import Dialect
 from mirenc.ir.files import DEFAULT_MAX_BYTES, InputBytes, kind_of, language_of, read_input
 from mirenc.ir.llvm import LLVMWorker, default_worker
 from mirenc.ir.module import IRModule
@@ -30,13 +31,17 @@ class ReadOptions:
     compiler : str or None
         clang to compile sources with; None: the first found.
     cflags : tuple of str
-        Further flags for it.
+        Further flags for it; they come last.
+    dialect : Dialect or None
+        What sources are compiled to; None: mirenc's own flags for each language. IR is read as it is: bring it to a
+        dialect with `mirenc.ir.bring`.
     """
 
     max_bytes: int = DEFAULT_MAX_BYTES
     timeout: float | None = None
     compiler: str | None = None
     cflags: tuple[str, ...] = ()
+    dialect: Dialect | None = None
 
 
 def start_reader(*, memory_limit: int | None = None) -> None:
@@ -90,6 +95,7 @@ def read_ir(
             language,
             compiler=options.compiler,
             cflags=options.cflags,
+            dialect=options.dialect,
             timeout=options.timeout,
         )
         given = InputBytes(os.fspath(path), data, "text")
@@ -142,7 +148,7 @@ def _canonicalise(given: InputBytes, options: ReadOptions, worker: LLVMWorker) -
             refusal.args = (refusal.args[0] + ". The file may be truncated: write it again with `clang -c -emit-llvm`",)
             raise
         text = given.data.decode("utf-8", "surrogateescape")
-        fixed = dialect.modernise(text)
+        fixed = old_text.modernise(text)
         if fixed != text:
             try:
                 return worker.canonicalise(
@@ -150,10 +156,10 @@ def _canonicalise(given: InputBytes, options: ReadOptions, worker: LLVMWorker) -
                 )
             except IRParseError as second:
                 refusal = second
-        if dialect.is_ir(text) and (old := assemble_old_text(given.data, timeout=options.timeout)) is not None:
+        if old_text.is_ir(text) and (old := assemble_old_text(given.data, timeout=options.timeout)) is not None:
             with contextlib.suppress(IRParseError):  # the first refusal says more: it has a place
                 return worker.canonicalise(old, bitcode=True, timeout=options.timeout)
-        advice = dialect.explain(text, refusal.diagnostic) or (
+        advice = old_text.explain(text, refusal.diagnostic) or (
             "If it is IR, check it with `opt -passes=verify`; if it is source, name it .c, .cpp, .cl or .cu"
         )
         refusal.args = (f"{refusal.args[0]}. {advice}",)

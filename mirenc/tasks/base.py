@@ -6,6 +6,7 @@ the same protocols, baselines and search as the shipped ones (`notebooks/` walks
 
 from __future__ import annotations
 
+import copy
 import difflib
 import importlib
 import importlib.util
@@ -13,6 +14,7 @@ import os
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -20,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mirenc.errors import TaskError
+from mirenc.ir import Dialect, IRModule, bring
 from mirenc.ir.regions import Region, regions_of
 from mirenc.tasks.data import TaskData
 from mirenc.tasks.protocols import Protocol
@@ -27,8 +30,7 @@ from mirenc.tasks.sample import Sample
 from mirenc.tasks.space import Space
 
 if TYPE_CHECKING:
-    from mirenc.ir import IRModule
-    from mirenc.ir.dialect import Dialect
+    from mirenc.encoder import Encoder
 
 __all__ = ["Task", "get_task", "list_tasks", "load_task_file"]
 
@@ -111,7 +113,7 @@ class Task(ABC):
         """
 
     def encode_context(self, context: tuple[Any, ...]) -> NDArray[np.float64]:
-        """Raw task features as numbers for a head: (A,) float64. Here: as they are."""
+        """Raw context features as numbers for a head: (A,) float64. Here: as they are."""
         return np.array(context, dtype=np.float64)
 
     def hand_features(self, sample: Sample) -> NDArray[np.float64]:
@@ -131,10 +133,12 @@ class Task(ABC):
 
     def _check_context_names(self, given: Mapping[str, str]) -> None:
         wanted = ",".join(f"{name}=..." for name in self.context_names)
-        wanted += "".join(f"; {name}: {self.context_help[name]}" for name in self.context_names if name in self.context_help)
+        wanted += "".join(
+            f"; {name}: {self.context_help[name]}" for name in self.context_names if name in self.context_help
+        )
         for name in given:
             if name not in self.context_names:
-                raise TaskError(f"unknown task feature {name!r} for {self.name}. Give --context {wanted}")
+                raise TaskError(f"unknown context feature {name!r} for {self.name}. Give --context {wanted}")
         missing = [name for name in self.context_names if name not in given]
         if missing:
             raise TaskError(f"{self.name} also needs {', '.join(map(repr, missing))}. Give --context {wanted}")
@@ -150,6 +154,22 @@ class Task(ABC):
         if self.space is None:
             raise TaskError(f"task {self.name!r} has no settings of its own: its class must define space_for(context)")
         return self.space
+
+    def read(self, encoder: Encoder, ir: Any) -> IRModule:
+        """A module for a question: sources are compiled to the task's dialect, and IR of another is brought to it.
+
+        Raises
+        ------
+        ForeignIRError
+            No kernel in it, or instructions that the dialect has no word for.
+        MirencError
+            As `mirenc.read_ir`.
+        """
+        if self.dialect is None:
+            return encoder.read(ir)
+        reader = copy.copy(encoder)
+        reader.options = replace(encoder.options, dialect=self.dialect)
+        return bring(reader.read(ir), self.dialect)
 
     def regions(self, module: IRModule) -> list[Region]:
         """What of a module is decided about: all regions of `level`."""
@@ -195,7 +215,7 @@ def _number(name: str, text: str) -> float:
     except ValueError:
         value = float("nan")
     if not np.isfinite(value):
-        raise TaskError(f"task feature {name!r} is {text!r}; it must be a finite number, as in {name}=128")
+        raise TaskError(f"context feature {name!r} is {text!r}; it must be a finite number, as in {name}=128")
     return value
 
 

@@ -222,9 +222,10 @@ class TaskData:
 def _check(sample: Sample, space: Space | None, where: str) -> None:
     """Refuse a sample whose target does not fit its space."""
     if space is None:
-        if sample.costs or not isinstance(sample.value, Real) or not math.isfinite(sample.value):
+        value: Any = sample.value
+        if sample.costs or not isinstance(value, Real) or not math.isfinite(value):
             raise TaskError(
-                f"{where}: no space of settings, and the value to predict is {sample.value!r}. "
+                f"{where}: no space of settings, and the value to predict is {value!r}. "
                 "Give a finite value, or a space with costs"
             )
         return
@@ -246,14 +247,17 @@ def _check(sample: Sample, space: Space | None, where: str) -> None:
         default = sample.costs[space.default]
     for index, cost in costs:
         if not (isinstance(cost, Real) and (math.isnan(float(cost)) or 0 < float(cost) < math.inf)):
-            raise TaskError(f"{where}: the cost of {space.names[index]!r} is {cost!r}; a cost is a positive time, or NaN")
+            raise TaskError(
+                f"{where}: the cost of {space.names[index]!r} is {cost!r}; a cost is a positive time, or NaN"
+            )
     if sample.effective is not None:
         _check_effective(sample.effective, count, where)
         given = sample.effective[space.default]
         default = sample.costs.get(given, math.nan) if isinstance(sample.costs, Mapping) else sample.costs[given]
     if math.isnan(default):
         raise TaskError(
-            f"{where}: no cost of the default {space.names[space.default]!r}. Speedups are over it; leave the sample out"
+            f"{where}: no cost of the default {space.names[space.default]!r}. Speedups are over it; "
+            "leave the sample out"
         )
 
 

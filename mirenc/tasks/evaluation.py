@@ -122,7 +122,9 @@ class Evaluation:
                 number = np.zeros(len(data), dtype=np.int64)
                 for index, (_, test) in enumerate(folds):
                     number[test] = index
-                rows: dict[str, Any] = {name: {"said": said.tolist()} for name, said in static_rows(data, folds).items()}
+                rows: dict[str, Any] = {
+                    name: {"said": said.tolist()} for name, said in static_rows(data, folds).items()
+                }
                 for row in self.features:
                     digest, result = done[protocol.name, seed, row.row]
                     rows[row.row] = {"inputs": digest, "said": result.said.tolist(), "heads": result.heads}

@@ -144,10 +144,9 @@ def _choices(data: TaskData, preference: Float, static: dict[str, NDArray[np.int
     low, high = group_interval(gain, data.group, statistic=np.exp)
     sure = preference.max(axis=1) / preference.sum(axis=1)
     is_default = data.resolve(choice) == data.resolve(data.default)
-    kept = {}
-    for name, inside in (("default", is_default), ("other", ~is_default)):
-        kept[name] = tuple(_records(np.flatnonzero(inside), sure, cost, data))
-    return Evidence(STATIC_TITLES[rival], (float(np.exp(gain.mean())), low, high), **kept)
+    kept = [tuple(_records(np.flatnonzero(inside), sure, cost, data)) for inside in (is_default, ~is_default)]
+    worth = (float(np.exp(gain.mean())), low, high)
+    return Evidence(STATIC_TITLES[rival], worth, default=kept[0], other=kept[1])
 
 
 def _records(rows: NDArray[np.int64], sure: Float, cost: Float, data: TaskData) -> list[Record]:

@@ -159,8 +159,8 @@ def _context_matrix(task: Task, data: TaskData) -> NDArray[np.float64]:
     for sample in data.samples:
         if len(sample.context) != len(task.context_names):
             raise TaskError(
-                f"sample {sample.name} has {len(sample.context)} task features; {task.name} names {len(task.context_names)}: "
-                f"{', '.join(task.context_names) or 'none'}. Give one for each"
+                f"sample {sample.name} has {len(sample.context)} context features; {task.name} names "
+                f"{len(task.context_names)}: {', '.join(task.context_names) or 'none'}. Give one for each"
             )
         try:
             row = task.encode_context(sample.context)
@@ -168,7 +168,7 @@ def _context_matrix(task: Task, data: TaskData) -> NDArray[np.float64]:
             raise TaskError(f"sample {sample.name}: {error}") from None
         if not np.isfinite(row).all():
             raise TaskError(
-                f"sample {sample.name}: task features {sample.context} are {row} for a head, not finite numbers"
+                f"sample {sample.name}: context features {sample.context} are {row} for a head, not finite numbers"
             )
         rows.append(row)
     return np.array(rows, dtype=np.float64)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from mirenc.errors import MirencError, TaskError
 from mirenc.ir import parse_ir, statements_of
-from mirenc.tasks.data import Sample
+from mirenc.tasks.sample import Sample
 
 __all__ = ["join_same_code"]
 

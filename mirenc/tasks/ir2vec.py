@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mirenc.errors import TaskError
-from mirenc.ir.dialect import modernise
+from mirenc.ir.old_text import modernise
 
 __all__ = ["DIMENSION", "ir2vec_available", "ir2vec_vectors"]
 
@@ -40,7 +40,7 @@ def ir2vec_vectors(texts: Sequence[str]) -> tuple[NDArray[np.float32], int]:
     Parameters
     ----------
     texts : sequence of str
-        IR text as its LLVM wrote it. What mirenc mends for LLVM 22 (`mirenc.ir.dialect.modernise`) is mended for
+        IR text as its LLVM wrote it. What mirenc mends for LLVM 22 (`mirenc.ir.old_text.modernise`) is mended for
         IR2Vec, too: both get the same chance.
 
     Returns

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from mirenc import __version__
 from mirenc.errors import MissingExtraError
 from mirenc.heads.settings import Settings
-from mirenc.tasks.base import Task
 from mirenc.tasks.data import TaskData
 from mirenc.tasks.features import Features
 from mirenc.tasks.menu import Shape, head_search, inner_parts

@@ -30,7 +30,6 @@ from mirenc.tasks.space import SettingEncoder
 
 if TYPE_CHECKING:
     from mirenc.encoder import Encoder
-    from mirenc.ir import IRModule
 
 __all__ = ["Prediction", "TaskHead", "fit_head", "load_task_head", "ready_heads"]
 
@@ -70,8 +69,6 @@ class Prediction:
         What of the module is decided about; None for the whole.
     machine : str
         What the costs were measured on.
-    foreign : str
-        Why the question is not of the kind that the head knows; "" where it is.
     """
 
     choice: str
@@ -86,7 +83,6 @@ class Prediction:
     record: Record | None = None
     region: Region | None = None
     machine: str = ""
-    foreign: str = ""
 
     @property
     def far(self) -> bool:
@@ -147,26 +143,29 @@ class TaskHead:
             Another model.
         TaskError
             A missing, unknown or senseless context feature, or no such region in the module.
+        ForeignIRError
+            Not the kind of code that the head knows, such as a module without a kernel (`Task.dialect`).
         """
         if encoder.files.digest != self.model_digest:
             raise HeadError(
                 f"the head was trained on vectors of {self.model} ({self.model_digest[:12]}), not of {encoder.name} "
-                f"({encoder.files.digest[:12]}). Load that model, or train a head: mirenc fit {self.task.name} -o FOLDER"
+                f"({encoder.files.digest[:12]}). Load that model, or train a head: mirenc fit {self.task.name} "
+                "-o FOLDER"
             )
         if isinstance(context, Mapping):
             context = self.task.parse_context({name: str(value) for name, value in context.items()})
-        module, foreign = self.task.read(encoder, ir)
+        module = self.task.read(encoder, ir)
         regions: list[Region | None] = [None] if self.task.level == "module" else [*self.task.regions(module)]
         if not regions:
             raise TaskError(f"{module.name} has no {self.task.level} to decide about. Give code that has one")
         encoded = self.task.encode_context(context)
         return [
-            self._answer(code_vector(self.row, parts), encoded, context, region, foreign)
+            self._answer(code_vector(self.row, parts), encoded, context, region)
             for region, parts in zip(regions, CodeReader(encoder)(module, regions), strict=True)
         ]
 
     def _answer(
-        self, code: NDArray[np.float32], encoded: Float, context: tuple[Any, ...], region: Region | None, foreign: str
+        self, code: NDArray[np.float32], encoded: Float, context: tuple[Any, ...], region: Region | None
     ) -> Prediction:
         features = np.concatenate([encoded, code])[None, :]
         common: dict[str, Any] = {
@@ -174,7 +173,6 @@ class TaskHead:
             "evidence": self.evidence,
             "region": region,
             "machine": self.task.machine(self.variant, context),
-            "foreign": foreign,
         }
         if self.encoder is None:
             value = float(self.head.predict(features)[0])
@@ -273,7 +271,7 @@ def load_task_head(folder: str | Path, task: Task | None = None) -> TaskHead:
         No head, a damaged one, or one that belongs to no task.
     """
     head, extra, arrays = load_head_and_arrays(folder)
-    wanted: dict[str, type] = {name: str for name in ("task", "variant", "row", "model", "model_digest", "data_hash")}
+    wanted: dict[str, type] = dict.fromkeys(("task", "variant", "row", "model", "model_digest", "data_hash"), str)
     wanted |= {"settings": list, "context_names": list, "knobs": list, "words": dict, "reach": float}
     wrong = [name for name, kind in wanted.items() if not isinstance(extra.get(name), kind)]
     if wrong or not isinstance(head, (EnsembleHead, NumberEnsembleHead)) or "kernels" not in arrays:
@@ -294,7 +292,9 @@ def load_task_head(folder: str | Path, task: Task | None = None) -> TaskHead:
     words = {str(knob): tuple(map(str, names)) for knob, names in extra["words"].items()}
     reach = Reach.from_arrays(arrays, extra["reach"], columns=head.n_features_in_, where=str(folder))
     if chooses and found.space is not None and head.n_choices_ != len(found.space):
-        raise HeadError(f"{folder}: the head has {head.n_choices_} settings, not {len(found.space)}. Train a head for it")
+        raise HeadError(
+            f"{folder}: the head has {head.n_choices_} settings, not {len(found.space)}. Train a head for it"
+        )
     return TaskHead(
         head=head,
         task=found,

@@ -1,7 +1,8 @@
 """`TaskReport`: the figures of an evaluation, from its record and the measured costs.
 
-The record holds what was said of each sample and nothing that could be wrong about it; figures, intervals and tables are computed from it
-whenever they are wanted. A record that was kept is read again with the same data (their hash is compared).
+The record holds what was said of each sample and nothing that could be wrong about it; figures, intervals and tables
+are computed from it whenever they are wanted. A record that was kept is read again with the same data (their hash is
+compared).
 """
 
 from __future__ import annotations
@@ -126,8 +127,8 @@ class TaskReport:
         -------
         dict
             For each key of `mirenc.metrics.decision_figures`, or of `number_figures`: mean over the seeds, and
-            ``<key>_sd``. Intervals (95 %, whole groups resampled, samples averaged over seeds): ``<value>_interval``, and
-            against the no-code row ``<value>_gain`` and ``<value>_gain_interval``, where value is ``accuracy`` and
+            ``<key>_sd``. Intervals (95 %, whole groups resampled, samples averaged over seeds): ``<value>_interval``,
+            and against the no-code row ``<value>_gain`` and ``<value>_gain_interval``, where value is ``accuracy`` and
             ``speedup`` (geometric), or ``mae``. ``speedup_over``: geometric and arithmetic, over each static baseline.
         """
         inside = np.flatnonzero(self.data.part == part) if part else np.arange(len(self.data))

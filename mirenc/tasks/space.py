@@ -81,7 +81,9 @@ class Space:
         settings = tuple(itertools.product(*knobs.values()))
         wanted = tuple(default.get(knob, "") for knob in knobs)
         if wanted not in settings or set(default) != set(knobs):
-            raise TaskError(f"default {dict(default)} is no setting of {', '.join(knobs)}. Give each knob one of its values")
+            raise TaskError(
+                f"default {dict(default)} is no setting of {', '.join(knobs)}. Give each knob one of its values"
+            )
         return cls(tuple(knobs), settings, settings.index(wanted), missing)
 
     def __len__(self) -> int:
@@ -96,11 +98,6 @@ class Space:
             " ".join(f"{knob}={value}" for knob, value in zip(self.knobs, setting, strict=True))
             for setting in self.settings
         )
-
-    @property
-    def title(self) -> str:
-        """The knobs as one name."""
-        return " x ".join(self.knobs)
 
     def runs(self, measured: NDArray[np.bool_]) -> NDArray[np.int64]:
         """The setting that runs when each is asked for; -1 where nobody may ask (``missing``). (n, K) -> (n, K)."""
@@ -145,7 +142,9 @@ class SettingEncoder:
         numbers: set[str] = set()
         for space in spaces:
             if space.knobs != knobs:
-                raise TaskError(f"samples have knobs {', '.join(knobs)} and {', '.join(space.knobs)}; one list is needed")
+                raise TaskError(
+                    f"samples have knobs {', '.join(knobs)} and {', '.join(space.knobs)}; one list is needed"
+                )
             for setting in space.settings:
                 for knob, value in zip(knobs, setting, strict=True):
                     if isinstance(value, str):

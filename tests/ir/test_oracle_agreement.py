@@ -16,7 +16,7 @@ from oracle import OracleFunction, OracleModule, OracleOperand, read_oracle
 from mirenc.errors import IRParseError, NoFunctionBodyError
 from mirenc.ir import IRFunction, parse_ir
 from mirenc.ir.compile import assemble_old_text
-from mirenc.ir.dialect import modernise
+from mirenc.ir.old_text import modernise
 
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
 FILES = sorted(

@@ -11,7 +11,7 @@ from rewrite_ir import llvm_reads, odd_name, rename_locals, without_groups, with
 
 from mirenc.graph import build_graph
 from mirenc.ir import IRModule, parse_ir, statements_of
-from mirenc.ir.dialect import modernise
+from mirenc.ir.old_text import modernise
 
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
 

@@ -8,7 +8,7 @@ import pytest
 
 from mirenc.errors import IRParseError
 from mirenc.ir import parse_ir
-from mirenc.ir.dialect import modernise
+from mirenc.ir.old_text import modernise
 
 BYVAL = """
 %struct.s = type { i32, i64 }

@@ -1,0 +1,176 @@
+"""`bring`: IR of another target as a task's heads know it.
+
+It edits LLVM's own print-out and lets LLVM parse and verify the result: address spaces go, kernels and builtins get
+the dialect's calling convention and names, and what asks for the number of a thread asks as OpenCL C does. What has
+no counterpart, such as a warp shuffle, makes the module foreign.
+"""
+
+from __future__ import annotations
+
+import re
+
+from mirenc.errors import ForeignIRError
+from mirenc.ir.dialect import Dialect
+from mirenc.ir.kernels import check_kernels
+from mirenc.ir.llvm import LLVMWorker, default_worker
+from mirenc.ir.module import IRModule
+from mirenc.ir.reader import read_canonical
+
+__all__ = ["bring"]
+
+_NAME = r'(?:"[^"]*"|[-a-zA-Z$._0-9]+)'
+_STRING = r'"[^"]*"'
+_SPACE = re.compile(rf"({_STRING})|,? addrspace\(\d+\)")
+_CONVENTION = re.compile(rf"({_STRING})|\b(?:spir_func|ptx_device|amdgpu_gfx|cc ?\d+) |\b(?:amdgpu|ptx)_kernel\b")
+_OVERLOAD = re.compile(r"(?<=@)llvm\.[\w.]+")
+_POINTER_SUFFIX = re.compile(r"(\.|v\d+)p[1-9]\d*(?=\.|$)")
+_IMAGE = re.compile(r'target\("spirv\.(?:[^()"]|"[^"]*")*"[^()]*\)')
+_BODY = re.compile(r"^define .*?^\}$", re.MULTILINE | re.DOTALL)
+_CAST = re.compile(rf"^  (%{_NAME}) = addrspacecast (?:ptr|<[^>]*>) (.+) to (?:ptr|<[^>]*>)\n", re.MULTILINE)
+_LOCAL = re.compile(rf"%{_NAME}")
+_DECLARED = re.compile(rf"^declare [^@\n]*@({_NAME})\(.*\n", re.MULTILINE)
+# OpenCL 1.2 for a target without address spaces names them in words; for spir by number.
+_MANGLED_SPACE = re.compile(r"(?<=U)3AS([1-4])")
+_SPACE_WORDS = {"1": "8CLglobal", "2": "10CLconstant", "3": "7CLlocal", "4": "9CLgeneric"}
+
+_AXIS = {"x": "0", "y": "1", "z": "2"}
+_QUERY = {
+    "tid": "get_local_id",
+    "ntid": "get_local_size",
+    "ctaid": "get_group_id",
+    "nctaid": "get_num_groups",
+    "workitem": "get_local_id",
+    "workgroup": "get_group_id",
+}
+_SPECIAL_REGISTER = re.compile(
+    rf"^  (%{_NAME}) = (?:tail )?call [^@\n]*@llvm\."
+    r"(?:nvvm\.read\.ptx\.sreg\.(\w+)\.([xyz])|amdgcn\.(workitem|workgroup)\.id\.([xyz]))\(\).*$",
+    re.MULTILINE,
+)
+_PLAIN_QUERY = re.compile(
+    r"(?<=@)get_(?:(?:global|local|group)_id|(?:global|local)_size|num_groups|global_offset)(?=\()"
+)
+_NARROW_QUERY = re.compile(
+    rf"^  (%{_NAME}) = (?:tail )?call [^@\n]*\bi32 @(_Z\d+get_\w+j)\(i32 (?:noundef )?([^)]*)\).*$", re.MULTILINE
+)
+_BARRIER = re.compile(
+    r"^  (?:tail )?call void @llvm\.(?:nvvm\.barrier0|nvvm\.barrier\.cta\.sync\.aligned\.all|amdgcn\.s\.barrier)\(.*$",
+    re.MULTILINE,
+)
+_LIBDEVICE = re.compile(r"(?<=@)__nv_(\w+)(?=\()")
+_FOREIGN = re.compile(r"^ .*(@llvm\.(?:nvvm|amdgcn|r600|spv|genx)\.[\w.]+|\basm (?:sideeffect )?\")", re.MULTILINE)
+
+
+def bring(module: IRModule, dialect: Dialect, *, worker: LLVMWorker | None = None) -> IRModule:
+    """A module with kernels as the dialect has it; the module itself where nothing is to be done.
+
+    Parameters
+    ----------
+    module : IRModule
+    dialect : Dialect
+    worker : LLVMWorker, optional
+        Process to use; one is shared by default.
+
+    Raises
+    ------
+    ForeignIRError
+        No kernel in it, or instructions that the dialect has no word for.
+    """
+    check_kernels(module)
+    text = _rewritten(module.text)
+    left = _FOREIGN.search(text)
+    if left:
+        what = "assembly text of its target" if left[1].startswith("asm") else f"{left[1][1:]} of its target"
+        raise ForeignIRError(
+            f"{module.name}: it uses {what}, which {dialect.title} has no word for. "
+            "Give the kernel's OpenCL source, or IR without it"
+        )
+    if text == module.text:
+        return module
+    for key, value in (("triple", dialect.triple), ("datalayout", dialect.data_layout)):
+        text = re.sub(rf'^target {key} = ".*"$', f'target {key} = "{value}"', text, flags=re.MULTILINE)
+    worker = worker or default_worker()
+    canonical = worker.canonicalise(text.encode("utf-8", "surrogateescape"), bitcode=False)
+    return read_canonical(canonical, name=module.name, demangle=worker.demangle)
+
+
+def _rewritten(text: str) -> str:
+    text = _SPACE.sub(lambda match: match[1] or "", text)
+    text = _CONVENTION.sub(lambda m: m[1] or ("spir_kernel" if m[0].endswith("kernel") else ""), text)
+    text = _OVERLOAD.sub(lambda match: _POINTER_SUFFIX.sub(r"\1p0", match[0]), text)
+    text = _IMAGE.sub("ptr", text)
+    text = _MANGLED_SPACE.sub(lambda match: _SPACE_WORDS[match[1]], text)
+    if "addrspacecast" in text:
+        text = _BODY.sub(lambda match: _without_casts(match[0]), _fold_constant_casts(text))
+    text = _opencl_builtins(text)
+    return _declared_once(text)
+
+
+def _fold_constant_casts(text: str) -> str:
+    """``addrspacecast (ptr @x to ptr)`` is ``@x``."""
+    mark = "addrspacecast ("
+    while (first := text.find(mark)) >= 0:
+        depth, at = 1, first + len(mark)
+        while depth:
+            depth += {"(": 1, ")": -1}.get(text[at], 0)
+            at += 1
+        inner = text[first + len(mark) : at - 1]
+        text = text[:first] + inner.removeprefix("ptr ").removesuffix(" to ptr") + text[at:]
+    return text
+
+
+def _without_casts(body: str) -> str:
+    """A function whose casts between address spaces, which change nothing now, are gone."""
+    values = {match[1]: match[2] for match in _CAST.finditer(body)}
+
+    def value(match: re.Match[str]) -> str:
+        name = match[0]
+        while name in values:
+            name = values[name]
+        return name
+
+    return _LOCAL.sub(value, _CAST.sub("", body))
+
+
+def _opencl_builtins(text: str) -> str:
+    """Work-item queries, barriers and libdevice's functions by OpenCL's names."""
+    needed: dict[str, str] = {}
+
+    def query(name: str, result: str, argument: str) -> str:
+        # OpenCL's size_t has 64 bits here; a special register or a 32-bit target's size_t has 32.
+        needed[name] = f"declare i64 @{name}(i32)"
+        wide = f"%mirenc.{result[1:].strip(chr(34))}"
+        return f"  {wide} = call i64 @{name}(i32 {argument})\n  {result} = trunc i64 {wide} to i32"
+
+    def register(match: re.Match[str]) -> str:
+        kind, axis = match[2] or match[4], match[3] or match[5]
+        return query(_mangled(_QUERY[kind], "j"), match[1], _AXIS[axis]) if kind in _QUERY else match[0]
+
+    def barrier(match: re.Match[str]) -> str:
+        needed["_Z7barrierj"] = "declare void @_Z7barrierj(i32)"
+        return "  call void @_Z7barrierj(i32 1)"
+
+    text = _PLAIN_QUERY.sub(lambda match: _mangled(match[0], "j"), text)
+    text = _SPECIAL_REGISTER.sub(register, text)
+    text = _NARROW_QUERY.sub(lambda match: query(match[2], match[1], match[3]), text)
+    text = _BARRIER.sub(barrier, text)
+    for line in needed.values():
+        text = re.sub(rf"^declare i32 {re.escape(line.split()[2].split('(')[0])}\(.*\n", "", text, flags=re.MULTILINE)
+    return text + "".join(line + "\n" for line in needed.values())
+
+
+def _mangled(name: str, types: str) -> str:
+    """Itanium name of an OpenCL builtin."""
+    return f"_Z{len(name)}{name}{types}"
+
+
+def _declared_once(text: str) -> str:
+    """Overloads that differed by address space alone are one function now."""
+    seen: set[str] = set()
+
+    def first(match: re.Match[str]) -> str:
+        known = match[1] in seen
+        seen.add(match[1])
+        return "" if known else match[0]
+
+    return _DECLARED.sub(first, text)
