@@ -160,7 +160,7 @@ def embed(live: LiveModel, chosen: Sequence[int]) -> Tensor:
 class Table:
     """What both arms learn from: n rows, K kernels."""
 
-    aux: Tensor  # (n, A) float32
+    context: Tensor  # (n, A) float32
     kernel: Rows  # (n,) its kernel
     costs: NDArray[np.float64]  # (n, choices)
     labels: Tensor  # (n,) index of the least cost
@@ -168,12 +168,12 @@ class Table:
 
     def frozen_rows(self, rows: Rows) -> Tensor:
         """Task features beside frozen vectors. (m,) -> (m, A + D)."""
-        return torch.cat([self.aux[rows], self.vectors[self.kernel[rows]]], 1)
+        return torch.cat([self.context[rows], self.vectors[self.kernel[rows]]], 1)
 
     def live_rows(self, live: LiveModel, rows: Rows) -> Tensor:
         """Task features beside vectors of the live model; a kernel is encoded once a batch. (m,) -> (m, A + D)."""
         kernels, inverse = np.unique(self.kernel[rows], return_inverse=True)
-        return torch.cat([self.aux[rows], live(kernels.tolist())[inverse]], 1)
+        return torch.cat([self.context[rows], live(kernels.tolist())[inverse]], 1)
 
 
 class Head(nn.Module):
@@ -251,7 +251,7 @@ def measure_arm(arm: str, table: Table, live: LiveModel, training: Rows, test: R
     @torch.no_grad()
     def choose(head: Head, *, embedded: bool) -> Rows:
         vectors = table.vectors[table.kernel[test]] if embedded else embed(live, needed.tolist())[place]
-        asked = head(torch.cat([table.aux[test], vectors], 1)).argmax(1).numpy()
+        asked = head(torch.cat([table.context[test], vectors], 1)).argmax(1).numpy()
         return clip_to_measured(table.costs[test], asked)
 
     def after_epoch(head: Head, loss: float) -> None:
@@ -320,8 +320,8 @@ def measure(given: argparse.Namespace, write: Callable[[dict[str, Any]], None]) 
     vectors = embed(LiveModel(model, kernels), range(len(pieces)))
     embedding_seconds = np.round(clocks() - started, 3).tolist()
     print(f"{len(pieces)} kernels embedded in {embedding_seconds[0]} s", flush=True)
-    aux = np.array([task.encode_aux(sample.aux) for sample in data.samples], dtype=np.float32)
-    table = Table(torch.from_numpy(aux), kernel, data.costs, torch.from_numpy(data.labels), vectors)
+    context = np.array([task.encode_context(sample.context) for sample in data.samples], dtype=np.float32)
+    table = Table(torch.from_numpy(context), kernel, data.costs, torch.from_numpy(data.labels), vectors)
     record: dict[str, Any] = {
         "mirenc_version": mirenc.__version__,
         "task": task.name,

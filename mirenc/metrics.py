@@ -12,12 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
-    "chosen_costs",
-    "clip_to_measured",
     "decision_figures",
     "geometric_mean",
     "group_interval",
     "macro_f1",
+    "number_figures",
     "oracle_choice",
 ]
 
@@ -33,27 +32,6 @@ def oracle_choice(costs: Float) -> Int:
     """Index of the least measured cost of each sample; the first of equals. (n, K), NaN = not measured -> (n,)."""
     best: Int = np.nanargmin(costs, axis=1).astype(np.int64)
     return best
-
-
-def clip_to_measured(costs: Float, choice: Int) -> Int:
-    """The largest measured choice at or below the chosen one. (n, K), (n,) -> (n,).
-
-    A coarsening factor that was never run stands for the largest that was (as in the published evaluations). A sample
-    none of whose choices at or below was measured takes its least measured choice.
-    """
-    measured = ~np.isnan(costs)
-    column = np.arange(costs.shape[1])
-    below = measured & (column[None, :] <= choice[:, None])
-    last = costs.shape[1] - 1 - np.argmax(below[:, ::-1], axis=1)
-    first = np.argmax(measured, axis=1)
-    runs: Int = np.where(below.any(axis=1), last, first).astype(np.int64)
-    return runs
-
-
-def chosen_costs(costs: Float, choice: Int) -> Float:
-    """Cost of what runs when ``choice`` is asked for, `clip_to_measured` included. (n, K), (n,) -> (n,) seconds."""
-    result: Float = costs[np.arange(len(costs)), clip_to_measured(costs, choice)]
-    return result
 
 
 def geometric_mean(values: Float) -> float:
@@ -76,26 +54,26 @@ def decision_figures(costs: Float, choice: Int, baseline: Float) -> dict[str, fl
     Parameters
     ----------
     costs : (n, K) float64, seconds
-        NaN: not measured.
+        Cost of what runs when each setting is asked for (`mirenc.tasks.TaskData.known`); NaN: nobody may ask.
     choice : (n,) int
+        The settings that run (`mirenc.tasks.TaskData.resolve`).
     baseline : (n,) float64, seconds
         What the sample costs without a decision (a static mapping, no coarsening).
 
     Returns
     -------
     dict
-        accuracy (of the choice that runs), macro_f1; speedup_geometric, speedup_arithmetic over the baseline;
-        oracle_geometric, oracle_arithmetic, the same for the least costs; oracle_share, the geometric mean of least
-        cost / chosen cost (1 = oracle); error_rate, mean of chosen cost / least cost - 1; slowdowns, the share of
-        samples at least 1 % slower than the baseline.
+        accuracy (no other setting costs less), macro_f1 (of settings, the first of equally good ones counting as the
+        right one); speedup_geometric, speedup_arithmetic over the baseline; oracle_geometric, oracle_arithmetic, the
+        same for the least costs; oracle_share, the geometric mean of least cost / chosen cost (1 = oracle); error_rate,
+        mean of chosen cost / least cost - 1; slowdowns, the share of samples at least 1 % slower than the baseline.
     """
     best = np.nanmin(costs, axis=1)
-    runs = clip_to_measured(costs, choice)
-    cost = chosen_costs(costs, choice)
-    truth = oracle_choice(costs)
+    cost = costs[np.arange(len(costs)), choice]
+    right = cost == best
     return {
-        "accuracy": float(np.mean(runs == truth)),
-        "macro_f1": macro_f1(truth, runs),
+        "accuracy": float(right.mean()),
+        "macro_f1": macro_f1(np.where(right, choice, oracle_choice(costs)), choice),
         "speedup_geometric": geometric_mean(baseline / cost),
         "speedup_arithmetic": float(np.mean(baseline / cost)),
         "oracle_geometric": geometric_mean(baseline / best),
@@ -103,6 +81,29 @@ def decision_figures(costs: Float, choice: Int, baseline: Float) -> dict[str, fl
         "oracle_share": geometric_mean(best / cost),
         "error_rate": float(np.mean(cost / best) - 1),
         "slowdowns": float(np.mean(cost > SLOWDOWN * baseline)),
+    }
+
+
+def number_figures(truth: Float, predicted: Float) -> dict[str, float]:
+    """Figures of predicted numbers.
+
+    Parameters
+    ----------
+    truth, predicted : (n,) float64
+
+    Returns
+    -------
+    dict
+        r2, coefficient of determination; mae and rmse, mean absolute and root mean square error, in the number's unit;
+        median_error, median absolute error.
+    """
+    error = predicted - truth
+    spread = float(np.sum((truth - truth.mean()) ** 2))
+    return {
+        "r2": 1.0 - float(np.sum(error**2)) / spread if spread else float("nan"),
+        "mae": float(np.abs(error).mean()),
+        "rmse": float(np.sqrt(np.mean(error**2))),
+        "median_error": float(np.median(np.abs(error))),
     }
 
 

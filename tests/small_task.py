@@ -11,7 +11,7 @@ from pathlib import Path
 TASK_FILE = """
 import numpy as np
 
-from mirenc.tasks import Protocol, Task, TaskData, TaskSample
+from mirenc.tasks import Protocol, Task, TaskData, Sample
 
 
 class Widths(Task):
@@ -20,7 +20,7 @@ class Widths(Task):
     source = "a test"
     knob = "width"
     choices = ("narrow", "wide")
-    aux_names = ("length",)
+    context_names = ("length",)
     protocols = (
         Protocol("rows", "by rows", lambda data: np.arange(len(data)), folds=3),
         Protocol("kernel", "by kernel", lambda data: data.group, folds=3),
@@ -36,11 +36,11 @@ class Widths(Task):
             ir = f"define i32 @f(i32 %x) {{\\n{body}  ret i32 %v{number}\\n}}\\n"
             for length in (8, 4096):
                 wide = 0.5 if number % 2 and length > 100 else 2.0
-                samples.append(TaskSample(f"k{number}/{length}", ir, f"k{number}", (length,), (1.0, wide)))
+                samples.append(Sample(f"k{number}/{length}", ir, f"k{number}", (length,), (1.0, wide)))
         return TaskData(samples, self.choices, self.default, "0" * 64)
 
-    def encode_aux(self, aux):
-        return np.log1p(np.array(aux, dtype=float))
+    def encode_context(self, context):
+        return np.log1p(np.array(context, dtype=float))
 """
 
 

@@ -29,7 +29,7 @@ FOLDER = Path(__file__).resolve().parents[1] / "downstream"
 TASK = """
 import numpy as np
 
-from mirenc.tasks import Protocol, Task, TaskData, TaskSample
+from mirenc.tasks import Protocol, Task, TaskData, Sample
 
 
 def kernel(operation, count):
@@ -40,16 +40,16 @@ def kernel(operation, count):
 class Miniature(Task):
     name, title, source, knob = "miniature", "made-up mapping", "tests", "device"
     choices = ("first", "second")
-    aux_names = ("size",)
+    context_names = ("size",)
     protocols = (Protocol("kernel", "by kernel", lambda data: data.group, folds=3),)
 
     def load(self, data_dir=None, variant=""):
         samples = [
-            TaskSample(
+            Sample(
                 name=f"k{number}/{size}",
                 ir=kernel(("add", "mul")[number % 2], 2 + number),
                 group=f"k{number}",
-                aux=(size,),
+                context=(size,),
                 costs=(1.0 + number % 2, 2.0 - number % 2),
             )
             for number in range(12)
@@ -114,8 +114,8 @@ def table(fine_tuning: ModuleType, task_file: Path, live: Any) -> Any:
     data = mirenc.get_task(task_file).load()
     _, kernel = data.distinct_ir
     vectors = fine_tuning.embed(live, range(12))
-    aux = torch.tensor([sample.aux for sample in data.samples], dtype=torch.float32)
-    return fine_tuning.Table(aux, kernel, data.costs, torch.from_numpy(data.labels), vectors)
+    context = torch.tensor([sample.context for sample in data.samples], dtype=torch.float32)
+    return fine_tuning.Table(context, kernel, data.costs, torch.from_numpy(data.labels), vectors)
 
 
 def test_shares_of_the_training_kernels_nest_and_keep_kernels_whole() -> None:

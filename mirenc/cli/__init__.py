@@ -21,6 +21,7 @@ from mirenc.cli import (
     datasets,
     embed,
     evaluate,
+    fit,
     graph,
     inspect,
     models,
@@ -53,6 +54,7 @@ app.command()(pretrain.pretrain)
 app.add_typer(models.app, name="models")
 app.add_typer(datasets.app, name="datasets")
 app.command()(evaluate.evaluate)
+app.command()(fit.fit)
 app.command()(predict.predict)
 
 

@@ -17,15 +17,15 @@ from mirenc.errors import IRFileError, MirencError
 if TYPE_CHECKING:
     from mirenc.encoder import Level
     from mirenc.ir import ReadOptions
-    from mirenc.tasks import Task
 
-_INPUTS = typer.Argument(
-    metavar="INPUT",
-    help="IR (.ll .bc, also .gz .xz .zst), source (.c .cpp .cl .cu), folders of IR, or - for stdin.",
-    show_default=False,
-)
-Inputs = Annotated[list[str], _INPUTS]
-OptionalInputs = Annotated[list[str] | None, _INPUTS]
+Inputs = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="INPUT",
+        help="IR (.ll .bc, also .gz .xz .zst), source (.c .cpp .cl .cu), folders of IR, or - for stdin.",
+        show_default=False,
+    ),
+]
 Input = Annotated[str, typer.Argument(metavar="INPUT", help="IR or source file, or - for stdin.", show_default=False)]
 Model = Annotated[
     str | None,
@@ -41,10 +41,6 @@ Compiler = Annotated[
     typer.Option(help="clang for source files. [default: the first on PATH, then ziglang]"),
 ]
 CFlags = Annotated[str, typer.Option("--cflags", help="Flags for it, as in --cflags='-O3 -Iinclude'.")]
-TaskFile = Annotated[
-    Path | None,
-    typer.Option(help="A task of your own: a .py file that defines it. The file is executed.", show_default=False),
-]
 
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}
 
@@ -114,15 +110,6 @@ def expand(inputs: list[str]) -> list[str]:
         found = find_inputs(given) if os.path.isdir(given) and given != "-" else []
         files += [str(path) for path in found] or [given]
     return files
-
-
-def named_task(name: str | None, task_file: Path | None) -> Task:
-    """The task of a name, or of a file: one of the two."""
-    from mirenc.tasks import get_task, load_task_file
-
-    if (name is None) == (task_file is None):
-        raise typer.BadParameter("give the name of a task, or --task-file FILE.py", param_hint="TASK")
-    return load_task_file(task_file) if task_file is not None else get_task(str(name))
 
 
 class Failures:

@@ -10,23 +10,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mirenc.cli import common
+from mirenc.cli import common, tasks
 
 if TYPE_CHECKING:
     from mirenc.tasks import TaskReport
 
 
 def evaluate(
-    task: Annotated[
-        str | None,
-        typer.Argument(metavar="TASK", help="device_mapping or thread_coarsening.", show_default=False),
-    ] = None,
-    task_file: common.TaskFile = None,
-    data: Annotated[
-        Path | None,
-        typer.Option("--data", "-d", help="Folder of the data sets. [default: $MIRENC_DATA, then what was fetched]"),
-    ] = None,
-    variant: Annotated[str, typer.Option(help="One of the task's tables. [default: its first]")] = "",
+    task: tasks.TaskName = None,
+    task_file: tasks.TaskFile = None,
+    data: tasks.Data = None,
+    variant: tasks.Variant = "",
     protocol: Annotated[
         list[str] | None, typer.Option("--protocol", "-p", help="May be repeated. [default: all of the task]")
     ] = None,
@@ -45,43 +39,34 @@ def evaluate(
     ] = False,
     plot: Annotated[Path | None, typer.Option(help="Folder for a picture of each protocol (.svg).")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Records with all figures on stdout.")] = False,
-    save_head: Annotated[
-        Path | None, typer.Option(help="Folder for a head trained on all samples; `mirenc predict --head` uses it.")
-    ] = None,
-    head_row: Annotated[str, typer.Option(help="Features of that head: both, both_histogram, text, graph.")] = "both",
 ) -> None:
     """Evaluate the embedding on a task, beside its baselines.
 
     Each protocol is printed, and its record written, as soon as it is done; while it runs, what is done is kept beside
     the record in a file named .part.json. --resume goes on from both, and after a change of the model makes only the
-    rows that the model takes part in.
+    rows that the model takes part in. `mirenc fit` makes a head to ask.
     """
     from mirenc.encoder import load
-    from mirenc.tasks import TaskReport, load_report
-    from mirenc.tasks import evaluate as run
+    from mirenc.tasks import Evaluation, TaskReport, load_data, load_report
 
-    problem = common.named_task(task, task_file)
+    problem = tasks.find_task(task, task_file)
     variant = problem.check_variant(variant)
     chosen = [problem.protocol(name).name for name in protocol] if protocol else [one.name for one in problem.protocols]
-    _check_outputs(output, plot, save_head, head_row)
+    tasks.check_folders(output, plot)
     if resume and output is None:
         raise typer.BadParameter("goes on from the records in a folder; give it with --output", param_hint="--resume")
-    samples = problem.load(data, variant) if resume else None
-    encoder = load(model)
+    samples = load_data(problem, data, variant)
+    with common.progress("embedding", None) as advance:
+        prepared = Evaluation.prepare(problem, samples, variant=variant, encoder=load(model), rows=row, advance=advance)
     records = []
     for name in chosen:
         stem = ".".join(filter(None, (variant, name)))
         # Record, and what is kept of it on the way.
         files = [output / f"{stem}.json", output / f"{stem}.part.json"] if output is not None else []
-        previous = [load_report(file, problem, samples) for file in files if file.exists()] if samples else []
+        previous = [load_report(file, problem, samples) for file in files if file.exists()] if resume else []
         with common.progress(f"{problem.name}, {name}", None) as advance:
-            report = run(
-                problem,
-                samples if samples is not None else data,
-                variant=variant,
-                encoder=encoder,
-                protocols=[name],
-                rows=row,
+            report = prepared.run(
+                [name],
                 seeds=range(seeds),
                 jobs=jobs,
                 advance=advance,
@@ -101,23 +86,6 @@ def evaluate(
             _print(report, name)
     if as_json:
         typer.echo(json.dumps(records))
-    if save_head is not None:
-        from mirenc.tasks.predict import fit_head
-
-        head = fit_head(problem, problem.load(data, variant), encoder, variant=variant, row=head_row)
-        print(f"mirenc: wrote {head.save(save_head)}", file=sys.stderr)
-
-
-def _check_outputs(output: Path | None, plot: Path | None, save_head: Path | None, head_row: str) -> None:
-    """Refuse what could not be written, before any work is done."""
-    from mirenc.errors import IRFileError, TaskError
-    from mirenc.tasks.features import CODE_ROWS
-
-    for folder in (output, plot, save_head):
-        if folder is not None and folder.exists() and not folder.is_dir():
-            raise IRFileError(f"{folder} is a file, and a folder is needed. Name another")
-    if head_row not in CODE_ROWS:
-        raise TaskError(f"a head cannot be made for row {head_row!r}; available: {', '.join(CODE_ROWS)}")
 
 
 def _print(report: TaskReport, protocol: str) -> None:
@@ -130,7 +98,7 @@ def _print(report: TaskReport, protocol: str) -> None:
     wide: dict[str, Any] = {} if sys.stdout.isatty() else {"width": 200}
     console = Console(**wide)
     console.print(report.table(protocol))
-    if report.parts:
+    if report.parts and report.data.chooses:
         parts = Table(title="by part, geometric (arithmetic) mean speedup over the default", title_justify="left")
         parts.add_column("row")
         for part in report.parts:

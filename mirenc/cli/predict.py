@@ -4,35 +4,42 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mirenc.cli import common
-from mirenc.errors import MirencError, TaskError
+from mirenc.cli import common, tasks
+from mirenc.errors import HeadError, MirencError, TaskError
 
 if TYPE_CHECKING:
-    from mirenc.tasks import Task
-    from mirenc.tasks.predict import Prediction, TaskHead
+    from mirenc.tasks import Prediction, Task, TaskHead
+
+_SHOWN = 8  # settings whose preference is printed
 
 
 def predict(
-    task: Annotated[
-        str | None,
-        typer.Argument(metavar="TASK", help="device_mapping or thread_coarsening.", show_default=False),
-    ] = None,
-    inputs: common.OptionalInputs = None,
-    task_file: common.TaskFile = None,
-    aux: Annotated[
+    inputs: Annotated[
         list[str] | None,
-        typer.Option("--aux", "-a", help="Task features, as in --aux transfer=1048576,wgsize=128; may be repeated."),
+        typer.Argument(
+            metavar="TASK INPUT...",
+            help="A task (not with --task-file), then IR or sources, folders of IR, or - for stdin.",
+            show_default=False,
+        ),
+    ] = None,
+    context: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--context", "-c", help="Context features, as in --context transfer=1048576,wgsize=128; may be repeated."
+        ),
     ] = None,
     head: Annotated[
-        Path | None, typer.Option(help="Folder of a head (`mirenc evaluate --save-head`). [default: the shipped one]")
+        Path | None, typer.Option(help="Folder of a head (`mirenc fit`). [default: the shipped one]")
     ] = None,
+    task_file: tasks.TaskFile = None,
     variant: Annotated[str, typer.Option(help="Which shipped head, such as nvidia or amd. [default: the first]")] = "",
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON line an input.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON line an answer.")] = False,
     model: common.Model = None,
     timeout: common.Timeout = None,
     memory_limit: common.MemoryLimit = None,
@@ -40,39 +47,40 @@ def predict(
     compiler: common.Compiler = None,
     cflags: common.CFlags = "",
 ) -> None:
-    """Choose for kernels: preference and expected cost of each choice, and whether the kernel is like the known ones.
+    """Choose for kernels: the setting to take, for which machine, and what such answers were worth on unseen kernels.
 
     Files that fail are listed on stderr; the others are answered, and the exit code is 1.
     """
+    names = list(inputs or ())
+    name = None if task_file is not None or not names else names.pop(0)
+    problem = tasks.find_task(name, task_file)
+    if not names:
+        raise typer.BadParameter("give the files to answer for, as in TASK kernel.cl", param_hint="INPUT")
     options = common.read_options(timeout, memory_limit, max_bytes, compiler, cflags)
     from mirenc.encoder import load
-    from mirenc.tasks.predict import load_task_head
+    from mirenc.tasks import load_task_head
 
-    given_inputs = list(inputs or ())
-    if task_file is not None and task is not None:
-        # Where the task is a file of the user's, the first word is an input.
-        given_inputs.insert(0, task)
-        task = None
-    problem = common.named_task(task, task_file)
-    if not given_inputs:
-        raise typer.BadParameter("give the files to answer for, as in TASK kernel.cl", param_hint="INPUT")
-    given = _pairs(",".join(aux or ()))
-    values = problem.parse_aux(given)
-    folder = _shipped(problem, variant) if head is None else head
-    trained = load_task_head(folder, problem)
+    values = problem.parse_context(_pairs(",".join(context or ())))
+    trained = load_task_head(_shipped(problem, variant) if head is None else head, problem)
+    if variant and trained.variant != variant:
+        raise HeadError(
+            f"the head in {head} is for {trained.variant or 'the one table'} of {problem.name}, not for {variant}. "
+            "Leave --variant out, or name the head for it"
+        )
     encoder = load(trained.model if model is None else model, options=options)
-    files = common.expand(given_inputs)
+    files = common.expand(names)
     failures = common.Failures(len(files))
     with common.progress("predicting", len(files)) as advance:
-        for name in files:
+        for file in files:
             try:
-                found = trained.predict(encoder, Path(name), values)
+                found = trained.predict(encoder, Path(file), values)
             except TaskError:
                 raise  # the same for every file
             except MirencError as error:
                 failures.add(error)
             else:
-                _show(trained, name, found, as_json)
+                for one in found:
+                    _show(trained, file, one, as_json)
             advance()
     failures.finish()
 
@@ -81,7 +89,7 @@ def _shipped(task: Task, variant: str) -> Path:
     from mirenc.tasks.predict import ready_heads
 
     heads = ready_heads(task)
-    train = f"mirenc evaluate {task.name}{f' --variant {variant}' if variant else ''} --save-head FOLDER"
+    train = f"mirenc fit {task.name}{f' --variant {variant}' if variant else ''} -o FOLDER"
     if variant:
         task.check_variant(variant)
     if not heads or (variant and variant not in heads):
@@ -97,34 +105,98 @@ def _pairs(text: str) -> dict[str, str]:
         name, equals, value = item.partition("=")
         if not equals or not name.strip():
             raise typer.BadParameter(
-                f"{item!r} is no NAME=VALUE; write transfer=1048576,wgsize=128", param_hint="--aux"
+                f"{item!r} is no NAME=VALUE; write transfer=1048576,wgsize=128", param_hint="--context"
             )
         if name.strip() in pairs:
-            raise typer.BadParameter(f"{name.strip()!r} is given twice", param_hint="--aux")
+            raise typer.BadParameter(f"{name.strip()!r} is given twice", param_hint="--context")
         pairs[name.strip()] = value.strip()
     return pairs
 
 
-def _show(head: TaskHead, name: str, found: Prediction, as_json: bool) -> None:
+def _show(head: TaskHead, file: str, found: Prediction, as_json: bool) -> None:
     if as_json:
-        line = {
-            "input": name,
-            "task": head.task.name,
-            "variant": head.variant,
-            "choice": found.choice,
-            "preference": found.preference,
-            "cost_ratio": found.cost_ratio,
-            "distance": found.distance,
-            "far": found.far,
-        }
-        typer.echo(json.dumps(line))
+        typer.echo(json.dumps(_line(head, file, found)))
     else:
-        typer.echo(f"{name}: {head.task.knob} {found.choice}")
-        for choice, share in found.preference.items():
-            typer.echo(f"  {choice:>8}  {100 * share:5.1f} %   expected cost x {found.cost_ratio[choice]:.2f}")
+        for line in _words(head, file, found):
+            typer.echo(line)
     if found.far:
         print(
-            f"mirenc: warning: {name}: unlike the kernels the head was trained on (distance {found.distance:.2f}, "
+            f"mirenc: warning: {file}: unlike what the head was trained on (distance {found.distance:.2f}, "
             "where 1 is far). Measure before you rely on the answer",
             file=sys.stderr,
         )
+
+
+def _line(head: TaskHead, file: str, found: Prediction) -> dict[str, object]:
+    """One answer as JSON."""
+    line: dict[str, object] = {"input": file, "task": head.task.name, "variant": head.variant, "machine": found.machine}
+    if found.region is not None:
+        line["region"] = asdict(found.region)
+    if head.task.target == "number":
+        line |= {"value": found.value, "error": found.error, "unit": head.task.unit}
+    else:
+        line |= {
+            "choice": found.choice,
+            "preferred": found.preferred,
+            "default": found.default,
+            "preference": found.preference,
+            "cost_ratio": found.cost_ratio,
+            "held_out": None if found.record is None else asdict(found.record),
+        }
+    worth, low, high = found.evidence.worth
+    evidence = {"found": found.evidence.found, "worth": worth, "interval": [low, high], "rival": found.evidence.rival}
+    return line | {"evidence": evidence, "distance": found.distance, "far": found.far}
+
+
+def _words(head: TaskHead, file: str, found: Prediction) -> list[str]:
+    """One answer for people."""
+    place = f"{file}: " if found.region is None else f"{_place(file, found)}: "
+    machine = f"  ({found.machine})" if found.machine else ""
+    worth, low, high = found.evidence.worth
+    if head.task.target == "number":
+        unit = f" {head.task.unit}" if head.task.unit else ""
+        lines = [f"{place}{found.value:.6g}{unit}{machine}"]
+        if found.evidence.found:
+            lines.append(f"  8 of 10 answers on unseen groups were within {found.error:.3g}{unit}")
+        else:
+            lines.append("  no evidence: on unseen groups such answers were no better than the mean")
+        return lines
+    title = " x ".join(head.encoder.knobs) if head.encoder is not None else ""
+    if not found.evidence.found:
+        return [
+            f"{place}no evidence for any {title} but the default, {found.default}{machine}",
+            (
+                f"  on unseen kernels this head's answers were worth x {worth:.2f} [{low:.2f}, {high:.2f}] of "
+                f"{found.evidence.rival}; it prefers {found.preferred}"
+            ),
+        ]
+    lines = [f"{place}{title} {found.choice}{machine}", f"  {_record(found)}"]
+    ranked = sorted(found.preference, key=lambda name: -found.preference[name])
+    for name in ranked[:_SHOWN]:
+        ratio = found.cost_ratio[name]
+        lines.append(f"  {name:>8}  {100 * found.preference[name]:5.1f} %   expected cost x {ratio:.2f}")
+    if len(ranked) > _SHOWN:
+        lines.append(f"  and {len(ranked) - _SHOWN} more; --json has them all")
+    return lines
+
+
+def _record(found: Prediction) -> str:
+    """What held-out answers like this one were worth, in words."""
+    record = found.record
+    if record is None:
+        return "too few answers like this one were held out to say how sure it is"
+    right = f"{10 * record.right:.0f} in 10 answers like this were right on unseen kernels ({record.answers} held out)"
+    if found.choice == found.default:
+        return f"expected: the default, nothing to change; {right}"
+    return (
+        f"expected {record.speedup:.2f}x over {found.default} (the default); {right}, "
+        f"{10 * record.slower:.0f} in 10 slower than the default"
+    )
+
+
+def _place(file: str, found: Prediction) -> str:
+    """Where a region is: its source line if the IR has it, else its name."""
+    assert found.region is not None
+    if found.region.file:
+        return f"{found.region.file}:{found.region.line}: {found.region.name}"
+    return f"{file}: {found.region.name}"

@@ -1,21 +1,31 @@
-"""Heads: scikit-learn estimators that turn embedding and task features into a choice, and the embedder before them."""
+"""Heads: scikit-learn estimators that turn embedding and context into a choice or a number, and the embedder."""
 
 from __future__ import annotations
 
+from mirenc.heads.boosted import BoostedRegressor
 from mirenc.heads.cost import CostHead
 from mirenc.heads.embedder import IREmbedder
-from mirenc.heads.ensemble import EnsembleHead
+from mirenc.heads.ensemble import EnsembleHead, NumberEnsembleHead
 from mirenc.heads.label import LabelHead
 from mirenc.heads.mlp import MLPHead
+from mirenc.heads.pairs import PairHead
+from mirenc.heads.ridge import RidgeHead, RidgeRegressor
+from mirenc.heads.settings import Settings
 from mirenc.heads.state import load_head, save_head
 from mirenc.heads.trees import TreesHead
 
 __all__ = [
+    "BoostedRegressor",
     "CostHead",
     "EnsembleHead",
     "IREmbedder",
     "LabelHead",
     "MLPHead",
+    "NumberEnsembleHead",
+    "PairHead",
+    "RidgeHead",
+    "RidgeRegressor",
+    "Settings",
     "TreesHead",
     "load_head",
     "save_head",

@@ -1,8 +1,9 @@
-"""What heads that choose share: costs in, a preference for each choice out.
+"""What heads that choose share: costs in, a predicted cost and a preference for each setting out.
 
-A head of this kind learns from ``costs`` (n, K), the measured cost of each sample under each choice, and not only from
+A head of this kind learns from ``costs`` (n, K), the measured cost of each sample under each setting, and not only from
 the winner: a wrong choice that costs one per cent is no error worth an effort. All heads speak in the same preferences
-(rows that sum to one), so that several can be averaged whatever is inside them.
+(rows that sum to one), so that several can be averaged whatever is inside them; choosing is an argmin over predicted
+costs. NaN is what was not measured: it teaches nothing.
 """
 
 from __future__ import annotations
@@ -14,32 +15,49 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import softmax
 
 from mirenc.errors import HeadError
-from mirenc.metrics import chosen_costs, clip_to_measured
 
-__all__ = ["ChoosingMixin", "checked_costs", "cost_ratios", "preferences", "relative_log_costs"]
+__all__ = [
+    "ChoosingMixin",
+    "additive_effects",
+    "checked_costs",
+    "cost_ratios",
+    "parameters_of",
+    "preferences",
+    "relative_log_costs",
+]
 
 Float = NDArray[np.float64]
 # How sure a predicted difference in log cost makes a head: with 2, a factor e in cost is a preference of 88 to 12.
 _SHARPNESS = 2.0
 _LEAST = 0.01
+_SWEEPS = 8
 
 
 class ChoosingMixin:
-    """``predict`` and ``score`` from ``predict_proba``: `CostHead`, `TreesHead`, `LabelHead` and `EnsembleHead`."""
+    """``predict``, ``predict_cost`` and ``score`` from ``predict_proba``, for every head that chooses."""
 
     def predict_proba(self, X: ArrayLike) -> Float:
-        """(n, K) preference for each choice."""
+        """(n, K) preference for each setting."""
         raise NotImplementedError
 
+    def predict_cost(self, X: ArrayLike) -> Float:
+        """(n, K) expected cost of each setting over that of the preferred one: 1 for that, more for the others."""
+        return cost_ratios(self.predict_proba(X))
+
     def predict(self, X: ArrayLike) -> NDArray[np.int64]:
-        """(n,) index of the preferred choice."""
+        """(n,) index of the setting of least expected cost."""
         choice: NDArray[np.int64] = self.predict_proba(X).argmax(axis=1).astype(np.int64)
         return choice
 
     def score(self, X: ArrayLike, y: ArrayLike) -> float:
-        """Mean of log(least cost / cost of the choice): 0 for an oracle, below it for anything else."""
+        """Mean of log(least cost / cost of the choice): 0 for an oracle, below it for anything else.
+
+        A choice that was not measured scores as the row's dearest one.
+        """
         costs = checked_costs(y)
-        return float(np.mean(np.log(np.nanmin(costs, axis=1) / chosen_costs(costs, self.predict(X)))))
+        chosen = costs[np.arange(len(costs)), self.predict(X)]
+        chosen = np.where(np.isnan(chosen), np.nanmax(costs, axis=1), chosen)
+        return float(np.mean(np.log(np.nanmin(costs, axis=1) / chosen)))
 
 
 def checked_costs(costs: ArrayLike) -> Float:
@@ -62,17 +80,52 @@ def checked_costs(costs: ArrayLike) -> Float:
     return table
 
 
-def relative_log_costs(costs: Float, clip: float) -> Float:
-    """log(cost / mean log cost of the row), unmeasured choices filled, clipped to +-``clip``. (n, K) -> (n, K).
+def additive_effects(
+    values: Float, sample: NDArray[np.int64], setting: NDArray[np.int64], samples: int, settings: int
+) -> tuple[Float, Float]:
+    """Fit value = effect of the sample + effect of the setting by least squares, in a few alternating sweeps.
 
-    An unmeasured choice costs what runs in its place (`mirenc.metrics.clip_to_measured`).
+    With every setting measured on every sample, the sample's effect is its mean and that of the settings is their mean
+    difference from it. Where settings are missing, a sample that has bad settings only is not taken for a bad sample.
+
+    Parameters
+    ----------
+    values : (m,) float64
+        Log cost of each measurement.
+    sample, setting : (m,) int
+        What it is of.
+
+    Returns
+    -------
+    (samples,), (settings,) float64
+        Zero for what has no measurement; the settings' effects weigh to zero over the measurements.
     """
-    rows = np.arange(len(costs))
-    filled = np.stack(
-        [costs[rows, clip_to_measured(costs, np.full(len(costs), choice))] for choice in range(costs.shape[1])], axis=1
-    )
-    logs = np.log(filled)
-    result: Float = np.clip(logs - logs.mean(axis=1, keepdims=True), -clip, clip)
+    of_sample, of_setting = np.zeros(samples), np.zeros(settings)
+    per_sample = np.maximum(np.bincount(sample, minlength=samples), 1)
+    per_setting = np.maximum(np.bincount(setting, minlength=settings), 1)
+    for _ in range(_SWEEPS):
+        of_sample = np.bincount(sample, values - of_setting[setting], samples) / per_sample
+        rest = np.bincount(setting, values - of_sample[sample], settings) / per_setting
+        if np.abs(rest - of_setting).max(initial=0.0) < 1e-12:
+            break
+        of_setting = rest
+    return of_sample, of_setting
+
+
+def relative_log_costs(costs: Float, clip: float) -> Float:
+    """log(cost / the row's geometric mean), clipped to +-``clip``. (n, K) -> (n, K).
+
+    What was not measured gets the setting's own mean, so that it says nothing.
+    """
+    logs = np.log(costs)
+    known = np.isfinite(logs)
+    if known.all():
+        relative = logs - logs.mean(axis=1, keepdims=True)
+    else:
+        sample, setting = np.nonzero(known)
+        of_sample, of_setting = additive_effects(logs[known], sample, setting, *logs.shape)
+        relative = np.where(known, logs - of_sample[:, None], of_setting[None, :])
+    result: Float = np.clip(relative, -clip, clip)
     return result
 
 
@@ -83,13 +136,13 @@ def preferences(log_costs: Float) -> Float:
 
 
 def cost_ratios(preference: Float) -> Float:
-    """What preferences say about costs: the inverse of `preferences`. (K,) -> (K,), 1 for the preferred choice.
+    """What preferences say about costs: the inverse of `preferences`. (..., K) -> (..., K), 1 for the preferred choice.
 
     Exact for a head of members that predict costs; a vote without any (trees that all agree) counts as a preference
     of one in a hundred, a cost ratio of about 10.
     """
-    bounded = np.maximum(preference, _LEAST)
-    result: Float = (bounded.max() / bounded) ** (1 / _SHARPNESS)
+    bounded = np.maximum(preference, _LEAST * preference.max(axis=-1, keepdims=True))
+    result: Float = (bounded.max(axis=-1, keepdims=True) / bounded) ** (1 / _SHARPNESS)
     return result
 
 

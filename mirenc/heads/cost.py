@@ -1,7 +1,7 @@
 """`CostHead`: the cost-sensitive head. It regresses log cost ratios by a Gaussian process and chooses the least.
 
 Measured times say by how much a choice is better, and the label only that it is. A Gaussian process fits a few hundred
-rows, and finds by marginal likelihood, on the training rows alone, how far the code, the task features, and both
+rows, and finds by marginal likelihood, on the training rows alone, how far the code, the context features, and both
 together carry. Rasmussen & Williams, *Gaussian Processes for Machine Learning*, 2006, sections 2.2, 5.4.
 """
 
@@ -34,7 +34,7 @@ _PRIOR = 1.5  # standard deviation of a log scale around where the search starts
 _BOUND = (-9.0, 5.0)
 # Where the search starts: log length scales of the terms, log amplitudes, log noise. The second term of the task
 # features starts fine: in a table of measured programs, equal sizes mean the same program.
-_AUX, _FINE, _CODE, _JOINT = 0.0, -3.0, -0.5, 0.0
+_CONTEXT, _FINE, _CODE, _JOINT = 0.0, -3.0, -0.5, 0.0
 _NOISE = -1.5
 _MOST_STEPS = 20
 
@@ -43,14 +43,14 @@ _MOST_STEPS = 20
 class CostHead(ChoosingMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn carries no types
     """Gaussian process regression of relative log costs.
 
-    The kernel is a sum of radial basis functions: of the task features (twice: smooth and fine), of the code features,
-    and of both. Task features get a length scale each; the code features share one, because hundreds of scales cannot
-    be learned from a few hundred kernels.
+    The kernel is a sum of radial basis functions: of the context features (twice: smooth and fine), of the code
+    features, and of both. Context features get a length scale each; the code features share one, because hundreds of
+    scales cannot be learned from a few hundred kernels.
 
     Parameters
     ----------
-    aux_columns : int
-        The first so many columns are task features.
+    context_columns : int
+        The first so many columns are context features.
     clip : float
         Relative log costs are cut at plus and minus this: whether a choice is 20 or 50 times as slow does not matter.
     length_scale : float or None
@@ -75,13 +75,13 @@ class CostHead(ChoosingMixin, BaseEstimator):  # type: ignore[misc]  # scikit-le
 
     def __init__(
         self,
-        aux_columns: int = 0,
+        context_columns: int = 0,
         *,
         clip: float = 0.75,
         length_scale: float | None = None,
         noise: float = 0.1,
     ) -> None:
-        self.aux_columns = aux_columns
+        self.context_columns = context_columns
         self.clip = clip
         self.length_scale = length_scale
         self.noise = noise
@@ -140,31 +140,7 @@ class CostHead(ChoosingMixin, BaseEstimator):  # type: ignore[misc]  # scikit-le
         factor = la.cho_factor(kernel, lower=True)
         # In the order it is read back in: the last bit of a product depends on it.
         self.dual_ = np.ascontiguousarray(self.size_ * la.cho_solve(factor, residual / self.size_))
-        # For `held_out`; not part of the saved head.
-        self._training = (targets, kernel)
         return self
-
-    def held_out(self, part: NDArray[np.generic]) -> Float:
-        """Preferences for the training rows, each predicted without the rows of its part. (n,) -> (n, K).
-
-        Closed form (Rasmussen & Williams, equation 5.12, for blocks); scales and mean stay those of all rows.
-
-        Raises
-        ------
-        HeadError
-            The head was loaded: training costs are not saved.
-        """
-        check_is_fitted(self)
-        if not hasattr(self, "_training"):
-            raise HeadError("this head was read from a file, without its training costs. Fit it again")
-        targets, kernel = self._training
-        inverse = la.inv(kernel)
-        out = np.empty_like(targets)
-        for name in np.unique(part):
-            rows = np.flatnonzero(part == name)
-            block = inverse[np.ix_(rows, rows)]
-            out[rows] = targets[rows] - np.linalg.solve(block, self.dual_[rows])
-        return preferences(out)
 
     # -- prediction ------------------------------------------------------------------------------------
     def predict_log_costs(self, X: ArrayLike) -> Float:
@@ -181,8 +157,8 @@ class CostHead(ChoosingMixin, BaseEstimator):  # type: ignore[misc]  # scikit-le
 
     # -- columns ---------------------------------------------------------------------------------------
     def _check_parameters(self, columns: int) -> None:
-        if not 0 <= self.aux_columns <= columns or columns == 0:
-            raise ConfigError(f"aux_columns is {self.aux_columns}; allowed: 0 to {columns}, the columns of X")
+        if not 0 <= self.context_columns <= columns or columns == 0:
+            raise ConfigError(f"context_columns is {self.context_columns}; allowed: 0 to {columns}, the columns of X")
         for name in ("clip", "length_scale", "noise"):
             value = getattr(self, name)
             if value is None and name == "length_scale":
@@ -196,38 +172,38 @@ class CostHead(ChoosingMixin, BaseEstimator):  # type: ignore[misc]  # scikit-le
         spread = features.std(axis=0)
         # A column that does not vary in training says nothing, and must not explode later.
         self.spread_ = np.where(spread > 1e-9 * np.maximum(1.0, np.abs(self.center_)), spread, np.inf)
-        code = np.isfinite(self.spread_[self.aux_columns :]).sum()
-        self.spread_[self.aux_columns :] *= math.sqrt(max(code, 1))
+        code = np.isfinite(self.spread_[self.context_columns :]).sum()
+        self.spread_[self.context_columns :] *= math.sqrt(max(code, 1))
 
     def _scaled(self, features: Float) -> Float:
         result: Float = (features - self.center_) / self.spread_
         return result
 
     def _distances(self, rows: Float, others: Float) -> list[Float]:
-        """Squared distances in each task feature, and in the code features: A + 1 arrays of (n, m); A without code."""
-        aux = self.aux_columns
-        out = [(rows[:, column, None] - others[None, :, column]) ** 2 for column in range(aux)]
-        if rows.shape[1] > aux:
-            left, right = rows[:, aux:], others[:, aux:]
+        """Squared distances in each context feature, and in the code features: A + 1 of (n, m); A without code."""
+        context = self.context_columns
+        out = [(rows[:, column, None] - others[None, :, column]) ** 2 for column in range(context)]
+        if rows.shape[1] > context:
+            left, right = rows[:, context:], others[:, context:]
             square = (left**2).sum(axis=1)[:, None] + (right**2).sum(axis=1)[None] - 2 * left @ right.T
             out.append(np.maximum(square, 0.0))
         return out
 
     def _terms(self) -> list[tuple[list[int], list[float]]]:
         """Terms of the kernel: which distances each takes, and where their log length scales start."""
-        aux = list(range(self.aux_columns))
-        code = [self.aux_columns] if self.n_features_in_ > self.aux_columns else []
+        context = list(range(self.context_columns))
+        code = [self.context_columns] if self.n_features_in_ > self.context_columns else []
         if self.length_scale is not None:
             scale = math.log(self.length_scale)
-            # Rows of code features have a mean square of 1 in all, a task feature of 1 by itself: code counts as two.
-            return [(aux + code, [scale] * len(aux) + [scale - 0.5 * math.log(2.0)] * len(code))]
+            # Code features have a mean square of 1 in all, a context feature of 1 by itself: code counts as two.
+            return [(context + code, [scale] * len(context) + [scale - 0.5 * math.log(2.0)] * len(code))]
         terms = []
-        if aux:
-            terms += [(aux, [_AUX] * len(aux)), (aux, [_FINE] * len(aux))]
+        if context:
+            terms += [(context, [_CONTEXT] * len(context)), (context, [_FINE] * len(context))]
         if code:
             terms.append((code, [_CODE]))
-        if aux and code:
-            terms.append((aux + code, [_JOINT] * len(aux) + [_CODE]))
+        if context and code:
+            terms.append((context + code, [_JOINT] * len(context) + [_CODE]))
         return terms
 
     def _start(self, terms: list[tuple[list[int], list[float]]]) -> Float:

@@ -1,12 +1,14 @@
-"""`EnsembleHead`: members chosen by cross-validation inside the training rows, and averaged.
+"""Ensembles: members chosen by cross-validation inside the training rows, and averaged.
 
 Ensemble selection (Caruana, Niculescu-Mizil, Crew, Ksikes, ICML 2004): members predict training rows that they were
 not trained on; then, one at a time and with repetition, the member is added that improves the mean most. It is at once
-the search over heads and their hyper-parameters: test rows have no part in it.
+the search over heads and their hyper-parameters: test rows have no part in it, and no member sees the inner fold it is
+judged on, its scales and means included.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Sequence
 from numbers import Integral
@@ -16,17 +18,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mirenc.errors import ConfigError, HeadError, MissingExtraError
-from mirenc.heads.choosing import ChoosingMixin, checked_costs
+from mirenc.heads.choosing import ChoosingMixin, checked_costs, cost_ratios
+from mirenc.heads.settings import Settings
 from mirenc.heads.state import Arrays, pack, register, unpack
-from mirenc.metrics import chosen_costs, clip_to_measured, oracle_choice
 
 try:
-    from sklearn.base import BaseEstimator, clone
+    from sklearn.base import BaseEstimator, RegressorMixin, clone
     from sklearn.utils.validation import check_is_fitted
 except ImportError as error:
     raise MissingExtraError(f"heads need scikit-learn ({error}). Type: pip install 'mirenc[tasks]'") from None
 
-__all__ = ["SELECT", "EnsembleHead"]
+__all__ = ["SELECT", "EnsembleHead", "NumberEnsembleHead"]
 
 Float = NDArray[np.float64]
 SELECT = ("accuracy", "speedup")
@@ -34,9 +36,116 @@ SELECT = ("accuracy", "speedup")
 _TIE = 1e-2
 
 
+class _Ensemble(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn carries no types
+    """Selection, averaging and saving, whatever the members say."""
+
+    members: Sequence[tuple[str, Any]]
+    picks: int
+
+    @abstractmethod
+    def _score(self, said: Float, target: Float) -> float:
+        """How good what was said of held-out rows is; more is better."""
+
+    @staticmethod
+    @abstractmethod
+    def _ask(member: Any, features: Float, settings: Settings | None) -> Float:
+        """What a fitted member says of rows: preferences (n, K) or numbers (n,)."""
+
+    def _fit_members(self, features: Float, target: Float, settings: Settings | None, part: ArrayLike | None) -> None:
+        self._check_parameters()
+        inner = np.arange(len(features)) % 5 if part is None else np.asarray(part)
+        if len(self.members) > 1 and len(np.unique(inner)) < 2:
+            raise ConfigError(f"part has {len(np.unique(inner))} inner folds; two are needed to choose among members")
+        self.scores_: dict[str, float] = {}
+        counts = Counter(name for name, _ in self.members)
+        if len(self.members) > 1:
+            seen = {name: self._held_out(member, features, target, settings, inner) for name, member in self.members}
+            self.scores_ = {name: self._score(said, target) for name, said in seen.items()}
+            counts = self._pick(seen, target)
+        total = sum(counts.values())
+        self.weights_ = {name: count / total for name, count in counts.items()}
+        everything = np.arange(len(features))
+        self.fitted_ = {
+            name: _fitted(member, features, target, settings, everything)
+            for name, member in self.members
+            if name in counts
+        }
+        self.n_features_in_ = features.shape[1]
+
+    def _held_out(
+        self, member: Any, features: Float, target: Float, settings: Settings | None, inner: NDArray[Any]
+    ) -> Float:
+        """What a member says of each row when it was not trained on the row's inner fold."""
+        out = np.empty_like(target)
+        for name in np.unique(inner):
+            test, training = np.flatnonzero(inner == name), np.flatnonzero(inner != name)
+            fitted = _fitted(member, features, target, settings, training)
+            out[test] = self._ask(fitted, features[test], None if settings is None else settings.take(test))
+        return out
+
+    def _check_parameters(self) -> None:
+        if not self.members:
+            raise ConfigError("members is empty; give one head or more, as in [('cost', CostHead())]")
+        name, times = Counter(name for name, _ in self.members).most_common(1)[0]
+        if times > 1:
+            raise ConfigError(f"{times} members are named {name!r}; give each a name of its own")
+        picks: Any = self.picks
+        if not isinstance(picks, Integral) or picks < 1:
+            raise ConfigError(f"picks is {picks!r}; allowed: a whole number from 1 up")
+
+    def _pick(self, seen: dict[str, Float], target: Float) -> Counter[str]:
+        """How often each member is taken."""
+        taken: list[str] = []
+        total = np.zeros_like(target)
+        best, length = -np.inf, 0
+        for count in range(1, self.picks + 1):
+            score, name = max((self._score((total + seen[name]) / count, target), name) for name in seen)
+            taken.append(name)
+            total += seen[name]
+            if score > best:  # a longer list must be better, not as good
+                best, length = score, count
+        return Counter(taken[:length])
+
+    def _mean(self, features: Float, settings: Settings | None) -> Float:
+        check_is_fitted(self)
+        parts = [weight * self._ask(self.fitted_[name], features, settings) for name, weight in self.weights_.items()]
+        result: Float = np.sum(parts, axis=0)
+        return result
+
+    # -- saving ----------------------------------------------------------------------------------------
+    def _get_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        check_is_fitted(self)
+        entries: dict[str, Any] = {}
+        arrays: dict[str, NDArray[Any]] = {}
+        for name, member in self.fitted_.items():
+            entries[name], own = pack(member, name)
+            arrays |= own
+        meta = {
+            "parameters": {name: getattr(self, name) for name in self._get_param_names() if name != "members"},
+            "weights": self.weights_,
+            "scores": self.scores_,
+            "members": entries,
+            "features": self.n_features_in_,
+        }
+        return meta, arrays
+
+    @classmethod
+    def _from_state(cls, meta: dict[str, Any], arrays: Arrays) -> Self:
+        fitted = {name: unpack(entry, arrays, name) for name, entry in meta["members"].items()}
+        head = cls([(name, clone(member)) for name, member in fitted.items()], **meta["parameters"])
+        head.fitted_ = fitted
+        head.weights_, head.scores_ = meta["weights"], meta["scores"]
+        if set(head.weights_) != set(fitted):
+            raise HeadError(
+                f"an ensemble weighs {', '.join(head.weights_)} and holds {', '.join(fitted)}. Save the head again"
+            )
+        head.n_features_in_ = meta["features"]
+        return head
+
+
 @register("ensemble")
-class EnsembleHead(ChoosingMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn carries no types
-    """A mean of members, chosen on held-out training rows.
+class EnsembleHead(ChoosingMixin, _Ensemble):
+    """A mean of heads that choose.
 
     Parameters
     ----------
@@ -55,19 +164,25 @@ class EnsembleHead(ChoosingMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         What each candidate alone scores on held-out training rows; empty where there is only one.
     """
 
+    takes_settings = True
+
     def __init__(self, members: Sequence[tuple[str, Any]], *, select: str = "accuracy", picks: int = 8) -> None:
         self.members = members
         self.select = select
         self.picks = picks
 
-    def fit(self, X: ArrayLike, y: ArrayLike, *, part: ArrayLike | None = None) -> Self:
+    def fit(
+        self, X: ArrayLike, y: ArrayLike, settings: Settings | None = None, *, part: ArrayLike | None = None
+    ) -> Self:
         """Choose members and train them on all rows.
 
         Parameters
         ----------
         X : (n, A + D)
         y : (n, K)
-            Costs; NaN where a choice was not measured.
+            Costs; NaN where a setting was not measured.
+        settings : Settings, optional
+            For members that learn what settings share (`PairHead`); needed where samples have different settings.
         part : (n,), optional
             Inner fold of each row. Rows that must not be on both sides, such as those of one kernel, share one.
             Left out: five folds by turns.
@@ -77,109 +192,111 @@ class EnsembleHead(ChoosingMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         ConfigError
             No members, two of one name, an unknown ``select``, or ``picks`` below 1.
         """
-        self._check_parameters()
-        features = np.asarray(X, dtype=np.float64)
-        costs = checked_costs(y)
-        inner = np.arange(len(features)) % 5 if part is None else np.asarray(part)
-        if len(self.members) > 1 and len(np.unique(inner)) < 2:
-            raise ConfigError(f"part has {len(np.unique(inner))} inner folds; two are needed to choose among members")
-        fitted = {name: clone(member).fit(features, costs) for name, member in self.members}
-        self.scores_: dict[str, float] = {}
-        counts = Counter(fitted.keys())
-        if len(fitted) > 1:
-            seen = {name: _held_out(member, fitted[name], features, costs, inner) for name, member in self.members}
-            self.scores_ = {name: self._score(preference, costs) for name, preference in seen.items()}
-            counts = self._pick(seen, costs)
-        total = sum(counts.values())
-        self.weights_ = {name: count / total for name, count in counts.items()}
-        self.fitted_ = {name: fitted[name] for name in counts}
-        self.n_choices_ = costs.shape[1]
-        self.n_features_in_ = features.shape[1]
-        return self
-
-    def _check_parameters(self) -> None:
-        if not self.members:
-            raise ConfigError("members is empty; give one head or more, as in [('cost', CostHead())]")
-        name, times = Counter(name for name, _ in self.members).most_common(1)[0]
-        if times > 1:
-            raise ConfigError(f"{times} members are named {name!r}; give each a name of its own")
         if self.select not in SELECT:
             raise ConfigError(f"unknown select {self.select!r}; available: {', '.join(SELECT)}")
-        picks: Any = self.picks
-        if not isinstance(picks, Integral) or picks < 1:
-            raise ConfigError(f"picks is {picks!r}; allowed: a whole number from 1 up")
+        costs = checked_costs(y)
+        self._fit_members(np.asarray(X, dtype=np.float64), costs, settings, part)
+        self.n_choices_ = costs.shape[1]
+        return self
 
-    def _pick(self, seen: dict[str, Float], costs: Float) -> Counter[str]:
-        """How often each member is taken."""
-        taken: list[str] = []
-        total = np.zeros_like(costs)
-        best, length = -np.inf, 0
-        for count in range(1, self.picks + 1):
-            score, name = max((self._score((total + seen[name]) / count, costs), name) for name in seen)
-            taken.append(name)
-            total += seen[name]
-            if score > best:  # a longer list must be better, not as good
-                best, length = score, count
-        return Counter(taken[:length])
-
-    def _score(self, preference: Float, costs: Float) -> float:
-        choice = preference.argmax(axis=1).astype(np.int64)
-        cost = np.log(chosen_costs(costs, choice) / np.nanmin(costs, axis=1))
+    def _score(self, said: Float, target: Float) -> float:
+        asked = np.where(np.isfinite(target), said, -np.inf).argmax(axis=1)
+        chosen, best = target[np.arange(len(target)), asked], np.nanmin(target, axis=1)
+        cost = np.log(chosen / best)
         if self.select == "speedup":
             return float(-cost.mean())
-        hit = clip_to_measured(costs, choice) == oracle_choice(costs)
-        return float(np.mean(hit) - _TIE * np.minimum(cost, 1.0).mean())
+        return float(np.mean(chosen == best) - _TIE * np.minimum(cost, 1.0).mean())
 
-    def predict_proba(self, X: ArrayLike) -> Float:
+    @staticmethod
+    def _ask(member: Any, features: Float, settings: Settings | None) -> Float:
+        found: Float = member.predict_proba(features, *_given(member, settings))
+        return found
+
+    def predict_proba(self, X: ArrayLike, settings: Settings | None = None) -> Float:
         """(n, K) weighted mean of the members' preferences."""
-        check_is_fitted(self)
-        features = np.asarray(X, dtype=np.float64)
-        total = np.zeros((len(features), self.n_choices_))
-        for name, weight in self.weights_.items():
-            total += weight * self.fitted_[name].predict_proba(features)
-        return total
+        return self._mean(np.asarray(X, dtype=np.float64), settings)
 
-    def _get_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        check_is_fitted(self)
-        entries: dict[str, Any] = {}
-        arrays: dict[str, NDArray[Any]] = {}
-        for name, member in self.fitted_.items():
-            entries[name], own = pack(member, name)
-            arrays |= own
-        meta = {
-            "select": self.select,
-            "picks": self.picks,
-            "weights": self.weights_,
-            "scores": self.scores_,
-            "members": entries,
-            "choices": self.n_choices_,
-            "features": self.n_features_in_,
-        }
-        return meta, arrays
+    def predict_cost(self, X: ArrayLike, settings: Settings | None = None) -> Float:
+        """(n, K) expected cost of each setting over that of the preferred one."""
+        return cost_ratios(self.predict_proba(X, settings))
 
     @classmethod
     def _from_state(cls, meta: dict[str, Any], arrays: Arrays) -> Self:
-        fitted = {name: unpack(entry, arrays, name) for name, entry in meta["members"].items()}
-        head = cls(
-            [(name, clone(member)) for name, member in fitted.items()], select=meta["select"], picks=meta["picks"]
-        )
-        head.fitted_ = fitted
-        head.weights_, head.scores_ = meta["weights"], meta["scores"]
-        if set(head.weights_) != set(fitted):
-            raise HeadError(
-                f"an ensemble weighs {', '.join(head.weights_)} and holds {', '.join(fitted)}. Save the head again"
-            )
-        head.n_choices_, head.n_features_in_ = meta["choices"], meta["features"]
+        head = super()._from_state(meta, arrays)
+        counts = {getattr(member, "n_choices_", None) for member in head.fitted_.values()} - {None}
+        counts |= {member.n_settings_ for member in head.fitted_.values() if hasattr(member, "n_settings_")}
+        if len(counts) != 1:
+            raise HeadError(f"members of an ensemble have {sorted(map(str, counts))} choices. Save the head again")
+        head.n_choices_ = counts.pop()
         return head
 
 
-def _held_out(member: Any, fitted: Any, features: Float, costs: Float, inner: NDArray[Any]) -> Float:
-    """Preferences for all rows, each by a member that was not trained on its inner fold. (n, K)."""
-    if hasattr(fitted, "held_out"):
-        result: Float = fitted.held_out(inner)
-        return result
-    out = np.empty_like(costs)
-    for name in np.unique(inner):
-        test = inner == name
-        out[test] = clone(member).fit(features[~test], costs[~test]).predict_proba(features[test])
-    return out
+@register("number_ensemble")
+class NumberEnsembleHead(RegressorMixin, _Ensemble):  # type: ignore[misc]  # scikit-learn carries no types
+    """A mean of regressors of one number.
+
+    Parameters
+    ----------
+    members : sequence of (name, regressor)
+        Candidates; each is cloned.
+    picks : int
+        How many members are added at most; one may be added again.
+
+    Attributes
+    ----------
+    weights_, scores_ : dict of str to float
+        As those of `EnsembleHead`; a score is minus the mean square error.
+    """
+
+    def __init__(self, members: Sequence[tuple[str, Any]], *, picks: int = 8) -> None:
+        self.members = members
+        self.picks = picks
+
+    def fit(self, X: ArrayLike, y: ArrayLike, *, part: ArrayLike | None = None) -> Self:
+        """Choose members and train them on all rows.
+
+        Parameters
+        ----------
+        X : (n, A + D)
+        y : (n,)
+            The number.
+        part : (n,), optional
+            Inner fold of each row, as for `EnsembleHead`.
+
+        Raises
+        ------
+        HeadError
+            Numbers that are not finite, or not one a row.
+        """
+        features, target = np.asarray(X, dtype=np.float64), np.asarray(y, dtype=np.float64)
+        if target.shape != (len(features),) or not np.isfinite(target).all():
+            raise HeadError(
+                f"numbers of shape {target.shape} for {len(features)} rows; one finite number a row is needed"
+            )
+        self._fit_members(features, target, None, part)
+        return self
+
+    def _score(self, said: Float, target: Float) -> float:
+        return -float(np.mean((said - target) ** 2))
+
+    @staticmethod
+    def _ask(member: Any, features: Float, settings: Settings | None) -> Float:
+        found: Float = member.predict(features)
+        return found
+
+    def predict(self, X: ArrayLike) -> Float:
+        """(n,) weighted mean of what the members predict."""
+        return self._mean(np.asarray(X, dtype=np.float64), None)
+
+
+def _given(member: Any, settings: Settings | None) -> tuple[Settings, ...]:
+    """The settings, for a member that takes any."""
+    return (settings,) if settings is not None and getattr(member, "takes_settings", False) else ()
+
+
+def _fitted(
+    member: Any, features: Float, target: Float, settings: Settings | None, rows: NDArray[np.integer[Any]]
+) -> Any:
+    """A clone of a member, trained on some rows."""
+    own = None if settings is None else settings.take(rows)
+    return clone(member).fit(features[rows], target[rows], *_given(member, own))

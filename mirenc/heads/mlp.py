@@ -1,4 +1,4 @@
-"""`MLPHead`: the paper's downstream head, three linear layers over embedding and task features, as a classifier.
+"""`MLPHead`: the paper's downstream head, three linear layers over embedding and context features, as a classifier.
 
 scikit-learn's own MLP does the training: a head sees hundreds of rows, so a training loop of torch would gain nothing
 and cost its import. What stays after training are arrays. Prediction is this module's own and needs no object of
@@ -101,7 +101,7 @@ class MLPHead(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         Parameters
         ----------
         X : (n, D)
-            Embedding beside task features; finite.
+            Embedding beside context features; finite.
         y : (n,)
             Labels: bool, int, str, or float without a fraction.
         sample_weight : (n,), optional

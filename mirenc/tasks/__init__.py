@@ -1,29 +1,31 @@
-"""Tasks: decisions about code, with measured costs, honest protocols and baselines; and the datasets they are made of.
-
-A shipped task is one file of this package; a task of your own is one file of yours (`mirenc.tasks.base`).
-"""
+"""Decisions: tasks with measured costs or numbers to predict, their evaluation, and heads that answer questions."""
 
 from __future__ import annotations
 
 from mirenc.tasks.base import Task, get_task, list_tasks, load_task_file
-from mirenc.tasks.data import TaskData, TaskSample
-from mirenc.tasks.evaluation import evaluate
+from mirenc.tasks.data import TaskData
+from mirenc.tasks.evaluation import Evaluation, evaluate, load_data
 from mirenc.tasks.predict import Prediction, TaskHead, fit_head, load_task_head
 from mirenc.tasks.protocols import Protocol
 from mirenc.tasks.report import TaskReport, load_report
+from mirenc.tasks.sample import Sample
+from mirenc.tasks.space import Space
 
 __all__ = [
+    "Evaluation",
     "Prediction",
     "Protocol",
+    "Sample",
+    "Space",
     "Task",
     "TaskData",
     "TaskHead",
     "TaskReport",
-    "TaskSample",
     "evaluate",
     "fit_head",
     "get_task",
     "list_tasks",
+    "load_data",
     "load_report",
     "load_task_file",
     "load_task_head",

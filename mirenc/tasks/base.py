@@ -6,6 +6,7 @@ the same protocols, baselines and search as the shipped ones (`notebooks/` walks
 
 from __future__ import annotations
 
+import copy
 import difflib
 import importlib
 import importlib.util
@@ -13,15 +14,23 @@ import os
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mirenc.errors import TaskError
-from mirenc.tasks.data import TaskData, TaskSample
+from mirenc.ir import Dialect, IRModule, bring
+from mirenc.ir.regions import Region, regions_of
+from mirenc.tasks.data import TaskData
 from mirenc.tasks.protocols import Protocol
+from mirenc.tasks.sample import Sample
+from mirenc.tasks.space import Space
+
+if TYPE_CHECKING:
+    from mirenc.encoder import Encoder
 
 __all__ = ["Task", "get_task", "list_tasks", "load_task_file"]
 
@@ -33,28 +42,36 @@ _REGISTRY = {
 
 
 class Task(ABC):
-    """A decision problem with measured costs.
+    """A decision problem with measured costs, or a number to predict.
 
     Attributes
     ----------
     name, title, source : str
         ``source`` is the paper or data set the costs come from.
-    knob : str
-        What is decided, in the field's word (DESIGN section 8).
-    choices : tuple of str
-        Values of the knob, in the order of every sample's costs.
-    default : int
-        Index of the choice that runs when nobody decides.
-    aux_names : tuple of str
-        Task features beside the code, raw, as ``mirenc predict --aux name=value`` takes them.
-    aux_help : mapping of str to str
+    space : Space or None
+        The settings to choose among; None where each sample brings its own (`Task.space_for`), or where the target is
+        a number.
+    target : str
+        ``costs``: a cost for each setting, and the least is chosen. ``number``: `Sample.value` is predicted.
+    unit : str
+        Of the number to predict, for people.
+    context_names : tuple of str
+        Context features: what is known beside the code, raw, as ``mirenc predict --context name=value`` takes it.
+    context_help : mapping of str to str
         What each of them is, for messages: unit, or allowed values.
     variants : tuple of str
         Separate tables of the task, such as one a GPU; ``("",)`` if there is one.
+    machines : mapping of str to str
+        Variant (or `Sample.part`) -> the machine its costs were measured on, for people.
+    level : str
+        What is decided about: ``module``, ``function`` or ``loop`` (`mirenc.ir.regions`).
+    dialect : Dialect or None
+        The kind of IR that the samples are, and the compile flags that give it: sources and IR that `mirenc predict`
+        is asked about are brought to it. None: taken as it comes.
     protocols : tuple of Protocol
         The published one first.
     baselines : mapping of str to int
-        Static choices that speedups are also given over: name -> index.
+        Static choices that speedups are also given over: name -> index of the setting.
     hand_names : tuple of str
         Published hand-made code features; empty if the data have none.
     select : str
@@ -64,12 +81,15 @@ class Task(ABC):
     name: ClassVar[str]
     title: ClassVar[str]
     source: ClassVar[str]
-    knob: ClassVar[str]
-    choices: ClassVar[tuple[str, ...]]
-    default: ClassVar[int] = 0
-    aux_names: ClassVar[tuple[str, ...]] = ()
-    aux_help: ClassVar[Mapping[str, str]] = {}
+    space: ClassVar[Space | None] = None
+    target: ClassVar[str] = "costs"
+    unit: ClassVar[str] = ""
+    context_names: ClassVar[tuple[str, ...]] = ()
+    context_help: ClassVar[Mapping[str, str]] = {}
     variants: ClassVar[tuple[str, ...]] = ("",)
+    machines: ClassVar[Mapping[str, str]] = {}
+    level: ClassVar[str] = "module"
+    dialect: ClassVar[Dialect | None] = None
     protocols: ClassVar[tuple[Protocol, ...]]
     baselines: ClassVar[Mapping[str, int]] = {}
     hand_names: ClassVar[tuple[str, ...]] = ()
@@ -92,34 +112,72 @@ class Task(ABC):
             Missing files or columns, a kernel without IR, a bad cost: the row or key is named.
         """
 
-    def encode_aux(self, aux: tuple[Any, ...]) -> NDArray[np.float64]:
-        """Raw task features as numbers for a head: (A,) float64. Here: as they are."""
-        return np.array(aux, dtype=np.float64)
+    def encode_context(self, context: tuple[Any, ...]) -> NDArray[np.float64]:
+        """Raw context features as numbers for a head: (A,) float64. Here: as they are."""
+        return np.array(context, dtype=np.float64)
 
-    def hand_features(self, sample: TaskSample) -> NDArray[np.float64]:
+    def hand_features(self, sample: Sample) -> NDArray[np.float64]:
         """The sample's `hand_names`, as numbers for a head: (len(hand_names),) float64."""
         raise TaskError(f"task {self.name!r} has no hand features")
 
-    def parse_aux(self, given: Mapping[str, str]) -> tuple[Any, ...]:
-        """``--aux`` values in the order of `aux_names`. Here: numbers.
+    def parse_context(self, given: Mapping[str, str]) -> tuple[Any, ...]:
+        """``--context`` values in the order of `context_names`. Here: numbers.
 
         Raises
         ------
         TaskError
             A missing or unknown name, or a value that is no finite number.
         """
-        self._check_aux_names(given)
-        return tuple(_number(name, given[name]) for name in self.aux_names)
+        self._check_context_names(given)
+        return tuple(_number(name, given[name]) for name in self.context_names)
 
-    def _check_aux_names(self, given: Mapping[str, str]) -> None:
-        wanted = ",".join(f"{name}=..." for name in self.aux_names)
-        wanted += "".join(f"; {name}: {self.aux_help[name]}" for name in self.aux_names if name in self.aux_help)
+    def _check_context_names(self, given: Mapping[str, str]) -> None:
+        wanted = ",".join(f"{name}=..." for name in self.context_names)
+        wanted += "".join(
+            f"; {name}: {self.context_help[name]}" for name in self.context_names if name in self.context_help
+        )
         for name in given:
-            if name not in self.aux_names:
-                raise TaskError(f"unknown task feature {name!r} for {self.name}. Give --aux {wanted}")
-        missing = [name for name in self.aux_names if name not in given]
+            if name not in self.context_names:
+                raise TaskError(f"unknown context feature {name!r} for {self.name}. Give --context {wanted}")
+        missing = [name for name in self.context_names if name not in given]
         if missing:
-            raise TaskError(f"{self.name} also needs {', '.join(map(repr, missing))}. Give --aux {wanted}")
+            raise TaskError(f"{self.name} also needs {', '.join(map(repr, missing))}. Give --context {wanted}")
+
+    def space_for(self, context: tuple[Any, ...]) -> Space:
+        """The settings to choose among for a question with these context features. Here: `space`.
+
+        Raises
+        ------
+        TaskError
+            The task has no space of its own and does not say which one it is.
+        """
+        if self.space is None:
+            raise TaskError(f"task {self.name!r} has no settings of its own: its class must define space_for(context)")
+        return self.space
+
+    def read(self, encoder: Encoder, ir: Any) -> IRModule:
+        """A module for a question: sources are compiled to the task's dialect, and IR of another is brought to it.
+
+        Raises
+        ------
+        ForeignIRError
+            No kernel in it, or instructions that the dialect has no word for.
+        MirencError
+            As `mirenc.read_ir`.
+        """
+        if self.dialect is None:
+            return encoder.read(ir)
+        reader = copy.copy(encoder)
+        reader.options = replace(encoder.options, dialect=self.dialect)
+        return bring(reader.read(ir), self.dialect)
+
+    def regions(self, module: IRModule) -> list[Region]:
+        """What of a module is decided about: all regions of `level`."""
+        return regions_of(module, self.level).regions
+
+    def machine(self, variant: str, context: tuple[Any, ...] = ()) -> str:
+        """The machine a table's costs were measured on; "" where the task names none. Here: by variant."""
+        return self.machines.get(variant, "")
 
     def protocol(self, name: str) -> Protocol:
         """The protocol of this name.
@@ -157,23 +215,30 @@ def _number(name: str, text: str) -> float:
     except ValueError:
         value = float("nan")
     if not np.isfinite(value):
-        raise TaskError(f"task feature {name!r} is {text!r}; it must be a finite number, as in {name}=128")
+        raise TaskError(f"context feature {name!r} is {text!r}; it must be a finite number, as in {name}=128")
     return value
 
 
 def _check_task(task: Task, where: str) -> None:
     """Refuse a task whose names do not fit together, before it meets any data."""
-    for name in ("choices", "variants", "protocols"):
+    for name in ("variants", "protocols"):
         if not isinstance(getattr(task, name), tuple) or not getattr(task, name):
             raise TaskError(f"{where}: {name} is {getattr(task, name)!r}; it must be a tuple of one or more")
-    for name in ("aux_names", "hand_names"):
+    for name in ("context_names", "hand_names"):
         if not isinstance(getattr(task, name), tuple):
             raise TaskError(f"{where}: {name} is {getattr(task, name)!r}; it must be a tuple of names")
     if task.select not in ("accuracy", "speedup"):
         raise TaskError(f"{where}: select is {task.select!r}; available: accuracy, speedup")
-    for name, choice in {"default": task.default, **task.baselines}.items():
-        if choice not in range(len(task.choices)):
-            raise TaskError(f"{where}: {name!r} is choice {choice!r}; indices go from 0 to {len(task.choices) - 1}")
+    if task.space is not None and not isinstance(task.space, Space):
+        raise TaskError(f"{where}: space is {task.space!r}; it must be a mirenc.tasks.Space")
+    if task.target not in ("costs", "number"):
+        raise TaskError(f"{where}: target is {task.target!r}; available: costs, number")
+    if task.level not in ("module", "function", "loop"):
+        raise TaskError(f"{where}: level is {task.level!r}; available: module, function, loop")
+    count = 0 if task.space is None else len(task.space)
+    for name, choice in task.baselines.items():
+        if choice not in range(count):
+            raise TaskError(f"{where}: {name!r} is setting {choice!r}; indices go from 0 to {count - 1}")
 
 
 def list_tasks() -> list[str]:
@@ -239,7 +304,7 @@ def load_task_file(path: str | os.PathLike[str]) -> Task:
         task: Task = found[0]()
     except TypeError as error:
         raise TaskError(f"task file {file}: {error}") from None
-    missing = [name for name in ("name", "title", "source", "knob", "choices", "protocols") if not hasattr(task, name)]
+    missing = [name for name in ("name", "title", "source", "protocols") if not hasattr(task, name)]
     if missing:
         raise TaskError(f"task file {file}: {found[0].__name__} lacks {', '.join(missing)}. See mirenc.tasks.Task")
     _check_task(task, f"task file {file}")

@@ -1,6 +1,6 @@
-"""`TaskSample` and `TaskData`: measured costs of a piece of code under each choice, and what groups it belongs to.
+"""`TaskData`: the samples of a task, checked, as columns.
 
-The label is the choice of least cost and is never stored (DESIGN section 6), so a head may learn from the costs.
+The label is the setting of least cost and is never stored, so a head may learn from the costs.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Real
@@ -18,93 +18,50 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mirenc.errors import TaskError
-from mirenc.metrics import clip_to_measured, oracle_choice
+from mirenc.heads.settings import Settings
+from mirenc.ir.regions import Region
+from mirenc.metrics import oracle_choice
+from mirenc.tasks.sample import IRSource, Sample
+from mirenc.tasks.space import SettingEncoder, Space, Value
 
-__all__ = ["TaskData", "TaskSample"]
+__all__ = ["TaskData"]
 
 Float = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class TaskSample:
-    """One measured run of one piece of code.
-
-    Attributes
-    ----------
-    name : str
-        What an error message calls it: kernel and data set.
-    ir : str, bytes or path
-        IR text, bitcode, or a file: whatever `mirenc.Encoder.embed` takes. Samples may share one.
-    group : str
-        Kernel source. Samples of one group are never on both sides of a grouped fold.
-    aux : tuple
-        Task features beside the code, raw, in the order of `Task.aux_names`.
-    costs : tuple of float
-        Seconds (or any unit, the same for one sample) for each choice; NaN where it was not measured.
-    suite : str
-        Benchmark suite; "" where there are none.
-    part : str
-        Name of a part of the table that is reported by itself, such as the GPU; "" for none.
-    hand : tuple of float
-        Published hand-made features of the code, raw, in the order of `Task.hand_names`; () for none.
-    """
-
-    name: str
-    ir: str | bytes | os.PathLike[str]
-    group: str
-    aux: tuple[Any, ...]
-    costs: tuple[float, ...]
-    suite: str = ""
-    part: str = ""
-    hand: tuple[float, ...] = ()
+Int = NDArray[np.int64]
+Code = tuple[IRSource, Region | None]
 
 
 @dataclass(frozen=True, eq=False)
 class TaskData:
-    """The samples of a task, checked, as columns.
+    """The samples of a task. n samples, K settings of the largest space.
 
     Parameters
     ----------
-    samples : sequence of TaskSample
-    choices : tuple of str
-        K names, in the order of a sample's costs.
-    default : int
-        Index of the choice that runs when nobody decides: the baseline of every speedup.
+    samples : sequence of Sample
+    space : Space or None
+        The settings of every sample that brings none of its own. None without any: the target is a number,
+        `Sample.value`.
     content_hash : str
         SHA-256 of the files the samples come from; kept in every record.
 
     Raises
     ------
     TaskError
-        No samples; a sample with a wrong number of costs, a cost that is not positive and finite, fewer than one
-        measured choice, or an unmeasured default. The message names the sample.
+        No samples; costs that do not fit the space, or are not positive and finite; an unmeasured default; a value
+        that is no finite number; settings of which some are effective and not measured. The message names the sample.
     """
 
-    samples: Sequence[TaskSample]
-    choices: tuple[str, ...]
-    default: int = 0
+    samples: Sequence[Sample]
+    space: Space | None = None
     content_hash: str = ""
 
     def __post_init__(self) -> None:
-        if self.default not in range(len(self.choices)):
-            raise TaskError(f"default is {self.default!r}; choices are numbered from 0 to {len(self.choices) - 1}")
         if not self.samples:
             raise TaskError("the task has no samples. Check the data folder")
         for row, sample in enumerate(self.samples):
-            where = f"sample {row} ({sample.name})"
-            if len(sample.costs) != len(self.choices):
-                raise TaskError(
-                    f"{where} has {len(sample.costs)} costs; the task has {len(self.choices)} choices: "
-                    f"{', '.join(self.choices)}. Give one for each, NaN where it was not measured"
-                )
-            for choice, cost in zip(self.choices, sample.costs, strict=True):
-                if not _is_cost(cost):
-                    raise TaskError(f"{where}: the cost of {choice!r} is {cost!r}; a cost is a positive time, or NaN")
-            if np.isnan(sample.costs[self.default]):
-                raise TaskError(
-                    f"{where}: no cost of the default choice {self.choices[self.default]!r}. Speedups are over it; "
-                    "leave the sample out"
-                )
+            _check(sample, sample.space or self.space, f"sample {row} ({sample.name})")
+        if self.chooses and any(space is None for space in self._spaces):
+            raise TaskError("some samples have settings and others have a value to predict. Make two tasks of them")
 
     def __len__(self) -> int:
         return len(self.samples)
@@ -113,22 +70,127 @@ class TaskData:
         """The samples of these rows, in this order; the hash says that it is a part."""
         kept = [self.samples[row] for row in rows]
         part = hashlib.sha256(f"{self.content_hash} {list(map(int, rows))}".encode()).hexdigest()
-        return TaskData(kept, self.choices, self.default, part)
+        return TaskData(kept, self.space, part)
+
+    # -- columns ---------------------------------------------------------------------------------------
+    @property
+    def chooses(self) -> bool:
+        """Whether the target is a cost for each setting, and not a number."""
+        return any(space is not None for space in self._spaces)
+
+    @cached_property
+    def _spaces(self) -> list[Space | None]:
+        return [sample.space or self.space for sample in self.samples]
+
+    @cached_property
+    def spaces(self) -> list[Space]:
+        """(n) space of each sample.
+
+        Raises
+        ------
+        TaskError
+            The target is a number.
+        """
+        found = [space for space in self._spaces if space is not None]
+        if len(found) != len(self.samples):
+            raise TaskError("the target of this task is a number: it has no settings to choose among")
+        return found
+
+    @property
+    def width(self) -> int:
+        """K, settings of the largest space."""
+        return max(map(len, self._distinct_spaces))
+
+    @cached_property
+    def _distinct_spaces(self) -> list[Space]:
+        return list({id(space): space for space in self.spaces}.values())
+
+    @cached_property
+    def value(self) -> Float:
+        """(n,) the number to predict; NaN where the target is costs."""
+        return np.array([sample.value for sample in self.samples], dtype=np.float64)
+
+    @cached_property
+    def _effective(self) -> Int:
+        """(n, K) what the compiler made of each setting: its own column where nothing else is known."""
+        table = np.tile(np.arange(self.width), (len(self), 1))
+        for row, sample in enumerate(self.samples):
+            if sample.effective is not None:
+                table[row, : len(sample.effective)] = sample.effective
+        return table
 
     @cached_property
     def costs(self) -> Float:
-        """(n, K) float64; NaN: not measured."""
-        return np.array([sample.costs for sample in self.samples], dtype=np.float64)
+        """(n, K) float64 as measured; settings of one effective setting share its cost. NaN: not measured."""
+        table = np.full((len(self), self.width), np.nan)
+        for row, sample in enumerate(self.samples):
+            if isinstance(sample.costs, Mapping):
+                table[row, list(sample.costs)] = list(sample.costs.values())
+            else:
+                table[row, : len(sample.costs)] = sample.costs
+        return np.take_along_axis(table, self._effective, axis=1)
+
+    @cached_property
+    def _runs(self) -> Int:
+        """(n, K) the setting that runs when each is asked for; -1 where nobody may ask."""
+        measured = np.isfinite(self.costs)
+        table = np.full(measured.shape, -1, dtype=np.int64)
+        of = np.array([id(space) for space in self.spaces])
+        for space in self._distinct_spaces:
+            rows = np.flatnonzero(of == id(space))
+            table[rows, : len(space)] = space.runs(measured[rows, : len(space)])
+        own = np.take_along_axis(self._effective, np.maximum(table, 0), axis=1)
+        return np.where(table < 0, -1, own)
+
+    @cached_property
+    def known(self) -> Float:
+        """(n, K) cost of what runs when each setting is asked for (`Space.missing`). NaN: nobody may ask."""
+        table = np.take_along_axis(self.costs, np.maximum(self._runs, 0), axis=1)
+        return np.where(self._runs < 0, np.nan, table)
+
+    def resolve(self, choice: Int) -> Int:
+        """The settings that run when ``choice`` is asked for. (n,) -> (n,); -1 where nobody may ask."""
+        result: Int = self._runs[np.arange(len(self)), choice]
+        return result
+
+    @cached_property
+    def default(self) -> Int:
+        """(n,) the setting that runs when nobody decides."""
+        return np.array([space.default for space in self.spaces], dtype=np.int64)
 
     @cached_property
     def baseline(self) -> Float:
-        """(n,) cost of the default choice."""
-        return self.costs[:, self.default]
+        """(n,) cost of the default."""
+        found: Float = self.costs[np.arange(len(self)), self.default]
+        return found
 
     @cached_property
-    def labels(self) -> NDArray[np.int64]:
-        """(n,) index of the least measured cost."""
-        return oracle_choice(self.costs)
+    def labels(self) -> Int:
+        """(n,) the effective setting of least cost; all 0 where the target is a number."""
+        if not self.chooses:
+            return np.zeros(len(self), dtype=np.int64)
+        return self.resolve(oracle_choice(self.known))
+
+    @cached_property
+    def encoder(self) -> SettingEncoder:
+        """How the settings become numbers."""
+        return SettingEncoder.of(self._distinct_spaces)
+
+    @cached_property
+    def setting_values(self) -> list[tuple[Value, ...]]:
+        """The T different settings of all samples."""
+        return list(dict.fromkeys(setting for space in self._distinct_spaces for setting in space.settings))
+
+    @cached_property
+    def settings(self) -> Settings:
+        """The settings that may be asked for, as heads take them: T different ones, (n, K) rows."""
+        place = {setting: row for row, setting in enumerate(self.setting_values)}
+        of_space = {id(space): [place[setting] for setting in space.settings] for space in self._distinct_spaces}
+        row = np.full((len(self), self.width), -1, dtype=np.int64)
+        for number, space in enumerate(self.spaces):
+            row[number, : len(space)] = of_space[id(space)]
+        row[~np.isfinite(self.known)] = -1
+        return Settings(self.encoder(self.setting_values), row)
 
     @cached_property
     def group(self) -> NDArray[np.str_]:
@@ -143,23 +205,68 @@ class TaskData:
         return np.array([sample.part for sample in self.samples])
 
     @cached_property
-    def distinct_ir(self) -> tuple[list[str | bytes | os.PathLike[str]], NDArray[np.int64]]:
-        """The different pieces of IR, and the row of each sample's: ``(pieces, (n,) int64)``."""
-        rows: dict[str | bytes, int] = {}
-        pieces: list[str | bytes | os.PathLike[str]] = []
+    def distinct_code(self) -> tuple[list[Code], Int]:
+        """The different pieces of code, ``(ir, region)``, and the number of each sample's: ``(pieces, (n,) int64)``."""
+        numbers: dict[tuple[str | bytes, Region | None], int] = {}
+        pieces: list[Code] = []
         of = np.zeros(len(self.samples), dtype=np.int64)
         for index, sample in enumerate(self.samples):
-            key = os.fspath(sample.ir)
-            if key not in rows:
-                rows[key] = len(pieces)
-                pieces.append(sample.ir)
-            of[index] = rows[key]
+            key = (os.fspath(sample.ir), sample.region)
+            if key not in numbers:
+                numbers[key] = len(pieces)
+                pieces.append((sample.ir, sample.region))
+            of[index] = numbers[key]
         return pieces, of
 
-    def resolve(self, choice: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The choices that run when ``choice`` is asked for (`mirenc.metrics.clip_to_measured`). (n,) -> (n,)."""
-        return clip_to_measured(self.costs, choice)
+
+def _check(sample: Sample, space: Space | None, where: str) -> None:
+    """Refuse a sample whose target does not fit its space."""
+    if space is None:
+        value: Any = sample.value
+        if sample.costs or not isinstance(value, Real) or not math.isfinite(value):
+            raise TaskError(
+                f"{where}: no space of settings, and the value to predict is {value!r}. "
+                "Give a finite value, or a space with costs"
+            )
+        return
+    count = len(space)
+    if isinstance(sample.costs, Mapping):
+        strange = [index for index in sample.costs if index not in range(count)]
+        if strange:
+            raise TaskError(f"{where} has a cost of setting {strange[0]!r}; the space has 0 to {count - 1}")
+        costs: Iterable[tuple[int, Any]] = sample.costs.items()
+        default = sample.costs.get(space.default, math.nan)
+    else:
+        if len(sample.costs) != count:
+            listed = ", ".join(space.names[:8]) + (" ..." if count > 8 else "")
+            raise TaskError(
+                f"{where} has {len(sample.costs)} costs; its space has {count} settings: {listed}. "
+                "Give one for each, NaN where it was not measured"
+            )
+        costs = enumerate(sample.costs)
+        default = sample.costs[space.default]
+    for index, cost in costs:
+        if not (isinstance(cost, Real) and (math.isnan(float(cost)) or 0 < float(cost) < math.inf)):
+            raise TaskError(
+                f"{where}: the cost of {space.names[index]!r} is {cost!r}; a cost is a positive time, or NaN"
+            )
+    if sample.effective is not None:
+        _check_effective(sample.effective, count, where)
+        given = sample.effective[space.default]
+        default = sample.costs.get(given, math.nan) if isinstance(sample.costs, Mapping) else sample.costs[given]
+    if math.isnan(default):
+        raise TaskError(
+            f"{where}: no cost of the default {space.names[space.default]!r}. Speedups are over it; "
+            "leave the sample out"
+        )
 
 
-def _is_cost(value: Any) -> bool:
-    return isinstance(value, Real) and (math.isnan(float(value)) or 0 < float(value) < math.inf)
+def _check_effective(effective: tuple[int, ...], count: int, where: str) -> None:
+    if len(effective) != count or not set(effective) <= set(range(count)):
+        raise TaskError(f"{where}: effective is {effective!r}; give one setting, 0 to {count - 1}, for each of {count}")
+    moved = next((index for index in effective if effective[index] != index), None)
+    if moved is not None:
+        raise TaskError(
+            f"{where}: setting {moved} is effective for others, and itself becomes {effective[moved]}. "
+            "An effective setting is its own"
+        )

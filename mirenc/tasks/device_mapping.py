@@ -14,16 +14,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mirenc.errors import TaskError
+from mirenc.ir import OPENCL_X86
 from mirenc.tasks.base import Task
 from mirenc.tasks.columns import real, require_columns
-from mirenc.tasks.data import TaskData, TaskSample
+from mirenc.tasks.data import TaskData
 from mirenc.tasks.datasets import content_hash, dataset_folder, read_archive, read_table
 from mirenc.tasks.grouping import join_same_code
 from mirenc.tasks.protocols import Protocol
+from mirenc.tasks.sample import Sample
+from mirenc.tasks.space import Space
 
 __all__ = ["DeviceMapping"]
 
 _SUITES = {"amd": "amd-app-sdk", "nvidia": "nvidia-sdk"}
+_MACHINES = {"nvidia": "NVIDIA GTX 970", "amd": "AMD Tahiti 7970"}
 _HAND = ("comp", "rational", "mem", "localmem", "coalesced", "atomic")
 _NEEDED = ("benchmark", "dataset", "transfer", "wgsize", "runtime_cpu", "runtime_gpu", "src", *_HAND)
 
@@ -42,15 +46,18 @@ class DeviceMapping(Task):
     name = "device_mapping"
     title = "CPU/GPU device mapping"
     source = "Cummins et al., PACT 2017; IR of IR2Vec's repository"
-    knob = "device"
-    choices = ("cpu", "gpu")
-    default = 1
-    aux_names = ("transfer", "wgsize")
-    aux_help = {  # noqa: RUF012 - a ClassVar by its base
+    space = Space(("device",), (("cpu",), ("gpu",)), default=1)
+    context_names = ("transfer", "wgsize")
+    context_help = {  # noqa: RUF012 - a ClassVar by its base
         "transfer": "bytes moved to the GPU and back",
         "wgsize": "work items of a group",
     }
     variants = ("nvidia", "amd", "nvidia-680", "amd-680")
+    machines = {  # noqa: RUF012 - a ClassVar by its base
+        variant: f"{_MACHINES[variant.partition('-')[0]]}, against an Intel Core i7-3820"
+        for variant in ("nvidia", "amd", "nvidia-680", "amd-680")
+    }
+    dialect = OPENCL_X86
     protocols = (
         Protocol("paper", "the paper's: stratified 10-fold over rows (leaks)", lambda data: np.arange(len(data))),
         Protocol("kernel", "grouped by kernel, 10-fold", lambda data: data.group),
@@ -65,36 +72,36 @@ class DeviceMapping(Task):
         table = f"cgo17-{gpu}.{rows or '669'}.csv"
         kernels = read_archive(folder, "kernels_ir")
         samples = [self._sample(table, line, row, kernels) for line, row in enumerate(read_table(folder, table), 2)]
-        return TaskData(join_same_code(samples), self.choices, self.default, content_hash("device_mapping", data_dir))
+        return TaskData(join_same_code(samples), self.space, content_hash("device_mapping", data_dir))
 
-    def _sample(self, table: str, line: int, row: dict[str, str], kernels: dict[str, bytes]) -> TaskSample:
+    def _sample(self, table: str, line: int, row: dict[str, str], kernels: dict[str, bytes]) -> Sample:
         require_columns(table, row, _NEEDED, "device_mapping")
         name = f"{row['benchmark']}/{row['dataset']}"
         where = f"{table}, record {line - 1} ({name})"
         file = ir_name(row["benchmark"], row["dataset"], kernels)
         if file is None:
             raise TaskError(f"{where}: no IR of this kernel in kernels_ir. `mirenc datasets verify device_mapping`")
-        aux = tuple(real(row, column, where) for column in self.aux_names)
-        return TaskSample(
+        context = tuple(real(row, column, where) for column in self.context_names)
+        return Sample(
             name=name,
             ir=kernels[file],
             group=hashlib.sha256(row["src"].encode()).hexdigest()[:16],
-            aux=aux,
+            context=context,
             costs=(real(row, "runtime_cpu", where), real(row, "runtime_gpu", where)),
             suite=_SUITES.get(first := row["benchmark"].split("-")[0], first),
             hand=tuple(real(row, column, where) for column in _HAND),
         )
 
-    def encode_aux(self, aux: tuple[Any, ...]) -> NDArray[np.float64]:
+    def encode_context(self, context: tuple[Any, ...]) -> NDArray[np.float64]:
         """log(1 + transfer), log(1 + wgsize). (2,)."""
-        values = np.array(aux, dtype=np.float64)
+        values = np.array(context, dtype=np.float64)
         if (values < 0).any():
             column = int(np.argmax(values < 0))
-            found = f"task feature {self.aux_names[column]!r} is {values[column]:g}"
+            found = f"context feature {self.context_names[column]!r} is {values[column]:g}"
             raise TaskError(f"{found}; it counts bytes or work items: 0 or more")
         return np.log1p(values)
 
-    def hand_features(self, sample: TaskSample) -> NDArray[np.float64]:
+    def hand_features(self, sample: Sample) -> NDArray[np.float64]:
         """log(1 + x) of Grewe's static counts, which are published with the times. (6,)."""
         return np.log1p(np.array(sample.hand, dtype=np.float64))
 

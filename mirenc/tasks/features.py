@@ -1,11 +1,12 @@
 """The rows of a table: what a head gets to see of a sample.
 
-Each row is a matrix ``[task features | code features]``. All rows go through the same search for a head, so the
+Each row is a matrix ``[context features | code features]``. All rows go through the same search for a head, so the
 embedding and its baselines differ in what they know, not in how hard somebody tried.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -14,15 +15,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mirenc.errors import MirencError, TaskError
+from mirenc.ir import IRModule
+from mirenc.ir.regions import Region, Regions, regions_of
 from mirenc.tasks.data import TaskData
 from mirenc.tasks.histogram import opcode_histogram
 from mirenc.tasks.ir2vec import ir2vec_available, ir2vec_vectors
+from mirenc.tasks.menu import Shape, menu
 
 if TYPE_CHECKING:
+    from mirenc.embedding import Embedding
     from mirenc.encoder import Encoder
     from mirenc.tasks.base import Task
 
-__all__ = ["CODE_ROWS", "ROW_TITLES", "Features", "build_features", "code_vector", "default_rows"]
+__all__ = ["CODE_ROWS", "ROW_TITLES", "CodeReader", "Features", "build_features", "code_vector", "default_rows"]
 
 Float32 = NDArray[np.float32]
 
@@ -52,9 +57,9 @@ class Features:
     row : str
         Key of `ROW_TITLES`.
     matrix : (n, A + D) float64
-        Task features first, code features after them; D = 0 for ``no_code``.
-    aux : int
-        A, how many columns are task features.
+        Context features first, code features after them; D = 0 for ``no_code``.
+    context : int
+        A, how many columns are context features.
     only : str
         The one member of the menu (`mirenc.tasks.menu`) that the row uses; "" for the search.
     note : str
@@ -63,54 +68,107 @@ class Features:
 
     row: str
     matrix: NDArray[np.float64]
-    aux: int
+    context: int
     only: str = ""
     note: str = ""
 
 
-def default_rows(task: Task) -> list[str]:
+def default_rows(task: Task, data: TaskData | None = None) -> list[str]:
     """All rows that can be computed here.
 
-    ``no_code`` needs task features, ``hand`` such columns in the data, ``ir2vec`` its wheel.
+    ``no_code`` needs context features, or settings that a head can learn without any; ``hand`` such columns in the
+    data; ``ir2vec`` its wheel, and samples that are whole modules; ``both_mlp`` a few settings to choose among.
     """
     wanted = list(ROW_TITLES)
-    if not task.aux_names:
+    if not task.context_names:
         wanted.remove("no_code")
     if not task.hand_names:
         wanted.remove("hand")
-    if not ir2vec_available():
+    if not ir2vec_available() or (data is not None and _has_regions(data)):
         wanted.remove("ir2vec")
+    if task.space is None or (data is not None and not _has_few(data)):
+        wanted.remove("both_mlp")
     return wanted
 
 
-def code_vector(row: str, encoder: Encoder, ir: object) -> Float32:
-    """Code features of one piece of IR for a row of `CODE_ROWS`: the same for training and for a prediction. (D,)."""
-    module = encoder.read(ir)  # type: ignore[arg-type]  # whatever Encoder.embed takes
-    if row == "histogram":
-        return opcode_histogram(module)
-    parts = encoder.embed_parts(module)
+def _has_regions(data: TaskData) -> bool:
+    return any(sample.region is not None for sample in data.samples)
+
+
+def _has_few(data: TaskData) -> bool:
+    """Whether the paper's head is among the candidates for these data."""
+    if not data.chooses:
+        return False
+    shape = Shape(0, 1, len(data), len(data), data.width, data.settings.shared)
+    return any(name == "mlp" for name, _ in menu(shape, 0, "accuracy"))
+
+
+class CodeReader:
+    """Code features of modules and of their regions: the same for training and for a prediction.
+
+    Parameters
+    ----------
+    encoder : Encoder
+    """
+
+    def __init__(self, encoder: Encoder) -> None:
+        self.encoder = encoder
+
+    def __call__(self, module: IRModule, regions: Sequence[Region | None]) -> list[dict[str, Float32]]:
+        """``text`` (H,), ``graph`` (d,) and ``histogram`` of each region; None is the module.
+
+        Raises
+        ------
+        TaskError
+            The module has no such region.
+        """
+        kept: dict[str, tuple[Embedding, Regions, dict[tuple[str, str], int]]] = {}
+        found = []
+        for region in regions:
+            level = "module" if region is None else region.level
+            if level not in kept:
+                parts, listed = self.encoder.embed_parts(module, level=level), regions_of(module, level)  # type: ignore[arg-type]
+                kept[level] = parts, listed, {_key(one): row for row, one in enumerate(listed.regions)}
+            parts, listed, places = kept[level]
+            row = 0 if region is None else places.get(_key(region), -1)
+            if region is not None and row < 0:
+                raise TaskError(f"{module.name} has no {level} {region.name!r}. Give IR that has it")
+            inside = listed.instruction[listed.region == row]
+            histogram = opcode_histogram(module, inside)
+            found.append({"text": parts.text[row], "graph": parts.graph[row], "histogram": histogram})
+        return found
+
+
+def _key(region: Region) -> tuple[str, str]:
+    """What finds a region again in its module; places and display names may differ with the debug information."""
+    return region.symbol, region.header
+
+
+def code_vector(row: str, parts: dict[str, Float32]) -> Float32:
+    """Code features for a row of `CODE_ROWS`, of what `CodeReader` gave. (D,)."""
     if row == "both_histogram":
-        return np.concatenate([parts.vector[0], opcode_histogram(module)])
-    vector: Float32 = parts.part(row)[0]
-    return vector
+        return np.concatenate([parts["text"], parts["graph"], parts["histogram"]])
+    if row == "both":
+        return np.concatenate([parts["text"], parts["graph"]])
+    return parts[row]
 
 
-def _aux_matrix(task: Task, data: TaskData) -> NDArray[np.float64]:
+def _context_matrix(task: Task, data: TaskData) -> NDArray[np.float64]:
     """Task features of all samples. (n, A)."""
     rows = []
     for sample in data.samples:
-        if len(sample.aux) != len(task.aux_names):
+        if len(sample.context) != len(task.context_names):
             raise TaskError(
-                f"sample {sample.name} has {len(sample.aux)} task features; {task.name} names {len(task.aux_names)}: "
-                f"{', '.join(task.aux_names) or 'none'}. Give one for each"
+                f"sample {sample.name} has {len(sample.context)} context features; {task.name} names "
+                f"{len(task.context_names)}: {', '.join(task.context_names) or 'none'}. Give one for each"
             )
         try:
-            row = task.encode_aux(sample.aux)
+            row = task.encode_context(sample.context)
         except (TypeError, ValueError) as error:
             raise TaskError(f"sample {sample.name}: {error}") from None
         if not np.isfinite(row).all():
             raise TaskError(
-                f"sample {sample.name}: task features {sample.aux} are {row} for a head, not finite numbers"
+                f"sample {sample.name}: context features {sample.context} are {row} for a head, not finite numbers"
             )
         rows.append(row)
     return np.array(rows, dtype=np.float64)
@@ -122,50 +180,20 @@ def build_features(
     rows: Sequence[str],
     encoder: Encoder,
     *,
-    advance: Callable[[int], None] | None = None,
+    advance: Callable[..., None] | None = None,
 ) -> list[Features]:
     """The matrices of several rows; the IR is read and embedded once.
+
+    ``advance`` is called as ``advance(1, total=...)`` after each piece of code.
 
     Raises
     ------
     TaskError
         Unknown row; a row that cannot be computed here; IR that cannot be read (the sample is named).
     """
-    for row in rows:
-        if row not in ROW_TITLES:
-            raise TaskError(f"unknown row {row!r}; available: {', '.join(ROW_TITLES)}")
-    if "ir2vec" in rows and not ir2vec_available():
-        raise TaskError("row 'ir2vec' needs the IR2Vec wheel. Type: pip install --no-deps IR2Vec==2.1.1")
-    if "hand" in rows and not task.hand_names:
-        raise TaskError(f"task {task.name!r} has no hand features. Leave out row 'hand'")
-    if "no_code" in rows and not task.aux_names:
-        raise TaskError(f"task {task.name!r} has no task features, so nothing without code. Leave out row 'no_code'")
-    aux = _aux_matrix(task, data)
-    pieces, of = data.distinct_ir
-    vectors: dict[str, Float32] = {}
-    text: list[str] = []
-    if set(rows) - {"no_code", "hand"}:
-        columns: dict[str, list[Float32]] = {"text": [], "graph": [], "histogram": []}
-        for index, piece in enumerate(pieces):
-            try:
-                module = encoder.read(piece)
-                parts = encoder.embed_parts(module)
-            except MirencError as error:
-                name = data.samples[int(np.argmax(of == index))].name
-                raise TaskError(f"sample {name}: {error}") from None
-            columns["text"].append(parts.text[0])
-            columns["graph"].append(parts.graph[0])
-            columns["histogram"].append(opcode_histogram(module))
-            text.append(piece.decode("utf-8", "replace") if isinstance(piece, bytes) else module.text)
-            if advance is not None:
-                advance(1)
-        vectors = {name: np.stack(column) for name, column in columns.items()}
-        vectors["both"] = np.concatenate([vectors["text"], vectors["graph"]], axis=1)
-        vectors["both_histogram"] = np.concatenate([vectors["both"], vectors["histogram"]], axis=1)
-    note = ""
-    if "ir2vec" in rows:
-        vectors["ir2vec"], failed = ir2vec_vectors(text)
-        note = f"IR2Vec gave no vector for {failed} of {len(pieces)} files: zeros" if failed else ""
+    _check_rows(task, data, rows)
+    context = _context_matrix(task, data)
+    vectors, of, note = _code_vectors(data, rows, encoder, advance)
     result = []
     for row in rows:
         if row == "no_code":
@@ -174,7 +202,57 @@ def build_features(
             code = np.array([task.hand_features(sample) for sample in data.samples], dtype=np.float64)
         else:
             code = vectors[ONE_HEAD.get(row, (row, ""))[0]][of].astype(np.float64)
-        matrix = np.concatenate([aux, code], axis=1)
+        matrix = np.concatenate([context, code], axis=1)
         only = ONE_HEAD.get(row, ("", ""))[1]
-        result.append(Features(row, matrix, aux.shape[1], only, note if row == "ir2vec" else ""))
+        result.append(Features(row, matrix, context.shape[1], only, note if row == "ir2vec" else ""))
     return result
+
+
+def _check_rows(task: Task, data: TaskData, rows: Sequence[str]) -> None:
+    """Refuse rows that cannot be computed here."""
+    for row in rows:
+        if row not in ROW_TITLES:
+            raise TaskError(f"unknown row {row!r}; available: {', '.join(ROW_TITLES)}")
+    if "ir2vec" in rows and not ir2vec_available():
+        raise TaskError("row 'ir2vec' needs the IR2Vec wheel. Type: pip install --no-deps IR2Vec==2.1.1")
+    if "ir2vec" in rows and _has_regions(data):
+        raise TaskError("row 'ir2vec' is of whole modules, and these samples are functions or loops. Leave it out")
+    if "hand" in rows and not task.hand_names:
+        raise TaskError(f"task {task.name!r} has no hand features. Leave out row 'hand'")
+    if "no_code" in rows and not task.context_names:
+        raise TaskError(f"task {task.name!r} has no context features, so nothing without code. Leave out row 'no_code'")
+    if "both_mlp" in rows and not _has_few(data):
+        raise TaskError("row 'both_mlp' is for a few settings and a few hundred samples. Leave it out")
+
+
+def _code_vectors(
+    data: TaskData, rows: Sequence[str], encoder: Encoder, advance: Callable[..., None] | None
+) -> tuple[dict[str, Float32], NDArray[np.int64], str]:
+    """Code features of each distinct piece, (m, D) a row; each sample's piece (n,); what to tell the reader."""
+    pieces, of = data.distinct_code
+    if not set(rows) - {"no_code", "hand"}:
+        return {}, of, ""
+    by_ir: dict[str | bytes, list[int]] = {}
+    for number, (ir, _) in enumerate(pieces):
+        by_ir.setdefault(os.fspath(ir), []).append(number)
+    found: list[dict[str, Float32]] = [{}] * len(pieces)
+    text: list[str] = []
+    read = CodeReader(encoder)
+    for numbers in by_ir.values():
+        ir = pieces[numbers[0]][0]
+        try:
+            module = encoder.read(ir)
+            for number, parts in zip(numbers, read(module, [pieces[one][1] for one in numbers]), strict=True):
+                found[number] = parts
+        except MirencError as error:
+            name = data.samples[int(np.argmax(np.isin(of, numbers)))].name
+            raise TaskError(f"sample {name}: {error}") from None
+        text.append(ir.decode("utf-8", "replace") if isinstance(ir, bytes) else module.text)
+        if advance is not None:
+            advance(len(numbers), total=len(pieces), note="embedding")
+    vectors = {row: np.stack([code_vector(row, one) for one in found]) for row in (*CODE_ROWS, "histogram")}
+    note = ""
+    if "ir2vec" in rows:
+        vectors["ir2vec"], failed = ir2vec_vectors(text)
+        note = f"IR2Vec gave no vector for {failed} of {len(pieces)} files: zeros" if failed else ""
+    return vectors, of, note

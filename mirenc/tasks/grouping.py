@@ -14,17 +14,17 @@ from pathlib import Path
 
 from mirenc.errors import MirencError, TaskError
 from mirenc.ir import parse_ir, statements_of
-from mirenc.tasks.data import TaskSample
+from mirenc.tasks.sample import Sample
 
 __all__ = ["join_same_code"]
 
 
-def join_same_code(samples: Sequence[TaskSample]) -> list[TaskSample]:
+def join_same_code(samples: Sequence[Sample]) -> list[Sample]:
     """The samples with groups joined where a source or the normalised statements of the IR are the same.
 
     Parameters
     ----------
-    samples : sequence of TaskSample
+    samples : sequence of Sample
         With one group for each kernel source; ``ir`` is text, bitcode, or a `pathlib.Path`.
 
     Raises

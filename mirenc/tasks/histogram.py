@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from mirenc.ir import IRModule
 
-__all__ = ["OPCODES", "histogram_names", "opcode_histogram"]
+__all__ = ["OPCODES", "opcode_histogram"]
 
 # Every instruction of LLVM 21's language reference (22 adds ptrtoaddr). Fixed, so that columns mean the same in
 # training and later.
@@ -21,21 +21,22 @@ OPCODES = tuple(
 _COLUMN = {opcode: column for column, opcode in enumerate(OPCODES)}
 
 
-def opcode_histogram(module: IRModule) -> NDArray[np.float32]:
+def opcode_histogram(module: IRModule, instructions: NDArray[np.int32] | None = None) -> NDArray[np.float32]:
     """(66,) float32: square roots of the opcodes' shares, and log(1 + instructions).
 
     Shares say what the code does whatever its size; the root keeps rare opcodes visible; the last column is the size.
+
+    Parameters
+    ----------
+    module : IRModule
+    instructions : (I,) int32, optional
+        Instructions of the module that count, such as those of a loop; all of them if left out.
     """
     counts = np.zeros(len(OPCODES))
-    used, times = np.unique(module.arrays.form, return_counts=True)
+    forms = module.arrays.form if instructions is None else module.arrays.form[instructions]
+    used, times = np.unique(forms, return_counts=True)
     for form, count in zip(used.tolist(), times.tolist(), strict=True):
         column = _COLUMN.get(module.forms[form].opcode)
         if column is not None:  # an opcode newer than the list counts for the size only
             counts[column] += count
-    total = module.instruction_count
-    return np.append(np.sqrt(counts / max(total, 1)), np.log1p(total)).astype(np.float32)
-
-
-def histogram_names() -> list[str]:
-    """Names of the columns of `opcode_histogram`."""
-    return [f"sqrt_share_{opcode}" for opcode in OPCODES] + ["log1p_instructions"]
+    return np.append(np.sqrt(counts / max(len(forms), 1)), np.log1p(len(forms))).astype(np.float32)

@@ -10,6 +10,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,15 +18,75 @@ from numpy.typing import NDArray
 
 from mirenc import __version__
 from mirenc.errors import MissingExtraError
-from mirenc.tasks.base import Task
+from mirenc.heads.settings import Settings
 from mirenc.tasks.data import TaskData
 from mirenc.tasks.features import Features
-from mirenc.tasks.menu import head_search, inner_parts
+from mirenc.tasks.menu import Shape, head_search, inner_parts
 from mirenc.tasks.protocols import Protocol
 
-__all__ = ["Job", "Result", "plan_jobs", "run_jobs"]
+__all__ = ["Goal", "Job", "Result", "plan_jobs", "run_jobs"]
 
 Int = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Goal:
+    """What heads are trained for: the target's columns, shared by all jobs of an evaluation.
+
+    Attributes
+    ----------
+    target : (n, K) or (n,) float64
+        Cost of what runs when each setting is asked for (NaN: nobody may ask), or the number to predict.
+    settings : Settings or None
+        None where the target is a number.
+    labels : (n,) int64
+    group : (n,) str
+    select : str
+    """
+
+    target: NDArray[np.float64]
+    settings: Settings | None
+    labels: Int
+    group: NDArray[np.str_]
+    select: str
+
+    @classmethod
+    def of(cls, data: TaskData, select: str) -> Goal:
+        """The goal of some data."""
+        if data.chooses:
+            return cls(data.known, data.settings, data.labels, data.group, select)
+        return cls(data.value, None, data.labels, data.group, select)
+
+    @cached_property
+    def shared(self) -> bool:
+        """Whether all samples have the same settings."""
+        return self.settings is None or self.settings.shared
+
+    def shape(self, features: Features, rows: Int) -> Shape:
+        """What the menu follows from, for training on some rows."""
+        return Shape(
+            context=features.context,
+            code=features.matrix.shape[1] - features.context,
+            samples=len(rows),
+            groups=len(np.unique(self.group[rows])),
+            settings=0 if self.settings is None else self.target.shape[1],
+            shared=self.shared,
+        )
+
+    def fit(self, features: Features, rows: Int, unit: NDArray[np.generic], seed: int) -> Any:
+        """A head, searched and trained on some rows; the search keeps the rows of a unit together."""
+        head = head_search(self.shape(features, rows), seed, self.select, features.only)
+        part = inner_parts(unit[rows], self.labels[rows], seed)
+        own = () if self.settings is None else (self.settings.take(rows),)
+        return head.fit(features.matrix[rows], self.target[rows], *own, part=part)
+
+    def ask(self, head: Any, features: Features, rows: Int) -> NDArray[np.float64]:
+        """Preferences (m, K), 0 for settings that nobody may ask for, or numbers (m,), of some rows."""
+        if self.settings is None:
+            number: NDArray[np.float64] = head.predict(features.matrix[rows])
+            return number
+        found = head.predict_proba(features.matrix[rows], self.settings.take(rows))
+        return np.where(np.isfinite(self.target[rows]), found, 0.0)
 
 
 class Result(NamedTuple):
@@ -33,13 +94,13 @@ class Result(NamedTuple):
 
     Attributes
     ----------
-    choice : (n,) int64
-        Made for each sample by a head that did not see its fold.
+    said : (n,) int64 or float64
+        The setting chosen, or the number predicted, for each sample by a head that did not see its fold.
     heads : list of dict
         For each fold, the weights of the members of its head.
     """
 
-    choice: Int
+    said: NDArray[Any]
     heads: list[dict[str, float]]
 
 
@@ -49,39 +110,35 @@ class Job:
 
     protocol: str
     seed: int
-    row: str
-    matrix: NDArray[np.float64]
-    aux: int
-    costs: NDArray[np.float64]
-    labels: Int
+    features: Features
+    goal: Goal
     unit: NDArray[np.generic]
-    group: NDArray[np.str_]
     folds: list[tuple[Int, Int]]
-    select: str
-    only: str
 
     @property
     def key(self) -> tuple[str, int, str]:
         """Protocol, seed and row."""
-        return self.protocol, self.seed, self.row
+        return self.protocol, self.seed, self.features.row
 
     def digest(self) -> str:
-        """SHA-256 over everything the result follows from: features, costs, folds, the menu of heads, the release."""
-        groups = len(np.unique(self.group))
-        head = head_search(self.aux, self.matrix.shape[1] - self.aux, groups, self.seed, self.select, self.only)
+        """SHA-256 over everything the result follows from: features, target, folds, the menu of heads, the release."""
+        everything = np.arange(len(self.unit))
+        head = head_search(self.goal.shape(self.features, everything), self.seed, self.goal.select, self.features.only)
         members = [(name, type(member).__name__, repr(member.get_params())) for name, member in head.members]
-        said = json.dumps([__version__, self.seed, self.aux, self.select, self.only, members, head.picks])
+        said = json.dumps([__version__, self.seed, self.features.context, self.goal.select, members, head.picks])
         found = hashlib.sha256(said.encode())
-        for names in (self.unit, self.group):
+        for names in (self.unit, self.goal.group):
             found.update(json.dumps(names.tolist()).encode())
-        arrays = [self.matrix, self.costs, self.labels, *(part for fold in self.folds for part in fold)]
-        for array in arrays:
+        arrays = [self.features.matrix, self.goal.target, self.goal.labels]
+        if self.goal.settings is not None:
+            arrays += [self.goal.settings.features, self.goal.settings.row]
+        for array in [*arrays, *(part for fold in self.folds for part in fold)]:
             found.update(repr(array.shape).encode() + np.ascontiguousarray(array).tobytes())
         return found.hexdigest()
 
 
 def plan_jobs(
-    task: Task, data: TaskData, features: list[Features], protocols: list[Protocol], seeds: Sequence[int]
+    goal: Goal, data: TaskData, features: list[Features], protocols: Sequence[Protocol], seeds: Sequence[int]
 ) -> list[Job]:
     """Every row under every protocol and seed."""
     work = []
@@ -89,23 +146,7 @@ def plan_jobs(
         unit = protocol.unit(data)
         for seed in seeds:
             folds = list(protocol.split(data, seed))
-            work += [
-                Job(
-                    protocol.name,
-                    seed,
-                    row.row,
-                    row.matrix,
-                    row.aux,
-                    data.costs,
-                    data.labels,
-                    unit,
-                    data.group,
-                    folds,
-                    task.select,
-                    row.only,
-                )
-                for row in features
-            ]
+            work += [Job(protocol.name, seed, row, goal, unit, folds) for row in features]
     return work
 
 
@@ -132,26 +173,25 @@ def run_jobs(
     except ImportError as error:
         raise MissingExtraError(f"evaluating needs scikit-learn ({error}). Type: pip install 'mirenc[tasks]'") from None
     known = known or {}
-    left = [delayed(_run)(job) for job in work if job.key not in known]
-    made: Iterator[Any] = iter(Parallel(n_jobs=jobs, return_as="generator")(left))
+    # joblib hands a large array to its processes once, as a file in memory, however many jobs share it.
+    left = (delayed(_run)(job) for job in work if job.key not in known)
+    made: Iterator[Any] = iter(Parallel(n_jobs=jobs, return_as="generator", pre_dispatch="2*n_jobs")(left))
     for job in work:
         yield known[job.key] if job.key in known else next(made)
         if advance is not None:
-            advance(1, total=len(work), note=f"{job.protocol}, seed {job.seed}, {job.row}")
+            advance(1, total=len(work), note=f"{job.protocol}, seed {job.seed}, {job.features.row}")
 
 
 def _run(job: Job) -> Result:
     from threadpoolctl import threadpool_limits
 
-    choice = np.full(len(job.costs), -1, dtype=np.int64)
+    goal, features = job.goal, job.features
+    said = np.zeros(len(job.unit), dtype=np.float64 if goal.settings is None else np.int64)
     heads = []
     with threadpool_limits(1):
         for training, test in job.folds:
-            columns = job.matrix.shape[1]
-            groups = len(np.unique(job.group[training]))
-            head = head_search(job.aux, columns - job.aux, groups, job.seed, job.select, job.only)
-            part = inner_parts(job.unit[training], job.labels[training], job.seed)
-            head.fit(job.matrix[training], job.costs[training], part=part)
-            choice[test] = head.predict(job.matrix[test])
+            head = goal.fit(features, training, job.unit, job.seed)
+            found = goal.ask(head, features, test)
+            said[test] = found if goal.settings is None else found.argmax(axis=1)
             heads.append({name: round(weight, 4) for name, weight in head.weights_.items()})
-    return Result(choice, heads)
+    return Result(said, heads)

@@ -1,60 +1,136 @@
 """The candidates that every row of a table chooses from, and the inner folds on which it chooses.
 
-One menu for the embedding and for its baselines: none is under-tuned. It was put together on the device-mapping data
-(`downstream/device_mapping/README.md` tells what was tried and dropped); the choice among its members is made for each
-fold, on the training rows alone.
+One menu for the embedding and for its baselines: none is under-tuned. Which menu follows from the shape of the data
+alone: a few hundred samples of a few settings get the Gaussian process, trees and the paper's MLP (put together on the
+device-mapping data; `downstream/device_mapping/README.md` tells what was dropped); more samples get heads whose memory
+does not grow with their square; many settings, or settings that differ from sample to sample, get heads that see a
+setting as numbers. The choice among members is made for each fold, on the training rows alone.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mirenc.heads import CostHead, EnsembleHead, LabelHead, MLPHead, TreesHead
+from mirenc.heads import (
+    BoostedRegressor,
+    CostHead,
+    EnsembleHead,
+    LabelHead,
+    MLPHead,
+    NumberEnsembleHead,
+    PairHead,
+    RidgeHead,
+    RidgeRegressor,
+    TreesHead,
+)
 from mirenc.tasks.protocols import cut
 
-__all__ = ["INNER_FOLDS", "head_search", "inner_parts", "menu"]
+__all__ = ["INNER_FOLDS", "Shape", "head_search", "inner_parts", "menu"]
 
 INNER_FOLDS = 4
 _FEW_UNITS = 8  # so few are left out one by one
-# With fewer different kernels to learn from, a search among heads picks noise; the cost head, whose scales come from
-# the marginal likelihood, is taken as it is.
+# With fewer different kernels to learn from, a search among heads picks noise; the first member is taken as it is.
 _ENOUGH_GROUPS = 50
 # Where cost is what counts, a choice that is several times as slow must not look harmless.
 _CLIP = {"accuracy": 0.75, "speedup": 2.0}
+# An exact Gaussian process takes n^2 memory and n^3 time.
+_FEW_SAMPLES = 1500
+# More settings than this are no longer learned one by one.
+_FEW_SETTINGS = 12
+_PENALTIES = (0.01, 0.1, 1.0)
+
+Members = list[tuple[str, Any]]
 
 
-def menu(aux_columns: int, code_columns: int, seed: int, select: str) -> list[tuple[str, Any]]:
-    """Named candidates for rows of task features and code features.
+@dataclass(frozen=True)
+class Shape:
+    """What the menu follows from.
 
-    ``mlp`` is the paper's head; ``cost`` and ``rbf`` learn from the measured costs; the trees see the winner.
+    Attributes
+    ----------
+    context, code : int
+        Columns.
+    samples, groups : int
+        Training rows, and how many different kernels they are of.
+    settings : int
+        K; 0 where the target is a number.
+    shared : bool
+        Whether all samples have the same settings.
     """
-    members: list[tuple[str, Any]] = [("cost", CostHead(aux_columns, clip=_CLIP[select]))]
+
+    context: int
+    code: int
+    samples: int
+    groups: int
+    settings: int
+    shared: bool = True
+
+
+def menu(shape: Shape, seed: int, select: str) -> Members:
+    """Named candidates, the one for few kernels first."""
+    if shape.settings == 0:
+        return _numbers(shape, seed)
+    if not shape.shared or shape.settings > _FEW_SETTINGS:
+        return _pairs(shape, seed, select) + (_ridges(select) if shape.shared else [])
+    if shape.samples > _FEW_SAMPLES:
+        return _ridges(select) + _pairs(shape, seed, select)
+    return _few(shape, seed, select)
+
+
+def _few(shape: Shape, seed: int, select: str) -> Members:
+    """``mlp`` is the paper's head; ``cost`` and ``rbf`` learn from the measured costs; the trees see the winner."""
+    members: Members = [("cost", CostHead(shape.context, clip=_CLIP[select]))]
     members += [
-        (f"rbf scale {scale:g} clip {clip:g}", CostHead(aux_columns, length_scale=scale, clip=clip))
+        (f"rbf scale {scale:g} clip {clip:g}", CostHead(shape.context, length_scale=scale, clip=clip))
         for scale in (1.0, 1.6)
         for clip in (0.75, 2.0)
     ]
-    if aux_columns:
-        members.append(("trees, task features", TreesHead(aux_columns, use_code=False, share=1.0, random_state=seed)))
-    if code_columns:
-        members.append(("trees", TreesHead(aux_columns, random_state=seed)))
+    if shape.context:
+        trees = TreesHead(shape.context, use_code=False, share=1.0, random_state=seed)
+        members.append(("trees, context", trees))
+    if shape.code:
+        members.append(("trees", TreesHead(shape.context, random_state=seed)))
     members.append(("mlp", LabelHead(MLPHead(alpha=1e-2, epochs=25, random_state=seed))))
     return members
 
 
-def head_search(
-    aux_columns: int, code_columns: int, groups: int, seed: int, select: str, only: str = ""
-) -> EnsembleHead:
-    """An unfitted search over the menu, for training rows of so many groups; or its member ``only``."""
-    members = menu(aux_columns, code_columns, seed, select)
+def _ridges(select: str) -> Members:
+    return [(f"ridge {penalty:g}", RidgeHead(penalty, clip=_CLIP[select])) for penalty in _PENALTIES]
+
+
+def _pairs(shape: Shape, seed: int, select: str) -> Members:
+    """Heads that see a setting as numbers."""
+    common: dict[str, Any] = {"clip": _CLIP[select], "random_state": seed}
+    # A pair's columns are few already, so nothing is reduced twice.
+    boosted = BoostedRegressor(components=4096, trees=100, random_state=seed)
+    slow = BoostedRegressor(components=4096, trees=200, leaves=8, learning_rate=0.05, random_state=seed)
+    return [
+        ("pairs, boosted", PairHead(boosted, shape.context, **common)),
+        ("pairs, boosted slowly", PairHead(slow, shape.context, **common)),
+        ("pairs, ridge", PairHead(RidgeRegressor(0.01), shape.context, components=8, products=True, **common)),
+    ]
+
+
+def _numbers(shape: Shape, seed: int) -> Members:
+    ridges: Members = [(f"ridge {penalty:g}", RidgeRegressor(penalty)) for penalty in _PENALTIES]
+    return ridges + [
+        ("boosted", BoostedRegressor(shape.context, random_state=seed)),
+        ("boosted slowly", BoostedRegressor(shape.context, trees=300, leaves=8, learning_rate=0.05, random_state=seed)),
+    ]
+
+
+def head_search(shape: Shape, seed: int, select: str, only: str = "") -> EnsembleHead | NumberEnsembleHead:
+    """An unfitted search over the menu, for training rows of a shape; or its member ``only``."""
+    members = menu(shape, seed, select)
     if only:
         members = [(name, member) for name, member in members if name == only]
-    elif groups < _ENOUGH_GROUPS:
+    elif shape.groups < _ENOUGH_GROUPS:
         members = members[:1]
-    return EnsembleHead(members, select=select)
+    return EnsembleHead(members, select=select) if shape.settings else NumberEnsembleHead(members)
 
 
 def inner_parts(unit: NDArray[np.generic], labels: NDArray[np.int64], seed: int) -> NDArray[np.int64]:

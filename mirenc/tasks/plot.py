@@ -10,11 +10,16 @@ from mirenc.tasks.report import TaskReport, row_title
 __all__ = ["plot_report"]
 
 _BASELINE, _OURS = "#bbbbbb", "#4477aa"
+_LABELS = {
+    "speedup": "geometric mean speedup over the default",
+    "accuracy": "accuracy",
+    "mae": "mean absolute error",
+}
 _CODE = ("text", "graph", "both", "both_histogram", "both_mlp")
 
 
 def plot_report(report: TaskReport, path: str | Path) -> Path:
-    """Dots with 95 % intervals: accuracy, or geometric speedup where the task is judged by it.
+    """Dots with 95 % intervals: accuracy, geometric speedup or mean absolute error, whichever the task is judged by.
 
     Raises
     ------
@@ -26,8 +31,8 @@ def plot_report(report: TaskReport, path: str | Path) -> Path:
         from matplotlib.figure import Figure
     except ImportError as error:
         raise MissingExtraError(f"a plot needs matplotlib ({error}). Type: pip install 'mirenc[tasks]'") from None
-    by_speedup = report.task.select == "speedup"
-    key, interval = ("speedup_geometric", "speedup_interval") if by_speedup else ("accuracy", "accuracy_interval")
+    by = report.judged_by
+    key, interval = "speedup_geometric" if by == "speedup" else by, f"{by}_interval"
     protocols = report.protocols
     figure = Figure(figsize=(4.2 * len(protocols) + 2.2, 4.2), layout="constrained")
     panels = figure.subplots(1, len(protocols), sharey=True, squeeze=False)[0]
@@ -41,9 +46,9 @@ def plot_report(report: TaskReport, path: str | Path) -> Path:
             axis.plot(figures[key], place, "o", color=colour, markeredgecolor="black", markersize=7)
         axis.set_yticks(range(len(rows)), [row_title(row) for row in rows])
         axis.set_title(report.record["protocols"][protocol]["title"], fontsize=9)
-        axis.set_xlabel("geometric mean speedup over the default" if by_speedup else "accuracy")
+        axis.set_xlabel(_LABELS[by])
         axis.grid(axis="x", alpha=0.3)
-        if by_speedup:
+        if by == "speedup":
             axis.axvline(1.0, color="black", linewidth=0.8)
     name = " ".join(filter(None, (report.task.title, report.record["variant"])))
     figure.suptitle(f"{name}: {report.record['model']['name']} and baselines, 95 % intervals over groups", fontsize=10)

@@ -1,7 +1,8 @@
 """`TaskHead`: a head trained once, for answers about kernels nobody has measured.
 
-A head belongs to one model (its vectors) and one task (its choices and task features); it is saved with both names and
-refuses any other. It also remembers how far apart its training kernels were, to say when a question is far from them.
+A head belongs to one model (its vectors) and one task (its settings and context features); it is saved with both names
+and refuses any other. It also remembers how far apart its training kernels were, to say when a question is far from
+them, and what its answers were worth on kernels that it had not seen (`mirenc.tasks.evidence`).
 """
 
 from __future__ import annotations
@@ -15,13 +16,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mirenc.errors import HeadError, TaskError
-from mirenc.heads import EnsembleHead, save_head
+from mirenc.heads import EnsembleHead, NumberEnsembleHead, Settings, save_head
 from mirenc.heads.choosing import cost_ratios
 from mirenc.heads.state import load_head_and_arrays
+from mirenc.ir.regions import Region
 from mirenc.tasks.base import Task, get_task
 from mirenc.tasks.data import TaskData
-from mirenc.tasks.features import CODE_ROWS, build_features, code_vector
-from mirenc.tasks.menu import head_search, inner_parts
+from mirenc.tasks.evidence import Evidence, Record, gather_evidence
+from mirenc.tasks.features import CODE_ROWS, CodeReader, build_features, code_vector
+from mirenc.tasks.jobs import Goal
+from mirenc.tasks.reach import Reach
+from mirenc.tasks.space import SettingEncoder
 
 if TYPE_CHECKING:
     from mirenc.encoder import Encoder
@@ -29,8 +34,6 @@ if TYPE_CHECKING:
 __all__ = ["Prediction", "TaskHead", "fit_head", "load_task_head", "ready_heads"]
 
 Float = NDArray[np.float64]
-# A kernel is far if it is farther from its nearest training kernel than 95 of 100 training kernels were from theirs.
-_FAR = 95.0
 _READY = Path(__file__).parent / "ready"
 
 
@@ -41,21 +44,45 @@ class Prediction:
     Attributes
     ----------
     choice : str
-        The preferred choice.
+        The setting to take; the default where there is no evidence for another. "" where a number is predicted.
+    value : float
+        The predicted number; NaN where a setting is chosen.
+    error : float
+        For a number: 8 of 10 held-out answers were nearer than this.
+    preferred : str
+        The setting that the head prefers, evidence or not.
+    default : str
+        The setting that runs when nobody decides.
     preference : dict of str to float
-        Preference for each choice; they sum to 1.
+        Preference for each setting; they sum to 1.
     cost_ratio : dict of str to float
-        Expected cost of each choice over that of the preferred one, as the preferences stand for it
+        Expected cost of each setting over that of the preferred one, as the preferences stand for it
         (`mirenc.heads.choosing.cost_ratios`).
     distance : float
-        Distance of the code features to the nearest training kernel's, in units of the 95th percentile of that
-        distance among the training kernels.
+        How far the question is from the training samples, in code or in context features; 1 is far
+        (`mirenc.tasks.reach`).
+    evidence : Evidence
+        What held-out answers of this head were worth.
+    record : Record or None
+        Held-out answers like this one.
+    region : Region or None
+        What of the module is decided about; None for the whole.
+    machine : str
+        What the costs were measured on.
     """
 
     choice: str
+    value: float
+    error: float
+    preferred: str
+    default: str
     preference: dict[str, float]
     cost_ratio: dict[str, float]
     distance: float
+    evidence: Evidence
+    record: Record | None = None
+    region: Region | None = None
+    machine: str = ""
 
     @property
     def far(self) -> bool:
@@ -69,30 +96,32 @@ class TaskHead:
 
     Attributes
     ----------
-    head : EnsembleHead
+    head : EnsembleHead or NumberEnsembleHead
     task : Task
     variant, row : str
         Row of `mirenc.tasks.features.ROW_TITLES` whose features it takes.
     model, model_digest : str
         The model whose vectors it takes.
     data_hash : str
-    kernels : (m, D) float32
-        Code features of the training kernels.
-    reach : float
-        Distance beyond which a kernel is far.
+    encoder : SettingEncoder or None
+        How settings become numbers; None where a number is predicted.
+    reach : Reach
+        Where its training samples are.
+    evidence : Evidence
     """
 
-    head: EnsembleHead
+    head: EnsembleHead | NumberEnsembleHead
     task: Task
     variant: str
     row: str
     model: str
     model_digest: str
     data_hash: str
-    kernels: NDArray[np.float32]
-    reach: float
+    encoder: SettingEncoder | None
+    reach: Reach
+    evidence: Evidence
 
-    def predict(self, encoder: Encoder, ir: Any, aux: Mapping[str, Any] | tuple[Any, ...] = ()) -> Prediction:
+    def predict(self, encoder: Encoder, ir: Any, context: Mapping[str, Any] | tuple[Any, ...] = ()) -> list[Prediction]:
         """Ask about one piece of IR.
 
         Parameters
@@ -100,34 +129,69 @@ class TaskHead:
         encoder : Encoder
             With the model that the head was trained on.
         ir : whatever `Encoder.embed` takes
-        aux : mapping or tuple
-            Task features: by name (text or numbers), or raw in the order of ``task.aux_names``.
+        context : mapping or tuple
+            Context features: by name (text or numbers), or raw in the order of ``task.context_names``.
+
+        Returns
+        -------
+        list of Prediction
+            One for each region that the task decides about: one for a task of whole modules.
 
         Raises
         ------
         HeadError
             Another model.
         TaskError
-            A missing, unknown or senseless task feature.
+            A missing, unknown or senseless context feature, or no such region in the module.
+        ForeignIRError
+            Not the kind of code that the head knows, such as a module without a kernel (`Task.dialect`).
         """
         if encoder.files.digest != self.model_digest:
             raise HeadError(
                 f"the head was trained on vectors of {self.model} ({self.model_digest[:12]}), not of {encoder.name} "
-                f"({encoder.files.digest[:12]}). Load that model, or train a head: mirenc evaluate {self.task.name} "
-                "--save-head FOLDER"
+                f"({encoder.files.digest[:12]}). Load that model, or train a head: mirenc fit {self.task.name} "
+                "-o FOLDER"
             )
-        if isinstance(aux, Mapping):
-            aux = self.task.parse_aux({name: str(value) for name, value in aux.items()})
-        code = code_vector(self.row, encoder, ir)
-        features = np.concatenate([self.task.encode_aux(aux), code])[None, :]
-        preference = self.head.predict_proba(features)[0]
-        names = self.task.choices
-        distance = float(np.sqrt(((self.kernels - code) ** 2).sum(axis=1)).min() / self.reach)
+        if isinstance(context, Mapping):
+            context = self.task.parse_context({name: str(value) for name, value in context.items()})
+        module = self.task.read(encoder, ir)
+        regions: list[Region | None] = [None] if self.task.level == "module" else [*self.task.regions(module)]
+        if not regions:
+            raise TaskError(f"{module.name} has no {self.task.level} to decide about. Give code that has one")
+        encoded = self.task.encode_context(context)
+        return [
+            self._answer(code_vector(self.row, parts), encoded, context, region)
+            for region, parts in zip(regions, CodeReader(encoder)(module, regions), strict=True)
+        ]
+
+    def _answer(
+        self, code: NDArray[np.float32], encoded: Float, context: tuple[Any, ...], region: Region | None
+    ) -> Prediction:
+        features = np.concatenate([encoded, code])[None, :]
+        common: dict[str, Any] = {
+            "distance": self.reach.distance(encoded, code),
+            "evidence": self.evidence,
+            "region": region,
+            "machine": self.task.machine(self.variant, context),
+        }
+        if self.encoder is None:
+            value = float(self.head.predict(features)[0])
+            return Prediction("", value, self.evidence.error, "", "", {}, {}, **common)
+        space = self.task.space_for(context)
+        settings = Settings(self.encoder(space.settings), np.arange(len(space))[None, :])
+        assert isinstance(self.head, EnsembleHead)
+        preference = self.head.predict_proba(features, settings)[0]
+        best = int(preference.argmax())
         return Prediction(
-            choice=names[int(preference.argmax())],
-            preference=dict(zip(names, preference.tolist(), strict=True)),
-            cost_ratio=dict(zip(names, cost_ratios(preference).tolist(), strict=True)),
-            distance=distance,
+            choice=space.names[best if self.evidence.found else space.default],
+            value=float("nan"),
+            error=0.0,
+            preferred=space.names[best],
+            default=space.names[space.default],
+            preference=dict(zip(space.names, preference.tolist(), strict=True)),
+            cost_ratio=dict(zip(space.names, cost_ratios(preference).tolist(), strict=True)),
+            record=self.evidence.record(float(preference[best]), default=best == space.default),
+            **common,
         )
 
     def save(self, folder: str | Path) -> Path:
@@ -136,14 +200,21 @@ class TaskHead:
             "task": self.task.name,
             "variant": self.variant,
             "row": self.row,
-            "choices": list(self.task.choices),
-            "aux_names": list(self.task.aux_names),
+            "settings": _setting_names(self.task),
+            "context_names": list(self.task.context_names),
             "model": self.model,
             "model_digest": self.model_digest,
             "data_hash": self.data_hash,
-            "reach": self.reach,
+            "knobs": list(self.encoder.knobs) if self.encoder is not None else [],
+            "words": {knob: list(words) for knob, words in self.encoder.words.items()} if self.encoder else {},
+            "reach": self.reach.code_reach,
+            "evidence": self.evidence.to_json(),
         }
-        return save_head(self.head, folder, extra=extra, arrays={"kernels": self.kernels})
+        return save_head(self.head, folder, extra=extra, arrays=self.reach.arrays())
+
+
+def _setting_names(task: Task) -> list[str]:
+    return list(task.space.names) if task.space is not None else []
 
 
 def fit_head(
@@ -157,7 +228,8 @@ def fit_head(
 ) -> TaskHead:
     """Train a head on all samples of a task; it is chosen by the same search as in an evaluation.
 
-    The search keeps whole groups (`TaskData.group`) together: it is for kernels that were not measured.
+    The search keeps whole groups (`TaskData.group`) together: it is for kernels that were not measured. So does the
+    evidence, for which ten further heads are trained with groups held out.
 
     Raises
     ------
@@ -168,25 +240,20 @@ def fit_head(
     if row not in CODE_ROWS:
         raise TaskError(f"a head cannot be made for row {row!r}; available: {', '.join(CODE_ROWS)}")
     features = build_features(task, data, [row], encoder)[0]
-    matrix, aux = features.matrix, features.aux
-    groups = len(np.unique(data.group))
-    head = head_search(aux, matrix.shape[1] - aux, groups, seed, task.select)
-    head.fit(matrix, data.costs, part=inner_parts(data.group, data.labels, seed))
-    kernels, reach = _reach(matrix[:, aux:], data.group)
-    return TaskHead(head, task, variant, row, encoder.name, encoder.files.digest, data.content_hash, kernels, reach)
-
-
-def _reach(code: Float, group: NDArray[np.str_]) -> tuple[NDArray[np.float32], float]:
-    """Different rows of code features, and how far a training kernel is from the nearest one of another group."""
-    kernels, first = np.unique(code.astype(np.float32), axis=0, return_index=True)
-    of = group[first]
-    square = (kernels.astype(np.float64) ** 2).sum(axis=1)
-    distance = np.sqrt(np.maximum(square[:, None] + square[None] - 2 * kernels.astype(np.float64) @ kernels.T, 0))
-    distance[of[:, None] == of[None, :]] = np.inf
-    nearest = distance.min(axis=1)
-    nearest = nearest[np.isfinite(nearest)]
-    reach = float(np.percentile(nearest, _FAR)) if len(nearest) else 1.0
-    return kernels, max(reach, 1e-9)
+    goal = Goal.of(data, task.select)
+    head = goal.fit(features, np.arange(len(data)), data.group, seed)
+    return TaskHead(
+        head=head,
+        task=task,
+        variant=task.check_variant(variant),
+        row=row,
+        model=encoder.name,
+        model_digest=encoder.files.digest,
+        data_hash=data.content_hash,
+        encoder=data.encoder if data.chooses else None,
+        reach=Reach.of(features.matrix, features.context, data.group),
+        evidence=gather_evidence(data, goal, features, seed),
+    )
 
 
 def load_task_head(folder: str | Path, task: Task | None = None) -> TaskHead:
@@ -204,39 +271,37 @@ def load_task_head(folder: str | Path, task: Task | None = None) -> TaskHead:
         No head, a damaged one, or one that belongs to no task.
     """
     head, extra, arrays = load_head_and_arrays(folder)
-    wanted: dict[str, type] = {
-        "task": str,
-        "variant": str,
-        "row": str,
-        "choices": list,
-        "aux_names": list,
-        "model": str,
-    }
-    wanted |= {"model_digest": str, "data_hash": str, "reach": float}
+    wanted: dict[str, type] = dict.fromkeys(("task", "variant", "row", "model", "model_digest", "data_hash"), str)
+    wanted |= {"settings": list, "context_names": list, "knobs": list, "words": dict, "reach": float}
     wrong = [name for name, kind in wanted.items() if not isinstance(extra.get(name), kind)]
-    if wrong or not isinstance(head, EnsembleHead) or "kernels" not in arrays:
+    if wrong or not isinstance(head, (EnsembleHead, NumberEnsembleHead)) or "kernels" not in arrays:
         what = f" ({', '.join(wrong)} missing or damaged)" if wrong else ""
-        raise HeadError(
-            f"{folder}: this head belongs to no task{what}. Make one: mirenc evaluate TASK --save-head FOLDER"
-        )
+        raise HeadError(f"{folder}: this head belongs to no task{what}. Make one: mirenc fit TASK -o FOLDER")
     found = get_task(extra["task"]) if task is None else task
     if found.name != extra["task"]:
         raise HeadError(f"{folder}: a head for task {extra['task']}, not for {found.name}. Name the head's own task")
-    for name in ("choices", "aux_names"):
-        if list(getattr(found, name)) != extra[name]:
+    for name, now in (("settings", _setting_names(found)), ("context_names", list(found.context_names))):
+        if now != extra[name]:
             raise HeadError(
                 f"{folder}: the head's {name} are {', '.join(map(str, extra[name]))}; those of task {found.name} are "
-                f"{', '.join(getattr(found, name))}. Train a head for it"
+                f"{', '.join(now)}. Train a head for it"
             )
-    if extra["row"] not in CODE_ROWS or not 0 < extra["reach"] < np.inf or head.n_choices_ != len(extra["choices"]):
+    chooses = isinstance(head, EnsembleHead)
+    if extra["row"] not in CODE_ROWS or chooses != (found.target == "costs"):
         raise HeadError(f"{folder}: head.json is damaged. Save the head again, or train it anew")
-    names = ("variant", "row", "model", "model_digest", "data_hash")
+    words = {str(knob): tuple(map(str, names)) for knob, names in extra["words"].items()}
+    reach = Reach.from_arrays(arrays, extra["reach"], columns=head.n_features_in_, where=str(folder))
+    if chooses and found.space is not None and head.n_choices_ != len(found.space):
+        raise HeadError(
+            f"{folder}: the head has {head.n_choices_} settings, not {len(found.space)}. Train a head for it"
+        )
     return TaskHead(
         head=head,
         task=found,
-        kernels=arrays["kernels"],
-        reach=extra["reach"],
-        **{name: extra[name] for name in names},
+        encoder=SettingEncoder(tuple(map(str, extra["knobs"])), words) if chooses else None,
+        reach=reach,
+        evidence=Evidence.from_json(extra.get("evidence"), str(folder)),
+        **{name: extra[name] for name in ("variant", "row", "model", "model_digest", "data_hash")},
     )
 
 

@@ -1,7 +1,8 @@
 """`TaskReport`: the figures of an evaluation, from its record and the measured costs.
 
-The record holds choices and nothing that could be wrong about them; figures, intervals and tables are computed from it
-whenever they are wanted. A record that was kept is read again with the same data (their hash is compared).
+The record holds what was said of each sample and nothing that could be wrong about it; figures, intervals and tables
+are computed from it whenever they are wanted. A record that was kept is read again with the same data (their hash is
+compared).
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import io
 import json
 import math
 import os
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,27 +21,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mirenc.errors import TaskError
-from mirenc.metrics import chosen_costs, decision_figures, geometric_mean, group_interval, oracle_choice
+from mirenc.metrics import decision_figures, geometric_mean, group_interval, number_figures
 from mirenc.tasks.data import TaskData
 from mirenc.tasks.datasets import DATASETS, published_hash
 from mirenc.tasks.features import ROW_TITLES
 from mirenc.tasks.jobs import Result
+from mirenc.tasks.static import STATIC_TITLES
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from mirenc.tasks.base import Task
 
-__all__ = ["TaskReport", "load_report", "row_title"]
+__all__ = ["FORMAT", "TaskReport", "load_report", "row_title"]
 
-_STATIC_TITLES = {"default": "default", "best_single": "best single choice", "majority": "majority label"}
 _AGAINST = "no_code"  # the row that every other is compared with
-FORMAT = 1
+FORMAT = 2
 
 
 def row_title(row: str) -> str:
     """What a table calls a row."""
-    return {**_STATIC_TITLES, **ROW_TITLES}.get(row, row)
+    return {**STATIC_TITLES, **ROW_TITLES}.get(row, row)
 
 
 class TaskReport:
@@ -96,15 +98,15 @@ class TaskReport:
         seeds = self.record["protocols"][protocol]["seeds"]
         return list(next(iter(seeds.values()))["rows"])
 
-    def choices(self, protocol: str, row: str) -> NDArray[np.int64]:
-        """(seeds, n) what was chosen for each sample while its fold was held out."""
+    def said(self, protocol: str, row: str) -> NDArray[Any]:
+        """(seeds, n) setting chosen, or number predicted, for each sample while its fold was held out."""
         seeds = self.record["protocols"][protocol]["seeds"].values()
-        return np.array([run["rows"][row]["choices"] for run in seeds], dtype=np.int64)
+        return np.array([run["rows"][row]["said"] for run in seeds])
 
     def known(self, digests: Mapping[tuple[str, int, str], str]) -> dict[tuple[str, int, str], Result]:
         """Results whose inputs had these digests, by `Job.key`. Static rows have none."""
         return {
-            (protocol, int(seed), name): Result(np.array(row["choices"], np.int64), row["heads"])
+            (protocol, int(seed), name): Result(np.array(row["said"]), row["heads"])
             for protocol, runs in self.record["protocols"].items()
             for seed, run in runs["seeds"].items()
             for name, row in run["rows"].items()
@@ -119,57 +121,74 @@ class TaskReport:
         ----------
         protocol, row : str
         part : str
-            Only the samples of this part (`TaskSample.part`); all if left out.
+            Only the samples of this part (`Sample.part`); all if left out.
 
         Returns
         -------
         dict
-            For each key of `mirenc.metrics.decision_figures`: mean over the seeds, and ``<key>_sd``. Intervals (95 %,
-            whole groups resampled, samples averaged over seeds): ``accuracy_interval``, ``speedup_interval``
-            (geometric), and against the no-code row ``accuracy_gain``, ``accuracy_gain_interval``, ``speedup_gain``,
-            ``speedup_gain_interval``. ``speedup_over``: geometric and arithmetic, over each static baseline.
+            For each key of `mirenc.metrics.decision_figures`, or of `number_figures`: mean over the seeds, and
+            ``<key>_sd``. Intervals (95 %, whole groups resampled, samples averaged over seeds): ``<value>_interval``,
+            and against the no-code row ``<value>_gain`` and ``<value>_gain_interval``, where value is ``accuracy`` and
+            ``speedup`` (geometric), or ``mae``. ``speedup_over``: geometric and arithmetic, over each static baseline.
         """
         inside = np.flatnonzero(self.data.part == part) if part else np.arange(len(self.data))
-        costs, baseline, group = self.data.costs[inside], self.data.baseline[inside], self.data.group[inside]
-        runs = self.choices(protocol, row)[:, inside]
-        each = [decision_figures(costs, run, baseline) for run in runs]
+        each = [self._figures(run, inside) for run in self.said(protocol, row)]
         out: dict[str, Any] = {}
         for key in each[0]:
             values = np.array([figures[key] for figures in each])
             out[key] = float(values.mean())
             out[f"{key}_sd"] = float(values.std(ddof=1)) if len(values) > 1 else 0.0
-        hits, logs = self._per_sample(costs, runs, baseline)
-        out["accuracy_interval"] = group_interval(hits, group)
-        out["speedup_interval"] = group_interval(logs, group, statistic=np.exp)
-        if _AGAINST in self.rows(protocol):
-            other_hits, other_logs = self._per_sample(costs, self.choices(protocol, _AGAINST)[:, inside], baseline)
-            out["accuracy_gain"] = float((hits - other_hits).mean())
-            out["accuracy_gain_interval"] = group_interval(hits - other_hits, group)
-            out["speedup_gain"] = float(np.exp((logs - other_logs).mean()))
-            out["speedup_gain_interval"] = group_interval(logs - other_logs, group, statistic=np.exp)
-        out["speedup_over"] = {}
+        group = self.data.group[inside]
+        against = self._per_sample(protocol, _AGAINST, inside) if _AGAINST in self.rows(protocol) else {}
+        for value, own in self._per_sample(protocol, row, inside).items():
+            statistic = np.exp if value == "speedup" else None
+            out[f"{value}_interval"] = group_interval(own, group, statistic=statistic)
+            if against:
+                difference = own - against[value]
+                gain = difference.mean()
+                out[f"{value}_gain"] = float(np.exp(gain) if statistic else gain)
+                out[f"{value}_gain_interval"] = group_interval(difference, group, statistic=statistic)
+        if self.data.chooses:
+            out["speedup_over"] = self._speedups(protocol, row, inside)
+        return out
+
+    def _figures(self, said: NDArray[Any], inside: NDArray[np.int64]) -> dict[str, float]:
+        """Figures of one seed. (n,)."""
+        data = self.data
+        if not data.chooses:
+            return number_figures(data.value[inside], said[inside])
+        return decision_figures(data.known[inside], data.resolve(said)[inside], data.baseline[inside])
+
+    def _per_sample(self, protocol: str, row: str, inside: NDArray[np.int64]) -> dict[str, NDArray[np.float64]]:
+        """Mean over the seeds of what intervals are of: hits and log speedups, or absolute errors. (m,) each."""
+        data, runs = self.data, self.said(protocol, row)
+        if not data.chooses:
+            return {"mae": np.abs(runs - data.value).mean(axis=0)[inside]}
+        cost = self._costs(runs)
+        hits = (cost == np.nanmin(data.known, axis=1)).mean(axis=0)
+        return {"accuracy": hits[inside], "speedup": np.log(data.baseline / cost).mean(axis=0)[inside]}
+
+    def _costs(self, runs: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Cost of what runs. (seeds, n) -> (seeds, n)."""
+        found: NDArray[np.float64] = self.data.known[np.arange(len(self.data)), runs]
+        return found
+
+    def _speedups(self, protocol: str, row: str, inside: NDArray[np.int64]) -> dict[str, dict[str, float]]:
+        """Geometric and arithmetic mean speedup over each static baseline, and the oracle's."""
+        cost = self._costs(self.said(protocol, row))[:, inside]
+        known = self.data.known[inside]
+        out = {}
         for name, choice in self.task.baselines.items():
-            ratio = costs[:, choice] / np.stack([chosen_costs(costs, run) for run in runs])  # (seeds, n)
-            best = costs[:, choice] / np.nanmin(costs, axis=1)
-            out["speedup_over"][name] = {
+            there = np.isfinite(known[:, choice])
+            ratio = known[there, choice] / cost[:, there]  # (seeds, m)
+            best = known[there, choice] / np.nanmin(known[there], axis=1)
+            out[name] = {
                 "geometric": float(np.exp(np.log(ratio).mean())),
                 "arithmetic": float(ratio.mean()),
                 "oracle_geometric": float(np.exp(np.log(best).mean())),
                 "oracle_arithmetic": float(best.mean()),
             }
         return out
-
-    @staticmethod
-    def _per_sample(
-        costs: NDArray[np.float64], runs: NDArray[np.int64], baseline: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Mean hit and mean log speedup of each sample over the seeds. (n, K), (seeds, n), (n,) -> (n,), (n,)."""
-        from mirenc.metrics import clip_to_measured
-
-        truth = oracle_choice(costs)
-        hits = np.mean([clip_to_measured(costs, run) == truth for run in runs], axis=0)
-        logs = np.mean([np.log(baseline / chosen_costs(costs, run)) for run in runs], axis=0)
-        return hits, logs
 
     @property
     def parts(self) -> list[str]:
@@ -192,19 +211,14 @@ class TaskReport:
         return {**self.record, "figures": figures}
 
     def save(self, path: str | Path) -> Path:
-        """Write record and figures as JSON; choices as strings of indices, to keep the file small."""
+        """Write record and figures as JSON, one line a row of the table."""
         content = self.to_json()
-        content["protocols"] = {
-            name: {
-                "title": protocol["title"],
-                "seeds": {seed: _packed(run) for seed, run in protocol["seeds"].items()},
-            }
-            for name, protocol in content["protocols"].items()
-        }
         target = Path(path)
         target.parent.mkdir(parents=True, exist_ok=True)
         part = target.with_name(target.name + ".part")
-        part.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+        # Indented for people, but for lists of numbers: those of a row stand in one line.
+        text = re.sub(r"\[[-\d.,eE\s]*\]", lambda found: re.sub(r"\s+", "", found[0]), json.dumps(content, indent=1))
+        part.write_text(text + "\n", encoding="utf-8")
         os.replace(part, target)
         return target
 
@@ -245,20 +259,35 @@ class TaskReport:
         for row in self.rows(protocol):
             figures = self.figures(protocol, row)
             line = {"row": row_title(row)}
-            line["accuracy"] = _percent(figures, "accuracy")
-            line["macro F1"] = f"{figures['macro_f1']:.2f}"
-            for name, over in figures["speedup_over"].items():
-                line[f"speedup over {name}, geom. (arith.)"] = f"{over['geometric']:.3f} ({over['arithmetic']:.2f})"
-            line["oracle share"] = f"{100 * figures['oracle_share']:.1f} %"
-            line["slowdowns"] = f"{100 * figures['slowdowns']:.1f} %"
-            if "accuracy_gain" in figures and row not in (_AGAINST, *_STATIC_TITLES):
-                key = "speedup_gain" if self.task.select == "speedup" else "accuracy_gain"
-                low, high = figures[f"{key}_interval"]
-                if self.task.select == "speedup":
-                    line["against no code"] = f"x {figures[key]:.3f} [{low:.3f}, {high:.3f}]"
-                else:
-                    line["against no code"] = f"{100 * figures[key]:+.1f} [{100 * low:+.1f}, {100 * high:+.1f}]"
+            if self.data.chooses:
+                line["accuracy"] = _percent(figures, "accuracy")
+                line["macro F1"] = f"{figures['macro_f1']:.2f}"
+                for name, over in figures["speedup_over"].items():
+                    line[f"speedup over {name}, geom. (arith.)"] = f"{over['geometric']:.3f} ({over['arithmetic']:.2f})"
+                line["oracle share"] = f"{100 * figures['oracle_share']:.1f} %"
+                line["slowdowns"] = f"{100 * figures['slowdowns']:.1f} %"
+            else:
+                low, high = figures["mae_interval"]
+                unit = f", {self.task.unit}" if self.task.unit else ""
+                line[f"mean absolute error{unit}"] = f"{figures['mae']:.4g} [{low:.4g}, {high:.4g}]"
+                line["median error"] = f"{figures['median_error']:.4g}"
+                line["R2"] = f"{figures['r2']:.3f}"
+            if row not in (_AGAINST, *STATIC_TITLES) and f"{self.judged_by}_gain" in figures:
+                line["against no code"] = self._gain(figures)
             yield line
+
+    @property
+    def judged_by(self) -> str:
+        """What a row is compared with the no-code row by: ``accuracy``, ``speedup`` or ``mae``."""
+        return self.task.select if self.data.chooses else "mae"
+
+    def _gain(self, figures: Mapping[str, Any]) -> str:
+        gain, (low, high) = figures[f"{self.judged_by}_gain"], figures[f"{self.judged_by}_gain_interval"]
+        if self.judged_by == "speedup":
+            return f"x {gain:.3f} [{low:.3f}, {high:.3f}]"
+        if self.judged_by == "accuracy":
+            return f"{100 * gain:+.1f} [{100 * low:+.1f}, {100 * high:+.1f}]"
+        return f"{gain:+.4g} [{low:+.4g}, {high:+.4g}]"
 
 
 def _percent(figures: Mapping[str, Any], key: str) -> str:
@@ -266,36 +295,15 @@ def _percent(figures: Mapping[str, Any], key: str) -> str:
     return f"{100 * figures[key]:.1f} ± {100 * figures[f'{key}_sd']:.1f} % [{100 * low:.1f}, {100 * high:.1f}]"
 
 
-_DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
-
-
-def _packed(run: Mapping[str, Any]) -> dict[str, Any]:
-    rows = {}
-    for name, row in run["rows"].items():
-        choices = row["choices"]
-        small = max(choices) < len(_DIGITS)
-        rows[name] = {**row, "choices": "".join(_DIGITS[choice] for choice in choices) if small else choices}
-    return {"fold": run["fold"], "rows": rows}
-
-
-def _unpacked(run: Mapping[str, Any]) -> dict[str, Any]:
-    rows = {}
-    for name, row in run["rows"].items():
-        choices = row["choices"]
-        rows[name] = {
-            **row,
-            "choices": [_DIGITS.index(digit) for digit in choices] if isinstance(choices, str) else choices,
-        }
-    return {"fold": run["fold"], "rows": rows}
-
-
 def _same_oracle(figures: Any, data: TaskData) -> bool:
     """Whether figures that were kept have the oracle of these data: variants of a task share their files' hash."""
+    if not data.chooses:
+        return True
     try:
         kept = {row["oracle_geometric"] for rows in figures.values() for row in rows.values()}
     except (AttributeError, KeyError, TypeError):
         return False
-    now = geometric_mean(data.baseline / np.nanmin(data.costs, axis=1))
+    now = geometric_mean(data.baseline / np.nanmin(data.known, axis=1))
     return all(math.isclose(value, now, rel_tol=1e-9) for value in kept)
 
 
@@ -318,8 +326,4 @@ def load_report(path: str | Path, task: Task, data: TaskData) -> TaskReport:
     found = (content.get("task"), content.get("data_hash"), content.get("samples"))
     if found != (task.name, data.content_hash, len(data)) or not _same_oracle(content.pop("figures", None), data):
         raise TaskError(f"record {path} is of task {found[0]!r} or of other data. Evaluate again")
-    content["protocols"] = {
-        name: {**protocol, "seeds": {seed: _unpacked(run) for seed, run in protocol["seeds"].items()}}
-        for name, protocol in content["protocols"].items()
-    }
     return TaskReport(content, task, data)

@@ -13,17 +13,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mirenc.errors import TaskError
+from mirenc.ir import OPENCL_X86
 from mirenc.tasks.base import Task
 from mirenc.tasks.columns import real, require_columns
-from mirenc.tasks.data import TaskData, TaskSample
+from mirenc.tasks.data import TaskData
 from mirenc.tasks.datasets import content_hash, dataset_folder, read_archive, read_table
 from mirenc.tasks.grouping import join_same_code
 from mirenc.tasks.protocols import Protocol
+from mirenc.tasks.sample import Sample
+from mirenc.tasks.space import Space
 
 __all__ = ["ThreadCoarsening"]
 
 # Name in the CSV -> name of the GPU in the papers' tables.
 _GPUS = {"Cypress": "HD5900", "Tahiti": "Tahiti", "Fermi": "GTX480", "Kepler": "K20c"}
+_MACHINES = {
+    "HD5900": "AMD Radeon HD 5900",
+    "Tahiti": "AMD Tahiti 7970",
+    "GTX480": "NVIDIA GTX 480",
+    "K20c": "NVIDIA Tesla K20c",
+}
 _FACTORS = (1, 2, 4, 8, 16, 32)
 _HAND = tuple(f"PCA{number}" for number in range(1, 8))
 _TABLE = "pact-2014-runtimes.csv"
@@ -43,11 +52,10 @@ class ThreadCoarsening(Task):
     name = "thread_coarsening"
     title = "thread coarsening"
     source = "Magni et al., PACT 2014; IR of IR2Vec's repository"
-    knob = "coarsening_factor"
-    choices = tuple(str(factor) for factor in _FACTORS)
-    default = 0
-    aux_names = ("gpu",)
-    aux_help = {"gpu": ", ".join(_GPUS.values())}  # noqa: RUF012 - a ClassVar by its base
+    space = Space(("coarsening_factor",), tuple((factor,) for factor in _FACTORS), missing="below")
+    dialect = OPENCL_X86
+    context_names = ("gpu",)
+    context_help = {"gpu": ", ".join(_GPUS.values())}  # noqa: RUF012 - a ClassVar by its base
     protocols = (
         Protocol("paper", "as published: leave one row out (leaks)", lambda data: np.arange(len(data)), folds=None),
         Protocol("kernel", "leave one kernel out", lambda data: data.group, folds=None),
@@ -66,7 +74,7 @@ class ThreadCoarsening(Task):
             where = f"{_TABLE}, record {line} ({row['kernel']}, factor {row['cf']})"
             factor = real(row, "cf", where)
             if factor not in _FACTORS:
-                raise TaskError(f"{where}: factor {factor:g} is none of {', '.join(self.choices)}")
+                raise TaskError(f"{where}: factor {factor:g} is none of {', '.join(self.space.names)}")
             measured = times.setdefault(row["kernel"], {})
             if int(factor) in measured:
                 raise TaskError(f"{where}: this kernel and factor stand twice in the table. Leave out one")
@@ -82,12 +90,10 @@ class ThreadCoarsening(Task):
             hand = tuple(real(rows[1], column, f"{_TABLE}, {kernel}") for column in _HAND)
             samples += [self._sample(kernel, gpu, rows, kernels[f"{kernel}.ll"], hand) for gpu in _GPUS]
         found = content_hash("thread_coarsening", data_dir)
-        return TaskData(join_same_code(samples), self.choices, self.default, found)
+        return TaskData(join_same_code(samples), self.space, found)
 
     @staticmethod
-    def _sample(
-        kernel: str, gpu: str, rows: dict[int, dict[str, str]], ir: bytes, hand: tuple[float, ...]
-    ) -> TaskSample:
+    def _sample(kernel: str, gpu: str, rows: dict[int, dict[str, str]], ir: bytes, hand: tuple[float, ...]) -> Sample:
         costs = []
         for factor in _FACTORS:
             where = f"{_TABLE}, {kernel}, factor {factor}"
@@ -95,21 +101,25 @@ class ThreadCoarsening(Task):
             measured = factor in rows and rows[factor][column] != ""
             costs.append(_NANOSECOND * real(rows[factor], column, where) if measured else float("nan"))
         name = _GPUS[gpu]
-        return TaskSample(f"{kernel} on {name}", ir, kernel, (name,), tuple(costs), part=name, hand=hand)
+        return Sample(f"{kernel} on {name}", ir, kernel, (name,), tuple(costs), part=name, hand=hand)
 
-    def encode_aux(self, aux: tuple[Any, ...]) -> NDArray[np.float64]:
+    def encode_context(self, context: tuple[Any, ...]) -> NDArray[np.float64]:
         """One column a GPU: (4,) of 0 and 1."""
-        return np.array([float(aux[0] == gpu) for gpu in _GPUS.values()])
+        return np.array([float(context[0] == gpu) for gpu in _GPUS.values()])
 
-    def parse_aux(self, given: Any) -> tuple[Any, ...]:
+    def parse_context(self, given: Any) -> tuple[Any, ...]:
         """The name of the GPU, case aside."""
-        self._check_aux_names(given)
+        self._check_context_names(given)
         known = {gpu.lower(): gpu for gpu in _GPUS.values()}
         if given["gpu"].lower() not in known:
             raise TaskError(f"unknown gpu {given['gpu']!r}; the data have {', '.join(_GPUS.values())}")
         return (known[given["gpu"].lower()],)
 
-    def hand_features(self, sample: TaskSample) -> NDArray[np.float64]:
+    def machine(self, variant: str, context: tuple[Any, ...] = ()) -> str:
+        """The GPU that is asked about."""
+        return _MACHINES.get(context[0], "") if context else ""
+
+    def hand_features(self, sample: Sample) -> NDArray[np.float64]:
         """The seven principal components of Magni's features. (7,)."""
         return np.array(sample.hand, dtype=np.float64)
 

@@ -616,14 +616,14 @@ def test_a_compiler_gets_the_memory_limit_too(embed: Run, source: Path, tmp_path
     embed("--compiler", asks, "--memory-limit", "2G", source).failed("error: 2097152 KiB")
 
 
-@HAS_COMPILER
+@pytest.mark.needs("C compiler")
 def test_a_source_that_takes_all_memory(embed: Run, tmp_path: Path) -> None:
     path = tmp_path / "bomb.c"
     path.write_text("int a[1 << 28] = {[(1 << 28) - 1] = 3};\nint f(void) { return a[3]; }\n", encoding="utf-8")
     embed("--memory-limit", "700M", path).failed(f"{path}: ", "ran out of memory (limit 700 MiB)")
 
 
-@HAS_COMPILER
+@pytest.mark.needs("C compiler")
 def test_a_source_about_memory_is_not_taken_for_one_that_ran_out(embed: Run, tmp_path: Path) -> None:
     path = tmp_path / "words.c"
     path.write_text("#error out of memory\n", encoding="utf-8")

@@ -45,7 +45,9 @@ def test_records_pictures_and_a_head_are_written(run: Run, task: Path, tmp_path:
     assert found.code == 0
     assert json.loads((tmp_path / "kernel.json").read_text())["task"] == "widths"
     assert (tmp_path / "kernel.svg").read_text().startswith("<?xml")
-    answer = run("predict", "--task-file", task, EXAMPLE, "--aux", "length=64", "--head", tmp_path / "head", "--json")
+    answer = run(
+        "predict", "--task-file", task, EXAMPLE, "--context", "length=64", "--head", tmp_path / "head", "--json"
+    )
     line = json.loads(answer.out)
     assert line["choice"] in ("narrow", "wide")
     assert set(line["preference"]) == {"narrow", "wide"}
@@ -99,7 +101,7 @@ def test_one_bad_kernel_does_not_lose_the_others(run: Run, task: Path, tmp_path:
     run("evaluate", "--task-file", task, "-p", "rows", *QUICK, "--save-head", tmp_path / "head")
     broken = tmp_path / "broken.ll"
     broken.write_text("define i32 @f( {\n")
-    found = run("predict", "--task-file", task, broken, EXAMPLE, "--aux", "length=64", "--head", tmp_path / "head")
+    found = run("predict", "--task-file", task, broken, EXAMPLE, "--context", "length=64", "--head", tmp_path / "head")
     assert found.code == 1
     assert f"{EXAMPLE}: width" in found.out
     assert "broken.ll" in found.err
@@ -113,11 +115,14 @@ def test_one_bad_kernel_does_not_lose_the_others(run: Run, task: Path, tmp_path:
         (("evaluate", "--task-file", "nowhere.py"), "does not exist"),
         (("evaluate", "device_mapping", "--variant", "intel"), "available: nvidia, amd"),
         (("evaluate", "device_mapping", "-p", "papers"), "available: paper, kernel, suite"),
-        (("predict", "thread_coarsening", EXAMPLE, "--aux", "gpu=h100"), "unknown gpu 'h100'"),
+        (("predict", "thread_coarsening", EXAMPLE, "--context", "gpu=h100"), "unknown gpu 'h100'"),
         (("predict", "device_mapping", EXAMPLE), "also needs 'transfer', 'wgsize'"),
-        (("predict", "device_mapping", EXAMPLE, "--aux", "transfer=1,wgsize=-2"), "'wgsize' is -2"),
-        (("predict", "device_mapping", EXAMPLE, "--aux", "transfer=1,wgsize=2", "--head", "nowhere"), "no head.json"),
-        (("predict", "device_mapping", EXAMPLE, "--aux", "transfer=1,wgsize=2", "--variant", "x"), "available: "),
+        (("predict", "device_mapping", EXAMPLE, "--context", "transfer=1,wgsize=-2"), "'wgsize' is -2"),
+        (
+            ("predict", "device_mapping", EXAMPLE, "--context", "transfer=1,wgsize=2", "--head", "nowhere"),
+            "no head.json",
+        ),
+        (("predict", "device_mapping", EXAMPLE, "--context", "transfer=1,wgsize=2", "--variant", "x"), "available: "),
     ],
 )
 def test_wrong_words_are_one_line(run: Run, words: tuple[object, ...], complaint: str) -> None:
@@ -151,7 +156,7 @@ def test_predict_wants_files(run: Run, task: Path) -> None:
 
 
 def test_a_malformed_aux_is_wrong_usage(run: Run) -> None:
-    found = run("predict", "device_mapping", EXAMPLE, "--aux", "transfer")
+    found = run("predict", "device_mapping", EXAMPLE, "--context", "transfer")
     assert found.code == 2
     assert "NAME=VALUE" in found.err
 

@@ -202,16 +202,16 @@ def test_rows_that_are_all_alike_get_the_mean() -> None:
 @pytest.mark.parametrize("columns", [AUX, AUX + CODE])
 def test_all_columns_may_be_task_features_and_none(columns: int) -> None:
     features, costs = table()
-    for aux in (0, columns):
-        head = CostHead(aux).fit(features[:, :columns], costs)
+    for context in (0, columns):
+        head = CostHead(context).fit(features[:, :columns], costs)
         assert np.mean(head.predict(features[:, :columns]) == costs.argmin(axis=1)) > 0.8
 
 
 # -- refusals ------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("aux", [-1, 6])
-def test_more_task_features_than_columns_are_refused(aux: int) -> None:
-    with pytest.raises(ConfigError, match=f"aux_columns is {aux}; allowed: 0 to 5"):
-        CostHead(aux).fit(*table())
+@pytest.mark.parametrize("context", [-1, 6])
+def test_more_task_features_than_columns_are_refused(context: int) -> None:
+    with pytest.raises(ConfigError, match=f"context_columns is {context}; allowed: 0 to 5"):
+        CostHead(context).fit(*table())
 
 
 @pytest.mark.parametrize("name", ["clip", "length_scale", "noise"])
@@ -251,7 +251,7 @@ def test_before_training_there_is_no_answer() -> None:
 def test_a_clone_has_the_parameters_and_nothing_learned() -> None:
     head = CostHead(2, clip=1.0, length_scale=0.5, noise=0.3).fit(*table())
     copy = clone(head)
-    assert copy.get_params() == {"aux_columns": 2, "clip": 1.0, "length_scale": 0.5, "noise": 0.3}
+    assert copy.get_params() == {"context_columns": 2, "clip": 1.0, "length_scale": 0.5, "noise": 0.3}
     assert not hasattr(copy, "dual_")
 
 

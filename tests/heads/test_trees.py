@@ -23,10 +23,10 @@ def table(rows: int = 50, columns: int = 6, choices: int = 3, seed: int = 0) -> 
     return features, np.exp(lean + 0.3 * rng.normal(size=(rows, choices)))
 
 
-@pytest.mark.parametrize(("aux", "share"), [(0, 0.5), (2, 0.5), (6, 1.0)])
-def test_probabilities_are_those_of_scikit_learns_forest(aux: int, share: float) -> None:
+@pytest.mark.parametrize(("context", "share"), [(0, 0.5), (2, 0.5), (6, 1.0)])
+def test_probabilities_are_those_of_scikit_learns_forest(context: int, share: float) -> None:
     features, costs = table()
-    head = TreesHead(aux, trees=10, share=share, random_state=3).fit(features, costs)
+    head = TreesHead(context, trees=10, share=share, random_state=3).fit(features, costs)
     forest = ExtraTreesClassifier(10, max_features=share, random_state=3).fit(features, costs.argmin(axis=1))
     rows = np.random.default_rng(9).normal(size=(200, 6))
     np.testing.assert_allclose(head.predict_proba(rows), forest.predict_proba(rows), rtol=1e-6, atol=1e-12)
@@ -100,10 +100,10 @@ def test_equal_seeds_give_equal_trees_and_others_others() -> None:
     assert np.abs(first.predict_proba(rows) - other.predict_proba(rows)).max() > 0
 
 
-@pytest.mark.parametrize(("aux", "use_code"), [(-1, True), (7, True), (0, False)])
-def test_columns_that_are_not_there_are_refused(aux: int, use_code: bool) -> None:
-    with pytest.raises(ConfigError, match=f"aux_columns is {aux}"):
-        TreesHead(aux, use_code=use_code).fit(*table())
+@pytest.mark.parametrize(("context", "use_code"), [(-1, True), (7, True), (0, False)])
+def test_columns_that_are_not_there_are_refused(context: int, use_code: bool) -> None:
+    with pytest.raises(ConfigError, match=f"context_columns is {context}"):
+        TreesHead(context, use_code=use_code).fit(*table())
 
 
 def test_bad_rows_are_refused() -> None:

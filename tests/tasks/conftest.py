@@ -9,7 +9,7 @@ import pytest
 
 import mirenc
 from mirenc.encoder import Encoder
-from mirenc.tasks import Protocol, Task, TaskData, TaskReport, TaskSample, evaluate
+from mirenc.tasks import Protocol, Sample, Task, TaskData, TaskReport, evaluate
 
 
 class Toy(Task):
@@ -23,7 +23,7 @@ class Toy(Task):
     source = "these tests"
     knob = "unroll"
     choices = ("plain", "unrolled", "vector")
-    aux_names = ("length",)
+    context_names = ("length",)
     protocols = (
         Protocol("rows", "by rows (leaks)", lambda data: np.arange(len(data)), folds=4),
         Protocol("kernel", "by kernel", lambda data: data.group, folds=4),
@@ -39,11 +39,11 @@ class Toy(Task):
             operation = "mul" if number % 2 else "add"
             for length in (8, 64, 512, 4096):
                 samples.append(
-                    TaskSample(
+                    Sample(
                         name=f"k{number}/{length}",
                         ir=kernel(operation, number + 3),
                         group=f"k{number}",
-                        aux=(length,),
+                        context=(length,),
                         # The vector form was never run on short input.
                         costs=(2.0, 1.0 if number % 2 else 4.0, 3.0 if length > 100 else np.nan),
                         suite="first" if number < 6 else "second",
@@ -53,7 +53,7 @@ class Toy(Task):
                 )
         return TaskData(samples, self.choices, self.default, "7" * 64)
 
-    def hand_features(self, sample: TaskSample) -> np.ndarray:
+    def hand_features(self, sample: Sample) -> np.ndarray:
         return np.array(sample.hand)
 
 

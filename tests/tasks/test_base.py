@@ -32,7 +32,7 @@ def test_a_task_says_what_it_is(name: str) -> None:
     task = get_task(name)
     assert task.name == name
     assert name in DATASETS  # what `mirenc datasets fetch` gets
-    assert all((task.title, task.source, task.knob, task.aux_names, task.__doc__))
+    assert all((task.title, task.source, task.knob, task.context_names, task.__doc__))
     assert len(set(task.choices)) == len(task.choices) >= 2
     assert 0 <= task.default < len(task.choices)
     assert len(set(task.variants)) == len(task.variants) >= 1
@@ -62,9 +62,9 @@ def test_a_task_knows_its_protocols_and_variants(name: str) -> None:
 def test_task_features_are_asked_for_by_name(name: str) -> None:
     task = get_task(name)
     with pytest.raises(TaskError, match="unknown task feature 'colour'"):
-        task.parse_aux({"colour": "1"})
-    with pytest.raises(TaskError, match=f"also needs '{task.aux_names[0]}'"):
-        task.parse_aux({})
+        task.parse_context({"colour": "1"})
+    with pytest.raises(TaskError, match=f"also needs '{task.context_names[0]}'"):
+        task.parse_context({})
 
 
 @pytest.mark.parametrize(("name", "variant"), TABLES)
@@ -75,10 +75,10 @@ def test_the_published_data_make_a_whole_table(name: str, variant: str, publishe
     names = [(sample.name, sample.part) for sample in data.samples]
     assert len(set(names)) == len(names)  # an error message must name one sample
     assert all(sample.group for sample in data.samples)
-    aux = np.array([task.encode_aux(sample.aux) for sample in data.samples])
-    assert aux.ndim == 2
-    assert np.isfinite(aux).all()
-    assert (aux.std(axis=0) > 0).all()
+    context = np.array([task.encode_context(sample.context) for sample in data.samples])
+    assert context.ndim == 2
+    assert np.isfinite(context).all()
+    assert (context.std(axis=0) > 0).all()
     if task.hand_names:
         hand = np.array([task.hand_features(sample) for sample in data.samples])
         assert hand.shape == (len(data), len(task.hand_names))
@@ -124,18 +124,18 @@ def test_a_name_that_is_nearly_right_is_guessed() -> None:
 # -- numbers as task features --------------------------------------------------------------------------
 def test_task_features_are_put_in_order(toy: Task) -> None:
     class Two(type(toy)):  # type: ignore[misc]
-        aux_names = ("first", "second")
+        context_names = ("first", "second")
 
-    assert Two().parse_aux({"second": "2e3", "first": "-1"}) == (-1.0, 2000.0)
-    assert Two().encode_aux((1, 2)).tolist() == [1.0, 2.0]
-    with pytest.raises(TaskError, match=r"also needs 'first', 'second'. Give --aux first=...,second=..."):
-        Two().parse_aux({})
+    assert Two().parse_context({"second": "2e3", "first": "-1"}) == (-1.0, 2000.0)
+    assert Two().encode_context((1, 2)).tolist() == [1.0, 2.0]
+    with pytest.raises(TaskError, match=r"also needs 'first', 'second'. Give --context first=...,second=..."):
+        Two().parse_context({})
 
 
 @pytest.mark.parametrize("text", ["", "many", "nan", "inf", "1,5"])
 def test_a_task_feature_is_a_finite_number(toy: Task, text: str) -> None:
     with pytest.raises(TaskError, match=f"'length' is {text!r}; it must be a finite number"):
-        toy.parse_aux({"length": text})
+        toy.parse_context({"length": text})
 
 
 def test_hand_features_are_for_tasks_that_have_some() -> None:
@@ -231,7 +231,7 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
         ('select = "speed"', "available: accuracy, speedup"),
         ('baselines = {"x": 9}', "'x' is choice 9; indices go from 0 to 1"),
         ("variants = ()", "variants is ()"),
-        ('aux_names = "size"', "must be a tuple of names"),
+        ('context_names = "size"', "must be a tuple of names"),
         ("default = 2", "'default' is choice 2"),
     ],
 )

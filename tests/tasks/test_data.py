@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from mirenc.errors import TaskError
-from mirenc.tasks import TaskData, TaskSample
+from mirenc.tasks import Sample, TaskData
 
 NAN = float("nan")
-GOOD = TaskSample("a/1", "ir of a", "a", (1.0,), (2.0, 1.0, NAN))
+GOOD = Sample("a/1", "ir of a", "a", (1.0,), (2.0, 1.0, NAN))
 
 
-def data(*samples: TaskSample, default: int = 0) -> TaskData:
+def data(*samples: Sample, default: int = 0) -> TaskData:
     return TaskData(samples, ("x", "y", "z"), default)
 
 

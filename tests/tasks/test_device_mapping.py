@@ -56,7 +56,7 @@ def test_a_row_becomes_a_sample(tmp_path: Path) -> None:
     (sample,) = data.samples
     assert sample.name == "npb-3.3-BT-add/A"
     assert b"npb_3.3_BT_add_A" in sample.ir  # type: ignore[operator]
-    assert (sample.aux, sample.costs, sample.suite) == ((1048575.0, 127.0), (0.5, 0.25), "npb")
+    assert (sample.context, sample.costs, sample.suite) == ((1048575.0, 127.0), (0.5, 0.25), "npb")
     assert sample.hand == (7.0, 0.5, 3.0, 0.0, 1.0, 0.0)
     assert (data.choices[data.labels[0]], data.baseline.tolist()) == ("gpu", [0.25])
 
@@ -140,17 +140,17 @@ def test_the_hash_is_of_the_files(tmp_path: Path) -> None:
 def test_transfer_and_wgsize_are_encoded_each_by_itself() -> None:
     # The published ProGraML script takes both from transfer.
     task = get_task("device_mapping")
-    np.testing.assert_allclose(task.encode_aux((1048575, 127)), [20 * np.log(2), 7 * np.log(2)])
-    np.testing.assert_allclose(task.encode_aux((0, 127)), [0, 7 * np.log(2)])
-    assert task.parse_aux({"wgsize": "127", "transfer": "0"}) == (0.0, 127.0)
+    np.testing.assert_allclose(task.encode_context((1048575, 127)), [20 * np.log(2), 7 * np.log(2)])
+    np.testing.assert_allclose(task.encode_context((0, 127)), [0, 7 * np.log(2)])
+    assert task.parse_context({"wgsize": "127", "transfer": "0"}) == (0.0, 127.0)
 
 
 @pytest.mark.parametrize(
-    ("aux", "word"), [((-1, 9), "'transfer' is -1"), ((1, -9), "'wgsize' is -9"), ((-1, -9), "'transfer' is -1")]
+    ("context", "word"), [((-1, 9), "'transfer' is -1"), ((1, -9), "'wgsize' is -9"), ((-1, -9), "'transfer' is -1")]
 )
-def test_a_negative_size_is_named(aux: tuple[int, int], word: str) -> None:
+def test_a_negative_size_is_named(context: tuple[int, int], word: str) -> None:
     with pytest.raises(TaskError, match=word):
-        get_task("device_mapping").encode_aux(aux)
+        get_task("device_mapping").encode_context(context)
 
 
 def test_hand_features_are_logs_of_counts(tmp_path: Path) -> None:
@@ -178,9 +178,9 @@ def test_the_published_table_has_the_published_oracle(
 
 
 def test_transfer_and_wgsize_differ_in_the_published_table(published_data: Any) -> None:
-    aux = np.array([sample.aux for sample in published_data("device_mapping", "nvidia").samples])
-    assert np.mean(aux[:, 0] != aux[:, 1]) > 0.95
-    assert abs(np.corrcoef(np.log1p(aux).T)[0, 1]) < 0.9
+    context = np.array([sample.context for sample in published_data("device_mapping", "nvidia").samples])
+    assert np.mean(context[:, 0] != context[:, 1]) > 0.95
+    assert abs(np.corrcoef(np.log1p(context).T)[0, 1]) < 0.9
 
 
 def test_both_gpus_were_measured_on_the_same_kernels(published_data: Any) -> None:

@@ -268,7 +268,7 @@ def test_what_went_in_is_what_decides_whether_a_result_is_taken_again(searching:
         replace(searching, seed=searching.seed + 1),
         replace(searching, select="speedup"),
         replace(searching, only="mlp"),
-        replace(searching, aux=0),
+        replace(searching, context=0),
     ]
     digests = {job.digest() for job in (searching, replace(searching), *others)}
     assert len(digests) == 1 + len(others)
@@ -303,12 +303,12 @@ def test_a_task_file_is_evaluated_like_a_shipped_task(tmp_path: Path, tiny: Enco
 
 def test_a_task_without_task_features_runs_with_what_there_is(toy: Task, toy_data: TaskData, tiny: Encoder) -> None:
     class Bare(type(toy)):  # type: ignore[misc]
-        aux_names = ()
+        context_names = ()
         hand_names = ()
         protocols = (Protocol("kernel", "by kernel", lambda data: data.group, folds=2),)
 
         def load(self, data_dir: object = None, variant: str = "") -> TaskData:
-            return TaskData([replace(sample, aux=()) for sample in toy_data.samples[::4]], self.choices)
+            return TaskData([replace(sample, context=()) for sample in toy_data.samples[::4]], self.choices)
 
     report = evaluate(Bare(), encoder=tiny, rows=["text", "histogram"], seeds=(0,))
     assert "accuracy_gain" not in report.figures("kernel", "text")

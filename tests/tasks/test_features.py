@@ -33,9 +33,9 @@ def built(toy: Task, few: TaskData, tiny: Encoder) -> dict[str, features.Feature
 def test_task_features_come_first_in_every_row(built: dict[str, features.Features], few: TaskData) -> None:
     assert list(built) == OWN_ROWS
     for row in built.values():
-        assert row.aux == 1
+        assert row.context == 1
         assert row.matrix.dtype == np.float64
-        assert row.matrix[:, 0].tolist() == [sample.aux[0] for sample in few.samples]
+        assert row.matrix[:, 0].tolist() == [sample.context[0] for sample in few.samples]
 
 
 def test_each_row_sees_its_own_columns_and_no_others(
@@ -87,7 +87,7 @@ def test_rows_that_cannot_be_computed_here_are_left_out(
     toy: Task, there: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Bare(type(toy)):  # type: ignore[misc]
-        aux_names = ()
+        context_names = ()
         hand_names = ()
 
     monkeypatch.setattr(features, "ir2vec_available", lambda: there)
@@ -100,7 +100,7 @@ def test_a_row_that_is_asked_for_and_cannot_be_had_says_why(
     toy: Task, few: TaskData, tiny: Encoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Bare(type(toy)):  # type: ignore[misc]
-        aux_names = ()
+        context_names = ()
         hand_names = ()
 
     monkeypatch.setattr(features, "ir2vec_available", lambda: False)
@@ -116,11 +116,11 @@ def test_a_row_that_is_asked_for_and_cannot_be_had_says_why(
 
 def test_a_task_without_task_features_has_code_alone(toy: Task, few: TaskData, tiny: Encoder) -> None:
     class Bare(type(toy)):  # type: ignore[misc]
-        aux_names = ()
+        context_names = ()
 
-    bare = TaskData([replace(sample, aux=()) for sample in few.samples], toy.choices)
+    bare = TaskData([replace(sample, context=()) for sample in few.samples], toy.choices)
     (row,) = build_features(Bare(), bare, ["histogram"], tiny)
-    assert (row.aux, row.matrix.shape) == (0, (12, 66))
+    assert (row.context, row.matrix.shape) == (0, (12, 66))
 
 
 # -- bad samples ---------------------------------------------------------------------------------------
@@ -128,10 +128,10 @@ def test_a_task_without_task_features_has_code_alone(toy: Task, few: TaskData, t
     ("change", "word"),
     [
         ({"ir": "define void @f( {"}, "sample odd: "),
-        ({"aux": (1.0, 2.0)}, "sample odd has 2 task features; toy names 1: length"),
-        ({"aux": ()}, "sample odd has 0 task features"),
-        ({"aux": (float("nan"),)}, "sample odd: task features .* not finite"),
-        ({"aux": ("many",)}, "sample odd: could not convert"),
+        ({"context": (1.0, 2.0)}, "sample odd has 2 task features; toy names 1: length"),
+        ({"context": ()}, "sample odd has 0 task features"),
+        ({"context": (float("nan"),)}, "sample odd: task features .* not finite"),
+        ({"context": ("many",)}, "sample odd: could not convert"),
     ],
     ids="ir long short nan text".split(),
 )

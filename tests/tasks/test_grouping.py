@@ -7,16 +7,16 @@ from pathlib import Path
 import pytest
 
 from mirenc.errors import TaskError
-from mirenc.tasks.data import TaskSample
+from mirenc.tasks.data import Sample
 from mirenc.tasks.grouping import join_same_code
 
 
-def sample(group: str, body: str, name: str = "f") -> TaskSample:
+def sample(group: str, body: str, name: str = "f") -> Sample:
     ir = f"define i32 @{name}(i32 %x) {{\n  %y = {body}\n  ret i32 %y\n}}\n"
-    return TaskSample(group, ir, group, (), (1.0, 2.0))
+    return Sample(group, ir, group, (), (1.0, 2.0))
 
 
-def groups(*samples: TaskSample) -> list[str]:
+def groups(*samples: Sample) -> list[str]:
     return [one.group for one in join_same_code(samples)]
 
 
@@ -45,7 +45,7 @@ def test_bitcode_and_files_count_as_their_text(tmp_path: Path) -> None:
     path = tmp_path / "b.ll"
     path.write_text(str(text.ir))
     assert groups(
-        text, TaskSample("b", path, "b", (), (1.0, 2.0)), TaskSample("c", str(text.ir).encode(), "c", (), (1.0,))
+        text, Sample("b", path, "b", (), (1.0, 2.0)), Sample("c", str(text.ir).encode(), "c", (), (1.0,))
     ) == [
         "a",
         "a",
@@ -55,4 +55,4 @@ def test_bitcode_and_files_count_as_their_text(tmp_path: Path) -> None:
 
 def test_unreadable_ir_names_the_sample() -> None:
     with pytest.raises(TaskError, match="sample broken: "):
-        groups(TaskSample("broken", "define i32 @f( {\n", "broken", (), (1.0, 2.0)))
+        groups(Sample("broken", "define i32 @f( {\n", "broken", (), (1.0, 2.0)))

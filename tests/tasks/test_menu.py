@@ -18,14 +18,14 @@ def test_all_rows_choose_from_the_same_heads() -> None:
     assert {type(member) for member in with_code.values()} == {CostHead, TreesHead, LabelHead}
 
 
-def menu_names(aux: int) -> list[str]:
-    return [name for name, _ in menu(aux, 300, 0, "accuracy")]
+def menu_names(context: int) -> list[str]:
+    return [name for name, _ in menu(context, 300, 0, "accuracy")]
 
 
 def test_each_candidate_knows_which_columns_are_task_features() -> None:
     for name, member in menu(2, 300, 0, "speedup"):
         if not isinstance(member, LabelHead):
-            assert member.aux_columns == 2, name
+            assert member.context_columns == 2, name
 
 
 def test_a_seed_starts_the_heads_that_take_one() -> None:

@@ -126,7 +126,7 @@ def test_shipped_heads_belong_to_the_default_model(name: str) -> None:
 @pytest.mark.parametrize(
     ("change", "complaint"),
     [
-        ({"aux_names": None}, "aux_names missing or damaged"),
+        ({"context_names": None}, "context_names missing or damaged"),
         ({"reach": "far"}, "reach missing or damaged"),
         ({"reach": 0.0}, "head.json is damaged"),
         ({"row": "nope"}, "head.json is damaged"),

@@ -47,7 +47,7 @@ def test_a_kernel_becomes_a_sample_on_each_gpu(tmp_path: Path) -> None:
     ]
     third = data.samples[2]
     np.testing.assert_allclose(third.costs, 3e-6 / np.array([1, 2, 4, 8, 16, 32]))
-    assert (third.group, third.aux, third.part) == ("nbody", ("GTX480",), "GTX480")
+    assert (third.group, third.context, third.part) == ("nbody", ("GTX480",), "GTX480")
     assert third.hand == (11.0, 21.0, 31.0, 41.0, 51.0, 61.0, 71.0)  # of the kernel as written
     assert b"@nbody" in third.ir  # type: ignore[operator]
 
@@ -108,10 +108,10 @@ def test_a_kernel_without_its_baseline_or_ir_is_named(tmp_path: Path) -> None:
 # -- features ------------------------------------------------------------------------------------------
 def test_each_gpu_has_a_column() -> None:
     task = get_task("thread_coarsening")
-    np.testing.assert_array_equal([task.encode_aux((gpu,)) for gpu in GPUS], np.eye(4))
-    assert task.parse_aux({"gpu": "gtx480"}) == ("GTX480",)
+    np.testing.assert_array_equal([task.encode_context((gpu,)) for gpu in GPUS], np.eye(4))
+    assert task.parse_context({"gpu": "gtx480"}) == ("GTX480",)
     with pytest.raises(TaskError, match="unknown gpu 'a100'; the data have HD5900, Tahiti, GTX480, K20c"):
-        task.parse_aux({"gpu": "a100"})
+        task.parse_context({"gpu": "a100"})
 
 
 # -- the published table -------------------------------------------------------------------------------

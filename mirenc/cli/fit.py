@@ -1,0 +1,47 @@
+"""``mirenc fit``: a head trained on all samples of a task, for ``mirenc predict``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mirenc.cli import common, tasks
+
+
+def fit(
+    task: tasks.TaskName = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Folder for the head.", show_default=False)
+    ] = None,
+    task_file: tasks.TaskFile = None,
+    data: tasks.Data = None,
+    variant: tasks.Variant = "",
+    row: Annotated[str, typer.Option("--row", "-r", help="Its features: both, both_histogram, text, graph.")] = "both",
+    model: common.Model = None,
+) -> None:
+    """Train a head on all samples of a task, and measure what its answers are worth on groups held out.
+
+    `mirenc predict TASK INPUT --head FOLDER` asks it.
+    """
+    from mirenc.encoder import load
+    from mirenc.errors import TaskError
+    from mirenc.tasks import fit_head, load_data
+    from mirenc.tasks.features import CODE_ROWS
+
+    if output is None:
+        raise typer.BadParameter("name a folder for the head", param_hint="--output")
+    problem = tasks.find_task(task, task_file)
+    tasks.check_folders(output)
+    if row not in CODE_ROWS:
+        raise TaskError(f"a head cannot be made for row {row!r}; available: {', '.join(CODE_ROWS)}")
+    head = fit_head(problem, load_data(problem, data, variant), load(model), variant=variant, row=row)
+    worth, low, high = head.evidence.worth
+    if problem.target == "costs":
+        said = f"held-out answers are worth x {worth:.3f} [{low:.3f}, {high:.3f}] of {head.evidence.rival}"
+    else:
+        said = f"{100 * worth:.0f} % [{100 * low:.0f}, {100 * high:.0f}] of the variance explained on held-out groups"
+    print(f"mirenc: {said}", file=sys.stderr)
+    print(f"mirenc: wrote {head.save(output)}", file=sys.stderr)

@@ -1,0 +1,43 @@
+"""Options that the verbs about tasks share, and what they make of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from mirenc.tasks import Task
+
+TaskName = Annotated[
+    str | None,
+    typer.Argument(metavar="TASK", help="device_mapping or thread_coarsening.", show_default=False),
+]
+TaskFile = Annotated[
+    Path | None,
+    typer.Option(help="A task of your own: a .py file that defines it. The file is executed.", show_default=False),
+]
+Data = Annotated[
+    Path | None,
+    typer.Option("--data", "-d", help="Folder of the data sets. [default: $MIRENC_DATA, then what was fetched]"),
+]
+Variant = Annotated[str, typer.Option(help="One of the task's tables. [default: its first]")]
+
+
+def find_task(name: str | None, file: Path | None) -> Task:
+    """The task that a name or a file says."""
+    from mirenc.tasks import get_task, load_task_file
+
+    if (name is None) == (file is None):
+        raise typer.BadParameter("give the name of a task, or --task-file FILE.py", param_hint="TASK")
+    return load_task_file(file) if file is not None else get_task(str(name))
+
+
+def check_folders(*folders: Path | None) -> None:
+    """Refuse folders that could not be written, before any work is done."""
+    from mirenc.errors import IRFileError
+
+    for folder in folders:
+        if folder is not None and folder.exists() and not folder.is_dir():
+            raise IRFileError(f"{folder} is a file, and a folder is needed. Name another")

@@ -1,0 +1,167 @@
+"""`Evidence`: what a head's answers were worth on kernels it had not seen, to say beside every answer it gives.
+
+A preference is no probability. So a head that is kept is also trained anew without each group in turn, its held-out
+answers are compared with what was measured, and the new answer is told by the record of those that were as sure.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mirenc.errors import HeadError
+from mirenc.metrics import SLOWDOWN, geometric_mean, group_interval, number_figures
+from mirenc.tasks.data import TaskData
+from mirenc.tasks.features import Features
+from mirenc.tasks.jobs import Goal
+from mirenc.tasks.protocols import cut
+from mirenc.tasks.static import STATIC_TITLES, static_rows
+
+__all__ = ["Evidence", "Record", "gather_evidence"]
+
+Float = NDArray[np.float64]
+_FOLDS = 10
+_LEAST = 20  # held-out answers that a record is worth telling of
+
+
+@dataclass(frozen=True)
+class Record:
+    """Held-out answers of one kind: the default or another setting, and about as sure.
+
+    Attributes
+    ----------
+    sure : float
+        Least preference of the answers.
+    answers : int
+    right : float
+        Share where no other setting cost less.
+    slower : float
+        Share at least 1 % slower than the default.
+    speedup : float
+        Geometric mean over the default.
+    """
+
+    sure: float
+    answers: int
+    right: float
+    slower: float
+    speedup: float
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What held-out answers were worth.
+
+    Attributes
+    ----------
+    rival : str
+        The static rule that did best on the held-out samples, as people call it.
+    worth : tuple of float
+        Geometric mean speedup over the rival, and its 95 % interval over groups. For a number: share of the rival's
+        squared error that is gone, and twice that.
+    error : float
+        For a number: the absolute error that 8 of 10 held-out answers stay below; 0 where settings are chosen.
+    default, other : tuple of Record
+        Records of answers that are the default, and of those that are not; the surer first.
+    """
+
+    rival: str
+    worth: tuple[float, float, float]
+    error: float = 0.0
+    default: tuple[Record, ...] = ()
+    other: tuple[Record, ...] = ()
+
+    @property
+    def found(self) -> bool:
+        """Whether the answers beat the rival by more than the interval."""
+        return self.worth[1] > (1.0 if not self.error else 0.0)
+
+    def record(self, sure: float, *, default: bool) -> Record | None:
+        """The record of held-out answers like this one; None where there were too few."""
+        records = self.default if default else self.other
+        for record in records:
+            if sure >= record.sure:
+                return record
+        return records[-1] if records else None
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, found: Any, where: str) -> Self:
+        """What `to_json` gave.
+
+        Raises
+        ------
+        HeadError
+            Something else.
+        """
+        try:
+            records = {name: tuple(Record(**one) for one in found[name]) for name in ("default", "other")}
+            evidence = cls(found["rival"], tuple(map(float, found["worth"])), float(found["error"]), **records)  # type: ignore[arg-type]
+            numbers = [*evidence.worth, evidence.error]
+            numbers += [float(value) for one in (*evidence.default, *evidence.other) for value in asdict(one).values()]
+        except (KeyError, TypeError, ValueError):
+            numbers = []
+        if len(numbers) < 4 or not np.isfinite(numbers).all():
+            raise HeadError(f"{where}: 'evidence' is damaged. Save the head again, or train it anew")
+        return evidence
+
+
+def gather_evidence(data: TaskData, goal: Goal, features: Features, seed: int) -> Evidence:
+    """Train and ask heads with groups held out (10 folds, or one group at a time where there are fewer)."""
+    if len(np.unique(data.group)) < 2:
+        return Evidence("no other kernel to compare with", (1.0, 0.0, float(np.finfo(float).max)))
+    folds = list(cut(data.group, data.labels, _FOLDS, seed))
+    shape = (len(data), data.width) if data.chooses else (len(data),)
+    said = np.zeros(shape)
+    for training, test in folds:
+        head = goal.fit(features, training, data.group, seed)
+        said[test] = goal.ask(head, features, test)
+    static = static_rows(data, folds)
+    return _choices(data, said, static) if data.chooses else _numbers(data, said, static["mean"])
+
+
+def _numbers(data: TaskData, said: Float, mean: Float) -> Evidence:
+    error = np.abs(said - data.value)
+    gain = (mean - data.value) ** 2 - error**2
+    scale = float(np.mean((mean - data.value) ** 2)) or 1.0
+    low, high = group_interval(gain, data.group)
+    worth = (1 - number_figures(data.value, said)["rmse"] ** 2 / scale, low / scale, high / scale)
+    return Evidence(STATIC_TITLES["mean"], worth, error=max(float(np.percentile(error, 80)), 1e-12))
+
+
+def _choices(data: TaskData, preference: Float, static: dict[str, NDArray[np.int64]]) -> Evidence:
+    rows = np.arange(len(data))
+    choice = preference.argmax(axis=1)
+    cost = data.known[rows, choice]
+    rules = {name: np.log(data.known[rows, static[name]]) for name in ("default", "best_single")}
+    rival = min(rules, key=lambda name: float(rules[name].mean()))
+    gain = rules[rival] - np.log(cost)
+    low, high = group_interval(gain, data.group, statistic=np.exp)
+    sure = preference.max(axis=1) / preference.sum(axis=1)
+    is_default = data.resolve(choice) == data.resolve(data.default)
+    kept = [tuple(_records(np.flatnonzero(inside), sure, cost, data)) for inside in (is_default, ~is_default)]
+    worth = (float(np.exp(gain.mean())), low, high)
+    return Evidence(STATIC_TITLES[rival], worth, default=kept[0], other=kept[1])
+
+
+def _records(rows: NDArray[np.int64], sure: Float, cost: Float, data: TaskData) -> list[Record]:
+    """Records of some answers: the surer half and the other, or all together where they are few. The surer first."""
+    order = rows[np.argsort(-sure[rows], kind="stable")]
+    if len(order) < _LEAST:
+        return []
+    parts = np.array_split(order, 2) if len(order) >= 2 * _LEAST else [order]
+    return [
+        Record(
+            sure=float(sure[part].min()),
+            answers=len(part),
+            right=float(np.mean(cost[part] == np.nanmin(data.known[part], axis=1))),
+            slower=float(np.mean(cost[part] > SLOWDOWN * data.baseline[part])),
+            speedup=geometric_mean(data.baseline[part] / cost[part]),
+        )
+        for part in parts
+    ]

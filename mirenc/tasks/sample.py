@@ -1,0 +1,63 @@
+"""`Sample`: one measured run of one piece of code."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from mirenc.ir.regions import Region
+from mirenc.tasks.space import Space
+
+__all__ = ["IRSource", "Sample"]
+
+IRSource = str | bytes | os.PathLike[str]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One measured run of one piece of code.
+
+    Attributes
+    ----------
+    name : str
+        What an error message calls it: kernel and data set.
+    ir : str, bytes or path
+        IR text, bitcode, or a file: whatever `mirenc.Encoder.embed` takes. Samples may share one.
+    group : str
+        Kernel source. Samples of one group are never on both sides of a grouped fold.
+    context : tuple
+        What is known beside the code (sizes, the machine), raw, in the order of `Task.context_names`.
+    costs : tuple or mapping
+        Seconds (or any unit, the same for one sample) under each setting of the space; NaN where there is none. Or
+        sparse: index of the setting -> cost. () for a task whose target is a number.
+    value : float
+        The number to predict, for a task whose target is one; NaN otherwise.
+    region : Region, optional
+        The function or loop that is decided about; the whole module if left out.
+    space : Space, optional
+        This sample's own settings; those of the task if left out.
+    effective : tuple of int, optional
+        For each setting, the setting that the compiler made of it: settings of one effective setting are one
+        measurement, whose cost stands at the effective one. Left out: each is itself.
+    suite : str
+        Benchmark suite; "" where there are none.
+    part : str
+        Name of a part of the table that is reported by itself, such as the GPU; "" for none.
+    hand : tuple of float
+        Published hand-made features of the code, raw, in the order of `Task.hand_names`; () for none.
+    """
+
+    name: str
+    ir: IRSource
+    group: str
+    context: tuple[Any, ...] = ()
+    costs: tuple[float, ...] | Mapping[int, float] = ()
+    value: float = float("nan")
+    region: Region | None = None
+    space: Space | None = None
+    effective: tuple[int, ...] | None = None
+    suite: str = ""
+    part: str = ""
+    hand: tuple[float, ...] = ()

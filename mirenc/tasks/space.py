@@ -1,0 +1,167 @@
+"""`Space`: the settings a task chooses among, and how a head sees them as numbers.
+
+A setting gives each knob a value: one knob (a device) or several (vectorization factor x interleave factor). A task has
+one space for all samples, or each sample brings its own (block shapes that differ by kernel).
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mirenc.errors import TaskError
+
+__all__ = ["MISSING", "SettingEncoder", "Space", "Value"]
+
+Value = str | int | float
+Float = NDArray[np.float64]
+MISSING = ("default", "below", "never")
+
+
+@dataclass(frozen=True)
+class Space:
+    """K settings of one or more knobs.
+
+    Attributes
+    ----------
+    knobs : tuple of str
+        What is decided, in the field's words.
+    settings : tuple of tuples
+        Value of each knob, in the order of ``knobs``; the order of every sample's costs.
+    default : int
+        The setting that runs when nobody decides.
+    missing : str
+        What a setting without a cost means for a sample. ``default``: it cannot run, and the default runs in its
+        place. ``below``: the largest measured setting below it runs, for one ordered knob (a coarsening factor is
+        clipped, as in the published evaluations). ``never``: it was not tried, so nobody is asked about it.
+    """
+
+    knobs: tuple[str, ...]
+    settings: tuple[tuple[Value, ...], ...]
+    default: int = 0
+    missing: Literal["default", "below", "never"] = "default"
+
+    def __post_init__(self) -> None:
+        said = f"space of {', '.join(self.knobs) or 'no knobs'}"
+        if not self.knobs or len(set(self.knobs)) != len(self.knobs):
+            raise TaskError(f"{said}: give one knob or more, each a name of its own")
+        if len(set(self.settings)) != len(self.settings) or len(self.settings) < 2:
+            raise TaskError(f"{said}: {len(set(self.settings))} different settings; two or more are needed")
+        for setting in self.settings:
+            if len(setting) != len(self.knobs) or not all(isinstance(value, (str, int, float)) for value in setting):
+                raise TaskError(f"{said}: setting {setting!r}; a setting is one number or word for each knob")
+        if self.default not in range(len(self.settings)):
+            raise TaskError(f"{said}: default is {self.default!r}; indices go from 0 to {len(self.settings) - 1}")
+        if self.missing not in MISSING:
+            raise TaskError(f"{said}: missing is {self.missing!r}; available: {', '.join(MISSING)}")
+        if self.missing == "below" and len(self.knobs) > 1:
+            raise TaskError(f"{said}: missing='below' is for one ordered knob. Use 'default' or 'never'")
+
+    @classmethod
+    def product(
+        cls,
+        knobs: Mapping[str, Sequence[Value]],
+        *,
+        default: Mapping[str, Value],
+        missing: Literal["default", "below", "never"] = "default",
+    ) -> Space:
+        """All combinations of the knobs' values, the last knob varying fastest.
+
+        Raises
+        ------
+        TaskError
+            The default is none of them.
+        """
+        settings = tuple(itertools.product(*knobs.values()))
+        wanted = tuple(default.get(knob, "") for knob in knobs)
+        if wanted not in settings or set(default) != set(knobs):
+            raise TaskError(
+                f"default {dict(default)} is no setting of {', '.join(knobs)}. Give each knob one of its values"
+            )
+        return cls(tuple(knobs), settings, settings.index(wanted), missing)
+
+    def __len__(self) -> int:
+        return len(self.settings)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """What each setting is called: the value of a single knob, else ``knob=value`` for each."""
+        if len(self.knobs) == 1:
+            return tuple(str(value) for (value,) in self.settings)
+        return tuple(
+            " ".join(f"{knob}={value}" for knob, value in zip(self.knobs, setting, strict=True))
+            for setting in self.settings
+        )
+
+    def runs(self, measured: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """The setting that runs when each is asked for; -1 where nobody may ask (``missing``). (n, K) -> (n, K)."""
+        count = len(self)
+        own = np.broadcast_to(np.arange(count), measured.shape)
+        if self.missing == "below":
+            last = np.maximum.accumulate(np.where(measured, own, -1), axis=1)
+            # Nothing at or below was measured: the least measured one runs.
+            instead = np.where(last >= 0, last, np.argmax(measured, axis=1)[:, None])
+        else:
+            instead = np.full(measured.shape, self.default if self.missing == "default" else -1)
+        return np.where(measured, own, instead).astype(np.int64)
+
+
+@dataclass(frozen=True)
+class SettingEncoder:
+    """Settings as numbers: a signed logarithm for knobs of numbers, a column a word for the others.
+
+    The columns do not depend on which settings a space holds, so that settings of several spaces compare.
+
+    Attributes
+    ----------
+    knobs : tuple of str
+    words : mapping of str to tuple of str
+        Words of each knob that has any; a knob that is not in it has numbers.
+    """
+
+    knobs: tuple[str, ...]
+    words: Mapping[str, tuple[str, ...]]
+
+    @classmethod
+    def of(cls, spaces: Sequence[Space]) -> SettingEncoder:
+        """The encoder of some spaces of the same knobs.
+
+        Raises
+        ------
+        TaskError
+            Spaces of other knobs, or a knob with words here and numbers there.
+        """
+        knobs = spaces[0].knobs
+        found: dict[str, dict[str, None]] = {}
+        numbers: set[str] = set()
+        for space in spaces:
+            if space.knobs != knobs:
+                raise TaskError(
+                    f"samples have knobs {', '.join(knobs)} and {', '.join(space.knobs)}; one list is needed"
+                )
+            for setting in space.settings:
+                for knob, value in zip(knobs, setting, strict=True):
+                    if isinstance(value, str):
+                        found.setdefault(knob, {})[value] = None
+                    else:
+                        numbers.add(knob)
+        if both := numbers & set(found):
+            raise TaskError(f"knob {sorted(both)[0]!r} has words and numbers as values; use one kind")
+        return cls(knobs, {knob: tuple(sorted(words)) for knob, words in found.items()})
+
+    def __call__(self, settings: Sequence[tuple[Value, ...]]) -> Float:
+        """Settings as rows. K settings -> (K, F) float64; a word that was not known has no column."""
+        columns: list[list[float]] = []
+        for place, knob in enumerate(self.knobs):
+            values: list[Any] = [setting[place] for setting in settings]
+            if knob in self.words:
+                columns += [[float(value == word) for value in values] for word in self.words[knob]]
+            else:
+                columns.append([float(np.sign(value) * np.log2(1 + abs(value))) for value in values])
+        return np.array(columns, dtype=np.float64).T

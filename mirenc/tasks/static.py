@@ -1,0 +1,51 @@
+"""What needs no features: the default, the best single setting, the most frequent label; for a number, the mean."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mirenc.heads.choosing import additive_effects
+from mirenc.tasks.data import TaskData
+
+__all__ = ["STATIC_TITLES", "static_rows"]
+
+Int = NDArray[np.int64]
+STATIC_TITLES = {
+    "default": "default",
+    "best_single": "best single setting",
+    "majority": "majority label",
+    "mean": "mean of the training samples",
+}
+
+
+def static_rows(data: TaskData, folds: Sequence[tuple[Int, Int]]) -> dict[str, NDArray[Any]]:
+    """What each static row says of each sample, learned from the training rows of its fold. Rows of (n,)."""
+    if not data.chooses:
+        mean = np.zeros(len(data))
+        for training, test in folds:
+            mean[test] = data.value[training].mean()
+        return {"mean": mean}
+    out = {name: data.default.copy() for name in ("default", "best_single", "majority")}
+    row = data.settings.row  # (n, K)
+    count = len(data.settings.features)
+    best = row[np.arange(len(data)), data.labels]
+    logs = np.log(data.known)
+    for training, test in folds:
+        sample, place = np.nonzero(row[training] >= 0)
+        seen = row[training][sample, place]
+        _, effect = additive_effects(logs[training][sample, place], sample, seen, len(training), count)
+        effect[np.bincount(seen, minlength=count) == 0] = np.inf  # a setting that training never tried
+        wins = np.bincount(best[training], minlength=count)
+        out["best_single"][test] = _of_each(row[test], effect)
+        out["majority"][test] = _of_each(row[test], -wins.astype(np.float64))
+    return out
+
+
+def _of_each(row: Int, rank: NDArray[np.float64]) -> Int:
+    """The setting of least rank among those of each sample. (m, K), (T,) -> (m,)."""
+    choice: Int = np.where(row >= 0, rank[np.maximum(row, 0)], np.inf).argmin(axis=1).astype(np.int64)
+    return choice
