@@ -32,7 +32,7 @@ def rust_name(symbol: str) -> str | None:
 
     Examples
     --------
-    >>> rust_name("_ZN4core3ptr19drop_in_place$LT$T$GT$17h9e3e349411d6c92eE")
+    >>> rust_name("_ZN4core3ptr22drop_in_place$LT$T$GT$17h9e3e349411d6c92eE")
     'core::ptr::drop_in_place<T>'
     >>> rust_name("_RNvNtCs1234_7mycrate3foo3bar")
     'mycrate::foo::bar'
