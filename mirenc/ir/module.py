@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 
 from mirenc.ir.grammar import Form
 from mirenc.ir.parser import LABEL_TYPE
+from mirenc.ir.rust_names import rust_name
+from mirenc.ir.symbols import unescaped
 
 __all__ = [
     "IRArgument",
@@ -305,9 +307,12 @@ class IRFunction:
 
     @property
     def display_name(self) -> str:
-        """Demangled name."""
-        symbol = "@" + self.header.name
-        return self.module.display.get(symbol, symbol)[1:]
+        """Name as people write it: C++ and Rust names demangled, without parameters."""
+        shown = self.module.display.get("@" + self.header.name)
+        if shown is not None:
+            return shown[1:]
+        name = unescaped(self.name)
+        return rust_name(name) or name
 
     @property
     def is_declaration(self) -> bool:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from mirenc.ir.loops import LoopForest
 from mirenc.ir.module import IRModule
+from mirenc.ir.symbols import unescaped
 
 __all__ = ["Place", "Places"]
 
@@ -28,7 +29,6 @@ _LOCATION = re.compile(r"!\d+ = (?:distinct )?!DILocation\(line: (\d+),(?: colum
 _LINE = re.compile(r"\bline: (\d+)")
 _FILE = re.compile(r"\bfile: !(\d+)")
 _STRING = re.compile(r'"([^"]*)"')
-_ESCAPE = re.compile(r"\\([0-9A-Fa-f]{2})")
 # Terminators before which LLVM moves no instruction: a block that ends in one is no preheader.
 _SPECIAL = frozenset({"catchswitch", "catchret", "cleanupret", "invoke", "resume", "callbr"})
 
@@ -171,18 +171,10 @@ class Places:
         if name is None:
             file = _FILE.search(_bare(self._nodes[scope]))
             found = None if file is None else _STRING.search(self._nodes[int(file[1])])
-            name = self._files[scope] = _unescaped(found[1]) if found else ""
+            name = self._files[scope] = unescaped(found[1]) if found else ""
         return name
 
 
 def _bare(line: str) -> str:
     """A metadata line without the contents of its strings, which may hold anything."""
     return _STRING.sub('""', line)
-
-
-def _unescaped(text: str) -> str:
-    r"""LLVM writes ``\C3`` for bytes that are no printable ASCII."""
-    if "\\" not in text:
-        return text
-    raw = _ESCAPE.sub(lambda match: chr(int(match[1], 16)), text)
-    return raw.encode("latin-1", "replace").decode("utf-8", "replace")

@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-__all__ = ["display_symbols", "strip_parameters"]
+__all__ = ["display_symbols", "strip_parameters", "unescaped"]
 
+_ESCAPE = re.compile(r"\\([0-9A-Fa-f]{2})")
 _MANGLED = re.compile(r"@(_{1,3}Z[\w$.]+)")
 _RUST_HASH = re.compile(r"::h[0-9a-f]{16}$")
 # clang and rustc number private constants as they come: the number is an accident of the rest of the file.
@@ -79,3 +80,11 @@ def display_symbols(text: str, demangle: Callable[[list[str]], list[str]] | None
             if plain != name:
                 shown["@" + name] = "@" + strip_parameters(_RUST_HASH.sub("", plain))
     return shown
+
+
+def unescaped(text: str) -> str:
+    r"""Contents of a string or quoted name as meant: LLVM writes ``\C3\A9`` for bytes that are not printable ASCII."""
+    if "\\" not in text:
+        return text
+    raw = _ESCAPE.sub(lambda match: chr(int(match[1], 16)), text)
+    return raw.encode("latin-1", "replace").decode("utf-8", "replace")
