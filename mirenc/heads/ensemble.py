@@ -165,12 +165,20 @@ class EnsembleHead(ChoosingMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         )
         head.fitted_ = fitted
         head.weights_, head.scores_ = meta["weights"], meta["scores"]
-        if set(head.weights_) != set(fitted):
-            raise HeadError(
-                f"an ensemble weighs {', '.join(head.weights_)} and holds {', '.join(fitted)}. Save the head again"
-            )
+        _check_weights(head.weights_, fitted)
         head.n_choices_, head.n_features_in_ = meta["choices"], meta["features"]
         return head
+
+
+def _check_weights(weights: dict[str, Any], fitted: dict[str, Any]) -> None:
+    """Refuse shares that are not those of the members."""
+    if set(weights) != set(fitted) or not fitted:
+        raise HeadError(f"an ensemble weighs {', '.join(weights)} and holds {', '.join(fitted)}. Save the head again")
+    shares = list(weights.values())
+    if not all(isinstance(share, float | int) and 0 < share <= 1 for share in shares) or abs(sum(shares) - 1) > 1e-6:
+        raise HeadError(
+            f"an ensemble's weights are {shares}; allowed: shares above 0 that sum to 1. Save the head again"
+        )
 
 
 def _held_out(member: Any, fitted: Any, features: Float, costs: Float, inner: NDArray[Any]) -> Float:
