@@ -33,7 +33,13 @@ class Result:
 
     @property
     def error_lines(self) -> list[str]:
-        return self.err.splitlines()
+        """Lines of stderr but for `details`."""
+        return [line for line in self.err.splitlines() if not line.startswith("    ")]
+
+    @property
+    def details(self) -> list[str]:
+        """What LLVM or a compiler showed of the place, without the indentation."""
+        return [line[4:] for line in self.err.splitlines() if line.startswith("    ")]
 
     def ok(self) -> Result:
         """Exit code 0 and a silent stderr."""

@@ -1,6 +1,7 @@
 """The command line: data to stdout or ``-o``, log and progress to stderr.
 
-Exit code 0: done; 1: ``mirenc: error: <found>. <what to do>``; 2: usage. One file a verb; each verb imports what
+Exit code 0: done; 1: ``mirenc: error: <found>. <what to do>``, and indented what
+LLVM or the compiler showed of the place; 2: usage. One file a verb; each verb imports what
 it needs when it runs, so that ``mirenc --help`` starts at once.
 """
 
@@ -30,6 +31,7 @@ from mirenc.cli import (
     search,
     tokenizer,
 )
+from mirenc.cli.diagnostics import shown
 from mirenc.errors import MirencError
 
 __all__ = ["app", "main"]
@@ -84,7 +86,7 @@ def main() -> None:
             sys.stdout.flush()
             raise
     except MirencError as error:
-        _fail(str(error))
+        _fail(str(error), shown(error))
     except MemoryError:
         _fail("out of memory. Give fewer or smaller inputs, or --level module")
     except BrokenPipeError:
@@ -120,6 +122,6 @@ def _drop_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _fail(message: str) -> NoReturn:
-    print(f"mirenc: error: {' '.join(message.split())}", file=sys.stderr)
+def _fail(message: str, detail: str = "") -> NoReturn:
+    print(f"mirenc: error: {' '.join(message.split())}\n{detail}", end="", file=sys.stderr)
     sys.exit(1)

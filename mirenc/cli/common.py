@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
+from mirenc.cli.diagnostics import IN_A_BATCH, shown
 from mirenc.errors import IRFileError, MirencError
 
 if TYPE_CHECKING:
@@ -130,7 +131,8 @@ class Failures:
         if self.total == 1:
             raise error
         self.count += 1
-        print(f"mirenc: warning: {' '.join(str(error).split())}", file=sys.stderr)
+        detail = shown(error, IN_A_BATCH)
+        print(f"mirenc: warning: {' '.join(str(error).split())}\n{detail}", end="", file=sys.stderr)
 
     def finish(self) -> None:
         """End a run in which files failed: one line and exit code 1."""

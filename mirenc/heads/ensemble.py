@@ -135,10 +135,7 @@ class _Ensemble(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn carri
         head = cls([(name, clone(member)) for name, member in fitted.items()], **meta["parameters"])
         head.fitted_ = fitted
         head.weights_, head.scores_ = meta["weights"], meta["scores"]
-        if set(head.weights_) != set(fitted):
-            raise HeadError(
-                f"an ensemble weighs {', '.join(head.weights_)} and holds {', '.join(fitted)}. Save the head again"
-            )
+        _check_weights(head.weights_, fitted)
         head.n_features_in_ = meta["features"]
         return head
 
@@ -300,3 +297,14 @@ def _fitted(
     """A clone of a member, trained on some rows."""
     own = None if settings is None else settings.take(rows)
     return clone(member).fit(features[rows], target[rows], *_given(member, own))
+
+
+def _check_weights(weights: dict[str, Any], fitted: dict[str, Any]) -> None:
+    """Refuse shares that are not those of the members."""
+    if set(weights) != set(fitted) or not fitted:
+        raise HeadError(f"an ensemble weighs {', '.join(weights)} and holds {', '.join(fitted)}. Save the head again")
+    shares = list(weights.values())
+    if not all(isinstance(share, float | int) and 0 < share <= 1 for share in shares) or abs(sum(shares) - 1) > 1e-6:
+        raise HeadError(
+            f"an ensemble's weights are {shares}; allowed: shares above 0 that sum to 1. Save the head again"
+        )

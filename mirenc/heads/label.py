@@ -65,7 +65,8 @@ class LabelHead(ChoosingMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         head = cls(clone(fitted))
         head.classifier_ = fitted
         head.n_choices_ = meta["choices"]
-        if not set(fitted.classes_.tolist()) <= set(range(head.n_choices_)):
+        classes = fitted.classes_
+        if classes.dtype.kind not in "iu" or classes.min() < 0 or classes.max() >= head.n_choices_:
             raise HeadError(
                 f"a label head of {head.n_choices_} choices has classes {fitted.classes_.tolist()}. Save the head again"
             )

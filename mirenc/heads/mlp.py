@@ -271,3 +271,5 @@ def _check_shapes(head: MLPHead) -> None:
             f"a head of {len(head.mean_)} features, hidden {head.hidden} and {classes} classes needs layers {wanted}; "
             f"found {found} with biases {biases}. Save the head again, or train it anew"
         )
+    if not (head.scale_ > 0).all():
+        raise HeadError("a head divides columns by 0 or less. Save the head again, or train it anew")

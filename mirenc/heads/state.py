@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from mirenc import __version__
 from mirenc.errors import HeadError
+from mirenc.heads.checks import DAMAGE, check_answer, check_numbers, check_sizes
 
 __all__ = [
     "ARRAY_FILE",
@@ -44,6 +45,7 @@ HEAD_FILE = "head.json"
 ARRAY_FILE = "head.safetensors"
 _SEPARATOR = "/"  # between a prefix and an array's name
 _EXTRA = "extra"  # prefix of arrays that are not the head's own
+_LONGEST_LABEL = 4096  # characters
 
 Arrays = Mapping[str, NDArray[Any]]
 
@@ -162,13 +164,16 @@ def _build(entry: Any, arrays: Arrays, where: str) -> Any:
         raise HeadError(f"{where}: describes no head: 'kind' or 'meta' is missing. Save the head again")
     head_class = _class_of(entry["kind"], where)
     try:
-        return head_class._from_state(entry["meta"], arrays)
-    except HeadError:
-        raise
-    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        head = head_class._from_state(entry["meta"], arrays)
+    except HeadError as error:
+        raise HeadError(f"{where}: {error}") from None
+    except DAMAGE as error:
         raise HeadError(
             f"{where}: damaged: {type(error).__name__}: {error}. Save the head again, or train it anew"
         ) from error
+    check_sizes(head, where)
+    check_answer(head, where)
+    return head
 
 
 # -- labels --------------------------------------------------------------------------------------------
@@ -194,8 +199,13 @@ def meta_of_labels(labels: NDArray[Any]) -> dict[str, Any]:
 
 
 def labels_of_meta(meta: dict[str, Any]) -> NDArray[Any]:
-    """(K,) labels that `meta_of_labels` described."""
-    return np.array(meta["values"], dtype=np.dtype(meta["dtype"]))
+    """(K,) labels that `meta_of_labels` described; `HeadError` for others."""
+    values, dtype = meta["values"], np.dtype(meta["dtype"])
+    # numpy gives each string the room that the type says, whatever its length.
+    too_long = dtype.kind == "U" and dtype.itemsize > np.dtype(f"U{_LONGEST_LABEL}").itemsize
+    if dtype.kind not in "biufUO" or too_long or not all(isinstance(each, (bool, int, float, str)) for each in values):
+        raise HeadError(f"labels of type {meta['dtype']!r} are none that mirenc writes. Train the head anew")
+    return np.array(values, dtype=dtype)
 
 
 # -- folders -------------------------------------------------------------------------------------------
@@ -348,7 +358,7 @@ def load_head_and_arrays(folder: str | os.PathLike[str]) -> tuple[Any, dict[str,
         raise HeadError(f"{home}: cannot be read: {error.strerror}. Check its permissions") from None
     try:
         description = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise HeadError(f"{home}: {HEAD_FILE} is damaged ({error}). Save the head again") from None
     _check_format(home, description)
     # Two files are renamed one after the other, and may be copied apart: only the checksum says they are a pair.
@@ -359,7 +369,7 @@ def load_head_and_arrays(folder: str | os.PathLike[str]) -> tuple[Any, dict[str,
         )
     try:
         arrays = load(data)
-    except SafetensorError as error:
+    except (SafetensorError, AttributeError, KeyError, TypeError, ValueError) as error:  # a type that numpy lacks
         raise HeadError(f"{home}: {ARRAY_FILE} is damaged ({error}). Save the head again") from None
     extra = description.get("extra")
     if not isinstance(extra, dict):
@@ -368,6 +378,7 @@ def load_head_and_arrays(folder: str | os.PathLike[str]) -> tuple[Any, dict[str,
         arrays |= {name: arrays[like] for name, like in description.get("same", {}).items()}
     except (AttributeError, KeyError, TypeError):
         raise HeadError(f"{home}: {HEAD_FILE} is damaged: 'same' names no array. Save the head again") from None
+    check_numbers(arrays, f"{home}/{ARRAY_FILE}")
     start = f"{_EXTRA}{_SEPARATOR}"
     given = {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}
     own = {name: array for name, array in arrays.items() if not name.startswith(start)}

@@ -66,6 +66,7 @@ class LLVMWorker:
     def _start(self) -> subprocess.Popen[bytes]:
         if self._process is not None and self._process.poll() is None:
             return self._process
+        self.close()  # one that died between two requests leaves its streams
         spec = importlib.util.find_spec("llvmlite")
         if spec is None or spec.origin is None:
             raise IRResourceError("llvmlite is not installed. Type: pip install llvmlite")

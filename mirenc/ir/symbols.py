@@ -1,5 +1,6 @@
 """How symbols are shown in statements: C++ and old Rust names demangled, numbered private strings without number.
 
+Arrays in local memory are shown without name, as local values are.
 ``@_ZNSt6vectorIiSaIiEE9push_backERKi`` becomes ``@std::vector<int, std::allocator<int>>::push_back``: parameter
 lists are left out, since the call statement gives the argument types anyway and 64 tokens are few.
 """
@@ -18,6 +19,15 @@ _RUST_HASH = re.compile(r"::h[0-9a-f]{16}$")
 _CLONE = re.compile(r" (?:\(\.[\w.]+\)|\[clone [^\]]*\])$")
 _OPERATOR = re.compile(r"(?<![A-Za-z0-9_])operator(?![A-Za-z0-9_])(?:\(\)|\[\]|[-<>=!+*/%&|^~,]+)?")
 _NUMBERED = re.compile(r"@((?:\.str|str|switch\.table|\.L?__const|anon|alloc)\.[0-9][.0-9a-f]*)(?![\w$.-])")
+
+# An array in local memory (OpenCL's __local, CUDA's __shared__): internal, and without a value to begin with. It is in
+# address space 3 where the target has one; elsewhere only its name, FUNCTION.VARIABLE, tells.
+_LOCAL_ARRAY = re.compile(
+    r'^(@(?:[-\w$.]+|"[^"\n]*")) = internal (?:(?:local_)?unnamed_addr )?(addrspace\(3\) )?global [^\n]*? '
+    r"(?:undef|poison)(?=,|$)",
+    re.MULTILINE,
+)
+_DEFINED = re.compile(r"^define [^\n]*?(@[-\w$.]+)\(", re.MULTILINE)
 
 
 def strip_parameters(name: str) -> str:
@@ -79,7 +89,18 @@ def display_symbols(text: str, demangle: Callable[[list[str]], list[str]] | None
         for name, plain in zip(mangled, demangle(mangled), strict=True):
             if plain != name:
                 shown["@" + name] = "@" + strip_parameters(_RUST_HASH.sub("", plain))
-    return shown
+    return shown | dict.fromkeys(_local_arrays(text), "%")
+
+
+def _local_arrays(text: str) -> list[str]:
+    """Arrays in local memory. LLVM has them among the globals, but their names are local ones: shown as `%`."""
+    found = _LOCAL_ARRAY.findall(text)
+    functions = set(_DEFINED.findall(text)) if found else set()
+
+    def of_a_function(name: str) -> bool:
+        return any(name[:index] in functions for index, char in enumerate(name) if char == ".")
+
+    return [name for name, in_space_3 in found if in_space_3 or of_a_function(name)]
 
 
 def unescaped(text: str) -> str:

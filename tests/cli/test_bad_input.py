@@ -13,6 +13,7 @@ import os
 import random
 import shutil
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -285,17 +286,60 @@ def test_the_memory_limit_in_python(ir: Path) -> None:
 
 
 @POSIX
-def test_a_killed_llvm_costs_one_file(embed: Run, ir: Path) -> None:
-    worker = default_worker()
-    worker.start()
-    process = worker._process
-    assert process is not None
-    os.kill(process.pid, signal.SIGSTOP)  # so that it dies with the request in its hands
-    killer = threading.Timer(0.3, os.kill, (process.pid, signal.SIGKILL))
-    killer.start()
-    embed(ir).failed("LLVM's process was killed, most likely by the system for want of memory")
-    killer.join()
+def test_a_killed_llvm_costs_one_file(embed: Run, ir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    honest = LLVMWorker._exchange
+
+    def killed(self: LLVMWorker, process: subprocess.Popen[bytes], frame: bytes, limit: float) -> tuple[bytes, str]:
+        os.kill(process.pid, signal.SIGSTOP)  # so that it dies with the request in its hands
+        threading.Timer(0.1, os.kill, (process.pid, signal.SIGKILL)).start()
+        return honest(self, process, frame, limit)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(LLVMWorker, "_exchange", killed)
+        embed(ir).failed("LLVM's process was killed, most likely by the system for want of memory")
     embed(ir).ok()
+
+
+# -- what LLVM showed ----------------------------------------------------------------------------------
+def test_the_caret_stands_below_the_place(embed: Run, tmp_path: Path) -> None:
+    path = tmp_path / "x.ll"
+    path.write_text("define i32 @f() {\n\t%a = add i32 1, %nothing ; \x1b[31m\n  ret i32 %a\n}\n", encoding="utf-8")
+    result = embed(path)
+    result.failed("line 2, column 18: use of undefined value '%nothing'")
+    code, caret = result.details
+    assert code.strip() == "%a = add i32 1, %nothing ; ?[31m"
+    assert caret.strip() == "^"
+    assert code[caret.index("^") :].startswith("%nothing")
+    # A long line is cut around the place.
+    path.write_text(f"define void @f() {{ %a = add <2 x i64> {'zeroinitializer, ' + 900 * ' '}%nothing ret void }}\n")
+    code, caret = embed(path).details
+    assert max(map(len, (code, caret))) <= 160
+    assert code[caret.index("^") :].startswith("%nothing")
+
+
+def test_the_verifier_s_words_are_shown(embed: Run) -> None:
+    result = embed(BROKEN / "refused_by_verifier.ll")
+    result.failed("LLVM's verifier rejects it: Instruction does not dominate all uses!")
+    assert any("%" in line for line in result.details)
+
+
+def test_in_a_batch_each_place_has_two_lines(embed: Run, ir: Path, tmp_path: Path) -> None:
+    result = embed(BROKEN / "refused_unknown_name.ll", BROKEN / "empty.ll", ir)
+    first, second, third, last = result.err.splitlines()[:2] + result.err.splitlines()[2:4]
+    assert first.startswith("mirenc: warning: ")
+    assert second[third.index("^") :].startswith("%undefined_name")
+    assert last.startswith("mirenc: warning: ")
+    assert len(result.details) == 2
+
+
+@POSIX
+def test_of_a_compiler_s_many_lines_the_first_error_s_are_shown(embed: Run, source: Path, tmp_path: Path) -> None:
+    lines = "\n".join(["x.c:1:1: warning: w", "w", "^", "x.c:2:3: error: told so", "  code", "  ^", *["more"] * 30])
+    talks = script(tmp_path / "talks", f"#!/bin/sh\ncat >&2 <<'END'\n{lines}\nEND\nexit 1\n")
+    result = embed("--compiler", talks, source)
+    result.failed("x.c:2:3: error: told so")
+    assert result.details == ["  code", "  ^", *["more"] * 10, "... 20 more lines"]
+    assert embed("--compiler", talks, source, source).details == 2 * ["  code", "  ^"]
 
 
 # -- permissions ---------------------------------------------------------------------------------------

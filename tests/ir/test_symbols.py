@@ -173,3 +173,41 @@ define i32 @_Z1fi(i32 %a) {
     statements = statements_of(module)
     assert statements[0] != statements[1]
     assert statements[2] != statements[3]
+
+
+LOCAL_ARRAYS = """
+@scan.tile = internal unnamed_addr addrspace(3) global [64 x float] undef, align 4
+@_ZZ4scanvE5other = internal addrspace(3) global [4 x i32] undef, align 4
+@helper.tile = internal unnamed_addr global [64 x float] undef, align 16
+@helper.count = internal global i32 0, align 4
+@table.tile = internal global [64 x float] undef
+@outside = external addrspace(3) global [0 x float]
+@constant.tile = internal addrspace(3) constant [2 x i32] [i32 1, i32 2]
+define float @scan(i64 %i) {
+  %p = getelementptr [64 x float], ptr addrspace(3) @scan.tile, i64 0, i64 %i
+  %v = load float, ptr addrspace(3) %p
+  ret float %v
+}
+define ptr @helper(ptr addrspace(3) %s) {
+  store ptr @helper.tile, ptr @helper.count
+  ret ptr @table.tile
+}
+"""
+
+
+def test_arrays_in_local_memory_have_local_names() -> None:
+    shown = display_symbols(LOCAL_ARRAYS, None)
+    # Neither a static variable, nor what belongs to no function, nor an array of the caller's, nor constants.
+    assert shown == dict.fromkeys(("@scan.tile", "@_ZZ4scanvE5other", "@helper.tile"), "%")
+
+
+def test_renaming_an_array_in_local_memory_changes_no_statement() -> None:
+    module = parse_ir(LOCAL_ARRAYS)
+    texts = statements_of(module).texts
+    assert "% = addrspace(3) global [64 x float] undef" in texts
+    assert "% = getelementptr [64 x float], ptr addrspace(3) %, i64 0, i64 %" in texts
+    assert "store ptr %, ptr @helper.count" in texts
+    renamed = parse_ir(LOCAL_ARRAYS.replace("@scan.tile", "@scan.buffer").replace("@helper.tile", "@helper.b.c"))
+    assert statements_of(renamed).texts == texts
+    # Level none is the paper's: it keeps names.
+    assert "@scan.tile" in " ".join(statements_of(module, "none").texts)

@@ -1,0 +1,203 @@
+"""Whatever stands in a head's files, it is refused in words or answers with finite numbers; never a traceback."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from safetensors.numpy import load, save
+
+from mirenc.errors import HeadError
+from mirenc.heads import CostHead, EnsembleHead, LabelHead, MLPHead, TreesHead
+from mirenc.heads.state import ARRAY_FILE, HEAD_FILE, load_head, save_head
+
+Arrays = dict[str, np.ndarray]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An ensemble of one of each kind, all with the same weight."""
+    random = np.random.default_rng(0)
+    rows, costs = random.normal(size=(20, 6)), random.uniform(1, 2, size=(20, 3))
+    members = [
+        ("cost", CostHead(2, length_scale=1.0)),
+        ("trees", TreesHead(2, components=2, trees=3)),
+        ("label", LabelHead(MLPHead(hidden=(4,), epochs=2, random_state=0))),
+    ]
+    rows[:, 5] = 1.0  # says nothing: its spread is infinite
+    head = EnsembleHead(members, picks=1).fit(rows, costs)
+    head.fitted_ = {name: member.fit(rows, costs) for name, member in members}
+    head.weights_ = dict.fromkeys(head.fitted_, 1 / 3)
+    return save_head(head, tmp_path_factory.mktemp("head"))
+
+
+def damaged(whole: Path, folder: Path, edit: Callable[[Any, Arrays], object]) -> Path:
+    """A copy whose JSON and arrays were edited, with the checksum they then have."""
+    description, arrays = json.loads((whole / HEAD_FILE).read_text()), load((whole / ARRAY_FILE).read_bytes())
+    arrays |= {name: arrays[like] for name, like in description.pop("same").items()}
+    edit(description, arrays)
+    data = save({name: np.ascontiguousarray(array) for name, array in arrays.items()})
+    description |= {"sha256": hashlib.sha256(data).hexdigest(), "same": {}}
+    (folder / ARRAY_FILE).write_bytes(data)
+    (folder / HEAD_FILE).write_text(json.dumps(description))
+    return folder
+
+
+def names_of_arrays(whole: Path) -> list[str]:
+    description = json.loads((whole / HEAD_FILE).read_text())
+    return sorted([*load((whole / ARRAY_FILE).read_bytes()), *description["same"]])
+
+
+def test_the_whole_head_loads(whole: Path, tmp_path: Path) -> None:
+    head, _ = load_head(damaged(whole, tmp_path, lambda description, arrays: None))
+    np.testing.assert_allclose(head.predict_proba(np.ones((2, 6))).sum(axis=1), 1.0)
+    assert np.isinf(head.fitted_["cost"].spread_).any()
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_numbers_that_are_none_are_refused_and_named(whole: Path, tmp_path: Path, value: float) -> None:
+    for name in names_of_arrays(whole):
+
+        def edit(description: Any, arrays: Arrays, name: str = name) -> None:
+            arrays[name] = arrays[name].copy()
+            arrays[name].flat[0] = value
+
+        if load((whole / ARRAY_FILE).read_bytes()).get(name, np.ones(1)).dtype.kind != "f" or (
+            name == "cost/spread_" and value == np.inf
+        ):
+            continue
+        with pytest.raises(HeadError, match=rf"head\.safetensors: array '{name}' has") as caught:
+            load_head(damaged(whole, tmp_path, edit))
+        assert str(tmp_path) in str(caught.value)
+
+
+SHAPES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "shorter": lambda array: array[:-1],
+    "empty": lambda array: array[:0],
+    "narrower": lambda array: array[..., :-1],
+    "longer": lambda array: np.concatenate([array, array[:1]]),
+    "flat": lambda array: array.ravel(),
+    "column": lambda array: array[..., None],
+    "row": lambda array: array[None],
+    "turned": lambda array: array.T,
+    "number": lambda array: np.array(1.0),
+    "zeros": np.zeros_like,
+    "large": lambda array: array * 1e30 if array.dtype.kind == "f" else array + 2**30,
+    "minus": lambda array: -array,
+    "half": lambda array: array + 0.5,
+    "bytes": lambda array: array.astype(np.uint8),
+    "wide": lambda array: array.astype(np.float64),
+}
+
+
+@pytest.mark.parametrize("what", SHAPES)
+def test_arrays_that_do_not_fit_are_refused_or_harmless(whole: Path, tmp_path: Path, what: str) -> None:
+    refused = 0
+    for name in names_of_arrays(whole):
+
+        def edit(description: Any, arrays: Arrays, name: str = name) -> None:
+            with np.errstate(all="ignore"):
+                arrays[name] = SHAPES[what](arrays[name])
+
+        try:
+            head, _ = load_head(damaged(whole, tmp_path, edit))
+        except HeadError as error:
+            refused += 1
+            assert str(tmp_path) in str(error)  # noqa: PT017 - it need not be raised
+        else:
+            with np.errstate(all="ignore"):
+                assert np.isfinite(head.predict_proba(np.ones((2, 6)))).all(), name
+    assert refused or what == "wide"
+
+
+def test_an_array_that_is_missing_is_named(whole: Path, tmp_path: Path) -> None:
+    for name in names_of_arrays(whole):
+        with pytest.raises(HeadError, match=name.rpartition("/")[2]):
+            load_head(damaged(whole, tmp_path, lambda description, arrays, name=name: arrays.pop(name)))
+
+
+def put(path: str, value: Any) -> Callable[[Any, Arrays], None]:
+    """Set what a path of keys leads to in head.json."""
+
+    def edit(description: Any, arrays: Arrays) -> None:
+        *way, last = path.split(".")
+        for key in way:
+            description = description[key]
+        assert last in description
+        description[last] = value
+
+    return edit
+
+
+WEIGHTS = "meta.weights"
+LABEL = "meta.members.label.meta"
+MLP = f"{LABEL}.classifier.meta"
+TREES = "meta.members.trees.meta"
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        *(
+            (f"{WEIGHTS}.cost", weight, "an ensemble's weights are .*shares above 0 that sum to 1")
+            for weight in (float("nan"), float("inf"), 0.0, -1 / 3, 0.5, "1", None)
+        ),
+        (WEIGHTS, {}, "an ensemble weighs  and holds"),
+        (WEIGHTS, dict.fromkeys(("cost", "trees", "label"), 0.0), "an ensemble's weights are"),
+        ("meta.members", {}, "an ensemble weighs cost, trees, label and holds"),
+        *(
+            ("meta.features", count, "a head of .* features|cannot answer for")
+            for count in (10**12, -1, 1.5, "6", 5, 7)
+        ),
+        *(
+            (f"{LABEL}.choices", count, "a head of .* choices|choices|answers|cannot answer|damaged")
+            for count in (10**12, 0, 2.5, "3", 2, 4)
+        ),
+        (f"{MLP}.layers", 10**12, "damaged"),
+        (f"{MLP}.layers", 0, "needs layers"),
+        (f"{MLP}.parameters.hidden", [10**12], "needs layers"),
+        (f"{MLP}.classes.dtype", "<U400000000", "labels of type '<U400000000'"),
+        (f"{MLP}.classes.values", [0, None, 2], "labels of type"),
+        (f"{MLP}.classes.values", [0, 1, 10**12], "choices"),
+        (f"{TREES}.parameters.aux_columns", 10**12, "do not belong together"),
+        (f"{TREES}.features", 10**12, "do not belong together"),
+        ("meta.members.cost.meta.parameters.aux_columns", 10**12, "aux_columns is 10"),
+        ("meta.members.cost.meta.parameters.length_scale", 0, "length_scale is 0"),
+    ],
+)
+def test_a_head_json_beyond_sense(whole: Path, tmp_path: Path, path: str, value: Any, message: str) -> None:
+    with pytest.raises(HeadError, match=message) as caught:
+        load_head(damaged(whole, tmp_path, put(path, value)))
+    assert str(tmp_path) in str(caught.value)
+
+
+def test_counts_that_agree_with_each_other_and_with_nothing_else(whole: Path, tmp_path: Path) -> None:
+    def edit(description: Any, arrays: Arrays) -> None:
+        meta = description["meta"]["members"]["trees"]["meta"]
+        meta["parameters"]["aux_columns"], meta["features"] = 10**12, 10**12 + len(arrays["trees/center_"])
+
+    with pytest.raises(HeadError, match="a head of 1000000000004 features; allowed: whole numbers up to"):
+        load_head(damaged(whole, tmp_path, edit))
+
+
+def test_json_nested_without_end(whole: Path, tmp_path: Path) -> None:
+    damaged(whole, tmp_path, lambda description, arrays: None)
+    (tmp_path / HEAD_FILE).write_text("[" * 1_000_000)
+    with pytest.raises(HeadError, match=r"head\.json is damaged"):
+        load_head(tmp_path)
+
+
+def test_arrays_of_types_without_numbers(whole: Path, tmp_path: Path) -> None:
+    header = json.dumps({"a": {"dtype": "F8_E4M3", "shape": [1], "data_offsets": [0, 1]}}).encode()
+    data = len(header).to_bytes(8, "little") + header + b"\0"
+    damaged(whole, tmp_path, lambda description, arrays: description.update(kind="ensemble"))
+    description = json.loads((tmp_path / HEAD_FILE).read_text())
+    (tmp_path / ARRAY_FILE).write_bytes(data)
+    (tmp_path / HEAD_FILE).write_text(json.dumps(description | {"sha256": hashlib.sha256(data).hexdigest()}))
+    with pytest.raises(HeadError, match=r"head\.safetensors is damaged"):
+        load_head(tmp_path)
