@@ -14,6 +14,7 @@ python -m pip install --quiet --constraint constraints.txt --no-deps programl
 # A row of the downstream tables; it asks for nothing, and is no dependency.
 python -m pip install --quiet --no-deps IR2Vec==2.1.1
 
-# Two test processes, one thread each: more threads than cores makes torch slower, not faster.
+# Two test processes, one thread each: more threads than cores makes torch slower, not faster. Tests of one file stay
+# together until a process has nothing left to do, because they share what is slow to make.
 export OMP_NUM_THREADS="${OMP_NUM_THREADS:-1}"
-python -m pytest -n 2 "$@"
+python -m pytest -n 2 --dist worksteal "$@"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -25,16 +26,32 @@ class Killed(BaseException):
     """Stands for kill -9: nothing of mirenc catches it."""
 
 
+@dataclass(frozen=True)
+class Whole:
+    """A run: its trainer, the weights it ended with (packaging rounds the trainer's), and the packaged model."""
+
+    trainer: Trainer
+    weights: dict[str, torch.Tensor]
+    model: Path
+
+
 def run(config: PretrainConfig, corpus: Corpus, folder: Path) -> dict[str, torch.Tensor]:
     return Trainer(config, corpus, folder).run().state_dict()
 
 
+@pytest.fixture(scope="module")
+def whole(short_run: PretrainConfig, corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Whole:
+    """A run that nothing stops, and the model that is made of it."""
+    folder = tmp_path_factory.mktemp("whole")
+    trainer = Trainer(short_run, corpus, folder)
+    weights = {name: value.clone() for name, value in trainer.run().state_dict().items()}
+    return Whole(trainer, weights, package(trainer, folder / "model", name="model"))
+
+
 @pytest.mark.parametrize("stop", [("mlm", 5), ("gae", 2), ("igm", 4)])
 def test_resume_gives_the_same_bits(
-    short_run: PretrainConfig, corpus: Corpus, tmp_path: Path, stop: tuple[str, int]
+    short_run: PretrainConfig, corpus: Corpus, tmp_path: Path, whole: Whole, stop: tuple[str, int]
 ) -> None:
-    whole = run(short_run, corpus, tmp_path / "whole")
-
     def kill(step: StepReport) -> None:
         if (step.stage, step.step) == stop:
             raise Killed
@@ -42,15 +59,14 @@ def test_resume_gives_the_same_bits(
     with pytest.raises(Killed):
         Trainer(short_run, corpus, tmp_path / "killed", report=kill).run()
     resumed = Trainer(short_run, corpus, tmp_path / "killed").run(resume=True).state_dict()
-    assert whole.keys() == resumed.keys()
-    for name, value in whole.items():
+    assert whole.weights.keys() == resumed.keys()
+    for name, value in whole.weights.items():
         assert torch.equal(value, resumed[name]), name
 
 
-def test_another_seed_is_another_model(short_run: PretrainConfig, corpus: Corpus, tmp_path: Path) -> None:
-    one = run(short_run, corpus, tmp_path / "one")
-    other = run(short_run.model_copy(update={"seed": 1}), corpus, tmp_path / "other")
-    assert not torch.equal(one["text.token.weight"], other["text.token.weight"])
+def test_another_seed_is_another_model(short_run: PretrainConfig, corpus: Corpus, tmp_path: Path, whole: Whole) -> None:
+    other = run(short_run.model_copy(update={"seed": 1}), corpus, tmp_path)
+    assert not torch.equal(whole.weights["text.token.weight"], other["text.token.weight"])
 
 
 @pytest.mark.parametrize(("only", "steps"), [("mlm", 20), ("gae", 12), ("igm", 12)])
@@ -72,10 +88,9 @@ def test_training_lowers_the_loss(
     assert sum(losses[-5:]) < 0.9 * sum(losses[:5])
 
 
-def test_started_folder_is_not_overwritten(short_run: PretrainConfig, corpus: Corpus, tmp_path: Path) -> None:
-    run(short_run, corpus, tmp_path)
+def test_started_folder_is_not_overwritten(short_run: PretrainConfig, corpus: Corpus, whole: Whole) -> None:
     with pytest.raises(ConfigError, match="--resume"):
-        run(short_run, corpus, tmp_path)
+        run(short_run, corpus, whole.trainer.folder)
 
 
 def test_nothing_to_resume(short_run: PretrainConfig, corpus: Corpus, tmp_path: Path) -> None:
@@ -83,10 +98,9 @@ def test_nothing_to_resume(short_run: PretrainConfig, corpus: Corpus, tmp_path: 
         Trainer(short_run, corpus, tmp_path).run(resume=True)
 
 
-def test_resume_refuses_another_configuration(short_run: PretrainConfig, corpus: Corpus, tmp_path: Path) -> None:
-    run(short_run, corpus, tmp_path)
+def test_resume_refuses_another_configuration(short_run: PretrainConfig, corpus: Corpus, whole: Whole) -> None:
     with pytest.raises(ConfigError, match="another configuration"):
-        Trainer(short_run.model_copy(update={"seed": 5}), corpus, tmp_path).run(resume=True)
+        Trainer(short_run.model_copy(update={"seed": 5}), corpus, whole.trainer.folder).run(resume=True)
 
 
 def test_a_loss_that_is_no_number_keeps_the_checkpoint(
@@ -107,13 +121,11 @@ def test_a_loss_that_is_no_number_keeps_the_checkpoint(
     assert torch.isfinite(kept["model"]["text.norm_out.weight"]).all()
 
 
-def test_package_makes_a_model_that_embeds(short_run: PretrainConfig, corpus: Corpus, tmp_path: Path) -> None:
+def test_package_makes_a_model_that_embeds(whole: Whole) -> None:
     from mirenc.golden import GOLDEN_IR, check_golden
     from mirenc.weights import verify_files
 
-    trainer = Trainer(short_run, corpus, tmp_path)
-    trainer.run()
-    folder = package(trainer, tmp_path / "model", name="model")
+    folder = whole.model
     assert set(verify_files(folder)) == {
         *("config.json", "tokenizer.json", "model.safetensors"),
         *("MODEL_CARD.md", "golden.json", "baselines.safetensors"),
@@ -125,7 +137,7 @@ def test_package_makes_a_model_that_embeds(short_run: PretrainConfig, corpus: Co
     for text in GOLDEN_IR.values():
         np.testing.assert_allclose(encoder.embed(text), other.embed(text), rtol=1e-2, atol=1e-2)
     assert encoder.embed(GOLDEN_IR["sum"]).shape == (encoder.dimension,)
-    figures = json.loads((tmp_path / "model.figures.json").read_text())
+    figures = json.loads((folder.parent / "model.figures.json").read_text())
     accuracy = figures["mlm"]["distinct"]["accuracy"]
     assert 0 <= accuracy <= 1
     assert set(figures["gae"]) == {"control", "data", "call"}
@@ -133,13 +145,11 @@ def test_package_makes_a_model_that_embeds(short_run: PretrainConfig, corpus: Co
 
 
 def test_a_packaged_model_s_map_tells_programs_apart_rather_than_levels(
-    short_run: PretrainConfig, corpus: Corpus, ir_folder: Path, tmp_path: Path
+    corpus: Corpus, ir_folder: Path, whole: Whole
 ) -> None:
     """Over the very modules that the maps were fitted on."""
-    trainer = Trainer(short_run, corpus, tmp_path)
-    trainer.run()
-    encoder = load(package(trainer, tmp_path / "model", name="model"), cache=False)
-    modules = trainer.train_modules.tolist()
+    encoder = load(whole.model, cache=False)
+    modules = whole.trainer.train_modules.tolist()
     files = [ir_folder / corpus.names[module] for module in modules]
     programs = [corpus.programs[module] for module in modules]
     same = np.array([[one == other for other in programs] for one in programs])
@@ -182,7 +192,8 @@ def test_a_single_objective_moves_its_own_part(
 
 
 def test_a_joint_run_moves_everything(short_run: PretrainConfig, corpus: Corpus, tmp_path: Path) -> None:
-    joint = short_run.model_copy(update={"schedule": "joint", "mlm": short_run.mlm.model_copy(update={"steps": 30})})
+    mlm = short_run.mlm.model_copy(update={"steps": 12})
+    joint = short_run.model_copy(update={"schedule": "joint", "matching_statements": 16, "mlm": mlm})
     losses: list[float] = []
     trainer = Trainer(joint, corpus, tmp_path, report=lambda step: losses.append(step.loss))
     before = {name: value.clone() for name, value in trainer.model.state_dict().items()}
@@ -201,14 +212,14 @@ def test_hard_negatives_are_of_nearly_equal_size(short_run: PretrainConfig, corp
     assert spread(1.0) < 0.6 * spread(0.0)
 
 
-def test_tensorboard_has_the_curves(short_run: PretrainConfig, corpus: Corpus, tmp_path: Path) -> None:
+def test_tensorboard_has_the_curves(whole: Whole) -> None:
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-    run(short_run, corpus, tmp_path)
-    events = EventAccumulator(str(tmp_path))
+    folder = whole.trainer.folder
+    events = EventAccumulator(str(folder))
     events.Reload()
     assert {"mlm/loss", "gae/loss", "igm/loss", "mlm/learning_rate"} <= set(events.Tags()["scalars"])
-    first = json.loads((tmp_path / "metrics.jsonl").read_text().splitlines()[0])
+    first = json.loads((folder / "metrics.jsonl").read_text().splitlines()[0])
     assert events.Scalars("mlm/loss")[0].value == pytest.approx(first["loss"], abs=1e-4)
 
 
@@ -237,15 +248,13 @@ def test_a_gpu_that_is_not_there(short_run: PretrainConfig, corpus: Corpus, tmp_
 
 
 def test_resume_refuses_another_corpus(
-    short_run: PretrainConfig, corpus: Corpus, tmp_path: Path, ir_folder: Path
+    short_run: PretrainConfig, corpus: Corpus, tmp_path: Path, ir_folder: Path, whole: Whole
 ) -> None:
     """Same vocabulary, other modules."""
     files = sorted(path for path in ir_folder.rglob("*.ll") if "gamma" not in path.parts)
     other, _ = build_corpus(files, ir_folder, tmp_path / "other", tokenizer=corpus.tokenizer)
-    config = short_run.model_copy(update={"gae": short_run.gae.model_copy(update={"steps": 0})})
-    run(config, corpus, tmp_path / "run")
     with pytest.raises(ConfigError, match="another configuration or corpus"):
-        Trainer(config, other, tmp_path / "run").run(resume=True)
+        Trainer(short_run, other, whole.trainer.folder).run(resume=True)
 
 
 def test_a_damaged_checkpoint_is_named(short_run: PretrainConfig, corpus: Corpus, tmp_path: Path) -> None:
@@ -273,23 +282,10 @@ def test_two_runs_do_not_share_a_folder(short_run: PretrainConfig, corpus: Corpu
     assert not list(tmp_path.iterdir())
 
 
-@pytest.fixture(scope="module")
-def packaged(corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A model trained for a few steps on the corpus."""
-    stage = {"steps": 3, "batch": 4, "learning_rate": 1e-3, "warmup": 1}
-    config = PretrainConfig.from_dict({"held_out_share": 0.3, "mlm": stage, "gae": stage, "igm": stage})
-    folder = tmp_path_factory.mktemp("packaged")
-    trainer = Trainer(config, corpus, folder / "run")
-    trainer.run()
-    return package(trainer, folder / "first", name="first")
-
-
-def test_goes_on_from_a_packaged_model(
-    short_run: PretrainConfig, corpus: Corpus, packaged: Path, tmp_path: Path
-) -> None:
-    again = short_run.model_copy(update={"start_from": str(packaged)})
+def test_goes_on_from_a_packaged_model(short_run: PretrainConfig, corpus: Corpus, whole: Whole, tmp_path: Path) -> None:
+    again = short_run.model_copy(update={"start_from": str(whole.model)})
     trainer = Trainer(again, corpus, tmp_path / "run")
-    weights = load_files(packaged).weights
+    weights = load_files(whole.model).weights
     for name, value in trainer.model.state_dict().items():
         if name.startswith("whiten_"):
             assert torch.equal(value, torch.eye(len(value)) if value.ndim == 2 else torch.zeros_like(value)), name
@@ -297,18 +293,18 @@ def test_goes_on_from_a_packaged_model(
             np.testing.assert_array_equal(value.numpy(), weights[name])
     trainer.run()
     card = (package(trainer, tmp_path / "second", name="second") / "MODEL_CARD.md").read_text()
-    assert "weights of first" in card
+    assert "weights of model" in card
     resumed = Trainer(again, corpus, tmp_path / "run").run(resume=True).state_dict()
     assert resumed.keys() == weights.keys()  # a finished run is resumed from what packaging has not rounded yet
     assert not torch.equal(resumed["text.token.weight"], torch.from_numpy(weights["text.token.weight"]))
 
 
 def test_start_needs_the_same_tokenizer_and_architecture(
-    short_run: PretrainConfig, corpus: Corpus, packaged: Path, tmp_path: Path
+    short_run: PretrainConfig, corpus: Corpus, whole: Whole, tmp_path: Path
 ) -> None:
     with pytest.raises(ConfigError, match="--tokenizer mirenc-tiny"):
         Trainer(short_run.model_copy(update={"start_from": "mirenc-tiny"}), corpus, tmp_path)
-    other = short_run.model_copy(update={"start_from": str(packaged), "preset": "small"})
+    other = short_run.model_copy(update={"start_from": str(whole.model), "preset": "small"})
     with pytest.raises(ConfigError, match='preset = "tiny"'):
         Trainer(other, corpus, tmp_path)
     with pytest.raises(ModelError, match="unknown model 'no-such'"):
