@@ -47,6 +47,7 @@ OPENCL_X86 = Dialect(
         "cl": (
             *("-x", "cl", "-cl-std=CL1.2", "-target", "x86_64-apple-macosx10.13.0"),
             *("-Xclang", "-finclude-default-header", "-fno-vectorize", "-fno-slp-vectorize"),
+            *("-mllvm", "-unroll-partial-threshold=36"),
         )
     },
 )
