@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from mirenc.errors import ForeignIRError
+from mirenc.errors import ForeignIRError, IRParseError
 from mirenc.ir.dialect import Dialect
 from mirenc.ir.kernels import check_kernels
 from mirenc.ir.llvm import LLVMWorker, default_worker
@@ -25,7 +25,7 @@ _SPACE = re.compile(rf"({_STRING})|,? addrspace\(\d+\)")
 _CONVENTION = re.compile(rf"({_STRING})|\b(?:spir_func|ptx_device|amdgpu_gfx|cc ?\d+) |\b(?:amdgpu|ptx)_kernel\b")
 _OVERLOAD = re.compile(r"(?<=@)llvm\.[\w.]+")
 _POINTER_SUFFIX = re.compile(r"(\.|v\d+)p[1-9]\d*(?=\.|$)")
-_IMAGE = re.compile(r'target\("spirv\.(?:[^()"]|"[^"]*")*"[^()]*\)')
+_IMAGE = re.compile(r'target\("spirv\.[^"]*"[^()]*\)')
 _BODY = re.compile(r"^define .*?^\}$", re.MULTILINE | re.DOTALL)
 _CAST = re.compile(rf"^  (%{_NAME}) = addrspacecast (?:ptr|<[^>]*>) (.+) to (?:ptr|<[^>]*>)\n", re.MULTILINE)
 _LOCAL = re.compile(rf"%{_NAME}")
@@ -91,7 +91,12 @@ def bring(module: IRModule, dialect: Dialect, *, worker: LLVMWorker | None = Non
     for key, value in (("triple", dialect.triple), ("datalayout", dialect.data_layout)):
         text = re.sub(rf'^target {key} = ".*"$', f'target {key} = "{value}"', text, flags=re.MULTILINE)
     worker = worker or default_worker()
-    canonical = worker.canonicalise(text.encode("utf-8", "surrogateescape"), bitcode=False)
+    try:
+        canonical = worker.canonicalise(text.encode("utf-8", "surrogateescape"), bitcode=False)
+    except IRParseError as error:
+        raise ForeignIRError(
+            f"{module.name}: it cannot be brought to {dialect.title}: {error.args[0]}. Give the kernel's OpenCL source"
+        ) from None
     return read_canonical(canonical, name=module.name, demangle=worker.demangle)
 
 
