@@ -59,6 +59,8 @@ _BARRIER = re.compile(
     re.MULTILINE,
 )
 _LIBDEVICE = re.compile(r"(?<=@)__nv_(\w+)(?=\()")
+# Clangs of the published kernels' time, by `!llvm.ident`: their spelling is the dialect's.
+_OLD_WRITER = re.compile(r'^![0-9]+ = !\{!"[^"]*(?:Apple LLVM version|clang version [3-6]\.)', re.MULTILINE)
 _FOREIGN = re.compile(r"^ .*(@llvm\.(?:nvvm|amdgcn|r600|spv|genx)\.[\w.]+|\basm (?:sideeffect )?\")", re.MULTILINE)
 
 
@@ -109,7 +111,8 @@ def _rewritten(text: str) -> str:
     if "addrspacecast" in text:
         text = _BODY.sub(lambda match: _without_casts(match[0]), _fold_constant_casts(text))
     text = _opencl_builtins(text)
-    text = _BODY.sub(lambda match: as_llvm5(match[0]), text)
+    if not _OLD_WRITER.search(text):
+        text = _BODY.sub(lambda match: as_llvm5(match[0]), text)
     return _declared_once(text)
 
 

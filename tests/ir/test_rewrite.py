@@ -95,6 +95,22 @@ def test_what_is_in_the_dialect_stays() -> None:
     assert bring(module, OPENCL_X86) is module
 
 
+@pytest.mark.parametrize(
+    ("writer", "changed"),
+    [
+        ("Apple LLVM version 9.1.0 (clang-902.0.39.1)", False),
+        ("clang version 5.0.1-4", False),
+        ("clang version 6.0.0", False),
+        ("Debian clang version 14.0.6", True),
+        ("Apple clang version 15.0.0 (clang-1500.3.9.4)", True),
+    ],
+)
+def test_an_old_writers_words_stay(writer: str, changed: bool) -> None:
+    text = kernel("  %y = fneg float %x\n  store float %y, ptr %p\n").replace("ptx_kernel", "spir_kernel")
+    module = parse_ir(f'{text}!llvm.ident = !{{!0}}\n!0 = !{{!"{writer}"}}\n')
+    assert (bring(module, OPENCL_X86) is not module) == changed
+
+
 @pytest.mark.parametrize("path", DEVICE_IR, ids=lambda path: "/".join(path.parts[-3:]))
 def test_compiled_device_code_can_be_brought(path: Path) -> None:
     module = bring(read_ir(path), OPENCL_X86)

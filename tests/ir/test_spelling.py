@@ -30,6 +30,10 @@ def respelled(arguments: str, body: str) -> list[str]:
         ("%r = icmp samesign ult i32 %n, 1", "%r = icmp ult i32 %n, 1"),
         ("%r = getelementptr inbounds nuw i8, ptr %p, i64 8", "%r = getelementptr inbounds i8, ptr %p, i64 8"),
         ("%r = trunc nuw nsw i32 %n to i8", "%r = trunc i32 %n to i8"),
+        (
+            "%r = insertelement <2 x float> poison, float %x, i32 0",
+            "%r = insertelement <2 x float> undef, float %x, i32 0",
+        ),
         ("%r = trunc nuw i32 %n to i8", "%r = trunc i32 %n to i8"),
     ],
 )
@@ -116,3 +120,46 @@ def test_a_counter_that_is_an_index_goes_up() -> None:
 def test_a_mask_that_is_no_remainder_stays() -> None:
     body = "  %low = and i64 %x, 3\n  %odd = and i64 %x, 20\n  %r = add i64 %low, %odd\n  ret i64 %r\n"
     assert "%odd = and i64 %x, 20" in respelled("i64 %x", body)
+
+
+LOW_HALF = "  %h = shl i64 %i, 32\n  %o = ashr exact i64 %h, 30\n"
+ARRAY = "  %row = getelementptr inbounds [9 x [5 x double]], ptr %a, i64 %i, i64 %j\n"
+
+
+@pytest.mark.parametrize(
+    ("lines", "wanted"),
+    [
+        (
+            "  %p = getelementptr inbounds i8, ptr %a, i64 12\n  store float 0.0, ptr %p\n",
+            "getelementptr inbounds float, ptr %a, i64 3",
+        ),
+        (
+            ARRAY + "  %p = getelementptr inbounds i8, ptr %row, i64 16\n  store double 0.0, ptr %p\n",
+            "getelementptr inbounds [9 x [5 x double]], ptr %a, i64 %i, i64 %j, i64 2",
+        ),
+        (
+            ARRAY + "  %p = getelementptr inbounds i8, ptr %row, i64 16\n  store float 0.0, ptr %p\n",
+            "getelementptr inbounds float, ptr %row, i64 4",
+        ),
+        (
+            "  %o = shl nsw i64 %i, 3\n  %p = getelementptr i8, ptr %a, i64 %o\n  store double 0.0, ptr %p\n",
+            "getelementptr inbounds double, ptr %a, i64 %i",
+        ),
+        (
+            LOW_HALF + "  %p = getelementptr inbounds i8, ptr %a, i64 %o\n  %v = load i32, ptr %p\n",
+            "getelementptr inbounds i32, ptr %a, i64 %mirenc.o",
+        ),
+        (
+            "  %p = getelementptr inbounds i8, ptr %a, i64 3\n  store float 0.0, ptr %p\n",
+            "getelementptr inbounds i8, ptr %a, i64 3",
+        ),
+        (
+            "  %p = getelementptr inbounds i8, ptr %a, i64 4\n  store i8 0, ptr %p\n",
+            "getelementptr inbounds i8, ptr %a, i64 4",
+        ),
+    ],
+)
+def test_a_byte_offset_is_an_element(lines: str, wanted: str) -> None:
+    found = respelled("ptr %a, i64 %i, i64 %j", lines + "  ret i64 0\n")
+    assert f"%p = {wanted}" in found
+    assert ("%mirenc.o = ashr exact i64 %h, 32" in found) == ("%mirenc.o" in wanted)
