@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from mirenc.ir import OPENCL_X86, Dialect, ReadOptions, bring, check_kernels, read_ir
-from mirenc.ir.compile import compile_source
+from mirenc.ir.compile import compile_source, find_compiler
 
 KERNELS = sorted((Path(__file__).parent.parent / "fixtures" / "opencl").glob("*.cl"))
 CLANGS = [
@@ -55,6 +55,17 @@ def test_a_language_without_flags_in_the_dialect_keeps_mirencs(recorder: Path) -
     (recorder.parent / "k.cpp").write_text("")
     words = compile_source(recorder.parent / "k.cpp", "c++", compiler=str(recorder), dialect=dialect).decode()
     assert "-x\nc++\n" in words
+
+
+def test_a_dialect_may_want_the_oldest_clang(recorder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(recorder.parent))
+    for name in ("clang", "clang-14", "clang-19"):
+        shutil.copy(recorder, recorder.parent / name)
+    assert find_compiler("cl") == ["clang"]
+    assert find_compiler("cl", oldest=True) == ["clang-14"]
+    (recorder.parent / "clang-14").unlink()
+    (recorder.parent / "clang-19").unlink()
+    assert find_compiler("cl", oldest=True) == ["clang"]
 
 
 def test_options_with_a_dialect_travel_to_another_process() -> None:
