@@ -45,7 +45,7 @@ _DEFAULT_OPTIMISATION = "-O2"
 _DEFAULT_TIMEOUT = 120.0  # seconds
 
 
-def find_compiler(language: str, compiler: str | None = None) -> list[str]:
+def find_compiler(language: str, compiler: str | None = None, *, oldest: bool = False) -> list[str]:
     """Command that compiles a language to IR.
 
     Parameters
@@ -54,6 +54,8 @@ def find_compiler(language: str, compiler: str | None = None) -> list[str]:
         ``c``, ``c++``, ``cl`` or ``cuda``.
     compiler : str, optional
         The user's choice; taken as it is.
+    oldest : bool
+        Prefer the oldest of several versions to ``clang`` and the newest.
 
     Raises
     ------
@@ -66,7 +68,7 @@ def find_compiler(language: str, compiler: str | None = None) -> list[str]:
                 f"compiler {compiler!r} is not on PATH. Give the path of a clang, or leave --compiler out"
             )
         return [compiler]
-    for name in _NAMES:
+    for name in reversed(_NAMES) if oldest else _NAMES:
         if shutil.which(name):
             return [name]
     if language in ("c", "c++") and importlib.util.find_spec("ziglang") is not None:
@@ -123,8 +125,9 @@ def compile_source(
     name = os.fspath(path)
     check_file(name)
     limit = _DEFAULT_TIMEOUT if timeout is None else timeout
+    oldest = dialect is not None and dialect.oldest_clang
     try:
-        command = [*find_compiler(language, compiler), "-S", "-emit-llvm", "-fno-crash-diagnostics"]
+        command = [*find_compiler(language, compiler, oldest=oldest), "-S", "-emit-llvm", "-fno-crash-diagnostics"]
     except ToolchainError as error:
         raise ToolchainError(f"{name}: {error}") from None
     who = "zig cc" if "ziglang" in command else command[0]

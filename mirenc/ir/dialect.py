@@ -27,6 +27,8 @@ class Dialect:
     flags : mapping of str to tuple of str
         Language (``c``, ``c++``, ``cl``, ``cuda``) -> flags in place of mirenc's own for it. A user's flags come
         after them. A language that is not here keeps mirenc's.
+    oldest_clang : bool
+        The oldest clang on PATH comes nearest to the one that made the data; otherwise the newest is taken.
     """
 
     name: str
@@ -34,6 +36,7 @@ class Dialect:
     triple: str
     data_layout: str
     flags: Mapping[str, tuple[str, ...]] = field(hash=False)
+    oldest_clang: bool = False
 
 
 # What the published kernels of both OpenCL tasks say of themselves: Apple LLVM 9.1.0, x86_64-apple-macosx10.13.0,
@@ -47,6 +50,8 @@ OPENCL_X86 = Dialect(
         "cl": (
             *("-x", "cl", "-cl-std=CL1.2", "-target", "x86_64-apple-macosx10.13.0"),
             *("-Xclang", "-finclude-default-header", "-fno-vectorize", "-fno-slp-vectorize"),
+            *("-mllvm", "-unroll-partial-threshold=36"),
         )
     },
+    oldest_clang=True,
 )

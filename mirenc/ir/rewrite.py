@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from mirenc.errors import ForeignIRError
+from mirenc.errors import ForeignIRError, IRParseError
 from mirenc.ir.dialect import Dialect
 from mirenc.ir.kernels import check_kernels
 from mirenc.ir.llvm import LLVMWorker, default_worker
@@ -25,7 +25,7 @@ _SPACE = re.compile(rf"({_STRING})|,? addrspace\(\d+\)")
 _CONVENTION = re.compile(rf"({_STRING})|\b(?:spir_func|ptx_device|amdgpu_gfx|cc ?\d+) |\b(?:amdgpu|ptx)_kernel\b")
 _OVERLOAD = re.compile(r"(?<=@)llvm\.[\w.]+")
 _POINTER_SUFFIX = re.compile(r"(\.|v\d+)p[1-9]\d*(?=\.|$)")
-_IMAGE = re.compile(r'target\("spirv\.(?:[^()"]|"[^"]*")*"[^()]*\)')
+_IMAGE = re.compile(r'target\("spirv\.[^"]*"[^()]*\)')
 _BODY = re.compile(r"^define .*?^\}$", re.MULTILINE | re.DOTALL)
 _CAST = re.compile(rf"^  (%{_NAME}) = addrspacecast (?:ptr|<[^>]*>) (.+) to (?:ptr|<[^>]*>)\n", re.MULTILINE)
 _LOCAL = re.compile(rf"%{_NAME}")
@@ -59,6 +59,8 @@ _BARRIER = re.compile(
     re.MULTILINE,
 )
 _LIBDEVICE = re.compile(r"(?<=@)__nv_(\w+)(?=\()")
+# Clangs of the published kernels' time, by `!llvm.ident`: their spelling is the dialect's.
+_OLD_WRITER = re.compile(r'^![0-9]+ = !\{!"[^"]*(?:Apple LLVM version|clang version [3-6]\.)', re.MULTILINE)
 _FOREIGN = re.compile(r"^ .*(@llvm\.(?:nvvm|amdgcn|r600|spv|genx)\.[\w.]+|\basm (?:sideeffect )?\")", re.MULTILINE)
 
 
@@ -91,7 +93,12 @@ def bring(module: IRModule, dialect: Dialect, *, worker: LLVMWorker | None = Non
     for key, value in (("triple", dialect.triple), ("datalayout", dialect.data_layout)):
         text = re.sub(rf'^target {key} = ".*"$', f'target {key} = "{value}"', text, flags=re.MULTILINE)
     worker = worker or default_worker()
-    canonical = worker.canonicalise(text.encode("utf-8", "surrogateescape"), bitcode=False)
+    try:
+        canonical = worker.canonicalise(text.encode("utf-8", "surrogateescape"), bitcode=False)
+    except IRParseError as error:
+        raise ForeignIRError(
+            f"{module.name}: it cannot be brought to {dialect.title}: {error.args[0]}. Give the kernel's OpenCL source"
+        ) from None
     return read_canonical(canonical, name=module.name, demangle=worker.demangle)
 
 
@@ -104,7 +111,8 @@ def _rewritten(text: str) -> str:
     if "addrspacecast" in text:
         text = _BODY.sub(lambda match: _without_casts(match[0]), _fold_constant_casts(text))
     text = _opencl_builtins(text)
-    text = _BODY.sub(lambda match: as_llvm5(match[0]), text)
+    if not _OLD_WRITER.search(text):
+        text = _BODY.sub(lambda match: as_llvm5(match[0]), text)
     return _declared_once(text)
 
 

@@ -19,6 +19,7 @@ _RESULT = re.compile(rf"^  ({_NAME}) = (.*)$")
 _HINT = re.compile(
     r"(?<== )(zext|uitofp) nneg |(?<== )(or) disjoint |(?<== )(icmp) samesign |(?<== )(trunc) (?:nuw |nsw )+"
 )
+_POISON = re.compile(r"(?<=[ \[])poison(?=[ ,>]|$)")  # LLVM 12 and later; before, all was undef
 _GEP_HINT = re.compile(r"(?<=getelementptr )((?:inbounds )?)(?:nuw |nusw )+")
 _FNEG = re.compile(r"(?<== )fneg ((?:[a-z]+ )*)(float|double|half|<\d+ x (?:float|double|half)>) ")
 _MINUS_ZERO = {"float": "-0.000000e+00", "double": "-0.000000e+00", "half": "0xH8000"}
@@ -44,13 +45,18 @@ _STEP = re.compile(rf"add ((?:nuw |nsw )*)(i\d+) ({_NAME}), (\d+)")
 _PHI = re.compile(r"phi i\d+ (.*)")
 _END = re.compile(rf"  ({_NAME}) = icmp eq i\d+ ({_NAME}), ({_NAME})")
 _MASK = re.compile(rf"and i64 ({_NAME}), (-?\d+)")
+_BYTES = re.compile(rf"getelementptr (?:inbounds )?i8, ptr ({_NAME}), i64 (\S+)")
+_ELEMENT = re.compile(r"getelementptr inbounds (\[.*\]), ptr ([^,]+)((?:, i\d+ [^,]+)+)")
+_ARRAY = re.compile(r"\[(\d+) x (.*)\]")
+_SIZES = {"i16": 2, "i32": 4, "i64": 8, "half": 2, "float": 4, "double": 8}
+_SCALED = re.compile(r"(shl|ashr) ((?:exact |nuw |nsw )*)i64 (\S+), (\d+)")
 _INTEGER = {"float": "i32", "double": "i64"}
 
 
 def as_llvm5(body: str) -> str:
     """Rewrite a function definition, ``define`` line to closing brace."""
     function = _Function([_word(line) for line in body.split("\n")])
-    for rule in (_copies, _narrow_sums, _sign_extensions, _counters, _remainders):
+    for rule in (_byte_offsets, _copies, _narrow_sums, _sign_extensions, _counters, _remainders):
         rule(function)
         if function.changed:
             function = _Function(function.lines)
@@ -61,6 +67,7 @@ def _word(line: str) -> str:
     """Rules that need to see one instruction only."""
     if " = " not in line:
         return line
+    line = _POISON.sub("undef", line) if '"' not in line else line
     line = _HINT.sub(lambda match: next(filter(None, match.groups())) + " ", line)
     line = _GEP_HINT.sub(r"\1", line)
     line = _FNEG.sub(lambda match: f"fsub {match[1]}{match[2]} {_minus_zero(match[2])}, ", line)
@@ -114,6 +121,72 @@ class _Function:
     def put(self, number: int, *lines: str) -> None:
         """Replace a line; without lines it goes."""
         self._edits[number] = "\n".join("  " + line for line in lines) if lines else None
+
+
+def _byte_offsets(function: _Function) -> None:
+    """An address a few bytes on was that of an element of the array, or of the next value of its type."""
+    scaled: dict[str, set[int]] = defaultdict(set)
+    for name, number in function.made.items():
+        found = _BYTES.fullmatch(function.right(name))
+        kind = _pointee(function, name) if found else ""
+        if found is None or kind not in _SIZES:
+            continue
+        base, offset = found[1], found[2]
+        element = _ELEMENT.fullmatch(function.right(base))
+        if offset.lstrip("-").isdigit():
+            inner = _descend(element[1], element[3].count(","), int(offset), kind) if element else None
+            if element and inner is not None:
+                function.put(
+                    number, f"{name} = getelementptr inbounds {element[1]}, ptr {element[2]}{element[3]}{inner}"
+                )
+            elif int(offset) % _SIZES[kind] == 0:
+                step = int(offset) // _SIZES[kind]
+                function.put(number, f"{name} = getelementptr inbounds {kind}, ptr {base}, i64 {step}")
+            continue
+        scale = _SCALED.fullmatch(function.right(offset))
+        bits = _SIZES[kind].bit_length() - 1
+        if scale and scale[1] == "shl" and scale[4] == str(bits):
+            function.put(number, f"{name} = getelementptr inbounds {kind}, ptr {base}, i64 {scale[3]}")
+        elif scale and scale[1] == "ashr" and scale[4] == str(32 - bits):
+            scaled[offset].add(number)
+            function.put(number, f"{name} = getelementptr inbounds {kind}, ptr {base}, i64 {_new(offset)}")
+    for offset, users in scaled.items():
+        scale = _SCALED.fullmatch(function.right(offset))
+        assert scale is not None
+        wanted = [f"{_new(offset)} = ashr exact i64 {scale[3]}, 32"]
+        if users != set(function.users[offset]):
+            wanted.append(f"{offset} = {function.right(offset)}")
+        function.put(function.made[offset], *wanted)
+
+
+def _pointee(function: _Function, name: str) -> str:
+    """Type that is loaded from or stored to an address, or that is counted from it; "" if several or none."""
+    use = r"(?:= load (\w+)|  store (\w+) [^,]+|= getelementptr (?:inbounds )?(\w+)), ptr "
+    access = re.compile(use + re.escape(name) + r"(?=,|$)")
+    found = [access.search(function.line(user)) for user in function.users[name]]
+    kinds = {next(filter(None, match.groups())) for match in found if match}
+    return kinds.pop() if len(kinds) == 1 else ""
+
+
+def _descend(type_text: str, depth: int, offset: int, kind: str) -> str | None:
+    """Further indices to a value of a kind, ``offset`` bytes into what ``depth`` indices of an array type give."""
+    for _ in range(depth - 1):
+        array = _ARRAY.fullmatch(type_text)
+        if array is None:
+            return None
+        type_text = array[2]
+    indices = ""
+    while array := _ARRAY.fullmatch(type_text):
+        type_text = array[2]
+        size, rest = 1, type_text
+        while inner := _ARRAY.fullmatch(rest):
+            size, rest = size * int(inner[1]), inner[2]
+        size *= _SIZES.get(rest, 0)
+        if not size or offset < 0:
+            return None
+        indices += f", i64 {offset // size}"
+        offset %= size
+    return indices if type_text == kind and offset == 0 and indices else None
 
 
 def _copies(function: _Function) -> None:

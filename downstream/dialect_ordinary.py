@@ -1,0 +1,72 @@
+"""Does the target that a kernel was compiled for change what the device-mapping heads say of it.
+
+Twelve ordinary kernels (tests/fixtures/opencl) compiled for the published dialect, for spir64, and for spir64 and
+brought to the dialect: mean cosine to the first, and how many of 24 answers (two GPUs) differ from the first's. And
+vector_add.cl, a text of our own, beside the published VectorAdd that the heads were trained on.
+
+    MIRENC_DATA=data python downstream/dialect_ordinary.py [--compiler clang-14]
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+
+import mirenc
+from mirenc.ir import OPENCL_X86, ReadOptions, bring, parse_ir, read_ir
+from mirenc.tasks import get_task
+from mirenc.tasks.datasets import dataset_folder, read_archive
+from mirenc.tasks.predict import load_task_head, ready_heads
+
+KERNELS = Path(__file__).parent.parent / "tests" / "fixtures" / "opencl"
+AUX = {"transfer": "1048576", "wgsize": "128"}  # bytes, work items
+
+
+def main() -> None:
+    """Compile three ways, embed, ask, count."""
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument("--compiler", help="a clang; default: what mirenc finds")
+    given = options.parse_args()
+    encoder = mirenc.load("mirenc-base")
+    task = get_task("device_mapping")
+    heads = {name: load_task_head(folder, task) for name, folder in ready_heads(task).items()}
+    spir, own = (ReadOptions(compiler=given.compiler, dialect=dialect) for dialect in (None, OPENCL_X86))
+
+    cosine: dict[str, list[float]] = {"spir64": [], "spir64, brought": []}
+    flips = dict.fromkeys(cosine, 0)
+    files = sorted(KERNELS.glob("*.cl"))
+    for path in files:
+        wanted = bring(read_ir(path, options=own), OPENCL_X86)
+        foreign = read_ir(path, options=spir)
+        answers = {name: head.predict(encoder, wanted, AUX).choice for name, head in heads.items()}
+        for title, module in (("spir64", foreign), ("spir64, brought", bring(foreign, OPENCL_X86))):
+            cosine[title].append(_cosine(encoder.embed(wanted), encoder.embed(module)))
+            flips[title] += sum(head.predict(encoder, module, AUX).choice != answers[n] for n, head in heads.items())
+    for title, values in cosine.items():
+        print(
+            f"{title:16} mean cosine {np.mean(values):.3f}, least {min(values):.3f}; "
+            f"answers that differ: {flips[title]} of {len(files) * len(heads)}"
+        )
+
+    name = "nvidia-4.2-VectorAdd-VectorAdd.ll"
+    published = parse_ir(read_archive(dataset_folder("device_mapping"), "kernels_ir")[name], name=name)
+    head = next(iter(heads.values()))
+    path = KERNELS / "vector_add.cl"
+    ways = {
+        "dialect": bring(read_ir(path, options=own), OPENCL_X86),
+        "spir64": read_ir(path, options=spir),
+        "spir64, brought": bring(read_ir(path, options=spir), OPENCL_X86),
+    }
+    for title, module in ways.items():
+        near = _cosine(encoder.embed(published), encoder.embed(module))
+        print(f"vector_add, {title:16} cosine {near:.3f}, distance {head.predict(encoder, module, AUX).distance:.2f}")
+
+
+def _cosine(a: np.ndarray, b: np.ndarray) -> float:
+    return float(a @ b / np.linalg.norm(a) / np.linalg.norm(b))
+
+
+if __name__ == "__main__":
+    main()
