@@ -1,7 +1,7 @@
 """What a decision is worth: speedups, the oracle's share, accuracy, and intervals over groups.
 
 Why here: a mean speedup can be computed in ways that flatter (arithmetic means, a weak baseline, samples that share a
-kernel counted as independent), and PAPER comparisons mix them. Each function says which one it is.
+kernel counted as independent), and published comparisons mix them. Each function says which one it is.
 """
 
 from __future__ import annotations

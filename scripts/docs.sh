@@ -4,5 +4,6 @@ set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/venv.sh"
 
 python -m pip install --quiet --constraint constraints.txt --editable '.[docs]'
-NO_MKDOCS_2_WARNING=1 python -m mkdocs build --quiet --strict --site-dir "${1:-site}"
+# Not --quiet: MkDocs counts only the warnings that it shows.
+NO_MKDOCS_2_WARNING=1 python -m mkdocs build --strict --site-dir "${1:-site}"
 echo "the site is in ${1:-site}/index.html" >&2

@@ -58,6 +58,7 @@ def execute(kind: str, code: str, names: dict[str, Any]) -> str:
     return stream.getvalue()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("guide", GUIDES, ids=lambda path: path.stem)
 def test_a_guide_runs(guide: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
@@ -73,6 +74,17 @@ def test_a_guide_runs(guide: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPat
             if block["said"] is not None:
                 assert alike(found, block["said"]), f"{block['code']}\nprinted\n{found}"
     assert ran
+
+
+def test_the_readmes_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {}
+    for block in BLOCK.finditer((ROOT / "README.md").read_text(encoding="utf-8")):
+        if block["kind"] == "python":
+            execute("python", block["code"], names)
+    assert names["vector"].shape == (640,)
+    assert names["rows"].shape == (1, 3)
 
 
 def test_every_block_is_seen() -> None:

@@ -1,0 +1,112 @@
+"""The figures that the documents show are those of the records: a record that changes takes its documents along."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+ROWS = ("no_code", "histogram", "ir2vec", "both")
+
+
+def load(name: str) -> Any:
+    return json.loads((ROOT / name).read_text(encoding="utf-8"))
+
+
+def percent(value: float) -> str:
+    return f"{100 * value:.1f} %"
+
+
+def device_line(variant: str, title: str) -> str:
+    figures = load(f"downstream/device_mapping/{variant}.kernel.json")["figures"]["kernel"]
+    cells = " | ".join(percent(figures[row]["accuracy"]) for row in ROWS)
+    low, high = (100 * value for value in figures["both"]["accuracy_gain_interval"])
+    gain = f"{100 * figures['both']['accuracy_gain']:+.1f} points [{low:+.1f}, {high:+.1f}]"
+    return f"| Device mapping, {title}, accuracy | {cells} | {gain} |"
+
+
+def coarsening_line() -> str:
+    figures = load("downstream/thread_coarsening/kernel.json")["figures"]["kernel"]
+    cells = " | ".join(f"{figures[row]['speedup_geometric']:.3f}" for row in ROWS)
+    low, high = figures["both"]["speedup_gain_interval"]
+    gain = f"x {figures['both']['speedup_gain']:.3f} [{low:.3f}, {high:.3f}]"
+    return f"| Thread coarsening, geometric mean speedup over never coarsening | {cells} | {gain} |"
+
+
+@pytest.mark.parametrize("document", ["README.md", "docs/figures.md"])
+def test_decisions(document: str) -> None:
+    text = (ROOT / document).read_text(encoding="utf-8")
+    for line in (device_line("nvidia", "NVIDIA"), device_line("amd", "AMD"), coarsening_line()):
+        assert line in text
+
+
+def masked(figures: dict[str, Any]) -> tuple[str, str]:
+    """Cells of the model and of its baselines."""
+    bigram = (
+        f"bigram {percent(figures['accuracy_neighbours'])}: {percent(figures['errors_removed'])} of its errors removed"
+    )
+    often = f"most frequent token {percent(figures['accuracy_most_frequent'])}"
+    return f"{percent(figures['accuracy'])} ({figures['perplexity']:.1f})", f"{bigram}; {often}"
+
+
+def three(figures: dict[str, Any], key: str) -> str:
+    return " / ".join(f"{figures[flow][key]:.3f}" for flow in ("control", "data", "call"))
+
+
+def found(figures: dict[str, Any]) -> str:
+    return f"{percent(figures['recall_at_1'])} / {figures['mrr']:.3f}"
+
+
+@pytest.mark.parametrize("document", ["docs/figures.md", "pretrain/README.md"])
+def test_pre_training(document: str) -> None:
+    text = (ROOT / document).read_text(encoding="utf-8")
+    figures = load("pretrain/mirenc-base.figures.json")
+    mlm, gae, matching, retrieval = (figures[name] for name in ("mlm", "gae", "matching", "retrieval"))
+    title = "Masked tokens of {}, accuracy (perplexity)"
+    degrees, common = three(gae, "auc_degree_product"), three(gae, "auc_common_neighbours")
+    histogram, bag = found(retrieval["opcode_histogram"]), found(retrieval["bag_of_statements"])
+    rows = [
+        (title.format("distinct statements that training never saw"), *masked(mlm["unseen"])),
+        (title.format("distinct statements"), *masked(mlm["distinct"])),
+        (title.format("statements as they occur"), *masked(mlm["occurring"])),
+        (
+            "Graph reconstruction, ROC AUC, control / data / call",
+            three(gae, "auc"),
+            f"degree product {degrees}, common neighbours {common}",
+        ),
+        (
+            "Text and graph of one IR?, accuracy, random negatives",
+            percent(matching["accuracy_random"]),
+            f"size difference {percent(matching['accuracy_random_size'])}",
+        ),
+        (
+            f"Function at -O0 to itself at -O2, {retrieval['functions']:,} candidates, recall@1 / MRR, both",
+            found(retrieval["both"]),
+            f"opcode histogram {histogram}; bag of statements (tf-idf) {bag}",
+        ),
+    ]
+    for row in rows:
+        assert f"| {' | '.join(row)} |" in text
+
+
+def test_the_readmes_search_figures() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    figures = load("pretrain/mirenc-base.figures.json")
+    retrieval, unseen = figures["retrieval"], figures["mlm"]["unseen"]
+    both, histogram, bag = (
+        percent(retrieval[name]["recall_at_1"]) for name in ("both", "opcode_histogram", "bag_of_statements")
+    )
+    model, bigram, often = (
+        percent(unseen[name]) for name in ("accuracy", "accuracy_neighbours", "accuracy_most_frequent")
+    )
+    degrees = three(figures["gae"], "auc_degree_product")
+    functions = f"Function at -O0 to itself at -O2 among {retrieval['functions']:,}, recall@1"
+    for row in (
+        (functions, both, f"opcode histogram {histogram}; bag of statements (tf-idf) {bag}"),
+        ("Masked tokens of statements never seen, accuracy", model, f"bigram {bigram}; most frequent token {often}"),
+        ("Hidden edges, ROC AUC, control / data / call", three(figures["gae"], "auc"), f"degree product {degrees}"),
+    ):
+        assert f"| {' | '.join(row)} |" in text
