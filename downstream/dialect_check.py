@@ -21,12 +21,13 @@ from pathlib import Path
 import numpy as np
 
 import mirenc
+from mirenc.encoder import Encoder
 from mirenc.errors import CompileError, MirencError
 from mirenc.ir import OPENCL_X86, IRModule, ReadOptions, bring, parse_ir, read_ir
 from mirenc.tasks import get_task
 from mirenc.tasks.datasets import dataset_folder, read_archive, read_table
 from mirenc.tasks.device_mapping import ir_name
-from mirenc.tasks.predict import load_task_head, ready_heads
+from mirenc.tasks.predict import TaskHead, load_task_head, ready_heads
 
 # Sources of libclc's headers call its internals by name; they are the builtins.
 LIBCLC = tuple(f"-D__clc_{name}={name}" for name in ("ceil", "fabs", "floor", "pow"))
@@ -75,9 +76,9 @@ def main() -> None:
             cosine = [_cosine(vector, encoder.embed(published[file])) for file in files]
             same = {
                 name: [
-                    head.predict(encoder, module, aux).choice == head.predict(encoder, published[file], aux).choice
+                    _preferred(head, encoder, module, context) == _preferred(head, encoder, published[file], context)
                     for file, row in zip(files, of, strict=True)
-                    for aux in [{column: row[column] for column in task.aux_names}]
+                    for context in [{column: row[column] for column in task.context_names}]
                 ]
                 for name, head in heads.items()
             }
@@ -104,6 +105,11 @@ def main() -> None:
                 print(json.dumps(line), file=stream)
             for file, why in refused:
                 print(json.dumps({"files": [file], "refused": why}), file=stream)
+
+
+def _preferred(head: TaskHead, encoder: Encoder, module: IRModule, context: dict[str, str]) -> str:
+    (found,) = head.predict(encoder, module, context)
+    return found.preferred
 
 
 def _cosine(a: np.ndarray, b: np.ndarray) -> float:

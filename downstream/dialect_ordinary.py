@@ -21,7 +21,7 @@ from mirenc.tasks.datasets import dataset_folder, read_archive
 from mirenc.tasks.predict import load_task_head, ready_heads
 
 KERNELS = Path(__file__).parent.parent / "tests" / "fixtures" / "opencl"
-AUX = {"transfer": "1048576", "wgsize": "128"}  # bytes, work items
+CONTEXT = {"transfer": "1048576", "wgsize": "128"}  # bytes, work items
 
 
 def main() -> None:
@@ -40,10 +40,12 @@ def main() -> None:
     for path in files:
         wanted = bring(read_ir(path, options=own), OPENCL_X86)
         foreign = read_ir(path, options=spir)
-        answers = {name: head.predict(encoder, wanted, AUX).choice for name, head in heads.items()}
+        answers = {name: head.predict(encoder, wanted, CONTEXT)[0].preferred for name, head in heads.items()}
         for title, module in (("spir64", foreign), ("spir64, brought", bring(foreign, OPENCL_X86))):
             cosine[title].append(_cosine(encoder.embed(wanted), encoder.embed(module)))
-            flips[title] += sum(head.predict(encoder, module, AUX).choice != answers[n] for n, head in heads.items())
+            flips[title] += sum(
+                head.predict(encoder, module, CONTEXT)[0].preferred != answers[n] for n, head in heads.items()
+            )
     for title, values in cosine.items():
         print(
             f"{title:16} mean cosine {np.mean(values):.3f}, least {min(values):.3f}; "
@@ -61,7 +63,9 @@ def main() -> None:
     }
     for title, module in ways.items():
         near = _cosine(encoder.embed(published), encoder.embed(module))
-        print(f"vector_add, {title:16} cosine {near:.3f}, distance {head.predict(encoder, module, AUX).distance:.2f}")
+        print(
+            f"vector_add, {title:16} cosine {near:.3f}, distance {head.predict(encoder, module, CONTEXT)[0].distance:.2f}"
+        )
 
 
 def _cosine(a: np.ndarray, b: np.ndarray) -> float:

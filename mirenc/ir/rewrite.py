@@ -58,7 +58,6 @@ _BARRIER = re.compile(
     r"^  (?:tail )?call void @llvm\.(?:nvvm\.barrier0|nvvm\.barrier\.cta\.sync\.aligned\.all|amdgcn\.s\.barrier)\(.*$",
     re.MULTILINE,
 )
-_LIBDEVICE = re.compile(r"(?<=@)__nv_(\w+)(?=\()")
 # Clangs of the published kernels' time, by `!llvm.ident`: their spelling is the dialect's.
 _OLD_WRITER = re.compile(r'^![0-9]+ = !\{!"[^"]*(?:Apple LLVM version|clang version [3-6]\.)', re.MULTILINE)
 _FOREIGN = re.compile(r"^ .*(@llvm\.(?:nvvm|amdgcn|r600|spv|genx)\.[\w.]+|\basm (?:sideeffect )?\")", re.MULTILINE)
