@@ -31,8 +31,10 @@ Model = Annotated[
     str | None,
     typer.Option("--model", "-m", help="Model name or folder. [default: the packaged one]"),
 ]
-Timeout = Annotated[float | None, typer.Option(help="Seconds LLVM may take for one file. [default: 120]", min=0.01)]
-MemoryLimit = Annotated[str | None, typer.Option(help="Memory LLVM may take, as in 2G. [default: 8G]")]
+Timeout = Annotated[
+    float | None, typer.Option(help="Seconds LLVM or a compiler may take for one file. [default: 120]", min=0.01)
+]
+MemoryLimit = Annotated[str | None, typer.Option(help="Memory LLVM or a compiler may take, as in 2G. [default: 8G]")]
 MaxBytes = Annotated[str | None, typer.Option(help="Largest input file, as in 200M. [default: 64M]")]
 Compiler = Annotated[
     str | None,
