@@ -34,8 +34,10 @@ Model = Annotated[
 ]
 LevelName = Annotated[str, typer.Option("--level", "-l", help="What gets a vector: module, function, ...")]
 JSON = Annotated[bool, typer.Option("--json", help="JSON instead of text.")]
-Timeout = Annotated[float | None, typer.Option(help="Seconds LLVM may take for one file. [default: 120]", min=0.01)]
-MemoryLimit = Annotated[str | None, typer.Option(help="Memory LLVM may take, as in 2G. [default: 8G]")]
+Timeout = Annotated[
+    float | None, typer.Option(help="Seconds LLVM or a compiler may take for one file. [default: 120]", min=0.01)
+]
+MemoryLimit = Annotated[str | None, typer.Option(help="Memory LLVM or a compiler may take, as in 2G. [default: 8G]")]
 MaxBytes = Annotated[str | None, typer.Option(help="Largest input file, as in 200M. [default: 64M]")]
 Compiler = Annotated[
     str | None,
