@@ -566,9 +566,13 @@ def test_a_source_with_errors(embed: Run, tmp_path: Path) -> None:
     ):
         path.write_text(text, encoding="utf-8")
         embed(path).failed(f"mirenc: error: {path}: ", wrong)
-    path.write_text("int f(void) { return 0; }\n", encoding="utf-8")
-    embed("--cflags=-fnonsense", path).failed("unknown argument: '-fnonsense'", "--cflags")
-    embed("--cflags=-fsyntax-only", path).failed("wrote no LLVM IR. Give a clang with --compiler")
+
+
+@pytest.mark.needs("clang")
+def test_flags_that_do_not_fit(embed: Run, source: Path) -> None:
+    """In clang's own words; zig cc has others."""
+    embed("--cflags=-fnonsense", source).failed("unknown argument: '-fnonsense'", "--cflags")
+    embed("--cflags=-fsyntax-only", source).failed("wrote no LLVM IR. Give a clang with --compiler")
 
 
 @pytest.mark.needs("clang")
@@ -629,6 +633,7 @@ def test_ziglang_where_there_is_no_clang(
     monkeypatch.chdir(tmp_path)
     (line,) = embed("twice.c").ok().out.splitlines()
     assert json.loads(line)["counts"]["defined"] == 1
+    embed("--cflags=-fnonsense", "twice.c").failed("twice.c: zig cc refuses it: ", "-fnonsense", "--cflags")
     # `-o -` is a file's name to zig.
     assert {path.name for path in tmp_path.iterdir()} == {"twice.c", "bin"}
     source.write_text("int f( {\n", encoding="utf-8")
