@@ -9,20 +9,19 @@ import pytest
 
 import mirenc
 from mirenc.encoder import Encoder
-from mirenc.tasks import Protocol, Task, TaskData, TaskReport, Sample, evaluate
+from mirenc.tasks import Protocol, Sample, Space, Task, TaskData, TaskReport, evaluate
 
 
 class Toy(Task):
     """Ten kernels under four lengths: those that multiply run best unrolled, those that add run best plain.
 
-    The task feature tells nothing about it, so without code half of the kernels are lost when they are held out.
+    The context feature tells nothing about it, so without code half of the kernels are lost when they are held out.
     """
 
     name = "toy"
     title = "made-up unrolling"
     source = "these tests"
-    knob = "unroll"
-    choices = ("plain", "unrolled", "vector")
+    space = Space(("unroll",), (("plain",), ("unrolled",), ("vector",)), missing="below")
     context_names = ("length",)
     protocols = (
         Protocol("rows", "by rows (leaks)", lambda data: np.arange(len(data)), folds=4),
@@ -51,7 +50,7 @@ class Toy(Task):
                         hand=(float(number + 3),),
                     )
                 )
-        return TaskData(samples, self.choices, self.default, "7" * 64)
+        return TaskData(samples, self.space, "7" * 64)
 
     def hand_features(self, sample: Sample) -> np.ndarray:
         return np.array(sample.hand)
