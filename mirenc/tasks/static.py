@@ -47,7 +47,7 @@ def static_rows(data: TaskData, folds: Sequence[tuple[Int, Int]]) -> dict[str, N
 
 
 def _of_each(row: Int, rank: NDArray[np.float64], default: Int) -> Int:
-    """The setting of least rank among those of each sample; the default where no rank is finite. (m, K), (T,) -> (m,)."""
+    """The setting of least rank among a sample's own, the default where none is finite. (m, K), (T,), (m,) -> (m,)."""
     found = np.where(row >= 0, rank[np.maximum(row, 0)], np.inf)
     choice: Int = np.where(np.isfinite(found).any(axis=1), found.argmin(axis=1), default).astype(np.int64)
     return choice
