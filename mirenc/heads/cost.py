@@ -44,8 +44,8 @@ class CostHead(ChoosingMixin, BaseEstimator):  # type: ignore[misc]  # scikit-le
     """Gaussian process regression of relative log costs.
 
     The kernel is a sum of radial basis functions: of the context features (twice: smooth and fine), of the code
-    features, and of both. Context features get a length scale each; the code features share one, because hundreds of scales cannot
-    be learned from a few hundred kernels.
+    features, and of both. Context features get a length scale each; the code features share one, because hundreds of
+    scales cannot be learned from a few hundred kernels.
 
     Parameters
     ----------

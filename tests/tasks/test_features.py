@@ -12,9 +12,17 @@ from mirenc.encoder import Encoder
 from mirenc.errors import TaskError
 from mirenc.ir import parse_ir
 from mirenc.tasks import Task, TaskData, features
-from mirenc.tasks.features import CODE_ROWS, ONE_HEAD, ROW_TITLES, build_features, code_vector, default_rows
+from mirenc.tasks.features import (
+    CODE_ROWS,
+    ONE_HEAD,
+    ROW_TITLES,
+    CodeReader,
+    build_features,
+    code_vector,
+    default_rows,
+)
 from mirenc.tasks.histogram import opcode_histogram
-from mirenc.tasks.menu import menu
+from mirenc.tasks.menu import Shape, menu
 
 OWN_ROWS = [row for row in ROW_TITLES if row != "ir2vec"]
 
@@ -22,7 +30,7 @@ OWN_ROWS = [row for row in ROW_TITLES if row != "ir2vec"]
 @pytest.fixture(scope="module")
 def few(toy: Task, toy_data: TaskData) -> TaskData:
     """Three kernels."""
-    return TaskData(toy_data.samples[:12], toy.choices)
+    return TaskData(toy_data.samples[:12], toy.space)
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +38,7 @@ def built(toy: Task, few: TaskData, tiny: Encoder) -> dict[str, features.Feature
     return {row.row: row for row in build_features(toy, few, OWN_ROWS, tiny)}
 
 
-def test_task_features_come_first_in_every_row(built: dict[str, features.Features], few: TaskData) -> None:
+def test_context_features_come_first_in_every_row(built: dict[str, features.Features], few: TaskData) -> None:
     assert list(built) == OWN_ROWS
     for row in built.values():
         assert row.context == 1
@@ -56,24 +64,27 @@ def test_a_prediction_computes_the_same_code_features(
     row: str, built: dict[str, features.Features], few: TaskData, tiny: Encoder
 ) -> None:
     for index in (0, 4, 11):
-        np.testing.assert_array_equal(code_vector(row, tiny, few.samples[index].ir), built[row].matrix[index, 1:])
+        (parts,) = CodeReader(tiny)(tiny.read(few.samples[index].ir), [None])
+        code = parts[row] if row == "histogram" else code_vector(row, parts)
+        np.testing.assert_array_equal(code, built[row].matrix[index, 1:])
 
 
 def test_ir_that_samples_share_is_embedded_once(toy: Task, few: TaskData, tiny: Encoder) -> None:
-    seen: list[int] = []
-    (row,) = build_features(toy, few, ["histogram"], tiny, advance=seen.append)
-    assert seen == [1, 1, 1]
+    seen: list[tuple[int, int]] = []
+    advance = lambda done, *, total, note: seen.append((done, total))  # noqa: E731 - shorter than a function
+    (row,) = build_features(toy, few, ["histogram"], tiny, advance=advance)
+    assert seen == [(1, 3)] * 3
     assert len(np.unique(row.matrix[:, 1:], axis=0)) == 3
 
 
 def test_without_code_no_code_is_read(toy: Task, toy_data: TaskData, tiny: Encoder) -> None:
-    broken = TaskData([replace(sample, ir="no IR at all") for sample in toy_data.samples], toy.choices)
+    broken = TaskData([replace(sample, ir="no IR at all") for sample in toy_data.samples], toy.space)
     rows = build_features(toy, broken, ["no_code", "hand"], tiny)
     assert [row.matrix.shape for row in rows] == [(40, 1), (40, 2)]
 
 
 def test_a_row_of_one_head_takes_a_member_of_the_menu(built: dict[str, features.Features]) -> None:
-    members = {name for name, _ in menu(1, 4, 0, "accuracy")}
+    members = {name for name, _ in menu(Shape(1, 4, 40, 10, 3), 0, "accuracy")}
     for row, (source, only) in ONE_HEAD.items():
         assert source in CODE_ROWS
         assert only in members
@@ -114,11 +125,11 @@ def test_a_row_that_is_asked_for_and_cannot_be_had_says_why(
         build_features(Bare(), few, ["no_code"], tiny)
 
 
-def test_a_task_without_task_features_has_code_alone(toy: Task, few: TaskData, tiny: Encoder) -> None:
+def test_a_task_without_context_features_has_code_alone(toy: Task, few: TaskData, tiny: Encoder) -> None:
     class Bare(type(toy)):  # type: ignore[misc]
         context_names = ()
 
-    bare = TaskData([replace(sample, context=()) for sample in few.samples], toy.choices)
+    bare = TaskData([replace(sample, context=()) for sample in few.samples], toy.space)
     (row,) = build_features(Bare(), bare, ["histogram"], tiny)
     assert (row.context, row.matrix.shape) == (0, (12, 66))
 
@@ -128,9 +139,9 @@ def test_a_task_without_task_features_has_code_alone(toy: Task, few: TaskData, t
     ("change", "word"),
     [
         ({"ir": "define void @f( {"}, "sample odd: "),
-        ({"context": (1.0, 2.0)}, "sample odd has 2 task features; toy names 1: length"),
-        ({"context": ()}, "sample odd has 0 task features"),
-        ({"context": (float("nan"),)}, "sample odd: task features .* not finite"),
+        ({"context": (1.0, 2.0)}, "sample odd has 2 context features; toy names 1: length"),
+        ({"context": ()}, "sample odd has 0 context features"),
+        ({"context": (float("nan"),)}, "sample odd: context features .* not finite"),
         ({"context": ("many",)}, "sample odd: could not convert"),
     ],
     ids="ir long short nan text".split(),
@@ -138,7 +149,7 @@ def test_a_task_without_task_features_has_code_alone(toy: Task, few: TaskData, t
 def test_a_bad_sample_is_named(change: dict[str, Any], word: str, toy: Task, few: TaskData, tiny: Encoder) -> None:
     samples = [*few.samples[:3], replace(few.samples[3], name="odd", **change)]
     with pytest.raises(TaskError, match=word):
-        build_features(toy, TaskData(samples, toy.choices), ["histogram"], tiny)
+        build_features(toy, TaskData(samples, toy.space), ["histogram"], tiny)
 
 
 # -- IR2Vec --------------------------------------------------------------------------------------------
@@ -154,7 +165,7 @@ def test_files_that_ir2vec_could_not_read_are_told(
     monkeypatch.setattr(features, "ir2vec_available", lambda: True)
     monkeypatch.setattr(features, "ir2vec_vectors", vectors)
     # The published IR is bytes, and IR2Vec reads what LLVM wrote, not mirenc's canonical text.
-    published = TaskData([replace(sample, ir=sample.ir.encode()) for sample in few.samples], toy.choices)
+    published = TaskData([replace(sample, ir=sample.ir.encode()) for sample in few.samples], toy.space)
     rows = build_features(toy, published, ["no_code", "ir2vec"], tiny)
     assert asked == [few.samples[index].ir for index in (0, 4, 8)]
     assert rows[1].matrix[:, 1:].tolist() == [[0, 1]] * 4 + [[2, 3]] * 4 + [[4, 5]] * 4

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -36,9 +37,9 @@ def kernel(operation: str) -> str:
     return f"define i32 @g(i32 %x) {{\n{body}  ret i32 %v5\n}}\n"
 
 
-def test_an_unseen_kernel_gets_the_right_choice(trained: TaskHead, encoder: Encoder) -> None:
+def test_an_unseen_kernel_gets_the_right_setting(trained: TaskHead, encoder: Encoder) -> None:
     found = {
-        (operation, length): trained.predict(encoder, kernel(operation), {"length": length}).choice
+        (operation, length): trained.predict(encoder, kernel(operation), {"length": length})[0].preferred
         for operation in ("mul", "add")
         for length in (8, 4096)
     }
@@ -51,25 +52,26 @@ def test_an_unseen_kernel_gets_the_right_choice(trained: TaskHead, encoder: Enco
 
 
 def test_preferences_sum_to_one_and_the_cheapest_ratio_is_one(trained: TaskHead, encoder: Encoder) -> None:
-    found = trained.predict(encoder, kernel("mul"), (4096,))
+    (found,) = trained.predict(encoder, kernel("mul"), (4096,))
     assert sum(found.preference.values()) == pytest.approx(1.0)
-    assert found.choice == max(found.preference, key=lambda name: found.preference[name])
+    assert found.preferred == max(found.preference, key=lambda name: found.preference[name])
     assert min(found.cost_ratio.values()) == pytest.approx(1.0)
     assert found.cost_ratio["narrow"] > 1.2
 
 
 def test_only_a_strange_kernel_is_far(trained: TaskHead, encoder: Encoder) -> None:
     strange = Path(__file__).parents[2] / "examples" / "insertion_sort.ll"
-    assert not trained.predict(encoder, trained.task.load().samples[3].ir, (8,)).far
-    assert trained.predict(encoder, strange, (8,)).far
+    assert not trained.predict(encoder, trained.task.load().samples[3].ir, (8,))[0].far
+    assert trained.predict(encoder, strange, (8,))[0].far
 
 
 def test_a_saved_head_answers_as_before(trained: TaskHead, task: Task, encoder: Encoder, tmp_path: Path) -> None:
     read = load_task_head(trained.save(tmp_path / "head"), task)
     for operation in ("mul", "add"):
-        before = trained.predict(encoder, kernel(operation), (100,))
-        after = read.predict(encoder, kernel(operation), (100,))
-        assert after == before
+        (before,) = trained.predict(encoder, kernel(operation), (100,))
+        (after,) = read.predict(encoder, kernel(operation), (100,))
+        # A predicted value is NaN where a setting is chosen, and NaN is not itself.
+        assert replace(after, value=0.0) == replace(before, value=0.0)
     assert (read.model, read.row, read.data_hash) == (encoder.name, "both", "0" * 64)
 
 
@@ -78,7 +80,7 @@ def test_training_rows_are_stored_once(trained: TaskHead, tmp_path: Path) -> Non
     members = [member for member in trained.head.fitted_.values() if hasattr(member, "support_")]
     rows = members[0].support_.astype(np.float32).nbytes
     # The kernels and, at most once, the training rows: members share them.
-    assert (folder / "head.safetensors").stat().st_size < 1.2 * (rows + trained.kernels.nbytes) + 400_000
+    assert (folder / "head.safetensors").stat().st_size < 1.2 * (rows + trained.reach.kernels.nbytes) + 400_000
 
 
 def test_another_model_is_refused(trained: TaskHead, tmp_path: Path, encoder: Encoder) -> None:
@@ -93,8 +95,8 @@ def test_another_model_is_refused(trained: TaskHead, tmp_path: Path, encoder: En
         trained.predict(Other(), kernel("mul"), (8,))  # type: ignore[arg-type]
 
 
-def test_wrong_task_features_are_named(trained: TaskHead, encoder: Encoder) -> None:
-    with pytest.raises(TaskError, match="unknown task feature 'size'"):
+def test_wrong_context_features_are_named(trained: TaskHead, encoder: Encoder) -> None:
+    with pytest.raises(TaskError, match="unknown context feature 'size'"):
         trained.predict(encoder, kernel("mul"), {"size": 8})
     with pytest.raises(TaskError, match="also needs 'length'"):
         trained.predict(encoder, kernel("mul"), {})
@@ -128,9 +130,13 @@ def test_shipped_heads_belong_to_the_default_model(name: str) -> None:
     [
         ({"context_names": None}, "context_names missing or damaged"),
         ({"reach": "far"}, "reach missing or damaged"),
-        ({"reach": 0.0}, "head.json is damaged"),
+        ({"reach": 0.0}, "what the head knows of its training samples is damaged"),
+        ({"reach": float("1e999")}, "what the head knows of its training samples is damaged"),
+        ({"evidence": {}}, "'evidence' is damaged"),
+        ({"knobs": "width"}, "knobs missing or damaged"),
+        ({"words": None}, "words missing or damaged"),
         ({"row": "nope"}, "head.json is damaged"),
-        ({"choices": ["narrow", "broad"]}, "the head's choices are narrow, broad"),
+        ({"settings": ["narrow", "broad"]}, "the head's settings are narrow, broad"),
         ({"task": "other"}, "a head for task other"),
     ],
 )
