@@ -71,7 +71,10 @@ def test_a_prediction_computes_the_same_code_features(
 
 def test_ir_that_samples_share_is_embedded_once(toy: Task, few: TaskData, tiny: Encoder) -> None:
     seen: list[tuple[int, int]] = []
-    advance = lambda done, *, total, note: seen.append((done, total))  # noqa: E731 - shorter than a function
+
+    def advance(done: int, *, total: int, note: str) -> None:
+        seen.append((done, total))
+
     (row,) = build_features(toy, few, ["histogram"], tiny, advance=advance)
     assert seen == [(1, 3)] * 3
     assert len(np.unique(row.matrix[:, 1:], axis=0)) == 3
