@@ -14,6 +14,7 @@ import mirenc
 from mirenc.encoder import Encoder
 from mirenc.errors import HeadError, TaskError
 from mirenc.tasks import Task, get_task
+from mirenc.tasks.evidence import Evidence, Record
 from mirenc.tasks.predict import TaskHead, fit_head, load_task_head, ready_heads
 
 
@@ -102,6 +103,30 @@ def test_wrong_context_features_are_named(trained: TaskHead, encoder: Encoder) -
         trained.predict(encoder, kernel("mul"), {})
     with pytest.raises(TaskError, match="'length' is 'nan'"):
         trained.predict(encoder, kernel("mul"), {"length": float("nan")})
+
+
+def test_a_senseless_context_is_said_before_anything_is_read(
+    trained: TaskHead, encoder: Encoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # It is the same for every file, so it must not hide behind a file that cannot be read.
+    def refuse(context: tuple[float, ...]) -> None:
+        raise TaskError("a length of -1")
+
+    monkeypatch.setattr(trained.task, "encode_context", refuse)
+    with pytest.raises(TaskError, match="a length of -1"):
+        trained.predict(encoder, "define i32 @f( {\n", (-1,))
+
+
+@pytest.mark.parametrize("found", [True, False])
+def test_without_evidence_the_answer_is_the_default(trained: TaskHead, encoder: Encoder, found: bool) -> None:
+    worth = (1.2, 1.1, 1.3) if found else (1.2, 0.9, 1.3)
+    records = (Record(0.5, 20, 0.9, 0.05, 1.4),)
+    head = replace(trained, evidence=Evidence("default", worth, default=(), other=records))
+    (answer,) = head.predict(encoder, kernel("mul"), (4096,))
+    assert (answer.preferred, answer.default) == ("wide", "narrow")
+    assert answer.choice == ("wide" if found else "narrow")
+    assert answer.record == records[0]
+    assert head.predict(encoder, kernel("add"), (8,))[0].record is None  # none of answers that are the default
 
 
 def test_a_head_of_another_task_is_refused(trained: TaskHead, tmp_path: Path) -> None:
