@@ -159,7 +159,10 @@ def test_one_bad_kernel_does_not_lose_the_others(run: Run, task: Path, head: Pat
         (("predict", "thread_coarsening", EXAMPLE, "--context", "gpu=h100"), "unknown gpu 'h100'"),
         (("predict", "device_mapping", EXAMPLE), "also needs 'transfer', 'wgsize'"),
         (("predict", "device_mapping", EXAMPLE, "--context", "transfer=1,wgsize=-2"), "'wgsize' is -2"),
-        (("predict", "device_mapping", EXAMPLE, "--context", "transfer=1,wgsize=2", "--head", "nowhere"), "no head.json"),
+        (
+            ("predict", "device_mapping", EXAMPLE, "--context", "transfer=1,wgsize=2", "--head", "nowhere"),
+            "no head.json",
+        ),
         (("predict", "device_mapping", EXAMPLE, "--context", "transfer=1,wgsize=2", "--variant", "x"), "available: "),
     ],
 )

@@ -148,7 +148,9 @@ def test_units_of_columns_and_rows_do_not_matter() -> None:
     scale = np.array([1e3, 1e-3, 60.0, 7.0, 1e-6])
     unit = np.exp(np.random.default_rng(1).normal(size=(30, 1)))
     first = CostHead(CONTEXT, length_scale=1.0).fit(features, costs).predict_proba(features)
-    other = CostHead(CONTEXT, length_scale=1.0).fit(features * scale + 5, costs * unit).predict_proba(features * scale + 5)
+    other = (
+        CostHead(CONTEXT, length_scale=1.0).fit(features * scale + 5, costs * unit).predict_proba(features * scale + 5)
+    )
     np.testing.assert_allclose(other, first, rtol=1e-6)
 
 

@@ -22,7 +22,7 @@ HEADS = pytest.mark.parametrize("head", [RIDGE, BOOSTED], ids=["ridge", "boosted
 
 
 def valley(rows: int = 120, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Features (n, 1 + 3), costs (n, 8) and the best setting (n,): log costs are a valley around one that the code says."""
+    """Features (n, 1 + 3), costs (n, 8), best setting (n,): log costs are a valley around what the code says."""
     rng = np.random.default_rng(seed)
     features = rng.normal(size=(rows, 4))
     best = rng.integers(0, 8, rows)
@@ -74,7 +74,7 @@ def test_a_few_measurements_a_sample_teach_the_whole_space(head: PairHead) -> No
 
 @HEADS
 def test_samples_may_have_settings_of_their_own(head: PairHead) -> None:
-    features, costs, best = valley(200)
+    features, costs, _ = valley(200)
     # Half of the samples have settings 0 to 4, the others 7 down to 3; the fifth column is another setting for each.
     row = np.where(np.arange(200)[:, None] % 2, np.arange(7, 2, -1), np.arange(5))
     own = np.take_along_axis(costs, row, axis=1)

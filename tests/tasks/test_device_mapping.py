@@ -147,7 +147,9 @@ def test_the_published_protocol_comes_first_and_says_that_it_leaks() -> None:
     assert set(task.context_help) == set(task.context_names)
     assert task.space is not None
     assert task.space.default in task.baselines.values()
-    assert all(task.machine(variant, context) for variant, context in [(variant, (1.0, 1.0)) for variant in task.variants])
+    assert all(
+        task.machine(variant, context) for variant, context in [(variant, (1.0, 1.0)) for variant in task.variants]
+    )
     assert task.dialect is not None
     with pytest.raises(TaskError, match=r"no protocol 'random'; available: paper, kernel"):
         task.protocol("random")

@@ -13,9 +13,8 @@ from small_task import write_task
 from mirenc import __version__
 from mirenc.encoder import Encoder
 from mirenc.errors import TaskError
-from mirenc.heads import CostHead, EnsembleHead
-from mirenc.heads import Settings
-from mirenc.tasks import Evaluation, Protocol, Task, TaskData, TaskReport, evaluate, evaluation, load_report, menu
+from mirenc.heads import CostHead, EnsembleHead, Settings
+from mirenc.tasks import Protocol, Task, TaskData, TaskReport, evaluate, evaluation, load_report, menu
 from mirenc.tasks import jobs as jobs_module
 from mirenc.tasks.features import Features, build_features
 from mirenc.tasks.jobs import Goal, Job, _run, plan_jobs, run_jobs
@@ -34,9 +33,7 @@ def jobs(toy: Task, toy_data: TaskData, tiny: Encoder) -> dict[tuple[str, str], 
 
 def changed(job: Job, **changes: Any) -> Job:
     """The job with other parts, whichever of its objects they are of."""
-    names = {
-        part: {name for name in changes if name in vars(getattr(job, part))} for part in ("goal", "features")
-    }
+    names = {part: {name for name in changes if name in vars(getattr(job, part))} for part in ("goal", "features")}
     parts = {part: replace(getattr(job, part), **{name: changes[name] for name in own}) for part, own in names.items()}
     others = {name: value for name, value in changes.items() if not any(name in own for own in names.values())}
     return replace(job, **parts, **others)

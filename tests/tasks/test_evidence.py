@@ -120,16 +120,17 @@ def test_a_real_head_is_trained_without_the_groups_it_answers_for() -> None:
     matrix = rng.normal(size=(48, 3))
     lean = np.sign(matrix[:, 0])
     costs = np.exp(0.4 * np.stack([lean, -lean], axis=1))
-    data = TaskData(
-        [Sample(f"s{row}", "ir", f"g{row // 2}", costs=tuple(one)) for row, one in enumerate(costs)], SPACE
-    )
+    data = TaskData([Sample(f"s{row}", "ir", f"g{row // 2}", costs=tuple(one)) for row, one in enumerate(costs)], SPACE)
     features = Features("both", matrix, 1)
     found = gather_evidence(data, Goal.of(data, "accuracy"), features, 0)
     assert found.found
     assert found.worth[0] > 1.2
     # With labels that have nothing to do with the features there is none, however well a head remembers.
     chance = TaskData(
-        [replace(sample, costs=tuple(costs[row])) for sample, row in zip(data.samples, rng.permutation(48), strict=True)],
+        [
+            replace(sample, costs=tuple(costs[row]))
+            for sample, row in zip(data.samples, rng.permutation(48), strict=True)
+        ],
         SPACE,
     )
     assert not gather_evidence(chance, Goal.of(chance, "accuracy"), features, 0).found

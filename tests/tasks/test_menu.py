@@ -22,7 +22,6 @@ from mirenc.heads import (
 from mirenc.heads.state import kind_of_head
 from mirenc.tasks.menu import INNER_FOLDS, Shape, head_search, inner_parts, menu
 
-
 FEW = Shape(context=2, code=300, samples=669, groups=234, settings=2)
 SHAPES = {
     "few": FEW,
