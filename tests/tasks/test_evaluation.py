@@ -154,6 +154,21 @@ def test_a_row_of_one_head_uses_it_alone(searching: Job) -> None:
     assert _run(changed(searching, only="mlp")).heads == [{"mlp": 1.0}]
 
 
+def test_what_nobody_may_ask_for_is_not_chosen_even_if_all_trees_vote_for_it(searching: Job) -> None:
+    class Voting:
+        def predict_proba(self, X: Any, settings: Settings) -> np.ndarray:
+            return np.tile([0.0, 1.0, 0.0], (len(X), 1))
+
+    target = np.array([[np.nan, np.nan, 2.0], [3.0, np.nan, 2.0], [1.0, 2.0, 3.0]])
+    goal = Goal(
+        target, Settings(np.eye(3), np.where(np.isfinite(target), [[0, 1, 2]], -1)), *[np.arange(3)] * 2, "speedup"
+    )
+    found = goal.ask(Voting(), Features("both", np.zeros((3, 1)), 0), np.arange(3))
+    assert found.argmax(axis=1).tolist() == [2, 0, 1]
+    assert (found[np.isnan(target)] == 0).all()
+    np.testing.assert_allclose(found[2], [0, 1, 0], atol=1e-300)
+
+
 # -- plan ----------------------------------------------------------------------------------------------
 def test_all_rows_are_cut_alike(toy: Task, toy_data: TaskData, tiny: Encoder) -> None:
     features = build_features(toy, toy_data, ROWS, tiny)
