@@ -180,6 +180,8 @@ class TaskReport:
         out = {}
         for name, choice in self.task.baselines.items():
             there = np.isfinite(known[:, choice])
+            if not there.any():  # nobody may ask for it in this part
+                continue
             ratio = known[there, choice] / cost[:, there]  # (seeds, m)
             best = known[there, choice] / np.nanmin(known[there], axis=1)
             out[name] = {

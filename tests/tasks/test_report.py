@@ -109,6 +109,21 @@ def test_a_part_has_figures_of_its_own(report: TaskReport) -> None:
     assert report.figures("kernel", "both", "x")["oracle_geometric"] == pytest.approx(2**0.5)
 
 
+def test_a_static_setting_that_nobody_may_ask_for_is_left_out(report: TaskReport, toy: Task) -> None:
+    class Vector(type(toy)):  # type: ignore[misc]
+        baselines = {"always vector": 2}  # noqa: RUF012 - a ClassVar by its base
+
+    data = TaskData(report.data.samples, replace(toy.space, missing="never"), "8" * 64)
+    runs = {"0": {"fold": [0] * 4, "rows": {"both": {"said": [0, 1, 2, 0]}}}}
+    record = {**report.record, "protocols": {"kernel": {"title": "by kernel", "seeds": runs}}}
+    found = TaskReport(record, Vector(), data).figures("kernel", "both")
+    # Over the two samples that have it: 4 / 4 and 4 / 2.
+    assert found["speedup_over"]["always vector"]["arithmetic"] == pytest.approx(1.5)
+    short = TaskData([replace(one, costs=(2.0, 1.0, NAN)) for one in data.samples], data.space, "8" * 64)
+    runs["0"]["rows"]["both"]["said"] = [0, 1, 1, 0]
+    assert TaskReport(record, Vector(), short).figures("kernel", "both")["speedup_over"] == {}
+
+
 def test_one_seed_has_no_spread(report: TaskReport) -> None:
     del report.record["protocols"]["kernel"]["seeds"]["1"]
     found = report.figures("kernel", "both")
