@@ -11,7 +11,8 @@ import pytest
 from mirenc.encoder import Encoder
 from mirenc.errors import TaskError
 from mirenc.ir import parse_ir
-from mirenc.tasks import Task, TaskData, features
+from mirenc.ir.regions import regions_of
+from mirenc.tasks import Space, Task, TaskData, features
 from mirenc.tasks.features import (
     CODE_ROWS,
     ONE_HEAD,
@@ -135,6 +136,66 @@ def test_a_task_without_context_features_has_code_alone(toy: Task, few: TaskData
     bare = TaskData([replace(sample, context=()) for sample in few.samples], toy.space)
     (row,) = build_features(Bare(), bare, ["histogram"], tiny)
     assert (row.context, row.matrix.shape) == (0, (12, 66))
+
+
+# -- regions -------------------------------------------------------------------------------------------
+PAIR = "\n".join(
+    f"define i32 @{name}(i32 %x) {{\n  %y = {operation} i32 %x, 3\n  %z = {operation} i32 %y, %x\n  ret i32 %z\n}}"
+    for name, operation in (("f", "add"), ("g", "mul"))
+)
+
+
+@pytest.fixture(scope="module")
+def functions(few: TaskData) -> TaskData:
+    """The two functions of one module, each under two lengths."""
+    regions = regions_of(parse_ir(PAIR), "function").regions
+    samples = [
+        replace(few.samples[0], ir=PAIR, region=region, name=f"{region.name}/{length}", context=(length,))
+        for region in regions
+        for length in (1, 2)
+    ]
+    return TaskData(samples, few.space)
+
+
+def test_a_region_has_features_of_its_own(toy: Task, functions: TaskData, tiny: Encoder) -> None:
+    seen: list[int] = []
+    rows = {
+        row.row: row.matrix[:, 1:]
+        for row in build_features(
+            toy, functions, ["both", "histogram"], tiny, advance=lambda done, **_: seen.append(done)
+        )
+    }
+    assert seen == [2]  # one module read, for two pieces
+    for matrix in rows.values():
+        np.testing.assert_array_equal(matrix[0], matrix[1])
+        assert np.abs(matrix[0] - matrix[2]).max() > 0
+    parts = tiny.embed_parts(PAIR, level="function")
+    np.testing.assert_array_equal(rows["both"][::2], np.hstack([parts.text, parts.graph]))
+    one, other = (parse_ir(text) for text in (PAIR.split("\n}")[0] + "\n}", PAIR.split("\n}")[1] + "\n}"))
+    np.testing.assert_array_equal(rows["histogram"][::2], [opcode_histogram(one), opcode_histogram(other)])
+
+
+def test_a_region_that_the_module_has_not_is_named(toy: Task, functions: TaskData, tiny: Encoder) -> None:
+    strange = replace(functions.samples[0], region=replace(functions.samples[0].region, name="h", symbol="h"))
+    with pytest.raises(TaskError, match=r"sample f/1: .* has no function 'h'\. Give IR that has it"):
+        build_features(toy, TaskData([strange], functions.space), ["both"], tiny)
+
+
+def test_rows_that_these_data_cannot_have_are_left_out_and_refused(
+    toy: Task, few: TaskData, functions: TaskData, tiny: Encoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(features, "ir2vec_available", lambda: True)
+    assert set(default_rows(toy, few)) == set(ROW_TITLES)
+    assert "ir2vec" not in default_rows(toy, functions)
+    with pytest.raises(TaskError, match=r"of whole modules, and these samples are functions or loops\. Leave it out"):
+        build_features(toy, functions, ["ir2vec"], tiny)
+    wide = Space(("number",), tuple((number,) for number in range(40)))
+    many = TaskData([replace(sample, costs=(1.0,) * 40) for sample in few.samples], wide)
+    numbers = TaskData([replace(sample, costs=(), value=1.0) for sample in few.samples])
+    for data in (many, numbers):
+        assert "both_mlp" not in default_rows(toy, data)
+        with pytest.raises(TaskError, match=r"'both_mlp' is for a few settings and a few hundred samples"):
+            build_features(toy, data, ["both_mlp"], tiny)
 
 
 # -- bad samples ---------------------------------------------------------------------------------------
