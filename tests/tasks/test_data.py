@@ -40,6 +40,9 @@ def test_no_samples_are_refused() -> None:
         ((NAN, NAN, NAN), "no cost of the default 'x'"),
         ({0: 1.0, 3: 2.0}, "has a cost of setting 3; the space has 0 to 2"),
         ({0: 1.0, -1: 2.0}, "has a cost of setting -1; the space has 0 to 2"),
+        ({0: 1.0, 1.0: 2.0}, "has a cost of setting 1.0; the space has 0 to 2"),
+        ({0: 1.0, True: 2.0}, "has a cost of setting True; the space has 0 to 2"),
+        ({0: 1.0, "y": 2.0}, "has a cost of setting 'y'; the space has 0 to 2"),
         ({0: 1.0, 2: 0.0}, "the cost of 'z' is 0.0"),
         ({1: 1.0, 2: 2.0}, "no cost of the default 'x'"),
         ({}, "no cost of the default 'x'"),
@@ -65,8 +68,9 @@ def test_the_baseline_is_the_cost_of_the_default() -> None:
     assert (table.default.tolist(), table.baseline.tolist()) == ([1, 1], [1.0, 7.0])
 
 
-def test_sparse_costs_are_those_of_a_full_row() -> None:
-    sparse, full = data(replace(GOOD, costs={1: 1.0, 0: 2.0})), data(GOOD)
+@pytest.mark.parametrize("kind", [int, np.int64, np.uint8])
+def test_sparse_costs_are_those_of_a_full_row(kind: type) -> None:
+    sparse, full = data(replace(GOOD, costs={kind(1): 1.0, kind(0): 2.0})), data(GOOD)
     np.testing.assert_array_equal(sparse.costs, full.costs)
     np.testing.assert_array_equal(sparse.known, full.known)
 
@@ -127,6 +131,8 @@ def test_what_is_effective_and_not_measured_follows_the_rule() -> None:
         ((0, 1), r"effective is \(0, 1\); give one setting, 0 to 2, for each of 3"),
         ((0, 1, 3), "give one setting, 0 to 2"),
         ((0, -1, 2), "give one setting, 0 to 2"),
+        ((0, 1.0, 2), "give one setting, 0 to 2"),
+        ((False, True, True), "give one setting, 0 to 2"),
         ((0, 2, 1), "setting 2 is effective for others, and itself becomes 1"),
     ],
 )
