@@ -263,7 +263,7 @@ def _check(sample: Sample, space: Space | None, where: str) -> None:
 
 def _is_setting(index: Any, count: int) -> bool:
     """Whether this is the number of one of so many settings: 1.0 and True would index another way."""
-    return isinstance(index, Integral) and not isinstance(index, bool) and 0 <= int(index) < count
+    return not isinstance(index, bool) and isinstance(index, Integral) and 0 <= int(index) < count
 
 
 def _check_effective(effective: tuple[int, ...], count: int, where: str) -> None:
