@@ -24,10 +24,10 @@ import numpy as np
 from rich.progress import track
 
 import mirenc
-from mirenc.metrics import decision_figures, group_interval, oracle_choice
+from mirenc.metrics import decision_figures, group_interval
 from mirenc.tasks import Task, TaskData
 from mirenc.tasks.features import build_features, default_rows
-from mirenc.tasks.jobs import Job, plan_jobs, run_jobs
+from mirenc.tasks.jobs import Goal, Job, plan_jobs, run_jobs
 from mirenc.tasks.report import TaskReport, load_report, row_title
 
 SHARES = (0.05, 0.1, 0.25, 0.5)  # and 1, which is the evaluation itself
@@ -50,9 +50,10 @@ def whole(folder: Path, variant: str, task: Task, data: TaskData) -> TaskReport 
 
 
 def figures_of(data: TaskData, runs: list[np.ndarray]) -> dict[str, Any]:
-    """Mean figures of choices (n,), one array a seed."""
-    each = [decision_figures(data.costs, run, data.baseline) for run in runs]
-    hits = np.mean([data.resolve(run) == oracle_choice(data.costs) for run in runs], axis=0)
+    """Mean figures of chosen settings (n,), one array a seed."""
+    each = [decision_figures(data.known, data.resolve(run), data.baseline) for run in runs]
+    cost = data.known[np.arange(len(data)), np.array(runs)]  # (seeds, n)
+    hits = (cost == np.nanmin(data.known, axis=1)).mean(axis=0)
     return {
         "accuracy": float(hits.mean()),
         "accuracy_sd": float(np.std([one["accuracy"] for one in each], ddof=1)) if len(each) > 1 else 0.0,
@@ -68,15 +69,15 @@ def measure(
     """Figures of each row at each share; those in ``kept`` that are of the same inputs are taken from there."""
     data = task.load(data_dir, variant)
     encoder = mirenc.load()
-    rows = [row for row in ROWS if row in default_rows(task)]
+    rows = [row for row in ROWS if row in default_rows(task, data)]
     features = build_features(task, data, rows, encoder)
     protocol = task.protocol("kernel")
     report = whole(folder, variant, task, data)
     work: dict[tuple[str, float], list[Job]] = {}
-    for job in plan_jobs(task, data, features, [protocol], range(seeds)):
+    for job in plan_jobs(Goal.of(data, task.select), data, features, [protocol], range(seeds)):
         for share in (*SHARES, 1.0):
             folds = [(few(training, data.group, share, job.seed), test) for training, test in job.folds]
-            work.setdefault((job.row, share), []).append(job if share == 1.0 else replace(job, folds=folds))
+            work.setdefault((job.features.row, share), []).append(job if share == 1.0 else replace(job, folds=folds))
     figures: dict[str, dict[str, Any]] = {row: {} for row in rows}
     for (row, share), together in track(sorted(work.items(), key=lambda item: item[0]), "points"):
         digests = {job.key: job.digest() for job in together}
@@ -84,7 +85,7 @@ def measure(
         old = kept.get(row, {}).get(str(share), {})
         if old.get("inputs") != inputs:
             taken = report.known(digests) if report is not None else {}
-            runs = [result.choice for result in run_jobs(together, jobs, known=taken)]
+            runs = [result.said for result in run_jobs(together, jobs, known=taken)]
             old = {**figures_of(data, runs), "inputs": inputs}
         figures[row][str(share)] = old
     return {

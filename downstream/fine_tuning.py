@@ -3,7 +3,7 @@
 On the first folds grouped by kernel source one head of three linear layers is trained twice, from the same first
 weights, on the same batches, for as many epochs:
 
-- frozen: on vectors embedded once, beside the task features; the model is not touched;
+- frozen: on vectors embedded once, beside the context features; the model is not touched;
 - fine-tuned: on the live model. Text encoder, graph encoder and token embedding move too, at a smaller learning rate
   and with clipped gradients; pooling, whitening and the columns' means and scales stay those of the frozen model.
 
@@ -36,7 +36,7 @@ from torch import Tensor, nn
 import mirenc
 from mirenc.encoder import Encoder
 from mirenc.graph import NodeKind
-from mirenc.metrics import clip_to_measured, decision_figures, group_interval
+from mirenc.metrics import decision_figures, group_interval
 from mirenc.model.mirencoder import MIREncoder
 from mirenc.model.pooling import item_weights, text_weights
 from mirenc.sample import make_sample
@@ -162,16 +162,16 @@ class Table:
 
     context: Tensor  # (n, A) float32
     kernel: Rows  # (n,) its kernel
-    costs: NDArray[np.float64]  # (n, choices)
-    labels: Tensor  # (n,) index of the least cost
+    data: TaskData
+    labels: Tensor  # (n,) setting of least cost
     vectors: Tensor  # (K, H + d) float32, of the frozen model
 
     def frozen_rows(self, rows: Rows) -> Tensor:
-        """Task features beside frozen vectors. (m,) -> (m, A + D)."""
+        """Context features beside frozen vectors. (m,) -> (m, A + D)."""
         return torch.cat([self.context[rows], self.vectors[self.kernel[rows]]], 1)
 
     def live_rows(self, live: LiveModel, rows: Rows) -> Tensor:
-        """Task features beside vectors of the live model; a kernel is encoded once a batch. (m,) -> (m, A + D)."""
+        """Context features beside vectors of the live model; a kernel is encoded once a batch. (m,) -> (m, A + D)."""
         kernels, inverse = np.unique(self.kernel[rows], return_inverse=True)
         return torch.cat([self.context[rows], live(kernels.tolist())[inverse]], 1)
 
@@ -182,17 +182,17 @@ class Head(nn.Module):
     mean: Tensor
     scale: Tensor
 
-    def __init__(self, rows: Tensor, choices: int) -> None:
+    def __init__(self, rows: Tensor, settings: int) -> None:
         super().__init__()
         scale = rows.std(0, correction=0)
         self.register_buffer("mean", rows.mean(0))
         self.register_buffer("scale", torch.where(scale > 0, scale, 1.0))
-        sizes = list(pairwise((rows.shape[1], *HIDDEN, choices)))
+        sizes = list(pairwise((rows.shape[1], *HIDDEN, settings)))
         layers = [layer for size in sizes for layer in (nn.Linear(*size), nn.ReLU())]
         self.layers = nn.Sequential(*layers[:-1])
 
     def forward(self, rows: Tensor) -> Tensor:
-        """Scores. Shapes: (m, A + D) -> (m, choices)."""
+        """Scores. Shapes: (m, A + D) -> (m, settings)."""
         scores: Tensor = self.layers((rows - self.mean) / self.scale)
         return scores
 
@@ -215,7 +215,7 @@ def train(
     """
     torch.manual_seed(seed)
     rng = np.random.default_rng(seed)
-    head = Head(table.frozen_rows(training), table.costs.shape[1])
+    head = Head(table.frozen_rows(training), table.data.width)
     # Without decay AdamW is Adam: the head's rule is the same in both arms.
     groups: list[dict[str, Any]] = [{"params": list(head.parameters()), "lr": HEAD_RATE, "weight_decay": 0.0}]
     tuned = [] if live is None else [*live.model.text.parameters(), *live.model.graph.parameters()]
@@ -251,8 +251,9 @@ def measure_arm(arm: str, table: Table, live: LiveModel, training: Rows, test: R
     @torch.no_grad()
     def choose(head: Head, *, embedded: bool) -> Rows:
         vectors = table.vectors[table.kernel[test]] if embedded else embed(live, needed.tolist())[place]
-        asked = head(torch.cat([table.context[test], vectors], 1)).argmax(1).numpy()
-        return clip_to_measured(table.costs[test], asked)
+        asked = table.data.default.copy()
+        asked[test] = head(torch.cat([table.context[test], vectors], 1)).argmax(1).numpy()
+        return table.data.resolve(asked)[test]
 
     def after_epoch(head: Head, loss: float) -> None:
         accuracy = float(np.mean(choose(head, embedded=frozen) == table.labels[test].numpy()))
@@ -292,7 +293,7 @@ def figures(data: TaskData, folds: list[dict[str, Any]], embedding_seconds: list
             "accuracy_interval": group_interval(hits[arm], data.group[rows]),
             "accuracy_by_epoch": np.mean([one["accuracy_by_epoch"] for one in each], axis=0).tolist(),
             "loss_by_epoch": np.mean([one["loss_by_epoch"] for one in each], axis=0).tolist(),
-            "pooled": decision_figures(data.costs[rows], choice, data.baseline[rows]),
+            "pooled": decision_figures(data.known[rows], choice, data.baseline[rows]),
             **{key: float(np.mean([one[key] for one in each])) for key in each[0] if key.endswith("seconds")},
         }
     frozen, tuned = (out[arm]["training_seconds"] for arm in ARMS)
@@ -314,14 +315,14 @@ def measure(given: argparse.Namespace, write: Callable[[dict[str, Any]], None]) 
     data = task.load(given.data, variant)
     encoder = mirenc.load(given.model, backend="torch", cache=False)
     model: MIREncoder = encoder.runtime.model  # type: ignore[attr-defined]  # the torch runtime has one
-    pieces, kernel = data.distinct_ir
-    kernels = read_kernels(encoder, pieces)
+    pieces, kernel = data.distinct_code
+    kernels = read_kernels(encoder, [ir for ir, _ in pieces])
     started = clocks()
     vectors = embed(LiveModel(model, kernels), range(len(pieces)))
     embedding_seconds = np.round(clocks() - started, 3).tolist()
     print(f"{len(pieces)} kernels embedded in {embedding_seconds[0]} s", flush=True)
     context = np.array([task.encode_context(sample.context) for sample in data.samples], dtype=np.float32)
-    table = Table(torch.from_numpy(context), kernel, data.costs, torch.from_numpy(data.labels), vectors)
+    table = Table(torch.from_numpy(context), kernel, data, torch.from_numpy(data.labels), vectors)
     record: dict[str, Any] = {
         "mirenc_version": mirenc.__version__,
         "task": task.name,

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from mirenc.tasks.report import row_title
+from mirenc.tasks.static import STATIC_TITLES
 
 HERE = Path(__file__).parent
 
@@ -25,7 +26,7 @@ def percent(figures: dict[str, Any], key: str) -> str:
 
 def against(row: str, figures: dict[str, Any]) -> tuple[str, str]:
     """Difference to the no-code row: accuracy in points, and geometric speedup as a factor."""
-    if row in ("default", "best_single", "majority", "no_code") or "accuracy_gain" not in figures:
+    if row in (*STATIC_TITLES, "no_code") or "accuracy_gain" not in figures:
         return "", ""
     low, high = figures["accuracy_gain_interval"]
     points = f"{100 * figures['accuracy_gain']:+.1f} [{100 * low:+.1f}, {100 * high:+.1f}]"

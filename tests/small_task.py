@@ -1,4 +1,4 @@
-"""A task small enough for a test: made-up costs that depend on an opcode and on one task feature.
+"""A task small enough for a test: made-up costs that depend on an opcode and on one context feature.
 
 Why: the published tables are not everywhere, and take minutes. Here the right answer is known: a kernel that multiplies
 prefers the wide choice, unless it is short.
@@ -11,15 +11,14 @@ from pathlib import Path
 TASK_FILE = """
 import numpy as np
 
-from mirenc.tasks import Protocol, Task, TaskData, Sample
+from mirenc.tasks import Protocol, Sample, Space, Task, TaskData
 
 
 class Widths(Task):
     name = "widths"
     title = "made-up widths"
     source = "a test"
-    knob = "width"
-    choices = ("narrow", "wide")
+    space = Space(("width",), (("narrow",), ("wide",)))
     context_names = ("length",)
     protocols = (
         Protocol("rows", "by rows", lambda data: np.arange(len(data)), folds=3),
@@ -37,7 +36,7 @@ class Widths(Task):
             for length in (8, 4096):
                 wide = 0.5 if number % 2 and length > 100 else 2.0
                 samples.append(Sample(f"k{number}/{length}", ir, f"k{number}", (length,), (1.0, wide)))
-        return TaskData(samples, self.choices, self.default, "0" * 64)
+        return TaskData(samples, self.space, "0" * 64)
 
     def encode_context(self, context):
         return np.log1p(np.array(context, dtype=float))

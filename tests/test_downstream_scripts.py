@@ -29,7 +29,7 @@ FOLDER = Path(__file__).resolve().parents[1] / "downstream"
 TASK = """
 import numpy as np
 
-from mirenc.tasks import Protocol, Task, TaskData, Sample
+from mirenc.tasks import Protocol, Sample, Space, Task, TaskData
 
 
 def kernel(operation, count):
@@ -38,8 +38,8 @@ def kernel(operation, count):
 
 
 class Miniature(Task):
-    name, title, source, knob = "miniature", "made-up mapping", "tests", "device"
-    choices = ("first", "second")
+    name, title, source = "miniature", "made-up mapping", "tests"
+    space = Space(("device",), (("first",), ("second",)))
     context_names = ("size",)
     protocols = (Protocol("kernel", "by kernel", lambda data: data.group, folds=3),)
 
@@ -55,7 +55,7 @@ class Miniature(Task):
             for number in range(12)
             for size in (1.0, 2.0)
         ]
-        return TaskData(samples, self.choices, self.default, "5" * 64)
+        return TaskData(samples, self.space, "5" * 64)
 """
 
 
@@ -105,17 +105,17 @@ def record(fine_tuning: ModuleType, task_file: Path, tmp_path_factory: pytest.Te
 def live(fine_tuning: ModuleType, task_file: Path) -> Any:
     """A live copy of the small model over the miniature's kernels."""
     encoder = mirenc.load(MODEL, backend="torch", cache=False)
-    pieces, _ = mirenc.get_task(task_file).load().distinct_ir
-    return fine_tuning.LiveModel(encoder.runtime.model, fine_tuning.read_kernels(encoder, pieces))
+    pieces, _ = mirenc.get_task(task_file).load().distinct_code
+    return fine_tuning.LiveModel(encoder.runtime.model, fine_tuning.read_kernels(encoder, [ir for ir, _ in pieces]))
 
 
 @pytest.fixture
 def table(fine_tuning: ModuleType, task_file: Path, live: Any) -> Any:
     data = mirenc.get_task(task_file).load()
-    _, kernel = data.distinct_ir
+    _, kernel = data.distinct_code
     vectors = fine_tuning.embed(live, range(12))
     context = torch.tensor([sample.context for sample in data.samples], dtype=torch.float32)
-    return fine_tuning.Table(context, kernel, data.costs, torch.from_numpy(data.labels), vectors)
+    return fine_tuning.Table(context, kernel, data, torch.from_numpy(data.labels), vectors)
 
 
 def test_shares_of_the_training_kernels_nest_and_keep_kernels_whole() -> None:
@@ -169,9 +169,9 @@ def test_data_efficiency_has_every_share_of_every_row(
 
 
 def test_live_vectors_are_those_of_the_encoder(live: Any, task_file: Path, small: Encoder) -> None:
-    pieces, _ = mirenc.get_task(task_file).load().distinct_ir
+    pieces, _ = mirenc.get_task(task_file).load().distinct_code
     chosen = [5, 0, 11]
-    expected = small.embed([pieces[number] for number in chosen])
+    expected = small.embed([pieces[number][0] for number in chosen])
     np.testing.assert_allclose(live(chosen).detach().numpy(), expected, rtol=1e-3, atol=1e-3)
 
 

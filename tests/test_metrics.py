@@ -4,12 +4,11 @@ import numpy as np
 import pytest
 
 from mirenc.metrics import (
-    chosen_costs,
-    clip_to_measured,
     decision_figures,
     geometric_mean,
     group_interval,
     macro_f1,
+    number_figures,
     oracle_choice,
 )
 
@@ -20,19 +19,9 @@ def test_the_oracle_takes_the_least_measured_cost() -> None:
     assert oracle_choice(COSTS).tolist() == [2, 0, 0]
 
 
-def test_an_unmeasured_choice_becomes_the_largest_measured_below() -> None:
-    assert clip_to_measured(COSTS, np.array([2, 2, 2])).tolist() == [2, 1, 0]
-    assert clip_to_measured(COSTS, np.array([1, 0, 1])).tolist() == [1, 0, 0]
-    assert chosen_costs(COSTS, np.array([1, 2, 2])).tolist() == [2.0, 2.0, 3.0]
-
-
-def test_a_choice_below_all_measured_ones_takes_the_first_measured() -> None:
-    costs = np.array([[np.nan, 5.0, 7.0]])
-    assert clip_to_measured(costs, np.array([0])).tolist() == [1]
-
-
 def test_figures_by_hand() -> None:
-    figures = decision_figures(COSTS, np.array([2, 2, 0]), COSTS[:, 0])
+    # The second sample was asked for setting 2, which was not measured: setting 1 ran.
+    figures = decision_figures(COSTS, np.array([2, 1, 0]), COSTS[:, 0])
     assert figures["accuracy"] == pytest.approx(2 / 3)
     assert figures["speedup_geometric"] == pytest.approx((4 * 0.5 * 1) ** (1 / 3))
     assert figures["speedup_arithmetic"] == pytest.approx((4 + 0.5 + 1) / 3)
@@ -41,6 +30,26 @@ def test_figures_by_hand() -> None:
     assert figures["oracle_share"] == pytest.approx(0.5 ** (1 / 3))
     assert figures["error_rate"] == pytest.approx(1 / 3)
     assert figures["slowdowns"] == pytest.approx(1 / 3)
+
+
+def test_a_setting_as_good_as_the_best_is_right() -> None:
+    figures = decision_figures(np.array([[1.0, 1.0, 2.0], [3.0, 1.0, 1.0]]), np.array([1, 2]), np.array([1.0, 3.0]))
+    assert (figures["accuracy"], figures["macro_f1"], figures["oracle_share"]) == (1.0, 1.0, 1.0)
+
+
+def test_figures_of_numbers_by_hand() -> None:
+    figures = number_figures(np.array([1.0, 2.0, 3.0, 6.0]), np.array([1.0, 3.0, 3.0, 3.0]))
+    assert figures["mae"] == pytest.approx((0 + 1 + 0 + 3) / 4)
+    assert figures["rmse"] == pytest.approx((10 / 4) ** 0.5)
+    assert figures["median_error"] == pytest.approx(0.5)
+    # Around the mean, 3: 4 + 1 + 0 + 9.
+    assert figures["r2"] == pytest.approx(1 - 10 / 14)
+
+
+def test_numbers_that_do_not_vary_have_no_r2() -> None:
+    figures = number_figures(np.full(3, 2.0), np.array([2.0, 2.5, 2.0]))
+    assert np.isnan(figures["r2"])
+    assert figures["mae"] == pytest.approx(0.5 / 3)
 
 
 def test_a_cost_within_one_per_cent_is_no_slowdown() -> None:

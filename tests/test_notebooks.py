@@ -47,8 +47,11 @@ SAID = {
         "sample 0 (saxpy at 16): the cost of 'O2' is 0.0",
         "both         accuracy 100.0 %",  # random rows leak
         "mirenc: wrote head",
-        "saxpy.ll: level O3",
-        "100000 O3",
+        "saxpy.ll: no evidence for any level but the default, O2",  # four kernels are not enough
+        "it prefers O3",
+        "8: prefers O2",
+        "100000: prefers O3",
+        "chooses O2, found: False",
     ],
 }
 

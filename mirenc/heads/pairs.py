@@ -220,12 +220,13 @@ class PairHead(ChoosingMixin, BaseEstimator):  # type: ignore[misc]  # scikit-le
         head._reduce = CodeReducer.from_arrays(
             head.context_columns, head.components, arrays, columns=head.n_features_in_
         )
-        settings = len(head.setting_middle_)
+        shapes = head.middle_.shape == head.spread_.shape == (head.n_features_in_,)
+        shapes &= head.setting_middle_.shape == head.setting_spread_.shape and head.setting_middle_.ndim == 1
+        settings = head.setting_middle_.size
         asked = settings + (settings * (settings + 1) // 2 if head.products else 0)
         columns = head._reduce.columns + asked + (head._reduce.columns * asked if head.products else 0)
         finite = all(np.isfinite(array).all() for array in (head.middle_, head.setting_middle_))
         positive = (head.spread_ > 0).all() and (head.setting_spread_ > 0).all()
-        shapes = head.middle_.shape == head.spread_.shape == (head.n_features_in_,)
         if not (finite and positive and shapes and fitted.n_features_in_ == columns):
             raise HeadError("arrays of a pair head do not belong together. Save the head again")
         return head

@@ -75,6 +75,7 @@ class CodeReducer:
         reducer = cls(context_columns, components)
         reducer.center, reducer.axes = arrays["center_"], arrays["axes_"]
         whole = reducer.center.ndim == 1 and reducer.axes.ndim == 2 and len(reducer.axes) == len(reducer.center)
-        if not whole or context_columns + len(reducer.center) != columns:
+        finite = np.isfinite(reducer.center).all() and np.isfinite(reducer.axes).all()
+        if not whole or not finite or context_columns + len(reducer.center) != columns:
             raise HeadError("principal components of a head do not fit its columns. Save the head again")
         return reducer

@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -231,7 +231,7 @@ def _check(sample: Sample, space: Space | None, where: str) -> None:
         return
     count = len(space)
     if isinstance(sample.costs, Mapping):
-        strange = [index for index in sample.costs if index not in range(count)]
+        strange = [index for index in sample.costs if not _is_setting(index, count)]
         if strange:
             raise TaskError(f"{where} has a cost of setting {strange[0]!r}; the space has 0 to {count - 1}")
         costs: Iterable[tuple[int, Any]] = sample.costs.items()
@@ -261,8 +261,13 @@ def _check(sample: Sample, space: Space | None, where: str) -> None:
         )
 
 
+def _is_setting(index: Any, count: int) -> bool:
+    """Whether this is the number of one of so many settings: 1.0 and True would index another way."""
+    return not isinstance(index, bool) and isinstance(index, Integral) and 0 <= int(index) < count
+
+
 def _check_effective(effective: tuple[int, ...], count: int, where: str) -> None:
-    if len(effective) != count or not set(effective) <= set(range(count)):
+    if len(effective) != count or not all(_is_setting(index, count) for index in effective):
         raise TaskError(f"{where}: effective is {effective!r}; give one setting, 0 to {count - 1}, for each of {count}")
     moved = next((index for index in effective if effective[index] != index), None)
     if moved is not None:

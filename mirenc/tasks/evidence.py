@@ -7,6 +7,7 @@ answers are compared with what was measured, and the new answer is told by the r
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -101,14 +102,15 @@ class Evidence:
         """
         try:
             records = {name: tuple(Record(**one) for one in found[name]) for name in ("default", "other")}
-            evidence = cls(found["rival"], tuple(map(float, found["worth"])), float(found["error"]), **records)  # type: ignore[arg-type]
-            numbers = [*evidence.worth, evidence.error]
-            numbers += [float(value) for one in (*evidence.default, *evidence.other) for value in asdict(one).values()]
+            worth, low, high = found["worth"]
+            numbers = [worth, low, high, found["error"]]
+            numbers += [value for kept in records.values() for one in kept for value in asdict(one).values()]
+            whole = isinstance(found["rival"], str) and all(isinstance(value, Real) for value in numbers)
         except (KeyError, TypeError, ValueError):
-            numbers = []
-        if len(numbers) < 4 or not np.isfinite(numbers).all():
+            whole = False
+        if not whole or not np.isfinite(numbers).all():
             raise HeadError(f"{where}: 'evidence' is damaged. Save the head again, or train it anew")
-        return evidence
+        return cls(found["rival"], (worth, low, high), found["error"], **records)
 
 
 def gather_evidence(data: TaskData, goal: Goal, features: Features, seed: int) -> Evidence:

@@ -27,6 +27,7 @@ from mirenc.tasks.protocols import Protocol
 __all__ = ["Goal", "Job", "Result", "plan_jobs", "run_jobs"]
 
 Int = NDArray[np.int64]
+_LEAST = float(np.finfo(np.float64).tiny)
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +87,8 @@ class Goal:
             number: NDArray[np.float64] = head.predict(features.matrix[rows])
             return number
         found = head.predict_proba(features.matrix[rows], self.settings.take(rows))
-        return np.where(np.isfinite(self.target[rows]), found, 0.0)
+        # Trees may all vote for what this sample may not be asked: any other is then preferred to that.
+        return np.where(np.isfinite(self.target[rows]), np.maximum(found, _LEAST), 0.0)
 
 
 class Result(NamedTuple):

@@ -154,11 +154,11 @@ class TaskHead:
             )
         if isinstance(context, Mapping):
             context = self.task.parse_context({name: str(value) for name, value in context.items()})
+        encoded = self.task.encode_context(context)  # before any file is read: a wrong one is wrong for all
         module = self.task.read(encoder, ir)
         regions: list[Region | None] = [None] if self.task.level == "module" else [*self.task.regions(module)]
         if not regions:
             raise TaskError(f"{module.name} has no {self.task.level} to decide about. Give code that has one")
-        encoded = self.task.encode_context(context)
         return [
             self._answer(code_vector(self.row, parts), encoded, context, region)
             for region, parts in zip(regions, CodeReader(encoder)(module, regions), strict=True)

@@ -180,6 +180,8 @@ class TaskReport:
         out = {}
         for name, choice in self.task.baselines.items():
             there = np.isfinite(known[:, choice])
+            if not there.any():  # nobody may ask for it in this part
+                continue
             ratio = known[there, choice] / cost[:, there]  # (seeds, m)
             best = known[there, choice] / np.nanmin(known[there], axis=1)
             out[name] = {
@@ -295,16 +297,21 @@ def _percent(figures: Mapping[str, Any], key: str) -> str:
     return f"{100 * figures[key]:.1f} ± {100 * figures[f'{key}_sd']:.1f} % [{100 * low:.1f}, {100 * high:.1f}]"
 
 
-def _same_oracle(figures: Any, data: TaskData) -> bool:
-    """Whether figures that were kept have the oracle of these data: variants of a task share their files' hash."""
-    if not data.chooses:
-        return True
+def _same_target(figures: Any, report: TaskReport) -> bool:
+    """Whether figures that were kept are of these data: variants of a task share their files' hash.
+
+    The oracle of costs says so, and the errors of the numbers that were said.
+    """
+    data, key = report.data, "oracle_geometric" if report.data.chooses else "mae"
     try:
-        kept = {row["oracle_geometric"] for rows in figures.values() for row in rows.values()}
-    except (AttributeError, KeyError, TypeError):
+        kept = {(name, row): one[key] for name, rows in figures.items() for row, one in rows.items()}
+        if data.chooses:
+            now = dict.fromkeys(kept, geometric_mean(data.baseline / np.nanmin(data.known, axis=1)))
+        else:
+            now = {place: float(np.abs(report.said(*place) - data.value).mean()) for place in kept}
+        return all(math.isclose(value, now[place], rel_tol=1e-9) for place, value in kept.items())
+    except (AttributeError, KeyError, TypeError, ValueError):
         return False
-    now = geometric_mean(data.baseline / np.nanmin(data.known, axis=1))
-    return all(math.isclose(value, now, rel_tol=1e-9) for value in kept)
 
 
 def load_report(path: str | Path, task: Task, data: TaskData) -> TaskReport:
@@ -324,6 +331,7 @@ def load_report(path: str | Path, task: Task, data: TaskData) -> TaskReport:
     if not isinstance(content, dict) or content.get("format_version") != FORMAT:
         raise TaskError(f"record {path} has no format_version {FORMAT}. Make it with this release's `mirenc evaluate`")
     found = (content.get("task"), content.get("data_hash"), content.get("samples"))
-    if found != (task.name, data.content_hash, len(data)) or not _same_oracle(content.pop("figures", None), data):
+    figures, report = content.pop("figures", None), TaskReport(content, task, data)
+    if found != (task.name, data.content_hash, len(data)) or not _same_target(figures, report):
         raise TaskError(f"record {path} is of task {found[0]!r} or of other data. Evaluate again")
-    return TaskReport(content, task, data)
+    return report

@@ -40,12 +40,14 @@ def static_rows(data: TaskData, folds: Sequence[tuple[Int, Int]]) -> dict[str, N
         _, effect = additive_effects(logs[training][sample, place], sample, seen, len(training), count)
         effect[np.bincount(seen, minlength=count) == 0] = np.inf  # a setting that training never tried
         wins = np.bincount(best[training], minlength=count)
-        out["best_single"][test] = _of_each(row[test], effect)
-        out["majority"][test] = _of_each(row[test], -wins.astype(np.float64))
+        votes = np.where(wins > 0, -wins.astype(np.float64), np.inf)
+        for name, rank in (("best_single", effect), ("majority", votes)):
+            out[name][test] = _of_each(row[test], rank, data.default[test])
     return out
 
 
-def _of_each(row: Int, rank: NDArray[np.float64]) -> Int:
-    """The setting of least rank among those of each sample. (m, K), (T,) -> (m,)."""
-    choice: Int = np.where(row >= 0, rank[np.maximum(row, 0)], np.inf).argmin(axis=1).astype(np.int64)
+def _of_each(row: Int, rank: NDArray[np.float64], default: Int) -> Int:
+    """The setting of least rank among a sample's own, the default where none is finite. (m, K), (T,), (m,) -> (m,)."""
+    found = np.where(row >= 0, rank[np.maximum(row, 0)], np.inf)
+    choice: Int = np.where(np.isfinite(found).any(axis=1), found.argmin(axis=1), default).astype(np.int64)
     return choice

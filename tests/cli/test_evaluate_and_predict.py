@@ -1,4 +1,4 @@
-"""``mirenc evaluate`` and ``mirenc predict``: tables, records, heads, and what goes wrong."""
+"""``mirenc evaluate``, ``mirenc fit`` and ``mirenc predict``: tables, records, heads, and what goes wrong."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ def task(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_table_has_every_row_and_says_what_it_is_made_of(run: Run, task: Path) -> None:
     found = run("evaluate", "--task-file", task, "--protocol", "kernel", *QUICK)
     assert found.code == 0
-    for words in ("by kernel", "default", "best single choice", "majority label", "no code", "embedding, both"):
+    for words in ("by kernel", "default", "best single setting", "majority label", "no code", "embedding, both"):
         assert words in found.out
     assert "24 samples, 12 groups, 2 seeds; model mirenc-tiny" in found.out
 
 
-def test_json_has_figures_choices_and_hashes(run: Run, task: Path) -> None:
+def test_json_has_figures_answers_and_hashes(run: Run, task: Path) -> None:
     records = json.loads(run("evaluate", "--task-file", task, "--json", *QUICK).out)
     assert [list(record["protocols"]) for record in records] == [["rows"], ["kernel"]]
     record = records[1]
@@ -35,24 +35,75 @@ def test_json_has_figures_choices_and_hashes(run: Run, task: Path) -> None:
     both = record["figures"]["kernel"]["both"]
     assert both["accuracy"] > record["figures"]["kernel"]["majority"]["accuracy"]
     seed = record["protocols"]["kernel"]["seeds"]["1"]
-    assert len(seed["rows"]["both"]["choices"]) == len(seed["fold"]) == 24
+    assert len(seed["rows"]["both"]["said"]) == len(seed["fold"]) == 24
+    assert record["settings"] == ["narrow", "wide"]
     assert len(seed["rows"]["both"]["heads"]) == 3
 
 
-def test_records_pictures_and_a_head_are_written(run: Run, task: Path, tmp_path: Path) -> None:
-    folders = ("-o", tmp_path, "--plot", tmp_path, "--save-head", tmp_path / "head")
-    found = run("evaluate", "--task-file", task, "-p", "kernel", *QUICK, *folders)
+def test_records_and_pictures_are_written(run: Run, task: Path, tmp_path: Path) -> None:
+    found = run("evaluate", "--task-file", task, "-p", "kernel", *QUICK, "-o", tmp_path, "--plot", tmp_path)
     assert found.code == 0
     assert json.loads((tmp_path / "kernel.json").read_text())["task"] == "widths"
     assert (tmp_path / "kernel.svg").read_text().startswith("<?xml")
-    answer = run(
-        "predict", "--task-file", task, EXAMPLE, "--context", "length=64", "--head", tmp_path / "head", "--json"
-    )
+
+
+@pytest.fixture(scope="module")
+def head(task: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A head of the task, and what `mirenc fit` said of it."""
+    import mirenc
+    from mirenc.tasks import fit_head, get_task
+
+    problem = get_task(task)
+    trained = fit_head(problem, problem.load(), mirenc.load("mirenc-tiny", cache=False))
+    return trained.save(tmp_path_factory.mktemp("fitted") / "head")
+
+
+def test_a_head_is_fitted_and_asked(run: Run, task: Path, tmp_path: Path) -> None:
+    made = run("fit", "--task-file", task, "-o", tmp_path / "head", "--model", "mirenc-tiny")
+    assert made.code == 0
+    assert made.out == ""
+    assert "held-out answers are worth x " in made.err
+    assert f"wrote {tmp_path / 'head'}" in made.err
+    words = ("--context", "length=64", "--head", tmp_path / "head", "--json")
+    answer = run("predict", "--task-file", task, EXAMPLE, *words)
+    assert answer.code == 0
     line = json.loads(answer.out)
-    assert line["choice"] in ("narrow", "wide")
-    assert set(line["preference"]) == {"narrow", "wide"}
+    assert {line["choice"], line["preferred"], line["default"]} <= {"narrow", "wide"}
+    assert set(line["preference"]) == set(line["cost_ratio"]) == {"narrow", "wide"}
+    assert line["choice"] == (line["preferred"] if line["evidence"]["found"] else line["default"])
+    low, high = line["evidence"]["interval"]
+    assert low <= line["evidence"]["worth"] <= high
     assert line["far"]
-    assert "unlike the kernels the head was trained on" in answer.err
+    assert "unlike what the head was trained on" in answer.err
+
+
+def test_an_answer_says_what_such_answers_were_worth(run: Run, task: Path, head: Path) -> None:
+    words = ("predict", "--task-file", task, EXAMPLE, "--context", "length=4096", "--head", head)
+    line = json.loads(run(*words, "--json").out)
+    said = run(*words).out.splitlines()
+    if line["evidence"]["found"]:
+        assert said[0] == f"{EXAMPLE}: width {line['choice']}"
+    else:
+        assert said[0] == f"{EXAMPLE}: no evidence for any width but the default, narrow"
+        assert f"it prefers {line['preferred']}" in said[1]
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint", "code"),
+    [
+        (("fit", "device_mapping"), "name a folder for the head", 2),
+        (("fit", "-o", "head"), "give the name of a task", 2),
+        (("fit", "device_mapping", "-o", EXAMPLE), "is a file, and a folder is needed", 1),
+        (("fit", "device_mapping", "-o", "head", "--row", "no_code"), "available: text, graph, both", 1),
+        (("fit", "device_mapping", "-o", "head", "--variant", "intel"), "available: nvidia, amd", 1),
+        (("predict",), "give the name of a task", 2),
+        (("predict", "device_mapping"), "give the files to answer for", 2),
+    ],
+)
+def test_a_head_that_cannot_be_had_says_why(run: Run, words: tuple[object, ...], complaint: str, code: int) -> None:
+    found = run(*words)
+    assert found.code == code
+    assert complaint in found.err
 
 
 def test_a_record_is_gone_on_from(run: Run, task: Path, tmp_path: Path) -> None:
@@ -71,20 +122,20 @@ def test_a_record_is_gone_on_from(run: Run, task: Path, tmp_path: Path) -> None:
     )
     run(*words, "--seeds", 1)
     first = json.loads((tmp_path / "kernel.json").read_text())
-    # A choice no head would make shows whether it was taken or made again.
+    # Answers no head would give show whether they were taken or made again.
     row = first["protocols"]["kernel"]["seeds"]["0"]["rows"]["no_code"]
-    marked = "".join("10"[int(digit)] for digit in row["choices"])
-    row["choices"] = marked
+    marked = [1 - choice for choice in row["said"]]
+    row["said"] = marked
     (tmp_path / "kernel.part.json").write_text(json.dumps(first))
     found = run(*words, "--seeds", 2, "--resume")
     assert found.code == 0
     second = json.loads((tmp_path / "kernel.json").read_text())
-    assert second["protocols"]["kernel"]["seeds"]["0"]["rows"]["no_code"]["choices"] == marked
+    assert second["protocols"]["kernel"]["seeds"]["0"]["rows"]["no_code"]["said"] == marked
     assert list(second["protocols"]["kernel"]["seeds"]) == ["0", "1"]
     assert [path.name for path in tmp_path.iterdir()] == ["kernel.json"]
     run(*words, "--seeds", 1)
     again = json.loads((tmp_path / "kernel.json").read_text())
-    assert again["protocols"]["kernel"]["seeds"]["0"]["rows"]["no_code"]["choices"] != marked
+    assert again["protocols"]["kernel"]["seeds"]["0"]["rows"]["no_code"]["said"] != marked
 
 
 def test_going_on_needs_a_folder_and_its_own_records(run: Run, task: Path, tmp_path: Path) -> None:
@@ -97,13 +148,13 @@ def test_going_on_needs_a_folder_and_its_own_records(run: Run, task: Path, tmp_p
     assert "rows.json cannot be read" in found.err
 
 
-def test_one_bad_kernel_does_not_lose_the_others(run: Run, task: Path, tmp_path: Path) -> None:
-    run("evaluate", "--task-file", task, "-p", "rows", *QUICK, "--save-head", tmp_path / "head")
+def test_one_bad_kernel_does_not_lose_the_others(run: Run, task: Path, head: Path, tmp_path: Path) -> None:
     broken = tmp_path / "broken.ll"
     broken.write_text("define i32 @f( {\n")
-    found = run("predict", "--task-file", task, broken, EXAMPLE, "--context", "length=64", "--head", tmp_path / "head")
+    found = run("predict", "--task-file", task, broken, EXAMPLE, "--context", "length=64", "--head", head)
     assert found.code == 1
-    assert f"{EXAMPLE}: width" in found.out
+    assert f"{EXAMPLE}: " in found.out
+    assert "broken.ll" not in found.out
     assert "broken.ll" in found.err
     assert "1 of 2 files failed" in found.err
 
@@ -139,23 +190,7 @@ def test_a_task_is_named_once(run: Run, words: tuple[str, ...]) -> None:
     assert "--task-file FILE.py" in found.err
 
 
-def test_a_name_executes_no_file(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "mine.py"
-    path.write_text(f"open({str(tmp_path / 'executed')!r}, 'w')\n" + TASK_FILE)
-    monkeypatch.chdir(tmp_path)
-    for name in ("mine.py", "./mine.py", path):
-        for words in (("evaluate", name), ("predict", name, EXAMPLE)):
-            run(*words).failed(f"unknown task {str(name)!r}; available: ", "--task-file FILE.py")
-    assert not (tmp_path / "executed").exists()
-
-
-def test_predict_wants_files(run: Run, task: Path) -> None:
-    run("predict", "device_mapping").refused("give the files to answer for")
-    run("predict", "--task-file", task).refused("give the files to answer for")
-    run("predict").refused("give the name of a task, or --task-file FILE.py")
-
-
-def test_a_malformed_aux_is_wrong_usage(run: Run) -> None:
+def test_a_malformed_context_is_wrong_usage(run: Run) -> None:
     found = run("predict", "device_mapping", EXAMPLE, "--context", "transfer")
     assert found.code == 2
     assert "NAME=VALUE" in found.err

@@ -1,4 +1,4 @@
-"""Costs in, preferences out: what may be a cost, what an unmeasured one stands for, and what the preferences mean."""
+"""Costs in, preferences out: what may be a cost, what one that was not measured says, and what the preferences mean."""
 
 from __future__ import annotations
 
@@ -10,7 +10,14 @@ import pytest
 from numpy.typing import ArrayLike, NDArray
 
 from mirenc.errors import HeadError
-from mirenc.heads.choosing import ChoosingMixin, checked_costs, preferences, relative_log_costs
+from mirenc.heads.choosing import (
+    ChoosingMixin,
+    additive_effects,
+    checked_costs,
+    cost_ratios,
+    preferences,
+    relative_log_costs,
+)
 
 NAN = math.nan
 
@@ -55,12 +62,47 @@ def test_relative_log_costs_are_cut_on_both_sides() -> None:
     np.testing.assert_allclose(relative_log_costs(np.array([[1, e, e**2]]), 0.75), [[-0.75, 0, 0.75]], atol=1e-12)
 
 
-def test_an_unmeasured_choice_costs_what_runs_in_its_place() -> None:
+def test_a_setting_that_was_not_measured_says_its_own_mean() -> None:
+    # Second and third setting cost e and e^2 over the first wherever both were measured, so the rows are three alike.
     e = math.e
-    # The middle one is measured up to e, so the last runs as the middle one; the first of the second row has nothing
-    # below, so the least measured choice runs.
-    found = relative_log_costs(np.array([[1, e, NAN], [NAN, e, 1]]), np.inf)
-    np.testing.assert_allclose(found, [[-2 / 3, 1 / 3, 1 / 3], [1 / 3, 1 / 3, -2 / 3]], atol=1e-12)
+    full = np.array([[1, e, e**2]] * 3) * [[1.0], [7.0], [1e-6]]
+    holes = full.copy()
+    holes[0, 2] = holes[1, 0] = NAN
+    found = relative_log_costs(holes, np.inf)
+    np.testing.assert_allclose(found, relative_log_costs(full, np.inf), atol=1e-4)
+
+
+def test_what_was_not_measured_teaches_nothing_about_the_sample() -> None:
+    # The first setting is measured twice, at -1 and +1 around the second: it says 0 where it was not.
+    found = relative_log_costs(np.exp([[-1.0, 1.0], [1.0, -1.0], [NAN, 5.0]]), np.inf)
+    np.testing.assert_allclose(found[:2], [[-1, 1], [1, -1]], atol=0.1)
+    assert abs(found[2, 0]) < 0.1
+
+
+def test_a_sample_of_bad_settings_only_is_not_a_bad_sample() -> None:
+    # log costs = sample + setting: 0 and 10, and -1, 0, 1; of the second sample only the two dear settings are known.
+    logs = np.array([-1.0, 0.0, 1.0, 10.0, 11.0])
+    sample, setting = np.array([0, 0, 0, 1, 1]), np.array([0, 1, 2, 1, 2])
+    of_sample, of_setting = additive_effects(logs, sample, setting, 2, 3)
+    np.testing.assert_allclose(of_sample[sample] + of_setting[setting], logs, atol=1e-2)
+    assert of_sample[1] - of_sample[0] == pytest.approx(10, abs=0.02)
+
+
+def test_effects_are_those_of_least_squares() -> None:
+    rng = np.random.default_rng(0)
+    sample, setting = (found.ravel() for found in np.indices((12, 5)))
+    kept = rng.permutation(60)[:48]
+    sample, setting = sample[kept], setting[kept]
+    values = rng.normal(size=48)
+    design = np.concatenate([np.eye(12)[sample], np.eye(5)[setting]], axis=1)
+    expected = design @ np.linalg.lstsq(design, values, rcond=None)[0]
+    of_sample, of_setting = additive_effects(values, sample, setting, 12, 5)
+    np.testing.assert_allclose(of_sample[sample] + of_setting[setting], expected, atol=1e-3)
+
+
+def test_what_has_no_measurement_has_no_effect() -> None:
+    of_sample, of_setting = additive_effects(np.array([2.0]), np.array([1]), np.array([0]), 3, 2)
+    assert (of_sample.tolist(), of_setting.tolist()) == ([0.0, 2.0, 0.0], [0.0, 0.0])
 
 
 def test_the_unit_of_a_rows_costs_does_not_matter() -> None:
@@ -87,5 +129,12 @@ def test_the_score_is_the_mean_log_share_of_the_oracle() -> None:
     assert Fixed([[0, 1], [0, 1]]).score([[0], [1]], costs) == pytest.approx(-math.log(2) / 2)
 
 
-def test_the_score_takes_an_unmeasured_choice_for_what_runs() -> None:
-    assert Fixed([[0, 0, 1]]).score([[0]], [[1.0, 3.0, NAN]]) == pytest.approx(-math.log(3))
+def test_a_choice_that_was_not_measured_scores_as_the_dearest() -> None:
+    assert Fixed([[0, 0, 1]]).score([[0]], [[3.0, 1.0, NAN]]) == pytest.approx(-math.log(3))
+
+
+def test_cost_ratios_undo_preferences() -> None:
+    logs = np.array([[0.0, 0.3, 1.2], [2.0, 1.0, 1.0]])
+    np.testing.assert_allclose(cost_ratios(preferences(logs)), np.exp(logs - logs.min(axis=1, keepdims=True)))
+    # A vote without any is a preference of one in a hundred.
+    np.testing.assert_allclose(cost_ratios(np.array([1.0, 0.0])), [1.0, 10.0])

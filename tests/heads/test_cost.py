@@ -16,17 +16,17 @@ from sklearn.preprocessing import StandardScaler
 
 from mirenc.errors import ConfigError, HeadError
 from mirenc.heads import CostHead, LabelHead, MLPHead, TreesHead, load_head, save_head
-from mirenc.heads.choosing import preferences
+from mirenc.heads.choosing import preferences, relative_log_costs
 from mirenc.heads.cost import _JITTER, _PRIOR, _kernel, _negative_evidence
 
-AUX, CODE = 2, 3
+CONTEXT, CODE = 2, 3
 
 
 def table(rows: int = 30, choices: int = 2, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Features (n, 2 + 3), and costs (n, K) that hang on the first task feature and the first code feature."""
+    """Features (n, 2 + 3), and costs (n, K) that hang on the first context feature and the first code feature."""
     rng = np.random.default_rng(seed)
-    features = rng.normal(size=(rows, AUX + CODE))
-    effect = np.stack([features[:, 0], -features[:, 0], features[:, AUX]], axis=1)[:, :choices]
+    features = rng.normal(size=(rows, CONTEXT + CODE))
+    effect = np.stack([features[:, 0], -features[:, 0], features[:, CONTEXT]], axis=1)[:, :choices]
     return features, np.exp(rng.normal(size=(rows, 1)) + 0.5 * effect)
 
 
@@ -34,7 +34,7 @@ def table(rows: int = 30, choices: int = 2, seed: int = 0) -> tuple[np.ndarray, 
 def evidence_problem() -> tuple[np.ndarray, tuple[object, ...]]:
     """A point away from the start, and the other arguments of `_negative_evidence`."""
     features, costs = table(20, 3)
-    head = CostHead(AUX).fit(features, costs)
+    head = CostHead(CONTEXT).fit(features, costs)
     terms = head._terms()
     start = head._start(terms)
     residual = np.random.default_rng(1).normal(size=(20, 3))
@@ -44,7 +44,7 @@ def evidence_problem() -> tuple[np.ndarray, tuple[object, ...]]:
 
 def test_the_gradient_of_the_evidence_is_its_slope() -> None:
     theta, others = evidence_problem()
-    assert len(theta) == 1 + AUX + 1 + AUX + 1 + 1 + 1 + AUX + 1 + 1  # smooth, fine, code, joint, noise
+    assert len(theta) == 1 + CONTEXT + 1 + CONTEXT + 1 + 1 + 1 + CONTEXT + 1 + 1  # smooth, fine, code, joint, noise
     gradient = _negative_evidence(theta, *others)[1]
     slope = approx_fprime(theta, lambda point: _negative_evidence(point, *others)[0], 1e-6)
     np.testing.assert_allclose(gradient, slope, rtol=1e-3, atol=1e-3)
@@ -62,46 +62,21 @@ def test_the_evidence_is_the_density_of_the_costs_under_the_kernel() -> None:
 
 def test_training_finds_better_scales_than_it_starts_with() -> None:
     features, costs = table()
-    head = CostHead(AUX).fit(features, costs)
+    head = CostHead(CONTEXT).fit(features, costs)
     terms = head._terms()
     start = head._start(terms)
-    targets = head._training[0] - head.mean_
+    targets = relative_log_costs(costs, head.clip) - head.mean_
     others = (terms, head._distances(head.support_, head.support_), targets / head.size_, start)
     assert _negative_evidence(head.theta_, *others)[0] < _negative_evidence(start, *others)[0] - 1
 
 
 # -- closed form ---------------------------------------------------------------------------------------
-def test_held_out_rows_are_predicted_as_by_a_head_that_never_saw_them() -> None:
-    # Each part has the same features and the same mean target, so centre, spread and mean of any two parts are those
-    # of all three: what refitting would move is constant by construction, and the two must agree to rounding.
-    rng = np.random.default_rng(0)
-    once = rng.normal(size=(12, AUX + CODE))
-    features = np.concatenate([once] * 3)
-    part = np.repeat([0, 1, 2], 12)
-    lean = rng.uniform(-0.5, 0.5, size=(3, 12))
-    lean -= lean.mean(axis=1, keepdims=True)
-    costs = np.exp(np.stack([lean.ravel(), -lean.ravel()], axis=1))
-    head = CostHead(AUX, length_scale=1.5, clip=5.0).fit(features, costs)
-    for name in range(3):
-        out = part == name
-        refitted = clone(head).fit(features[~out], costs[~out]).predict_proba(features[out])
-        np.testing.assert_allclose(head.held_out(part)[out], refitted, rtol=1e-6)
-    assert np.abs(head.held_out(part) - head.predict_proba(features)).max() > 0.02  # and not as one that did
-
-
-def test_held_out_takes_names_as_parts() -> None:
-    features, costs = table()
-    head = CostHead(AUX, length_scale=1.0).fit(features, costs)
-    numbers = np.arange(30) % 4
-    np.testing.assert_array_equal(head.held_out(numbers), head.held_out(np.array(list("dbca"))[numbers]))
-
-
 def test_with_a_length_scale_it_is_kernel_ridge_regression() -> None:
     features, costs = table()
     scale, noise = 1.3, 0.2
-    head = CostHead(AUX, length_scale=scale, noise=noise, clip=9.0).fit(features, costs)
+    head = CostHead(CONTEXT, length_scale=scale, noise=noise, clip=9.0).fit(features, costs)
     z = (features - features.mean(axis=0)) / features.std(axis=0)
-    z[:, AUX:] /= np.sqrt(CODE / 2)  # code features count as two task features, however many they are
+    z[:, CONTEXT:] /= np.sqrt(CODE / 2)  # code features count as two context features, however many they are
     kernel = np.exp(-0.5 * ((z[:, None] - z[None]) ** 2).sum(axis=2) / scale**2)
     target = np.log(costs) - np.log(costs).mean(axis=1, keepdims=True)
     mean = target.mean(axis=0)
@@ -113,11 +88,11 @@ def test_with_a_length_scale_it_is_kernel_ridge_regression() -> None:
 # -- what it learns ------------------------------------------------------------------------------------
 def test_it_learns_where_each_choice_is_cheap() -> None:
     features, costs = table(60)
-    head = CostHead(AUX).fit(features[:40], costs[:40])
+    head = CostHead(CONTEXT).fit(features[:40], costs[:40])
     assert np.mean(head.predict(features[40:]) == costs[40:].argmin(axis=1)) >= 0.9
 
 
-def test_it_learns_from_code_beside_a_task_feature() -> None:
+def test_it_learns_from_code_beside_a_context_feature() -> None:
     rng = np.random.default_rng(0)
     features = rng.normal(size=(80, 1 + 8))
     lean = np.sign(features[:, 1])  # one column of the code
@@ -142,7 +117,7 @@ def test_a_rare_large_loss_outweighs_a_frequent_small_gain() -> None:
 def test_three_choices_some_not_measured() -> None:
     features, costs = table(60, 3)
     costs[::7, 2] = np.nan
-    head = CostHead(AUX).fit(features, costs)
+    head = CostHead(CONTEXT).fit(features, costs)
     found = head.predict_proba(features)
     assert found.shape == (60, 3)
     np.testing.assert_allclose(found.sum(axis=1), 1)
@@ -152,8 +127,8 @@ def test_three_choices_some_not_measured() -> None:
 
 def test_far_from_all_training_rows_it_says_the_mean() -> None:
     features, costs = table(30, 3)
-    head = CostHead(AUX).fit(features, costs)
-    np.testing.assert_allclose(head.predict_log_costs(np.full((1, AUX + CODE), 1e6)), head.mean_[None], atol=1e-12)
+    head = CostHead(CONTEXT).fit(features, costs)
+    np.testing.assert_allclose(head.predict_log_costs(np.full((1, CONTEXT + CODE), 1e6)), head.mean_[None], atol=1e-12)
 
 
 # -- invariants ----------------------------------------------------------------------------------------
@@ -161,7 +136,7 @@ def test_far_from_all_training_rows_it_says_the_mean() -> None:
 def test_the_order_of_rows_does_not_matter(length_scale: float | None, tolerance: float) -> None:
     features, costs = table()
     order = np.random.default_rng(5).permutation(30)
-    head = CostHead(AUX, length_scale=length_scale)
+    head = CostHead(CONTEXT, length_scale=length_scale)
     first = clone(head).fit(features, costs).predict_proba(features)
     np.testing.assert_allclose(
         clone(head).fit(features[order], costs[order]).predict_proba(features), first, atol=tolerance
@@ -172,23 +147,25 @@ def test_units_of_columns_and_rows_do_not_matter() -> None:
     features, costs = table()
     scale = np.array([1e3, 1e-3, 60.0, 7.0, 1e-6])
     unit = np.exp(np.random.default_rng(1).normal(size=(30, 1)))
-    first = CostHead(AUX, length_scale=1.0).fit(features, costs).predict_proba(features)
-    other = CostHead(AUX, length_scale=1.0).fit(features * scale + 5, costs * unit).predict_proba(features * scale + 5)
+    first = CostHead(CONTEXT, length_scale=1.0).fit(features, costs).predict_proba(features)
+    other = (
+        CostHead(CONTEXT, length_scale=1.0).fit(features * scale + 5, costs * unit).predict_proba(features * scale + 5)
+    )
     np.testing.assert_allclose(other, first, rtol=1e-6)
 
 
 def test_the_order_of_choices_only_orders_the_answer() -> None:
     features, costs = table(30, 3)
     order = [2, 0, 1]
-    first = CostHead(AUX, length_scale=1.0).fit(features, costs).predict_proba(features)
-    other = CostHead(AUX, length_scale=1.0).fit(features, costs[:, order]).predict_proba(features)
+    first = CostHead(CONTEXT, length_scale=1.0).fit(features, costs).predict_proba(features)
+    other = CostHead(CONTEXT, length_scale=1.0).fit(features, costs[:, order]).predict_proba(features)
     np.testing.assert_allclose(other, first[:, order], rtol=1e-9)
 
 
 def test_a_column_that_never_varied_has_no_say_later() -> None:
     features, costs = table()
     features[:, 1] = features[:, -1] = 4.0
-    head = CostHead(AUX).fit(features, costs)
+    head = CostHead(CONTEXT).fit(features, costs)
     moved = features.copy()
     moved[:, [1, -1]] = [1e3, -1e3]
     np.testing.assert_array_equal(head.predict_proba(moved), head.predict_proba(features))
@@ -199,8 +176,8 @@ def test_rows_that_are_all_alike_get_the_mean() -> None:
     assert head.predict(np.zeros((2, 3))).tolist() == [0, 0]
 
 
-@pytest.mark.parametrize("columns", [AUX, AUX + CODE])
-def test_all_columns_may_be_task_features_and_none(columns: int) -> None:
+@pytest.mark.parametrize("columns", [CONTEXT, CONTEXT + CODE])
+def test_all_columns_may_be_context_features_and_none(columns: int) -> None:
     features, costs = table()
     for context in (0, columns):
         head = CostHead(context).fit(features[:, :columns], costs)
@@ -209,7 +186,7 @@ def test_all_columns_may_be_task_features_and_none(columns: int) -> None:
 
 # -- refusals ------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("context", [-1, 6])
-def test_more_task_features_than_columns_are_refused(context: int) -> None:
+def test_more_context_features_than_columns_are_refused(context: int) -> None:
     with pytest.raises(ConfigError, match=f"context_columns is {context}; allowed: 0 to 5"):
         CostHead(context).fit(*table())
 
@@ -242,7 +219,7 @@ def test_features_that_are_no_numbers_are_refused() -> None:
 
 
 def test_before_training_there_is_no_answer() -> None:
-    for ask in (CostHead().predict, CostHead().predict_proba, CostHead().held_out):
+    for ask in (CostHead().predict, CostHead().predict_proba, CostHead().predict_cost):
         with pytest.raises(NotFittedError):
             ask(np.zeros((1, 5)))
 
@@ -258,7 +235,7 @@ def test_a_clone_has_the_parameters_and_nothing_learned() -> None:
 def test_it_is_searched_and_piped_like_any_estimator() -> None:
     features, costs = table(40)
     costs[3, 1] = np.nan
-    pipe = make_pipeline(StandardScaler(), CostHead(AUX, length_scale=1.0))
+    pipe = make_pipeline(StandardScaler(), CostHead(CONTEXT, length_scale=1.0))
     search = GridSearchCV(pipe, {"costhead__length_scale": [1e-4, 1.0]}, cv=4).fit(features, costs)
     # The tiny scale remembers each row and knows nothing of the others.
     assert search.best_params_ == {"costhead__length_scale": 1.0}
@@ -270,7 +247,7 @@ def test_it_is_searched_and_piped_like_any_estimator() -> None:
 def test_a_saved_head_gives_the_same_answers(length_scale: float | None, tmp_path: Path) -> None:
     features, costs = table()
     features[:, -1] = 1.0  # an infinite spread is saved, too
-    head = CostHead(AUX, length_scale=length_scale, clip=1.5).fit(features, costs)
+    head = CostHead(CONTEXT, length_scale=length_scale, clip=1.5).fit(features, costs)
     again, _ = load_head(save_head(head, tmp_path))
     # To rounding: BLAS adds up a matrix in the order in which it lies in memory.
     np.testing.assert_allclose(again.predict_proba(features), head.predict_proba(features), rtol=1e-12)
@@ -281,7 +258,7 @@ def test_a_saved_head_gives_the_same_answers(length_scale: float | None, tmp_pat
 
 @pytest.mark.parametrize("name", ["support_", "dual_", "mean_", "theta_", "center_", "spread_"])
 def test_arrays_that_do_not_belong_together_are_refused(name: str) -> None:
-    meta, arrays = CostHead(AUX).fit(*table(30, 3))._get_state()
+    meta, arrays = CostHead(CONTEXT).fit(*table(30, 3))._get_state()
     cut = arrays[name][:-1]
     with pytest.raises(HeadError, match="do not belong together"):
         CostHead._from_state(meta, arrays | {name: cut})

@@ -8,13 +8,26 @@ from typing import Any, Self
 import numpy as np
 import pytest
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.exceptions import NotFittedError
 
 from mirenc.errors import ConfigError, HeadError
-from mirenc.heads import CostHead, EnsembleHead, LabelHead, MLPHead, TreesHead, load_head, save_head
+from mirenc.heads import (
+    BoostedRegressor,
+    CostHead,
+    EnsembleHead,
+    LabelHead,
+    MLPHead,
+    NumberEnsembleHead,
+    PairHead,
+    RidgeHead,
+    RidgeRegressor,
+    Settings,
+    TreesHead,
+    load_head,
+    save_head,
+)
 from mirenc.heads.choosing import ChoosingMixin
-from mirenc.heads.ensemble import _held_out
 
 
 class Memory(ChoosingMixin, BaseEstimator):
@@ -122,33 +135,86 @@ def test_weights_are_shares_and_scores_are_of_all() -> None:
     assert set(head.weights_) == set(head.fitted_) <= set(head.scores_) == {"cost", "trees", "mlp"}
 
 
-def test_an_unmeasured_choice_counts_as_what_runs_for_it() -> None:
-    # As in every report: factor 4 was never run, stands for factor 2, and factor 2 is the best.
+def test_a_setting_that_nobody_may_ask_for_is_not_counted_as_asked() -> None:
+    # The member would take the third; among those with a cost it takes the second, which is best.
     costs = np.array([[2.0, 1.0, np.nan]])
     head = EnsembleHead([])
-    assert head._score(np.array([[0.0, 0.0, 1.0]]), costs) == head._score(np.array([[0.0, 1.0, 0.0]]), costs) == 1.0
+    assert head._score(np.array([[0.1, 0.2, 0.7]]), costs) == head._score(np.array([[0.0, 1.0, 0.0]]), costs) == 1.0
+    assert head._score(np.array([[0.2, 0.1, 0.7]]), costs) == pytest.approx(-0.01 * np.log(2))
 
 
-@pytest.mark.parametrize("member", [TreesHead(trees=5), LabelHead(MLPHead((4,), epochs=5, random_state=0))])
+HELD_OUT = [
+    CostHead(length_scale=1.0),
+    CostHead(2),
+    TreesHead(trees=5),
+    LabelHead(MLPHead((4,), epochs=5, random_state=0)),
+    RidgeHead(0.1),
+    PairHead(RidgeRegressor(0.1), products=True),
+    PairHead(BoostedRegressor(trees=5)),
+]
+
+
+@pytest.mark.parametrize("member", HELD_OUT, ids=lambda member: type(member).__name__)
 def test_held_out_rows_are_predicted_without_their_part(member: Any) -> None:
+    # Parts of other places, spreads and costs: a scale or a mean that saw the part would show.
     features, costs = table()
     part = np.arange(40) // 14  # 14, 14 and 12 rows
-    out = _held_out(member, clone(member).fit(features, costs), features, costs, part)
+    features[:, 1:] = (features[:, 1:] + 5 * part[:, None]) * (1 + part[:, None])
+    costs[part == 1, 0] *= 3
+    out = EnsembleHead([])._held_out(member, features, costs, None, part)
     for name in range(3):
         test = part == name
         expected = clone(member).fit(features[~test], costs[~test]).predict_proba(features[test])
         np.testing.assert_array_equal(out[test], expected)
 
 
-def test_what_a_part_costs_does_not_change_how_it_is_predicted() -> None:
+@pytest.mark.parametrize("member", HELD_OUT, ids=lambda member: type(member).__name__)
+def test_what_a_part_costs_does_not_change_how_it_is_predicted(member: Any) -> None:
     features, costs = table()
     part = np.arange(40) % 4
-    other = costs.copy()
+    other, moved = costs.copy(), features.copy()
     other[part == 2] = costs[part == 2][:, ::-1]
-    member = TreesHead(trees=5)
-    first, second = (_held_out(member, clone(member).fit(features, y), features, y, part) for y in (costs, other))
+    first = EnsembleHead([])._held_out(member, features, costs, None, part)
+    second = EnsembleHead([])._held_out(member, features, other, None, part)
     np.testing.assert_array_equal(first[part == 2], second[part == 2])
     assert np.abs(first - second)[part != 2].max() > 0
+    # Nor do the features of one of its rows change the answer for another of them.
+    moved[2] += 1e3
+    third = EnsembleHead([])._held_out(member, moved, costs, None, part)
+    np.testing.assert_allclose(third[[6, 10]], first[[6, 10]], rtol=1e-9)
+
+
+def test_a_member_is_asked_with_the_settings_of_the_rows_held_out() -> None:
+    features, costs = table()
+    settings = Settings(np.array([[0.0], [1.0], [5.0]]), np.where(np.arange(40)[:, None] < 20, [[0, 1]], [[1, 2]]))
+    member = PairHead(RidgeRegressor(0.1), products=True)
+    part = np.arange(40) % 2
+    out = EnsembleHead([])._held_out(member, features, costs, settings, part)
+    for name in range(2):
+        test, training = np.flatnonzero(part == name), np.flatnonzero(part != name)
+        fitted = clone(member).fit(features[training], costs[training], settings.take(training))
+        np.testing.assert_array_equal(out[test], fitted.predict_proba(features[test], settings.take(test)))
+    # And the ensemble hands them on, to those who take any.
+    head = EnsembleHead([("pairs", member), ("ridge", RidgeHead())]).fit(features, costs, settings)
+    head.weights_ = {"pairs": 0.5, "ridge": 0.5}
+    head.fitted_ = {"pairs": clone(member).fit(features, costs, settings), "ridge": RidgeHead().fit(features, costs)}
+    parts = head.fitted_["pairs"].predict_proba(features, settings), head.fitted_["ridge"].predict_proba(features)
+    np.testing.assert_allclose(head.predict_proba(features, settings), (parts[0] + parts[1]) / 2)
+    assert head.predict_cost(features, settings).min(axis=1).tolist() == [1.0] * 40
+
+
+def test_parts_may_have_names() -> None:
+    features, costs = table()
+    numbers = np.arange(40) % 4
+    head = EnsembleHead(own())
+    scores = [head.fit(features, costs, part=part).scores_ for part in (numbers, np.array(list("abcd"))[numbers])]
+    assert scores[0] == scores[1]
+
+
+def test_one_part_is_not_enough_to_choose_by() -> None:
+    features, costs = table()
+    with pytest.raises(ConfigError, match="part has 1 inner folds; two are needed"):
+        EnsembleHead(own()).fit(features, costs, part=np.zeros(40))
 
 
 def test_a_single_member_needs_no_search() -> None:
@@ -211,3 +277,60 @@ def test_weights_of_members_that_are_not_there_are_refused() -> None:
     meta, arrays = EnsembleHead(own()[:1]).fit(*table())._get_state()
     with pytest.raises(HeadError, match="weighs cost, trees and holds cost"):
         EnsembleHead._from_state(meta | {"weights": {"cost": 0.5, "trees": 0.5}}, arrays)
+
+
+# -- numbers -------------------------------------------------------------------------------------------
+class Known(RegressorMixin, BaseEstimator):
+    """Says a column plus a constant; learns nothing."""
+
+    def __init__(self, column: int = 1, off: float = 0.0) -> None:
+        self.column = column
+        self.off = off
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        self.fitted_ = True
+        return self
+
+    def predict(self, X: ArrayLike) -> NDArray[np.float64]:
+        return np.asarray(X)[:, self.column] + self.off
+
+
+class Lookup(RegressorMixin, BaseEstimator):
+    """Knows the rows it saw by heart and is a hundred off for all others."""
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        self.known_ = dict(zip(np.asarray(X)[:, 0].tolist(), np.asarray(y).tolist(), strict=True))
+        return self
+
+    def predict(self, X: ArrayLike) -> NDArray[np.float64]:
+        return np.array([self.known_.get(number, 100.0) for number in np.asarray(X)[:, 0]])
+
+
+def test_of_numbers_what_only_remembers_is_not_picked() -> None:
+    features, _ = table()
+    members = [("lookup", Lookup()), ("low", Known(off=-1.0)), ("high", Known(off=1.0)), ("far", Known(off=30.0))]
+    head = NumberEnsembleHead(members).fit(features, features[:, 1])
+    # One below and one above: their mean is exact.
+    assert head.weights_ == {"low": 0.5, "high": 0.5}
+    np.testing.assert_allclose(head.predict(features), features[:, 1], atol=1e-12)
+    assert head.scores_["low"] == pytest.approx(-1.0)
+    assert head.scores_["far"] == pytest.approx(-900.0)
+    assert head.scores_["lookup"] < -9000
+
+
+def test_a_saved_ensemble_of_numbers_gives_the_same_answers(tmp_path: Path) -> None:
+    features, _ = table()
+    target = np.sin(features[:, 1]) + features[:, 2]
+    members = [("ridge", RidgeRegressor(0.01)), ("boosted", BoostedRegressor(trees=10))]
+    head = NumberEnsembleHead(members, picks=3).fit(features, target, part=np.arange(40) % 4)
+    head.weights_ = {"ridge": 0.25, "boosted": 0.75}
+    head.fitted_ = {name: clone(member).fit(features, target) for name, member in members}
+    again, _ = load_head(save_head(head, tmp_path))
+    np.testing.assert_allclose(again.predict(-features), head.predict(-features), rtol=1e-12)
+    assert (type(again), again.picks, again.scores_) == (NumberEnsembleHead, 3, head.scores_)
+
+
+@pytest.mark.parametrize("target", [np.ones(39), np.ones((40, 1)), np.where(np.arange(40) == 3, np.nan, 1.0)])
+def test_numbers_that_are_none_are_refused(target: np.ndarray) -> None:
+    with pytest.raises(HeadError, match="one finite number a row is needed"):
+        NumberEnsembleHead([("ridge", RidgeRegressor())]).fit(table()[0], target)

@@ -9,20 +9,20 @@ import pytest
 
 import mirenc
 from mirenc.encoder import Encoder
-from mirenc.tasks import Protocol, Sample, Task, TaskData, TaskReport, evaluate
+from mirenc.tasks import Protocol, Sample, Space, Task, TaskData, TaskReport, evaluate
+from mirenc.tasks.datasets import DATASETS
 
 
 class Toy(Task):
     """Ten kernels under four lengths: those that multiply run best unrolled, those that add run best plain.
 
-    The task feature tells nothing about it, so without code half of the kernels are lost when they are held out.
+    The context feature tells nothing about it, so without code half of the kernels are lost when they are held out.
     """
 
     name = "toy"
     title = "made-up unrolling"
     source = "these tests"
-    knob = "unroll"
-    choices = ("plain", "unrolled", "vector")
+    space = Space(("unroll",), (("plain",), ("unrolled",), ("vector",)), missing="below")
     context_names = ("length",)
     protocols = (
         Protocol("rows", "by rows (leaks)", lambda data: np.arange(len(data)), folds=4),
@@ -51,7 +51,7 @@ class Toy(Task):
                         hand=(float(number + 3),),
                     )
                 )
-        return TaskData(samples, self.choices, self.default, "7" * 64)
+        return TaskData(samples, self.space, "7" * 64)
 
     def hand_features(self, sample: Sample) -> np.ndarray:
         return np.array(sample.hand)
@@ -94,13 +94,14 @@ def published() -> str:
 
 
 @pytest.fixture(scope="session")
-def published_data(published: str) -> Any:
-    """``(task, variant) -> TaskData``, each read once."""
+def published_data(request: pytest.FixtureRequest) -> Any:
+    """``(task, variant) -> TaskData``, each read once; a task without a published data set knows where its own are."""
     kept: dict[tuple[str, str], TaskData] = {}
 
     def read(task: str, variant: str = "") -> TaskData:
         if (task, variant) not in kept:
-            kept[task, variant] = mirenc.tasks.get_task(task).load(published, variant)
+            folder = request.getfixturevalue("published") if task in DATASETS else None
+            kept[task, variant] = mirenc.tasks.get_task(task).load(folder, variant)
         return kept[task, variant]
 
     return read

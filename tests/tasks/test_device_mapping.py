@@ -13,6 +13,7 @@ from mirenc.errors import TaskError
 from mirenc.ir import parse_ir, statements_of
 from mirenc.metrics import decision_figures
 from mirenc.tasks import TaskData, get_task
+from mirenc.tasks.datasets import DATASETS
 from mirenc.tasks.device_mapping import ir_name
 
 IR = "define void @{}() {{\n  ret void\n}}\n"
@@ -58,7 +59,7 @@ def test_a_row_becomes_a_sample(tmp_path: Path) -> None:
     assert b"npb_3.3_BT_add_A" in sample.ir  # type: ignore[operator]
     assert (sample.context, sample.costs, sample.suite) == ((1048575.0, 127.0), (0.5, 0.25), "npb")
     assert sample.hand == (7.0, 0.5, 3.0, 0.0, 1.0, 0.0)
-    assert (data.choices[data.labels[0]], data.baseline.tolist()) == ("gpu", [0.25])
+    assert (data.spaces[0].names[data.labels[0]], data.baseline.tolist()) == ("gpu", [0.25])
 
 
 def test_npb_has_an_ir_for_each_data_size_and_others_one(tmp_path: Path) -> None:
@@ -69,8 +70,8 @@ def test_npb_has_an_ir_for_each_data_size_and_others_one(tmp_path: Path) -> None
         ROW | {"benchmark": "amd-scan", "dataset": "B"},
     ]
     data = load(tmp_path, *rows)
-    pieces, of = data.distinct_ir
-    assert [b"amd_scan" in piece for piece in pieces] == [False, False, True]  # type: ignore[operator]
+    pieces, of = data.distinct_code
+    assert [b"amd_scan" in piece for piece, _ in pieces] == [False, False, True]  # type: ignore[operator]
     assert of.tolist() == [0, 1, 2, 2]
     assert [sample.suite for sample in data.samples] == ["npb", "npb", "amd-app-sdk", "amd-app-sdk"]
     assert ir_name("amd-scan", "A", {}) is None
@@ -136,6 +137,32 @@ def test_the_hash_is_of_the_files(tmp_path: Path) -> None:
     assert load(tmp_path, ROW | {"runtime_cpu": "0.75"}).content_hash != first
 
 
+# -- what it says of itself ----------------------------------------------------------------------------
+def test_the_published_protocol_comes_first_and_says_that_it_leaks() -> None:
+    task = get_task("device_mapping")
+    assert [protocol.name for protocol in task.protocols] == ["paper", "kernel", "suite"]
+    assert "leaks" in task.protocol("paper").title
+    assert "device_mapping" in DATASETS  # what `mirenc datasets fetch` gets
+    assert task.context_names == ("transfer", "wgsize")
+    assert set(task.context_help) == set(task.context_names)
+    assert task.space is not None
+    assert task.space.default in task.baselines.values()
+    assert all(
+        task.machine(variant, context) for variant, context in [(variant, (1.0, 1.0)) for variant in task.variants]
+    )
+    assert task.dialect is not None
+    with pytest.raises(TaskError, match=r"no protocol 'random'; available: paper, kernel"):
+        task.protocol("random")
+
+
+@pytest.mark.parametrize("variant", get_task("device_mapping").variants)
+def test_grouped_by_kernel_no_group_is_on_both_sides(variant: str, published_data: Any) -> None:
+    task, data = get_task("device_mapping"), published_data("device_mapping", variant)
+    assert all(space is task.space for space in data.spaces)
+    for training, test in task.protocol("kernel").split(data, 0):
+        assert not set(data.group[training]) & set(data.group[test])
+
+
 # -- features ------------------------------------------------------------------------------------------
 def test_transfer_and_wgsize_are_encoded_each_by_itself() -> None:
     # The published ProGraML script takes both from transfer.
@@ -193,7 +220,7 @@ def test_both_gpus_were_measured_on_the_same_kernels(published_data: Any) -> Non
 @pytest.mark.parametrize("name", ["device_mapping", "thread_coarsening"])
 def test_no_code_is_on_both_sides_of_a_grouped_fold(name: str, published_data: Any) -> None:
     data = published_data(name)
-    pieces, of = data.distinct_ir
-    codes = np.array([hash(tuple(statements_of(parse_ir(piece)))) for piece in pieces])[of]
+    pieces, of = data.distinct_code
+    codes = np.array([hash(tuple(statements_of(parse_ir(piece)))) for piece, _ in pieces])[of]
     for training, test in get_task(name).protocol("kernel").split(data, 0):
         assert not set(codes[training]) & set(codes[test])

@@ -13,12 +13,11 @@ from small_task import write_task
 from mirenc import __version__
 from mirenc.encoder import Encoder
 from mirenc.errors import TaskError
-from mirenc.heads import CostHead, EnsembleHead
+from mirenc.heads import CostHead, EnsembleHead, Settings
 from mirenc.tasks import Protocol, Task, TaskData, TaskReport, evaluate, evaluation, load_report, menu
 from mirenc.tasks import jobs as jobs_module
-from mirenc.tasks.evaluation import static_choices
-from mirenc.tasks.features import build_features
-from mirenc.tasks.jobs import Job, _run, plan_jobs, run_jobs
+from mirenc.tasks.features import Features, build_features
+from mirenc.tasks.jobs import Goal, Job, _run, plan_jobs, run_jobs
 
 ROWS = ["no_code", "histogram"]
 
@@ -27,7 +26,17 @@ ROWS = ["no_code", "histogram"]
 def jobs(toy: Task, toy_data: TaskData, tiny: Encoder) -> dict[tuple[str, str], Job]:
     """By protocol and row, of one seed."""
     features = build_features(toy, toy_data, ROWS, tiny)
-    return {(job.protocol, job.row): job for job in plan_jobs(toy, toy_data, features, list(toy.protocols), (0,))}
+    goal = Goal.of(toy_data, toy.select)
+    plan = plan_jobs(goal, toy_data, features, list(toy.protocols), (0,))
+    return {(job.protocol, job.features.row): job for job in plan}
+
+
+def changed(job: Job, **changes: Any) -> Job:
+    """The job with other parts, whichever of its objects they are of."""
+    names = {part: {name for name in changes if name in vars(getattr(job, part))} for part in ("goal", "features")}
+    parts = {part: replace(getattr(job, part), **{name: changes[name] for name in own}) for part, own in names.items()}
+    others = {name: value for name, value in changes.items() if not any(name in own for own in names.values())}
+    return replace(job, **parts, **others)
 
 
 @pytest.fixture
@@ -51,47 +60,50 @@ def searching(monkeypatch: pytest.MonkeyPatch) -> Job:
     costs = np.exp(np.stack([lean, -lean], axis=1) + 0.3 * rng.normal(size=(28, 2)))
     group = np.array([f"g{number}" for number in range(28)])
     fold = (np.arange(24), np.arange(24, 28))
-    return Job("kernel", 0, "both", matrix, 1, costs, costs.argmin(axis=1), group, group, [fold], "accuracy", "")
+    settings = Settings(np.eye(2), np.tile([0, 1], (28, 1)))
+    goal = Goal(costs, settings, costs.argmin(axis=1), group, "accuracy")
+    return Job("kernel", 0, Features("both", matrix, 1), goal, group, [fold])
 
 
 # -- leaks ---------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("protocol", ["rows", "kernel", "suite"])
 def test_what_test_rows_cost_does_not_reach_their_choices(protocol: str, jobs: dict[Any, Job]) -> None:
     job = jobs[protocol, "histogram"]
-    first = _run(job).choice
+    first = _run(job).said
     for fold in job.folds:
         _, test = fold
-        costs, labels = job.costs.copy(), job.labels.copy()
+        costs, labels = job.goal.target.copy(), job.goal.labels.copy()
         costs[test] = np.random.default_rng(0).uniform(0.1, 9.0, size=(len(test), 3))
         labels[test] = costs[test].argmin(axis=1)
-        spoiled = _run(replace(job, costs=costs, labels=labels, folds=[fold])).choice
+        spoiled = _run(changed(job, target=costs, labels=labels, folds=[fold])).said
         np.testing.assert_array_equal(spoiled[test], first[test])
 
 
 def test_what_training_rows_cost_does(jobs: dict[Any, Job]) -> None:
     # Or the test above would hold for heads that learn nothing.
     job = jobs["kernel", "histogram"]
-    swapped = replace(job, costs=job.costs[:, [1, 0, 2]], labels=np.where(job.labels < 2, 1 - job.labels, 2))
-    assert np.mean(_run(swapped).choice != _run(job).choice) > 0.8
+    labels = job.goal.labels
+    swapped = changed(job, target=job.goal.target[:, [1, 0, 2]], labels=np.where(labels < 2, 1 - labels, 2))
+    assert np.mean(_run(swapped).said != _run(job).said) > 0.8
 
 
 def test_what_test_rows_cost_does_not_reach_the_search(searching: Job) -> None:
     first, heads = _run(searching)
     test = searching.folds[0][1]
-    costs, labels = searching.costs.copy(), searching.labels.copy()
+    costs, labels = searching.goal.target.copy(), searching.goal.labels.copy()
     costs[test], labels[test] = costs[test][:, ::-1], 1 - labels[test]
-    spoiled, again = _run(replace(searching, costs=costs, labels=labels))
+    spoiled, again = _run(changed(searching, target=costs, labels=labels))
     np.testing.assert_array_equal(spoiled, first)
     assert again == heads
     assert sum(heads[0].values()) == pytest.approx(1, abs=1e-3)
 
 
 def test_a_test_rows_features_do_not_reach_other_choices(searching: Job) -> None:
-    first = _run(searching).choice
+    first = _run(searching).said
     test = searching.folds[0][1]
-    matrix = searching.matrix.copy()
+    matrix = searching.features.matrix.copy()
     matrix[test[1:]] = 1e3
-    assert _run(replace(searching, matrix=matrix)).choice[test[0]] == first[test[0]]
+    assert _run(changed(searching, matrix=matrix)).said[test[0]] == first[test[0]]
 
 
 @pytest.mark.parametrize("protocol", ["kernel", "suite"])
@@ -101,9 +113,9 @@ def test_the_search_keeps_together_what_the_protocol_does(
     seen: list[np.ndarray] = []
 
     class Watched(EnsembleHead):
-        def fit(self, X: Any, y: Any, *, part: Any = None) -> Watched:
+        def fit(self, X: Any, y: Any, settings: Any = None, *, part: Any = None) -> Watched:
             seen.append(part)
-            return super().fit(X, y, part=part)
+            return super().fit(X, y, settings, part=part)
 
     def watched(*arguments: Any) -> EnsembleHead:
         return Watched([("cost", CostHead(1, length_scale=1.0))])
@@ -119,28 +131,49 @@ def test_the_search_keeps_together_what_the_protocol_does(
         assert len(set(part)) > 1
 
 
-def test_rows_outside_the_fold_are_left_undecided(searching: Job) -> None:
-    choice, heads = _run(searching)
+def test_each_fold_answers_for_its_own_rows_alone(searching: Job) -> None:
+    # Rows of no fold stay as they were; every protocol tests each row once.
+    said, heads = _run(searching)
     training, test = searching.folds[0]
-    assert set(choice[training]) == {-1}
-    assert set(choice[test]) <= {0, 1}
+    other = changed(searching, folds=[(test, training)])
+    both = changed(searching, folds=[(training, test), (test, training)])
+    assert set(said[test]) <= {0, 1}
     assert len(heads) == 1
+    found = _run(both)
+    np.testing.assert_array_equal(found.said[test], said[test])
+    np.testing.assert_array_equal(found.said[training], _run(other).said[training])
+    assert len(found.heads) == 2
 
 
 def test_few_groups_are_not_searched_however_many_rows_they_have(searching: Job) -> None:
     few = np.array([f"g{number % 12}" for number in range(28)])
-    assert _run(replace(searching, group=few)).heads == [{"cost": 1.0}]
+    assert _run(changed(searching, group=few)).heads == [{"cost": 1.0}]
 
 
 def test_a_row_of_one_head_uses_it_alone(searching: Job) -> None:
-    assert _run(replace(searching, only="mlp")).heads == [{"mlp": 1.0}]
+    assert _run(changed(searching, only="mlp")).heads == [{"mlp": 1.0}]
+
+
+def test_what_nobody_may_ask_for_is_not_chosen_even_if_all_trees_vote_for_it(searching: Job) -> None:
+    class Voting:
+        def predict_proba(self, X: Any, settings: Settings) -> np.ndarray:
+            return np.tile([0.0, 1.0, 0.0], (len(X), 1))
+
+    target = np.array([[np.nan, np.nan, 2.0], [3.0, np.nan, 2.0], [1.0, 2.0, 3.0]])
+    goal = Goal(
+        target, Settings(np.eye(3), np.where(np.isfinite(target), [[0, 1, 2]], -1)), *[np.arange(3)] * 2, "speedup"
+    )
+    found = goal.ask(Voting(), Features("both", np.zeros((3, 1)), 0), np.arange(3))
+    assert found.argmax(axis=1).tolist() == [2, 0, 1]
+    assert (found[np.isnan(target)] == 0).all()
+    np.testing.assert_allclose(found[2], [0, 1, 0], atol=1e-300)
 
 
 # -- plan ----------------------------------------------------------------------------------------------
 def test_all_rows_are_cut_alike(toy: Task, toy_data: TaskData, tiny: Encoder) -> None:
     features = build_features(toy, toy_data, ROWS, tiny)
-    plan = plan_jobs(toy, toy_data, features, list(toy.protocols), (3, 4))
-    assert [(job.protocol, job.seed, job.row) for job in plan] == [
+    plan = plan_jobs(Goal.of(toy_data, toy.select), toy_data, features, list(toy.protocols), (3, 4))
+    assert [job.key for job in plan] == [
         (protocol, seed, row) for protocol in ("rows", "kernel", "suite") for seed in (3, 4) for row in ROWS
     ]
     for first, second in zip(plan[::2], plan[1::2], strict=True):
@@ -155,27 +188,8 @@ def test_progress_is_told_job_by_job(jobs: dict[Any, Job]) -> None:
     results = list(run_jobs(work, 1, lambda done, *, total, note: told.append((done, total, note))))
     assert told == [(1, 2, "suite, seed 0, no_code"), (1, 2, "suite, seed 0, histogram")]
     for job, result in zip(work, results, strict=True):
-        np.testing.assert_array_equal(result.choice, _run(job).choice)
+        np.testing.assert_array_equal(result.said, _run(job).said)
         assert len(result.heads) == 2
-
-
-# -- static rows ---------------------------------------------------------------------------------------
-def test_static_choices_are_made_on_training_rows(toy: Task, toy_data: TaskData) -> None:
-    # Unrolled is best in three kernels of the first four and in none of the rest.
-    best = [1.0, 1.0, 1.0, 4.0, 4.0, 4.0, 4.0, 4.0, 4.0, 4.0]
-    samples = [replace(toy_data.samples[4 * row], costs=(2.0, cost, 3.0)) for row, cost in enumerate(best)]
-    data = TaskData(samples, toy.choices)
-    folds = [(np.arange(4), np.arange(4, 10)), (np.arange(4, 10), np.arange(4))]
-    found = {name: choice.tolist() for name, choice in static_choices(data, folds).items()}
-    assert found == {"default": [0] * 10, "best_single": [0] * 4 + [1] * 6, "majority": [0] * 4 + [1] * 6}
-
-
-def test_the_best_single_choice_looks_at_costs_and_the_majority_at_labels(toy: Task, toy_data: TaskData) -> None:
-    # Two rows win a little by unrolling, one loses a lot.
-    costs = [(1.0, 0.9, 2.0), (1.0, 0.9, 2.0), (1.0, 9.0, 2.0), (1.0, 1.0, 1.0)]
-    samples = [replace(toy_data.samples[0], costs=row) for row in costs]
-    found = static_choices(TaskData(samples, toy.choices), [(np.arange(3), np.arange(3, 4))])
-    assert (found["best_single"][3], found["majority"][3]) == (0, 1)
 
 
 # -- the whole -----------------------------------------------------------------------------------------
@@ -196,11 +210,11 @@ def test_the_record_says_what_was_done(toy_report: TaskReport, toy: Task, toy_da
     record = toy_report.record
     facts = {key: record[key] for key in record if key != "protocols"}
     assert facts == {
-        "format_version": 1,
+        "format_version": 2,
         "mirenc_version": __version__,
         "task": "toy",
         "variant": "",
-        "choices": ["plain", "unrolled", "vector"],
+        "settings": ["plain", "unrolled", "vector"],
         "samples": 40,
         "groups": 10,
         "data_hash": "7" * 64,
@@ -219,7 +233,7 @@ def test_the_record_says_what_was_done(toy_report: TaskReport, toy: Task, toy_da
 
 def test_the_choices_kept_are_those_that_were_made(toy_report: TaskReport, jobs: dict[Any, Job]) -> None:
     for (protocol, row), job in jobs.items():
-        np.testing.assert_array_equal(toy_report.choices(protocol, row)[0], _run(job).choice)
+        np.testing.assert_array_equal(toy_report.said(protocol, row)[0], _run(job).said)
 
 
 def test_an_evaluation_that_was_stopped_goes_on_to_the_same_record(
@@ -259,20 +273,25 @@ def test_an_evaluation_that_was_stopped_goes_on_to_the_same_record(
 
 def test_what_went_in_is_what_decides_whether_a_result_is_taken_again(searching: Job) -> None:
     fold = [(searching.folds[0][0][:-1], searching.folds[0][1])]
+    settings = searching.goal.settings
+    assert settings is not None
     others = [
-        replace(searching, matrix=searching.matrix + 1e-9),
-        replace(searching, costs=searching.costs * [2.0, 1.0]),
-        replace(searching, group=np.roll(searching.group, 1)),
-        replace(searching, unit=np.roll(searching.group, 1)),
-        replace(searching, folds=fold),
-        replace(searching, seed=searching.seed + 1),
-        replace(searching, select="speedup"),
-        replace(searching, only="mlp"),
-        replace(searching, context=0),
+        changed(searching, matrix=searching.features.matrix + 1e-9),
+        changed(searching, target=searching.goal.target * [2.0, 1.0]),
+        changed(searching, labels=np.roll(searching.goal.labels, 1)),
+        changed(searching, settings=Settings(np.eye(2) * 2, settings.row)),
+        changed(searching, settings=Settings(np.eye(2), settings.row[:, ::-1])),
+        changed(searching, group=np.roll(searching.goal.group, 1)),
+        changed(searching, unit=np.roll(searching.goal.group, 1)),
+        changed(searching, folds=fold),
+        changed(searching, seed=searching.seed + 1),
+        changed(searching, select="speedup"),
+        changed(searching, only="mlp"),
+        changed(searching, context=0),
     ]
     digests = {job.digest() for job in (searching, replace(searching), *others)}
     assert len(digests) == 1 + len(others)
-    assert searching.digest() == replace(searching, row="another name", protocol="too").digest()
+    assert searching.digest() == changed(searching, row="another name", note="", protocol="too").digest()
 
 
 def test_another_model_leaves_the_baselines(
@@ -281,17 +300,17 @@ def test_another_model_leaves_the_baselines(
     first = evaluate(toy, toy_data, encoder=tiny, protocols=["suite"], rows=["histogram", "text"], seeds=(0,))
     features = evaluation.build_features
 
-    def other(*arguments: Any) -> Any:
+    def other(*arguments: Any, **options: Any) -> Any:
         """As if the model gave other vectors."""
         return [
             replace(row, matrix=row.matrix + (row.row == "text") * np.arange(row.matrix.shape[1]))
-            for row in features(*arguments)
+            for row in features(*arguments, **options)
         ]
 
     made = []
     run_one = jobs_module._run
     monkeypatch.setattr(evaluation, "build_features", other)
-    monkeypatch.setattr(jobs_module, "_run", lambda job: made.append(job.row) or run_one(job))
+    monkeypatch.setattr(jobs_module, "_run", lambda job: made.append(job.features.row) or run_one(job))
     evaluate(toy, toy_data, encoder=tiny, protocols=["suite"], rows=["histogram", "text"], seeds=(0,), previous=[first])
     assert made == ["text"]
 
@@ -301,14 +320,14 @@ def test_a_task_file_is_evaluated_like_a_shipped_task(tmp_path: Path, tiny: Enco
     assert (report.record["task"], report.protocols) == ("widths", ["kernel"])
 
 
-def test_a_task_without_task_features_runs_with_what_there_is(toy: Task, toy_data: TaskData, tiny: Encoder) -> None:
+def test_a_task_without_context_features_runs_with_what_there_is(toy: Task, toy_data: TaskData, tiny: Encoder) -> None:
     class Bare(type(toy)):  # type: ignore[misc]
         context_names = ()
         hand_names = ()
         protocols = (Protocol("kernel", "by kernel", lambda data: data.group, folds=2),)
 
         def load(self, data_dir: object = None, variant: str = "") -> TaskData:
-            return TaskData([replace(sample, context=()) for sample in toy_data.samples[::4]], self.choices)
+            return TaskData([replace(sample, context=()) for sample in toy_data.samples[::4]], self.space)
 
     report = evaluate(Bare(), encoder=tiny, rows=["text", "histogram"], seeds=(0,))
     assert "accuracy_gain" not in report.figures("kernel", "text")

@@ -11,10 +11,19 @@ import pytest
 from mirenc.encoder import Encoder
 from mirenc.errors import TaskError
 from mirenc.ir import parse_ir
-from mirenc.tasks import Task, TaskData, features
-from mirenc.tasks.features import CODE_ROWS, ONE_HEAD, ROW_TITLES, build_features, code_vector, default_rows
+from mirenc.ir.regions import regions_of
+from mirenc.tasks import Space, Task, TaskData, features
+from mirenc.tasks.features import (
+    CODE_ROWS,
+    ONE_HEAD,
+    ROW_TITLES,
+    CodeReader,
+    build_features,
+    code_vector,
+    default_rows,
+)
 from mirenc.tasks.histogram import opcode_histogram
-from mirenc.tasks.menu import menu
+from mirenc.tasks.menu import Shape, menu
 
 OWN_ROWS = [row for row in ROW_TITLES if row != "ir2vec"]
 
@@ -22,7 +31,7 @@ OWN_ROWS = [row for row in ROW_TITLES if row != "ir2vec"]
 @pytest.fixture(scope="module")
 def few(toy: Task, toy_data: TaskData) -> TaskData:
     """Three kernels."""
-    return TaskData(toy_data.samples[:12], toy.choices)
+    return TaskData(toy_data.samples[:12], toy.space)
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +39,7 @@ def built(toy: Task, few: TaskData, tiny: Encoder) -> dict[str, features.Feature
     return {row.row: row for row in build_features(toy, few, OWN_ROWS, tiny)}
 
 
-def test_task_features_come_first_in_every_row(built: dict[str, features.Features], few: TaskData) -> None:
+def test_context_features_come_first_in_every_row(built: dict[str, features.Features], few: TaskData) -> None:
     assert list(built) == OWN_ROWS
     for row in built.values():
         assert row.context == 1
@@ -56,24 +65,30 @@ def test_a_prediction_computes_the_same_code_features(
     row: str, built: dict[str, features.Features], few: TaskData, tiny: Encoder
 ) -> None:
     for index in (0, 4, 11):
-        np.testing.assert_array_equal(code_vector(row, tiny, few.samples[index].ir), built[row].matrix[index, 1:])
+        (parts,) = CodeReader(tiny)(tiny.read(few.samples[index].ir), [None])
+        code = parts[row] if row == "histogram" else code_vector(row, parts)
+        np.testing.assert_array_equal(code, built[row].matrix[index, 1:])
 
 
 def test_ir_that_samples_share_is_embedded_once(toy: Task, few: TaskData, tiny: Encoder) -> None:
-    seen: list[int] = []
-    (row,) = build_features(toy, few, ["histogram"], tiny, advance=seen.append)
-    assert seen == [1, 1, 1]
+    seen: list[tuple[int, int]] = []
+
+    def advance(done: int, *, total: int, note: str) -> None:
+        seen.append((done, total))
+
+    (row,) = build_features(toy, few, ["histogram"], tiny, advance=advance)
+    assert seen == [(1, 3)] * 3
     assert len(np.unique(row.matrix[:, 1:], axis=0)) == 3
 
 
 def test_without_code_no_code_is_read(toy: Task, toy_data: TaskData, tiny: Encoder) -> None:
-    broken = TaskData([replace(sample, ir="no IR at all") for sample in toy_data.samples], toy.choices)
+    broken = TaskData([replace(sample, ir="no IR at all") for sample in toy_data.samples], toy.space)
     rows = build_features(toy, broken, ["no_code", "hand"], tiny)
     assert [row.matrix.shape for row in rows] == [(40, 1), (40, 2)]
 
 
 def test_a_row_of_one_head_takes_a_member_of_the_menu(built: dict[str, features.Features]) -> None:
-    members = {name for name, _ in menu(1, 4, 0, "accuracy")}
+    members = {name for name, _ in menu(Shape(1, 4, 40, 10, 3), 0, "accuracy")}
     for row, (source, only) in ONE_HEAD.items():
         assert source in CODE_ROWS
         assert only in members
@@ -114,13 +129,73 @@ def test_a_row_that_is_asked_for_and_cannot_be_had_says_why(
         build_features(Bare(), few, ["no_code"], tiny)
 
 
-def test_a_task_without_task_features_has_code_alone(toy: Task, few: TaskData, tiny: Encoder) -> None:
+def test_a_task_without_context_features_has_code_alone(toy: Task, few: TaskData, tiny: Encoder) -> None:
     class Bare(type(toy)):  # type: ignore[misc]
         context_names = ()
 
-    bare = TaskData([replace(sample, context=()) for sample in few.samples], toy.choices)
+    bare = TaskData([replace(sample, context=()) for sample in few.samples], toy.space)
     (row,) = build_features(Bare(), bare, ["histogram"], tiny)
     assert (row.context, row.matrix.shape) == (0, (12, 66))
+
+
+# -- regions -------------------------------------------------------------------------------------------
+PAIR = "\n".join(
+    f"define i32 @{name}(i32 %x) {{\n  %y = {operation} i32 %x, 3\n  %z = {operation} i32 %y, %x\n  ret i32 %z\n}}"
+    for name, operation in (("f", "add"), ("g", "mul"))
+)
+
+
+@pytest.fixture(scope="module")
+def functions(few: TaskData) -> TaskData:
+    """The two functions of one module, each under two lengths."""
+    regions = regions_of(parse_ir(PAIR), "function").regions
+    samples = [
+        replace(few.samples[0], ir=PAIR, region=region, name=f"{region.name}/{length}", context=(length,))
+        for region in regions
+        for length in (1, 2)
+    ]
+    return TaskData(samples, few.space)
+
+
+def test_a_region_has_features_of_its_own(toy: Task, functions: TaskData, tiny: Encoder) -> None:
+    seen: list[int] = []
+    rows = {
+        row.row: row.matrix[:, 1:]
+        for row in build_features(
+            toy, functions, ["both", "histogram"], tiny, advance=lambda done, **_: seen.append(done)
+        )
+    }
+    assert seen == [2]  # one module read, for two pieces
+    for matrix in rows.values():
+        np.testing.assert_array_equal(matrix[0], matrix[1])
+        assert np.abs(matrix[0] - matrix[2]).max() > 0
+    parts = tiny.embed_parts(PAIR, level="function")
+    np.testing.assert_array_equal(rows["both"][::2], np.hstack([parts.text, parts.graph]))
+    one, other = (parse_ir(text) for text in (PAIR.split("\n}")[0] + "\n}", PAIR.split("\n}")[1] + "\n}"))
+    np.testing.assert_array_equal(rows["histogram"][::2], [opcode_histogram(one), opcode_histogram(other)])
+
+
+def test_a_region_that_the_module_has_not_is_named(toy: Task, functions: TaskData, tiny: Encoder) -> None:
+    strange = replace(functions.samples[0], region=replace(functions.samples[0].region, name="h", symbol="h"))
+    with pytest.raises(TaskError, match=r"sample f/1: .* has no function 'h'\. Give IR that has it"):
+        build_features(toy, TaskData([strange], functions.space), ["both"], tiny)
+
+
+def test_rows_that_these_data_cannot_have_are_left_out_and_refused(
+    toy: Task, few: TaskData, functions: TaskData, tiny: Encoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(features, "ir2vec_available", lambda: True)
+    assert set(default_rows(toy, few)) == set(ROW_TITLES)
+    assert "ir2vec" not in default_rows(toy, functions)
+    with pytest.raises(TaskError, match=r"of whole modules, and these samples are functions or loops\. Leave it out"):
+        build_features(toy, functions, ["ir2vec"], tiny)
+    wide = Space(("number",), tuple((number,) for number in range(40)))
+    many = TaskData([replace(sample, costs=(1.0,) * 40) for sample in few.samples], wide)
+    numbers = TaskData([replace(sample, costs=(), value=1.0) for sample in few.samples])
+    for data in (many, numbers):
+        assert "both_mlp" not in default_rows(toy, data)
+        with pytest.raises(TaskError, match=r"'both_mlp' is for a few settings and a few hundred samples"):
+            build_features(toy, data, ["both_mlp"], tiny)
 
 
 # -- bad samples ---------------------------------------------------------------------------------------
@@ -128,9 +203,9 @@ def test_a_task_without_task_features_has_code_alone(toy: Task, few: TaskData, t
     ("change", "word"),
     [
         ({"ir": "define void @f( {"}, "sample odd: "),
-        ({"context": (1.0, 2.0)}, "sample odd has 2 task features; toy names 1: length"),
-        ({"context": ()}, "sample odd has 0 task features"),
-        ({"context": (float("nan"),)}, "sample odd: task features .* not finite"),
+        ({"context": (1.0, 2.0)}, "sample odd has 2 context features; toy names 1: length"),
+        ({"context": ()}, "sample odd has 0 context features"),
+        ({"context": (float("nan"),)}, "sample odd: context features .* not finite"),
         ({"context": ("many",)}, "sample odd: could not convert"),
     ],
     ids="ir long short nan text".split(),
@@ -138,7 +213,7 @@ def test_a_task_without_task_features_has_code_alone(toy: Task, few: TaskData, t
 def test_a_bad_sample_is_named(change: dict[str, Any], word: str, toy: Task, few: TaskData, tiny: Encoder) -> None:
     samples = [*few.samples[:3], replace(few.samples[3], name="odd", **change)]
     with pytest.raises(TaskError, match=word):
-        build_features(toy, TaskData(samples, toy.choices), ["histogram"], tiny)
+        build_features(toy, TaskData(samples, toy.space), ["histogram"], tiny)
 
 
 # -- IR2Vec --------------------------------------------------------------------------------------------
@@ -154,7 +229,7 @@ def test_files_that_ir2vec_could_not_read_are_told(
     monkeypatch.setattr(features, "ir2vec_available", lambda: True)
     monkeypatch.setattr(features, "ir2vec_vectors", vectors)
     # The published IR is bytes, and IR2Vec reads what LLVM wrote, not mirenc's canonical text.
-    published = TaskData([replace(sample, ir=sample.ir.encode()) for sample in few.samples], toy.choices)
+    published = TaskData([replace(sample, ir=sample.ir.encode()) for sample in few.samples], toy.space)
     rows = build_features(toy, published, ["no_code", "ir2vec"], tiny)
     assert asked == [few.samples[index].ir for index in (0, 4, 8)]
     assert rows[1].matrix[:, 1:].tolist() == [[0, 1]] * 4 + [[2, 3]] * 4 + [[4, 5]] * 4

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mirenc.errors import TaskError
-from mirenc.tasks.data import Sample
+from mirenc.tasks import Sample
 from mirenc.tasks.grouping import join_same_code
 
 

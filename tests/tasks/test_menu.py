@@ -2,49 +2,108 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from mirenc.heads import CostHead, LabelHead, TreesHead
-from mirenc.tasks.menu import INNER_FOLDS, head_search, inner_parts, menu
+from mirenc.heads import (
+    BoostedRegressor,
+    CostHead,
+    EnsembleHead,
+    LabelHead,
+    NumberEnsembleHead,
+    PairHead,
+    RidgeHead,
+    RidgeRegressor,
+    Settings,
+    TreesHead,
+)
+from mirenc.heads.state import kind_of_head
+from mirenc.tasks.menu import INNER_FOLDS, Shape, head_search, inner_parts, menu
+
+FEW = Shape(context=2, code=300, samples=669, groups=234, settings=2)
+SHAPES = {
+    "few": FEW,
+    "many samples": replace(FEW, samples=20_000),
+    "many settings": replace(FEW, settings=40),
+    "settings of their own": replace(FEW, settings=40, shared=False),
+    "a few of their own": replace(FEW, shared=False),
+    "numbers": replace(FEW, settings=0),
+}
 
 
 def test_all_rows_choose_from_the_same_heads() -> None:
-    with_code = dict(menu(2, 300, 0, "accuracy"))
-    without = dict(menu(2, 0, 0, "accuracy"))
+    with_code = dict(menu(FEW, 0, "accuracy"))
+    without = dict(menu(replace(FEW, code=0), 0, "accuracy"))
     assert set(with_code) - set(without) == {"trees"}
     assert set(without) <= set(with_code)
-    assert set(menu_names(0)) == set(with_code) - {"trees, task features"}
+    assert set(dict(menu(replace(FEW, context=0), 0, "accuracy"))) == set(with_code) - {"trees, context"}
     assert {type(member) for member in with_code.values()} == {CostHead, TreesHead, LabelHead}
 
 
-def menu_names(context: int) -> list[str]:
-    return [name for name, _ in menu(context, 300, 0, "accuracy")]
+@pytest.mark.parametrize(
+    ("name", "kinds"),
+    [
+        ("many samples", {RidgeHead, PairHead}),
+        ("many settings", {RidgeHead, PairHead}),
+        ("settings of their own", {PairHead}),
+        ("a few of their own", {PairHead}),
+        ("numbers", {RidgeRegressor, BoostedRegressor}),
+    ],
+)
+def test_heads_that_the_data_are_too_large_for_are_not_candidates(name: str, kinds: set[type]) -> None:
+    assert {type(member) for _, member in menu(SHAPES[name], 0, "accuracy")} == kinds
 
 
-def test_each_candidate_knows_which_columns_are_task_features() -> None:
-    for name, member in menu(2, 300, 0, "speedup"):
-        if not isinstance(member, LabelHead):
-            assert member.context_columns == 2, name
+@pytest.mark.parametrize("name", SHAPES)
+def test_candidates_have_names_of_their_own_and_can_be_saved(name: str) -> None:
+    members = menu(SHAPES[name], 0, "accuracy")
+    assert len({one for one, _ in members}) == len(members)
+    assert all(kind_of_head(member) for _, member in members)
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_each_candidate_knows_which_columns_are_context_features(name: str) -> None:
+    for one, member in menu(SHAPES[name], 0, "speedup"):
+        if not isinstance(member, (LabelHead, RidgeHead, RidgeRegressor)):  # these treat all columns alike
+            assert member.context_columns == 2, one
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_every_candidate_learns_a_little(name: str) -> None:
+    shape = SHAPES[name]
+    rng = np.random.default_rng(0)
+    features = rng.normal(size=(24, shape.context + 6))
+    count = shape.settings
+    settings = Settings(np.arange(max(count, 1))[:, None] * 1.0, np.tile(np.arange(count), (24, 1)))
+    target = np.exp(rng.normal(size=(24, count))) if count else rng.normal(size=24)
+    for one, member in menu(shape, 0, "accuracy"):
+        member.set_params(**{key: 2 for key in ("trees", "regressor__trees") if key in member.get_params()})
+        own = (settings,) if getattr(member, "takes_settings", False) else ()
+        fitted = member.fit(features, target, *own)
+        found = fitted.predict_proba(features, *own) if count else fitted.predict(features)
+        assert found.shape == target.shape, one
+        assert np.isfinite(found).all(), one
 
 
 def test_a_seed_starts_the_heads_that_take_one() -> None:
     seeds = [
         member.get_params().get("random_state", member.get_params().get("classifier__random_state"))
-        for _, member in menu(1, 3, 11, "accuracy")
+        for _, member in menu(FEW, 11, "accuracy")
     ]
     assert set(seeds) == {None, 11}
     assert seeds.count(11) == 3
 
 
 def test_where_cost_counts_a_bad_choice_must_look_bad() -> None:
-    clip = {select: dict(menu(1, 3, 0, select))["cost"].clip for select in ("accuracy", "speedup")}
+    clip = {select: dict(menu(FEW, 0, select))["cost"].clip for select in ("accuracy", "speedup")}
     assert clip["speedup"] > clip["accuracy"]
 
 
 @pytest.mark.parametrize(("groups", "searched"), [(16, False), (49, False), (50, True), (247, True)])
 def test_only_many_groups_are_searched(groups: int, searched: bool) -> None:
-    head = head_search(2, 300, groups, 0, "accuracy")
+    head = head_search(replace(FEW, groups=groups), 0, "accuracy")
     assert (len(head.members) > 1) == searched
     assert isinstance(head.members[0][1], CostHead)
     assert head.select == "accuracy"
@@ -52,8 +111,15 @@ def test_only_many_groups_are_searched(groups: int, searched: bool) -> None:
 
 @pytest.mark.parametrize("groups", [16, 247])
 def test_one_member_alone_can_be_asked_for(groups: int) -> None:
-    head = head_search(2, 300, groups, 0, "speedup", "mlp")
+    head = head_search(replace(FEW, groups=groups), 0, "speedup", "mlp")
     assert [name for name, _ in head.members] == ["mlp"]
+
+
+def test_numbers_are_searched_by_an_ensemble_of_numbers() -> None:
+    assert isinstance(head_search(FEW, 0, "accuracy"), EnsembleHead)
+    found = head_search(SHAPES["numbers"], 0, "accuracy")
+    assert isinstance(found, NumberEnsembleHead)
+    assert [name for name, _ in found.members] == [name for name, _ in menu(SHAPES["numbers"], 0, "accuracy")]
 
 
 @pytest.mark.parametrize("groups", [2, 5, 8, 9, 30])

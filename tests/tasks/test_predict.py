@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ import mirenc
 from mirenc.encoder import Encoder
 from mirenc.errors import HeadError, TaskError
 from mirenc.tasks import Task, get_task
+from mirenc.tasks.evidence import Evidence, Record
 from mirenc.tasks.predict import TaskHead, fit_head, load_task_head, ready_heads
 
 
@@ -36,9 +38,9 @@ def kernel(operation: str) -> str:
     return f"define i32 @g(i32 %x) {{\n{body}  ret i32 %v5\n}}\n"
 
 
-def test_an_unseen_kernel_gets_the_right_choice(trained: TaskHead, encoder: Encoder) -> None:
+def test_an_unseen_kernel_gets_the_right_setting(trained: TaskHead, encoder: Encoder) -> None:
     found = {
-        (operation, length): trained.predict(encoder, kernel(operation), {"length": length}).choice
+        (operation, length): trained.predict(encoder, kernel(operation), {"length": length})[0].preferred
         for operation in ("mul", "add")
         for length in (8, 4096)
     }
@@ -51,25 +53,26 @@ def test_an_unseen_kernel_gets_the_right_choice(trained: TaskHead, encoder: Enco
 
 
 def test_preferences_sum_to_one_and_the_cheapest_ratio_is_one(trained: TaskHead, encoder: Encoder) -> None:
-    found = trained.predict(encoder, kernel("mul"), (4096,))
+    (found,) = trained.predict(encoder, kernel("mul"), (4096,))
     assert sum(found.preference.values()) == pytest.approx(1.0)
-    assert found.choice == max(found.preference, key=lambda name: found.preference[name])
+    assert found.preferred == max(found.preference, key=lambda name: found.preference[name])
     assert min(found.cost_ratio.values()) == pytest.approx(1.0)
     assert found.cost_ratio["narrow"] > 1.2
 
 
 def test_only_a_strange_kernel_is_far(trained: TaskHead, encoder: Encoder) -> None:
     strange = Path(__file__).parents[2] / "examples" / "insertion_sort.ll"
-    assert not trained.predict(encoder, trained.task.load().samples[3].ir, (8,)).far
-    assert trained.predict(encoder, strange, (8,)).far
+    assert not trained.predict(encoder, trained.task.load().samples[3].ir, (8,))[0].far
+    assert trained.predict(encoder, strange, (8,))[0].far
 
 
 def test_a_saved_head_answers_as_before(trained: TaskHead, task: Task, encoder: Encoder, tmp_path: Path) -> None:
     read = load_task_head(trained.save(tmp_path / "head"), task)
     for operation in ("mul", "add"):
-        before = trained.predict(encoder, kernel(operation), (100,))
-        after = read.predict(encoder, kernel(operation), (100,))
-        assert after == before
+        (before,) = trained.predict(encoder, kernel(operation), (100,))
+        (after,) = read.predict(encoder, kernel(operation), (100,))
+        # A predicted value is NaN where a setting is chosen, and NaN is not itself.
+        assert replace(after, value=0.0) == replace(before, value=0.0)
     assert (read.model, read.row, read.data_hash) == (encoder.name, "both", "0" * 64)
 
 
@@ -78,7 +81,7 @@ def test_training_rows_are_stored_once(trained: TaskHead, tmp_path: Path) -> Non
     members = [member for member in trained.head.fitted_.values() if hasattr(member, "support_")]
     rows = members[0].support_.astype(np.float32).nbytes
     # The kernels and, at most once, the training rows: members share them.
-    assert (folder / "head.safetensors").stat().st_size < 1.2 * (rows + trained.kernels.nbytes) + 400_000
+    assert (folder / "head.safetensors").stat().st_size < 1.2 * (rows + trained.reach.kernels.nbytes) + 400_000
 
 
 def test_another_model_is_refused(trained: TaskHead, tmp_path: Path, encoder: Encoder) -> None:
@@ -93,13 +96,37 @@ def test_another_model_is_refused(trained: TaskHead, tmp_path: Path, encoder: En
         trained.predict(Other(), kernel("mul"), (8,))  # type: ignore[arg-type]
 
 
-def test_wrong_task_features_are_named(trained: TaskHead, encoder: Encoder) -> None:
-    with pytest.raises(TaskError, match="unknown task feature 'size'"):
+def test_wrong_context_features_are_named(trained: TaskHead, encoder: Encoder) -> None:
+    with pytest.raises(TaskError, match="unknown context feature 'size'"):
         trained.predict(encoder, kernel("mul"), {"size": 8})
     with pytest.raises(TaskError, match="also needs 'length'"):
         trained.predict(encoder, kernel("mul"), {})
     with pytest.raises(TaskError, match="'length' is 'nan'"):
         trained.predict(encoder, kernel("mul"), {"length": float("nan")})
+
+
+def test_a_senseless_context_is_said_before_anything_is_read(
+    trained: TaskHead, encoder: Encoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # It is the same for every file, so it must not hide behind a file that cannot be read.
+    def refuse(context: tuple[float, ...]) -> None:
+        raise TaskError("a length of -1")
+
+    monkeypatch.setattr(trained.task, "encode_context", refuse)
+    with pytest.raises(TaskError, match="a length of -1"):
+        trained.predict(encoder, "define i32 @f( {\n", (-1,))
+
+
+@pytest.mark.parametrize("found", [True, False])
+def test_without_evidence_the_answer_is_the_default(trained: TaskHead, encoder: Encoder, found: bool) -> None:
+    worth = (1.2, 1.1, 1.3) if found else (1.2, 0.9, 1.3)
+    records = (Record(0.5, 20, 0.9, 0.05, 1.4),)
+    head = replace(trained, evidence=Evidence("default", worth, default=(), other=records))
+    (answer,) = head.predict(encoder, kernel("mul"), (4096,))
+    assert (answer.preferred, answer.default) == ("wide", "narrow")
+    assert answer.choice == ("wide" if found else "narrow")
+    assert answer.record == records[0]
+    assert head.predict(encoder, kernel("add"), (8,))[0].record is None  # none of answers that are the default
 
 
 def test_a_head_of_another_task_is_refused(trained: TaskHead, tmp_path: Path) -> None:
@@ -128,9 +155,13 @@ def test_shipped_heads_belong_to_the_default_model(name: str) -> None:
     [
         ({"context_names": None}, "context_names missing or damaged"),
         ({"reach": "far"}, "reach missing or damaged"),
-        ({"reach": 0.0}, "head.json is damaged"),
+        ({"reach": 0.0}, "what the head knows of its training samples is damaged"),
+        ({"reach": float("1e999")}, "what the head knows of its training samples is damaged"),
+        ({"evidence": {}}, "'evidence' is damaged"),
+        ({"knobs": "width"}, "knobs missing or damaged"),
+        ({"words": None}, "words missing or damaged"),
         ({"row": "nope"}, "head.json is damaged"),
-        ({"choices": ["narrow", "broad"]}, "the head's choices are narrow, broad"),
+        ({"settings": ["narrow", "broad"]}, "the head's settings are narrow, broad"),
         ({"task": "other"}, "a head for task other"),
     ],
 )

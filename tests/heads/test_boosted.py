@@ -1,0 +1,102 @@
+"""`BoostedRegressor`: scikit-learn's own predictions, from arrays."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.ensemble import HistGradientBoostingRegressor
+from sklearn.exceptions import NotFittedError
+
+from mirenc.errors import HeadError
+from mirenc.heads import BoostedRegressor, boosted, load_head, save_head
+from mirenc.heads.reduce import CodeReducer
+
+
+def table(rows: int = 600, columns: int = 6) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(0)
+    features = rng.normal(size=(rows, columns))
+    features[:, 0] = rng.integers(0, 4, rows)  # repeated values, as sizes are
+    return features, np.sin(2 * features[:, 1]) + (features[:, 0] == 2) + 0.1 * rng.normal(size=rows) - 40
+
+
+@pytest.mark.parametrize(("trees", "leaves", "rate", "seed"), [(40, 31, 0.1, 0), (80, 4, 0.3, 7), (1, 2, 1.0, 0)])
+def test_predictions_are_those_of_scikit_learn(trees: int, leaves: int, rate: float, seed: int) -> None:
+    features, target = table()
+    head = BoostedRegressor(trees=trees, leaves=leaves, learning_rate=rate, random_state=seed).fit(features, target)
+    other = HistGradientBoostingRegressor(
+        max_iter=trees, max_leaf_nodes=leaves, learning_rate=rate, random_state=seed, early_stopping=False
+    ).fit(features, target)
+    asked = np.random.default_rng(1).normal(scale=2, size=(5000, 6))
+    asked[:, 0] = np.round(asked[:, 0])
+    np.testing.assert_allclose(head.predict(asked), other.predict(asked), rtol=0, atol=1e-9)
+    # On the cuts themselves, and just beside them.
+    cuts = head.forest_.cut[head.forest_.column == 1]
+    rows = np.repeat(features[:1], 3 * len(cuts), axis=0)
+    rows[:, 1] = [*cuts, *np.nextafter(cuts, np.inf), *np.nextafter(cuts, -np.inf)]
+    np.testing.assert_allclose(head.predict(rows), other.predict(rows), rtol=0, atol=1e-9)
+
+
+def test_it_learns_what_no_line_says() -> None:
+    features, target = table()
+    head = BoostedRegressor(1).fit(features[:450], target[:450])
+    assert head.score(features[450:], target[450:]) > 0.8
+
+
+def test_many_code_columns_are_first_reduced() -> None:
+    features, target = table(columns=30)
+    head = BoostedRegressor(1, components=4, trees=20).fit(features, target)
+    reducer = CodeReducer(1, 4).fit(features)
+    other = HistGradientBoostingRegressor(max_iter=20, early_stopping=False, random_state=0)
+    expected = other.fit(reducer(features), target).predict(reducer(features))
+    np.testing.assert_allclose(head.predict(features), expected, rtol=0, atol=1e-9)
+
+
+def test_blocks_of_rows_are_as_all_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    features, target = table()
+    head = BoostedRegressor(trees=10).fit(features, target)
+    whole = head.predict(features)
+    monkeypatch.setattr(boosted, "_BLOCK", 77)
+    np.testing.assert_array_equal(head.predict(features), whole)
+
+
+def test_a_target_that_does_not_vary_is_said() -> None:
+    features, _ = table(50)
+    np.testing.assert_allclose(BoostedRegressor(trees=3).fit(features, np.full(50, 2.5)).predict(-features), 2.5)
+
+
+def test_bad_rows_are_refused() -> None:
+    features, target = table(50)
+    with pytest.raises(ValueError, match="NaN"):
+        BoostedRegressor().fit(np.where(features > 1, np.nan, features), target)
+    with pytest.raises(ValueError, match="5 features"):
+        BoostedRegressor(trees=2).fit(features, target).predict(features[:, :5])
+    with pytest.raises(NotFittedError):
+        BoostedRegressor().predict(features)
+
+
+@pytest.mark.parametrize("components", [3, 64])
+def test_a_saved_head_gives_the_same_answers(components: int, tmp_path: Path) -> None:
+    features, target = table()
+    head = BoostedRegressor(1, components=components, trees=15, leaves=6, random_state=3).fit(features, target)
+    again, _ = load_head(save_head(head, tmp_path))
+    np.testing.assert_array_equal(again.predict(-features), head.predict(-features))
+    assert again.get_params() == head.get_params() == clone(head).get_params()
+
+
+@pytest.mark.parametrize("start", [float("inf"), float("nan"), "0", None])
+def test_a_start_that_is_no_number_is_refused(start: Any) -> None:
+    meta, arrays = BoostedRegressor(trees=2).fit(*table(50))._get_state()
+    with pytest.raises(HeadError, match="a boosted head starts from"):
+        BoostedRegressor._from_state(meta | {"start": start}, arrays)
+
+
+@pytest.mark.parametrize("name", ["root_", "left_", "value_", "center_"])
+def test_arrays_of_different_lengths_are_refused(name: str) -> None:
+    meta, arrays = BoostedRegressor(trees=2).fit(*table(50))._get_state()
+    cut = arrays[name][:-1] if name != "root_" else arrays[name] + 10**6
+    with pytest.raises(HeadError, match=r"Save the head again"):
+        BoostedRegressor._from_state(meta, arrays | {name: cut})

@@ -1,0 +1,231 @@
+"""`Evidence`: records worked out by hand, none where answers are chance, and what is kept of it in a file."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mirenc.errors import HeadError
+from mirenc.tasks import Sample, Space, TaskData, evidence
+from mirenc.tasks.evidence import Evidence, Record, gather_evidence
+from mirenc.tasks.features import Features
+from mirenc.tasks.jobs import Goal
+
+NAN = float("nan")
+SPACE = Space(("width",), (("narrow",), ("wide",)))
+
+
+def table(costs: list[tuple[float, ...]], space: Space = SPACE) -> TaskData:
+    """Each sample a group of its own."""
+    return TaskData([Sample(f"s{row}", "ir", f"g{row}", costs=one) for row, one in enumerate(costs)], space)
+
+
+class Oracle:
+    """A goal whose heads say what they were told to say, whatever they are trained on."""
+
+    def __init__(self, said: np.ndarray) -> None:
+        self.said = said
+        self.folds: list[tuple[np.ndarray, np.ndarray]] = []
+
+    def fit(self, features: Features, rows: np.ndarray, unit: np.ndarray, seed: int) -> np.ndarray:
+        return rows
+
+    def ask(self, head: np.ndarray, features: Features, rows: np.ndarray) -> np.ndarray:
+        self.folds.append((head, rows))
+        return self.said[rows]
+
+
+def gather(data: TaskData, said: np.ndarray) -> Evidence:
+    return gather_evidence(data, Oracle(said), Features("both", np.zeros((len(data), 1)), 0), 0)  # type: ignore[arg-type]
+
+
+# -- choices -------------------------------------------------------------------------------------------
+def test_records_by_hand() -> None:
+    # 20 answers "wide": 15 right and twice as fast, 5 wrong and four times as slow; 20 answers "narrow": 18 right.
+    costs = [(2.0, 1.0)] * 15 + [(1.0, 4.0)] * 5 + [(1.0, 2.0)] * 18 + [(2.0, 1.0)] * 2
+    said = np.array([[0.3, 0.7]] * 20 + [[0.6, 0.4]] * 20)
+    found = gather(table(costs), said)
+    (wide,), (narrow,) = found.other, found.default
+    assert (wide.answers, wide.sure) == (20, 0.7)
+    assert wide.right == pytest.approx(15 / 20)
+    assert wide.slower == pytest.approx(5 / 20)
+    assert wide.speedup == pytest.approx((2**15 / 4**5) ** (1 / 20))
+    assert (narrow.answers, narrow.sure, narrow.slower, narrow.speedup) == (20, 0.6, 0.0, 1.0)
+    assert narrow.right == pytest.approx(18 / 20)
+
+
+def test_many_answers_are_told_by_how_sure_they_were() -> None:
+    # The surer half of 40 is right, the other is not.
+    costs = [(2.0, 1.0)] * 20 + [(1.0, 1.0 + 1e-3)] * 20
+    said = np.array([[0.1, 0.9]] * 20 + [[0.4, 0.6]] * 20)
+    found = gather(table(costs), said)
+    sure, unsure = found.other
+    assert (sure.sure, sure.answers, sure.right, sure.speedup) == (0.9, 20, 1.0, pytest.approx(2.0))
+    assert (unsure.sure, unsure.answers, unsure.right) == (0.6, 20, 0.0)
+    assert unsure.slower == 0.0  # a tenth of a per cent is no slowdown
+    assert found.default == ()
+    assert found.record(0.95, default=False) == found.record(0.9, default=False) == sure
+    assert found.record(0.7, default=False) == unsure
+    assert found.record(0.1, default=False) == unsure  # less sure than any: as the least sure
+    assert found.record(0.9, default=True) is None
+
+
+def test_few_answers_have_no_record() -> None:
+    found = gather(table([(2.0, 1.0)] * 19), np.array([[0.1, 0.9]] * 19))
+    assert (found.default, found.other) == ((), ())
+    assert found.record(0.9, default=False) is None
+
+
+def test_worth_is_over_the_best_static_rule() -> None:
+    # Everywhere wide is best, so an answer "wide" is worth nothing over the best single setting.
+    data = table([(2.0, 1.0)] * 30)
+    found = gather(data, np.array([[0.1, 0.9]] * 30))
+    assert found.rival == "best single setting"
+    assert found.worth == (1.0, 1.0, 1.0)
+    assert not found.found
+    assert found.other[0].speedup == pytest.approx(2.0)  # over the default, which is another thing
+
+
+def test_answers_that_know_more_than_any_rule_are_evidence() -> None:
+    costs = [(2.0, 1.0), (1.0, 2.0)] * 20
+    said = np.array([[0.1, 0.9], [0.9, 0.1]] * 20)
+    found = gather(table(costs), said)
+    assert found.worth[0] == pytest.approx(2**0.5)
+    assert 1 < found.worth[1] < found.worth[0] < found.worth[2]
+    assert found.found
+    assert found.error == 0.0
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_where_answers_are_chance_there_is_no_evidence(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    costs = [tuple(np.exp(0.3 * rng.normal(size=2))) for _ in range(60)]
+    assert not gather(table(costs), rng.dirichlet(np.ones(2), size=60)).found
+
+
+def test_a_setting_that_ran_as_the_default_counts_as_it() -> None:
+    # "wide" was never measured: the default runs in its place, and neither wins nor loses.
+    data = table([(1.0, NAN)] * 20 + [(1.0, 0.5)])
+    found = gather(data, np.array([[0.1, 0.9]] * 21))
+    assert (found.default[0].answers, found.default[0].right, found.default[0].speedup) == (20, 1.0, 1.0)
+    assert found.other == ()
+
+
+def test_a_real_head_is_trained_without_the_groups_it_answers_for() -> None:
+    rng = np.random.default_rng(0)
+    matrix = rng.normal(size=(48, 3))
+    lean = np.sign(matrix[:, 0])
+    costs = np.exp(0.4 * np.stack([lean, -lean], axis=1))
+    data = TaskData([Sample(f"s{row}", "ir", f"g{row // 2}", costs=tuple(one)) for row, one in enumerate(costs)], SPACE)
+    features = Features("both", matrix, 1)
+    found = gather_evidence(data, Goal.of(data, "accuracy"), features, 0)
+    assert found.found
+    assert found.worth[0] > 1.2
+    # With labels that have nothing to do with the features there is none, however well a head remembers.
+    chance = TaskData(
+        [
+            replace(sample, costs=tuple(costs[row]))
+            for sample, row in zip(data.samples, rng.permutation(48), strict=True)
+        ],
+        SPACE,
+    )
+    assert not gather_evidence(chance, Goal.of(chance, "accuracy"), features, 0).found
+
+
+def test_groups_are_held_out_whole() -> None:
+    data = TaskData([Sample(f"s{row}", "ir", f"g{row % 14}", costs=(1.0, 2.0)) for row in range(56)], SPACE)
+    goal = Oracle(np.tile([0.5, 0.5], (56, 1)))
+    gather_evidence(data, goal, Features("both", np.zeros((56, 1)), 0), 0)  # type: ignore[arg-type]
+    assert len(goal.folds) == 10
+    assert sorted(row for _, test in goal.folds for row in test) == list(range(56))
+    for training, test in goal.folds:
+        assert not set(data.group[training]) & set(data.group[test])
+        assert len(training) + len(test) == 56
+
+
+def test_one_group_alone_is_no_evidence() -> None:
+    data = TaskData([Sample(f"s{row}", "ir", "g", costs=(2.0, 1.0)) for row in range(30)], SPACE)
+    found = gather(data, np.array([[0.0, 1.0]] * 30))
+    assert not found.found
+    assert found.record(1.0, default=False) is None
+    json.dumps(found.to_json(), allow_nan=False)
+
+
+# -- numbers -------------------------------------------------------------------------------------------
+def numbers(values: np.ndarray) -> TaskData:
+    return TaskData([Sample(f"s{row}", "ir", f"g{row}", value=float(one)) for row, one in enumerate(values)])
+
+
+def test_numbers_are_held_against_the_mean() -> None:
+    values = np.tile([0.0, 10.0], 20)
+    found = gather(numbers(values), values + np.linspace(0, 1, 40))
+    assert found.rival == "mean of the training samples"
+    assert found.found
+    assert found.error == pytest.approx(0.8, abs=0.01)  # 8 of 10 were nearer
+    # Of the mean's squared error of about 25 and a bit, a third of 1 is left.
+    assert found.worth[0] == pytest.approx(1 - 1 / 3 / 25, abs=2e-3)
+    assert found.worth[1] <= found.worth[0] <= found.worth[2]
+    assert found.record(1.0, default=False) is None
+
+
+def test_numbers_that_are_chance_are_no_evidence() -> None:
+    rng = np.random.default_rng(0)
+    assert not gather(numbers(rng.normal(size=60)), rng.normal(size=60)).found
+    # Nor is one number for all.
+    assert not gather(numbers(rng.normal(size=60)), np.full(60, 0.5)).found
+
+
+def test_numbers_without_any_error_are_evidence() -> None:
+    values = np.tile([0.0, 10.0], 20)
+    found = gather(numbers(values), values)
+    assert found.found
+    assert 0 < found.error < 1e-9
+
+
+# -- files ---------------------------------------------------------------------------------------------
+WHOLE = Evidence(
+    "default", (1.3, 1.1, 1.5), 0.0, (Record(0.6, 30, 0.9, 0.0, 1.0),), (Record(0.9, 25, 0.8, 0.1, 1.6),) * 2
+)
+
+
+@pytest.mark.parametrize("one", [WHOLE, Evidence("mean", (0.4, 0.1, 0.6), 2.5)])
+def test_what_was_saved_is_read(one: Evidence) -> None:
+    again = Evidence.from_json(json.loads(json.dumps(one.to_json())), "head")
+    assert again == one
+    assert json.dumps(again.to_json()) == json.dumps(one.to_json())
+    assert again.found == one.found
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"rival": None},
+        {"worth": [1.0, 2.0]},
+        {"worth": [1.0, 2.0, 3.0, 4.0]},
+        {"worth": [1.0, 2.0, NAN]},
+        {"worth": "123"},
+        {"error": float("inf")},
+        {"error": None},
+        {"default": [{"sure": 0.5}]},
+        {"default": None},
+        {"other": [{"sure": 0.5, "answers": 20, "right": NAN, "slower": 0.0, "speedup": 1.0}]},
+        {"other": [{"sure": "much", "answers": 20, "right": 0.5, "slower": 0.0, "speedup": 1.0}]},
+    ],
+)
+def test_damaged_evidence_is_refused(change: dict[str, Any]) -> None:
+    with pytest.raises(HeadError, match=r"head: 'evidence' is damaged\. Save the head again, or train it anew"):
+        Evidence.from_json(WHOLE.to_json() | change, "head")
+
+
+@pytest.mark.parametrize("found", [None, [], "evidence", {}, *({name: 0} for name in ("rival", "worth"))])
+def test_what_is_no_evidence_is_refused(found: Any) -> None:
+    with pytest.raises(HeadError, match="'evidence' is damaged"):
+        Evidence.from_json(found, "head")
+
+
+def test_a_record_needs_some_answers() -> None:
+    assert evidence._LEAST >= 20  # below, a share of answers says hardly anything
