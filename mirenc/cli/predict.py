@@ -61,6 +61,7 @@ def predict(
     from mirenc.tasks import load_task_head
 
     values = problem.parse_context(_pairs(",".join(context or ())))
+    problem.encode_context(values)  # a senseless one is wrong for every file
     trained = load_task_head(_shipped(problem, variant) if head is None else head, problem)
     if variant and trained.variant != variant:
         raise HeadError(
