@@ -48,7 +48,7 @@ class TaskData:
     ------
     TaskError
         No samples; costs that do not fit the space, or are not positive and finite; an unmeasured default; a value
-        that is no finite number; settings of which some are effective and not measured. The message names the sample.
+        that is no finite number; effective settings that become others themselves. The message names the sample.
     """
 
     samples: Sequence[Sample]
