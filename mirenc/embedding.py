@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mirenc.ir import IRModule
-from mirenc.model.pooling import item_weights
-from mirenc.model.runtime import Runtime
+from mirenc.model.pooling import Pools, module_pools, region_pools
+from mirenc.model.runtime import Pooled
 from mirenc.sample import IRSample
 
-__all__ = ["Embedding", "pool_module"]
+__all__ = ["Embedding", "describe", "pools_of"]
 
 Float32 = NDArray[np.float32]
 
@@ -84,56 +84,24 @@ class Embedding:
         return self.graph if part == "graph" else self.vector
 
 
-def _means(vectors: Float32, row: NDArray[np.int32], group: NDArray[np.int32], groups: int, weighting: str) -> Float32:
-    """Weighted mean of ``vectors[row]`` within each group; negative groups are left out. (U, D) -> (groups, D)."""
-    import scipy.sparse as sp
-
-    inside = group >= 0
-    weights = sp.csr_matrix(
-        (item_weights(row, group, groups, weighting)[inside], (group[inside], row[inside])),
-        shape=(groups, len(vectors)),
-    )
-    # In double precision: a mean over a million rows must not depend on their order.
-    result: Float32 = (weights @ vectors.astype(np.float64)).astype(np.float32)
-    return result
-
-
-def pool_module(
-    module: IRModule, sample: IRSample, statements: Float32, runtime: Runtime, level: str, weighting: str
-) -> Embedding:
-    """Vectors of a module's parts as the encoders pool them, not yet whitened.
-
-    Parameters
-    ----------
-    module : IRModule
-    sample : IRSample
-        Made of the module.
-    statements : (U, H) float32
-        Vector of each text that is a statement.
-    runtime : Runtime
-    level : str
-        module, function or instruction.
-    weighting : str
-        `mirenc.config.PoolingConfig`.
-    """
-    first = len(sample.statement_row) - module.instruction_count
-    names: list[str]
-    functions: list[str]
+def pools_of(module: IRModule, sample: IRSample, level: str, weighting: str) -> Pools:
+    """How the rows of a level are pooled."""
     if level == "module":
-        text = _means(statements, sample.statement_row, np.zeros_like(sample.statement_row), 1, weighting)
-        graph = runtime.encode_groups(sample, np.zeros_like(sample.node_row), 1, weighting=weighting)
+        return module_pools(sample, weighting)
+    instruction = np.arange(module.instruction_count)
+    if level == "instruction":
+        return region_pools(sample, instruction, instruction, len(instruction), weighting, reads=False)
+    defined, group = np.unique(module.arrays.function, return_inverse=True)
+    return region_pools(sample, instruction, group, len(defined), weighting)
+
+
+def describe(module: IRModule, sample: IRSample, level: str, pooled: Pooled) -> Embedding:
+    """Vectors with the names of their rows."""
+    if level == "module":
         names, functions = [module.name], [""]
     elif level == "function":
-        defined = np.array([not header.is_declaration for header in module.headers], dtype=bool)
-        number = np.where(defined, np.cumsum(defined) - 1, -1).astype(np.int32)
-        number = np.append(number, np.int32(-1))  # what -1, "no function", points to
-        count = int(defined.sum())
-        text = _means(statements, sample.statement_row, number[sample.statement_function], count, weighting)
-        graph = runtime.encode_groups(sample, number[sample.node_function], count, weighting=weighting)
         names = functions = [function.name for function in module.defined_functions]
     else:
-        text = statements[sample.statement_row[first:]]
-        graph = runtime.encode_nodes(sample)[sample.instruction_node]
         lines = module.lines
         names = [lines[line].strip() for line in module.arrays.line]
         functions = [sample.functions[index] for index in module.arrays.function]
@@ -147,4 +115,4 @@ def pool_module(
         "nodes": len(sample.node_row),
         "edges": len(sample.edge_flow),
     }
-    return Embedding(level, text, graph, names, functions, counts, module.content_hash)
+    return Embedding(level, *pooled, names, functions, counts, module.content_hash)

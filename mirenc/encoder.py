@@ -19,10 +19,11 @@ from numpy.typing import NDArray
 
 from mirenc import __version__
 from mirenc.cache import Cache, cache_key
-from mirenc.embedding import Embedding, pool_module
+from mirenc.embedding import Embedding, describe, pools_of
 from mirenc.errors import ConfigError, MissingExtraError, ModelError
 from mirenc.ir import IRModule, ReadOptions, parse_ir, read_ir
 from mirenc.ir.files import language_of, read_input
+from mirenc.model.pooling import module_pools
 from mirenc.model.runtime import Runtime
 from mirenc.sample import IRSample, make_sample
 from mirenc.weights import ModelFiles, load_files
@@ -208,8 +209,9 @@ class Encoder:
         advance: Callable[[int, int], None] | None = None,
     ) -> Embedding:
         sample = make_sample(module, self.tokenizer)
-        statements = self._statement_vectors(sample, advance)
-        return pool_module(module, sample, statements, self.runtime, level, weighting)
+        pools = pools_of(module, sample, level, weighting)
+        pooled = self.runtime.forward(sample, pools, text_vectors=self._statement_vectors(sample, advance))
+        return describe(module, sample, level, pooled)
 
     def _statement_vectors(self, sample: IRSample, advance: Callable[[int, int], None] | None) -> Float32:
         """(U, H) vector of each text that is a statement; rows of node-only texts stay zero."""
@@ -236,10 +238,12 @@ class Encoder:
 
     def match(self, text_of: IRInput, graph_of: IRInput) -> float:
         """Probability, by the matching head, that the text of one input and the graph of another come from one IR."""
+        text, graph = (make_sample(self.read(ir), self.tokenizer) for ir in (text_of, graph_of))
         # The matching head was trained on the paper's plain means.
-        text = self._pooled(self.read(text_of), "module", "count").text
-        graph = self._pooled(self.read(graph_of), "module", "count").graph
-        return float(self.runtime.match(text, graph)[0])
+        known = self._statement_vectors(text, None)
+        first = self.runtime.forward(text, module_pools(text, "count"), "text", text_vectors=known).text
+        second = self.runtime.forward(graph, module_pools(graph, "count"), "graph").graph
+        return float(self.runtime.match(first, second)[0])
 
 
 def _check(what: str, value: str, allowed: tuple[str, ...]) -> None:

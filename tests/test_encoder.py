@@ -285,7 +285,7 @@ def test_a_warm_file_is_answered_without_the_model(
     expected = load(model_folder, cache=tmp_path).embed(FILE)
     warm = load(model_folder, cache=tmp_path)
     monkeypatch.setattr(warm.runtime, "encode_texts", None)
-    monkeypatch.setattr(warm.runtime, "encode_groups", None)
+    monkeypatch.setattr(warm.runtime, "forward", None)
     np.testing.assert_array_equal(warm.embed(FILE), expected)
 
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,10 +57,10 @@ def global_name(line: str) -> str:
 
 
 class TextTable:
-    """Distinct texts and their row numbers, in order of first appearance."""
+    """Distinct texts and their row numbers, in order of first appearance; ``texts`` (distinct) come first."""
 
-    def __init__(self) -> None:
-        self.rows: dict[str, int] = {}
+    def __init__(self, texts: Iterable[str] = ()) -> None:
+        self.rows: dict[str, int] = {text: row for row, text in enumerate(texts)}
 
     def row(self, text: str) -> int:
         """Row of a text, added if new."""
@@ -205,6 +206,8 @@ class IRModule:
     display : dict
         Symbol -> symbol as statements show it, for those that differ (demangled, numbered strings).
     arrays : ModuleArrays
+    statements : dict
+        Normalisation -> the statements that `mirenc.ir.statements_of` made of it.
     """
 
     name: str
@@ -219,6 +222,7 @@ class IRModule:
     types: list[str]
     display: dict[str, str] = field(repr=False)
     arrays: ModuleArrays = field(repr=False)
+    statements: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
 
     def __repr__(self) -> str:
         return (
@@ -385,7 +389,7 @@ class IRInstruction:
 
     @property
     def statement(self) -> str:
-        """Normalised text (level ``locals``)."""
+        """Normalised text (normalisation ``locals``)."""
         return self.form.statement
 
     @property
