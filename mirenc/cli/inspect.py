@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from mirenc.cli import common
+
+if TYPE_CHECKING:
+    from mirenc.ir import Regions
 
 
 def inspect(
@@ -16,7 +19,11 @@ def inspect(
     statements: Annotated[
         int, typer.Option("--statements", "-n", help="Show this many statements; 0 all.", min=0)
     ] = 20,
-    function: Annotated[str | None, typer.Option("--function", "-f", help="Only this function's statements.")] = None,
+    function: Annotated[
+        str | None,
+        typer.Option("--function", "-f", metavar="REGEX", help="Only functions with such a name, plain or mangled."),
+    ] = None,
+    loops: Annotated[bool, typer.Option("--loops", help="List the loops instead of the statements.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="JSON instead of text.")] = False,
     model: common.Model = None,
     timeout: common.Timeout = None,
@@ -25,11 +32,10 @@ def inspect(
     compiler: common.Compiler = None,
     cflags: common.CFlags = "",
 ) -> None:
-    """Show statements, tokens, [UNK] and truncation rates, nodes and edges of one file."""
+    """Show statements, tokens, [UNK] and truncation rates, nodes, edges and loops of one file."""
     options = common.read_options(timeout, memory_limit, max_bytes, compiler, cflags)
-    from mirenc.errors import ConfigError
     from mirenc.graph import Flow, NodeKind, build_graph
-    from mirenc.ir import read_ir, statements_of
+    from mirenc.ir import read_ir, regions_of, statements_of
     from mirenc.weights import load_files
 
     files = load_files(model)
@@ -39,14 +45,11 @@ def inspect(
     found = statements_of(module, level)
     graph = build_graph(module, normalisation=level)
     report = tokenizer.report([found.texts[row] for row in found.row])
-    numbers = range(len(found))
+    numbers = list(range(len(found)))
     if function is not None:
-        try:
-            header = module.function(function).header
-        except KeyError as error:
-            raise ConfigError(str(error.args[0])) from None
-        numbers = range(found.first_instruction + header.first, found.first_instruction + header.last)
-    shown = list(numbers)[: statements or None]
+        chosen = regions_of(module, "module", function=function).instruction
+        numbers = (found.first_instruction + chosen).tolist()
+    shown = numbers[: statements or None]
     facts: dict[str, Any] = {
         "file": module.name,
         "source": module.source_name,
@@ -57,6 +60,7 @@ def inspect(
         "defined": len(module.defined_functions),
         "blocks": module.block_count,
         "instructions": module.instruction_count,
+        "loops": len(regions_of(module, "loop")),
         "statements": len(found),
         "distinct_statements": len(set(found.row.tolist())),
         "mean_tokens": round(report.mean_tokens, 2),
@@ -66,25 +70,62 @@ def inspect(
         "edges": {flow.name.lower(): graph.flow_count(flow) for flow in Flow},
         "opcodes": dict(Counter(module.forms[form].opcode for form in module.arrays.form).most_common(12)),
     }
-    listing = [
-        {
-            "statement": found[number],
-            "tokens": [tokenizer.vocab[token] for token in tokenizer.encode(found[number])],
-        }
-        for number in shown
-    ]
+    if loops:
+        facts["loop_list"] = _loop_list(regions_of(module, "loop", function=function))
+    else:
+        facts["listing"] = [
+            {
+                "statement": found[number],
+                "tokens": [tokenizer.vocab[token] for token in tokenizer.encode(found[number])],
+            }
+            for number in shown
+        ]
     if as_json:
-        typer.echo(json.dumps({**facts, "listing": listing}, indent=1))
+        typer.echo(json.dumps(facts, indent=1))
         return
     for key, value in facts.items():
+        if isinstance(value, list):
+            continue
         if isinstance(value, dict):
             value = ", ".join(f"{name} {count}" for name, count in value.items())
         elif key.endswith("_rate"):
             value = f"{100 * value:.2f} %"
         typer.echo(f"{key.replace('_', ' '):20} {value}")
     typer.echo("")
-    for number, entry in zip(shown, listing, strict=True):
+    if loops:
+        _show_loops(facts["loop_list"])
+        return
+    for number, entry in zip(shown, facts["listing"], strict=True):
         typer.echo(f"{number:6}  {entry['statement'][:160]}")
         typer.echo(f"        {' '.join(entry['tokens'])[:240]}")
     if len(shown) < len(numbers):
         typer.echo(f"... {len(numbers) - len(shown)} more; -n 0 shows all")
+
+
+def _loop_list(loops: Regions) -> list[dict[str, Any]]:
+    """One entry a loop: where it is, and how many instructions it has, those of inner loops included."""
+    sizes = Counter(loops.region.tolist())
+    return [
+        {
+            "function": region.function,
+            "symbol": region.symbol,
+            "header": region.header,
+            "depth": region.depth,
+            "instructions": sizes[row],
+            "file": region.file,
+            "line": region.line,
+        }
+        for row, region in enumerate(loops.regions)
+    ]
+
+
+def _show_loops(loops: list[dict[str, Any]]) -> None:
+    """Loops under their functions, inner ones indented."""
+    symbol = None
+    for loop in loops:
+        if loop["symbol"] != symbol:  # names of overloaded functions are equal, their symbols are not
+            symbol = loop["symbol"]
+            typer.echo(loop["function"])
+        place = f"{loop['file']}:{loop['line']}" if loop["file"] else ""
+        header = "  " * loop["depth"] + loop["header"]
+        typer.echo(f"{header:32} {loop['instructions']:6} instructions  {place}".rstrip())

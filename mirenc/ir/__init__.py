@@ -12,9 +12,11 @@ from mirenc.ir.module import (
     OperandKind,
 )
 from mirenc.ir.read import ReadOptions, parse_ir, read_ir, start_reader
+from mirenc.ir.regions import LEVELS, Region, Regions, regions_of
 from mirenc.ir.statements import NORMALISATIONS, Statements, statements_of
 
 __all__ = [
+    "LEVELS",
     "NORMALISATIONS",
     "IRArgument",
     "IRBlock",
@@ -24,9 +26,12 @@ __all__ = [
     "IROperand",
     "OperandKind",
     "ReadOptions",
+    "Region",
+    "Regions",
     "Statements",
     "parse_ir",
     "read_ir",
+    "regions_of",
     "start_reader",
     "statements_of",
 ]

@@ -206,6 +206,9 @@ class IRModule:
     display : dict
         Symbol -> symbol as statements show it, for those that differ (demangled, numbered strings).
     arrays : ModuleArrays
+    annotated : str
+        ``text`` with its metadata attachments, line for line, if the IR has debug information; else "". Only
+        `mirenc.ir.places` reads it: nothing that a vector is made of may depend on it.
     statements : dict
         Normalisation -> the statements that `mirenc.ir.statements_of` made of it.
     """
@@ -222,6 +225,7 @@ class IRModule:
     types: list[str]
     display: dict[str, str] = field(repr=False)
     arrays: ModuleArrays = field(repr=False)
+    annotated: str = field(repr=False, default="")
     statements: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
 
     def __repr__(self) -> str:

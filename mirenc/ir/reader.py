@@ -14,7 +14,7 @@ import gc
 import itertools
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,13 +54,15 @@ Int64 = NDArray[np.int64]
 
 
 def join_lines(text: str) -> str:
-    """Put every instruction on one line; leave out debug records and metadata attachments."""
+    """Put every instruction on one line; leave out debug records."""
     if "\n    #dbg_" in text:
         text = _DEBUG_RECORD.sub("", text)
-    text = _CONTINUATION.sub(" ", text)
-    if ", !" in text:
-        text = _ATTACHMENTS.sub("", text)
-    return text
+    return _CONTINUATION.sub(" ", text)
+
+
+def without_attachments(text: str) -> str:
+    """Leave out metadata attachments of instructions."""
+    return _ATTACHMENTS.sub("", text) if ", !" in text else text
 
 
 def split_locals(line: str) -> tuple[str, list[str]]:
@@ -145,17 +147,21 @@ def read_canonical(text: str, *, name: str, demangle: Callable[[list[str]], list
     demangle : callable, optional
         Names -> demangled names. Without it, names stay as they are.
     """
-    text = join_lines(text)
+    annotated = join_lines(text)
     # ModuleID names the input file or memory buffer; the content hash must not depend on it.
-    if text.startswith("; ModuleID"):
-        text = text[text.index("\n") + 1 :]
+    if annotated.startswith("; ModuleID"):
+        annotated = annotated[annotated.index("\n") + 1 :]
+    text = without_attachments(annotated)
+    if "!DILocation(" not in annotated:  # no debug information: nothing to keep
+        annotated = ""
     source = _SOURCE_NAME.search(text)
     display = display_symbols(text, demangle)
     forms = _Forms(lambda symbol: display.get(symbol, symbol))
     reading = _Reading(forms)
     with _collector_at_rest():
         reading.run(text.split("\n"))
-        return reading.module(name=name, source_name=source[1] if source else "", text=text, display=display)
+        module = reading.module(name=name, source_name=source[1] if source else "", text=text, display=display)
+    return replace(module, annotated=annotated)
 
 
 @contextlib.contextmanager

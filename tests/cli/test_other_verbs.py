@@ -91,7 +91,32 @@ def test_inspect_as_text(run: Run, model_dir: Path, ir: Path) -> None:
 def test_inspect_one_function(run: Run, model_dir: Path, ir: Path) -> None:
     facts = json.loads(run("inspect", "--model", model_dir, "--json", "-f", "second", ir).ok().out)
     assert [entry["statement"] for entry in facts["listing"]] == ["ret void"]
-    run("inspect", "--model", model_dir, "-f", "third", ir).failed("no function 'third' in ", "first, second")
+    run("inspect", "--model", model_dir, "-f", "third", ir).failed("matches 'third'; it has: first, second")
+    run("inspect", "--model", model_dir, "-f", "a(", ir).failed("'a(' is no regular expression")
+
+
+def test_inspect_lists_loops(run: Run, model_dir: Path) -> None:
+    file = FIXTURES / "loops" / "places.ll"
+    facts = json.loads(run("inspect", "--model", model_dir, "--json", "--loops", file).ok().out)
+    loops = facts["loop_list"]
+    assert facts["loops"] == len(loops) == 4
+    assert "listing" not in facts
+    assert loops[1] == {
+        "function": "nest",
+        "symbol": "nest",
+        "header": "%inner",
+        "depth": 2,
+        "instructions": 2,
+        "file": "nest.c",
+        "line": 7,
+    }
+    lines = run("inspect", "--model", model_dir, "--loops", "-f", "^nest$", file).ok().out.splitlines()
+    assert "loops                4" in lines
+    assert [line.split() for line in lines[-3:]] == [
+        ["nest"],
+        ["%outer", "6", "instructions", "nest.c:5"],
+        ["%inner", "2", "instructions", "nest.c:7"],
+    ]
 
 
 def test_inspect_reads_standard_input(run: Run, model_dir: Path, ir: Path) -> None:

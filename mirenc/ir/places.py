@@ -1,0 +1,188 @@
+"""`Places`: where in the source a function, loop, block or instruction comes from, if the IR has debug information.
+
+LLVM's debug information hangs on instructions as attachments (``!dbg !7``), which are no part of the canonical text:
+no vector, statement or hash may depend on them. The reader keeps the text that still has them beside it
+(`IRModule.annotated`), and what is asked for is looked up there, when it is asked for.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mirenc.ir.loops import LoopForest
+from mirenc.ir.module import IRModule
+
+__all__ = ["Place", "Places"]
+
+# After the attachment itself only others may follow; the same words inside a string are none.
+_NUMBER = re.compile(r"(\d+)(?:, ![-\w.$\\]+ !\d+)*$")
+_OF_FUNCTION = re.compile(r" !dbg !(\d+)[^\"]*\{$")
+_NODE = re.compile(r"!(\d+) = ")
+# LLVM prints these fields first and in this order.
+_LOCATION = re.compile(r"!\d+ = (?:distinct )?!DILocation\(line: (\d+),(?: column: \d+,)? scope: !(\d+)")
+_LINE = re.compile(r"\bline: (\d+)")
+_FILE = re.compile(r"\bfile: !(\d+)")
+_STRING = re.compile(r'"([^"]*)"')
+_ESCAPE = re.compile(r"\\([0-9A-Fa-f]{2})")
+# Terminators before which LLVM moves no instruction: a block that ends in one is no preheader.
+_SPECIAL = frozenset({"catchswitch", "catchret", "cleanupret", "invoke", "resume", "callbr"})
+
+
+class Place(NamedTuple):
+    """A line of a source file, 1-based; line 0 of a file is code the compiler made up, as debug information says."""
+
+    file: str
+    line: int
+
+
+NOWHERE = Place("", 0)
+
+
+class Places:
+    """Source places of one module's parts; all are `NOWHERE` where the module has no debug information."""
+
+    def __init__(self, module: IRModule) -> None:
+        self._module = module
+        self._known: dict[int, Place] = {}  # by DILocation
+        self._files: dict[int, str] = {}  # by scope
+
+    def of_instruction(self, instruction: int) -> Place:
+        """Place of an instruction's ``!dbg`` location; of inlined code, where it was written."""
+        return self._location(self._attached(instruction, "dbg"))
+
+    def of_block(self, block: int) -> Place:
+        """Place of a block's first instruction that has a line."""
+        start = self._module.arrays.block_start
+        if self._module.annotated:
+            for instruction in range(int(start[block]), int(start[block + 1])):
+                place = self.of_instruction(instruction)
+                if place.line:
+                    return place
+        return NOWHERE
+
+    def of_function(self, function: int) -> Place:
+        """Where a function's ``DISubprogram`` says it begins."""
+        if not self._module.annotated:
+            return NOWHERE
+        line = int(self._module.arrays.line[self._module.headers[function].first]) - 1
+        while not self._lines[line].startswith("define "):
+            line -= 1
+        match = _OF_FUNCTION.search(self._lines[line])
+        if match is None:
+            return NOWHERE
+        subprogram = int(match[1])
+        begins = _LINE.search(_bare(self._nodes[subprogram]))
+        return Place(self._file_of(subprogram), int(begins[1]) if begins else 0)
+
+    def of_loop(self, forest: LoopForest, loop: int) -> Place:
+        """Where a loop begins, by the rule of LLVM's ``Loop::getStartLoc``.
+
+        That is the first location in the loop's ``!llvm.loop`` metadata, if all latches have the same; else that of
+        the preheader's terminator; else that of the header's terminator.
+        """
+        if not self._module.annotated:
+            return NOWHERE
+        header = int(forest.header[loop])
+        before = self._predecessors(header)
+        latches = {block for block in before if forest.contains(loop, block)}
+        location = self._loop_location({self._attached(self._terminator(block), "llvm.loop") for block in latches})
+        outside = set(before) - latches
+        if location is None and len(outside) == 1:
+            location = self._preheader_location(*outside)
+        if location is None:
+            location = self._attached(self._terminator(header), "dbg")
+        return self._location(location)
+
+    def _loop_location(self, loop_nodes: set[int | None]) -> int | None:
+        """First location that a loop's metadata node names."""
+        if len(loop_nodes) != 1 or (node := loop_nodes.pop()) is None:
+            return None
+        references = [int(number) for number in re.findall(r"!(\d+)", _bare(self._nodes[node]))]
+        if references[1:2] != [node]:  # "!36 = distinct !{!36, ...": a loop's own node names itself first
+            return None
+        return next((number for number in references[2:] if _LOCATION.match(self._nodes.get(number, ""))), None)
+
+    def _preheader_location(self, block: int) -> int | None:
+        """Location of the terminator, if the block leads to the loop alone."""
+        module = self._module
+        start = module.arrays.successor_start
+        terminator = self._terminator(block)
+        special = module.forms[module.arrays.form[terminator]].opcode in _SPECIAL
+        if special or start[block + 1] - start[block] != 1:
+            return None
+        return self._attached(terminator, "dbg")
+
+    def _terminator(self, block: int) -> int:
+        return int(self._module.arrays.block_start[block + 1]) - 1
+
+    def _predecessors(self, block: int) -> list[int]:
+        sources, starts = self._sources
+        found: list[int] = sources[starts[block] : starts[block + 1]].tolist()
+        return found
+
+    @cached_property
+    def _sources(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Sources of all edges sorted by target, and where each target's begin."""
+        arrays = self._module.arrays
+        source = np.repeat(np.arange(self._module.block_count), np.diff(arrays.successor_start))
+        order = np.argsort(arrays.successor, kind="stable")
+        starts = np.searchsorted(arrays.successor[order], np.arange(self._module.block_count + 1))
+        return source[order], starts
+
+    @cached_property
+    def _lines(self) -> list[str]:
+        return self._module.annotated.split("\n")
+
+    @cached_property
+    def _nodes(self) -> dict[int, str]:
+        """Lines of numbered metadata nodes."""
+        lines = (line for line in self._lines if line.startswith("!"))
+        return {int(match[1]): line for line in lines if (match := _NODE.match(line))}
+
+    def _attached(self, instruction: int, kind: str) -> int | None:
+        """Number of the node attached to an instruction: ``dbg`` or ``llvm.loop``."""
+        if not self._module.annotated:
+            return None
+        line = self._lines[self._module.arrays.line[instruction]]
+        mark = f", !{kind} !"
+        at = line.rfind(mark)
+        match = _NUMBER.match(line, at + len(mark)) if at >= 0 else None
+        return int(match[1]) if match else None
+
+    def _location(self, node: int | None) -> Place:
+        """Place that a ``DILocation`` names: its line, and the file of its scope."""
+        if node is None:
+            return NOWHERE
+        place = self._known.get(node)
+        if place is None:
+            match = _LOCATION.match(self._nodes[node])
+            place = NOWHERE if match is None else Place(self._file_of(int(match[2])), int(match[1]))
+            self._known[node] = place
+        return place
+
+    def _file_of(self, scope: int) -> str:
+        """Name of the file that a scope (a function, a block in it) is in."""
+        name = self._files.get(scope)
+        if name is None:
+            file = _FILE.search(_bare(self._nodes[scope]))
+            found = None if file is None else _STRING.search(self._nodes[int(file[1])])
+            name = self._files[scope] = _unescaped(found[1]) if found else ""
+        return name
+
+
+def _bare(line: str) -> str:
+    """A metadata line without the contents of its strings, which may hold anything."""
+    return _STRING.sub('""', line)
+
+
+def _unescaped(text: str) -> str:
+    r"""LLVM writes ``\C3`` for bytes that are no printable ASCII."""
+    if "\\" not in text:
+        return text
+    raw = _ESCAPE.sub(lambda match: chr(int(match[1], 16)), text)
+    return raw.encode("latin-1", "replace").decode("utf-8", "replace")

@@ -1,0 +1,130 @@
+"""Source places: worked by hand, against opt's own start of a loop, and no part of anything else."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from llvm_loops import find_opts
+
+from mirenc.ir import IRModule, Regions, parse_ir, read_ir, regions_of, statements_of
+
+PLACES = Path(__file__).resolve().parents[1] / "fixtures" / "loops" / "places.ll"
+OPTS = find_opts()
+
+
+@pytest.fixture(scope="module")
+def module() -> IRModule:
+    return read_ir(PLACES)
+
+
+def places(regions: Regions) -> dict[str, tuple[str, int]]:
+    return {region.name: (region.file, region.line) for region in regions.regions}
+
+
+def test_loops(module: IRModule) -> None:
+    assert places(regions_of(module, "loop")) == {
+        "nest:%outer": ("nest.c", 5),
+        "nest:%inner": ("nest.c", 7),
+        "no_preheader:%head": ("café/other.h", 15),
+        "unknown:%head": ("", 0),
+    }
+
+
+def test_functions(module: IRModule) -> None:
+    assert places(regions_of(module, "function")) == {
+        "nest": ("nest.c", 3),
+        "no_preheader": ("café/other.h", 13),
+        "unknown": ("nest.c", 0),
+        "without_debug_information": ("", 0),
+    }
+
+
+def test_blocks_and_instructions(module: IRModule) -> None:
+    blocks = places(regions_of(module, "block", function="nest|no_pre"))
+    assert [line for _, line in blocks.values()] == [4, 4, 7, 8, 8, 0, 14, 14, 15, 14, 0]
+    assert blocks["nest:%done"] == ("", 0)  # line 0 is no line
+    instructions = [
+        (region.file, region.line) for region in regions_of(module, "instruction", function="no_pre").regions
+    ]
+    scope = "café/other.h"
+    assert instructions == [
+        ("", 0),
+        (scope, 14),
+        (scope, 14),
+        ("", 0),  # what looks like an attachment stands in a string
+        ("", 0),
+        (scope, 15),
+        (scope, 14),
+        ("", 0),
+    ]
+
+
+def without_debug_information(text: str) -> str:
+    text = re.sub(r"(?:, !dbg !\d+)?(?:, !llvm\.loop !\d+)?$", "", text, flags=re.MULTILINE)
+    return re.sub(r" !dbg !\d+(?= \{$)|\n![^\n]*", "", text, flags=re.MULTILINE)
+
+
+def test_nothing_else_depends_on_them(module: IRModule) -> None:
+    plain = parse_ir(without_debug_information(PLACES.read_text(encoding="utf-8")), name=module.name)
+    assert plain.annotated == ""
+    assert module.annotated != ""
+    assert [form.statement for form in plain.forms] == [form.statement for form in module.forms]
+    assert statements_of(plain).texts == statements_of(module).texts
+    for level in ("function", "loop", "block", "instruction"):
+        bare, full = regions_of(plain, level), regions_of(module, level)
+        assert {(region.file, region.line) for region in bare.regions} == {("", 0)}
+        assert [region.name for region in bare.regions] == [region.name for region in full.regions]
+        assert bare.instruction.tolist() == full.instruction.tolist()
+        assert bare.region.tolist() == full.region.tolist()
+
+
+def test_metadata_without_debug_information_is_not_kept(fixture_modules: dict[str, IRModule]) -> None:
+    kept = [name for name, module in fixture_modules.items() if module.annotated]
+    assert kept == ["handwritten/metadata.ll"]
+
+
+def forced(text: str, *, keep_locations: bool) -> str:
+    """All loops that have metadata ask to be unrolled and for nothing else: opt warns of each, with its place.
+
+    Without locations in the metadata LLVM looks at blocks.
+    """
+    locations = set(re.findall(r"^!(\d+) = (?:distinct )?!DILocation", text, re.MULTILINE)) if keep_locations else set()
+    number = 1 + max(map(int, re.findall(r"^!(\d+) =", text, re.MULTILINE)))
+
+    def rewritten(match: re.Match[str]) -> str:
+        kept = [reference for reference in match[2].split(", ") if reference[1:] in locations]
+        return f"!{match[1]} = distinct !{{{', '.join([f'!{match[1]}', *kept, f'!{number}'])}}}"
+
+    text = re.sub(r"^!(\d+) = distinct !\{!\1(.*)\}$", rewritten, text, flags=re.MULTILINE)
+    return f'{text}\n!{number} = !{{!"llvm.loop.unroll.enable"}}\n'
+
+
+def warned_places(path: Path, opt: str) -> Counter[tuple[str, int]]:
+    """Where opt says that a loop begins which it has not unrolled."""
+    command = [opt, "-passes=transform-warning", "-disable-output", str(path)]
+    run = subprocess.run(command, capture_output=True, encoding="utf-8", check=True)
+    found = re.findall(r"^warning: (.*):(\d+):\d+: loop not unrolled", run.stderr, re.MULTILINE)
+    return Counter((file.replace("<unknown>", ""), int(line)) for file, line in found)
+
+
+def assert_begins_as_opt_says(path: Path, opt: str, scratch: Path) -> int:
+    """Compare all loops that have metadata; how many there were."""
+    count = 0
+    for keep_locations in (True, False):
+        scratch.write_text(forced(path.read_text(encoding="utf-8"), keep_locations=keep_locations), encoding="utf-8")
+        expected = warned_places(scratch, opt)
+        found = Counter((region.file, region.line) for region in regions_of(read_ir(scratch), "loop").regions)
+        assert expected <= found, (path, keep_locations, expected - found)
+        count += expected.total()
+    return count
+
+
+@pytest.mark.skipif(
+    max(OPTS, default=0) < 15, reason="no opt of LLVM 15 or later on PATH: places.ll has opaque pointers"
+)
+def test_loops_begin_where_opt_says(tmp_path: Path) -> None:
+    assert assert_begins_as_opt_says(PLACES, OPTS[max(OPTS)], tmp_path / "forced.ll") == 2
