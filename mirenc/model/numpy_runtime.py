@@ -14,7 +14,7 @@ for a small file while another process ran).
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 
@@ -261,7 +261,7 @@ class NumpyRuntime:
         """Node vectors. (N, d) float32."""
         total = np.zeros((len(node_pair), self.config.graph.out), dtype=np.float32)
         for flow in Flow:
-            adjacency = _normalised_adjacency(sample, flow)
+            adjacency = _normalised_adjacency(sample, [flow])
             hidden = self._hidden(adjacency, product, node_pair)
             total += adjacency @ (hidden @ self.w["graph.conv2.lin.weight"])
         total *= np.float32(1.0 / len(Flow))
@@ -279,22 +279,26 @@ class NumpyRuntime:
         product, node_pair = self._first_product(sample)
         if groups > 1 and groups > nodes // _NODES_A_GROUP:
             return pool.mean(self._nodes(sample, product, node_pair))
+        # Small graphs take the flows as one graph of three components: scipy's own overhead is most of their time.
+        together = [list(Flow)] if nodes * len(Flow) <= _SLICE_NODES else [[flow] for flow in Flow]
         share = pool.matrix(nodes).astype(np.float32)
         total = np.zeros((groups, self.config.graph.hidden), dtype=np.float64)
         alone = np.maximum(product + self.w["graph.conv1.bias"], 0)  # hidden row of a node without edges
-        for flow in Flow:
-            adjacency = _normalised_adjacency(sample, flow)
-            weight = sp.csc_matrix(share @ adjacency)  # (G, N)
+        for flows in together:
+            adjacency = _normalised_adjacency(sample, flows)  # (F N, F N)
+            pair = np.tile(node_pair, len(flows))
+            weight = sp.csc_matrix(sp.block_diag([share] * len(flows), "csr") @ adjacency)  # (F G, F N)
             joined = np.diff(adjacency.indptr) > 1
             lonely = np.flatnonzero(~joined)
             spread = sp.csr_matrix(
-                (np.ones(len(lonely), dtype=np.float32), (lonely, node_pair[lonely])), shape=(nodes, len(product))
+                (np.ones(len(lonely), dtype=np.float32), (lonely, pair[lonely])), shape=(len(pair), len(product))
             )
-            total += (weight @ spread) @ alone
+            parts = ((weight @ spread) @ alone).astype(np.float64)  # (F G, hidden)
             rows = np.flatnonzero(joined)
             for first in range(0, len(rows), _SLICE_NODES):
                 part = rows[first : first + _SLICE_NODES]
-                total += weight[:, part] @ self._hidden(adjacency[part], product, node_pair)
+                parts += weight[:, part] @ self._hidden(adjacency[part], product, pair)
+            total += parts.reshape(len(flows), *total.shape).sum(0)
         total /= len(Flow)
         result: Float32 = (total @ self.w["graph.conv2.lin.weight"]).astype(np.float32)
         result[np.bincount(pool.group, minlength=groups) > 0] += self.w["graph.conv2.bias"]
@@ -333,18 +337,19 @@ def _is_linear(name: str) -> bool:
     return not name.startswith(("text.token", "text.position", "graph.kind", "whiten_"))
 
 
-def _normalised_adjacency(sample: IRSample, flow: Flow) -> sp.csr_matrix:
-    """D^-1/2 (A + I) D^-1/2 of one flow, A symmetric and without repetition. (N, N) float32."""
+def _normalised_adjacency(sample: IRSample, flows: Sequence[Flow]) -> sp.csr_matrix:
+    """D^-1/2 (A + I) D^-1/2 of some flows side by side, A symmetric and without repetition. (F N, F N) float32."""
     nodes = len(sample.node_row)
-    source, target = sample.edge_index[:, sample.edge_flow == flow]
-    ones = np.ones(2 * len(source) + nodes, dtype=np.float32)
-    loop = np.arange(nodes, dtype=np.int32)
+    size = len(flows) * nodes
+    ends = [sample.edge_index[:, sample.edge_flow == flow] + first * nodes for first, flow in enumerate(flows)]
+    source, target = np.concatenate(ends, axis=1)
+    loop = np.arange(size, dtype=np.int32)
     adjacency = sp.csr_matrix(
         (
-            ones,
+            np.ones(2 * len(source) + size, dtype=np.float32),
             (np.concatenate([source, target, loop]), np.concatenate([target, source, loop])),
         ),
-        shape=(nodes, nodes),
+        shape=(size, size),
     )
     adjacency.sum_duplicates()
     adjacency.data[:] = 1.0  # parallel edges count once
