@@ -25,7 +25,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import count, islice, pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
@@ -35,13 +35,12 @@ from torch import Tensor, nn
 
 import mirenc
 from mirenc.encoder import Encoder
-from mirenc.graph import NodeKind
 from mirenc.metrics import decision_figures, group_interval
+from mirenc.model.data import IRData, join_data, sample_data
 from mirenc.model.mirencoder import MIREncoder
-from mirenc.model.pooling import item_weights, text_weights
+from mirenc.model.pooling import module_pools
 from mirenc.sample import make_sample
 from mirenc.tasks import TaskData
-from mirenc.tokenizer import PAD
 
 Rows = NDArray[np.int64]
 HIDDEN = (128, 64)
@@ -53,101 +52,35 @@ CLIP = 1.0  # norm of the encoders' gradient
 ARMS = ("frozen", "fine_tuned")
 
 
-class Kernel(NamedTuple):
-    """One piece of IR: S distinct statements, N nodes, E edges; rows are of a table of texts that all kernels share."""
-
-    statement_row: Tensor  # (S,)
-    node_row: Tensor  # (N,)
-    node_kind: Tensor  # (N,)
-    edge_index: Tensor  # (2, E)
-    edge_flow: Tensor  # (E,)
-    statement_weight: Tensor  # (S,) float32, in the text vector
-    node_weight: Tensor  # (N,) float32, in the graph vector
-
-
-class Kernels(NamedTuple):
-    """The kernels of a task, and their texts: U of at most L tokens."""
-
-    ids: Tensor  # (U, L)
-    length: Tensor  # (U,)
-    each: list[Kernel]
-
-
 def clocks() -> NDArray[np.float64]:
     """Wall-clock and processor seconds: on a busy machine they part. (2,)."""
     return np.array([time.perf_counter(), time.process_time()])
 
 
-def read_kernels(encoder: Encoder, pieces: Sequence[Any]) -> Kernels:
+def read_kernels(encoder: Encoder, pieces: Sequence[Any]) -> list[IRData]:
     """Read some IR for a model's tokenizer and pooling."""
-    weighting = encoder.files.config.pooling.weighting
     table: dict[str, int] = {}
-    ids: list[NDArray[np.uint16]] = []
     each = []
     for piece in pieces:
         sample = make_sample(encoder.read(piece), encoder.tokenizer)
-        for text, own_ids, own_length in zip(sample.texts, sample.text_ids, sample.text_length.tolist(), strict=True):
-            if text not in table:
-                table[text] = len(table)
-                ids.append(own_ids[:own_length])
-        row = np.array([table[text] for text in sample.texts])
-        statement, times = np.unique(sample.statement_row, return_counts=True)
-        pair = sample.node_row.astype(np.int64) * len(NodeKind) + sample.node_kind
-        whole = (row[statement], row[sample.node_row], sample.node_kind, sample.edge_index, sample.edge_flow)
-        shares = (text_weights(times, weighting), item_weights(pair, 0 * pair, 1, weighting))
-        parts = [*(part.astype(np.int64) for part in whole), *(part.astype(np.float32) for part in shares)]
-        each.append(Kernel(*map(torch.from_numpy, parts)))
-    padded = nn.utils.rnn.pad_sequence([torch.from_numpy(own.astype(np.int64)) for own in ids], True, PAD)
-    return Kernels(padded, torch.tensor([len(own) for own in ids]), each)
+        key = np.array([table.setdefault(text, len(table)) for text in sample.texts])
+        pools = module_pools(sample, encoder.files.config.pooling.weighting)
+        each.append(sample_data(sample, pools, text_key=key))
+    return each
 
 
 class LiveModel(nn.Module):
     """A model's encoders and its whitening maps, differentiable from end to end."""
 
-    def __init__(self, model: MIREncoder, kernels: Kernels) -> None:
+    def __init__(self, model: MIREncoder, kernels: list[IRData]) -> None:
         super().__init__()
         self.model = model
         self.kernels = kernels
 
     def forward(self, chosen: Sequence[int]) -> Tensor:
         """Vectors of some kernels as `mirenc.Encoder.embed` gives them. Shapes: B numbers -> (B, H + d)."""
-        kernels = [self.kernels.each[number] for number in chosen]
-        text, graph = self._text(kernels), self._graph(kernels)  # (B, H), (B, d)
-        if self.model.config.pooling.whiten:
-            text, graph = self.model.whiten_text(text), self.model.whiten_graph(graph)
-        return torch.cat([text, graph], 1)
-
-    def _text(self, kernels: list[Kernel]) -> Tensor:
-        """Means of the statement vectors; a statement is encoded once a batch. (B, H)."""
-        rows, inverse = torch.unique(torch.cat([kernel.statement_row for kernel in kernels]), return_inverse=True)
-        length = self.kernels.length[rows]
-        order = torch.argsort(length, stable=True)
-        # Texts of one length together: nothing is padded, so nothing is computed in vain.
-        parts = [
-            self.model.text.encode(self.kernels.ids[rows[order[length[order] == same]], :same])
-            for same in torch.unique(length).tolist()
-        ]
-        vectors = torch.cat(parts)[torch.argsort(order)[inverse]]  # (S, H)
-        return _means(vectors, [kernel.statement_weight for kernel in kernels])
-
-    def _graph(self, kernels: list[Kernel]) -> Tensor:
-        """Means of the node vectors. (B, d)."""
-        rows, inverse = torch.unique(torch.cat([kernel.node_row for kernel in kernels]), return_inverse=True)
-        features = self.model.text_features(self.kernels.ids[rows])[inverse]  # (N, H)
-        first = np.cumsum([0, *(len(kernel.node_row) for kernel in kernels[:-1])]).tolist()
-        per_flow = self.model.graph(
-            features,
-            torch.cat([kernel.node_kind for kernel in kernels]),
-            torch.cat([kernel.edge_index + start for kernel, start in zip(kernels, first, strict=True)], 1),
-            torch.cat([kernel.edge_flow for kernel in kernels]),
-        )
-        return _means(self.model.graph.combine(per_flow), [kernel.node_weight for kernel in kernels])
-
-
-def _means(vectors: Tensor, weights: list[Tensor]) -> Tensor:
-    """Weighted sums of consecutive runs of rows. Shapes: (sum of n_b, D), B x (n_b,) -> (B, D)."""
-    of = torch.repeat_interleave(torch.arange(len(weights)), torch.tensor([len(weight) for weight in weights]))
-    return vectors.new_zeros(len(weights), vectors.shape[1]).index_add(0, of, vectors * torch.cat(weights)[:, None])
+        encoded = self.model(join_data([self.kernels[number] for number in chosen]))
+        return torch.cat([self.model.whiten_text(encoded.text), self.model.whiten_graph(encoded.graph)], 1)
 
 
 @torch.no_grad()

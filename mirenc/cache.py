@@ -70,9 +70,15 @@ class Cache:
     """
 
     def __init__(self, digest: str, *, folder: Path | None = None, max_bytes: int = DEFAULT_CACHE_BYTES) -> None:
+        self.digest = digest
         self.path = (folder or cache_folder()) / f"{digest[:32]}.sqlite"
         self.max_bytes = max_bytes
         self._broken = False
+
+    @property
+    def place(self) -> tuple[str, Path, int]:
+        """Digest, folder and size: what another process needs to use the same cache."""
+        return self.digest, self.path.parent, self.max_bytes
 
     @contextlib.contextmanager
     def _open(self) -> Iterator[sqlite3.Connection | None]:

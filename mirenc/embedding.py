@@ -1,21 +1,21 @@
-"""`Embedding`: what a model makes of one module, and how vectors of statements and nodes become those of its parts."""
+"""`Embedding`: what a model makes of one module at one level, and what it is made from."""
 
 from __future__ import annotations
 
 import io
 import json
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import astuple, dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mirenc.ir import IRModule
-from mirenc.model.pooling import item_weights
-from mirenc.model.runtime import Runtime
-from mirenc.sample import IRSample
+from mirenc.ir import IRModule, Region, regions_of
+from mirenc.model.pooling import Pools, module_pools, region_pools
+from mirenc.model.runtime import Pooled
+from mirenc.sample import IRSample, make_sample
+from mirenc.tokenizer import IRTokenizer
 
-__all__ = ["Embedding", "pool_module"]
+__all__ = ["Embedding", "Prepared", "prepare"]
 
 Float32 = NDArray[np.float32]
 
@@ -27,16 +27,14 @@ class Embedding:
     Attributes
     ----------
     level : str
-        module, function or instruction.
+        One of `mirenc.ir.LEVELS`.
     text : (n, H) float32
         Mean of the statement vectors of each row, weighted and whitened as the model has it
         (`mirenc.model.pooling`); n = 1 for a module.
     graph : (n, d) float32
         The same of the node vectors.
-    names : list of str, length n
-        The module's name, function names, or canonical instruction texts.
-    functions : list of str, length n
-        Function each row belongs to; "" for a module.
+    regions : list of Region, length n
+        What each row is: name, function, header, depth, file and line.
     counts : dict
         functions, defined, blocks, instructions, statements, distinct_statements, nodes, edges.
     content_hash : str
@@ -48,8 +46,7 @@ class Embedding:
     level: str
     text: Float32
     graph: Float32
-    names: list[str]
-    functions: list[str]
+    regions: list[Region]
     counts: dict[str, int]
     content_hash: str
     file_hash: str = ""
@@ -59,10 +56,25 @@ class Embedding:
         """(n, H + d) text beside graph."""
         return np.concatenate([self.text, self.graph], axis=1)
 
+    @property
+    def names(self) -> list[str]:
+        """Name of each row: `Region.name`."""
+        return [region.name for region in self.regions]
+
+    @property
+    def functions(self) -> list[str]:
+        """Function of each row, demangled; "" for a module."""
+        return [region.function for region in self.regions]
+
     def to_bytes(self) -> bytes:
         """The embedding as an ``.npz`` in memory, for the cache."""
-        meta: dict[str, Any] = {"level": self.level, "names": self.names, "functions": self.functions}
-        meta |= {"counts": self.counts, "content_hash": self.content_hash, "file_hash": self.file_hash}
+        meta = {
+            "level": self.level,
+            "regions": [astuple(region) for region in self.regions],
+            "counts": self.counts,
+            "content_hash": self.content_hash,
+            "file_hash": self.file_hash,
+        }
         stream = io.BytesIO()
         packed = np.frombuffer(json.dumps(meta).encode("utf-8"), dtype=np.uint8)
         np.savez(stream, text=self.text, graph=self.graph, meta=packed)
@@ -73,9 +85,10 @@ class Embedding:
         """What `to_bytes` wrote; ``name`` is what the file is called now."""
         with np.load(io.BytesIO(data)) as arrays:
             meta = json.loads(arrays["meta"].tobytes())
+            regions = [Region(*values) for values in meta.pop("regions")]
             if meta["level"] == "module":
-                meta["names"] = [name]
-            return cls(text=arrays["text"], graph=arrays["graph"], **meta)
+                regions = [replace(region, name=name) for region in regions]
+            return cls(text=arrays["text"], graph=arrays["graph"], regions=regions, **meta)
 
     def part(self, part: str) -> Float32:
         """(n, D) text, graph, or both."""
@@ -84,59 +97,59 @@ class Embedding:
         return self.graph if part == "graph" else self.vector
 
 
-def _means(vectors: Float32, row: NDArray[np.int32], group: NDArray[np.int32], groups: int, weighting: str) -> Float32:
-    """Weighted mean of ``vectors[row]`` within each group; negative groups are left out. (U, D) -> (groups, D)."""
-    import scipy.sparse as sp
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """One module ready for a model, and its embedding but for the vectors.
 
-    inside = group >= 0
-    weights = sp.csr_matrix(
-        (item_weights(row, group, groups, weighting)[inside], (group[inside], row[inside])),
-        shape=(groups, len(vectors)),
-    )
-    # In double precision: a mean over a million rows must not depend on their order.
-    result: Float32 = (weights @ vectors.astype(np.float64)).astype(np.float32)
-    return result
+    Attributes
+    ----------
+    sample : IRSample
+    pools : Pools
+        How the rows come from texts and nodes.
+    blank : Embedding
+        Without columns.
+    key : bytes
+        Where the cache keeps the embedding; empty where it does not.
+    """
+
+    sample: IRSample
+    pools: Pools
+    blank: Embedding
+    key: bytes = b""
+
+    def filled(self, pooled: Pooled) -> Embedding:
+        """The embedding with its vectors, not whitened."""
+        return replace(self.blank, text=pooled.text, graph=pooled.graph)
 
 
-def pool_module(
-    module: IRModule, sample: IRSample, statements: Float32, runtime: Runtime, level: str, weighting: str
-) -> Embedding:
-    """Vectors of a module's parts as the encoders pool them, not yet whitened.
+def prepare(
+    module: IRModule, tokenizer: IRTokenizer, level: str, weighting: str, *, function: str | None = None
+) -> Prepared:
+    """Make a module's sample, and say which rows it has.
 
     Parameters
     ----------
     module : IRModule
-    sample : IRSample
-        Made of the module.
-    statements : (U, H) float32
-        Vector of each text that is a statement.
-    runtime : Runtime
+    tokenizer : IRTokenizer
     level : str
-        module, function or instruction.
+        One of `mirenc.ir.LEVELS`.
     weighting : str
         `mirenc.config.PoolingConfig`.
+    function : str, optional
+        Regular expression: rows of such functions only (`mirenc.ir.regions_of`).
+
+    Raises
+    ------
+    ConfigError
+        No regular expression, or no function has such a name.
     """
-    first = len(sample.statement_row) - module.instruction_count
-    names: list[str]
-    functions: list[str]
-    if level == "module":
-        text = _means(statements, sample.statement_row, np.zeros_like(sample.statement_row), 1, weighting)
-        graph = runtime.encode_groups(sample, np.zeros_like(sample.node_row), 1, weighting=weighting)
-        names, functions = [module.name], [""]
-    elif level == "function":
-        defined = np.array([not header.is_declaration for header in module.headers], dtype=bool)
-        number = np.where(defined, np.cumsum(defined) - 1, -1).astype(np.int32)
-        number = np.append(number, np.int32(-1))  # what -1, "no function", points to
-        count = int(defined.sum())
-        text = _means(statements, sample.statement_row, number[sample.statement_function], count, weighting)
-        graph = runtime.encode_groups(sample, number[sample.node_function], count, weighting=weighting)
-        names = functions = [function.name for function in module.defined_functions]
+    regions = regions_of(module, level, function=function)
+    sample = make_sample(module, tokenizer)
+    if level == "module" and function is None:
+        pools = module_pools(sample, weighting)
     else:
-        text = statements[sample.statement_row[first:]]
-        graph = runtime.encode_nodes(sample)[sample.instruction_node]
-        lines = module.lines
-        names = [lines[line].strip() for line in module.arrays.line]
-        functions = [sample.functions[index] for index in module.arrays.function]
+        reads = level != "instruction"
+        pools = region_pools(sample, regions.instruction, regions.region, len(regions), weighting, reads=reads)
     counts = {
         "functions": len(module.headers),
         "defined": sum(not header.is_declaration for header in module.headers),
@@ -147,4 +160,5 @@ def pool_module(
         "nodes": len(sample.node_row),
         "edges": len(sample.edge_flow),
     }
-    return Embedding(level, text, graph, names, functions, counts, module.content_hash)
+    none = np.zeros((len(regions), 0), dtype=np.float32)
+    return Prepared(sample, pools, Embedding(level, none, none, regions.regions, counts, module.content_hash))

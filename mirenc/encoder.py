@@ -1,40 +1,48 @@
 """`Encoder`: IR in, vectors out. The object people use; `mirenc.load` makes one.
 
 encoder = mirenc.load()
-vector = encoder.embed("foo.ll")            # (256,) float32
-matrix = encoder.embed(["a.ll", "b.bc"])    # (2, 256)
+vector = encoder.embed("foo.ll")            # (640,) float32
+matrix = encoder.embed(["a.ll", "b.bc"])    # (2, 640)
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Callable, Generator, Iterable, Iterator, Sized
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, TypeGuard
+from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mirenc import __version__
-from mirenc.cache import Cache, cache_key
-from mirenc.embedding import Embedding, pool_module
-from mirenc.errors import ConfigError, MissingExtraError, ModelError
-from mirenc.ir import IRModule, ReadOptions, parse_ir, read_ir
-from mirenc.ir.files import language_of, read_input
+from mirenc.cache import Cache
+from mirenc.embedding import Embedding, prepare
+from mirenc.errors import ConfigError, MissingExtraError, ModelError, UnreadableIRWarning
+from mirenc.ir import LEVELS, IRModule, ReadOptions
+from mirenc.ir.inputs import Input, IRInput, expand_inputs, is_folder, resolve_input
+from mirenc.ir.read import load_input, module_of
 from mirenc.model.runtime import Runtime
-from mirenc.sample import IRSample, make_sample
+from mirenc.pipeline.encoding import StatementVectors
+from mirenc.pipeline.reading import Request
+from mirenc.pipeline.stream import Outcome, encode_answers, read_answers
+from mirenc.progress import progress as progress_bar
 from mirenc.weights import ModelFiles, load_files
 
-__all__ = ["LEVELS", "PARTS", "Embedding", "Encoder", "load"]
+__all__ = ["LEVELS", "PARTS", "Embedding", "Encoder", "IRInput", "Outcome", "load"]
 
 Float32 = NDArray[np.float32]
-Level = Literal["module", "function", "instruction"]
+Level = Literal["module", "function", "loop", "block", "instruction"]
 Part = Literal["both", "text", "graph"]
-LEVELS = ("module", "function", "instruction")
+OnError = Literal["raise", "skip"]
+# Called with inputs done, their number where it is known, and what is being done.
+Progress = Callable[[int, int | None, str], object]
 PARTS = ("both", "text", "graph")
-IRInput = IRModule | str | bytes | os.PathLike[str]
+_NAMED = 5  # inputs a warning names
 
 
 class Encoder:
@@ -94,152 +102,269 @@ class Encoder:
 
     # -- reading ---------------------------------------------------------------------------------------
     def read(self, ir: IRInput) -> IRModule:
-        """A module from a module, a path, IR text or bitcode bytes.
-
-        A ``str`` with a line break, or beginning like IR, is text; any other is a path.
-        """
-        if isinstance(ir, IRModule):
-            return ir
-        if isinstance(ir, bytes):
-            return parse_ir(ir, options=self.options)
-        if isinstance(ir, str) and _is_ir_text(ir):
-            return parse_ir(ir, options=self.options)
-        return read_ir(ir, options=self.options)
+        """A module from a module, a path, IR text or bitcode bytes; which is which: `mirenc.ir.inputs`."""
+        given = resolve_input(ir)
+        if isinstance(given.value, IRModule):
+            return given.value
+        return module_of(load_input(given, self.options), self.options)
 
     # -- embedding -------------------------------------------------------------------------------------
-    def embed(
+    @overload
+    def embed(  # type: ignore[overload-overlap]  # a str is an iterable of str, too: the first one wins
         self,
-        ir: IRInput | Sequence[IRInput],
+        ir: IRInput,
         *,
         level: Level = "module",
         part: Part = "both",
+        function: str | None = None,
         whiten: bool = True,
+    ) -> Float32: ...
+
+    @overload
+    def embed(
+        self,
+        ir: Iterable[IRInput],
+        *,
+        level: Literal["module"] = "module",
+        part: Part = "both",
+        function: str | None = None,
+        whiten: bool = True,
+        on_error: OnError = "raise",
+        batch_size: int = 64,
+        workers: int | None = None,
+        progress: bool | Progress = False,
+    ) -> Float32: ...
+
+    @overload
+    def embed(
+        self,
+        ir: Iterable[IRInput],
+        *,
+        level: Literal["function", "loop", "block", "instruction"],
+        part: Part = "both",
+        function: str | None = None,
+        whiten: bool = True,
+        on_error: OnError = "raise",
+        batch_size: int = 64,
+        workers: int | None = None,
+        progress: bool | Progress = False,
+    ) -> list[Float32]: ...
+
+    def embed(
+        self,
+        ir: IRInput | Iterable[IRInput],
+        *,
+        level: Level = "module",
+        part: Part = "both",
+        function: str | None = None,
+        whiten: bool = True,
+        on_error: OnError = "raise",
+        batch_size: int = 64,
+        workers: int | None = None,
+        progress: bool | Progress = False,
     ) -> Float32 | list[Float32]:
         """Vectors of one input or many.
 
         Parameters
         ----------
-        ir : path, IR text, bitcode bytes, IRModule, or a sequence of these
+        ir : path, IR text, bitcode bytes, IRModule, or an iterable of these
+            A folder stands for the IR files below it, sorted.
         level : str
-            ``module``: one vector; ``function``: one for each defined function; ``instruction``: one for each
-            instruction.
+            ``module``: one vector; ``function``, ``loop``, ``block``, ``instruction``: one for each of the module.
         part : str
             ``text`` (H), ``graph`` (d) or ``both`` (H + d).
+        function : str, optional
+            Regular expression: only functions in whose name, mangled or demangled, it is found.
         whiten : bool
             False gives the means as the encoders made them: all nearly parallel. A model without a whitening map
             gives them in any case.
+        on_error : str
+            Of many inputs: ``raise`` ends with the first that cannot be embedded; ``skip`` gives it NaN (level module)
+            or no rows (other levels), so that results stay in step with inputs, and one warning names them all.
+            `embed_stream` has each error itself.
+        batch_size : int
+            Inputs whose statements are encoded together.
+        workers : int, optional
+            Processes that read; 0 for none. Left out: as many as cores, for work of more than a second.
+        progress : bool or callable
+            True shows a bar on stderr; a callable is told (inputs done, inputs or None, what is being done).
 
         Returns
         -------
         float32 array
-            Level module: (D,) for one input, (n, D) for a sequence. Other levels: (rows, D) for one input, a list
-            of such arrays for a sequence.
+            Level module: (D,) for one input, (n, D) for many. Other levels: (rows, D) for one input, a list of such
+            arrays for many. A folder that is given by itself is one array: (n, D), at other levels the rows of its
+            files one below the other.
 
         Raises
         ------
         ConfigError
-            Unknown level or part.
+            Unknown level, part or on_error, no regular expression, an input that is none of the above.
         MirencError
             An input cannot be read; see `mirenc.read_ir`.
+
+        Warns
+        -----
+        UnreadableIRWarning
+            With ``on_error="skip"``: names the inputs that cannot be embedded.
         """
-        _check("level", level, LEVELS)
         _check("part", part, PARTS)
-        if isinstance(ir, (str, bytes, os.PathLike, IRModule)):
-            rows = self.embed_parts(ir, level=level, whiten=whiten).part(part)
+        _check("on_error", on_error, ("raise", "skip"))
+        if isinstance(ir, (str, bytes, os.PathLike, IRModule)) and not is_folder(ir):
+            rows = self.embed_parts(ir, level=level, function=function, whiten=whiten).part(part)
             return rows[0] if level == "module" else rows
-        results = [self.embed_parts(item, level=level, whiten=whiten).part(part) for item in ir]
-        if level != "module":
-            return results
+        alone = isinstance(ir, (str, bytes, os.PathLike, IRModule))
         width = {"text": self.text_dimension, "graph": self.graph_dimension}.get(part, self.dimension)
+        results: list[Float32] = []
+        failed: list[str] = []
+        for outcome in self.embed_stream(
+            ir,  # type: ignore[arg-type]  # a folder, or an iterable
+            level=level,
+            function=function,
+            whiten=whiten,
+            batch_size=batch_size,
+            workers=workers,
+            progress=progress,
+        ):
+            if outcome.embedding is not None:
+                results.append(outcome.embedding.part(part))
+                continue
+            assert outcome.error is not None
+            if on_error == "raise":
+                raise outcome.error
+            failed.append(complaint(outcome, len(results)))
+            results.append(np.full((int(level == "module"), width), np.nan, dtype=np.float32))
+        if failed:
+            warnings.warn(
+                f"{len(failed)} of {len(results)} inputs cannot be embedded: {listed(failed)}. "
+                "Leave them out, or set on_error='raise' to stop at the first",
+                UnreadableIRWarning,
+                stacklevel=2,
+            )
+        if level != "module" and not alone:
+            return results
         return np.concatenate(results) if results else np.zeros((0, width), dtype=np.float32)
 
     def embed_parts(
-        self,
-        ir: IRInput,
-        *,
-        level: Level = "module",
-        whiten: bool = True,
-        advance: Callable[[int, int], None] | None = None,
+        self, ir: IRInput, *, level: Level = "module", function: str | None = None, whiten: bool = True
     ) -> Embedding:
-        """Text and graph vectors of one input, with names and counts.
+        """Text and graph vectors of one input, with what its rows are and counts.
 
         Parameters
         ----------
         ir : path, IR text, bitcode bytes or IRModule
-        level : str
-        whiten : bool
+        level, function, whiten
             As in `embed`.
-        advance : callable, optional
-            Told (texts encoded now, texts to encode) while the text encoder works.
         """
-        _check("level", level, LEVELS)
-        pooled = self._pooled_input(ir, level, advance)
-        if not whiten:
-            return pooled
-        text, graph = self.runtime.whiten("text", pooled.text), self.runtime.whiten("graph", pooled.graph)
-        return replace(pooled, text=text, graph=graph)
-
-    def _pooled_input(self, ir: IRInput, level: str, advance: Callable[[int, int], None] | None) -> Embedding:
-        """The means of one input, from the cache where it was seen before."""
-        weighting = self.runtime.config.pooling.weighting
-        if not _is_path(ir):
-            return self._pooled(self.read(ir), level, weighting, advance)
-        if language_of(ir) is not None:
-            embedding = self._pooled(self.read(ir), level, weighting, advance)
-            return replace(embedding, file_hash=hashlib.sha256(Path(ir).read_bytes()).hexdigest())
-        given = read_input(ir, max_bytes=self.options.max_bytes)
-        # A whole file seen before needs neither LLVM nor the model. Sources depend on the compiler: not kept.
-        key = cache_key(f"file-{level}", given.data)
-        stored = self.cache.get([key]).get(key) if self.cache else None
-        if stored is not None:
-            return Embedding.from_bytes(stored, given.name)
-        module = parse_ir(given.data, name=given.name, options=self.options)
-        embedding = self._pooled(module, level, weighting, advance)
-        embedding = replace(embedding, file_hash=hashlib.sha256(given.data).hexdigest())
-        if self.cache:
-            self.cache.put({key: embedding.to_bytes()})
+        outcomes = self._outcomes([resolve_input(ir)], level, function, whiten, batch_size=1, workers=0)
+        _, embedding, error = next(outcomes)
+        if embedding is None:
+            assert error is not None
+            raise error
         return embedding
 
-    def _pooled(
+    def embed_stream(
         self,
-        module: IRModule,
-        level: str,
-        weighting: str,
-        advance: Callable[[int, int], None] | None = None,
-    ) -> Embedding:
-        sample = make_sample(module, self.tokenizer)
-        statements = self._statement_vectors(sample, advance)
-        return pool_module(module, sample, statements, self.runtime, level, weighting)
+        inputs: Iterable[IRInput | Input],
+        *,
+        level: Level = "module",
+        function: str | None = None,
+        whiten: bool = True,
+        batch_size: int = 64,
+        workers: int | None = None,
+        progress: bool | Progress = False,
+    ) -> Generator[Outcome, None, None]:
+        """Embeddings of any number of inputs, one after another as they are done, in the inputs' order.
 
-    def _statement_vectors(self, sample: IRSample, advance: Callable[[int, int], None] | None) -> Float32:
-        """(U, H) vector of each text that is a statement; rows of node-only texts stay zero."""
-        out = np.zeros((len(sample.texts), self.text_dimension), dtype=np.float32)
-        used = np.unique(sample.statement_row)
-        keys = [cache_key("statement", sample.texts[row]) for row in used.tolist()] if self.cache else []
-        known = self.cache.get(keys) if self.cache else {}
-        missing = used
-        if known:
-            hit = np.array([key in known for key in keys], dtype=bool)
-            stored = b"".join(known[key] for key, here in zip(keys, hit, strict=True) if here)
-            out[used[hit]] = np.frombuffer(stored, dtype=np.float32).reshape(-1, self.text_dimension)
-            missing = used[~hit]
-        if len(missing):
-            told = None if advance is None else lambda count: advance(count, len(missing))
-            out[missing] = self.runtime.encode_texts(
-                sample.text_ids[missing], sample.text_length[missing], advance=told
-            )
-            if self.cache:
-                self.cache.put(
-                    {cache_key("statement", sample.texts[row]): out[row].tobytes() for row in missing.tolist()}
-                )
-        return out
+        What is in memory does not grow with the number of inputs. An input that cannot be embedded is an outcome like
+        any other, with its error.
+
+        Parameters
+        ----------
+        inputs : iterable of paths, IR texts, bitcode bytes or IRModules
+            A folder is replaced by its files; what `mirenc.ir.inputs` resolved already is taken as it is.
+        level, function, whiten, batch_size, workers, progress
+            As in `embed`.
+
+        Yields
+        ------
+        Outcome
+            ``name``, ``embedding`` or None, ``error`` or None.
+        """
+        if isinstance(inputs, (str, bytes, os.PathLike, IRModule)):
+            inputs = [inputs]
+        found: Iterable[Input] = expand_inputs(inputs)
+        total = None
+        if isinstance(inputs, Sized):
+            found = list(found)
+            total = len(found)
+        if callable(progress):
+            yield from self._told(found, level, function, whiten, batch_size, workers, total, progress)
+            return
+        with progress_bar("embedding", total, show=progress) as advance:
+
+            def show(done: int, total: int | None, note: str) -> None:
+                advance(0, completed=done, note=note)
+
+            yield from self._told(found, level, function, whiten, batch_size, workers, total, show)
+
+    def _told(
+        self,
+        inputs: Iterable[Input],
+        level: str,
+        function: str | None,
+        whiten: bool,
+        batch_size: int,
+        workers: int | None,
+        total: int | None,
+        tell: Progress,
+    ) -> Iterator[Outcome]:
+        """`_outcomes`, saying how far it is."""
+        done = 0
+
+        def advance(encoded: int, texts: int) -> None:
+            tell(done, total, f"{encoded}/{texts} statements")
+
+        for outcome in self._outcomes(inputs, level, function, whiten, batch_size, workers, advance):
+            done += 1
+            tell(done, total, outcome.name[-40:])
+            yield outcome
+
+    def _outcomes(
+        self,
+        inputs: Iterable[Input],
+        level: str,
+        function: str | None,
+        whiten: bool,
+        batch_size: int,
+        workers: int | None,
+        advance: Callable[[int, int], None] | None = None,
+    ) -> Iterator[Outcome]:
+        """Read, encode and whiten."""
+        _check("level", level, LEVELS)
+        if batch_size < 1:
+            raise ConfigError(f"batch_size is {batch_size}; allowed: a whole number from 1 up")
+        if workers is not None and workers < 0:
+            raise ConfigError(f"workers is {workers}; allowed: a whole number from 0 up, or None")
+        where = None if self.cache is None else self.cache.place
+        request = Request(level, function, self.runtime.config.pooling.weighting, self.options, where)
+        # However the caller ends: no process is left behind.
+        with contextlib.closing(read_answers(inputs, request, self.tokenizer, workers)) as answers:
+            for outcome in encode_answers(answers, self.runtime, self.cache, batch_size, advance=advance):
+                found = outcome.embedding
+                if found is not None and whiten:
+                    text, graph = self.runtime.whiten("text", found.text), self.runtime.whiten("graph", found.graph)
+                    outcome = outcome._replace(embedding=replace(found, text=text, graph=graph))
+                yield outcome
 
     def match(self, text_of: IRInput, graph_of: IRInput) -> float:
         """Probability, by the matching head, that the text of one input and the graph of another come from one IR."""
         # The matching head was trained on the paper's plain means.
-        text = self._pooled(self.read(text_of), "module", "count").text
-        graph = self._pooled(self.read(graph_of), "module", "count").graph
-        return float(self.runtime.match(text, graph)[0])
+        text, graph = (prepare(self.read(ir), self.tokenizer, "module", "count") for ir in (text_of, graph_of))
+        known = StatementVectors(self.runtime, self.cache).of([text])[0]
+        first = self.runtime.forward(text.sample, text.pools, "text", text_vectors=known).text
+        second = self.runtime.forward(graph.sample, graph.pools, "graph").graph
+        return float(self.runtime.match(first, second)[0])
 
 
 def _check(what: str, value: str, allowed: tuple[str, ...]) -> None:
@@ -247,12 +372,17 @@ def _check(what: str, value: str, allowed: tuple[str, ...]) -> None:
         raise ConfigError(f"unknown {what} {value!r}; available: {', '.join(allowed)}")
 
 
-def _is_path(ir: IRInput) -> TypeGuard[str | os.PathLike[str]]:
-    return isinstance(ir, os.PathLike) or (isinstance(ir, str) and not _is_ir_text(ir))
+def complaint(outcome: Outcome, row: int) -> str:
+    """One line on an input that cannot be embedded, beginning with its name."""
+    reason = str(outcome.error).partition("\n")[0]
+    name = f"input {row}" if outcome.name == "<string>" else outcome.name
+    return reason if reason.startswith(name) else f"{name}: {reason.removeprefix('<string>: ')}"
 
 
-def _is_ir_text(text: str) -> bool:
-    return "\n" in text or text.lstrip().startswith(("define ", "; ModuleID", "source_filename", "target "))
+def listed(complaints: list[str]) -> str:
+    """The first of some complaints, and how many more there are."""
+    more = f"; and {len(complaints) - _NAMED} more" if len(complaints) > _NAMED else ""
+    return "; ".join(complaints[:_NAMED]) + more
 
 
 def load(

@@ -23,6 +23,7 @@ __all__ = [
     "TaskError",
     "TokenizerError",
     "ToolchainError",
+    "UnreadableIRWarning",
 ]
 
 
@@ -125,3 +126,7 @@ class MissingExtraError(MirencError, ImportError):
 
 class TaskError(MirencError, ValueError):
     """A task's data, features or name is not usable; the message names the row or the key."""
+
+
+class UnreadableIRWarning(UserWarning):
+    """Some inputs could not be embedded; their rows are NaN."""

@@ -25,6 +25,7 @@ from torch import Tensor
 
 from mirenc.config import PRESETS, ModelConfig, PretrainConfig, TokenizerConfig
 from mirenc.ir.files import find_inputs
+from mirenc.model.data import IRData
 from mirenc.model.mirencoder import MatchingHead, MIREncoder
 from mirenc.model.pooling import fit_whitening
 from mirenc.pretraining import encoding
@@ -72,10 +73,10 @@ def use_features(trainer: Trainer, make: Callable[[MIREncoder, Corpus], Tensor] 
     """Take node features from a table of all texts, made when the graph stages begin; None: the package's own."""
     tables: list[Tensor] = []
 
-    def lookup(model: MIREncoder, corpus: Corpus, rows: Tensor) -> Tensor:
+    def lookup(model: MIREncoder, data: IRData) -> Tensor:
         if not tables:
-            tables.append(make(trainer.model, corpus))  # type: ignore[misc]
-        return tables[0][rows]
+            tables.append(make(trainer.model, trainer.corpus))  # type: ignore[misc]
+        return tables[0][data.text_key]
 
     encoding.node_features = OWN_FEATURES if make is None else lookup
 

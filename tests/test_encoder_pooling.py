@@ -10,7 +10,8 @@ from random_model import random_weights
 
 from mirenc.config import ModelConfig, PoolingConfig
 from mirenc.encoder import Encoder, load
-from mirenc.sample import make_sample
+from mirenc.model.pooling import Pools, make_pool
+from mirenc.sample import IRSample, make_sample
 from mirenc.tokenizer import IRTokenizer
 from mirenc.weights import load_files, save_files
 
@@ -30,6 +31,12 @@ def white(folder: Path) -> Encoder:
     return load(folder, cache=False)
 
 
+def node_vectors(encoder: Encoder, sample: IRSample) -> np.ndarray:
+    node, none = np.arange(len(sample.node_row)), np.zeros(0, np.int64)
+    pools = Pools(make_pool(none, none, len(node), "count"), make_pool(node, node, len(node), "count"))
+    return encoder.runtime.forward(sample, pools, "graph").graph
+
+
 def test_a_text_weighs_the_root_of_its_count(white: Encoder) -> None:
     sample = make_sample(white.read(IR), white.tokenizer)
     rows, counts = np.unique(sample.statement_row, return_counts=True)
@@ -39,7 +46,7 @@ def test_a_text_weighs_the_root_of_its_count(white: Encoder) -> None:
     np.testing.assert_allclose(white.embed(IR, part="text", whiten=False), weights @ vectors, atol=1e-5)
     pairs = np.unique(np.stack([sample.node_row, sample.node_kind]), axis=1, return_inverse=True, return_counts=True)
     share = 1 / np.sqrt(pairs[2][pairs[1].ravel()])
-    nodes = white.runtime.encode_nodes(sample)
+    nodes = node_vectors(white, sample)
     np.testing.assert_allclose(white.embed(IR, part="graph", whiten=False), share @ nodes / share.sum(), atol=1e-5)
 
 
@@ -72,6 +79,6 @@ def test_plain_and_white_share_a_cache(folder: Path, tmp_path: Path) -> None:
 def test_matching_takes_the_plain_means(white: Encoder, folder: Path) -> None:
     sample = make_sample(white.read(IR), white.tokenizer)
     text = white.runtime.encode_texts(sample.text_ids, sample.text_length)[sample.statement_row].mean(0)
-    graph = white.runtime.encode_nodes(sample).mean(0)
+    graph = node_vectors(white, sample).mean(0)
     expected = white.runtime.match(text[None], graph[None])[0]
     assert white.match(IR, IR) == pytest.approx(float(expected), abs=1e-5)

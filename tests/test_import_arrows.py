@@ -21,12 +21,13 @@ PACKAGE = Path(mirenc.__file__).parent
 # higher floor, nor a neighbour on its own floor. A new part of mirenc/ must be given a floor here.
 FLOORS = (
     ("errors",),
-    ("config", "cache", "writing"),
+    ("config", "cache", "progress", "writing"),
     ("ir",),
     ("graph", "tokenizer"),
     ("sample",),
     ("model",),
     ("weights", "embedding", "vectors"),
+    ("pipeline",),
     ("encoder",),
     ("search",),
     ("metrics", "golden"),

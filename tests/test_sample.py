@@ -7,11 +7,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
+from random_model import random_weights
+from torch_geometric.data import Batch
 
-from mirenc.config import TokenizerConfig
+from mirenc.config import ModelConfig, TokenizerConfig
 from mirenc.encoder import load
 from mirenc.graph import Flow, NodeKind, build_graph
 from mirenc.ir import IRModule, parse_ir, statements_of
+from mirenc.model.data import join_data, no_data, sample_data
+from mirenc.model.mirencoder import MIREncoder
+from mirenc.model.pooling import Pools, make_pool, module_pools, region_pools
 from mirenc.sample import IRSample, make_sample
 from mirenc.tokenizer import IRTokenizer, train_tokenizer
 
@@ -75,9 +81,8 @@ def test_node_rows_worked_by_hand(sample: IRSample) -> None:
 
 
 def test_edges_worked_by_hand(sample: IRSample) -> None:
-    edges = list(
-        zip(*sample.edge_index.tolist(), sample.edge_flow.tolist(), sample.edge_position.tolist(), strict=True)
-    )
+    position = build_graph(parse_ir(SOURCE)).edge_position  # which the model does not read
+    edges = list(zip(*sample.edge_index.tolist(), sample.edge_flow.tolist(), position.tolist(), strict=True))
     control, data, call = Flow
     assert [edge for edge in edges if edge[2] == control] == [
         (2, 3, control, 0),
@@ -141,34 +146,65 @@ def test_the_tokenizer_names_the_level() -> None:
 
 
 # -- PyG -----------------------------------------------------------------------------------------------
-def test_a_batch_of_two_is_two_singles(samples: dict[str, IRSample]) -> None:
-    from torch_geometric.data import Batch
+NAMES = ("handwritten/functions.ll", "ir/clang-14/O2/reduce.ll")
 
-    first, second = (samples[name].to_data() for name in ("handwritten/functions.ll", "ir/clang-14/O2/reduce.ll"))
+
+def test_a_batch_of_two_has_the_fields_of_two_singles(samples: dict[str, IRSample]) -> None:
+    first, second = (sample_data(samples[name], module_pools(samples[name], "sqrt")) for name in NAMES)
     batch = Batch.from_data_list([first, second])
-    nodes = first.num_nodes
+    nodes, texts = first.num_nodes, len(first.text_ids)
     assert batch.num_nodes == nodes + second.num_nodes
-    # A name with `index` in it counts nodes, and is shifted.
-    assert batch.edge_index[:, : first.num_edges].equal(first.edge_index)
-    assert batch.edge_index[:, first.num_edges :].equal(second.edge_index + nodes)
-    # A row counts in its own module's table of texts, and is not.
-    for name in ("node_row", "statement_row", "node_kind", "edge_flow", "edge_position", "text_ids", "text_length"):
-        count = len(first[name])
-        assert batch[name][:count].equal(first[name]), name
-        assert batch[name][count:].equal(second[name]), name
-    assert batch.batch.tolist() == [0] * nodes + [1] * second.num_nodes
-    for single, again in zip([first, second], batch.to_data_list(), strict=True):
-        assert set(single.keys()) == set(again.keys())
-        for name in single.keys():  # noqa: SIM118 - a Data is no dict
-            value = single[name]
-            assert value.equal(again[name]) if name != "num_nodes" else value == again[name], name
+    shifts = {"edge_index": nodes, "pool_node": nodes, "node_row": texts, "pool_row": texts}
+    shifts |= {"pool_row_group": 1, "pool_node_group": 1}
+    for name in first.keys():  # noqa: SIM118 - a Data is no dict
+        if name in ("num_nodes", "groups"):
+            continue
+        count = first[name].shape[-1] if name == "edge_index" else len(first[name])
+        one, other = (
+            (batch[name][..., :count], batch[name][..., count:])
+            if name == "edge_index"
+            else (batch[name][:count], batch[name][count:])
+        )
+        assert one.equal(first[name]), name
+        assert other.equal(second[name] + shifts.get(name, 0)), name
+    assert [name for name in first.keys() if "index" in name] == ["edge_index"]  # noqa: SIM118
+    assert first.validate()
 
 
-def test_no_field_but_the_edges_is_shifted(sample: IRSample) -> None:
-    data = sample.to_data()
-    assert [name for name in data.keys() if "index" in name] == ["edge_index"]  # noqa: SIM118
-    assert sum(data.__inc__(name, data[name]) for name in data.keys() if name != "edge_index") == 0  # noqa: SIM118
-    assert data.validate()
+@pytest.mark.parametrize("level", ["module", "function"])
+def test_a_batch_of_two_encodes_as_two_singles(
+    samples: dict[str, IRSample], model_config: ModelConfig, level: str
+) -> None:
+    """Texts that both modules have are there once."""
+    model = MIREncoder(model_config).eval()
+    model.load_state_dict({name: torch.from_numpy(value) for name, value in random_weights(model_config).items()})
+    table: dict[str, int] = {}
+    each = []
+    for name in (*NAMES, NAMES[0]):
+        sample = samples[name]
+        key = np.array([table.setdefault(text, len(table)) for text in sample.texts])
+        function = np.unique(sample.statement_function[-len(sample.instruction_node) :], return_inverse=True)[1]
+        pools = module_pools(sample, "sqrt")
+        if level == "function":
+            pools = region_pools(sample, np.arange(len(function)), function, function.max() + 1, "sqrt")
+        each.append(sample_data(sample, pools, text_key=key))
+    with torch.inference_mode():
+        singles = [model(data) for data in each]
+        batch = join_data(each)
+        together = model(batch)
+    assert len(batch.text_ids) == len(table) < sum(len(data.text_ids) for data in each)
+    for part in ("text", "graph"):
+        expected = torch.cat([getattr(single, part) for single in singles])
+        assert len(expected) == batch.groups
+        torch.testing.assert_close(getattr(together, part), expected, rtol=1e-5, atol=1e-5)
+    for flow, found in enumerate(together.flows):
+        torch.testing.assert_close(found, torch.cat([single.flows[flow] for single in singles]), rtol=1e-5, atol=1e-5)
+
+
+def test_a_batch_of_nothing_has_no_rows(model_config: ModelConfig) -> None:
+    found = MIREncoder(model_config)(join_data([no_data()]))
+    assert (found.text.shape, found.graph.shape) == ((0, 32), (0, 16))
+    assert [tuple(flow.shape) for flow in found.flows] == [(0, 16)] * 3
 
 
 # -- order of the nodes --------------------------------------------------------------------------------
@@ -183,7 +219,6 @@ def reordered(sample: IRSample, order: np.ndarray, edges: np.ndarray) -> IRSampl
         node_function=sample.node_function[order],
         edge_index=place[sample.edge_index[:, edges]],
         edge_flow=sample.edge_flow[edges],
-        edge_position=sample.edge_position[edges],
         instruction_node=place[sample.instruction_node],
     )
 
@@ -198,11 +233,17 @@ def test_the_order_of_nodes_leaves_group_vectors_alone(
         order = rng.permutation(len(sample.node_row)).astype(np.int32)
         other = reordered(sample, order, rng.permutation(len(sample.edge_flow)))
         count = len(sample.functions)
-        by_function = [runtime.encode_groups(each, each.node_function, count) for each in (sample, other)]
+        regions = np.arange(len(sample.instruction_node)), sample.statement_function[-len(sample.instruction_node) :]
+        by_function = [
+            runtime.forward(each, region_pools(each, *regions, count, "count"), "graph").graph
+            for each in (sample, other)
+        ]
         np.testing.assert_allclose(by_function[1], by_function[0], rtol=1e-5, atol=1e-5, err_msg=name)
-        whole = [runtime.encode_groups(each, np.zeros_like(each.node_row), 1) for each in (sample, other)]
+        whole = [runtime.forward(each, module_pools(each, "count"), "graph").graph for each in (sample, other)]
         np.testing.assert_allclose(whole[1], whole[0], rtol=1e-5, atol=1e-5, err_msg=name)
-        nodes = runtime.encode_nodes(sample)
-        np.testing.assert_allclose(runtime.encode_nodes(other), nodes[order], rtol=1e-5, atol=1e-5, err_msg=name)
+        node, none = np.arange(len(order)), np.zeros(0, np.int64)
+        pools = Pools(make_pool(none, none, len(node), "count"), make_pool(node, node, len(node), "count"))
+        nodes, again = (runtime.forward(each, pools, "graph").graph for each in (sample, other))
+        np.testing.assert_allclose(again, nodes[order], rtol=1e-5, atol=1e-5, err_msg=name)
         # What was compared is no constant.
         assert nodes.std(axis=0).min() > 1e-2, name

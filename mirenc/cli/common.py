@@ -5,15 +5,14 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
 from mirenc.cli.diagnostics import IN_A_BATCH, shown
 from mirenc.errors import IRFileError, MirencError
+from mirenc.progress import progress as progress
 
 if TYPE_CHECKING:
     from mirenc.encoder import Level
@@ -163,36 +162,3 @@ def check_output(path: str | os.PathLike[str]) -> None:
         raise IRFileError(f"output folder {parent} does not exist. Type: mkdir -p {parent}")
     if os.path.isdir(path):
         raise IRFileError(f"output {os.fspath(path)} is a folder. Name a file in it")
-
-
-@contextmanager
-def progress(description: str, total: int | None, *, show: bool = True) -> Iterator[Any]:
-    """A progress bar on stderr that leaves nothing behind; yields ``advance(count=1, **fields)``."""
-    if not show or not sys.stderr.isatty():
-        yield lambda count=1, **fields: None
-        return
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-    )
-
-    bar = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        TextColumn("{task.fields[note]}"),
-        console=Console(stderr=True),
-        transient=True,
-    )
-    with bar:
-        task = bar.add_task(description, total=total, note="")
-
-        def advance(count: int = 1, **fields: Any) -> None:
-            bar.update(task, advance=count, **fields)
-
-        yield advance

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from contextlib import closing
+from typing import Annotated, Literal
 
 import typer
 
 from mirenc.cli import common
-from mirenc.errors import MirencError
-
-if TYPE_CHECKING:
-    from mirenc.embedding import Embedding
-    from mirenc.encoder import Encoder, Level
 
 
 def embed(
@@ -27,10 +21,14 @@ def embed(
         ),
     ] = None,
     level: Annotated[
-        Literal["module", "function", "instruction"],
+        Literal["module", "function", "loop", "block", "instruction"],
         typer.Option("--level", "-l", help="What gets a vector."),
     ] = "module",
-    part: Annotated[Literal["both", "text", "graph"], typer.Option(help="Which half of the vector.")] = "both",
+    function: Annotated[
+        str | None,
+        typer.Option("--function", "-f", metavar="REGEX", help="Only functions with such a name, plain or mangled."),
+    ] = None,
+    part: Annotated[Literal["both", "text", "graph"], typer.Option(help="Which part of the vector.")] = "both",
     whiten: Annotated[bool, typer.Option(help="Take away what the vectors of all IR share.")] = True,
     model: common.Model = None,
     backend: Annotated[
@@ -52,6 +50,7 @@ def embed(
     options = common.read_options(timeout, memory_limit, max_bytes, compiler, cflags)
     from mirenc.cli.output import open_output
     from mirenc.encoder import load
+    from mirenc.ir.inputs import path_input
 
     writer_of = open_output(output)
     files = common.expand(inputs)
@@ -60,27 +59,20 @@ def embed(
     with (
         writer_of(encoder, level, part) as writer,
         common.progress("embedding", len(files)) as advance,
+        # Paths, never text, whatever the files are called.
+        closing(
+            encoder.embed_stream(
+                [path_input(name) for name in files],
+                level=level,
+                function=function,
+                whiten=whiten,
+                progress=lambda done, total, note: advance(0, completed=done, note=note),
+            )
+        ) as outcomes,
     ):
-        for name in files:
-            try:
-                embedding = _embed_one(encoder, name, level, whiten, advance)
-            except MirencError as error:
-                failures.add(error)
-            else:
-                writer.add(name, embedding)  # an output that fails is no fault of the file's: it ends the run
-            advance()
+        for name, outcome in zip(files, outcomes, strict=True):
+            if outcome.embedding is not None:
+                writer.add(name, outcome.embedding)  # an output that fails is no fault of the file's: it ends the run
+            elif outcome.error is not None:
+                failures.add(outcome.error)
     failures.finish()
-
-
-def _embed_one(encoder: Encoder, name: str, level: Level, whiten: bool, advance: Callable[..., None]) -> Embedding:
-    """Embed one file and say on the bar how far it is: a large one takes a while."""
-    encoded = 0
-
-    def told(count: int, total: int) -> None:
-        nonlocal encoded
-        encoded += count
-        advance(0, note=f"{name[-40:]}: {encoded}/{total} statements")
-
-    advance(0, note=name[-40:])
-    # A path, never text, whatever the file is called.
-    return encoder.embed_parts(Path(name), level=level, whiten=whiten, advance=told)

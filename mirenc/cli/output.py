@@ -19,12 +19,23 @@ from mirenc.cli.common import check_output
 from mirenc.embedding import Embedding
 from mirenc.encoder import Encoder
 from mirenc.errors import ConfigError, IRFileError
+from mirenc.ir import Region
 from mirenc.writing import Target
 
 __all__ = ["SUFFIXES", "open_output"]
 
 SUFFIXES = (".npy", ".npz", ".jsonl", ".parquet")
 _NPZ_NAME = 256  # characters
+# What a row is called in the output, and in `mirenc.ir.Region`.
+_LABELS = {
+    "name": "name",
+    "function": "function",
+    "symbol": "symbol",
+    "header": "header",
+    "depth": "depth",
+    "source_file": "file",
+    "source_line": "line",
+}
 
 
 class Writer(Protocol):
@@ -108,8 +119,8 @@ class _Lines:
             **self.head,
             "counts": embedding.counts,
         }
-        for row, label, function in zip(vectors, embedding.names, embedding.functions, strict=True):
-            own = {} if embedding.level == "module" else {"name": label, "function": function}
+        for row, region in zip(vectors, embedding.regions, strict=True):
+            own = {} if embedding.level == "module" else {name: getattr(region, of) for name, of in _LABELS.items()}
             # Nine digits give a float32 back exactly.
             values = [float(f"{value:.9g}") for value in row]
             line = json.dumps({**shared, **own, "vector": values}) + "\n"
@@ -149,15 +160,14 @@ class _Table:
         self.vectors: list[np.ndarray[Any, Any]] = []
         self.files: list[dict[str, Any]] = []
         self.file_row: list[int] = []
-        self.names: list[str] = []
-        self.functions: list[str] = []
+        self.regions: list[Region] = []
 
     def __enter__(self) -> Self:
         return self
 
     def add(self, name: str, embedding: Embedding) -> None:
         self.vectors.append(embedding.part(self.head["part"]))
-        self.file_row += [len(self.files)] * len(embedding.names)
+        self.file_row += [len(self.files)] * len(embedding.regions)
         self.files.append(
             {
                 "file": name,
@@ -166,8 +176,7 @@ class _Table:
                 "counts": embedding.counts,
             }
         )
-        self.names += embedding.names
-        self.functions += embedding.functions
+        self.regions += embedding.regions
 
     def __exit__(
         self,
@@ -205,16 +214,20 @@ class _Table:
                 self._write_npz(stream, vectors)
 
     def _write_sidecar(self, part: Path) -> None:
-        labels = {"names": self.names, "functions": self.functions, "file_row": self.file_row}
+        labels = {f"{name}s": self._labels(name) for name in _LABELS} | {"file_row": self.file_row}
         text = json.dumps({**self.head, "files": self.files, **labels}, indent=1)
         part.write_text(text + "\n", encoding="utf-8")
 
     def _write_npz(self, stream: IO[bytes], vectors: np.ndarray[Any, Any]) -> None:
+        # Instructions are cut: numpy gives each the room of the longest. JSON lines and Parquet have them whole.
+        cut = _NPZ_NAME if self.head["level"] == "instruction" else None
+        labels = {name: self._labels(name) for name in _LABELS}
+        labels["name"] = [name[:cut] for name in labels["name"]]
+        columns: dict[str, Any] = {f"{name}s": np.array(column) for name, column in labels.items()}
         np.savez_compressed(
             stream,
             vectors=vectors,
-            names=np.array(self._npz_names(), dtype=np.str_),
-            functions=np.array(self.functions, dtype=np.str_),
+            **columns,
             files=np.array([file["file"] for file in self.files], dtype=np.str_),
             file_hash=np.array([file["file_hash"] for file in self.files], dtype=np.str_),
             content_hash=np.array([file["content_hash"] for file in self.files], dtype=np.str_),
@@ -222,9 +235,8 @@ class _Table:
             meta=np.array(json.dumps({**self.head, "files": self.files}), dtype=np.str_),
         )
 
-    def _npz_names(self) -> list[str]:
-        """Names, instructions cut: numpy gives each the room of the longest. JSON lines and Parquet have them whole."""
-        return [name[:_NPZ_NAME] for name in self.names] if self.head["level"] == "instruction" else self.names
+    def _labels(self, name: str) -> list[Any]:
+        return [getattr(region, _LABELS[name]) for region in self.regions]
 
     def _write_parquet(self, part: Path, vectors: np.ndarray[Any, Any]) -> None:
         import pyarrow as pa
@@ -235,9 +247,10 @@ class _Table:
             "file": _valid([self.files[row]["file"] for row in self.file_row]),
             "file_hash": [self.files[row]["file_hash"] for row in self.file_row],
             "content_hash": [self.files[row]["content_hash"] for row in self.file_row],
-            "name": _valid(self.names),
-            "function": self.functions,
         }
+        for name in _LABELS:
+            labels = self._labels(name)
+            columns[name] = labels if name in ("depth", "source_line") else _valid(labels)
         for count in self.files[0]["counts"]:
             columns[count] = [self.files[row]["counts"][count] for row in self.file_row]
         columns["vector"] = pa.FixedSizeListArray.from_arrays(values, vectors.shape[1])

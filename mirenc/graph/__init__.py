@@ -24,7 +24,7 @@ def build_graph(ir: IRModule | str | bytes, backend: str = "native", *, normalis
         ``native``, or ``programl`` (the released program: IR of LLVM <= 10 only, needs the
         programl wheel).
     normalisation : str
-        Level of the instructions' full texts, ``none`` or ``locals``; ``programl`` has its own.
+        Of the instructions' full texts, ``none`` or ``locals``; ``programl`` has its own.
 
     Raises
     ------

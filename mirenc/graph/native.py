@@ -9,6 +9,7 @@ instruction's result; one per used argument; constants.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +31,7 @@ def build_native(module: IRModule, *, normalisation: str = "locals") -> ProgramG
     ----------
     module : IRModule
     normalisation : str
-        Level of the instructions' full texts (`mirenc.ir.statements`).
+        Of the instructions' full texts (`mirenc.ir.statements`).
     """
     arrays = module.arrays
     declared = np.array([header.is_declaration for header in module.headers], dtype=bool)
@@ -72,35 +73,35 @@ def build_native(module: IRModule, *, normalisation: str = "locals") -> ProgramG
     const_type = arrays.operand_type[const[const_first]]
     const_node = base + const_row
     count = base + len(const_keys)
+    arg_at = arg[arg_first]
+    arg_function = inst_function[consumer[arg_at]]
 
-    text = _Texts(module, normalisation)
-    text_row = np.zeros(count, dtype=np.int32)
-    full_row = np.zeros(count, dtype=np.int32)
     node_kind = np.zeros(count, dtype=np.int8)
     node_function = np.full(count, -1, dtype=np.int32)
-
-    text_row[0] = full_row[0] = text.table.row(EXTERNAL)
-    undefined = text.table.row(UNDEFINED_FUNCTION)
-    text_row[function_node[declared]] = full_row[function_node[declared]] = undefined
     node_function[1 : 1 + int(nodes_of.sum())] = np.repeat(np.arange(len(nodes_of)), nodes_of)
-    text_row[inst_node] = text.opcodes()[arrays.form]
-    full_row[inst_node] = text.statements()
-
-    node_kind[use_node] = NodeKind.VARIABLE
+    arguments = slice(count - len(const_keys) - len(arg_keys), count - len(const_keys))
+    constants = slice(count - len(const_keys), count)
+    node_kind[use_node] = node_kind[arguments] = NodeKind.VARIABLE
+    node_kind[constants] = NodeKind.CONSTANT
     node_function[use_node] = inst_function[consumer[use]]
-    text_row[use_node], full_row[use_node] = text.variables(arrays.operand_type[use], ref[use])
-    arg_at = arg[arg_first]
-    arg_ids = count - len(const_keys) - len(arg_keys) + np.arange(len(arg_keys))
-    node_kind[arg_ids] = NodeKind.VARIABLE
-    node_function[arg_ids] = inst_function[consumer[arg_at]]
-    text_row[arg_ids], full_row[arg_ids] = text.arguments(
-        arrays.operand_type[arg_at], inst_function[consumer[arg_at]], ref[arg_at]
-    )
-    node_kind[count - len(const_keys) :] = NodeKind.CONSTANT
-    for node, (key, type_row) in enumerate(
-        zip(const_keys.tolist(), const_type.tolist(), strict=True), start=count - len(const_keys)
-    ):
-        text_row[node], full_row[node] = text.constant(key, module.types[type_row])
+    node_function[arguments] = arg_function
+
+    # One table for statements, full texts and short ones, in this order: what a model reads comes first.
+    text = _Texts(module, normalisation)
+    full_row = np.zeros(count, dtype=np.int32)
+    full_row[0] = text.table.row(EXTERNAL)
+    if declared.any():
+        full_row[function_node[declared]] = text.table.row(UNDEFINED_FUNCTION)
+    full_row[inst_node] = text.statements.row[text.statements.first_instruction :]
+    full_row[use_node] = text.variables(arrays.operand_type[use], ref[use])
+    full_row[arguments] = text.arguments(arrays.operand_type[arg_at], arg_function, ref[arg_at])
+    full_row[constants] = text.constants(const_keys)
+    text_row = full_row.copy()  # [external] and declared functions have but one text
+    text_row[inst_node] = text.opcodes()[arrays.form]
+    types = text.types()
+    text_row[use_node] = types[arrays.operand_type[use]]
+    text_row[arguments] = types[arrays.operand_type[arg_at]]
+    text_row[constants] = types[const_type]
 
     control = _control_edges(module, inst_node)
     data_source = np.concatenate([use_node, arg_node, const_node, inst_node[ref[use]]])
@@ -211,63 +212,56 @@ def _printed(name: str) -> str:
 
 
 class _Texts:
-    """Texts of nodes; one table for short and full ones."""
+    """Texts of nodes, in one table that begins with the module's statements."""
 
     def __init__(self, module: IRModule, normalisation: str) -> None:
         self.module = module
-        self.normalisation = normalisation
-        self.table = TextTable()
-        self.globals = {global_name(line): row for row, line in enumerate(module.global_lines)}
-        self._statements = statements_of(module, normalisation)
+        self.statements = statements_of(module, normalisation)
+        self.named = normalisation == "none"  # whether local names carry meaning
+        self.table = TextTable(self.statements.texts)
 
-    def opcodes(self) -> NDArray[np.int32]:
-        return np.array([self.table.row(form.opcode) for form in self.module.forms], dtype=np.int32)
+    def _rows(self, texts: Iterable[str]) -> Int64:
+        return np.array([self.table.row(text) for text in texts], dtype=np.int64)
 
-    def statements(self) -> NDArray[np.int32]:
-        statements = self._statements
-        used, inverse = np.unique(statements.row[statements.first_instruction :], return_inverse=True)
-        rows = [self.table.row(statements.texts[row]) for row in used.tolist()]
-        return np.array(rows, dtype=np.int32)[inverse]
+    def opcodes(self) -> Int64:
+        """Short text of each form."""
+        return self._rows(form.opcode for form in self.module.forms)
 
-    def _named(self, types: NDArray[np.int32], names: list[str] | None, type_texts: list[str]) -> tuple[Int64, Int64]:
-        """Rows of short and full texts of variables; ``names`` are None where they carry no meaning."""
-        table = self.table
-        short = np.array([table.row(_short_type(text)) for text in type_texts], dtype=np.int64)
-        if names is None:
-            full = np.array([table.row(f"{text} %") for text in type_texts], dtype=np.int64)
-            return short[types], full[types]
-        full = np.array(
-            [
-                table.row(f"{type_texts[type_row]} %{name}")
-                for type_row, name in zip(types.tolist(), names, strict=True)
-            ],
-            dtype=np.int64,
+    def types(self) -> Int64:
+        """Short text of variables and constants of each type."""
+        return self._rows(map(_short_type, self.module.types))
+
+    def _unnamed(self, types: NDArray[np.int32], type_texts: list[str]) -> Int64:
+        used, inverse = np.unique(types, return_inverse=True)
+        return self._rows(f"{type_texts[row]} %" for row in used.tolist())[inverse]
+
+    def variables(self, types: NDArray[np.int32], producers: Int64) -> Int64:
+        """Full texts of results. ProGraML shortens the type of a result here, that of an argument not."""
+        type_texts = [_short_type(text) for text in self.module.types]
+        if not self.named:
+            return self._unnamed(types, type_texts)
+        names = (self.module.local_names(producer)[0] for producer in producers.tolist())
+        return self._rows(f"{type_texts[row]} %{name}" for row, name in zip(types.tolist(), names, strict=True))
+
+    def arguments(self, types: NDArray[np.int32], functions: Int64, numbers: Int64) -> Int64:
+        """Full texts of arguments."""
+        type_texts, headers = self.module.types, self.module.headers
+        if not self.named:
+            return self._unnamed(types, type_texts)
+        of = zip(types.tolist(), functions.tolist(), numbers.tolist(), strict=True)
+        return self._rows(
+            f"{type_texts[row]} %{_printed(headers[function].arguments[number].name)}" for row, function, number in of
         )
-        return short[types], full
 
-    def variables(self, types: NDArray[np.int32], producers: Int64) -> tuple[Int64, Int64]:
-        names = None
-        if self.normalisation == "none":
-            names = [self.module.local_names(producer)[0] for producer in producers.tolist()]
-        # ProGraML shortens the type of a result in its full text, that of an argument not.
-        return self._named(types, names, [_short_type(text) for text in self.module.types])
+    def constants(self, keys: Int64) -> Int64:
+        """Full texts of constants, and of globals from ``len(constants)`` on: ProGraML prints their definitions."""
+        module, first = self.module, len(self.module.constants)
+        number = {global_name(line): row for row, line in enumerate(module.global_lines)}
 
-    def arguments(self, types: NDArray[np.int32], functions: Int64, numbers: Int64) -> tuple[Int64, Int64]:
-        names = None
-        if self.normalisation == "none":
-            names = [
-                _printed(self.module.headers[function].arguments[number].name)
-                for function, number in zip(functions.tolist(), numbers.tolist(), strict=True)
-            ]
-        return self._named(types, names, self.module.types)
+        def text(key: int) -> str:
+            if key >= first:
+                return self.statements[self.statements.first_global + number[module.symbols[key - first]]]
+            value = " ".join(module.constants[key])
+            return value if self.named else hide_block_names(value)
 
-    def constant(self, key: int, type_text: str) -> tuple[int, int]:
-        """Rows of short and full text of a constant, or of a global from ``len(constants)`` on."""
-        module = self.module
-        short = self.table.row(_short_type(type_text))
-        if key < len(module.constants):
-            text = " ".join(module.constants[key])
-            return short, self.table.row(hide_block_names(text) if self.normalisation == "locals" else text)
-        # ProGraML prints a global as its definition.
-        row = self.globals[module.symbols[key - len(module.constants)]]
-        return short, self.table.row(self._statements[self._statements.first_global + row])
+        return self._rows(map(text, keys.tolist()))

@@ -48,7 +48,7 @@ class ProgramGraph:
     Attributes
     ----------
     texts : list of str, length T
-        Distinct node texts, short and full.
+        Distinct node texts; the native builder's begin with the module's statements, then full texts, then short ones.
     node_text_row : (N,) int32
         ProGraML's ``text``: the opcode of an instruction, the type of a variable or constant.
     node_full_text_row : (N,) int32

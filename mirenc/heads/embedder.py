@@ -18,9 +18,10 @@ from typing import Any, Literal, Self, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from mirenc.encoder import PARTS, Encoder, IRInput, Part, load
-from mirenc.errors import ConfigError, MirencError, MissingExtraError
+from mirenc.encoder import PARTS, Encoder, IRInput, Part, complaint, listed, load
+from mirenc.errors import ConfigError, MissingExtraError, UnreadableIRWarning
 from mirenc.ir import IRModule
+from mirenc.ir.inputs import resolve_input
 from mirenc.weights import find_model
 
 try:
@@ -35,11 +36,6 @@ __all__ = ["IREmbedder", "UnreadableIRWarning"]
 
 OnError = Literal["raise", "nan"]
 Inputs = Iterable[IRInput] | NDArray[Any]
-_NAMED = 5  # files a warning names
-
-
-class UnreadableIRWarning(UserWarning):
-    """Some inputs could not be embedded; their rows are NaN."""
 
 
 @functools.lru_cache(maxsize=4)
@@ -131,32 +127,30 @@ class IREmbedder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scik
         """
         encoder = self._encoder()
         items = _items(X)
-        out = np.full((len(items), len(self._columns(encoder))), np.nan, dtype=np.float32)
-        failed: dict[Any, str] = {}
-        known: dict[Any, int] = {}  # one program on several inputs is several rows, but is embedded once
-        for row, item in enumerate(items):
-            key = id(item) if isinstance(item, IRModule) else item
-            if key in known:
-                out[row] = out[known[key]]
+        # One program on several inputs is several rows, but is embedded once.
+        place: dict[Any, int] = {}
+        of = [place.setdefault(id(item) if isinstance(item, IRModule) else item, len(place)) for item in items]
+        row_of = [of.index(number) for number in range(len(place))]
+        out = np.full((len(place), len(self._columns(encoder))), np.nan, dtype=np.float32)
+        failed: list[str] = []
+        stream = encoder.embed_stream([resolve_input(items[row]) for row in row_of], whiten=self.whiten)
+        for number, (row, outcome) in enumerate(zip(row_of, stream, strict=True)):
+            if outcome.embedding is not None:
+                out[number] = outcome.embedding.part(self.part)[0]
                 continue
-            known[key] = row
-            try:
-                out[row] = encoder.embed(item, part=self.part, whiten=self.whiten)
-            except MirencError as error:
-                if self.on_error == "raise":
-                    error.add_note(f"IREmbedder: input {row} of {len(items)}")
-                    raise
-                failed[key] = _complaint(item, row, error)
+            assert outcome.error is not None
+            if self.on_error == "raise":
+                outcome.error.add_note(f"IREmbedder: input {row} of {len(items)}")
+                raise outcome.error
+            failed.append(complaint(outcome, row))
         if failed:
-            listed = list(failed.values())
-            more = f"; and {len(listed) - _NAMED} more" if len(listed) > _NAMED else ""
             warnings.warn(
-                f"{len(listed)} inputs cannot be embedded, their rows are NaN: {'; '.join(listed[:_NAMED])}{more}. "
+                f"{len(failed)} inputs cannot be embedded, their rows are NaN: {listed(failed)}. "
                 "Leave them out, or set on_error='raise' to stop at the first",
                 UnreadableIRWarning,
                 stacklevel=3,  # past scikit-learn's wrapper, to the caller's line
             )
-        return out
+        return out[of]
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """(D,) object array of names: text_0, text_1, ..., graph_0, ...; ``input_features`` is not used."""
@@ -206,11 +200,3 @@ def _items(inputs: Inputs) -> list[IRInput]:
                 f"input {row} is of type {type(item).__name__}; allowed: a path, IR text, bitcode bytes or an IRModule"
             )
     return items
-
-
-def _complaint(item: IRInput, row: int, error: MirencError) -> str:
-    """One line on an input that cannot be read, beginning with its path, or its row where it has none."""
-    reason = str(error).partition("\n")[0]
-    named = isinstance(item, os.PathLike) or (isinstance(item, str) and "\n" not in item)
-    name = str(item) if named else f"input {row}"
-    return reason if reason.startswith(name) else f"{name}: {reason}"

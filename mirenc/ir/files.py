@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import gzip
+import hashlib
 import io
 import lzma
 import os
@@ -85,11 +86,14 @@ class InputBytes:
     data : bytes
     kind : str
         ``text`` or ``bitcode``.
+    file_hash : str
+        SHA-256 of the file's bytes, decompressed, or of the source that was compiled; "" for what came from no file.
     """
 
     name: str
     data: bytes
     kind: Literal["text", "bitcode"]
+    file_hash: str = ""
 
 
 def language_of(path: str | os.PathLike[str]) -> str | None:
@@ -264,7 +268,7 @@ def read_input(path: str | os.PathLike[str], *, max_bytes: int = DEFAULT_MAX_BYT
     name = os.fspath(path)
     data = _decompress(name, _read_bytes(name, max_bytes), max_bytes)
     shown = "<stdin>" if name == "-" else name
-    return InputBytes(shown, data, kind_of(shown, data))
+    return InputBytes(shown, data, kind_of(shown, data), hashlib.sha256(data).hexdigest())
 
 
 def kind_of(name: str, data: bytes) -> Literal["text", "bitcode"]:

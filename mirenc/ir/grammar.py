@@ -13,6 +13,7 @@ Operand order is that of LLVM 10's ``User::operands()``, which is what ProGraML 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import NamedTuple
 
 from mirenc.ir.parser import LABEL_TYPE, FormOperand, Parser
@@ -53,7 +54,7 @@ class Form(NamedTuple):
     ----------
     opcode : str
     statement : str
-        The normalised statement, level ``locals``.
+        The normalised statement, normalisation ``locals``.
     operands : tuple of FormOperand
         In LLVM 10's operand order.
     successors : tuple of int
@@ -318,6 +319,16 @@ def parse_form(text: str, display: Callable[[str], str]) -> Form:
     display : callable
         How a symbol (with its ``@``) is shown in statements, for demangling.
     """
+    # Only a symbol is shown in a way that depends on the module.
+    return _parsed(text, display) if "@" in text else _parsed_once(text)
+
+
+@lru_cache(maxsize=1 << 15)
+def _parsed_once(text: str) -> Form:
+    return _parsed(text, str)
+
+
+def _parsed(text: str, display: Callable[[str], str]) -> Form:
     parser = InstructionParser(text)
     opcode, operands, successors, has_result = parser.instruction()
     parser.drop_alignment()

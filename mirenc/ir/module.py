@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,10 +59,10 @@ def global_name(line: str) -> str:
 
 
 class TextTable:
-    """Distinct texts and their row numbers, in order of first appearance."""
+    """Distinct texts and their row numbers, in order of first appearance; ``texts`` (distinct) come first."""
 
-    def __init__(self) -> None:
-        self.rows: dict[str, int] = {}
+    def __init__(self, texts: Iterable[str] = ()) -> None:
+        self.rows: dict[str, int] = {text: row for row, text in enumerate(texts)}
 
     def row(self, text: str) -> int:
         """Row of a text, added if new."""
@@ -210,6 +211,8 @@ class IRModule:
     annotated : str
         ``text`` with its metadata attachments, line for line, if the IR has debug information; else "". Only
         `mirenc.ir.places` reads it: nothing that a vector is made of may depend on it.
+    statements : dict
+        Normalisation -> the statements that `mirenc.ir.statements_of` made of it.
     """
 
     name: str
@@ -225,6 +228,7 @@ class IRModule:
     display: dict[str, str] = field(repr=False)
     arrays: ModuleArrays = field(repr=False)
     annotated: str = field(repr=False, default="")
+    statements: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
 
     def __repr__(self) -> str:
         return (
@@ -394,7 +398,7 @@ class IRInstruction:
 
     @property
     def statement(self) -> str:
-        """Normalised text (level ``locals``)."""
+        """Normalised text (normalisation ``locals``)."""
         return self.form.statement
 
     @property

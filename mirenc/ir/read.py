@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 from dataclasses import dataclass
+from pathlib import Path
 
 from mirenc.errors import ConfigError, IRParseError, MirencError, NoFunctionBodyError
 from mirenc.ir import old_text
 from mirenc.ir.compile import assemble_old_text, compile_source
 from mirenc.ir.dialect import Dialect
-from mirenc.ir.files import DEFAULT_MAX_BYTES, LARGEST_SIZE, InputBytes, command_for, kind_of, language_of, read_input
+from mirenc.ir.files import DEFAULT_MAX_BYTES, LARGEST_SIZE, InputBytes, command_for, kind_of, read_input
+from mirenc.ir.inputs import Input, path_input
 from mirenc.ir.llvm import LLVMWorker, default_worker
 from mirenc.ir.module import IRModule
 from mirenc.ir.reader import read_canonical
 
-__all__ = ["ReadOptions", "parse_ir", "read_ir", "start_reader"]
+__all__ = ["ReadOptions", "load_input", "module_of", "parse_ir", "read_ir", "start_reader"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,22 +107,7 @@ def read_ir(
     ['saxpy']
     """
     options = options or ReadOptions()
-    worker = _worker(options, worker)
-    language = language_of(path)
-    if language is not None:
-        data = compile_source(
-            path,
-            language,
-            compiler=options.compiler,
-            cflags=options.cflags,
-            dialect=options.dialect,
-            timeout=options.timeout,
-            memory_limit=worker.memory_limit,
-        )
-        given = InputBytes(os.fspath(path), data, "text")
-    else:
-        given = read_input(path, max_bytes=options.max_bytes)
-    return _read(given, options, worker)
+    return module_of(load_input(path_input(path), options), options, worker)
 
 
 def parse_ir(
@@ -137,18 +125,43 @@ def parse_ir(
     """
     data = text.encode("utf-8", "surrogateescape") if isinstance(text, str) else bytes(text)
     options = options or ReadOptions()
-    return _read(InputBytes(name, data, kind_of(name, data)), options, _worker(options, worker))
+    return module_of(load_input(Input("ir", name, data), options), options, worker)
 
 
-def _worker(options: ReadOptions, worker: LLVMWorker | None) -> LLVMWorker:
-    """The process to use, with the memory limit that is asked for."""
+def load_input(given: Input, options: ReadOptions) -> InputBytes:
+    """The IR of an input that is no module: read from its file, compiled from its source, or as it was given.
+
+    Raises
+    ------
+    IRFileError, ToolchainError, CompileError, IRResourceError
+    """
+    if isinstance(given.value, bytes):
+        return InputBytes(given.name, given.value, kind_of(given.name, given.value))
+    path = str(given.value)
+    if given.kind == "file":
+        return read_input(path, max_bytes=options.max_bytes)
+    data = compile_source(
+        path,
+        given.language,
+        compiler=options.compiler,
+        cflags=options.cflags,
+        dialect=options.dialect,
+        timeout=options.timeout,
+        memory_limit=default_worker().memory_limit if options.memory_limit is None else options.memory_limit,
+    )
+    return InputBytes(given.name, data, "text", hashlib.sha256(Path(path).read_bytes()).hexdigest())
+
+
+def module_of(given: InputBytes, options: ReadOptions, worker: LLVMWorker | None = None) -> IRModule:
+    """The module that some IR holds.
+
+    Raises
+    ------
+    IRParseError, IRResourceError, NoFunctionBodyError
+    """
     worker = worker or default_worker()
     if options.memory_limit is not None:
         worker.limit_memory(options.memory_limit)
-    return worker
-
-
-def _read(given: InputBytes, options: ReadOptions, worker: LLVMWorker) -> IRModule:
     try:
         canonical = _canonicalise(given, options, worker)
         module = read_canonical(canonical, name=given.name, demangle=worker.demangle)

@@ -6,9 +6,11 @@ definitions and globals count beside instructions. Order: types, globals, instru
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,13 +58,13 @@ def _outside_strings(line: str, edit: Callable[[str], str]) -> str:
     return _MASK.sub(lambda match: strings[int(match[1])], edit(_STRING.sub(mask, line)))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Statements:
-    """The statements of a module at one level of normalisation. S statements, U distinct texts.
+    """The statements of a module in one normalisation. S statements, U distinct texts.
 
     Attributes
     ----------
-    level : str
+    normalisation : str
         ``none`` or ``locals``.
     texts : list of str, length U
         Distinct statement texts.
@@ -74,7 +76,7 @@ class Statements:
         Number of the first instruction's statement.
     """
 
-    level: str
+    normalisation: str
     texts: list[str]
     row: NDArray[np.int32]
     first_global: int
@@ -87,14 +89,24 @@ class Statements:
         text: str = self.texts[self.row[index]]
         return text
 
+    @cached_property
+    def content_hash(self) -> bytes:
+        """`digest` of all statements: equal for one program whatever its names, metadata and alignment."""
+        return self.digest(0, len(self))
 
-def statements_of(module: IRModule, level: str = "locals") -> Statements:
-    """Statements of a module.
+    def digest(self, first: int, last: int) -> bytes:
+        """BLAKE2b (16 bytes) of the statements ``first .. last - 1`` in order."""
+        texts = "\n".join([self.texts[row] for row in self.row[first:last].tolist()])
+        return hashlib.blake2b(texts.encode("utf-8", "surrogateescape"), digest_size=16).digest()
+
+
+def statements_of(module: IRModule, normalisation: str = "locals") -> Statements:
+    """Statements of a module, made once.
 
     Parameters
     ----------
     module : IRModule
-    level : str
+    normalisation : str
         ``none`` is the paper's: the canonical line without metadata attachments and attribute groups. ``locals`` also
         replaces local names by ``%``, drops attributes, alignment, linkage and debug records, and demangles symbols, so
         that equal statements of different programs are equal.
@@ -102,23 +114,30 @@ def statements_of(module: IRModule, level: str = "locals") -> Statements:
     Raises
     ------
     ValueError
-        Unknown level.
+        Unknown normalisation.
     """
+    if normalisation not in module.statements:
+        module.statements[normalisation] = _statements(module, normalisation)
+    made: Statements = module.statements[normalisation]
+    return made
+
+
+def _statements(module: IRModule, normalisation: str) -> Statements:
     table = TextTable()
-    if level == "locals":
+    if normalisation == "locals":
         head = [table.row(line) for line in module.type_lines]
         head += [table.row(_plain_global(line, module.display)) for line in module.global_lines]
         form_row = np.array([table.row(form.statement) for form in module.forms], dtype=np.int32)
         body = form_row[module.arrays.form]
-    elif level == "none":
+    elif normalisation == "none":
         head = [table.row(line) for line in module.type_lines]
         head += [table.row(_without_groups(line)) for line in module.global_lines]
         lines = module.lines
         body = np.array([table.row(_without_groups(lines[line])) for line in module.arrays.line], dtype=np.int32)
     else:
-        raise ValueError(f"unknown normalisation {level!r}; available: {', '.join(NORMALISATIONS)}")
+        raise ValueError(f"unknown normalisation {normalisation!r}; available: {', '.join(NORMALISATIONS)}")
     row = np.concatenate([np.array(head, dtype=np.int32), body])
-    return Statements(level, table.texts, row, len(module.type_lines), len(head))
+    return Statements(normalisation, table.texts, row, len(module.type_lines), len(head))
 
 
 def _without_groups(line: str) -> str:
@@ -127,7 +146,7 @@ def _without_groups(line: str) -> str:
 
 
 def _plain_global(line: str, display: dict[str, str]) -> str:
-    """A global's line as level ``locals`` has it."""
+    """A global's line as ``locals`` has it."""
     name = global_name(line)
     rest = line[len(name) + len(" = ") :]
 

@@ -7,15 +7,34 @@ concatenated -> linear layers -> BCE).
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from mirenc.config import ModelConfig
+from mirenc.model.data import IRData
 from mirenc.model.graph_encoder import GraphEncoder
 from mirenc.model.text_encoder import PAD_ID, MLMHead, TextEncoder
 
-__all__ = ["MIREncoder", "MatchingHead"]
+__all__ = ["Encoded", "MIREncoder", "MatchingHead"]
+
+
+class Encoded(NamedTuple):
+    """What one forward pass gives; a part that was not asked for has no columns, and ``flows`` no matrices.
+
+    Attributes
+    ----------
+    text : (G, H) float32
+    graph : (G, d) float32
+    flows : list of (N, d) float32
+        Node vectors by flow, which the graph auto-encoder compares.
+    """
+
+    text: Tensor
+    graph: Tensor
+    flows: list[Tensor]
 
 
 class MatchingHead(nn.Module):
@@ -77,13 +96,50 @@ class MIREncoder(nn.Module):
         self.mlm = MLMHead(self.text)
         self.graph = GraphEncoder(config.graph, config.text.hidden)
         self.matching = MatchingHead(config.text.hidden, config.graph.out, config.matching.hidden)
-        if config.pooling.whiten:
-            self.whiten_text = Whitening(config.text.hidden)
-            self.whiten_graph = Whitening(config.graph.out)
+        white = config.pooling.whiten
+        self.whiten_text = Whitening(config.text.hidden) if white else nn.Identity()
+        self.whiten_graph = Whitening(config.graph.out) if white else nn.Identity()
 
     def parameter_count(self) -> int:
         """Number of parameters; the tied output matrix counts once."""
         return sum(parameter.numel() for parameter in self.parameters())
+
+    def forward(
+        self,
+        data: IRData,
+        part: str = "both",
+        *,
+        text_vectors: Tensor | None = None,
+        text_features: Tensor | None = None,
+    ) -> Encoded:
+        """Pooled vectors of the rows that the data ask for, not whitened (paper section 3).
+
+        Parameters
+        ----------
+        data : IRData
+            One module or several, at the level that its pools were made for (`mirenc.model.pooling`).
+        part : str
+            ``text``, ``graph`` or ``both``: what is computed.
+        text_vectors : (U, H), optional
+            Vectors of the texts, where they are known. Else those of statements are computed.
+        text_features : (U, H), optional
+            Node features of the texts, where others than `text_features`, or none that train, are wanted.
+        """
+        text = graph = data.pool_row_weight.new_zeros(data.groups, 0).float()
+        flows: list[Tensor] = []
+        if part != "graph":
+            row = data.pool_row
+            if text_vectors is None:
+                used, row = torch.unique(row, return_inverse=True)
+                text_vectors = self.text.encode_all(data.text_ids[used])
+            text = _pooled(text_vectors, row, data.pool_row_group, data.pool_row_weight, data.groups)
+        if part != "text":
+            if text_features is None:
+                text_features = self.text_features(data.text_ids)
+            flows = self.graph(text_features[data.node_row], data.node_kind, data.edge_index, data.edge_flow)
+            nodes = self.graph.combine(flows)
+            graph = _pooled(nodes, data.pool_node, data.pool_node_group, data.pool_node_weight, data.groups)
+        return Encoded(text, graph, flows)
 
     def text_features(self, text_ids: Tensor) -> Tensor:
         """Node features of texts: mean of the token embeddings, [CLS], [SEP] and [PAD] left out.
@@ -94,3 +150,9 @@ class MIREncoder(nn.Module):
         weight = real.unsqueeze(-1).to(self.text.token.weight.dtype)  # (U, T, 1)
         features: Tensor = (self.text.token(text_ids) * weight).sum(1) / weight.sum(1).clamp(min=1)
         return features
+
+
+def _pooled(vectors: Tensor, item: Tensor, group: Tensor, weight: Tensor, groups: int) -> Tensor:
+    """Weighted means by group. In double precision, as `Pool.mean`. Shapes: (n, D), three (M,) -> (G, D)."""
+    weighted = vectors[item] * weight.unsqueeze(-1)  # (M, D) float64
+    return weighted.new_zeros(groups, vectors.shape[1]).index_add(0, group, weighted).float()

@@ -14,7 +14,7 @@ for a small file while another process ran).
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 
@@ -25,7 +25,8 @@ from threadpoolctl import ThreadpoolController
 
 from mirenc.config import ModelConfig
 from mirenc.graph import Flow, NodeKind
-from mirenc.model.pooling import item_weights
+from mirenc.model.pooling import Pool, Pools, node_keys
+from mirenc.model.runtime import Pooled
 from mirenc.sample import IRSample
 
 __all__ = ["NumpyRuntime"]
@@ -36,6 +37,8 @@ _NORM_EPSILON = np.float32(1e-5)
 # Tokens a chunk has: large enough for BLAS, small enough for the processor's cache.
 _CHUNK_TOKENS = 2048
 _SLICE_NODES = 1 << 15
+# With fewer nodes a group than this, it is cheaper to make every node's vector.
+_NODES_A_GROUP = 8
 
 
 @cache
@@ -211,8 +214,7 @@ class NumpyRuntime:
         """
         features = self.text_features(sample.text_ids, sample.text_length)
         kinds = len(NodeKind)
-        pair = sample.node_row.astype(np.int64) * kinds + sample.node_kind
-        pairs, node_pair = np.unique(pair, return_inverse=True)
+        pairs, node_pair = np.unique(node_keys(sample.node_row, sample.node_kind), return_inverse=True)
         x = self._norm(features[pairs // kinds] + self.w["graph.kind.weight"][pairs % kinds], "graph.norm_in")
         product: Float32 = x @ self.w["graph.conv1.lin.weight"]
         return product, node_pair
@@ -224,70 +226,82 @@ class NumpyRuntime:
         hidden += self.w["graph.conv1.bias"]
         return np.maximum(hidden, 0, out=hidden)
 
-    def encode_nodes(self, sample: IRSample) -> Float32:
-        """Node vectors.
-
-        Returns
-        -------
-        (N, d) float32
-        """
-        with _blas().limit(limits=1, user_api="blas"):
-            product, node_pair = self._first_product(sample)
-            total = np.zeros((len(node_pair), self.config.graph.out), dtype=np.float32)
-            for flow in Flow:
-                adjacency = _normalised_adjacency(sample, flow)
-                hidden = self._hidden(adjacency, product, node_pair)
-                total += adjacency @ (hidden @ self.w["graph.conv2.lin.weight"])
-        total *= np.float32(1.0 / len(Flow))
-        total += self.w["graph.conv2.bias"]
-        return total
-
-    def encode_groups(
-        self, sample: IRSample, group: NDArray[np.int32], groups: int, *, weighting: str = "count"
-    ) -> Float32:
-        """Weighted mean of the node vectors of each group of nodes, without the node vectors.
-
-        A mean is linear, so with M the (groups, N) matrix of shares, M (N_f H) W2 = ((M N_f) H) W2: the second
-        convolution costs a product a group instead of one a node, and H is made and used a slice at a time.
+    def forward(
+        self, sample: IRSample, pools: Pools, part: str = "both", *, text_vectors: Float32 | None = None
+    ) -> Pooled:
+        """Pooled vectors of one module, as `MIREncoder.forward` has them.
 
         Parameters
         ----------
         sample : IRSample
-        group : (N,) int32
-            Group of each node; negative ones are left out.
-        groups : int
-        weighting : str
-            `mirenc.model.pooling`.
+        pools : Pools
+        part : str
+            ``text``, ``graph`` or ``both``: what is computed.
+        text_vectors : (U, H) float32, optional
+            Vectors of the texts, where they are known.
 
         Returns
         -------
-        (groups, d) float32; zero for a group without nodes
+        Pooled
+            (G, H) and (G, d) float32; zero for a group without items.
         """
-        inside = np.flatnonzero(group >= 0)
-        counts = np.bincount(group[inside], minlength=groups)
-        with _blas().limit(limits=1, user_api="blas"):
-            product, node_pair = self._first_product(sample)
-            weights = item_weights(node_pair, group, groups, weighting)[inside]
-            share = sp.csr_matrix((weights.astype(np.float32), (group[inside], inside)), shape=(groups, len(group)))
-            total = np.zeros((groups, self.config.graph.hidden), dtype=np.float64)
-            alone = np.maximum(product + self.w["graph.conv1.bias"], 0)  # hidden row of a node without edges
-            for flow in Flow:
-                adjacency = _normalised_adjacency(sample, flow)
-                weight = sp.csc_matrix(share @ adjacency)  # (groups, N)
-                joined = np.diff(adjacency.indptr) > 1
-                lonely = np.flatnonzero(~joined)
-                spread = sp.csr_matrix(
-                    (np.ones(len(lonely), dtype=np.float32), (lonely, node_pair[lonely])),
-                    shape=(len(group), len(product)),
-                )
-                total += (weight @ spread) @ alone
-                rows = np.flatnonzero(joined)
-                for first in range(0, len(rows), _SLICE_NODES):
-                    part = rows[first : first + _SLICE_NODES]
-                    total += weight[:, part] @ self._hidden(adjacency[part], product, node_pair)
-            total /= len(Flow)
-            result = (total @ self.w["graph.conv2.lin.weight"]).astype(np.float32)
-        result[counts > 0] += self.w["graph.conv2.bias"]
+        text = graph = np.zeros((pools.text.groups, 0), dtype=np.float32)
+        if part != "graph":
+            if text_vectors is None:
+                used = np.unique(pools.text.item)
+                text_vectors = np.zeros((len(sample.text_ids), self.config.text.hidden), dtype=np.float32)
+                text_vectors[used] = self.encode_texts(sample.text_ids[used], sample.text_length[used])
+            text = pools.text.mean(text_vectors)
+        if part != "text":
+            with _blas().limit(limits=1, user_api="blas"):
+                graph = self._graph(sample, pools.graph)
+        return Pooled(text, graph)
+
+    def _nodes(self, sample: IRSample, product: Float32, node_pair: NDArray[np.int64]) -> Float32:
+        """Node vectors. (N, d) float32."""
+        total = np.zeros((len(node_pair), self.config.graph.out), dtype=np.float32)
+        for flow in Flow:
+            adjacency = _normalised_adjacency(sample, [flow])
+            hidden = self._hidden(adjacency, product, node_pair)
+            total += adjacency @ (hidden @ self.w["graph.conv2.lin.weight"])
+        total *= np.float32(1.0 / len(Flow))
+        total += self.w["graph.conv2.bias"]
+        return total
+
+    def _graph(self, sample: IRSample, pool: Pool) -> Float32:
+        """Weighted mean of the node vectors of each group. (G, d) float32.
+
+        A mean is linear, so with M the (G, N) matrix of weights, M (N_f H) W2 = ((M N_f) H) W2: the second convolution
+        costs a product a group instead of one a node, and H is made and used a slice at a time. With many groups (the
+        instructions of a module) that would be the dearer way, and node vectors are made first.
+        """
+        nodes, groups = len(sample.node_row), pool.groups
+        product, node_pair = self._first_product(sample)
+        if groups > 1 and groups > nodes // _NODES_A_GROUP:
+            return pool.mean(self._nodes(sample, product, node_pair))
+        # Small graphs take the flows as one graph of three components: scipy's own overhead is most of their time.
+        together = [list(Flow)] if nodes * len(Flow) <= _SLICE_NODES else [[flow] for flow in Flow]
+        share = pool.matrix(nodes).astype(np.float32)
+        total = np.zeros((groups, self.config.graph.hidden), dtype=np.float64)
+        alone = np.maximum(product + self.w["graph.conv1.bias"], 0)  # hidden row of a node without edges
+        for flows in together:
+            adjacency = _normalised_adjacency(sample, flows)  # (F N, F N)
+            pair = np.tile(node_pair, len(flows))
+            weight = sp.csc_matrix(sp.block_diag([share] * len(flows), "csr") @ adjacency)  # (F G, F N)
+            joined = np.diff(adjacency.indptr) > 1
+            lonely = np.flatnonzero(~joined)
+            spread = sp.csr_matrix(
+                (np.ones(len(lonely), dtype=np.float32), (lonely, pair[lonely])), shape=(len(pair), len(product))
+            )
+            parts = ((weight @ spread) @ alone).astype(np.float64)  # (F G, hidden)
+            rows = np.flatnonzero(joined)
+            for first in range(0, len(rows), _SLICE_NODES):
+                part = rows[first : first + _SLICE_NODES]
+                parts += weight[:, part] @ self._hidden(adjacency[part], product, pair)
+            total += parts.reshape(len(flows), *total.shape).sum(0)
+        total /= len(Flow)
+        result: Float32 = (total @ self.w["graph.conv2.lin.weight"]).astype(np.float32)
+        result[np.bincount(pool.group, minlength=groups) > 0] += self.w["graph.conv2.bias"]
         return result
 
     def whiten(self, part: str, vectors: Float32) -> Float32:
@@ -323,18 +337,19 @@ def _is_linear(name: str) -> bool:
     return not name.startswith(("text.token", "text.position", "graph.kind", "whiten_"))
 
 
-def _normalised_adjacency(sample: IRSample, flow: Flow) -> sp.csr_matrix:
-    """D^-1/2 (A + I) D^-1/2 of one flow, A symmetric and without repetition. (N, N) float32."""
+def _normalised_adjacency(sample: IRSample, flows: Sequence[Flow]) -> sp.csr_matrix:
+    """D^-1/2 (A + I) D^-1/2 of some flows side by side, A symmetric and without repetition. (F N, F N) float32."""
     nodes = len(sample.node_row)
-    source, target = sample.edge_index[:, sample.edge_flow == flow]
-    ones = np.ones(2 * len(source) + nodes, dtype=np.float32)
-    loop = np.arange(nodes, dtype=np.int32)
+    size = len(flows) * nodes
+    ends = [sample.edge_index[:, sample.edge_flow == flow] + first * nodes for first, flow in enumerate(flows)]
+    source, target = np.concatenate(ends, axis=1)
+    loop = np.arange(size, dtype=np.int32)
     adjacency = sp.csr_matrix(
         (
-            ones,
+            np.ones(2 * len(source) + size, dtype=np.float32),
             (np.concatenate([source, target, loop]), np.concatenate([target, source, loop])),
         ),
-        shape=(nodes, nodes),
+        shape=(size, size),
     )
     adjacency.sum_duplicates()
     adjacency.data[:] = 1.0  # parallel edges count once

@@ -14,27 +14,36 @@ means. What they gain is measured in pretrain/README.md. The paper has the plain
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
-__all__ = ["fit_whitening", "item_weights", "text_weights"]
+from mirenc.graph import Flow, NodeKind
+from mirenc.sample import IRSample
 
+__all__ = [
+    "Pool",
+    "Pools",
+    "fit_whitening",
+    "item_weights",
+    "make_pool",
+    "module_pools",
+    "node_keys",
+    "region_pools",
+    "text_pool",
+]
+
+Int64 = NDArray[np.int64]
+Float64 = NDArray[np.float64]
 # Share of the mean variance that is added to each: directions that training modules never moved in stay small.
 _FLOOR = 1e-4
 
 
-def text_weights(counts: NDArray[np.integer], weighting: str) -> NDArray[np.float64]:
-    """Weights of distinct texts from their counts, summing to 1. Shapes: (K,) -> (K,)."""
-    weights = counts.astype(np.float64)
-    if weighting == "sqrt":
-        weights = np.sqrt(weights)
-    result: NDArray[np.float64] = weights / weights.sum()
-    return result
-
-
 def item_weights(
-    key: NDArray[np.integer], group: NDArray[np.integer], groups: int, weighting: str
-) -> NDArray[np.float64]:
+    key: NDArray[np.integer], group: NDArray[np.integer], weighting: str, count: NDArray[np.integer] | None = None
+) -> Float64:
     """Weight of each item within its group; those of a group sum to 1.
 
     Parameters
@@ -42,28 +51,155 @@ def item_weights(
     key : (n,) int
         Items of one group with one key are equal.
     group : (n,) int
-        Items of negative groups weigh nothing.
-    groups : int
     weighting : str
         ``count`` or ``sqrt``.
+    count : (n,) int, optional
+        For how many equal items each stands; 1 if left out.
 
     Returns
     -------
     (n,) float64
     """
-    inside = np.flatnonzero(group >= 0)
-    weights = np.zeros(len(key), dtype=np.float64)
-    if not len(inside):
+    weights = np.ones(len(key)) if count is None else count.astype(np.float64)
+    if not len(key):
         return weights
-    own = group[inside].astype(np.int64)
-    weights[inside] = 1.0
     if weighting == "sqrt":
-        pair = own * (int(key.max()) + 1) + key[inside]
-        _, inverse, count = np.unique(pair, return_inverse=True, return_counts=True)
-        weights[inside] = 1.0 / np.sqrt(count[inverse])
-    total = np.bincount(own, weights=weights[inside], minlength=groups)
-    weights[inside] /= total[own]
+        pair = group.astype(np.int64) * (int(key.max()) + 1) + key
+        _, inverse = np.unique(pair, return_inverse=True)
+        weights /= np.sqrt(np.bincount(inverse, weights=weights)[inverse])
+    weights /= np.bincount(group, weights=weights)[group]
     return weights
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """Which items make up which of G groups, and what each weighs there. M memberships.
+
+    An item may belong to several groups (loops nest) or to none; a group without items has the vector 0.
+
+    Attributes
+    ----------
+    item, group : (M,) int64
+    weight : (M,) float64
+        They sum to 1 in each group.
+    groups : int
+    """
+
+    item: Int64
+    group: Int64
+    weight: Float64
+    groups: int
+
+    def matrix(self, items: int) -> sp.csr_matrix:
+        """(groups, items) float64: weighted means are its product with the items' vectors."""
+        return sp.csr_matrix((self.weight, (self.group, self.item)), shape=(self.groups, items))
+
+    def mean(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Weighted mean of each group. Shapes: (n, D) -> (G, D)."""
+        # In double precision: a mean over a million rows must not depend on their order.
+        result: NDArray[np.float32] = (self.matrix(len(vectors)) @ vectors.astype(np.float64)).astype(np.float32)
+        return result
+
+
+def make_pool(
+    item: NDArray[np.integer],
+    group: NDArray[np.integer],
+    groups: int,
+    weighting: str,
+    *,
+    key: NDArray[np.integer] | None = None,
+    count: NDArray[np.integer] | None = None,
+) -> Pool:
+    """The pool of some memberships, one for each (item, group); ``key`` and ``count`` as in `item_weights`.
+
+    Without ``key`` an item equals itself alone.
+    """
+    weight = item_weights(item if key is None else key, group, weighting, count)
+    return Pool(item.astype(np.int64), group.astype(np.int64), weight, groups)
+
+
+@dataclass(frozen=True, eq=False)
+class Pools:
+    """How the rows of one level come from a module's texts and nodes.
+
+    Attributes
+    ----------
+    text : Pool
+        Of texts that are statements.
+    graph : Pool
+        Of nodes.
+    """
+
+    text: Pool
+    graph: Pool
+
+
+def node_keys(node_row: NDArray[np.integer], node_kind: NDArray[np.integer]) -> Int64:
+    """(N,) numbers, equal for nodes of equal text and kind."""
+    return node_row.astype(np.int64) * len(NodeKind) + node_kind
+
+
+def module_pools(sample: IRSample, weighting: str) -> Pools:
+    """One group of all statements and all nodes; ``weighting`` is `mirenc.config.PoolingConfig`'s."""
+    key = node_keys(sample.node_row, sample.node_kind)
+    zeros = np.zeros(len(key), dtype=np.int64)
+    return Pools(
+        text_pool(sample.statement_row, np.zeros(len(sample.statement_row), dtype=np.int64), 1, weighting),
+        make_pool(np.arange(len(key)), zeros, 1, weighting, key=key),
+    )
+
+
+def region_pools(
+    sample: IRSample,
+    instruction: NDArray[np.integer],
+    group: NDArray[np.integer],
+    groups: int,
+    weighting: str,
+    *,
+    reads: bool = True,
+) -> Pools:
+    """Groups of instructions: their statements, their nodes and the variables that they read.
+
+    Parameters
+    ----------
+    sample : IRSample
+    instruction, group : (P,) int
+        Which instruction of the module belongs to which group; to several, or to none.
+    groups : int
+    weighting : str
+    reads : bool
+        False leaves the variables out.
+    """
+    count = len(sample.instruction_node)
+    own = np.arange(count)
+    node_of, reader = sample.instruction_node, own
+    if reads:
+        number = np.full(len(sample.node_row), -1)
+        number[sample.instruction_node] = own
+        source, target = sample.edge_index[:, sample.edge_flow == Flow.DATA]
+        use = sample.node_kind[source] == NodeKind.VARIABLE
+        node_of, reader = np.concatenate([node_of, source[use]]), np.concatenate([own, number[target[use]]])
+    inside = sp.csr_matrix((np.ones(len(group)), (group, instruction)), shape=(groups, count))
+    nodes = sp.csr_matrix((np.ones(len(reader)), (reader, node_of)), shape=(count, len(sample.node_row)))
+    member = (inside @ nodes).tocoo()  # a variable that several instructions read is one member
+    row = sample.statement_row[len(sample.statement_row) - count :][instruction]
+    return Pools(
+        text_pool(row, group, groups, weighting),
+        make_pool(
+            member.col,
+            member.row,
+            groups,
+            weighting,
+            key=node_keys(sample.node_row, sample.node_kind)[member.col],
+        ),
+    )
+
+
+def text_pool(row: NDArray[np.integer], group: NDArray[np.integer], groups: int, weighting: str) -> Pool:
+    """Statements as their texts: one that occurs n times in a group is one membership of count n."""
+    width = int(row.max(initial=0)) + 1
+    pairs, count = np.unique(group.astype(np.int64) * width + row, return_counts=True)
+    return make_pool(pairs % width, pairs // width, groups, weighting, count=count)
 
 
 def fit_whitening(

@@ -3,21 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mirenc.config import ModelConfig
+from mirenc.model.pooling import Pools
 from mirenc.sample import IRSample
 
-__all__ = ["Runtime"]
+__all__ = ["Pooled", "Runtime"]
 
 Float32 = NDArray[np.float32]
 
 
+class Pooled(NamedTuple):
+    """Vectors of G groups; a part that was not asked for has no columns.
+
+    Attributes
+    ----------
+    text : (G, H) float32
+    graph : (G, d) float32
+    """
+
+    text: Float32
+    graph: Float32
+
+
 class Runtime(Protocol):
-    """A model that can be computed. Shapes are those of `mirenc.model.mirencoder`."""
+    """A model that can be computed. `forward` is `mirenc.model.mirencoder.MIREncoder`'s, of one module."""
 
     name: str
     config: ModelConfig
@@ -30,11 +44,9 @@ class Runtime(Protocol):
         advance: Callable[[int], None] | None = None,
     ) -> Float32: ...
 
-    def encode_nodes(self, sample: IRSample) -> Float32: ...
-
-    def encode_groups(
-        self, sample: IRSample, group: NDArray[np.int32], groups: int, *, weighting: str = "count"
-    ) -> Float32: ...
+    def forward(
+        self, sample: IRSample, pools: Pools, part: str = "both", *, text_vectors: Float32 | None = None
+    ) -> Pooled: ...
 
     def whiten(self, part: str, vectors: Float32) -> Float32: ...
 

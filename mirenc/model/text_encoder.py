@@ -10,6 +10,8 @@ before each sub-layer (it trains without a long warm-up). Needs torch; `mirenc.m
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -19,6 +21,7 @@ from mirenc.config import TextEncoderConfig, TokenizerConfig
 __all__ = ["MLMHead", "TextEncoder"]
 
 PAD_ID = 3
+_SLICE_TOKENS = 16384
 
 
 def gelu(x: Tensor) -> Tensor:
@@ -123,6 +126,26 @@ class TextEncoder(nn.Module):
         Shapes: ids (B, T) int64 -> (B, H)
         """
         return self.pool(self(ids), ids)
+
+    def encode_all(self, ids: Tensor, advance: Callable[[int], None] | None = None) -> Tensor:
+        """Statement vectors of any number of statements, those of similar length together.
+
+        A slice has some thousand tokens and is as wide as its longest statement, up to a multiple of 4: on a CPU every
+        new shape of a product costs memory for good. ``advance`` is told how many statements are done.
+
+        Shapes: ids (U, T) -> (U, H)
+        """
+        length = (ids != PAD_ID).sum(1)
+        order = torch.argsort(length, stable=True)
+        width = (-(-length[order] // 4) * 4).clamp(max=ids.shape[1]).tolist()
+        parts, last = [ids.new_zeros(0, self.config.hidden, dtype=self.token.weight.dtype)], len(ids)
+        while last:
+            first = max(0, last - max(1, _SLICE_TOKENS // width[last - 1]))
+            parts.append(self.encode(ids[order[first:last], : width[last - 1]]))
+            if advance is not None:
+                advance(last - first)
+            last = first
+        return torch.cat(parts[::-1])[torch.argsort(order)]
 
 
 class MLMHead(nn.Module):

@@ -1,4 +1,4 @@
-"""The model in torch, behind the same four calls as `mirenc.model.numpy_runtime`: for GPUs, and to check the other."""
+"""The model in torch, behind the same calls as `mirenc.model.numpy_runtime`: for GPUs, and to check the other."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import torch
 from numpy.typing import NDArray
 
 from mirenc.config import ModelConfig
-from mirenc.graph import NodeKind
+from mirenc.model.data import sample_data
 from mirenc.model.mirencoder import MIREncoder
-from mirenc.model.pooling import item_weights
+from mirenc.model.pooling import Pools
+from mirenc.model.runtime import Pooled
 from mirenc.sample import IRSample
 
 __all__ = ["TorchRuntime"]
 
 Float32 = NDArray[np.float32]
-_CHUNK_TOKENS = 16384
 
 
 class TorchRuntime:
@@ -41,9 +41,6 @@ class TorchRuntime:
         self.model.load_state_dict({name: torch.from_numpy(value) for name, value in weights.items()})
         self.model.to(self.device).eval()
 
-    def _to(self, array: NDArray[np.generic], dtype: torch.dtype = torch.int64) -> torch.Tensor:
-        return torch.from_numpy(np.ascontiguousarray(array).astype(np.int64)).to(self.device, dtype)
-
     @torch.inference_mode()
     def encode_texts(
         self,
@@ -53,52 +50,23 @@ class TorchRuntime:
         advance: Callable[[int], None] | None = None,
     ) -> Float32:
         """Statement vectors. Shapes: (U, L), (U,) -> (U, H) float32."""
-        out = np.empty((len(text_ids), self.config.text.hidden), dtype=np.float32)
-        if len(out) == 0:
-            return out
-        order = np.argsort(text_length, kind="stable")
-        lengths, starts = np.unique(text_length[order], return_index=True)
-        for length, first, last in zip(lengths, starts, [*starts[1:], len(order)], strict=True):
-            step = max(1, _CHUNK_TOKENS // int(length))
-            for at in range(int(first), int(last), step):
-                rows = order[at : min(at + step, int(last))]
-                out[rows] = self.model.text.encode(self._to(text_ids[rows, : int(length)])).cpu().numpy()
-                if advance is not None:
-                    advance(len(rows))
-        return out
-
-    @torch.inference_mode()
-    def encode_nodes(self, sample: IRSample) -> Float32:
-        """Node vectors. (N, d) float32."""
-        features = self.model.text_features(self._to(sample.text_ids))
-        per_flow = self.model.graph(
-            features[self._to(sample.node_row)],
-            self._to(sample.node_kind),
-            self._to(sample.edge_index),
-            self._to(sample.edge_flow),
-        )
-        result: Float32 = self.model.graph.combine(per_flow).cpu().numpy()
+        vectors = self.model.text.encode_all(torch.from_numpy(text_ids.astype(np.int64)).to(self.device), advance)
+        result: Float32 = vectors.cpu().numpy()
         return result
 
-    def encode_groups(
-        self, sample: IRSample, group: NDArray[np.int32], groups: int, *, weighting: str = "count"
-    ) -> Float32:
-        """Weighted mean of the node vectors of each group; negative groups are left out. (groups, d) float32."""
-        nodes = self.encode_nodes(sample).astype(np.float64)
-        pair = sample.node_row.astype(np.int64) * len(NodeKind) + sample.node_kind
-        weights = item_weights(pair, group, groups, weighting)
-        inside = group >= 0
-        out = np.zeros((groups, nodes.shape[1]))
-        np.add.at(out, group[inside], nodes[inside] * weights[inside, None])
-        return out.astype(np.float32)
+    @torch.inference_mode()
+    def forward(
+        self, sample: IRSample, pools: Pools, part: str = "both", *, text_vectors: Float32 | None = None
+    ) -> Pooled:
+        """Pooled vectors of one module. Shapes: ``text_vectors`` (U, H) -> (G, H), (G, d) float32."""
+        known = None if text_vectors is None else torch.from_numpy(text_vectors).to(self.device)
+        found = self.model(sample_data(sample, pools).to(self.device), part, text_vectors=known)
+        return Pooled(found.text.cpu().numpy(), found.graph.cpu().numpy())
 
     @torch.inference_mode()
     def whiten(self, part: str, vectors: Float32) -> Float32:
         """Pooled vectors of ``text`` or ``graph`` as the model gives them to users. Shapes: (n, D) -> (n, D)."""
-        if not self.config.pooling.whiten:
-            return vectors
-        layer = getattr(self.model, f"whiten_{part}")
-        result: Float32 = layer(torch.from_numpy(vectors).to(self.device)).cpu().numpy()
+        result: Float32 = getattr(self.model, f"whiten_{part}")(torch.from_numpy(vectors).to(self.device)).cpu().numpy()
         return result
 
     @torch.inference_mode()

@@ -7,13 +7,22 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from mirenc.model.mirencoder import MIREncoder
+from mirenc.model.data import IRData, join_data, make_data, no_data
+from mirenc.model.mirencoder import Encoded, MIREncoder
 from mirenc.model.numpy_runtime import NumpyRuntime
-from mirenc.model.pooling import text_weights
-from mirenc.pretraining.corpus import Corpus
-from mirenc.pretraining.objectives import GraphBatch, make_graph_batch
+from mirenc.model.pooling import Pools, make_pool, node_keys
+from mirenc.pretraining.corpus import Corpus, CorpusModule
+from mirenc.pretraining.objectives import with_pairs
 
-__all__ = ["encode_graphs", "graph_vectors", "node_features", "statement_vectors", "text_vectors"]
+__all__ = [
+    "encode_graphs",
+    "graph_batch",
+    "graph_vectors",
+    "module_data",
+    "node_features",
+    "statement_vectors",
+    "text_vectors",
+]
 
 # Texts that are encoded at once.
 _SLICE = 65536
@@ -24,23 +33,48 @@ def _device(model: MIREncoder) -> torch.device:
     return next(model.parameters()).device
 
 
-def node_features(model: MIREncoder, corpus: Corpus, rows: Tensor) -> Tensor:
-    """Node features of some texts; the token embedding stays as MLM left it. Shapes: (N,) -> (N, H)."""
-    distinct, inverse = torch.unique(rows, return_inverse=True)
-    ids = torch.from_numpy(corpus.padded_ids(distinct.cpu().numpy())).to(_device(model))
+def module_data(corpus: Corpus, module: CorpusModule, part: str = "graph", weighting: str = "count") -> IRData:
+    """One module with one row, its own; of its statements or graph only what ``part`` (text or graph) needs."""
+    statement, count, node = module.statement_row, module.statement_count, module.node_row
+    statement, count, node = (statement[:0], count[:0], node) if part == "graph" else (statement, count, node[:0])
+    texts, row = np.unique(np.concatenate([statement, node]), return_inverse=True)
+    kind, index, flow = module.node_kind, module.edge_index, module.edge_flow
+    if part == "text":
+        kind, index, flow = kind[:0], index[:, :0], flow[:0]
+    first = len(statement)
+    pools = Pools(
+        make_pool(row[:first], np.zeros(first, np.int64), 1, weighting, count=count),
+        make_pool(np.arange(len(node)), np.zeros(len(node), np.int64), 1, weighting, key=node_keys(row[first:], kind)),
+    )
+    ids = corpus.padded_ids(texts, corpus.tokenizer.config.max_length)
+    return make_data(ids, texts, row[first:], kind, index, flow, pools)
+
+
+def graph_batch(
+    corpus: Corpus, modules: NDArray[np.int64], rng: np.random.Generator, *, share: slice = slice(None)
+) -> IRData:
+    """Some modules' graphs with pairs to tell apart (`with_pairs`).
+
+    Each module has a generator of its own, so that a process that takes a ``share`` of the modules draws for them what
+    one process would have drawn.
+    """
+    each = list(zip(modules.tolist(), rng.spawn(len(modules)), strict=True))[share]
+    drawn = [with_pairs(module_data(corpus, corpus[number]), own) for number, own in each]
+    # A process may have no share of a small batch.
+    return join_data(drawn or [with_pairs(no_data(), rng)])
+
+
+def node_features(model: MIREncoder, data: IRData) -> Tensor:
+    """Node features of a batch's texts; the token embedding stays as MLM left it. (U, H)."""
     with torch.no_grad():
-        features = model.text_features(ids)
-    return features[inverse.to(features.device)]
+        return model.text_features(data.text_ids)
 
 
-def encode_graphs(model: MIREncoder, corpus: Corpus, graphs: GraphBatch) -> list[Tensor]:
-    """Node vectors of a batch, one (N, d) matrix a flow."""
-    if len(graphs.features_row) == 0:
-        return [torch.zeros(0, model.config.graph.out, device=_device(model)) for _ in graphs.pairs]
-    features = node_features(model, corpus, graphs.features_row)
-    structure = [part.to(features.device) for part in (graphs.node_kind, graphs.edge_index, graphs.edge_flow)]
-    per_flow: list[Tensor] = model.graph(features, *structure)
-    return per_flow
+def encode_graphs(model: MIREncoder, data: IRData) -> Encoded:
+    """The graph of each module, and node vectors by flow."""
+    data = data.to(_device(model))
+    encoded: Encoded = model(data, "graph", text_features=node_features(model, data))
+    return encoded
 
 
 def statement_vectors(
@@ -58,36 +92,28 @@ def statement_vectors(
             for first in range(0, len(rows), _SLICE)
         ]
         return np.concatenate(parts)
-    out = np.empty((len(rows), model.config.text.hidden), dtype=np.float32)
-    order = np.argsort(lengths, kind="stable")
-    for first in range(0, len(rows), _SLICE_GPU):
-        chosen = order[first : first + _SLICE_GPU]
-        with torch.inference_mode():
-            ids = torch.from_numpy(corpus.padded_ids(rows[chosen])).to(_device(model))
-            out[chosen] = model.text.encode(ids).float().cpu().numpy()
-    return out
+    slices = range(0, len(rows), _SLICE_GPU)
+    with torch.inference_mode():
+        ids = (torch.from_numpy(corpus.padded_ids(rows[first : first + _SLICE_GPU])) for first in slices)
+        out = torch.cat([model.text.encode_all(part.to(_device(model))).float().cpu() for part in ids])
+    result: NDArray[np.float32] = out.numpy()
+    return result
 
 
 def text_vectors(
     model: MIREncoder, corpus: Corpus, modules: NDArray[np.int64], *, weighting: str = "count", threads: int = 1
 ) -> Tensor:
     """Text vector of some modules, not whitened; the plain mean is what matching takes. Shapes: (M,) -> (M, H)."""
-    used = [corpus[int(module)] for module in modules]
-    rows = np.unique(np.concatenate([module.statement_row for module in used])).astype(np.int64)
-    vectors = statement_vectors(model, corpus, rows, threads=threads)
-    means = [
-        text_weights(module.statement_count, weighting) @ vectors[np.searchsorted(rows, module.statement_row)]
-        for module in used
-    ]
-    return torch.from_numpy(np.array(means, dtype=np.float32))
+    used = [corpus[number] for number in modules.tolist()]
+    rows, item = np.unique(np.concatenate([module.statement_row for module in used]), return_inverse=True)
+    group = np.repeat(np.arange(len(used)), [len(module.statement_row) for module in used])
+    count = np.concatenate([module.statement_count for module in used])
+    pool = make_pool(item, group, len(used), weighting, count=count)
+    return torch.from_numpy(pool.mean(statement_vectors(model, corpus, rows.astype(np.int64), threads=threads)))
 
 
 def graph_vectors(model: MIREncoder, corpus: Corpus, modules: NDArray[np.int64], *, weighting: str = "count") -> Tensor:
     """Graph vector of some modules, not whitened; the plain mean is what matching takes. Shapes: (M,) -> (M, d)."""
-    out = []
-    for module in modules:
-        graphs = make_graph_batch([corpus[int(module)]], np.random.default_rng(0), weighting=weighting)
-        with torch.inference_mode():
-            nodes = model.graph.combine(encode_graphs(model, corpus, graphs)).cpu()
-            out.append(graphs.node_weight @ nodes)
-    return torch.stack(out)
+    with torch.inference_mode():
+        each = (module_data(corpus, corpus[number], weighting=weighting) for number in modules.tolist())
+        return torch.cat([encode_graphs(model, data).graph.cpu() for data in each])

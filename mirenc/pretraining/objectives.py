@@ -6,8 +6,6 @@ Every function is a pure function of tensors and of a numpy generator, so a step
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import torch
@@ -15,16 +13,17 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor
 
-from mirenc.graph import Flow, NodeKind
+from mirenc.graph import Flow
+from mirenc.model.data import IRData
 from mirenc.model.graph_encoder import edge_scores
 from mirenc.model.mirencoder import MIREncoder
-from mirenc.model.pooling import item_weights
-from mirenc.pretraining.corpus import CorpusModule
 from mirenc.tokenizer import MASK, SPECIAL_TOKENS
 
 _IGNORED = -100
 
-__all__ = ["GraphBatch", "gae_loss", "igm_loss", "make_graph_batch", "mask_tokens", "mlm_loss"]
+__all__ = ["flow_pairs", "gae_loss", "igm_loss", "mask_tokens", "mlm_loss", "with_pairs"]
+
+Pairs = list[tuple[Tensor, Tensor]]
 
 
 def mask_tokens(
@@ -60,88 +59,38 @@ def mlm_loss(model: MIREncoder, ids: Tensor, masked: Tensor, chosen: Tensor, *, 
     return F.cross_entropy(scores, truth, reduction="sum", ignore_index=_IGNORED) / max(total, 1)
 
 
-@dataclass(frozen=True, eq=False)
-class GraphBatch:
-    """Some graphs end to end. G graphs, N nodes, E edges.
+def with_pairs(data: IRData, rng: np.random.Generator) -> IRData:
+    """One module's data with pairs to tell apart: edges of each flow, and as many pairs that are none.
 
-    Attributes
-    ----------
-    features_row : (N,) int64
-        Text of each node.
-    node_kind : (N,) int64
-    edge_index : (2, E) int64
-    edge_flow : (E,) int64
-    graph_of : (N,) int64
-    node_weight : (N,) float32
-        Weight of each node in its graph's vector; they sum to 1 in each graph (`mirenc.model.pooling`).
-    pairs : list of (positive, negative)
-        Per flow: edges (2, P) int64 and as many pairs that are no edges of that flow, within the same graph.
-    """
-
-    features_row: Tensor
-    node_kind: Tensor
-    edge_index: Tensor
-    edge_flow: Tensor
-    graph_of: Tensor
-    node_weight: Tensor
-    pairs: list[tuple[Tensor, Tensor]]
-
-
-def make_graph_batch(
-    modules: Sequence[CorpusModule],
-    rng: np.random.Generator,
-    *,
-    weighting: str = "count",
-    share: slice = slice(None),
-) -> GraphBatch:
-    """Join some modules' graphs and draw negative pairs.
-
-    Each module has a generator of its own, so that a process that takes a ``share`` of the modules draws for them what
-    one process would have drawn.
+    Adds ``positive_index``, ``negative_index`` (2, P) and ``positive_flow``, ``negative_flow`` (P,).
 
     Negatives join two nodes that have edges of the flow in question, so that a pair cannot be told apart by its kinds
     alone (a control edge never touches a variable). Deviation: PyG draws them from all nodes, which is easier.
     """
-    offset = 0
-    rows, kinds, edges, flows, graph_of, weights = [], [], [], [], [], []
-    positives: list[list[NDArray[np.int64]]] = [[] for _ in Flow]
-    negatives: list[list[NDArray[np.int64]]] = [[] for _ in Flow]
-    for number, (module, own) in enumerate(list(zip(modules, rng.spawn(len(modules)), strict=True))[share]):
-        count = len(module.node_row)
-        index = module.edge_index.astype(np.int64)
-        for flow in Flow:
-            positive = index[:, module.edge_flow == flow]
-            if positive.shape[1] == 0:
-                continue
-            negative = _negatives(positive, count, own)
-            # As many of one as of the other: a graph whose pairs are nearly all edges gives few negatives.
-            take = min(positive.shape[1], negative.shape[1])
-            if take < positive.shape[1]:
-                positive = positive[:, own.permutation(positive.shape[1])[:take]]
-            positives[flow].append(positive + offset)
-            negatives[flow].append(negative[:, :take] + offset)
-        rows.append(module.node_row)
-        kinds.append(module.node_kind)
-        edges.append(index + offset)
-        flows.append(module.edge_flow)
-        graph_of.append(np.full(count, number, dtype=np.int64))
-        pair = module.node_row.astype(np.int64) * len(NodeKind) + module.node_kind
-        weights.append(item_weights(pair, np.zeros(count, np.int64), 1, weighting))
-        offset += count
+    index, flows = data.edge_index.numpy(), data.edge_flow.numpy()
+    positives, negatives, sizes = [index[:, :0]], [index[:, :0]], []
+    for flow in Flow:
+        positive = index[:, flows == flow]
+        negative = _negatives(positive, data.num_nodes, rng) if positive.shape[1] else positive
+        # As many of one as of the other: a graph whose pairs are nearly all edges gives few negatives.
+        take = min(positive.shape[1], negative.shape[1])
+        if take < positive.shape[1]:
+            positive = positive[:, rng.permutation(positive.shape[1])[:take]]
+        positives.append(positive)
+        negatives.append(negative[:, :take])
+        sizes.append(take)
+    data.positive_index = torch.from_numpy(np.concatenate(positives, 1))
+    data.negative_index = torch.from_numpy(np.concatenate(negatives, 1))
+    data.positive_flow = data.negative_flow = torch.from_numpy(np.repeat(np.array(Flow, dtype=np.int64), sizes))
+    return data
 
-    def join(parts: Sequence[NDArray[Any]], axis: int = 0) -> Tensor:
-        return torch.from_numpy(np.concatenate(parts, axis=axis).astype(np.int64))
 
-    none, empty = np.zeros(0, np.int64), [np.zeros((2, 0), np.int64)]
-    return GraphBatch(
-        join([none, *rows]),
-        join([none, *kinds]),
-        join([*empty, *edges], 1),
-        join([none, *flows]),
-        join([none, *graph_of]),
-        torch.from_numpy(np.concatenate([none, *weights]).astype(np.float32)),
-        [(join(positives[flow] + empty, 1), join(negatives[flow] + empty, 1)) for flow in Flow],
-    )
+def flow_pairs(data: IRData) -> Pairs:
+    """What `with_pairs` drew, by flow: edges (2, P) and pairs that are none (2, P)."""
+    return [
+        (data.positive_index[:, data.positive_flow == flow], data.negative_index[:, data.negative_flow == flow])
+        for flow in Flow
+    ]
 
 
 def _negatives(positive: NDArray[np.int64], nodes: int, rng: np.random.Generator) -> NDArray[np.int64]:
@@ -154,9 +103,7 @@ def _negatives(positive: NDArray[np.int64], nodes: int, rng: np.random.Generator
     return draw[:, : positive.shape[1]]
 
 
-def gae_loss(
-    per_flow: list[Tensor], pairs: list[tuple[Tensor, Tensor]], *, totals: Sequence[float] | None = None
-) -> Tensor:
+def gae_loss(per_flow: list[Tensor], pairs: Pairs, *, totals: Sequence[float] | None = None) -> Tensor:
     """Reconstruction loss, summed over the flows that have edges (paper section 3.3).
 
     L = sum_f mean -log sigmoid(z_i . z_j) [edges] + mean -log(1 - sigmoid(z_i . z_j)) [no edges]

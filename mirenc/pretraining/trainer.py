@@ -13,7 +13,7 @@ import math
 import os
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,12 +25,12 @@ from torch.utils.tensorboard import SummaryWriter
 
 from mirenc.config import ModelConfig, PretrainConfig, StageConfig, preset
 from mirenc.errors import ConfigError, ModelError
-from mirenc.model.mirencoder import MIREncoder
-from mirenc.model.pooling import text_weights
+from mirenc.model.data import join_data, no_data
+from mirenc.model.mirencoder import Encoded, MIREncoder
 from mirenc.pretraining import checkpoint, encoding
 from mirenc.pretraining.corpus import Corpus
 from mirenc.pretraining.corpus.lock import only_one
-from mirenc.pretraining.objectives import gae_loss, igm_loss, make_graph_batch, mask_tokens, mlm_loss
+from mirenc.pretraining.objectives import flow_pairs, gae_loss, igm_loss, mask_tokens, mlm_loss
 from mirenc.pretraining.optimiser import Optimiser
 from mirenc.pretraining.parallel import Processes
 from mirenc.pretraining.sampling import Sampler
@@ -166,18 +166,13 @@ class Trainer:
 
     def _graph_step(self, modules: NDArray[np.int64], rng: np.random.Generator) -> tuple[Tensor, Tensor]:
         """Encode the graphs of a batch: vectors of all of them (B, d), this share of the GAE loss."""
-        share = self.processes.share(len(modules))
-        graphs = make_graph_batch([self.corpus[number] for number in modules], rng, share=share)
+        batch = encoding.graph_batch(self.corpus, modules, rng, share=self.processes.share(len(modules)))
         self._items = int(self.corpus.node_count[modules].sum())
-        per_flow = encoding.encode_graphs(self.model, self.corpus, graphs)
-        nodes = self.model.graph.combine(per_flow)  # (N, d)
-        weighted = nodes * graphs.node_weight.to(self.device).unsqueeze(-1)
-        vectors = nodes.new_zeros(len(modules[share]), nodes.shape[1])
-        vectors = vectors.index_add(0, graphs.graph_of.to(self.device), weighted)
-        counts = torch.tensor([float(positive.shape[1]) for positive, _ in graphs.pairs], device=self.device)
+        encoded = encoding.encode_graphs(self.model, batch)
+        pairs = flow_pairs(batch.to(self.device))
+        counts = torch.tensor([float(positive.shape[1]) for positive, _ in pairs], device=self.device)
         totals = self.processes.total(counts).tolist()
-        pairs = [(positive.to(self.device), negative.to(self.device)) for positive, negative in graphs.pairs]
-        return self.processes.join(vectors, len(modules)), gae_loss(per_flow, pairs, totals=totals)
+        return self.processes.join(encoded.graph, len(modules)), gae_loss(encoded.flows, pairs, totals=totals)
 
     def _gae(self, step: int) -> Tensor:
         return self._graph_step(self.sampler.gae_modules(step), self.sampler.rng(1, step))[1]
@@ -220,14 +215,15 @@ class Trainer:
         for number in modules.tolist():
             module = self.corpus[number]
             rng = self.sampler.rng(203, step, number)
-            weights = np.cumsum(text_weights(module.statement_count, "count"))
-            at = np.searchsorted(weights, rng.random(count) * weights[-1], side="right")
-            drawn.append(module.statement_row[np.minimum(at, len(weights) - 1)])
-        rows, inverse = np.unique(np.concatenate(drawn), return_inverse=True)
+            ends = np.cumsum(module.statement_count)
+            at = np.searchsorted(ends, rng.random(count) * ends[-1], side="right")
+            row, times = np.unique(module.statement_row[np.minimum(at, len(ends) - 1)], return_counts=True)
+            chosen = replace(module, statement_row=row, statement_count=times.astype(np.int32))
+            drawn.append(encoding.module_data(self.corpus, chosen, "text"))
         low = torch.autocast(self.device.type, torch.bfloat16, enabled=self.config.precision == "bfloat16")
         with low:
-            vectors = self.model.text.encode(torch.from_numpy(self.sampler.padded(rows)).to(self.device))
-        return vectors.float()[torch.from_numpy(inverse).to(self.device)].view(len(modules), count, -1).mean(1)
+            encoded: Encoded = self.model(join_data(drawn or [no_data()]).to(self.device), "text")
+        return encoded.text
 
     # -- loop ------------------------------------------------------------------------------------------
     def _trained(self, name: str) -> list[nn.Module]:

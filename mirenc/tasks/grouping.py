@@ -6,7 +6,6 @@ kernels; two files of the coarsening data are the same), and a fold would then s
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -63,6 +62,4 @@ def _short_names(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
 @lru_cache(maxsize=4096)
 def _statements_hash(ir: str | bytes) -> str:
     """Of the module's normalised statements in order: names, metadata and alignment do not count."""
-    statements = statements_of(parse_ir(ir))
-    lines = [statements.texts[row] for row in statements.row]
-    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+    return statements_of(parse_ir(ir)).content_hash.hex()

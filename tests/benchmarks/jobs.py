@@ -81,20 +81,21 @@ def stages(file: str, model: str) -> dict[str, Any]:
     import numpy as np
 
     from mirenc import build_graph, load
+    from mirenc.model.pooling import module_pools
     from mirenc.sample import make_sample
 
     watch = Watch()
     encoder = watch("load", lambda: load(model, cache=False))
     tokenizer = encoder.tokenizer
     module = _read(file, watch)
-    level = tokenizer.config.normalisation
-    built = watch("graph", lambda: build_graph(module, normalisation=level))
+    normalisation = tokenizer.config.normalisation
+    built = watch("graph", lambda: build_graph(module, normalisation=normalisation))
     sample = watch("tokens", lambda: make_sample(module, tokenizer, graph=built))
     used = np.unique(sample.statement_row)
     ids, length = sample.text_ids[used], sample.text_length[used]
     watch("text encoder", lambda: encoder.runtime.encode_texts(ids, length))
-    group = np.zeros_like(sample.node_row)
-    watch("graph encoder", lambda: encoder.runtime.encode_groups(sample, group, 1))
+    pools = module_pools(sample, encoder.files.config.pooling.weighting)
+    watch("graph encoder", lambda: encoder.runtime.forward(sample, pools, "graph"))
     counts = {
         "instructions": module.instruction_count,
         "forms": len(module.forms),

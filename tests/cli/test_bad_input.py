@@ -474,15 +474,14 @@ def test_closed_streams(spawn: Run, model_dir: Path, ir: Path, tmp_path: Path) -
 def test_an_interrupt_leaves_no_half_output(
     embed: Run, ir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str
 ) -> None:
-    honest = Encoder.embed_parts
+    honest = Encoder.embed_stream
     (tmp_path / f"x.{suffix}").write_bytes(b"of an earlier run")
 
-    def interrupted(self: Encoder, path: Path, **options: object):
-        if path.name == "calls.ll":
-            raise KeyboardInterrupt
-        return honest(self, path, **options)
+    def interrupted(self: Encoder, inputs: list, **options: object):
+        yield from honest(self, inputs[:1], **options)
+        raise KeyboardInterrupt
 
-    monkeypatch.setattr(Encoder, "embed_parts", interrupted)
+    monkeypatch.setattr(Encoder, "embed_stream", interrupted)
     result = embed("-o", tmp_path / f"x.{suffix}", ir, FIXTURES / "handwritten" / "calls.ll")
     assert result.code == 130
     assert "Traceback" not in result.err
@@ -494,7 +493,7 @@ def test_an_interrupt_leaves_no_half_output(
 @pytest.mark.parametrize(
     ("words", "phrase"),
     [
-        (["--level", "nonsense"], "'nonsense' is not one of 'module', 'function', 'instruction'"),
+        (["--level", "nonsense"], "'nonsense' is not one of 'module', 'function', 'loop', 'block', 'instruction'"),
         (["--part", "nonsense"], "is not one of 'both', 'text', 'graph'"),
         (["--timeout", "0"], "--timeout"),
         (["--timeout", "nan"], "--timeout"),

@@ -98,7 +98,8 @@ def folder(tmp_path: Path, ir: Path) -> Path:
 
 def expected(encoder: Encoder, folder: Path, level: str = "module") -> tuple[list[str], np.ndarray]:
     files = [str(folder / "functions.ll"), str(folder / "sub" / "small.ll")]
-    return files, np.concatenate([encoder.embed_parts(file, level=level).vector for file in files])
+    outcomes = encoder.embed_stream(files, level=level)  # together, as the command does: to the bit
+    return files, np.concatenate([outcome.embedding.vector for outcome in outcomes])
 
 
 def says_who(head: dict, encoder: Encoder, level: str) -> None:
@@ -143,6 +144,11 @@ def test_npz(run: Run, model_dir: Path, encoder: Encoder, folder: Path, tmp_path
             "vectors",
             "names",
             "functions",
+            "symbols",
+            "headers",
+            "depths",
+            "source_files",
+            "source_lines",
             "files",
             "file_hash",
             "content_hash",
@@ -167,7 +173,8 @@ def test_parquet(run: Run, model_dir: Path, encoder: Encoder, folder: Path, tmp_
     table = pq.read_table(tmp_path / "x.parquet")
     says_who(json.loads(table.schema.metadata[b"mirenc"]), encoder, level)
     counts = encoder.embed_parts(files[1]).counts
-    assert table.column_names == ["file", "file_hash", "content_hash", "name", "function", *counts, "vector"]
+    labels = ["name", "function", "symbol", "header", "depth", "source_file", "source_line"]
+    assert table.column_names == ["file", "file_hash", "content_hash", *labels, *counts, "vector"]
     last = table.slice(len(wanted) - LEVELS[level]).to_pylist()
     assert {row["file"] for row in last} == {files[1]}
     assert {row["content_hash"] for row in last} == {parse_ir(SOURCE).content_hash}

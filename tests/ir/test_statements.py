@@ -73,7 +73,7 @@ def test_types_then_globals_then_instructions() -> None:
         "ret void",
     ]
     assert (statements.first_global, statements.first_instruction) == (2, 4)
-    assert statements.level == "locals"
+    assert statements.normalisation == "locals"
 
 
 def test_equal_statements_share_a_text() -> None:

@@ -5,25 +5,35 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mirenc.model.pooling import fit_whitening, item_weights, text_weights
+from mirenc.model.pooling import fit_whitening, item_weights, make_pool, text_pool
 
 
-def test_text_weights() -> None:
-    assert text_weights(np.array([9, 1]), "count").tolist() == pytest.approx([0.9, 0.1])
-    assert text_weights(np.array([9, 1]), "sqrt").tolist() == pytest.approx([0.75, 0.25])
+def test_a_text_weighs_its_count_or_its_root() -> None:
+    row, group, count = np.array([4, 7]), np.array([0, 0]), np.array([9, 1])
+    assert item_weights(row, group, "count", count).tolist() == pytest.approx([0.9, 0.1])
+    assert item_weights(row, group, "sqrt", count).tolist() == pytest.approx([0.75, 0.25])
 
 
 @pytest.mark.parametrize("weighting", ["count", "sqrt"])
 def test_items_weigh_what_their_texts_do(weighting: str) -> None:
     rng = np.random.default_rng(0)
-    key, group = rng.integers(0, 5, 200), rng.integers(-1, 3, 200)
-    weights = item_weights(key, group, 4, weighting)
-    assert (weights[group < 0] == 0).all()
+    key, group = rng.integers(0, 5, 200), rng.integers(0, 3, 200)
+    weights = item_weights(key, group, weighting)
+    pool = text_pool(key, group, 3, weighting)
+    for text, number, weight in zip(pool.item, pool.group, pool.weight, strict=True):
+        assert weights[(group == number) & (key == text)].sum() == pytest.approx(weight)
     for number in range(3):
         texts, counts = np.unique(key[group == number], return_counts=True)
-        sums = [weights[(group == number) & (key == text)].sum() for text in texts]
-        assert sums == pytest.approx(text_weights(counts, weighting).tolist())
-    assert item_weights(key, np.full(200, -1), 2, weighting).tolist() == [0.0] * 200
+        expected = np.sqrt(counts) if weighting == "sqrt" else counts
+        assert pool.item[pool.group == number].tolist() == texts.tolist()
+        assert pool.weight[pool.group == number] == pytest.approx(expected / expected.sum())
+
+
+def test_means_of_groups_that_share_an_item_and_of_an_empty_one() -> None:
+    pool = make_pool(np.array([0, 1, 2, 2]), np.array([0, 0, 0, 2]), 3, "count")
+    vectors = np.array([[1, 0], [2, 0], [6, 3]], dtype=np.float32)
+    assert pool.mean(vectors).tolist() == [[3, 1], [0, 0], [6, 3]]
+    assert pool.mean(vectors).dtype == np.float32
 
 
 def test_whitening_takes_mean_and_covariance_away() -> None:

@@ -10,6 +10,7 @@ from random_model import random_weights
 
 from mirenc.config import ModelConfig
 from mirenc.model.numpy_runtime import NumpyRuntime
+from mirenc.model.pooling import Pools, make_pool, module_pools, region_pools
 from mirenc.model.torch_runtime import TorchRuntime
 from mirenc.sample import IRSample
 from mirenc.tokenizer import IRTokenizer
@@ -34,6 +35,18 @@ def agree(runtimes: Pair, call: Callable[[NumpyRuntime | TorchRuntime], np.ndarr
     return found
 
 
+def graph_vectors(runtime: NumpyRuntime | TorchRuntime, sample: IRSample, group: np.ndarray, groups: int) -> np.ndarray:
+    """Plain means of the nodes of each group; negative groups are left out."""
+    node = np.flatnonzero(group >= 0)
+    none = np.zeros(0, np.int64)
+    pools = Pools(make_pool(none, none, groups, "count"), make_pool(node, group[node], groups, "count"))
+    return runtime.forward(sample, pools, "graph").graph
+
+
+def node_vectors(runtime: NumpyRuntime | TorchRuntime, sample: IRSample) -> np.ndarray:
+    return graph_vectors(runtime, sample, np.arange(len(sample.node_row)), len(sample.node_row))
+
+
 def test_texts(runtimes: Pair, samples: dict[str, IRSample]) -> None:
     for sample in samples.values():
         vectors = agree(runtimes, lambda runtime, s=sample: runtime.encode_texts(s.text_ids, s.text_length))
@@ -55,13 +68,13 @@ def test_no_texts(runtimes: Pair) -> None:
 
 def test_nodes(runtimes: Pair, samples: dict[str, IRSample]) -> None:
     for sample in samples.values():
-        nodes = agree(runtimes, lambda runtime, s=sample: runtime.encode_nodes(s))
+        nodes = agree(runtimes, lambda runtime, s=sample: node_vectors(runtime, s))
         assert nodes.shape == (len(sample.node_row), 16)
 
 
 def test_groups_are_means_of_nodes(runtimes: Pair, samples: dict[str, IRSample]) -> None:
     for name, sample in samples.items():
-        nodes = runtimes[0].encode_nodes(sample)
+        nodes = node_vectors(runtimes[0], sample)
         count = len(sample.functions)
         rng = np.random.default_rng(0)
         # By function (declared ones too), all in one, and at random with nodes left out and two empty groups.
@@ -71,10 +84,47 @@ def test_groups_are_means_of_nodes(runtimes: Pair, samples: dict[str, IRSample])
             (np.zeros(len(nodes), np.int32), 1),
             (at_random, 7),
             (np.full(len(nodes), -1, np.int32), 2),
+            (np.where(np.arange(len(nodes)) < 30, np.arange(len(nodes)), -1), 30),
         ):
-            found = agree(runtimes, lambda runtime, s=sample, g=group, n=groups: runtime.encode_groups(s, g, n))
+            found = agree(runtimes, lambda runtime, s=sample, g=group, n=groups: graph_vectors(runtime, s, g, n))
             expected = [nodes[group == row].mean(0) if (group == row).any() else np.zeros(16) for row in range(groups)]
             np.testing.assert_allclose(found, expected, rtol=1e-5, atol=2e-5, err_msg=name)
+
+
+def test_an_item_may_be_in_several_groups(runtimes: Pair, samples: dict[str, IRSample]) -> None:
+    """Loops nest: the third group holds what the first two hold."""
+    sample = samples["ir/clang-19/O0/parallel_loops.ll"]
+    instruction, group = np.array([0, 1, 1, 5, 0, 1, 5]), np.array([0, 0, 1, 1, 2, 2, 2])
+    pools = region_pools(sample, instruction, group, 4, "count")
+    text = agree(runtimes, lambda runtime: runtime.forward(sample, pools).text)
+    graph = agree(runtimes, lambda runtime: runtime.forward(sample, pools).graph)
+    single = region_pools(sample, np.arange(6), np.arange(6), 6, "count", reads=False)
+    each = runtimes[0].forward(sample, single).text
+    np.testing.assert_allclose(
+        text[:3], [each[[0, 1]].mean(0), each[[1, 5]].mean(0), each[[0, 1, 5]].mean(0)], atol=1e-5
+    )
+    assert not text[3].any()
+    assert not graph[3].any()
+    nodes = node_vectors(runtimes[0], sample)
+    own = sample.instruction_node[[1, 5]]
+    source, target = sample.edge_index
+    read = {
+        int(node) for node, reader in zip(source, target, strict=True) if reader in own and sample.node_kind[node] == 1
+    }
+    assert read
+    np.testing.assert_allclose(graph[1], nodes[[*own, *read]].mean(0), atol=1e-5)
+
+
+@pytest.mark.parametrize("part", ["text", "graph"])
+def test_a_part_alone_is_that_part_of_both(runtimes: Pair, samples: dict[str, IRSample], part: str) -> None:
+    sample = samples["ir/clang-19/O2/numeric.ll"]
+    pools = module_pools(sample, "sqrt")
+    for runtime in runtimes:
+        both, alone = runtime.forward(sample, pools), runtime.forward(sample, pools, part)
+        np.testing.assert_array_equal(getattr(alone, part), getattr(both, part))
+        other = "graph" if part == "text" else "text"
+        assert getattr(alone, other).shape == (1, 0)
+        assert getattr(both, other).shape[1] > 0
 
 
 def test_match(runtimes: Pair) -> None:
@@ -128,9 +178,8 @@ def test_the_numpy_runtime_leaves_the_weights_alone(model_config: ModelConfig, s
     before = {name: value.copy() for name, value in weights.items()}
     runtime = NumpyRuntime(model_config, weights)
     sample = samples["handwritten/functions.ll"]
-    first = runtime.encode_nodes(sample), runtime.encode_texts(sample.text_ids, sample.text_length)
-    second = runtime.encode_nodes(sample), runtime.encode_texts(sample.text_ids, sample.text_length)
-    for one, other in zip(first, second, strict=True):
+    pools = module_pools(sample, "count")
+    for one, other in zip(runtime.forward(sample, pools), runtime.forward(sample, pools), strict=True):
         np.testing.assert_array_equal(one, other)
     for name, value in weights.items():
         np.testing.assert_array_equal(value, before[name])

@@ -148,7 +148,7 @@ def read_chunk(paths: Sequence[str], target: str, normalisation: str, options: R
             PartModule(
                 path=path,
                 content_hash=module.content_hash,
-                statements_hash=_digest(statements[number] for number in range(len(statements))).hex(),
+                statements_hash=statements.content_hash.hex(),
                 functions=len(module.defined_functions),
                 instructions=module.instruction_count,
                 statements=len(statements),
@@ -163,7 +163,7 @@ def read_chunk(paths: Sequence[str], target: str, normalisation: str, options: R
         )
     is_statement = np.zeros(len(rows), dtype=bool)
     is_statement[list(spoken)] = True
-    text_hash = np.array([int.from_bytes(_digest([text])[:8], "little") for text in rows], dtype=np.uint64)
+    text_hash = np.array([_text_hash(text) for text in rows], dtype=np.uint64)
     Part(list(rows), text_hash, is_statement, modules, failures).save(Path(target))
     return target
 
@@ -177,11 +177,11 @@ def function_hashes(module: IRModule, statements: Statements) -> NDArray[np.uint
     for end in ends.tolist():
         if end - first >= MIN_FUNCTION:
             start = statements.first_instruction
-            digest = _digest(statements[start + number] for number in range(first, end))
-            found.append(int.from_bytes(digest[:8], "little"))
+            found.append(int.from_bytes(statements.digest(start + first, start + end)[:8], "little"))
         first = end
     return np.array(found, dtype=np.uint64)
 
 
-def _digest(texts: Any) -> bytes:
-    return hashlib.blake2b("\n".join(texts).encode("utf-8", "surrogateescape"), digest_size=16).digest()
+def _text_hash(text: str) -> int:
+    digest = hashlib.blake2b(text.encode("utf-8", "surrogateescape"), digest_size=16).digest()
+    return int.from_bytes(digest[:8], "little")

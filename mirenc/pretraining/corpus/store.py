@@ -190,10 +190,10 @@ class Corpus:
             counts[self.statement_row[s]] += self.statement_count[s]
         return counts
 
-    def padded_ids(self, rows: NDArray[np.integer]) -> Int64:
-        """Token ids of some texts, padded to the longest. Shapes: (B,) -> (B, T)."""
+    def padded_ids(self, rows: NDArray[np.integer], width: int | None = None) -> Int64:
+        """Token ids of some texts, padded to ``width`` or the longest. Shapes: (B,) -> (B, T)."""
         lengths = self.text_start[rows + 1] - self.text_start[rows]
-        out = np.full((len(rows), int(lengths.max())), PAD, dtype=np.int64)
+        out = np.full((len(rows), int(lengths.max()) if width is None else width), PAD, dtype=np.int64)
         inside = np.arange(out.shape[1]) < lengths[:, None]
         first = self.text_start[rows]
         at = np.arange(int(lengths.sum())) + np.repeat(first - (np.cumsum(lengths) - lengths), lengths)

@@ -9,13 +9,14 @@ from numpy.typing import NDArray
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 from mirenc.graph import Flow
+from mirenc.model.data import IRData
 from mirenc.model.graph_encoder import edge_scores
 from mirenc.model.mirencoder import MIREncoder
 from mirenc.pretraining.corpus import Corpus
-from mirenc.pretraining.encoding import encode_graphs
+from mirenc.pretraining.encoding import encode_graphs, graph_batch
 from mirenc.pretraining.evaluation.figures import Advance, Figures, NoFigureError
 from mirenc.pretraining.evaluation.sizes import matching_modules
-from mirenc.pretraining.objectives import GraphBatch, make_graph_batch
+from mirenc.pretraining.objectives import flow_pairs
 
 __all__ = ["flow_figures", "gae_modules", "gae_scores"]
 
@@ -44,18 +45,17 @@ def gae_scores(
     """
     scores: dict[Flow, list[list[float]]] = {flow: [] for flow in Flow}
     for module in modules.tolist():
-        graphs = make_graph_batch([corpus[module]], np.random.default_rng([_SEED, module]))
+        graph = graph_batch(corpus, np.array([module]), np.random.default_rng([_SEED, module]))
         with torch.inference_mode():
-            per_flow = encode_graphs(model, corpus, graphs)
-        for flow in Flow:
-            positive, negative = graphs.pairs[flow]
+            per_flow = encode_graphs(model, graph).flows
+        for flow, (positive, negative) in zip(Flow, flow_pairs(graph), strict=True):
             if positive.shape[1] < _MIN_EDGES:
                 continue
             pairs = torch.cat([positive, negative], 1)
             truth = np.repeat([1, 0], [positive.shape[1], negative.shape[1]])
-            by_model = edge_scores(per_flow[flow].cpu(), pairs.cpu()).numpy()
+            by_model = edge_scores(per_flow[flow].cpu(), pairs).numpy()
             row: list[float] = []
-            for guess in (by_model, *_neighbour_scores(graphs, flow, pairs.cpu().numpy())):
+            for guess in (by_model, *_neighbour_scores(graph, flow, pairs.numpy())):
                 row += [float(roc_auc_score(truth, guess)), float(average_precision_score(truth, guess))]
             scores[flow].append(row)
         if advance is not None:
@@ -79,11 +79,11 @@ def flow_figures(rows: list[list[float]]) -> Figures:
 
 
 def _neighbour_scores(
-    graphs: GraphBatch, flow: Flow, pairs: NDArray[np.int64]
+    graph: IRData, flow: Flow, pairs: NDArray[np.int64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Common neighbours and degree product of each pair, in the flow's own graph. Shapes: (2, P) -> two (P,)."""
-    nodes = len(graphs.features_row)
-    source, target = graphs.edge_index[:, graphs.edge_flow == flow].cpu().numpy()
+    nodes = graph.num_nodes
+    source, target = graph.edge_index[:, graph.edge_flow == flow].numpy()
     ones = np.ones(2 * len(source))
     adjacency = sp.csr_matrix((ones, (np.r_[source, target], np.r_[target, source])), shape=(nodes, nodes))
     adjacency.data[:] = 1.0  # parallel edges count once

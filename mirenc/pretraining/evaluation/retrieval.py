@@ -6,7 +6,6 @@ function at O0, the candidates are all functions at O2 of the pool, and nearest 
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -104,14 +103,13 @@ def function_views(encoder: Encoder, module: IRModule) -> dict[str, FunctionView
     for row, header in enumerate(defined):
         if header.last - header.first < MIN_INSTRUCTIONS:
             continue
-        inside = range(header.first, header.last)
-        texts = [statements[statements.first_instruction + number] for number in inside]
+        first, last = (statements.first_instruction + number for number in (header.first, header.last))
         views[header.name] = FunctionView(
             text=embedding.text[row],
             graph=embedding.graph[row],
-            opcodes=Counter(module.forms[module.arrays.form[number]].opcode for number in inside),
-            statements=Counter(texts),
-            sequence=hashlib.blake2b("\n".join(texts).encode("utf-8", "surrogateescape"), digest_size=16).digest(),
+            opcodes=Counter(module.forms[form].opcode for form in module.arrays.form[header.first : header.last]),
+            statements=Counter(statements[number] for number in range(first, last)),
+            sequence=statements.digest(first, last),
         )
     return views
 

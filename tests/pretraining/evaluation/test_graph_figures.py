@@ -10,9 +10,10 @@ import torch
 from torch import Tensor, nn
 
 from mirenc.graph import Flow
+from mirenc.model.mirencoder import Encoded
 from mirenc.pretraining.corpus import Corpus
+from mirenc.pretraining.encoding import graph_batch
 from mirenc.pretraining.evaluation import Baselines, NoFigureError, gae, matching
-from mirenc.pretraining.objectives import make_graph_batch
 from mirenc.tokenizer import CLS, SEP
 
 TEXTS = [[CLS, 10, SEP]]
@@ -32,7 +33,7 @@ def corpus(make_corpus: Callable[..., Corpus]) -> Corpus:
 
 
 def test_neighbour_scores_by_hand(corpus: Corpus) -> None:
-    graphs = make_graph_batch([corpus[1]], np.random.default_rng(0))
+    graphs = graph_batch(corpus, np.array([1]), np.random.default_rng(0))
     pairs = np.array([[0, 0, 0], [1, 2, 3]])
     common, degree = gae._neighbour_scores(graphs, Flow.CONTROL, pairs)
     # Path 0 - 1 - 2: 0 and 2 share 1; the degrees are 1, 2, 1, 0.
@@ -45,7 +46,7 @@ def test_auc_of_known_vectors(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -
     own[:5, 0] = own[5:, 1] = 1
 
     def score(vectors: Tensor) -> dict[Flow, list[list[float]]]:
-        monkeypatch.setattr(gae, "encode_graphs", lambda model, corpus, graphs: [vectors] * 3)
+        monkeypatch.setattr(gae, "encode_graphs", lambda model, graph: Encoded(vectors[:0], vectors[:0], [vectors] * 3))
         return gae.gae_scores(nn.Module(), corpus, np.array([0, 1]))
 
     # Edges join a clique's nodes, other pairs do not: exactly the inner product of the cliques' vectors.

@@ -1,0 +1,118 @@
+"""`IRData`: what the torch model computes on, as PyG `Data`: one module, or several that PyG put end to end.
+
+Fields that hold rows of texts end in ``_row``, and none but edges has ``index`` in its name: PyG shifts such fields by
+the node count when it batches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch_geometric.data import Batch, Data
+
+from mirenc.model.pooling import Pool, Pools
+from mirenc.sample import IRSample
+from mirenc.tokenizer import PAD
+
+__all__ = ["IRData", "join_data", "make_data", "no_data", "sample_data"]
+
+
+class IRData(Data):  # type: ignore[misc]  # torch-geometric carries no types
+    """U texts of L tokens, N nodes, E edges; G groups, whose vectors are asked for.
+
+    Attributes
+    ----------
+    text_ids : (U, L) int64
+        Token ids, padded with [PAD].
+    text_key : (U,) int64
+        Equal for equal texts of the modules that are joined.
+    node_row : (N,) int64
+        Text of each node.
+    node_kind : (N,) int64
+    edge_index : (2, E) int64
+    edge_flow : (E,) int64
+    pool_row, pool_row_group, pool_row_weight : (M,) int64, int64, float64
+        Memberships of texts: `mirenc.model.pooling.Pool`.
+    pool_node, pool_node_group, pool_node_weight : (K,) int64, int64, float64
+        Memberships of nodes.
+    groups : int
+    """
+
+    def __inc__(self, key: str, value: Any, *args: Any, **kwargs: Any) -> Any:
+        if key in ("node_row", "pool_row"):
+            return len(self.text_ids)
+        if key == "pool_node":
+            return self.num_nodes
+        if key.endswith("_group"):
+            return self.groups
+        return super().__inc__(key, value, *args, **kwargs)
+
+
+def _int64(array: NDArray[np.generic]) -> Tensor:
+    return torch.from_numpy(np.ascontiguousarray(array).astype(np.int64))
+
+
+def make_data(
+    text_ids: NDArray[np.integer],
+    text_key: NDArray[np.integer],
+    node_row: NDArray[np.integer],
+    node_kind: NDArray[np.integer],
+    edge_index: NDArray[np.integer],
+    edge_flow: NDArray[np.integer],
+    pools: Pools,
+) -> IRData:
+    """One module's data; shapes are `IRData`'s."""
+    text, graph = pools.text, pools.graph
+    return IRData(
+        num_nodes=len(node_row),
+        text_ids=_int64(text_ids),
+        text_key=_int64(text_key),
+        node_row=_int64(node_row),
+        node_kind=_int64(node_kind),
+        edge_index=_int64(edge_index),
+        edge_flow=_int64(edge_flow),
+        pool_row=_int64(text.item),
+        pool_row_group=_int64(text.group),
+        pool_row_weight=torch.from_numpy(text.weight),
+        pool_node=_int64(graph.item),
+        pool_node_group=_int64(graph.group),
+        pool_node_weight=torch.from_numpy(graph.weight),
+        groups=int(max(text.groups, graph.groups)),
+    )
+
+
+def sample_data(sample: IRSample, pools: Pools, *, text_key: NDArray[np.integer] | None = None) -> IRData:
+    """A sample with the rows that are asked for; ``text_key`` (U,) where it is to be joined with others."""
+    return make_data(
+        sample.text_ids,
+        np.arange(len(sample.text_ids)) if text_key is None else text_key,
+        sample.node_row,
+        sample.node_kind,
+        sample.edge_index,
+        sample.edge_flow,
+        pools,
+    )
+
+
+def no_data() -> IRData:
+    """No module: no texts, nodes or rows."""
+    none = np.zeros(0, dtype=np.int64)
+    pool = Pool(none, none, np.zeros(0), 0)
+    return make_data(none.reshape(0, 1), none, none, none, none.reshape(2, 0), none, Pools(pool, pool))
+
+
+def join_data(each: Sequence[IRData]) -> IRData:
+    """Several modules end to end; a text that stands in several of them is there once."""
+    batch: IRData = Batch.from_data_list(list(each))
+    batch.text_key, row = torch.unique(batch.text_key, return_inverse=True)
+    first = row.new_empty(len(batch.text_key)).scatter_(0, row, torch.arange(len(row)))
+    ids = batch.text_ids[first]
+    batch.text_ids = ids[:, : int((ids != PAD).sum(1).max())] if len(ids) else ids
+    batch.node_row, batch.pool_row = row[batch.node_row], row[batch.pool_row]
+    batch.groups = int(batch.groups.sum())
+    return batch

@@ -1,0 +1,154 @@
+"""The order of things: inputs are cut into chunks, read here or in processes, and encoded some at a time."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Generator, Iterable, Iterator
+from itertools import chain, islice
+from typing import NamedTuple
+
+from mirenc.cache import Cache
+from mirenc.embedding import Embedding, Prepared
+from mirenc.errors import MirencError
+from mirenc.ir.inputs import Input
+from mirenc.model.runtime import Runtime
+from mirenc.pipeline.encoding import StatementVectors
+from mirenc.pipeline.processes import read_in_processes, stays_here
+from mirenc.pipeline.reading import Answer, Reader, Request
+from mirenc.tokenizer import IRTokenizer
+
+__all__ = ["Outcome", "encode_answers", "read_answers"]
+
+_CHUNK_INPUTS = 16
+_CHUNK_BYTES = 1 << 20
+_BATCH_TEXTS = 1 << 14  # a batch ends here however few its inputs are
+# Processes take about a second to start: who has less to read does not wait for them.
+_ALONE_SECONDS = 1.0
+
+
+class Outcome(NamedTuple):
+    """What became of one input: an embedding, or the error that says why there is none.
+
+    Attributes
+    ----------
+    name : str
+        The input's path, or ``<string>``.
+    embedding : Embedding or None
+    error : MirencError or None
+    """
+
+    name: str
+    embedding: Embedding | None
+    error: MirencError | None
+
+
+def _size(given: Input) -> int:
+    if isinstance(given.value, bytes):
+        return len(given.value)
+    try:
+        return os.stat(given.value).st_size if isinstance(given.value, str) else 0
+    except (OSError, ValueError):
+        return 0  # reading it says what is wrong
+
+
+def _chunks(inputs: Iterable[Input]) -> Iterator[list[Input]]:
+    """Some inputs at a time: few small ones, or one large; what has to stay in this process goes by itself."""
+    chunk: list[Input] = []
+    size = 0
+    for given in inputs:
+        here = stays_here(given)
+        more = 0 if here else _size(given)
+        if chunk and (here or stays_here(chunk[0]) or len(chunk) == _CHUNK_INPUTS or size + more > _CHUNK_BYTES):
+            yield chunk
+            chunk, size = [], 0
+        chunk.append(given)
+        size += more
+    if chunk:
+        yield chunk
+
+
+def read_answers(
+    inputs: Iterable[Input], request: Request, tokenizer: IRTokenizer, workers: int | None
+) -> Generator[tuple[Input, Answer], None, None]:
+    """Each input with what reading made of it, in their order.
+
+    Parameters
+    ----------
+    inputs : iterable of Input
+    request : Request
+    tokenizer : IRTokenizer
+    workers : int, optional
+        Processes that read; 0 reads in this one. Left out: as many as cores, once there is work for them.
+    """
+    reader = Reader(request, tokenizer)
+    chunks = _chunks(inputs)
+    started = time.monotonic()
+    ahead: list[list[Input]] = []
+    while not workers and (chunk := next(iter(ahead), None) or next(chunks, None)) is not None:
+        del ahead[:1]
+        yield from zip(chunk, reader.read(chunk), strict=True)
+        if workers is None and time.monotonic() - started > _ALONE_SECONDS:
+            ahead += islice(chunks, _cores() - len(ahead))
+            if len(ahead) > 1:
+                break
+    if workers or len(ahead) > 1:
+        yield from read_in_processes(chain(ahead, chunks), request, tokenizer, workers or len(ahead))
+
+
+def encode_answers(
+    answers: Iterable[tuple[Input, Answer]],
+    runtime: Runtime,
+    cache: Cache | None,
+    batch_size: int,
+    *,
+    advance: Callable[[int, int], None] | None = None,
+) -> Iterator[Outcome]:
+    """Encode what was read, ``batch_size`` inputs together; embeddings are not whitened.
+
+    Parameters
+    ----------
+    answers : iterable of (Input, Answer)
+    runtime : Runtime
+    cache : Cache or None
+    batch_size : int
+    advance : callable, optional
+        Told (texts encoded, texts to encode) while the text encoder works.
+    """
+    vectors = StatementVectors(runtime, cache)
+    batch: list[tuple[Input, Answer]] = []
+    texts = 0
+    for given, answer in answers:
+        batch.append((given, answer))
+        texts += len(answer.sample.texts) if isinstance(answer, Prepared) else 0
+        if len(batch) >= batch_size or texts > _BATCH_TEXTS:
+            yield from _encode(batch, runtime, cache, vectors, advance)
+            batch, texts = [], 0
+    yield from _encode(batch, runtime, cache, vectors, advance)
+
+
+def _encode(
+    batch: list[tuple[Input, Answer]],
+    runtime: Runtime,
+    cache: Cache | None,
+    vectors: StatementVectors,
+    advance: Callable[[int, int], None] | None,
+) -> Iterator[Outcome]:
+    ready = [answer for _, answer in batch if isinstance(answer, Prepared)]
+    made: list[Embedding] = []
+    for module, known in zip(ready, vectors.of(ready, advance=advance), strict=True):
+        made.append(module.filled(runtime.forward(module.sample, module.pools, text_vectors=known)))
+    if cache is not None:
+        cache.put({module.key: found.to_bytes() for module, found in zip(ready, made, strict=True) if module.key})
+    fresh = iter(made)
+    for given, answer in batch:
+        if isinstance(answer, MirencError):
+            yield Outcome(given.name, None, answer)
+        else:
+            yield Outcome(given.name, next(fresh) if isinstance(answer, Prepared) else answer, None)
+
+
+def _cores() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
