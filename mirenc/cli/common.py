@@ -7,12 +7,12 @@ import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from mirenc.errors import IRFileError, MirencError
+from mirenc.errors import MirencError
+from mirenc.writing import check_output as check_output
 
 if TYPE_CHECKING:
     from mirenc.encoder import Level
@@ -144,21 +144,6 @@ class Failures:
             file=sys.stderr,
         )
         raise typer.Exit(1)
-
-
-def check_output(path: str | os.PathLike[str]) -> None:
-    """Refuse an output file before any work is done.
-
-    Raises
-    ------
-    IRFileError
-        The folder does not exist, or a folder has the file's name.
-    """
-    parent = Path(path).parent
-    if not parent.is_dir():
-        raise IRFileError(f"output folder {parent} does not exist. Type: mkdir -p {parent}")
-    if os.path.isdir(path):
-        raise IRFileError(f"output {os.fspath(path)} is a folder. Name a file in it")
 
 
 @contextmanager

@@ -15,10 +15,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
-from mirenc.errors import MissingExtraError
+from mirenc.errors import DatasetError, MissingExtraError
 from mirenc.tasks.datasets.places import data_root, find_folder
 from mirenc.tasks.datasets.reading import archive_path
-from mirenc.tasks.datasets.registry import Dataset, DatasetError, get_dataset
+from mirenc.tasks.datasets.registry import Dataset, get_dataset
 from mirenc.tasks.datasets.verifying import verify
 
 __all__ = ["FetchPlan", "fetch", "plan_fetch"]

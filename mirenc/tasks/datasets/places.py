@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from mirenc.errors import DatasetError
 from mirenc.tasks.datasets.reading import archive_path, file_path
-from mirenc.tasks.datasets.registry import DatasetError, get_dataset
+from mirenc.tasks.datasets.registry import get_dataset
 
 __all__ = ["data_root", "dataset_folder", "find_folder"]
 

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO, cast
 
-from mirenc.tasks.datasets.registry import DatasetError
+from mirenc.errors import DatasetError
 
 __all__ = ["archive_path", "file_path", "hash_members", "read_archive", "read_file", "read_table"]
 

@@ -14,19 +14,11 @@ from urllib.parse import quote
 from pydantic import Field
 
 from mirenc.config import _Config, load_toml
-from mirenc.errors import ConfigError, MirencError
+from mirenc.errors import ConfigError, DatasetError
 
-__all__ = ["DATASETS", "Dataset", "DatasetError", "get_dataset", "load_dataset"]
+__all__ = ["DATASETS", "Dataset", "get_dataset", "load_dataset"]
 
 _HOME = Path(__file__).parent
-
-
-class DatasetError(MirencError, OSError):
-    """A dataset is unknown, not there, damaged, or cannot be fetched."""
-
-    def __str__(self) -> str:
-        # OSError.__str__ would print the tuple of arguments when there are two of them.
-        return str(self.args[0]) if self.args else ""
 
 
 class Dataset(_Config):

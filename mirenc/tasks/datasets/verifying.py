@@ -6,9 +6,10 @@ import hashlib
 import os
 from typing import Literal, NamedTuple
 
+from mirenc.errors import DatasetError
 from mirenc.tasks.datasets.places import dataset_folder
 from mirenc.tasks.datasets.reading import hash_members
-from mirenc.tasks.datasets.registry import DatasetError, get_dataset
+from mirenc.tasks.datasets.registry import get_dataset
 
 __all__ = ["Finding", "content_hash", "published_hash", "verify"]
 
