@@ -57,7 +57,8 @@ def _explain(cls: type[BaseModel], error: ValidationError) -> str:
         near = difflib.get_close_matches(str(first["loc"][-1]), known, n=1)
         hint = f"did you mean {near[0]!r}?" if near else f"known keys: {', '.join(known)}"
         return f"unknown key {place!r}; {hint}"
-    return f"{place or 'values'}: {first['msg']} (found {first['input']!r})"
+    found = "" if first["type"] == "missing" else f" (found {first['input']!r})"  # missing: all the values beside it
+    return f"{place or 'values'}: {first['msg']}{found}"
 
 
 class TokenizerConfig(_Config):
@@ -279,6 +280,4 @@ def load_toml(path: str | os.PathLike[str]) -> dict[str, Any]:
     except FileNotFoundError:
         raise ConfigError(f"{os.fspath(path)}: no such file. Check the path") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(
-            f"{os.fspath(path)}: not TOML: {error}. Mend that place; pretrain/tiny.toml is an example"
-        ) from None
+        raise ConfigError(f"{os.fspath(path)}: not TOML: {error}. Mend that place") from None

@@ -10,6 +10,7 @@ from __future__ import annotations
 __all__ = [
     "CompileError",
     "ConfigError",
+    "DatasetError",
     "ForeignIRError",
     "GraphError",
     "HeadError",
@@ -31,12 +32,14 @@ class MirencError(Exception):
     """Base class: ``except MirencError`` catches everything mirenc raises on purpose."""
 
 
-class IRFileError(MirencError, OSError):
-    """A file cannot be read: missing, a folder, no permission, too large, a damaged archive."""
-
+class _SystemError(MirencError, OSError):
     def __str__(self) -> str:
         # OSError.__str__ would print the tuple of arguments when there are two of them.
         return str(self.args[0]) if self.args else ""
+
+
+class IRFileError(_SystemError):
+    """A file cannot be read: missing, a folder, no permission, too large, a damaged archive."""
 
 
 class IRParseError(MirencError, ValueError):
@@ -72,18 +75,12 @@ class ForeignIRError(MirencError, ValueError):
     """The module is valid, but not what a task's heads know: no kernel in it, or of a target that cannot be brought."""
 
 
-class IRResourceError(MirencError, OSError):
+class IRResourceError(_SystemError):
     """Reading went past its time or memory limit, or LLVM brought its process down."""
 
-    def __str__(self) -> str:
-        return str(self.args[0]) if self.args else ""
 
-
-class ToolchainError(MirencError, OSError):
+class ToolchainError(_SystemError):
     """No compiler that can turn this source into IR was found."""
-
-    def __str__(self) -> str:
-        return str(self.args[0]) if self.args else ""
 
 
 class CompileError(MirencError, ValueError):
@@ -114,6 +111,10 @@ class ModelError(MirencError, ValueError):
 
 class HeadError(ModelError):
     """A head's folder is missing, damaged or of another release, or a head does not fit what it is given."""
+
+
+class DatasetError(_SystemError):
+    """A dataset is unknown, not there, damaged, or cannot be fetched."""
 
 
 class ConfigError(MirencError, ValueError):

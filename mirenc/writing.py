@@ -6,7 +6,24 @@ import os
 import stat
 from pathlib import Path
 
-__all__ = ["Target"]
+from mirenc.errors import IRFileError
+
+__all__ = ["Target", "check_output"]
+
+
+def check_output(path: str | os.PathLike[str]) -> None:
+    """Refuse an output file before any work is done.
+
+    Raises
+    ------
+    IRFileError
+        The folder does not exist, or a folder has the file's name.
+    """
+    parent = Path(path).parent
+    if not parent.is_dir():
+        raise IRFileError(f"output folder {parent} does not exist. Type: mkdir -p {parent}")
+    if os.path.isdir(path):
+        raise IRFileError(f"output {os.fspath(path)} is a folder. Name a file in it")
 
 
 class Target:

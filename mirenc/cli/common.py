@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
 from mirenc.cli.diagnostics import IN_A_BATCH, shown
-from mirenc.errors import IRFileError, MirencError
+from mirenc.errors import MirencError
 from mirenc.progress import progress as progress
+from mirenc.writing import check_output as check_output
 
 if TYPE_CHECKING:
     from mirenc.encoder import Level
@@ -147,18 +147,3 @@ class Failures:
             file=sys.stderr,
         )
         raise typer.Exit(1)
-
-
-def check_output(path: str | os.PathLike[str]) -> None:
-    """Refuse an output file before any work is done.
-
-    Raises
-    ------
-    IRFileError
-        The folder does not exist, or a folder has the file's name.
-    """
-    parent = Path(path).parent
-    if not parent.is_dir():
-        raise IRFileError(f"output folder {parent} does not exist. Type: mkdir -p {parent}")
-    if os.path.isdir(path):
-        raise IRFileError(f"output {os.fspath(path)} is a folder. Name a file in it")

@@ -44,7 +44,7 @@ def list_(
                 "title": dataset.title,
                 "licence": dataset.licence,
                 "source": dataset.source,
-                "files": len(dataset.files),
+                "files": len(dataset.sums),
                 "megabytes": dataset.megabytes,
                 "folder": None if folders[name] is None else str(folders[name]),
             }
@@ -60,7 +60,7 @@ def list_(
     table.columns[0].no_wrap = True
     table.columns[-1].overflow = "fold"  # a path is one word, and half of one is of no use
     for name, dataset in DATASETS.items():
-        size = f"{len(dataset.files)}\n{dataset.megabytes:g} MB"
+        size = f"{len(dataset.sums)}\n{dataset.megabytes:g} MB"
         # Text: brackets in a title or a path are no markup.
         cells = (name, dataset.title, dataset.licence, size, str(folders[name] or "no"))
         table.add_row(*map(Text, cells))
@@ -86,12 +86,12 @@ def fetch(
     failed: list[str] = []
     for name in dict.fromkeys(names):
         plan = plan_fetch(name, data)
-        total = len(plan.dataset.files)
+        total = len(plan.dataset.sums)
         if plan.wanted:
             _ask(plan, yes)
             with common.progress(name, len(plan.wanted)) as advance:
                 failures = fetch_files(plan, advance=advance)
-            _tell([f"{name}: {failure.file}: {failure.reason}" for failure in failures])
+            _tell([f"{name}: {file}: {reason}" for file, reason in failures.items()])
             if failures:
                 failed.append(f"{len(failures)} of {total} files of {name}")
                 continue
@@ -114,7 +114,7 @@ def _ask(plan: FetchPlan, yes: bool) -> None:
         f"  licence: {dataset.licence}\n"
         f"  source:  {dataset.source}\n"
         f"  to:      {plan.folder}\n"
-        f"  {len(plan.wanted)} of {len(dataset.files)} files to fetch; all are {dataset.megabytes:g} MB",
+        f"  {len(plan.wanted)} of {len(dataset.sums)} files to fetch; all are {dataset.megabytes:g} MB",
         err=True,
     )
     if yes:

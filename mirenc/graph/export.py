@@ -1,9 +1,10 @@
-"""A graph as DOT, JSON, numpy archive, NetworkX graph or PyG ``Data``."""
+"""A graph as DOT, JSON, numpy archive or NetworkX graph; PyG's ``Data`` is made of a whole sample (`mirenc.sample`)."""
 
 from __future__ import annotations
 
 import json
 import os
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,13 +12,12 @@ import numpy as np
 
 from mirenc.errors import GraphError, IRFileError, MissingExtraError
 from mirenc.graph.schema import Flow, NodeKind, ProgramGraph
-from mirenc.writing import Target
+from mirenc.writing import Target, check_output
 
 if TYPE_CHECKING:
     import networkx as nx
-    from torch_geometric.data import Data
 
-__all__ = ["SUFFIXES", "check_path", "save_graph", "to_data", "to_dot", "to_json", "to_networkx"]
+__all__ = ["SUFFIXES", "check_path", "save_graph", "to_dot", "to_json", "to_networkx"]
 
 SUFFIXES = (".dot", ".json", ".npz")
 _SHAPES = {NodeKind.INSTRUCTION: "box", NodeKind.VARIABLE: "ellipse", NodeKind.CONSTANT: "diamond"}
@@ -100,29 +100,6 @@ def to_networkx(graph: ProgramGraph) -> nx.MultiDiGraph:
     return out
 
 
-def to_data(graph: ProgramGraph) -> Data:
-    """A PyG ``Data``: edge_index (2, E), edge_flow, edge_position, node_kind, node_text_row.
-
-    Raises
-    ------
-    MissingExtraError
-        torch or torch-geometric is not installed.
-    """
-    try:
-        import torch
-        from torch_geometric.data import Data
-    except ImportError:
-        raise MissingExtraError("to_data needs torch and torch-geometric. Type: pip install 'mirenc[train]'") from None
-    return Data(
-        num_nodes=graph.node_count,
-        edge_index=torch.from_numpy(graph.edge_index.astype(np.int64)),
-        edge_flow=torch.from_numpy(graph.edge_flow),
-        edge_position=torch.from_numpy(graph.edge_position),
-        node_kind=torch.from_numpy(graph.node_kind),
-        node_text_row=torch.from_numpy(graph.node_text_row),
-    )
-
-
 def check_path(path: str | os.PathLike[str]) -> None:
     """Refuse an output path before any work is done.
 
@@ -137,16 +114,13 @@ def check_path(path: str | os.PathLike[str]) -> None:
     if suffix == ".pt":
         raise GraphError(
             f"graph output {os.fspath(path)!r}: .pt is a pickle, which runs code when it is read. Write .npz, or make "
-            "PyG's Data in Python: mirenc.graph.export.to_data(graph)"
+            "PyG's Data in Python: mirenc.sample.make_sample(module, tokenizer).to_data()"
         )
     if suffix not in SUFFIXES:
         raise GraphError(
             f"graph output {os.fspath(path)!r}: unknown suffix {suffix!r}; available: {', '.join(SUFFIXES)}"
         )
-    if not Path(path).parent.is_dir():
-        raise IRFileError(f"output folder {Path(path).parent} does not exist. Type: mkdir -p {Path(path).parent}")
-    if os.path.isdir(path):
-        raise IRFileError(f"output {os.fspath(path)} is a folder. Name a file in it")
+    check_output(path)
 
 
 def save_graph(graph: ProgramGraph, path: str | os.PathLike[str]) -> None:
@@ -170,18 +144,9 @@ def save_graph(graph: ProgramGraph, path: str | os.PathLike[str]) -> None:
 def _write(graph: ProgramGraph, part: Path, suffix: str) -> None:
     if suffix == ".npz":
         with part.open("wb") as stream:
-            np.savez_compressed(
-                stream,
-                texts=np.array(graph.texts, dtype=np.str_),
-                functions=np.array(graph.functions, dtype=np.str_),
-                node_text_row=graph.node_text_row,
-                node_full_text_row=graph.node_full_text_row,
-                node_kind=graph.node_kind,
-                node_function=graph.node_function,
-                edge_index=graph.edge_index,
-                edge_flow=graph.edge_flow,
-                edge_position=graph.edge_position,
-                instruction_node=graph.instruction_node,
-            )
+            arrays: dict[str, Any] = {field.name: getattr(graph, field.name) for field in fields(graph)}
+            # Named as text, because an empty list would become an array of numbers.
+            arrays |= {name: np.array(arrays[name], dtype=np.str_) for name in ("texts", "functions")}
+            np.savez_compressed(stream, **arrays)
     else:
         part.write_text(to_dot(graph) if suffix == ".dot" else to_json(graph) + "\n", encoding="utf-8")

@@ -2,23 +2,22 @@
 
 None of their files is part of mirenc. The package carries, for each dataset, an entry (``NAME.toml``: title, licence,
 source, public addresses) and its checksums (``NAME.sha256``); `fetch` puts the files where `dataset_folder` finds them.
-To add a dataset, write its entry and run ``python -m mirenc.tasks.datasets.seal NAME.toml FOLDER``.
+To add a dataset, write its entry, and in its folder type ``sha256sum *.csv */* | LC_ALL=C sort -k2 > NAME.sha256``.
 """
 
 from __future__ import annotations
 
-from mirenc.tasks.datasets.fetching import FetchFailure, FetchPlan, fetch, plan_fetch
+from mirenc.errors import DatasetError
+from mirenc.tasks.datasets.fetching import FetchPlan, fetch, plan_fetch
 from mirenc.tasks.datasets.places import data_root, dataset_folder
 from mirenc.tasks.datasets.reading import read_archive, read_table
-from mirenc.tasks.datasets.registry import DATASETS, DataFile, Dataset, DatasetError, get_dataset, load_dataset
+from mirenc.tasks.datasets.registry import DATASETS, Dataset, get_dataset, load_dataset
 from mirenc.tasks.datasets.verifying import Finding, content_hash, published_hash, verify
 
 __all__ = [
     "DATASETS",
-    "DataFile",
     "Dataset",
     "DatasetError",
-    "FetchFailure",
     "FetchPlan",
     "Finding",
     "content_hash",

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from mirenc.errors import DatasetError
 from mirenc.tasks.datasets.reading import archive_path, file_path
-from mirenc.tasks.datasets.registry import Dataset, DatasetError, get_dataset
+from mirenc.tasks.datasets.registry import get_dataset
 
 __all__ = ["data_root", "dataset_folder", "find_folder"]
 
@@ -28,22 +29,17 @@ def data_root(data_dir: str | os.PathLike[str] | None = None) -> Path:
     return user_data_path("mirenc") / "datasets"
 
 
-def _holds(folder: Path, dataset: Dataset, *, tables_only: bool) -> bool:
-    if any(file_path(folder, name) for name in dataset.tables):
-        return True
-    if tables_only and dataset.tables:
-        return False
-    return any(archive_path(folder, name) for name in dataset.archives)
-
-
 def find_folder(name: str, data_dir: str | os.PathLike[str] | None = None) -> Path | None:
     """`dataset_folder`, or None where there is none."""
-    dataset = get_dataset(name)
-    root = data_root(data_dir)
-    if _holds(root / name, dataset, tables_only=False):
-        return root / name
-    # Archives of several datasets have the same name (kernels_ir); in a folder of another name, tables must tell.
-    return root if _holds(root, dataset, tables_only=True) else None
+    dataset, root = get_dataset(name), data_root(data_dir)
+    for folder in (root / name, root):
+        # Archives of several datasets have the same name (kernels_ir); in a folder of another name, tables must tell.
+        archives = dataset.archives if folder != root or not dataset.tables else ()
+        if any(file_path(folder, table) for table in dataset.tables) or any(
+            archive_path(folder, archive) for archive in archives
+        ):
+            return folder
+    return None
 
 
 def dataset_folder(name: str, data_dir: str | os.PathLike[str] | None = None) -> Path:
@@ -58,10 +54,9 @@ def dataset_folder(name: str, data_dir: str | os.PathLike[str] | None = None) ->
     if found is not None:
         return found
     dataset, root = get_dataset(name), data_root(data_dir)
-    wanted = ", ".join((*dataset.tables, *(f"{archive}/" for archive in dataset.archives)))
     state = "" if root.is_dir() else f" ({root} does not exist)"
     raise DatasetError(
-        f"dataset {name!r} is not here: looked for {wanted} in {root / name} and in {root}{state}. "
+        f"dataset {name!r} is not here: looked for {', '.join(dataset.urls)} in {root / name} and in {root}{state}. "
         f"Type: mirenc datasets fetch {name}. Where the data are already, set MIRENC_DATA to the folder that holds "
         f"{name}/, or give it with --data (Python: data_dir=)"
     )

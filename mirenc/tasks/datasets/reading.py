@@ -13,10 +13,11 @@ import lzma
 import tarfile
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
-from typing import IO, Protocol
+from typing import IO, cast
 
-from mirenc.tasks.datasets.registry import DatasetError
+from mirenc.errors import DatasetError
 
 __all__ = ["archive_path", "file_path", "hash_members", "read_archive", "read_file", "read_table"]
 
@@ -24,11 +25,6 @@ _MAX_FILE = 256 * 2**20  # bytes, decompressed
 _MAX_ARCHIVE = 1024 * 2**20  # bytes, decompressed, all members
 _MAX_MEMBERS = 100_000
 _PART = 1 << 20  # bytes read at once
-_DAMAGE = (EOFError, OSError, ValueError, lzma.LZMAError, tarfile.TarError, zlib.error)
-
-
-class _Readable(Protocol):
-    def read(self, size: int, /) -> bytes: ...
 
 
 def file_path(folder: Path, name: str) -> Path | None:
@@ -38,28 +34,29 @@ def file_path(folder: Path, name: str) -> Path | None:
 
 def archive_path(folder: Path, name: str) -> Path | None:
     """Folder ``name`` or file ``name.tar.xz`` in a folder, the first that is there."""
-    if (folder / name).is_dir():
-        return folder / name
-    packed = folder / f"{name}.tar.xz"
-    return packed if packed.is_file() else None
-
-
-def _missing(folder: Path, names: str) -> DatasetError:
-    return DatasetError(f"{folder}: no {names}. {_fetch(folder)}")
+    plain, packed = folder / name, folder / f"{name}.tar.xz"
+    return plain if plain.is_dir() else packed if packed.is_file() else None
 
 
 def _fetch(folder: Path) -> str:
     return f"Type: mirenc datasets fetch {folder.name} (mirenc datasets list has the names)"
 
 
-def _damaged(path: Path, error: BaseException) -> DatasetError:
-    if isinstance(error, OSError) and error.strerror:  # the system's word; gzip's own have none
-        return DatasetError(f"{path}: cannot be read ({error.strerror}). Check its permissions")
-    reason = str(error) or type(error).__name__
-    return DatasetError(f"{path}: damaged ({reason}). Delete it. {_fetch(path.parent)}")
+@contextmanager
+def _damage_told(path: Path) -> Iterator[None]:
+    """Whatever goes wrong in reading a file, as one kind of error."""
+    try:
+        yield
+    except DatasetError:
+        raise
+    except (EOFError, OSError, ValueError, csv.Error, lzma.LZMAError, tarfile.TarError, zlib.error) as error:
+        if isinstance(error, OSError) and error.strerror:  # the system's word; gzip's own have none
+            raise DatasetError(f"{path}: cannot be read ({error.strerror}). Check its permissions") from None
+        reason = str(error) or type(error).__name__
+        raise DatasetError(f"{path}: damaged ({reason}). Delete it. {_fetch(path.parent)}") from None
 
 
-def _read_limited(stream: _Readable, limit: int, path: Path) -> bytes:
+def _read_limited(stream: IO[bytes], limit: int, path: Path) -> bytes:
     """All bytes of a stream, part by part: one ``read`` would reserve the limit whatever the size."""
     data = bytearray()
     while part := stream.read(_PART):
@@ -79,15 +76,9 @@ def read_file(folder: Path, name: str) -> bytes:
     """
     path = file_path(folder, name)
     if path is None:
-        raise _missing(folder, f"{name} or {name}.gz")
-    try:
-        stream: IO[bytes] | gzip.GzipFile
-        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as stream:
-            return _read_limited(stream, _MAX_FILE, path)
-    except DatasetError:
-        raise
-    except _DAMAGE as error:
-        raise _damaged(path, error) from None
+        raise DatasetError(f"{folder}: no {name} or {name}.gz. {_fetch(folder)}")
+    with _damage_told(path), gzip.open(path) if path.suffix == ".gz" else path.open("rb") as stream:
+        return _read_limited(cast("IO[bytes]", stream), _MAX_FILE, path)
 
 
 def read_table(folder: Path, name: str) -> list[dict[str, str]]:
@@ -110,26 +101,23 @@ def read_table(folder: Path, name: str) -> list[dict[str, str]]:
     # Fields hold whole sources and token lists, beyond csv's 128 KiB. The limit is the process's, so it is put back.
     before = csv.field_size_limit(_MAX_FILE)
     try:
-        reader = csv.reader(io.StringIO(data.decode("utf-8-sig"), newline=""), strict=True)
-        header = next(reader, [])
-        if not header:
-            raise DatasetError(f"{path}: empty, no header line. Delete it. {_fetch(path.parent)}")
-        doubled = sorted({column for column in header if header.count(column) > 1})
-        if doubled:
-            raise DatasetError(f"{path}: column {doubled[0]!r} stands twice in the header. Rename one")
-        rows = []
-        for number, row in enumerate(reader, 1):
-            if len(row) != len(header):
-                raise DatasetError(
-                    f"{path}: row {number} (line {reader.line_num}) has {len(row)} fields, the header {len(header)}. "
-                    "Mend the row, or fetch the file again"
-                )
-            rows.append(dict(zip(header, row, strict=True)))
-        return rows
-    except (csv.Error, UnicodeDecodeError) as error:
-        raise _damaged(path, error) from None
+        with _damage_told(path):
+            reader = csv.reader(io.StringIO(data.decode("utf-8-sig"), newline=""), strict=True)
+            header, *rows = [(reader.line_num, row) for row in reader] or [(1, [])]
     finally:
         csv.field_size_limit(before)
+    columns = header[1]
+    if not columns:
+        raise DatasetError(f"{path}: empty, no header line. Delete it. {_fetch(path.parent)}")
+    if len(set(columns)) < len(columns):
+        raise DatasetError(f"{path}: a column stands twice in the header {','.join(columns)}. Rename one")
+    for line, row in rows:
+        if len(row) != len(columns):
+            raise DatasetError(
+                f"{path}, line {line}: {len(row)} fields, the header has {len(columns)}. "
+                "Mend the row, or fetch the file again"
+            )
+    return [dict(zip(columns, row, strict=True)) for _, row in rows]
 
 
 def read_archive(folder: Path, name: str) -> dict[str, bytes]:
@@ -151,10 +139,10 @@ def read_archive(folder: Path, name: str) -> dict[str, bytes]:
     """
     path = archive_path(folder, name)
     if path is None:
-        raise _missing(folder, f"folder {name} or {name}.tar.xz")
+        raise DatasetError(f"{folder}: no folder {name} or {name}.tar.xz. {_fetch(folder)}")
     members: dict[str, bytes] = {}
     size = 0
-    try:
+    with _damage_told(path):
         for member, data in _folder_members(path) if path.is_dir() else _tar_members(path, name):
             if member in members:
                 raise DatasetError(f"{path}: holds {member} twice. Pack it again")
@@ -165,10 +153,6 @@ def read_archive(folder: Path, name: str) -> dict[str, bytes]:
                     "Move what does not belong to it away"
                 )
             members[member] = data
-    except DatasetError:
-        raise
-    except _DAMAGE as error:
-        raise _damaged(path, error) from None
     return dict(sorted(members.items()))
 
 
@@ -208,10 +192,8 @@ def hash_members(folder: Path, part: str) -> dict[str, str]:
     DatasetError
         It is there and cannot be read.
     """
-    if archive_path(folder, part) is not None:
-        return {
-            f"{part}/{member}": hashlib.sha256(data).hexdigest() for member, data in read_archive(folder, part).items()
-        }
-    if file_path(folder, part) is not None:
-        return {part: hashlib.sha256(read_file(folder, part)).hexdigest()}
-    return {}
+    if archive_path(folder, part):
+        found = {f"{part}/{member}": data for member, data in read_archive(folder, part).items()}
+    else:
+        found = {part: read_file(folder, part)} if file_path(folder, part) else {}
+    return {file: hashlib.sha256(data).hexdigest() for file, data in found.items()}

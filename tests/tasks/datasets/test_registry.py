@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import mirenc.tasks.datasets
-from mirenc.errors import MirencError
+from mirenc.errors import ConfigError, MirencError
 from mirenc.tasks.datasets import DATASETS, DatasetError, get_dataset, load_dataset
 
 HOME = Path(mirenc.tasks.datasets.__file__).parent
@@ -37,8 +37,8 @@ def test_every_entry_has_checksums_sorted_by_name_and_is_registered_under_its_ow
         assert dataset.name == name
         lines = (HOME / f"{name}.sha256").read_text(encoding="utf-8").splitlines()
         names = [line.split("  ", 1)[1] for line in lines]
-        assert names == sorted(set(names)) == [file.name for file in dataset.files]
-        assert all(file.url.startswith("https://") for file in dataset.files)
+        assert names == sorted(set(names)) == list(dataset.sums)
+        assert all(dataset.url(name).startswith("https://") for name in names)
 
 
 @pytest.mark.parametrize(("name", "tables", "members"), [("device_mapping", 4, 669), ("thread_coarsening", 2, 17)])
@@ -47,17 +47,17 @@ def test_the_published_datasets_are_whole(name: str, tables: int, members: int) 
     assert len(dataset.tables) == tables
     assert dataset.archives == ("kernels_ir",)
     assert len(dataset.below("kernels_ir")) == members
-    assert len(dataset.files) == tables + members
+    assert len(dataset.sums) == tables + members
 
 
 def test_addresses_are_those_of_pinned_commits() -> None:
-    urls = {file.name: file.url for file in get_dataset("device_mapping").files}
+    url = get_dataset("device_mapping").url
     repositories = "https://raw.githubusercontent.com"
-    assert urls["cgo17-amd.680.csv"] == (
+    assert url("cgo17-amd.680.csv") == (
         f"{repositories}/ChrisCummins/phd/aab7f16bd1f3546f81e349fc6e2325fb17beb851"
         "/datasets/opencl/device_mapping/amd.csv"
     )
-    assert urls["kernels_ir/npb-3.3-BT-add_A.ll"] == (
+    assert url("kernels_ir/npb-3.3-BT-add_A.ll") == (
         f"{repositories}/IITH-Compilers/IR2Vec/76b3142a5d845d9d7caef548698f47a7a372e8c8"
         "/experiments/Device_Mapping/data/kernels_ir/npb-3.3-BT-add_A.ll"
     )
@@ -65,7 +65,7 @@ def test_addresses_are_those_of_pinned_commits() -> None:
 
 def test_a_file_gets_the_address_of_its_part(tmp_path: Path) -> None:
     dataset = load_dataset(write(tmp_path))
-    assert [(file.name, file.url) for file in dataset.files] == [
+    assert [(name, dataset.url(name)) for name in dataset.sums] == [
         ("ir/one two.ll", "https://example.org/v1/kernels/one%20two.ll"),
         ("x.csv", "https://example.org/v1/y.csv"),
     ]
@@ -75,18 +75,23 @@ def test_a_file_gets_the_address_of_its_part(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("entry", "sums", "phrase"),
     [
-        (ENTRY.replace('"Mine"', "Mine"), SUMS, "no TOML"),
-        (ENTRY.replace("licence", "license"), SUMS, "no key 'licence'"),
+        (ENTRY.replace('"Mine"', "Mine"), SUMS, "not TOML"),
+        (ENTRY.replace("licence", "license"), SUMS, "licence: Field required"),
         ('colour = "red"\n' + ENTRY, SUMS, "unknown key 'colour'"),
-        (ENTRY.replace("1.5", '"large"'), SUMS, "megabytes is 'large'"),
-        (ENTRY.replace("https://example.org/v1/y.csv", "y.csv"), SUMS, "address of 'x.csv' is 'y.csv'"),
-        (ENTRY, SUMS + "abc  z.csv\n", "line 3: 'abc  z.csv' is no checksum"),
-        (ENTRY, SUMS + f"{'c' * 64}  z.csv\n", "line 3: mine.toml has no address for 'z.csv'"),
-        (ENTRY, SUMS + f"{'c' * 64}  bc/z.bc\n", "no address for 'bc/'"),
+        (ENTRY.replace("1.5", '"large"'), SUMS, "megabytes: Input should be a valid number"),
+        (
+            ENTRY.replace("https://example.org/v1/y.csv", "y.csv"),
+            SUMS,
+            "urls.x.csv: String should match pattern '^https?://' (found 'y.csv')",
+        ),
+        (ENTRY, SUMS + "abc  z.csv\n", "(found 'abc')"),
+        (ENTRY, SUMS + f"{'c' * 64}  z.csv\n", "'z.csv' has no address"),
+        (ENTRY, SUMS + f"{'c' * 64}  bc/z.bc\n", "'bc/' has no address"),
+        (ENTRY, SUMS.splitlines()[0], "'ir/' has no checksums"),
     ],
 )
 def test_a_broken_entry_is_refused(tmp_path: Path, entry: str, sums: str, phrase: str) -> None:
-    with pytest.raises(DatasetError) as caught:
+    with pytest.raises(ConfigError) as caught:
         load_dataset(write(tmp_path, entry, sums))
     assert phrase in str(caught.value)
     assert str(tmp_path) in str(caught.value)

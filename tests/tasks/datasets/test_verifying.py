@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tasks.datasets.toy_dataset import CONTENT, write_packed, write_plain
 
-from mirenc.tasks.datasets import DatasetError, Finding, content_hash, verify
+from mirenc.tasks.datasets import DatasetError, Finding, content_hash, published_hash, verify
 
 # The checksum file's text, as `sha256sum` writes it.
 SUMS = "".join(f"{hashlib.sha256(CONTENT[name]).hexdigest()}  {name}\n" for name in sorted(CONTENT))
@@ -67,30 +67,14 @@ def test_nothing_there_is_an_error(root: Path) -> None:
 
 def test_the_hash_follows_what_is_read_and_nothing_else(root: Path) -> None:
     folder = write_plain(root / "toy")
-    whole, kernels = content_hash("toy", root), content_hash("toy", root, parts=["kernels"])
-    assert whole != kernels
+    whole = content_hash("toy", root)
     (folder / "notes.txt").write_bytes(b"mine")
     assert content_hash("toy", root) == whole
-    (folder / "table.csv").write_bytes(b"kernel,cost\n")
-    assert content_hash("toy", root) != whole
-    assert content_hash("toy", root, parts=["kernels"]) == kernels
     (folder / "kernels" / "d.ll").write_bytes(b"")
-    assert content_hash("toy", root, parts=["kernels"]) != kernels
+    more = content_hash("toy", root)
+    (folder / "table.csv").write_bytes(b"kernel,cost\n")
+    assert len({whole, more, content_hash("toy", root)}) == 3
 
 
-def test_the_hash_of_parts_is_the_hash_of_what_is_there(root: Path) -> None:
-    """Who reads one table needs no other, and gets the same hash with or without them."""
-    folder = write_plain(root / "toy")
-    alone = content_hash("toy", root, parts=("table.csv",))
-    for path in (folder / "kernels").iterdir():
-        path.unlink()
-    (folder / "kernels").rmdir()
-    assert content_hash("toy", root) == alone
-
-
-def test_parts_that_are_unknown_or_missing_are_told(root: Path) -> None:
-    (write_packed(root / "toy") / "kernels.tar.xz").unlink()
-    with pytest.raises(DatasetError, match=r"no 'tables'; it has table\.csv, kernels"):
-        content_hash("toy", root, parts=["tables"])
-    with pytest.raises(DatasetError, match=r"no kernels\. Type: mirenc datasets fetch toy"):
-        content_hash("toy", root, parts=["table.csv", "kernels"])
+def test_the_published_hash_is_that_of_published_data(there: Path) -> None:
+    assert published_hash("toy") == content_hash("toy", there)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-from mirenc.tasks.datasets import DataFile, Dataset
+from mirenc.tasks.datasets import Dataset
 
 CONTENT = {
     "kernels/a.ll": b"define void @a() {\n  ret void\n}\n",
@@ -26,10 +26,15 @@ CONTENT = {
 
 def toy(address: str = "http://127.0.0.1:9") -> Dataset:
     """The dataset, published at an address."""
-    files = tuple(
-        DataFile(name, hashlib.sha256(data).hexdigest(), f"{address}/v1/{name}") for name, data in CONTENT.items()
+    return Dataset(
+        name="toy",
+        title="A toy",
+        licence="MIT",
+        source="these tests",
+        megabytes=0.1,
+        urls={part: f"{address}/v1/{part}" for part in ("table.csv", "kernels/")},
+        sums={name: hashlib.sha256(data).hexdigest() for name, data in CONTENT.items()},
     )
-    return Dataset("toy", "A toy", "MIT", "these tests", files, 0.1)
 
 
 def write_plain(folder: Path) -> Path:
