@@ -7,6 +7,9 @@ what is allowed and what to type. This module imports nothing of mirenc.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 __all__ = [
     "CompileError",
     "ConfigError",
@@ -24,6 +27,7 @@ __all__ = [
     "TaskError",
     "TokenizerError",
     "ToolchainError",
+    "needs",
 ]
 
 
@@ -126,3 +130,18 @@ class MissingExtraError(MirencError, ImportError):
 
 class TaskError(MirencError, ValueError):
     """A task's data, features or name is not usable; the message names the row or the key."""
+
+
+@contextmanager
+def needs(extra: str, what: str) -> Iterator[None]:
+    """Around imports that need an extra; ``what`` is the sentence that says for what, as in "a plot needs matplotlib".
+
+    Raises
+    ------
+    MissingExtraError
+        An import failed.
+    """
+    try:
+        yield
+    except ImportError as error:
+        raise MissingExtraError(f"{what} ({error}). Type: pip install 'mirenc[{extra}]'") from None
