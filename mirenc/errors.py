@@ -7,6 +7,9 @@ what is allowed and what to type. This module imports nothing of mirenc.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 __all__ = [
     "CompileError",
     "ConfigError",
@@ -25,6 +28,7 @@ __all__ = [
     "TokenizerError",
     "ToolchainError",
     "UnreadableIRWarning",
+    "needs",
 ]
 
 
@@ -131,3 +135,18 @@ class TaskError(MirencError, ValueError):
 
 class UnreadableIRWarning(UserWarning):
     """Some inputs could not be embedded; their rows are NaN."""
+
+
+@contextmanager
+def needs(extra: str, what: str) -> Iterator[None]:
+    """Around imports that need an extra; ``what`` is the sentence that says for what, as in "a plot needs matplotlib".
+
+    Raises
+    ------
+    MissingExtraError
+        An import failed.
+    """
+    try:
+        yield
+    except ImportError as error:
+        raise MissingExtraError(f"{what} ({error}). Type: pip install 'mirenc[{extra}]'") from None

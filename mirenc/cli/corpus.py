@@ -60,20 +60,16 @@ def build(
     """
     options = common.read_options(timeout, memory_limit, max_bytes, cflags=cflags)
     from mirenc.config import TokenizerConfig
-    from mirenc.errors import ConfigError, MirencError, MissingExtraError
+    from mirenc.errors import ConfigError, MirencError, needs
     from mirenc.ir.files import find_inputs, folder_error
     from mirenc.tokenizer import IRTokenizer
     from mirenc.weights import find_model, list_models
 
-    try:
+    with needs("train", "building a corpus needs more packages"):
         from mirenc.pretraining.corpus import build_corpus, hashes_of_ir
         from mirenc.pretraining.corpus.inputs import kind_of_source, prepare_ir
         from mirenc.pretraining.corpus.ir_folder import origins_of
         from mirenc.pretraining.corpus.lock import only_one
-    except ImportError as error:
-        raise MissingExtraError(
-            f"building a corpus needs more packages ({error}). Type: pip install 'mirenc[train]'"
-        ) from None
     given = None
     if tokenizer:
         named = tokenizer in list_models() or os.path.isdir(tokenizer)
@@ -148,15 +144,11 @@ def stats(
     plot: Annotated[Path | None, typer.Option(help="Write a plot there (.png, .svg or .pdf).")] = None,
 ) -> None:
     """Programs, modules and statements by language, level, compiler and project."""
-    from mirenc.errors import MissingExtraError
+    from mirenc.errors import needs
 
-    try:
+    with needs("train", "reading a corpus needs more packages"):
         from mirenc.pretraining.corpus.stats import corpus_stats, plot_stats, stats_table
         from mirenc.pretraining.corpus.store import Corpus
-    except ImportError as error:
-        raise MissingExtraError(
-            f"reading a corpus needs more packages ({error}). Type: pip install 'mirenc[train]'"
-        ) from None
     found = corpus_stats(Corpus.load(folder))
     if plot is not None:
         common.check_output(plot)

@@ -39,15 +39,8 @@ def list_(
     folders = {name: find_folder(name, data) for name in DATASETS}
     if as_json:
         entries = [
-            {
-                "name": dataset.name,
-                "title": dataset.title,
-                "licence": dataset.licence,
-                "source": dataset.source,
-                "files": len(dataset.sums),
-                "megabytes": dataset.megabytes,
-                "folder": None if folders[name] is None else str(folders[name]),
-            }
+            dataset.model_dump(exclude={"urls", "sums"})
+            | {"files": len(dataset.sums), "folder": None if folders[name] is None else str(folders[name])}
             for name, dataset in DATASETS.items()
         ]
         typer.echo(json.dumps(entries, indent=1))

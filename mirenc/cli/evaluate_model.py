@@ -15,7 +15,7 @@ import typer
 
 from mirenc.cli import common
 from mirenc.encoder import load
-from mirenc.errors import ConfigError, IRParseError, MissingExtraError
+from mirenc.errors import ConfigError, IRParseError, needs
 from mirenc.ir.files import find_inputs, folder_error
 from mirenc.weights import load_files
 
@@ -72,15 +72,11 @@ def evaluate_folder(
     ConfigError
         No file could be read.
     """
-    try:
+    with needs("train", "evaluating a model needs more packages"):
         from mirenc.model.torch_runtime import TorchRuntime
         from mirenc.pretraining.corpus import build_corpus
         from mirenc.pretraining.evaluation import Baselines, evaluate_model
         from mirenc.pretraining.evaluation.retrieval import evaluate_retrieval, find_level_pairs
-    except ImportError as error:
-        raise MissingExtraError(
-            f"evaluating a model needs more packages ({error}). Type: pip install 'mirenc[train]'"
-        ) from None
     loaded = load_files(model)
     stored = Baselines.load(loaded.folder, loaded.tokenizer.vocab_size)
     with tempfile.TemporaryDirectory(prefix="mirenc-evaluate-") as folder:

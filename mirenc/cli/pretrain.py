@@ -29,19 +29,15 @@ def pretrain(
     Several processes: `torchrun --nproc-per-node 2 -m mirenc pretrain ...`. Curves: `tensorboard --logdir OUTPUT`.
     """
     from mirenc.config import PretrainConfig, load_toml
-    from mirenc.errors import ConfigError, MissingExtraError
+    from mirenc.errors import ConfigError, needs
 
     if name in ("", ".", "..") or "/" in name or (output / name).is_file():
         raise ConfigError(f"{name!r} is no name for a folder in {output}. Give --name letters, digits, - and _")
     settings = PretrainConfig.from_dict(load_toml(config), where=str(config))
-    try:
+    with needs("train", "pre-training needs more packages"):
         from mirenc.pretraining.corpus.store import Corpus
         from mirenc.pretraining.package import package
         from mirenc.pretraining.trainer import Trainer
-    except ImportError as error:
-        raise MissingExtraError(
-            f"pre-training needs more packages ({error}). Type: pip install 'mirenc[train]'"
-        ) from None
     trainer = Trainer(settings, Corpus.load(corpus), output)
     steps = sum(stage.steps for stage in trainer.stages.values())
     with common.progress("training", steps, show=trainer.processes.first) as advance:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mirenc.errors import GraphError, IRFileError, MissingExtraError
+from mirenc.errors import GraphError, IRFileError, needs
 from mirenc.graph.schema import Flow, NodeKind, ProgramGraph
 from mirenc.writing import Target, check_output
 
@@ -89,10 +89,8 @@ def to_networkx(graph: ProgramGraph) -> nx.MultiDiGraph:
     MissingExtraError
         networkx is not installed.
     """
-    try:
+    with needs("graph", "to_networkx needs networkx"):
         import networkx as nx
-    except ImportError:
-        raise MissingExtraError("to_networkx needs networkx. Type: pip install 'mirenc[graph]'") from None
     out = nx.MultiDiGraph()
     nodes, edges = _rows(graph)
     out.add_nodes_from((row.pop("id"), row) for row in nodes)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mirenc.errors import ConfigError, MissingExtraError
+from mirenc.errors import ConfigError, needs
 from mirenc.pretraining.corpus.store import Corpus, ModuleInfo
 
 if TYPE_CHECKING:
@@ -112,10 +112,8 @@ def plot_stats(stats: dict[str, Any], path: Path) -> None:
     ConfigError
         The file's suffix is no picture's.
     """
-    try:
+    with needs("train", "a plot needs matplotlib"):
         from matplotlib.figure import Figure
-    except ImportError as error:
-        raise MissingExtraError(f"a plot needs matplotlib ({error}). Type: pip install 'mirenc[train]'") from None
     figure = Figure(figsize=(11, 7), layout="constrained")
     axes = figure.subplots(2, 2, width_ratios=[1, 2])
     for axis, group, many in ((axes[0, 0], "language", 12), (axes[1, 0], "opt_level", 8), (axes[0, 1], "project", 60)):

@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
-from mirenc.errors import DatasetError, MissingExtraError
+from mirenc.errors import DatasetError, needs
 from mirenc.tasks.datasets.places import data_root, find_folder
 from mirenc.tasks.datasets.reading import archive_path
 from mirenc.tasks.datasets.registry import Dataset, get_dataset
@@ -78,11 +78,9 @@ def fetch(plan: FetchPlan, *, retries: int = 2, advance: Callable[[], object] = 
     DatasetError
         The folder cannot be written to, or nothing could be reached at all.
     """
-    try:
+    with needs("tasks", "fetching datasets needs pooch"):
         import pooch  # type: ignore[import-untyped]
         import requests
-    except ImportError as error:
-        raise MissingExtraError(f"fetching datasets needs pooch ({error}). Type: pip install 'mirenc[tasks]'") from None
     if not plan.wanted:
         return {}
     dataset, folder = plan.dataset, plan.folder
