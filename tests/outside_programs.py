@@ -26,6 +26,7 @@ def why_missing(program: str) -> str:
         # Up to 16 they read typed pointers, from 15 on opaque ones.
         "clang-10 to 16": lambda: _clang_of(range(10, 17)),
         "clang-15 to 18": lambda: _clang_of(range(15, 19)),
+        "opt": lambda: _opt(15),
         "IR2Vec": lambda: "" if ir2vec_available() else "IR2Vec is not installed. Type: pip install IR2Vec==2.1.1",
     }[program]()
 
@@ -54,6 +55,13 @@ def _compiler(language: str) -> str:
     except ToolchainError as error:
         return str(error)
     return ""
+
+
+def _opt(oldest: int) -> str:
+    """LLVM's own pass driver, whose loops ours are compared with."""
+    if any(shutil.which(f"opt-{version}") for version in range(oldest, 23)):
+        return ""
+    return f"no opt of LLVM {oldest} or later is on PATH. Type: apt-get install llvm-19"
 
 
 def _clang_of(versions: range) -> str:

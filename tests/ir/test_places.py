@@ -123,8 +123,6 @@ def assert_begins_as_opt_says(path: Path, opt: str, scratch: Path) -> int:
     return count
 
 
-@pytest.mark.skipif(
-    max(OPTS, default=0) < 15, reason="no opt of LLVM 15 or later on PATH: places.ll has opaque pointers"
-)
+@pytest.mark.needs("opt")  # of LLVM 15 or later: places.ll has opaque pointers
 def test_loops_begin_where_opt_says(tmp_path: Path) -> None:
     assert assert_begins_as_opt_says(PLACES, OPTS[max(OPTS)], tmp_path / "forced.ll") == 2
