@@ -26,6 +26,7 @@ Int = NDArray[np.int64]
 # A run is called slower than its baseline from one per cent on: below, it is the noise of a timer.
 SLOWDOWN = 1.01
 _RESAMPLES = 2000
+_LEVEL = 0.95
 
 
 def oracle_choice(costs: Float) -> Int:
@@ -108,14 +109,9 @@ def number_figures(truth: Float, predicted: Float) -> dict[str, float]:
 
 
 def group_interval(
-    values: Float,
-    group: NDArray[np.generic],
-    *,
-    statistic: Callable[[Float], Float] | None = None,
-    level: float = 0.95,
-    seed: int = 0,
+    values: Float, group: NDArray[np.generic], *, statistic: Callable[[Float], Float] | None = None
 ) -> tuple[float, float]:
-    """Bootstrap interval of a mean where samples of one group are not independent.
+    """95 % bootstrap interval of a mean where samples of one group are not independent.
 
     Whole groups are drawn with replacement (percentile interval). For a difference of two methods give the difference
     of each sample: the pairing is then kept.
@@ -128,7 +124,6 @@ def group_interval(
         Samples with the same label are drawn together.
     statistic : callable, optional
         Applied to the (resamples,) means, such as ``np.exp`` for a mean of logs.
-    level, seed
 
     Returns
     -------
@@ -137,10 +132,9 @@ def group_interval(
     _, row = np.unique(group, return_inverse=True)
     sums = np.bincount(row, weights=values)
     sizes = np.bincount(row)
-    drawn = np.random.default_rng(seed).integers(0, len(sums), size=(_RESAMPLES, len(sums)))
+    drawn = np.random.default_rng(0).integers(0, len(sums), size=(_RESAMPLES, len(sums)))
     means = sums[drawn].sum(axis=1) / sizes[drawn].sum(axis=1)
     if statistic is not None:
         means = statistic(means)
-    tail = 50 * (1 - level)
-    low, high = np.percentile(means, [tail, 100 - tail])
+    low, high = np.percentile(means, [50 * (1 - _LEVEL), 50 * (1 + _LEVEL)])
     return float(low), float(high)

@@ -202,12 +202,7 @@ def _pipeline(model: models.WordPiece) -> Tokenizer:
     return tokenizer
 
 
-def train_tokenizer(
-    statements: Iterable[str],
-    config: TokenizerConfig | None = None,
-    *,
-    show_progress: bool = False,
-) -> IRTokenizer:
+def train_tokenizer(statements: Iterable[str], config: TokenizerConfig | None = None) -> IRTokenizer:
     """Train a WordPiece tokenizer.
 
     Parameters
@@ -215,8 +210,6 @@ def train_tokenizer(
     statements : iterable of str
         Normalised statements; repeat one to weigh it.
     config : TokenizerConfig, optional
-    show_progress : bool
-        Progress bar on stderr.
 
     Raises
     ------
@@ -235,7 +228,7 @@ def train_tokenizer(
         special_tokens=[*SPECIAL_TOKENS, *required],
         initial_alphabet=alphabet,
         limit_alphabet=len(alphabet) + 64,
-        show_progress=show_progress,
+        show_progress=False,
     )
     given = False
 

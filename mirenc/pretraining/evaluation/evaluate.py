@@ -20,6 +20,9 @@ from mirenc.tokenizer import SPECIAL_TOKENS, UNK
 
 __all__ = ["evaluate_model"]
 
+# At most so many statements for each MLM figure, modules for GAE, modules for matching; drawn by a fixed seed.
+_STATEMENTS, _GRAPHS, _PAIRS = 8_000, 300, 600
+
 
 def evaluate_model(
     model: MIREncoder,
@@ -29,10 +32,6 @@ def evaluate_model(
     baselines: Baselines,
     train_modules: NDArray[np.integer] | None = None,
     retrieval: Callable[[], Figures] | None = None,
-    mask_share: float = 0.15,
-    statements: int = 8_000,
-    graphs: int = 300,
-    pairs: int = 600,
     threads: int = 1,
     progress: Progress = no_progress,
 ) -> Figures:
@@ -51,10 +50,6 @@ def evaluate_model(
         that training never saw.
     retrieval : callable, optional
         Measures function retrieval, which needs the IR itself; may raise `NoFigureError`.
-    mask_share : float
-        Share of tokens that are masked.
-    statements, graphs, pairs : int
-        At most so many statements for each MLM figure, modules for GAE, modules for matching; drawn by a fixed seed.
     threads : int
         For statement vectors on a CPU.
     progress : Progress
@@ -81,13 +76,13 @@ def evaluate_model(
         if train_modules is None:
             raise NoFigureError("the statements of the training modules are not known here")
         new = np.where(corpus.text_counts(train_modules.tolist()) > 0, 0, counts)
-        return choose_distinct(new, statements)
+        return choose_distinct(new, _STATEMENTS)
 
     def mlm(name: str, choose: Callable[[], NDArray[np.int64]]) -> Figures | None:
         def measure() -> Figures:
             rows = choose()
             with progress(f"mlm, {name}", len(rows)) as advance:
-                return evaluate_mlm(model, corpus, rows, baselines, mask_share=mask_share, advance=advance)
+                return evaluate_mlm(model, corpus, rows, baselines, advance=advance)
 
         return figure(f"mlm.{name}", measure)
 
@@ -95,12 +90,12 @@ def evaluate_model(
         "data": _data(corpus, chosen, counts),
         "baselines": f"fitted on {'the ' if baselines.source.startswith('training') else ''}{baselines.source}",
         "mlm": {
-            "distinct": mlm("distinct", lambda: choose_distinct(counts, statements)),
-            "occurring": mlm("occurring", lambda: choose_occurring(counts, statements)),
+            "distinct": mlm("distinct", lambda: choose_distinct(counts, _STATEMENTS)),
+            "occurring": mlm("occurring", lambda: choose_occurring(counts, _STATEMENTS)),
             "unseen": mlm("unseen", unseen),
         },
     }
-    drawn = gae_modules(corpus, chosen, graphs)
+    drawn = gae_modules(corpus, chosen, _GRAPHS)
     with progress("gae", len(drawn)) as advance:
         scores = gae_scores(model, corpus, drawn, advance=advance)
     figures["gae"] = {
@@ -109,7 +104,7 @@ def evaluate_model(
     }
     with progress("matching", 1) as advance:
         figures["matching"] = figure(
-            "matching", lambda: evaluate_matching(model, corpus, chosen, baselines, limit=pairs, threads=threads)
+            "matching", lambda: evaluate_matching(model, corpus, chosen, baselines, limit=_PAIRS, threads=threads)
         )
         advance(1)
     if retrieval is None:

@@ -18,6 +18,7 @@ __all__ = ["choose_distinct", "choose_occurring", "evaluate_mlm"]
 
 _BATCH = 256
 _SEED = 7
+_MASK_SHARE = 0.15  # of the tokens, as in the paper
 
 
 def choose_distinct(counts: NDArray[np.int64], limit: int) -> NDArray[np.int64]:
@@ -42,7 +43,6 @@ def evaluate_mlm(
     rows: NDArray[np.int64],
     baselines: Baselines,
     *,
-    mask_share: float = 0.15,
     advance: Advance | None = None,
 ) -> Figures:
     """Accuracy and perplexity at the masked positions of some statements.
@@ -69,7 +69,7 @@ def evaluate_mlm(
     nats = 0.0
     for first in range(0, len(rows), _BATCH):
         ids = corpus.padded_ids(rows[first : first + _BATCH])
-        masked, chosen = mask_tokens(ids, rng, vocab_size=corpus.tokenizer.vocab_size, share=mask_share)
+        masked, chosen = mask_tokens(ids, rng, vocab_size=corpus.tokenizer.vocab_size, share=_MASK_SHARE)
         truth = ids[chosen]
         if len(truth):
             with torch.inference_mode():

@@ -234,7 +234,7 @@ def retrieval_figures(pairs: Sequence[FunctionPair]) -> Figures:
 
 
 def evaluate_retrieval(
-    encoder: Encoder, files: Sequence[tuple[Path, Path]], *, limit: int = POOL, advance: Advance | None = None
+    encoder: Encoder, files: Sequence[tuple[Path, Path]], *, advance: Advance | None = None
 ) -> Figures:
     """Function retrieval on pairs of files (`find_level_pairs`).
 
@@ -245,4 +245,4 @@ def evaluate_retrieval(
     """
     if not files:
         raise NoFigureError(f"no pairs of files PROJECT/{QUERY}/x.ll and PROJECT/{CANDIDATE}/x.ll")
-    return retrieval_figures(collect_pairs(encoder, files, limit=limit, advance=advance))
+    return retrieval_figures(collect_pairs(encoder, files, advance=advance))

@@ -109,8 +109,8 @@ def read_table(folder: Path, name: str) -> list[dict[str, str]]:
     columns = header[1]
     if not columns:
         raise DatasetError(f"{path}: empty, no header line. Delete it. {_fetch(path.parent)}")
-    if len(set(columns)) < len(columns):
-        raise DatasetError(f"{path}: a column stands twice in the header {','.join(columns)}. Rename one")
+    if doubled := [column for column in columns if columns.count(column) > 1]:
+        raise DatasetError(f"{path}: column {doubled[0]!r} stands twice in the header. Rename one")
     for line, row in rows:
         if len(row) != len(columns):
             raise DatasetError(
