@@ -47,13 +47,14 @@ def gae_scores(
     for module in modules.tolist():
         graph = graph_batch(corpus, np.array([module]), np.random.default_rng([_SEED, module]))
         with torch.inference_mode():
-            per_flow = encode_graphs(model, graph).flows
+            per_flow = [vectors.cpu() for vectors in encode_graphs(model, graph).flows]
+        graph = graph.cpu()  # PyG moves a batch in place
         for flow, (positive, negative) in zip(Flow, flow_pairs(graph), strict=True):
             if positive.shape[1] < _MIN_EDGES:
                 continue
             pairs = torch.cat([positive, negative], 1)
             truth = np.repeat([1, 0], [positive.shape[1], negative.shape[1]])
-            by_model = edge_scores(per_flow[flow].cpu(), pairs).numpy()
+            by_model = edge_scores(per_flow[flow], pairs).numpy()
             row: list[float] = []
             for guess in (by_model, *_neighbour_scores(graph, flow, pairs.numpy())):
                 row += [float(roc_auc_score(truth, guess)), float(average_precision_score(truth, guess))]
