@@ -7,11 +7,11 @@ matrix = encoder.embed(["a.ll", "b.bc"])    # (2, 640)
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import os
 import warnings
-from collections.abc import Callable, Generator, Iterable, Iterator, Sized
+from collections.abc import Generator, Iterable, Iterator, Sized
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, overload
@@ -22,14 +22,14 @@ from numpy.typing import NDArray
 from mirenc import __version__
 from mirenc.cache import Cache
 from mirenc.embedding import Embedding, prepare
-from mirenc.errors import ConfigError, MissingExtraError, ModelError, UnreadableIRWarning
+from mirenc.errors import ConfigError, UnreadableIRWarning
 from mirenc.ir import LEVELS, IRModule, ReadOptions
 from mirenc.ir.inputs import Input, IRInput, expand_inputs, is_folder, resolve_input
 from mirenc.ir.read import load_input, module_of
-from mirenc.model.runtime import Runtime
+from mirenc.model.runtime import Runtime, make_runtime
 from mirenc.pipeline.encoding import StatementVectors
 from mirenc.pipeline.reading import Request
-from mirenc.pipeline.stream import Outcome, encode_answers, read_answers
+from mirenc.pipeline.stream import Outcome, Progress, embed_inputs, listed
 from mirenc.progress import progress as progress_bar
 from mirenc.weights import ModelFiles, load_files
 
@@ -39,10 +39,7 @@ Float32 = NDArray[np.float32]
 Level = Literal["module", "function", "loop", "block", "instruction"]
 Part = Literal["both", "text", "graph"]
 OnError = Literal["raise", "skip"]
-# Called with inputs done, their number where it is known, and what is being done.
-Progress = Callable[[int, int | None, str], object]
 PARTS = ("both", "text", "graph")
-_NAMED = 5  # inputs a warning names
 
 
 class Encoder:
@@ -232,7 +229,7 @@ class Encoder:
             assert outcome.error is not None
             if on_error == "raise":
                 raise outcome.error
-            failed.append(complaint(outcome, len(results)))
+            failed.append(outcome.complaint(len(results)))
             results.append(np.full((int(level == "module"), width), np.nan, dtype=np.float32))
         if failed:
             warnings.warn(
@@ -256,8 +253,7 @@ class Encoder:
         level, function, whiten
             As in `embed`.
         """
-        outcomes = self._outcomes([resolve_input(ir)], level, function, whiten, batch_size=1, workers=0)
-        _, embedding, error = next(outcomes)
+        _, embedding, error = next(self._outcomes([resolve_input(ir)], level, function, whiten))
         if embedding is None:
             assert error is not None
             raise error
@@ -299,36 +295,14 @@ class Encoder:
             found = list(found)
             total = len(found)
         if callable(progress):
-            yield from self._told(found, level, function, whiten, batch_size, workers, total, progress)
+            yield from self._outcomes(found, level, function, whiten, batch_size, workers, total, progress)
             return
         with progress_bar("embedding", total, show=progress) as advance:
 
             def show(done: int, total: int | None, note: str) -> None:
                 advance(0, completed=done, note=note)
 
-            yield from self._told(found, level, function, whiten, batch_size, workers, total, show)
-
-    def _told(
-        self,
-        inputs: Iterable[Input],
-        level: str,
-        function: str | None,
-        whiten: bool,
-        batch_size: int,
-        workers: int | None,
-        total: int | None,
-        tell: Progress,
-    ) -> Iterator[Outcome]:
-        """`_outcomes`, saying how far it is."""
-        done = 0
-
-        def advance(encoded: int, texts: int) -> None:
-            tell(done, total, f"{encoded}/{texts} statements")
-
-        for outcome in self._outcomes(inputs, level, function, whiten, batch_size, workers, advance):
-            done += 1
-            tell(done, total, outcome.name[-40:])
-            yield outcome
+            yield from self._outcomes(found, level, function, whiten, batch_size, workers, total, show)
 
     def _outcomes(
         self,
@@ -336,11 +310,12 @@ class Encoder:
         level: str,
         function: str | None,
         whiten: bool,
-        batch_size: int,
-        workers: int | None,
-        advance: Callable[[int, int], None] | None = None,
+        batch_size: int = 1,
+        workers: int | None = 0,
+        total: int | None = None,
+        tell: Progress | None = None,
     ) -> Iterator[Outcome]:
-        """Read, encode and whiten."""
+        """Check, read, encode and whiten."""
         _check("level", level, LEVELS)
         if batch_size < 1:
             raise ConfigError(f"batch_size is {batch_size}; allowed: a whole number from 1 up")
@@ -348,9 +323,10 @@ class Encoder:
             raise ConfigError(f"workers is {workers}; allowed: a whole number from 0 up, or None")
         where = None if self.cache is None else self.cache.place
         request = Request(level, function, self.runtime.config.pooling.weighting, self.options, where)
+        how: dict[str, Any] = {"batch_size": batch_size, "workers": workers, "total": total, "tell": tell}
         # However the caller ends: no process is left behind.
-        with contextlib.closing(read_answers(inputs, request, self.tokenizer, workers)) as answers:
-            for outcome in encode_answers(answers, self.runtime, self.cache, batch_size, advance=advance):
+        with closing(embed_inputs(inputs, request, self.tokenizer, self.runtime, self.cache, **how)) as outcomes:
+            for outcome in outcomes:
                 found = outcome.embedding
                 if found is not None and whiten:
                     text, graph = self.runtime.whiten("text", found.text), self.runtime.whiten("graph", found.graph)
@@ -370,19 +346,6 @@ class Encoder:
 def _check(what: str, value: str, allowed: tuple[str, ...]) -> None:
     if value not in allowed:
         raise ConfigError(f"unknown {what} {value!r}; available: {', '.join(allowed)}")
-
-
-def complaint(outcome: Outcome, row: int) -> str:
-    """One line on an input that cannot be embedded, beginning with its name."""
-    reason = str(outcome.error).partition("\n")[0]
-    name = f"input {row}" if outcome.name == "<string>" else outcome.name
-    return reason if reason.startswith(name) else f"{name}: {reason.removeprefix('<string>: ')}"
-
-
-def listed(complaints: list[str]) -> str:
-    """The first of some complaints, and how many more there are."""
-    more = f"; and {len(complaints) - _NAMED} more" if len(complaints) > _NAMED else ""
-    return "; ".join(complaints[:_NAMED]) + more
 
 
 def load(
@@ -422,23 +385,7 @@ def load(
     if backend == "numpy" and device != "cpu":
         raise ConfigError(f"the numpy backend runs on the CPU only, not on {device!r}. Use backend='torch'")
     files = load_files(name_or_dir)
-    runtime: Runtime
-    if backend == "numpy":
-        from mirenc.model.numpy_runtime import NumpyRuntime
-
-        runtime = NumpyRuntime(files.config, files.weights)
-    else:
-        try:
-            from mirenc.model.torch_runtime import TorchRuntime
-        except ImportError as error:
-            raise MissingExtraError(
-                f"the torch backend needs torch and torch-geometric ({error}). Type: pip install 'mirenc[train]'"
-            ) from None
-        try:
-            runtime = TorchRuntime(files.config, files.weights, device)
-        except (RuntimeError, AssertionError) as error:
-            first = str(error).splitlines()[0]
-            raise ModelError(f"cannot run {files.name} on device {device!r}: {first}. Use device='cpu'") from None
+    runtime = make_runtime(files.name, files.config, files.weights, backend, device)
     # The two runtimes agree to 1e-6, not to the bit: each has vectors of its own.
     # A release may read or normalise IR in another way, so its vectors are its own, too.
     key = hashlib.sha256(f"{files.digest} {__version__} {backend} {device}".encode()).hexdigest()

@@ -36,33 +36,24 @@ class IRSample:
         Tokens of each text.
     statement_row : (S,) int32
         Text of each statement.
-    statement_function : (S,) int32
-        Function of each statement; -1 for type definitions and globals.
     node_row : (N,) int32
         Text of each node.
     node_kind : (N,) int8
-    node_function : (N,) int32
-        Function of each node; -1 for ``[external]`` and constants.
     edge_index : (2, E) int32
     edge_flow : (E,) int8
     instruction_node : (I,) int32
         Node of each instruction; instructions are the last I statements.
-    functions : list of str
-        Function names in module order, declared ones too.
     """
 
     texts: list[str]
     text_ids: NDArray[np.uint16]
     text_length: Int32
     statement_row: Int32
-    statement_function: Int32
     node_row: Int32
     node_kind: NDArray[np.int8]
-    node_function: Int32
     edge_index: Int32
     edge_flow: NDArray[np.int8]
     instruction_node: Int32
-    functions: list[str]
 
     def __repr__(self) -> str:
         return (
@@ -88,18 +79,14 @@ def make_sample(module: IRModule, tokenizer: IRTokenizer, *, graph: ProgramGraph
     # The graph's table begins with the statements and their nodes' full texts; short ones are for people and exports.
     texts = graph.texts[: max(len(statements.texts), int(graph.node_full_text_row.max()) + 1)]
     text_ids, text_length = tokenizer.encode_batch(texts)
-    functions = np.concatenate([np.full(statements.first_instruction, -1, dtype=np.int32), module.arrays.function])
     return IRSample(
         texts=texts,
         text_ids=text_ids,
         text_length=text_length,
         statement_row=statements.row,
-        statement_function=functions,
         node_row=graph.node_full_text_row,
         node_kind=graph.node_kind,
-        node_function=graph.node_function,
         edge_index=graph.edge_index,
         edge_flow=graph.edge_flow,
         instruction_node=graph.instruction_node,
-        functions=graph.functions,
     )

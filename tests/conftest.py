@@ -66,7 +66,7 @@ def fixture_modules() -> dict[str, IRModule]:
 
 @pytest.fixture(scope="session")
 def fixture_statements(fixture_modules: dict[str, IRModule]) -> list[str]:
-    """Distinct statements of the fixtures, at both levels of normalisation."""
+    """Distinct statements of the fixtures, in both normalisations."""
     levels = ("none", "locals")
     modules = fixture_modules.values()
     return sorted({text for module in modules for level in levels for text in statements_of(module, level).texts})

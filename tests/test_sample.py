@@ -14,7 +14,7 @@ from torch_geometric.data import Batch
 from mirenc.config import ModelConfig, TokenizerConfig
 from mirenc.encoder import load
 from mirenc.graph import Flow, NodeKind, build_graph
-from mirenc.ir import IRModule, parse_ir, statements_of
+from mirenc.ir import IRModule, parse_ir, regions_of, statements_of
 from mirenc.model.data import join_data, no_data, sample_data
 from mirenc.model.mirencoder import MIREncoder
 from mirenc.model.pooling import Pools, make_pool, module_pools, region_pools
@@ -70,12 +70,12 @@ def sample(tokenizer: IRTokenizer) -> IRSample:
 
 def test_statement_rows_worked_by_hand(sample: IRSample) -> None:
     assert [sample.texts[row] for row in sample.statement_row] == STATEMENTS
-    assert sample.statement_function.tolist() == [-1, -1, 1, 1, 1, 1, 2]
-    assert sample.functions == ["log", "f", "empty"]
 
 
 def test_node_rows_worked_by_hand(sample: IRSample) -> None:
-    found = zip(sample.node_row, sample.node_kind, sample.node_function, strict=True)
+    graph = build_graph(parse_ir(SOURCE))
+    assert graph.functions == ["log", "f", "empty"]
+    found = zip(sample.node_row, sample.node_kind, graph.node_function, strict=True)
     assert [(sample.texts[row], kind, function) for row, kind, function in found] == NODES
     assert sample.instruction_node.tolist() == [2, 3, 4, 5, 6]
 
@@ -126,7 +126,6 @@ def test_rows_of_every_fixture_mean_its_statements_and_nodes(
         np.testing.assert_array_equal(found.edge_index, graph.edge_index)
         instructions = found.statement_row[len(found.statement_row) - module.instruction_count :]
         np.testing.assert_array_equal(found.node_row[found.instruction_node], instructions)
-        np.testing.assert_array_equal(found.statement_function[-module.instruction_count :], module.arrays.function)
 
 
 def test_a_graph_made_before_is_used(tokenizer: IRTokenizer, sample: IRSample) -> None:
@@ -173,7 +172,7 @@ def test_a_batch_of_two_has_the_fields_of_two_singles(samples: dict[str, IRSampl
 
 @pytest.mark.parametrize("level", ["module", "function"])
 def test_a_batch_of_two_encodes_as_two_singles(
-    samples: dict[str, IRSample], model_config: ModelConfig, level: str
+    samples: dict[str, IRSample], fixture_modules: dict[str, IRModule], model_config: ModelConfig, level: str
 ) -> None:
     """Texts that both modules have are there once."""
     model = MIREncoder(model_config).eval()
@@ -183,10 +182,10 @@ def test_a_batch_of_two_encodes_as_two_singles(
     for name in (*NAMES, NAMES[0]):
         sample = samples[name]
         key = np.array([table.setdefault(text, len(table)) for text in sample.texts])
-        function = np.unique(sample.statement_function[-len(sample.instruction_node) :], return_inverse=True)[1]
+        regions = regions_of(fixture_modules[name], "function")
         pools = module_pools(sample, "sqrt")
         if level == "function":
-            pools = region_pools(sample, np.arange(len(function)), function, function.max() + 1, "sqrt")
+            pools = region_pools(sample, regions.instruction, regions.region, len(regions), "sqrt")
         each.append(sample_data(sample, pools, text_key=key))
     with torch.inference_mode():
         singles = [model(data) for data in each]
@@ -216,7 +215,6 @@ def reordered(sample: IRSample, order: np.ndarray, edges: np.ndarray) -> IRSampl
         sample,
         node_row=sample.node_row[order],
         node_kind=sample.node_kind[order],
-        node_function=sample.node_function[order],
         edge_index=place[sample.edge_index[:, edges]],
         edge_flow=sample.edge_flow[edges],
         instruction_node=place[sample.instruction_node],
@@ -225,17 +223,18 @@ def reordered(sample: IRSample, order: np.ndarray, edges: np.ndarray) -> IRSampl
 
 @pytest.mark.parametrize("backend", ["numpy", "torch"])
 def test_the_order_of_nodes_leaves_group_vectors_alone(
-    samples: dict[str, IRSample], model_folder: Path, backend: str
+    samples: dict[str, IRSample], fixture_modules: dict[str, IRModule], model_folder: Path, backend: str
 ) -> None:
     runtime = load(model_folder, cache=False, backend=backend).runtime
     rng = np.random.default_rng(3)
     for name, sample in samples.items():
         order = rng.permutation(len(sample.node_row)).astype(np.int32)
         other = reordered(sample, order, rng.permutation(len(sample.edge_flow)))
-        count = len(sample.functions)
-        regions = np.arange(len(sample.instruction_node)), sample.statement_function[-len(sample.instruction_node) :]
+        regions = regions_of(fixture_modules[name], "function")
         by_function = [
-            runtime.forward(each, region_pools(each, *regions, count, "count"), "graph").graph
+            runtime.forward(
+                each, region_pools(each, regions.instruction, regions.region, len(regions), "count"), "graph"
+            ).graph
             for each in (sample, other)
         ]
         np.testing.assert_allclose(by_function[1], by_function[0], rtol=1e-5, atol=1e-5, err_msg=name)

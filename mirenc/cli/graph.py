@@ -18,7 +18,7 @@ def graph(
     ] = None,
     backend: Annotated[Literal["native", "programl"], typer.Option(help="Who builds it.")] = "native",
     normalisation: Annotated[
-        Literal["none", "locals"], typer.Option(help="Level of the instructions' full texts.")
+        Literal["none", "locals"], typer.Option(help="Of the instructions' full texts.")
     ] = "locals",
     timeout: common.Timeout = None,
     memory_limit: common.MemoryLimit = None,

@@ -18,10 +18,11 @@ from typing import Any, Literal, Self, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from mirenc.encoder import PARTS, Encoder, IRInput, Part, complaint, listed, load
+from mirenc.encoder import PARTS, Encoder, IRInput, Part, load
 from mirenc.errors import ConfigError, MissingExtraError, UnreadableIRWarning
 from mirenc.ir import IRModule
 from mirenc.ir.inputs import resolve_input
+from mirenc.pipeline.stream import listed
 from mirenc.weights import find_model
 
 try:
@@ -142,7 +143,7 @@ class IREmbedder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scik
             if self.on_error == "raise":
                 outcome.error.add_note(f"IREmbedder: input {row} of {len(items)}")
                 raise outcome.error
-            failed.append(complaint(outcome, row))
+            failed.append(outcome.complaint(row))
         if failed:
             warnings.warn(
                 f"{len(failed)} inputs cannot be embedded, their rows are NaN: {listed(failed)}. "

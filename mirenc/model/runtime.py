@@ -1,4 +1,4 @@
-"""What an encoder asks of whatever computes a model: `numpy_runtime` or `torch_runtime`."""
+"""`Runtime`: what an encoder asks of whatever computes a model: `numpy_runtime` or `torch_runtime`."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mirenc.config import ModelConfig
+from mirenc.errors import MissingExtraError, ModelError
 from mirenc.model.pooling import Pools
 from mirenc.sample import IRSample
 
-__all__ = ["Pooled", "Runtime"]
+__all__ = ["Pooled", "Runtime", "make_runtime"]
 
 Float32 = NDArray[np.float32]
 
@@ -51,3 +52,30 @@ class Runtime(Protocol):
     def whiten(self, part: str, vectors: Float32) -> Float32: ...
 
     def match(self, text: Float32, graph: Float32) -> Float32: ...
+
+
+def make_runtime(name: str, config: ModelConfig, weights: dict[str, Float32], backend: str, device: str) -> Runtime:
+    """The runtime of a backend (``numpy`` or ``torch``) on a device; ``name`` is the model's, for messages.
+
+    Raises
+    ------
+    MissingExtraError
+        The torch backend without torch.
+    ModelError
+        The device cannot be used.
+    """
+    if backend == "numpy":
+        from mirenc.model.numpy_runtime import NumpyRuntime
+
+        return NumpyRuntime(config, weights)
+    try:
+        from mirenc.model.torch_runtime import TorchRuntime
+    except ImportError as error:
+        raise MissingExtraError(
+            f"the torch backend needs torch and torch-geometric ({error}). Type: pip install 'mirenc[train]'"
+        ) from None
+    try:
+        return TorchRuntime(config, weights, device)
+    except (RuntimeError, AssertionError) as error:
+        first = str(error).splitlines()[0]
+        raise ModelError(f"cannot run {name} on device {device!r}: {first}. Use device='cpu'") from None

@@ -18,8 +18,7 @@ from mirenc.tokenizer import IRTokenizer
 
 def main() -> None:
     """Answer until the parent closes the pipe."""
-    # Ctrl-C reaches the whole group: the parent decides what ends. SystemExit lets LLVM's process be ended, too.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # SystemExit lets LLVM's process be ended, too.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     replies = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # only answers may travel there

@@ -50,6 +50,7 @@ class _Process:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=environment,
+            start_new_session=True,  # Ctrl-C reaches the parent alone, which ends its children
         )
         self._child = child
         assert child.stdin is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
@@ -18,13 +19,19 @@ from mirenc.pipeline.processes import read_in_processes, stays_here
 from mirenc.pipeline.reading import Answer, Reader, Request
 from mirenc.tokenizer import IRTokenizer
 
-__all__ = ["Outcome", "encode_answers", "read_answers"]
+__all__ = ["Outcome", "Progress", "embed_inputs", "encode_answers", "listed", "read_answers"]
 
 _CHUNK_INPUTS = 16
 _CHUNK_BYTES = 1 << 20
 _BATCH_TEXTS = 1 << 14  # a batch ends here however few its inputs are
 # Processes take about a second to start: who has less to read does not wait for them.
 _ALONE_SECONDS = 1.0
+_NAME = 40  # characters of a name that progress shows
+_LISTED = 5  # complaints
+
+
+# Called with inputs done, their number where it is known, and what is being done.
+Progress = Callable[[int, int | None, str], object]
 
 
 class Outcome(NamedTuple):
@@ -41,6 +48,12 @@ class Outcome(NamedTuple):
     name: str
     embedding: Embedding | None
     error: MirencError | None
+
+    def complaint(self, row: int) -> str:
+        """One line on an input that cannot be embedded, beginning with its name, or its row where it has none."""
+        reason = str(self.error).partition("\n")[0].removeprefix("<string>: ")
+        name = f"input {row}" if self.name == "<string>" else self.name
+        return reason if reason.startswith(name) else f"{name}: {reason}"
 
 
 def _size(given: Input) -> int:
@@ -96,6 +109,34 @@ def read_answers(
         yield from read_in_processes(chain(ahead, chunks), request, tokenizer, workers or len(ahead))
 
 
+def embed_inputs(
+    inputs: Iterable[Input],
+    request: Request,
+    tokenizer: IRTokenizer,
+    runtime: Runtime,
+    cache: Cache | None,
+    *,
+    batch_size: int,
+    workers: int | None,
+    total: int | None = None,
+    tell: Progress | None = None,
+) -> Generator[Outcome, None, None]:
+    """Read and encode; embeddings are not whitened. ``tell`` is kept up to date."""
+    done = 0
+
+    def advance(encoded: int, texts: int) -> None:
+        if tell is not None:
+            tell(done, total, f"{encoded}/{texts} statements")
+
+    # However the caller ends: no process is left behind.
+    with contextlib.closing(read_answers(inputs, request, tokenizer, workers)) as answers:
+        for outcome in encode_answers(answers, runtime, cache, batch_size, advance=advance):
+            done += 1
+            if tell is not None:
+                tell(done, total, outcome.name[-_NAME:])
+            yield outcome
+
+
 def encode_answers(
     answers: Iterable[tuple[Input, Answer]],
     runtime: Runtime,
@@ -146,6 +187,12 @@ def _encode(
             yield Outcome(given.name, None, answer)
         else:
             yield Outcome(given.name, next(fresh) if isinstance(answer, Prepared) else answer, None)
+
+
+def listed(complaints: list[str]) -> str:
+    """The first of some complaints, and how many more there are."""
+    more = f"; and {len(complaints) - _LISTED} more" if len(complaints) > _LISTED else ""
+    return "; ".join(complaints[:_LISTED]) + more
 
 
 def _cores() -> int:

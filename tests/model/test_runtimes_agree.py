@@ -75,12 +75,11 @@ def test_nodes(runtimes: Pair, samples: dict[str, IRSample]) -> None:
 def test_groups_are_means_of_nodes(runtimes: Pair, samples: dict[str, IRSample]) -> None:
     for name, sample in samples.items():
         nodes = node_vectors(runtimes[0], sample)
-        count = len(sample.functions)
         rng = np.random.default_rng(0)
-        # By function (declared ones too), all in one, and at random with nodes left out and two empty groups.
+        # By kind, all in one, at random with nodes left out and two empty groups, none, and as many groups as nodes.
         at_random = rng.integers(-1, 5, size=len(nodes)).astype(np.int32)
         for group, groups in (
-            (sample.node_function, count),
+            (sample.node_kind.astype(np.int32), 3),
             (np.zeros(len(nodes), np.int32), 1),
             (at_random, 7),
             (np.full(len(nodes), -1, np.int32), 2),
