@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from mirenc.encoder import Encoder, Level
 from mirenc.errors import ConfigError, MirencError
 from mirenc.ir.files import find_inputs
+from mirenc.ir.inputs import path_input
 from mirenc.vectors import VectorTable, read_vectors
 
 __all__ = ["VectorTable", "compare", "index", "nearest", "read_vectors"]
@@ -132,18 +134,13 @@ def _cosines(left: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[n
     return np.clip(left @ right.T, -1, 1).astype(np.float32)
 
 
-def _files(given: str | os.PathLike[str]) -> list[Path]:
-    """The IR files below a folder; one without any is listed itself, so that reading it says so."""
-    return (os.path.isdir(given) and find_inputs(given)) or [Path(given)]
-
-
 def index(
     encoder: Encoder,
     inputs: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
     *,
     level: Level = "module",
     failed: Callable[[MirencError], None] | None = None,
-    advance: Callable[[int], None] | None = None,
+    progress: bool = False,
 ) -> VectorTable:
     """Embed files and folders into a table to search in.
 
@@ -156,8 +153,8 @@ def index(
         As in `mirenc.Encoder.embed`.
     failed : callable, optional
         Told the error of a file that cannot be read, which is then left out. Without it the first error is raised.
-    advance : callable, optional
-        Told 1 after each file.
+    progress : bool
+        Show a bar on stderr.
 
     Returns
     -------
@@ -166,24 +163,22 @@ def index(
     Raises
     ------
     MirencError
-        A file cannot be read, or its level is unknown.
+        A file cannot be read, or the level is unknown.
     """
     given = [inputs] if isinstance(inputs, (str, os.PathLike)) else inputs
-    paths = [path for item in given for path in _files(item)]
+    # Paths, never text, whatever they are called.
+    paths = [path for item in given for path in (os.path.isdir(item) and find_inputs(item)) or [Path(item)]]
     parts: list[NDArray[np.float32]] = [np.zeros((0, encoder.dimension), dtype=np.float32)]
     files: list[str] = []
     names: list[str] = []
-    for path in paths:
-        try:
-            embedding = encoder.embed_parts(path, level=level)
-        except MirencError as error:
-            if failed is None:
-                raise
-            failed(error)
-        else:
-            parts.append(embedding.vector)
-            files += [str(path)] * len(embedding.names)
-            names += embedding.names
-        if advance is not None:
-            advance(1)
+    with closing(encoder.embed_stream(list(map(path_input, paths)), level=level, progress=progress)) as outcomes:
+        for outcome in outcomes:
+            if outcome.embedding is not None:
+                parts.append(outcome.embedding.vector)
+                files += [outcome.name] * len(outcome.embedding.regions)
+                names += outcome.embedding.names
+            elif outcome.error is not None:
+                if failed is None:
+                    raise outcome.error
+                failed(outcome.error)
     return VectorTable(np.concatenate(parts), files, names, encoder.name, encoder.files.digest, level)

@@ -52,7 +52,7 @@ def embed(
     from mirenc.encoder import load
     from mirenc.ir.inputs import path_input
 
-    writer_of = open_output(output)
+    writer_of = open_output(output, whiten=whiten)
     files = common.expand(inputs)
     encoder = load(model, device=device, backend=backend, cache=cache, options=options)
     failures = common.Failures(len(files))

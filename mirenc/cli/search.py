@@ -38,6 +38,12 @@ def search(
             help="What is searched: module, function, ... [default: the level of the vectors; module in a folder]",
         ),
     ] = None,
+    function: Annotated[
+        str | None,
+        typer.Option(
+            "--function", "-f", metavar="REGEX", help="Only functions of QUERY with such a name, plain or mangled."
+        ),
+    ] = None,
     as_json: common.JSON = False,
     model: common.Model = None,
     timeout: common.Timeout = None,
@@ -61,7 +67,9 @@ def search(
         encoder, table = _stored(index, level, model, options)
     else:
         encoder, table, failures = _embedded(index, level, model, options)
-    embedding = encoder.embed_parts(Path(query), level=common.check_level(table.level), whiten=table.whiten)
+    embedding = encoder.embed_parts(
+        Path(query), level=common.check_level(table.level), function=function, whiten=table.whiten
+    )
     rows, cosines = nearest(embedding.part(table.part), table.vectors, k)
     found = [
         (name, [(float(cosine), table.files[row], table.names[row]) for row, cosine in zip(*both, strict=True)])
@@ -105,10 +113,7 @@ def _embedded(
     files = common.expand([index])
     encoder = load(model, options=options)
     failures = common.Failures(len(files))
-    with common.progress("embedding", len(files)) as advance:
-        table = make_index(
-            encoder, files, level=common.check_level(level or "module"), failed=failures.add, advance=advance
-        )
+    table = make_index(encoder, files, level=common.check_level(level or "module"), failed=failures.add, progress=True)
     return encoder, table, failures
 
 

@@ -111,8 +111,8 @@ def check_path(path: str | os.PathLike[str]) -> None:
     suffix = Path(path).suffix
     if suffix == ".pt":
         raise GraphError(
-            f"graph output {os.fspath(path)!r}: .pt is a pickle, which runs code when it is read. Write .npz, or make "
-            "PyG's Data in Python: mirenc.sample.make_sample(module, tokenizer).to_data()"
+            f"graph output {os.fspath(path)!r}: .pt is a pickle, which runs code when it is read. Write .npz; for PyG, "
+            "mirenc.model.data.sample_data makes its Data in Python"
         )
     if suffix not in SUFFIXES:
         raise GraphError(

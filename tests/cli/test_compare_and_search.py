@@ -123,7 +123,7 @@ def test_a_module_finds_itself_first(run: Run, model_dir: Path, folder: Path) ->
     assert len(lines) == 4
 
 
-def test_halves_and_plain_means_are_searched_with_their_like(
+def test_halves_are_searched_with_their_like(
     run: Run, model_dir: Path, encoder: Encoder, folder: Path, tmp_path: Path
 ) -> None:
     run("embed", "--model", model_dir, "--part", "text", "-o", tmp_path / "x.npz", folder).ok()
@@ -135,6 +135,22 @@ def test_halves_and_plain_means_are_searched_with_their_like(
     np.testing.assert_allclose(
         [match["cosine"] for match in found["found"][0]["matches"]], -np.sort(-expected[0]), atol=1e-6
     )
+
+
+def test_plain_means_are_searched_with_plain_means(run: Run, folder: Path, tmp_path: Path) -> None:
+    index = tmp_path / "x.jsonl"
+    run("embed", "--no-whiten", "-o", index, folder).ok()  # the default model: it whitens
+    found = json.loads(run("search", folder / "sorting.ll", index, "--json").ok().out)["found"][0]["matches"]
+    assert found[0]["file"] == str(folder / "sorting.ll")
+    assert found[0]["cosine"] == pytest.approx(1, abs=1e-6)
+    assert min(match["cosine"] for match in found) > 0.8  # plain means are all alike
+
+
+def test_some_functions_of_the_query(run: Run, model_dir: Path, folder: Path) -> None:
+    words = ("search", "--model", model_dir, O0 / "sorting.ll", folder, "-l", "function", "-k", 1, "--json")
+    found = json.loads(run(*words, "--function", "^s.*h$|swap").ok().out)["found"]
+    assert [entry["name"] for entry in found] == ["swap", "search"]
+    run(*words, "--function", "nobody").failed("nobody")
 
 
 def test_vectors_of_another_model_are_refused(run: Run, model_dir: Path, folder: Path, tmp_path: Path) -> None:
