@@ -164,9 +164,9 @@ TREES = "meta.members.trees.meta"
         (f"{MLP}.classes.dtype", "<U400000000", "labels of type '<U400000000'"),
         (f"{MLP}.classes.values", [0, None, 2], "labels of type"),
         (f"{MLP}.classes.values", [0, 1, 10**12], "choices"),
-        (f"{TREES}.parameters.aux_columns", 10**12, "do not belong together"),
-        (f"{TREES}.features", 10**12, "do not belong together"),
-        ("meta.members.cost.meta.parameters.aux_columns", 10**12, "aux_columns is 10"),
+        (f"{TREES}.parameters.context_columns", 10**12, "do not fit its columns"),
+        (f"{TREES}.features", 10**12, "do not fit its columns"),
+        ("meta.members.cost.meta.parameters.context_columns", 10**12, "context_columns is 10"),
         ("meta.members.cost.meta.parameters.length_scale", 0, "length_scale is 0"),
     ],
 )
@@ -179,7 +179,7 @@ def test_a_head_json_beyond_sense(whole: Path, tmp_path: Path, path: str, value:
 def test_counts_that_agree_with_each_other_and_with_nothing_else(whole: Path, tmp_path: Path) -> None:
     def edit(description: Any, arrays: Arrays) -> None:
         meta = description["meta"]["members"]["trees"]["meta"]
-        meta["parameters"]["aux_columns"], meta["features"] = 10**12, 10**12 + len(arrays["trees/center_"])
+        meta["parameters"]["context_columns"], meta["features"] = 10**12, 10**12 + len(arrays["trees/center_"])
 
     with pytest.raises(HeadError, match="a head of 1000000000004 features; allowed: whole numbers up to"):
         load_head(damaged(whole, tmp_path, edit))

@@ -316,7 +316,7 @@ def test_another_model_leaves_the_baselines(
 
 
 def test_a_task_file_is_evaluated_like_a_shipped_task(tmp_path: Path, tiny: Encoder) -> None:
-    report = evaluate(str(write_task(tmp_path)), encoder=tiny, protocols=["kernel"], rows=["no_code"], seeds=(0,))
+    report = evaluate(write_task(tmp_path), encoder=tiny, protocols=["kernel"], rows=["no_code"], seeds=(0,))
     assert (report.record["task"], report.protocols) == ("widths", ["kernel"])
 
 
