@@ -74,8 +74,8 @@ def main() -> None:
         seconds = time.perf_counter() - start
         peak = max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
         print(report)
-        size = f"{given.samples} samples x {given.columns}"
-        print(f"{task.title}, {size}: {seconds:.0f} s, peak {peak / 2**10:.0f} MiB a process")
+        shape = f"{given.samples} samples x {given.columns}"
+        print(f"{task.title}, {shape}: {seconds:.0f} s, peak {peak / 2**10:.0f} MiB a process")
 
 
 if __name__ == "__main__":
