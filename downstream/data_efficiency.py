@@ -51,7 +51,7 @@ def whole(folder: Path, variant: str, task: Task, data: TaskData) -> TaskReport 
 
 def figures_of(data: TaskData, runs: list[np.ndarray]) -> dict[str, Any]:
     """Mean figures of chosen settings (n,), one array a seed."""
-    each = [decision_figures(data.known, data.resolve(run), data.baseline) for run in runs]
+    each = [decision_figures(data.known, data.resolve(run), data.baseline, data.labels) for run in runs]
     cost = data.known[np.arange(len(data)), np.array(runs)]  # (seeds, n)
     hits = (cost == np.nanmin(data.known, axis=1)).mean(axis=0)
     return {

@@ -49,7 +49,7 @@ def macro_f1(truth: Int, choice: Int) -> float:
     return float(np.mean(scores))
 
 
-def decision_figures(costs: Float, choice: Int, baseline: Float) -> dict[str, float]:
+def decision_figures(costs: Float, choice: Int, baseline: Float, truth: Int | None = None) -> dict[str, float]:
     """Figures of one list of decisions.
 
     Parameters
@@ -60,6 +60,8 @@ def decision_figures(costs: Float, choice: Int, baseline: Float) -> dict[str, fl
         The settings that run (`mirenc.tasks.TaskData.resolve`).
     baseline : (n,) float64, seconds
         What the sample costs without a decision (a static mapping, no coarsening).
+    truth : (n,) int, optional
+        The setting of least cost that runs (`mirenc.tasks.TaskData.labels`); the first of least cost if left out.
 
     Returns
     -------
@@ -72,9 +74,10 @@ def decision_figures(costs: Float, choice: Int, baseline: Float) -> dict[str, fl
     best = np.nanmin(costs, axis=1)
     cost = costs[np.arange(len(costs)), choice]
     right = cost == best
+    truth = oracle_choice(costs) if truth is None else truth
     return {
         "accuracy": float(right.mean()),
-        "macro_f1": macro_f1(np.where(right, choice, oracle_choice(costs)), choice),
+        "macro_f1": macro_f1(np.where(right, choice, truth), choice),
         "speedup_geometric": geometric_mean(baseline / cost),
         "speedup_arithmetic": float(np.mean(baseline / cost)),
         "oracle_geometric": geometric_mean(baseline / best),

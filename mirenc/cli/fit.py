@@ -38,10 +38,14 @@ def fit(
     if row not in CODE_ROWS:
         raise TaskError(f"a head cannot be made for row {row!r}; available: {', '.join(CODE_ROWS)}")
     head = fit_head(problem, load_data(problem, data, variant), load(model), variant=variant, row=row)
-    worth, low, high = head.evidence.worth
-    if problem.target == "costs":
-        said = f"held-out answers are worth x {worth:.3f} [{low:.3f}, {high:.3f}] of {head.evidence.rival}"
+    evidence = head.evidence
+    if evidence.worth is None:
+        said = "all samples are of one group: nothing could be held out, and nobody knows what the head is worth"
+    elif problem.target == "costs":
+        worth, low, high = evidence.worth
+        said = f"held-out answers are worth x {worth:.3f} [{low:.3f}, {high:.3f}] of {evidence.rival}"
     else:
-        said = f"{100 * worth:.0f} % [{100 * low:.0f}, {100 * high:.0f}] of the variance explained on held-out groups"
+        worth, low, high = (100 * value for value in evidence.worth)
+        said = f"{worth:.0f} % [{low:.0f}, {high:.0f}] of the variance explained on held-out groups"
     print(f"mirenc: {said}", file=sys.stderr)
     print(f"mirenc: wrote {head.save(output)}", file=sys.stderr)

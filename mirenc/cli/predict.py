@@ -59,9 +59,10 @@ def predict(
     options = common.read_options(timeout, memory_limit, max_bytes, compiler, cflags)
     from mirenc.encoder import load
     from mirenc.tasks import load_task_head
+    from mirenc.tasks.features import encoded_context
 
     values = problem.parse_context(_pairs(",".join(context or ())))
-    problem.encode_context(values)  # a senseless one is wrong for every file
+    encoded_context(problem, values)  # a senseless one is wrong for every file
     trained = load_task_head(_shipped(problem, variant) if head is None else head, problem)
     if variant and trained.variant != variant:
         raise HeadError(
@@ -75,8 +76,6 @@ def predict(
         for file in files:
             try:
                 found = trained.predict(encoder, Path(file), values)
-            except TaskError:
-                raise  # the same for every file
             except MirencError as error:
                 failures.add(error)
             else:
@@ -144,8 +143,14 @@ def _line(head: TaskHead, file: str, found: Prediction) -> dict[str, object]:
             "cost_ratio": found.cost_ratio,
             "held_out": None if found.record is None else asdict(found.record),
         }
-    worth, low, high = found.evidence.worth
-    evidence = {"found": found.evidence.found, "worth": worth, "interval": [low, high], "rival": found.evidence.rival}
+    worth, *interval = found.evidence.worth or (None, None, None)
+    evidence = {
+        "found": found.evidence.found,
+        "worth": worth,
+        "interval": interval,
+        "rival": found.evidence.rival,
+        "whole": found.evidence.whole,
+    }
     return line | {"evidence": evidence, "distance": found.distance, "far": found.far}
 
 
@@ -153,45 +158,59 @@ def _words(head: TaskHead, file: str, found: Prediction) -> list[str]:
     """One answer for people."""
     place = f"{file}: " if found.region is None else f"{_place(file, found)}: "
     machine = f"  ({found.machine})" if found.machine else ""
-    worth, low, high = found.evidence.worth
     if head.task.target == "number":
         unit = f" {head.task.unit}" if head.task.unit else ""
-        lines = [f"{place}{found.value:.6g}{unit}{machine}"]
-        if found.evidence.found:
-            lines.append(f"  8 of 10 answers on unseen groups were within {found.error:.3g}{unit}")
-        else:
-            lines.append("  no evidence: on unseen groups such answers were no better than the mean")
-        return lines
+        said = f"8 of 10 answers on unseen groups were within {found.error:.3g}{unit}"
+        return [
+            f"{place}{found.value:.6g}{unit}{machine}",
+            f"  {said if found.evidence.found else _no_evidence(found)}",
+        ]
     title = " x ".join(head.encoder.knobs) if head.encoder is not None else ""
     if not found.evidence.found:
         return [
             f"{place}no evidence for any {title} but the default, {found.default}{machine}",
-            (
-                f"  on unseen kernels this head's answers were worth x {worth:.2f} [{low:.2f}, {high:.2f}] of "
-                f"{found.evidence.rival}; it prefers {found.preferred}"
-            ),
+            f"  {_no_evidence(found)}; it prefers {found.preferred}",
         ]
     lines = [f"{place}{title} {found.choice}{machine}", f"  {_record(found)}"]
     ranked = sorted(found.preference, key=lambda name: -found.preference[name])
-    for name in ranked[:_SHOWN]:
-        ratio = found.cost_ratio[name]
-        lines.append(f"  {name:>8}  {100 * found.preference[name]:5.1f} %   expected cost x {ratio:.2f}")
+    lines += [f"  {name:>8}  preference {100 * found.preference[name]:5.1f} %" for name in ranked[:_SHOWN]]
     if len(ranked) > _SHOWN:
         lines.append(f"  and {len(ranked) - _SHOWN} more; --json has them all")
     return lines
+
+
+def _no_evidence(found: Prediction) -> str:
+    """Why a head's answer is not followed."""
+    if found.evidence.worth is None:
+        return "all samples of this head are of one group, so nobody knows what it is worth on another"
+    worth, low, high = found.evidence.worth
+    if not found.preference:
+        return "no evidence: on unseen groups such answers were no better than the mean"
+    return (
+        f"on unseen kernels this head's answers were worth x {worth:.2f} [{low:.2f}, {high:.2f}] of "
+        f"{found.evidence.rival}{_among(found)}"
+    )
+
+
+def _among(found: Prediction) -> str:
+    return "" if found.evidence.whole else ", among the settings that were measured"
 
 
 def _record(found: Prediction) -> str:
     """What held-out answers like this one were worth, in words."""
     record = found.record
     if record is None:
-        return "too few answers like this one were held out to say how sure it is"
-    right = f"{10 * record.right:.0f} in 10 answers like this were right on unseen kernels ({record.answers} held out)"
+        worth, low, high = found.evidence.worth or (1.0, 1.0, 1.0)
+        return (
+            f"on unseen kernels answers were worth x {worth:.2f} [{low:.2f}, {high:.2f}] of {found.evidence.rival}"
+            f"{_among(found)}; how sure this one is was not measured"
+        )
+    right = f"{100 * record.right:.0f} % of {record.answers} answers as sure as this were right on unseen kernels"
     if found.choice == found.default:
         return f"expected: the default, nothing to change; {right}"
     return (
         f"expected {record.speedup:.2f}x over {found.default} (the default); {right}, "
-        f"{10 * record.slower:.0f} in 10 slower than the default"
+        f"{100 * record.slower:.0f} % slower than the default"
     )
 
 

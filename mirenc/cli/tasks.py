@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -39,5 +40,11 @@ def check_folders(*folders: Path | None) -> None:
     from mirenc.errors import IRFileError
 
     for folder in folders:
-        if folder is not None and folder.exists() and not folder.is_dir():
-            raise IRFileError(f"{folder} is a file, and a folder is needed. Name another")
+        if folder is None:
+            continue
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except (FileExistsError, NotADirectoryError):
+            raise IRFileError(f"{folder} is a file, or is below one, and a folder is needed. Name another") from None
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise IRFileError(f"no permission to write into {folder}. Name another folder")

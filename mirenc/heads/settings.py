@@ -48,9 +48,3 @@ class Settings:
     def take(self, rows: NDArray[np.integer[Any]] | slice) -> Settings:
         """The settings of some samples."""
         return Settings(self.features, self.row[rows])
-
-    @property
-    def shared(self) -> bool:
-        """Whether column k is the same setting for every sample that has one there."""
-        top = self.row.max(axis=0, initial=-1)
-        return bool(((self.row == top) | (self.row < 0)).all())

@@ -165,11 +165,34 @@ class Task(ABC):
         MirencError
             As `mirenc.read_ir`.
         """
+        module = self.reader(encoder).read(ir)
+        return module if self.dialect is None else bring(module, self.dialect)
+
+    def reader(self, encoder: Encoder) -> Encoder:
+        """The encoder, compiling sources to the task's dialect: the same for training and for a question."""
         if self.dialect is None:
-            return encoder.read(ir)
+            return encoder
         reader = copy.copy(encoder)
         reader.options = replace(encoder.options, dialect=self.dialect)
-        return bring(reader.read(ir), self.dialect)
+        return reader
+
+    def check_data(self, data: TaskData) -> None:
+        """Refuse samples that are not this task's.
+
+        Raises
+        ------
+        TaskError
+            Costs where a number is the target or the other way round, or another space than the task's own.
+        """
+        if data.chooses != (self.target == "costs"):
+            found = "costs of settings" if data.chooses else "numbers to predict"
+            raise TaskError(
+                f"task {self.name!r} has target {self.target!r}, and its samples have {found}. Mend the task"
+            )
+        if self.space is not None and not (data.shares_space and data.space == self.space):
+            raise TaskError(
+                f"task {self.name!r} has a space, and its samples another. Give `space` to TaskData, or leave it out"
+            )
 
     def regions(self, module: IRModule) -> list[Region]:
         """What of a module is decided about: all regions of `level`."""

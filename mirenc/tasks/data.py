@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import math
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Integral, Real
@@ -95,6 +95,11 @@ class TaskData:
         if len(found) != len(self.samples):
             raise TaskError("the target of this task is a number: it has no settings to choose among")
         return found
+
+    @cached_property
+    def shares_space(self) -> bool:
+        """Whether every sample has the task's own space, so that a column is one setting."""
+        return self.space is not None and all(space == self.space for space in self._distinct_spaces)
 
     @property
     def width(self) -> int:
@@ -234,7 +239,7 @@ def _check(sample: Sample, space: Space | None, where: str) -> None:
         strange = [index for index in sample.costs if not _is_setting(index, count)]
         if strange:
             raise TaskError(f"{where} has a cost of setting {strange[0]!r}; the space has 0 to {count - 1}")
-        costs: Iterable[tuple[int, Any]] = sample.costs.items()
+        costs: list[tuple[int, Any]] = list(sample.costs.items())
         default = sample.costs.get(space.default, math.nan)
     else:
         if len(sample.costs) != count:
@@ -243,7 +248,7 @@ def _check(sample: Sample, space: Space | None, where: str) -> None:
                 f"{where} has {len(sample.costs)} costs; its space has {count} settings: {listed}. "
                 "Give one for each, NaN where it was not measured"
             )
-        costs = enumerate(sample.costs)
+        costs = list(enumerate(sample.costs))
         default = sample.costs[space.default]
     for index, cost in costs:
         if not (isinstance(cost, Real) and (math.isnan(float(cost)) or 0 < float(cost) < math.inf)):
@@ -252,6 +257,13 @@ def _check(sample: Sample, space: Space | None, where: str) -> None:
             )
     if sample.effective is not None:
         _check_effective(sample.effective, count, where)
+        measured = {index for index, cost in costs if not math.isnan(cost)}
+        lost = next((index for index in measured if sample.effective[index] not in measured), None)
+        if lost is not None:
+            raise TaskError(
+                f"{where}: setting {lost} has a cost and becomes {sample.effective[lost]}, which has none. "
+                "Put the cost there"
+            )
         given = sample.effective[space.default]
         default = sample.costs.get(given, math.nan) if isinstance(sample.costs, Mapping) else sample.costs[given]
     if math.isnan(default):

@@ -71,6 +71,7 @@ class Evaluation:
         TaskError
             Unknown rows, or IR that cannot be read.
         """
+        task.check_data(data)
         if encoder is None:
             from mirenc.encoder import load
 

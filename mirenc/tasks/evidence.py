@@ -25,6 +25,7 @@ __all__ = ["Evidence", "Record", "gather_evidence"]
 
 Float = NDArray[np.float64]
 _FOLDS = 10
+_MOST_PARTS = 5
 _LEAST = 20  # held-out answers that a record is worth telling of
 
 
@@ -60,25 +61,29 @@ class Evidence:
     ----------
     rival : str
         The static rule that did best on the held-out samples, as people call it.
-    worth : tuple of float
+    worth : tuple of float, or None
         Geometric mean speedup over the rival, and its 95 % interval over groups. For a number: share of the rival's
-        squared error that is gone, and twice that.
+        squared error that is gone, and twice that. None: all samples are of one group, so nothing could be held out.
     error : float
         For a number: the absolute error that 8 of 10 held-out answers stay below; 0 where settings are chosen.
+    whole : bool
+        Whether every setting was measured on every sample. If not, the held-out answers were among those that were, and
+        no record of them tells about a choice among all.
     default, other : tuple of Record
         Records of answers that are the default, and of those that are not; the surer first.
     """
 
     rival: str
-    worth: tuple[float, float, float]
+    worth: tuple[float, float, float] | None
     error: float = 0.0
+    whole: bool = True
     default: tuple[Record, ...] = ()
     other: tuple[Record, ...] = ()
 
     @property
     def found(self) -> bool:
         """Whether the answers beat the rival by more than the interval."""
-        return self.worth[1] > (1.0 if not self.error else 0.0)
+        return self.worth is not None and self.worth[1] > (1.0 if not self.error else 0.0)
 
     def record(self, sure: float, *, default: bool) -> Record | None:
         """The record of held-out answers like this one; None where there were too few."""
@@ -102,21 +107,24 @@ class Evidence:
         """
         try:
             records = {name: tuple(Record(**one) for one in found[name]) for name in ("default", "other")}
-            worth, low, high = found["worth"]
-            numbers = [worth, low, high, found["error"]]
+            worth = None if found["worth"] is None else (*found["worth"],)
+            numbers = [*(worth or (0.0,) * 3), found["error"]]
             numbers += [value for kept in records.values() for one in kept for value in asdict(one).values()]
-            whole = isinstance(found["rival"], str) and all(isinstance(value, Real) for value in numbers)
+            fits = (
+                len(worth or (0.0,) * 3) == 3 and isinstance(found["rival"], str) and isinstance(found["whole"], bool)
+            )
+            fits = fits and all(isinstance(value, Real) for value in numbers)
         except (KeyError, TypeError, ValueError):
-            whole = False
-        if not whole or not np.isfinite(numbers).all():
+            fits = False
+        if not fits or not np.isfinite(numbers).all():
             raise HeadError(f"{where}: 'evidence' is damaged. Save the head again, or train it anew")
-        return cls(found["rival"], (worth, low, high), found["error"], **records)
+        return cls(found["rival"], worth, found["error"], found["whole"], **records)
 
 
 def gather_evidence(data: TaskData, goal: Goal, features: Features, seed: int) -> Evidence:
     """Train and ask heads with groups held out (10 folds, or one group at a time where there are fewer)."""
     if len(np.unique(data.group)) < 2:
-        return Evidence("no other kernel to compare with", (1.0, 0.0, float(np.finfo(float).max)))
+        return Evidence("", None)
     folds = list(cut(data.group, data.labels, _FOLDS, seed))
     shape = (len(data), data.width) if data.chooses else (len(data),)
     said = np.zeros(shape)
@@ -146,17 +154,22 @@ def _choices(data: TaskData, preference: Float, static: dict[str, NDArray[np.int
     low, high = group_interval(gain, data.group, statistic=np.exp)
     sure = preference.max(axis=1) / preference.sum(axis=1)
     is_default = data.resolve(choice) == data.resolve(data.default)
-    kept = [tuple(_records(np.flatnonzero(inside), sure, cost, data)) for inside in (is_default, ~is_default)]
+    own = np.arange(data.width) < np.array([len(space) for space in data.spaces])[:, None]
+    whole = bool(np.isfinite(data.known[own]).all())
+    kept = [
+        tuple(_records(np.flatnonzero(inside), sure, cost, data)) if whole else ()
+        for inside in (is_default, ~is_default)
+    ]
     worth = (float(np.exp(gain.mean())), low, high)
-    return Evidence(STATIC_TITLES[rival], worth, default=kept[0], other=kept[1])
+    return Evidence(STATIC_TITLES[rival], worth, whole=whole, default=kept[0], other=kept[1])
 
 
 def _records(rows: NDArray[np.int64], sure: Float, cost: Float, data: TaskData) -> list[Record]:
-    """Records of some answers: the surer half and the other, or all together where they are few. The surer first."""
+    """Records of some answers, the surest first: up to five parts, all together where they are few."""
     order = rows[np.argsort(-sure[rows], kind="stable")]
     if len(order) < _LEAST:
         return []
-    parts = np.array_split(order, 2) if len(order) >= 2 * _LEAST else [order]
+    parts = np.array_split(order, max(1, min(_MOST_PARTS, len(order) // (2 * _LEAST))))
     return [
         Record(
             sure=float(sure[part].min()),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +27,16 @@ if TYPE_CHECKING:
     from mirenc.encoder import Encoder
     from mirenc.tasks.base import Task
 
-__all__ = ["CODE_ROWS", "ROW_TITLES", "CodeReader", "Features", "build_features", "code_vector", "default_rows"]
+__all__ = [
+    "CODE_ROWS",
+    "ROW_TITLES",
+    "CodeReader",
+    "Features",
+    "build_features",
+    "code_vector",
+    "default_rows",
+    "encoded_context",
+]
 
 Float32 = NDArray[np.float32]
 
@@ -76,8 +85,8 @@ class Features:
 def default_rows(task: Task, data: TaskData | None = None) -> list[str]:
     """All rows that can be computed here.
 
-    ``no_code`` needs context features, or settings that a head can learn without any; ``hand`` such columns in the
-    data; ``ir2vec`` its wheel, and samples that are whole modules; ``both_mlp`` a few settings to choose among.
+    ``no_code`` needs context features; ``hand`` such columns in the data; ``ir2vec`` its wheel, and samples that are
+    whole modules; ``both_mlp`` a few settings to choose among.
     """
     wanted = list(ROW_TITLES)
     if not task.context_names:
@@ -99,7 +108,7 @@ def _has_few(data: TaskData) -> bool:
     """Whether the paper's head is among the candidates for these data."""
     if not data.chooses:
         return False
-    shape = Shape(0, 1, len(data), len(data), data.width, data.settings.shared)
+    shape = Shape(0, 1, len(data), len(data), data.width, data.shares_space)
     return any(name == "mlp" for name, _ in menu(shape, 0, "accuracy"))
 
 
@@ -157,21 +166,34 @@ def _context_matrix(task: Task, data: TaskData) -> NDArray[np.float64]:
     """Task features of all samples. (n, A)."""
     rows = []
     for sample in data.samples:
-        if len(sample.context) != len(task.context_names):
-            raise TaskError(
-                f"sample {sample.name} has {len(sample.context)} context features; {task.name} names "
-                f"{len(task.context_names)}: {', '.join(task.context_names) or 'none'}. Give one for each"
-            )
         try:
-            row = task.encode_context(sample.context)
-        except (TypeError, ValueError) as error:
+            rows.append(encoded_context(task, sample.context))
+        except TaskError as error:
             raise TaskError(f"sample {sample.name}: {error}") from None
-        if not np.isfinite(row).all():
-            raise TaskError(
-                f"sample {sample.name}: context features {sample.context} are {row} for a head, not finite numbers"
-            )
-        rows.append(row)
     return np.array(rows, dtype=np.float64)
+
+
+def encoded_context(task: Task, context: tuple[Any, ...]) -> NDArray[np.float64]:
+    """Context features as a head sees them, of a sample or of a question. (A,).
+
+    Raises
+    ------
+    TaskError
+        Too many or too few, or what does not become finite numbers.
+    """
+    if len(context) != len(task.context_names):
+        raise TaskError(
+            f"{len(context)} context features were given; {task.name} names {len(task.context_names)}: "
+            f"{', '.join(task.context_names) or 'none'}. Give one for each"
+        )
+    try:
+        with np.errstate(all="ignore"):  # what comes of it is looked at below
+            encoded = np.asarray(task.encode_context(context), dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise error if isinstance(error, MirencError) else TaskError(str(error)) from None
+    if not np.isfinite(encoded).all():
+        raise TaskError(f"context features {context} are {encoded} for a head, not finite numbers")
+    return encoded
 
 
 def build_features(
@@ -193,7 +215,7 @@ def build_features(
     """
     _check_rows(task, data, rows)
     context = _context_matrix(task, data)
-    vectors, of, note = _code_vectors(data, rows, encoder, advance)
+    vectors, of, note = _code_vectors(task, data, rows, encoder, advance)
     result = []
     for row in rows:
         if row == "no_code":
@@ -226,7 +248,7 @@ def _check_rows(task: Task, data: TaskData, rows: Sequence[str]) -> None:
 
 
 def _code_vectors(
-    data: TaskData, rows: Sequence[str], encoder: Encoder, advance: Callable[..., None] | None
+    task: Task, data: TaskData, rows: Sequence[str], encoder: Encoder, advance: Callable[..., None] | None
 ) -> tuple[dict[str, Float32], NDArray[np.int64], str]:
     """Code features of each distinct piece, (m, D) a row; each sample's piece (n,); what to tell the reader."""
     pieces, of = data.distinct_code
@@ -237,17 +259,18 @@ def _code_vectors(
         by_ir.setdefault(os.fspath(ir), []).append(number)
     found: list[dict[str, Float32]] = [{}] * len(pieces)
     text: list[str] = []
-    read = CodeReader(encoder)
+    read, reader = CodeReader(encoder), task.reader(encoder)
     for numbers in by_ir.values():
         ir = pieces[numbers[0]][0]
         try:
-            module = encoder.read(ir)
+            module = reader.read(ir)
             for number, parts in zip(numbers, read(module, [pieces[one][1] for one in numbers]), strict=True):
                 found[number] = parts
         except MirencError as error:
             name = data.samples[int(np.argmax(np.isin(of, numbers)))].name
             raise TaskError(f"sample {name}: {error}") from None
-        text.append(ir.decode("utf-8", "replace") if isinstance(ir, bytes) else module.text)
+        if "ir2vec" in rows:
+            text.append(ir.decode("utf-8", "replace") if isinstance(ir, bytes) else module.text)
         if advance is not None:
             advance(len(numbers), total=len(pieces), note="embedding")
     vectors = {row: np.stack([code_vector(row, one) for one in found]) for row in (*CODE_ROWS, "histogram")}

@@ -10,7 +10,6 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -43,6 +42,8 @@ class Goal:
     labels : (n,) int64
     group : (n,) str
     select : str
+    shared : bool
+        Whether all samples have one space, so that a column is the same setting for each.
     """
 
     target: NDArray[np.float64]
@@ -50,18 +51,14 @@ class Goal:
     labels: Int
     group: NDArray[np.str_]
     select: str
+    shared: bool = True
 
     @classmethod
     def of(cls, data: TaskData, select: str) -> Goal:
         """The goal of some data."""
         if data.chooses:
-            return cls(data.known, data.settings, data.labels, data.group, select)
+            return cls(data.known, data.settings, data.labels, data.group, select, data.shares_space)
         return cls(data.value, None, data.labels, data.group, select)
-
-    @cached_property
-    def shared(self) -> bool:
-        """Whether all samples have the same settings."""
-        return self.settings is None or self.settings.shared
 
     def shape(self, features: Features, rows: Int) -> Shape:
         """What the menu follows from, for training on some rows."""

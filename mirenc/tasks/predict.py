@@ -23,7 +23,7 @@ from mirenc.ir.regions import Region
 from mirenc.tasks.base import Task, get_task
 from mirenc.tasks.data import TaskData
 from mirenc.tasks.evidence import Evidence, Record, gather_evidence
-from mirenc.tasks.features import CODE_ROWS, CodeReader, build_features, code_vector
+from mirenc.tasks.features import CODE_ROWS, CodeReader, build_features, code_vector, encoded_context
 from mirenc.tasks.jobs import Goal
 from mirenc.tasks.reach import Reach
 from mirenc.tasks.space import SettingEncoder
@@ -154,7 +154,7 @@ class TaskHead:
             )
         if isinstance(context, Mapping):
             context = self.task.parse_context({name: str(value) for name, value in context.items()})
-        encoded = self.task.encode_context(context)  # before any file is read: a wrong one is wrong for all
+        encoded = encoded_context(self.task, context)  # before any file is read: a wrong one is wrong for all
         module = self.task.read(encoder, ir)
         regions: list[Region | None] = [None] if self.task.level == "module" else [*self.task.regions(module)]
         if not regions:
@@ -178,6 +178,11 @@ class TaskHead:
             value = float(self.head.predict(features)[0])
             return Prediction("", value, self.evidence.error, "", "", {}, {}, **common)
         space = self.task.space_for(context)
+        if space.knobs != self.encoder.knobs:
+            raise TaskError(
+                f"the head knows knobs {', '.join(self.encoder.knobs)}, not {', '.join(space.knobs)}. "
+                "Train a head for them"
+            )
         settings = Settings(self.encoder(space.settings), np.arange(len(space))[None, :])
         assert isinstance(self.head, EnsembleHead)
         preference = self.head.predict_proba(features, settings)[0]
@@ -234,9 +239,10 @@ def fit_head(
     Raises
     ------
     TaskError
-        A row that has no code features of mirenc's.
+        A row that has no code features of mirenc's; data of another target or space than the task's.
     """
     task = get_task(task) if isinstance(task, str) else task
+    task.check_data(data)
     if row not in CODE_ROWS:
         raise TaskError(f"a head cannot be made for row {row!r}; available: {', '.join(CODE_ROWS)}")
     features = build_features(task, data, [row], encoder)[0]
@@ -289,6 +295,8 @@ def load_task_head(folder: str | Path, task: Task | None = None) -> TaskHead:
     chooses = isinstance(head, EnsembleHead)
     if extra["row"] not in CODE_ROWS or chooses != (found.target == "costs"):
         raise HeadError(f"{folder}: head.json is damaged. Save the head again, or train it anew")
+    if not all(isinstance(names, list) for names in extra["words"].values()):
+        raise HeadError(f"{folder}: head.json is damaged: 'words' are no lists. Save the head again, or train it anew")
     words = {str(knob): tuple(map(str, names)) for knob, names in extra["words"].items()}
     reach = Reach.from_arrays(arrays, extra["reach"], columns=head.n_features_in_, where=str(folder))
     if chooses and found.space is not None and head.n_choices_ != len(found.space):

@@ -157,7 +157,9 @@ class TaskReport:
         data = self.data
         if not data.chooses:
             return number_figures(data.value[inside], said[inside])
-        return decision_figures(data.known[inside], data.resolve(said)[inside], data.baseline[inside])
+        return decision_figures(
+            data.known[inside], data.resolve(said)[inside], data.baseline[inside], data.labels[inside]
+        )
 
     def _per_sample(self, protocol: str, row: str, inside: NDArray[np.int64]) -> dict[str, NDArray[np.float64]]:
         """Mean over the seeds of what intervals are of: hits and log speedups, or absolute errors. (m,) each."""

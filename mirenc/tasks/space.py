@@ -60,8 +60,17 @@ class Space:
             raise TaskError(f"{said}: default is {self.default!r}; indices go from 0 to {len(self.settings) - 1}")
         if self.missing not in MISSING:
             raise TaskError(f"{said}: missing is {self.missing!r}; available: {', '.join(MISSING)}")
-        if self.missing == "below" and len(self.knobs) > 1:
-            raise TaskError(f"{said}: missing='below' is for one ordered knob. Use 'default' or 'never'")
+        if self.missing == "below" and not self._ascends():
+            raise TaskError(
+                f"{said}: missing='below' is for one knob, its numbers in ascending order. Order them, or use "
+                "'default' or 'never'"
+            )
+
+    def _ascends(self) -> bool:
+        """Whether "below" means something: one knob, numbers in ascending order, or words in the order given."""
+        values: list[Any] = [setting[0] for setting in self.settings]
+        words = [isinstance(value, str) for value in values]
+        return len(self.knobs) == 1 and (all(words) or (not any(words) and values == sorted(values)))
 
     @classmethod
     def product(

@@ -105,6 +105,8 @@ class ThreadCoarsening(Task):
 
     def encode_context(self, context: tuple[Any, ...]) -> NDArray[np.float64]:
         """One column a GPU: (4,) of 0 and 1."""
+        if context[0] not in _GPUS.values():
+            raise TaskError(f"unknown gpu {context[0]!r}; the data have {', '.join(_GPUS.values())}")
         return np.array([float(context[0] == gpu) for gpu in _GPUS.values()])
 
     def parse_context(self, given: Any) -> tuple[Any, ...]:

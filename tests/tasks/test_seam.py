@@ -141,6 +141,7 @@ def test_loops_of_one_module_get_factors_of_their_own(tiny: Encoder, tmp_path: P
 OPENMP = Space.product(
     {"num_threads": (1, 2, 4, 8, 16, 32), "schedule": ("static", "dynamic", "guided"), "chunk_size": (1, 32, 512)},
     default={"num_threads": 32, "schedule": "static", "chunk_size": 1},
+    missing="never",
 )
 
 
@@ -167,7 +168,7 @@ def openmp_data() -> TaskData:
                 if index == OPENMP.default or rng.random() < 1 / 3:
                     costs[index] = float(work * uneven * overhead * rng.lognormal(0, 0.01))
             samples.append(Sample(f"k{number}/{size}", kernel(number), f"k{number}", (size,), costs))
-    return TaskData(samples, replace(OPENMP, missing="never"), "2" * 64)
+    return TaskData(samples, OPENMP, "2" * 64)
 
 
 def test_openmp_configurations_are_learned_from_a_sparse_table(tiny: Encoder) -> None:
