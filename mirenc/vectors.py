@@ -82,7 +82,7 @@ def read_vectors(path: str | os.PathLike[str]) -> VectorTable:
     Raises
     ------
     IRFileError
-        The file is missing, damaged, or not of ``mirenc embed``.
+        The file is missing, damaged, or not of ``mirenc embed``; or JSON lines without a line.
     """
     where = os.fspath(path)
     read = _READERS.get(Path(where).suffix)
@@ -156,6 +156,12 @@ def _read_jsonl(path: str) -> VectorTable:
             vectors[len(files)] = row["vector"]
             files.append(row["file"])
             names.append(row.get("name", row["file"]))
+    if not files:
+        # Each row says who made it, so that nothing says who made none.
+        raise IRFileError(
+            f"{path}: has no rows; its files had none at the level asked for, as files without a loop. "
+            f"Embed the files at another level (--level): mirenc embed FOLDER --level function -o {path}"
+        )
     return _table(vectors, files, names, head)
 
 

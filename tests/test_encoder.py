@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 
 import numpy as np
@@ -314,6 +315,16 @@ def test_a_renamed_file_is_the_same_content_under_its_new_name(model_folder: Pat
     first, second = cached.embed_parts(FILE), cached.embed_parts(copy)
     assert (first.names, second.names) == ([str(FILE)], [str(copy)])
     np.testing.assert_array_equal(first.vector, second.vector)
+
+
+def test_a_cached_answer_has_the_hash_of_the_input_asked_for(model_folder: Path, tmp_path: Path) -> None:
+    """One IR may come from a text, from a file, or from two sources that compile to it: the hash is each one's own."""
+    cached = load(model_folder, cache=tmp_path / "cache")
+    path = tmp_path / "f.ll"
+    path.write_text(SOURCE, encoding="utf-8")
+    given = [SOURCE, path, SOURCE]  # the first fills the cache, the others are answered from it
+    own = hashlib.sha256(path.read_bytes()).hexdigest()
+    assert [cached.embed_parts(each).file_hash for each in given] == ["", own, ""]
 
 
 def test_a_changed_file_is_read_again(model_folder: Path, tmp_path: Path) -> None:

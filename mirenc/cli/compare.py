@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mirenc.cli import common
-from mirenc.errors import MirencError
+from mirenc.errors import ConfigError, MirencError
 
 if TYPE_CHECKING:
     from mirenc.embedding import Embedding
@@ -47,22 +47,27 @@ def compare(
 
     encoder = load(model, options=options)
     failures = common.Failures(len(paths))
-    found: dict[str, Embedding] = {}
+    read: list[str] = []
+    embeddings: list[Embedding] = []
     with common.progress("embedding", len(paths)) as advance:
         for path in paths:
             try:
-                found[path] = encoder.embed_parts(Path(path), level=chosen)
+                embeddings.append(encoder.embed_parts(Path(path), level=chosen))
+                read.append(path)
             except MirencError as error:
                 if len(paths) == 2:
                     raise  # of one file there is nothing to tell
                 failures.add(error)
             advance()
     head = {"model": encoder.name, "model_digest": encoder.files.digest, "level": chosen}
-    if chosen == "module":
-        _matrix(list(found), list(found.values()), head if as_json else None)
-    else:
-        first, second = found.values()
-        _best(paths, first, second, head if as_json else None)
+    if chosen != "module":
+        for path, embedding in zip(read, embeddings, strict=True):
+            if not embedding.regions:
+                raise ConfigError(f"{path} has no {chosen}. Compare at another level (--level)")
+        first, second = embeddings
+        _best(read, first, second, head if as_json else None)
+    elif embeddings:
+        _matrix(read, embeddings, head if as_json else None)
     failures.finish()
 
 

@@ -98,7 +98,7 @@ class _Lines:
         self.head = head
         self.path = path
         self.target = None if path is None else Target(path)
-        self.rows = 0
+        self.files = 0
 
     def __enter__(self) -> Self:
         if self.path is None or self.target is None:
@@ -111,6 +111,7 @@ class _Lines:
         return self
 
     def add(self, name: str, embedding: Embedding) -> None:
+        self.files += 1
         vectors = embedding.part(self.head["part"])
         shared = {
             "file": name,
@@ -130,7 +131,6 @@ class _Lines:
                 if self.path is None:
                     raise
                 raise _cannot_write(self.path, failure) from None
-            self.rows += 1
 
     def __exit__(
         self,
@@ -143,7 +143,8 @@ class _Lines:
             return
         try:
             self.stream.close()
-            if self.rows and kind is None:
+            # Files without a row, as without a loop, are an output too: an earlier one would pass for theirs.
+            if self.files and kind is None:
                 self.target.deliver()
         except OSError as failure:
             raise _cannot_write(self.path, failure) from None

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mirenc.cli import common
+from mirenc.errors import ConfigError
 
 if TYPE_CHECKING:
     from mirenc.encoder import Encoder
@@ -67,9 +68,16 @@ def search(
         encoder, table = _stored(index, level, model, options)
     else:
         encoder, table, failures = _embedded(index, level, model, options)
+    if not len(table):
+        if failures.count == failures.total:
+            failures.finish()
+        raise ConfigError(f"{index} has no {table.level} to search in. Embed the files at another level (--level)")
     embedding = encoder.embed_parts(
         Path(query), level=common.check_level(table.level), function=function, whiten=table.whiten
     )
+    if not embedding.regions:
+        where = "" if function is None else f" in a function like {function!r}"
+        raise ConfigError(f"{query} has no {table.level}{where} to search for. Search at another level (--level)")
     rows, cosines = nearest(embedding.part(table.part), table.vectors, k)
     found = [
         (name, [(float(cosine), table.files[row], table.names[row]) for row, cosine in zip(*both, strict=True)])

@@ -86,8 +86,9 @@ class Reader:
     def _answer(self, found: IRModule | InputBytes | MirencError, key: bytes, known: bytes | None) -> Answer:
         if isinstance(found, MirencError):
             return found
-        if known is not None:
-            return Embedding.from_bytes(known, found.name)
+        if known is not None and isinstance(found, InputBytes):
+            # Known is the IR: which source or text it came from is this input's own.
+            return replace(Embedding.from_bytes(known, found.name), file_hash=found.file_hash)
         request = self._request
         try:
             module = found if isinstance(found, IRModule) else module_of(found, request.options)

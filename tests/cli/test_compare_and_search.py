@@ -8,10 +8,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from command_line import Run
+from command_line import SOURCE, Run
 
 from mirenc.encoder import Encoder
 from mirenc.search import compare, nearest
+from mirenc.vectors import VECTOR_SUFFIXES
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "ir" / "clang-19"
 O0, O2 = FIXTURES / "O0", FIXTURES / "O2"
@@ -25,6 +26,14 @@ def folder(tmp_path: Path) -> Path:
     for name in ("numeric", "sorting", "structs"):
         shutil.copy(O2 / f"{name}.ll", target)
     return target
+
+
+@pytest.fixture
+def straight(tmp_path: Path) -> Path:
+    """A module without a loop."""
+    path = tmp_path / "straight.ll"
+    path.write_text(SOURCE, encoding="utf-8")
+    return path
 
 
 # -- compare ---------------------------------------------------------------------------------------------
@@ -83,6 +92,32 @@ def test_of_several_files_the_readable_are_compared(run: Run, model_dir: Path, f
     assert np.shape(json.loads(result.out)["cosines"]) == (3, 3)
     assert "broken.ll" in result.error_lines[0]
     assert "1 of 4 files failed" in result.error_lines[1]
+
+
+def test_a_file_is_compared_with_itself(run: Run, model_dir: Path) -> None:
+    file = str(O2 / "sorting.ll")
+    assert run("compare", "--model", model_dir, file, file).ok().out == "1.0000\n"
+    found = json.loads(run("compare", "--model", model_dir, "--json", file, file, file).ok().out)
+    assert found["files"] == [file] * 3
+    np.testing.assert_allclose(found["cosines"], np.ones((3, 3)), atol=1e-6)
+    found = json.loads(run("compare", "--model", model_dir, "--json", "-l", "function", file, file).ok().out)
+    assert found["files"] == [file] * 2
+    assert all(match["cosine"] == pytest.approx(1, abs=1e-6) for match in found["matches"])
+
+
+def test_files_without_a_row_do_not_compare(run: Run, model_dir: Path, straight: Path) -> None:
+    loops = O2 / "sorting.ll"
+    for files in ((straight, loops), (loops, straight)):
+        for words in ((), ("--json",)):
+            result = run("compare", "--model", model_dir, "-l", "loop", *files, *words)
+            result.failed(f"{straight} has no loop. Compare at another level")
+            assert result.out == ""
+
+
+def test_of_several_unreadable_files_nothing_is_compared(run: Run, model_dir: Path, tmp_path: Path) -> None:
+    result = run("compare", "--model", model_dir, *(tmp_path / f"{name}.ll" for name in "abc"))
+    assert (result.code, result.out) == (1, "")
+    assert "3 of 3 files failed" in result.error_lines[-1]
 
 
 # -- search ----------------------------------------------------------------------------------------------
@@ -183,3 +218,28 @@ def test_a_bad_file_of_the_folder_is_listed(run: Run, model_dir: Path, folder: P
     assert result.code == 1
     assert len(json.loads(result.out)["found"][0]["matches"]) == 3
     assert "broken.ll" in result.error_lines[0]
+
+
+def test_an_index_without_rows_is_refused(run: Run, model_dir: Path, straight: Path, tmp_path: Path) -> None:
+    search = ("search", "--model", model_dir, O2 / "sorting.ll")
+    run(*search, straight.parent, "-l", "loop").failed(f"{straight.parent} has no loop to search in")
+    for suffix in VECTOR_SUFFIXES:
+        index = tmp_path / f"x{suffix}"
+        run("embed", "--model", model_dir, "-l", "loop", "-o", index, straight).ok()
+        result = run(*search, index)
+        result.failed(str(index), "Embed the files at another level")
+        assert result.out == ""
+
+
+def test_a_query_without_rows_is_refused(run: Run, model_dir: Path, straight: Path, folder: Path) -> None:
+    words = ("search", "--model", model_dir, straight, folder, "-l", "loop")
+    run(*words).failed(f"{straight} has no loop to search for. Search at another level")
+    run(*words, "-f", "^second$").failed(f"{straight} has no loop in a function like '^second$' to search for")
+
+
+def test_an_index_of_unreadable_files_says_so(run: Run, model_dir: Path, tmp_path: Path) -> None:
+    for name in ("a.ll", "b.ll"):
+        (tmp_path / name).write_text("no IR", encoding="utf-8")
+    result = run("search", "--model", model_dir, O2 / "sorting.ll", tmp_path)
+    assert (result.code, result.out) == (1, "")
+    assert "2 of 2 files failed" in result.error_lines[-1]

@@ -19,7 +19,9 @@ from command_line import SOURCE, Result, Run
 
 import mirenc
 from mirenc.encoder import Encoder
+from mirenc.errors import IRFileError
 from mirenc.ir import parse_ir
+from mirenc.vectors import read_vectors
 
 TEXT, GRAPH, BOTH = 32, 16, 48
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
@@ -207,6 +209,32 @@ def test_an_output_is_replaced(run: Run, model_dir: Path, ir: Path, tmp_path: Pa
     (tmp_path / "x.npy").write_bytes(b"old")
     run("embed", "--no-cache", "--model", model_dir, "-o", tmp_path / "x.npy", ir).ok()
     assert np.load(tmp_path / "x.npy").shape == (1, BOTH)
+
+
+@pytest.mark.parametrize("suffix", ["npy", "npz", "jsonl", "parquet"])
+def test_files_without_a_row_are_an_empty_output(
+    run: Run, model_dir: Path, ir: Path, tmp_path: Path, suffix: str
+) -> None:
+    """The vectors of an earlier run do not stay: they would pass for those of this one."""
+    output = tmp_path / f"x.{suffix}"
+    words = ("embed", "--no-cache", "--model", model_dir, "-o", output, ir)
+    run(*words).ok()
+    run(*words, "-l", "loop").ok()
+    if suffix == "jsonl":
+        assert output.read_text(encoding="utf-8") == ""
+        with pytest.raises(IRFileError, match=r"x\.jsonl: has no rows.*Embed the files at another level"):
+            read_vectors(output)
+    else:
+        table = read_vectors(output)
+        assert (table.vectors.shape, table.files, table.names, table.level) == ((0, BOTH), [], [], "loop")
+
+
+@pytest.mark.parametrize("suffix", ["npy", "npz", "jsonl", "parquet"])
+def test_where_every_file_fails_the_output_stays(run: Run, model_dir: Path, tmp_path: Path, suffix: str) -> None:
+    output = tmp_path / f"x.{suffix}"
+    output.write_bytes(b"of an earlier run")
+    run("embed", "--no-cache", "--model", model_dir, "-o", output, tmp_path / "no.ll").failed("no.ll")
+    assert output.read_bytes() == b"of an earlier run"
 
 
 # -- inputs --------------------------------------------------------------------------------------------
