@@ -80,3 +80,16 @@ def test_the_interval_of_a_constant_is_a_point_and_statistic_applies() -> None:
     low, high = group_interval(np.full(6, np.log(2.0)), np.arange(6), statistic=np.exp)
     assert low == pytest.approx(2.0)
     assert high == pytest.approx(2.0)
+
+
+def test_the_right_class_is_the_setting_that_runs() -> None:
+    # Setting 0 was not measured and runs as setting 1, the default: both have one cost, and one class.
+    costs = np.array([[1.0, 1.0, 2.0], [3.0, 3.0, 1.0]])
+    figures = decision_figures(costs, np.array([2, 1]), costs[:, 1], np.array([1, 2]))
+    assert figures["macro_f1"] == 0.0
+    figures = decision_figures(costs, np.array([1, 1]), costs[:, 1], np.array([1, 2]))
+    assert figures["macro_f1"] == pytest.approx((2 / 3 + 0) / 2)
+    # Taken for the first of least cost, the truth of a wrong answer would be a class that never runs.
+    wrong = decision_figures(costs, np.array([2, 1]), costs[:, 1])
+    assert wrong["macro_f1"] == 0.0
+    assert macro_f1(np.array([1, 2, 1]), np.array([2, 2, 1])) > macro_f1(np.array([0, 2, 1]), np.array([2, 2, 1]))

@@ -156,7 +156,9 @@ class Task(ABC):
         return self.space
 
     def read(self, encoder: Encoder, ir: Any) -> IRModule:
-        """A module for a question: sources are compiled to the task's dialect, and IR of another is brought to it.
+        """A module, the same for training and for a question.
+
+        Sources are compiled to the task's dialect, and IR of another is brought to it.
 
         Raises
         ------
@@ -165,16 +167,11 @@ class Task(ABC):
         MirencError
             As `mirenc.read_ir`.
         """
-        module = self.reader(encoder).read(ir)
-        return module if self.dialect is None else bring(module, self.dialect)
-
-    def reader(self, encoder: Encoder) -> Encoder:
-        """The encoder, compiling sources to the task's dialect: the same for training and for a question."""
         if self.dialect is None:
-            return encoder
+            return encoder.read(ir)
         reader = copy.copy(encoder)
         reader.options = replace(encoder.options, dialect=self.dialect)
-        return reader
+        return bring(reader.read(ir), self.dialect)
 
     def check_data(self, data: TaskData) -> None:
         """Refuse samples that are not this task's.

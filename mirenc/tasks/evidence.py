@@ -66,19 +66,19 @@ class Evidence:
         squared error that is gone, and twice that. None: all samples are of one group, so nothing could be held out.
     error : float
         For a number: the absolute error that 8 of 10 held-out answers stay below; 0 where settings are chosen.
+    default, other : tuple of Record
+        Records of answers that are the default, and of those that are not; the surer first.
     whole : bool
         Whether every setting was measured on every sample. If not, the held-out answers were among those that were, and
         no record of them tells about a choice among all.
-    default, other : tuple of Record
-        Records of answers that are the default, and of those that are not; the surer first.
     """
 
     rival: str
     worth: tuple[float, float, float] | None
     error: float = 0.0
-    whole: bool = True
     default: tuple[Record, ...] = ()
     other: tuple[Record, ...] = ()
+    whole: bool = True
 
     @property
     def found(self) -> bool:
@@ -118,7 +118,7 @@ class Evidence:
             fits = False
         if not fits or not np.isfinite(numbers).all():
             raise HeadError(f"{where}: 'evidence' is damaged. Save the head again, or train it anew")
-        return cls(found["rival"], worth, found["error"], found["whole"], **records)
+        return cls(found["rival"], worth, found["error"], **records, whole=found["whole"])
 
 
 def gather_evidence(data: TaskData, goal: Goal, features: Features, seed: int) -> Evidence:
@@ -169,7 +169,7 @@ def _records(rows: NDArray[np.int64], sure: Float, cost: Float, data: TaskData) 
     order = rows[np.argsort(-sure[rows], kind="stable")]
     if len(order) < _LEAST:
         return []
-    parts = np.array_split(order, max(1, min(_MOST_PARTS, len(order) // (2 * _LEAST))))
+    parts = np.array_split(order, min(_MOST_PARTS, len(order) // _LEAST))
     return [
         Record(
             sure=float(sure[part].min()),

@@ -259,11 +259,11 @@ def _code_vectors(
         by_ir.setdefault(os.fspath(ir), []).append(number)
     found: list[dict[str, Float32]] = [{}] * len(pieces)
     text: list[str] = []
-    read, reader = CodeReader(encoder), task.reader(encoder)
+    read = CodeReader(encoder)
     for numbers in by_ir.values():
         ir = pieces[numbers[0]][0]
         try:
-            module = reader.read(ir)
+            module = task.read(encoder, ir)
             for number, parts in zip(numbers, read(module, [pieces[one][1] for one in numbers]), strict=True):
                 found[number] = parts
         except MirencError as error:

@@ -93,7 +93,7 @@ def test_an_answer_says_what_such_answers_were_worth(run: Run, task: Path, head:
     [
         (("fit", "device_mapping"), "name a folder for the head", 2),
         (("fit", "-o", "head"), "give the name of a task", 2),
-        (("fit", "device_mapping", "-o", EXAMPLE), "is a file, and a folder is needed", 1),
+        (("fit", "device_mapping", "-o", EXAMPLE), "is a file, or is below one, and a folder is needed", 1),
         (("fit", "device_mapping", "-o", "head", "--row", "no_code"), "available: text, graph, both", 1),
         (("fit", "device_mapping", "-o", "head", "--variant", "intel"), "available: nvidia, amd", 1),
         (("predict",), "give the name of a task", 2),

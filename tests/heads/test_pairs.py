@@ -79,7 +79,6 @@ def test_samples_may_have_settings_of_their_own(head: PairHead) -> None:
     row = np.where(np.arange(200)[:, None] % 2, np.arange(7, 2, -1), np.arange(5))
     own = np.take_along_axis(costs, row, axis=1)
     settings = Settings(NUMBERS, row)
-    assert not settings.shared
     fitted = clone(head).fit(features[:160], own[:160], settings.take(np.arange(160)))
     asked = settings.take(np.arange(160, 200))
     chosen = np.take_along_axis(row[160:], fitted.predict_proba(features[160:], asked).argmax(axis=1)[:, None], axis=1)

@@ -20,20 +20,6 @@ def test_rows_are_taken_in_order() -> None:
 
 
 @pytest.mark.parametrize(
-    ("row", "shared"),
-    [
-        ([[0, 1, 2], [0, 1, 2]], True),
-        ([[0, 1, 2], [0, -1, 2], [-1, 1, -1]], True),
-        ([[2, -1, 0]], True),
-        ([[0, 1, 2], [0, 2, 1]], False),
-        ([[0, 1], [-1, 2]], False),
-    ],
-)
-def test_settings_are_shared_where_a_column_is_one_setting(row: list[list[int]], shared: bool) -> None:
-    assert Settings(FEATURES, np.array(row)).shared == shared
-
-
-@pytest.mark.parametrize(
     ("features", "row", "word"),
     [
         (FEATURES[0], [[0]], r"settings have features \(2,\)"),

@@ -116,7 +116,13 @@ def test_the_default_may_be_effective_as_another() -> None:
     assert table.baseline.tolist() == [4.0]
     assert table.resolve(table.default).tolist() == [1]
     with pytest.raises(TaskError, match="no cost of the default 'x'"):
-        data(replace(GOOD, costs={0: 4.0, 2: 2.0}, effective=(1, 1, 2)))
+        data(replace(GOOD, costs={2: 2.0}, effective=(1, 1, 2)))
+
+
+def test_a_cost_that_no_setting_has_is_not_lost() -> None:
+    # z became y, and what was measured stands at z: y has no cost, and the best measurement would be gone.
+    with pytest.raises(TaskError, match=r"setting 2 has a cost and becomes 1, which has none. Put the cost there"):
+        data(replace(GOOD, costs={0: 2.0, 2: 1.0}, effective=(0, 1, 1)))
 
 
 def test_what_is_effective_and_not_measured_follows_the_rule() -> None:
@@ -153,7 +159,7 @@ def test_a_sample_may_bring_its_own_settings() -> None:
     assert table.setting_values == [("x",), ("y",), ("z",), ("w",)]
     # The same setting is the same row, wherever it stands; the space of three has no fourth.
     assert table.settings.row.tolist() == [[0, 1, 2, -1], [2, 1, 0, 3]]
-    assert not table.settings.shared
+    assert not table.shares_space
     assert table.labels.tolist() == [1, 0]
     np.testing.assert_array_equal(table.known, [[2.0, 1.0, 1.0, NAN], [1.0, 2.0, 3.0, 4.0]])
     assert table.resolve(np.array([3, 3])).tolist() == [-1, 3]
@@ -169,9 +175,18 @@ def test_without_a_space_of_the_task_each_sample_brings_one() -> None:
     assert (table.chooses, table.width) == (True, 4)
 
 
+def test_spaces_that_nest_or_turn_are_not_shared() -> None:
+    # Column k is the same setting for both only where both have one, or in another order: no head may learn by column.
+    nested = Space(("letter",), (("x",), ("y",)))
+    turned = Space(("letter",), (("z",), ("y",), ("x",)))
+    for own, costs in ((nested, (1.0, 2.0)), (turned, (1.0, 2.0, 3.0))):
+        assert not data(GOOD, replace(GOOD, space=own, costs=costs)).shares_space
+        assert not TaskData([replace(GOOD, space=own, costs=costs)]).shares_space
+
+
 def test_one_space_is_shared_settings() -> None:
     table = data(GOOD, replace(GOOD, costs=(1.0, 2.0, 3.0)))
-    assert table.settings.shared
+    assert table.shares_space
     assert table.settings.features.shape == (3, 3)  # a column a word
 
 

@@ -229,3 +229,22 @@ def test_what_is_no_evidence_is_refused(found: Any) -> None:
 
 def test_a_record_needs_some_answers() -> None:
     assert evidence._LEAST >= 20  # below, a share of answers says hardly anything
+
+
+# -- what was not measured -----------------------------------------------------------------------------
+def test_a_choice_among_what_was_measured_is_no_record_of_a_choice_among_all() -> None:
+    space = Space(("width",), (("narrow",), ("wide",), ("wider",)), missing="never")
+    said = np.array([[0.1, 0.9, 0.0]] * 40)
+    found = gather(table([(2.0, 1.0, NAN)] * 39 + [(2.0, 1.0, 3.0)], space), said)
+    assert not found.whole
+    assert (found.default, found.other) == ((), ())
+    assert gather(table([(2.0, 1.0, 3.0)] * 40, space), said).other
+
+
+def test_with_one_group_nothing_is_known() -> None:
+    data = table([(2.0, 1.0)] * 30)
+    alone = TaskData([replace(sample, group="one") for sample in data.samples], SPACE)
+    found = gather(alone, np.array([[0.1, 0.9]] * 30))
+    assert found.worth is None
+    assert not found.found
+    assert Evidence.from_json(json.loads(json.dumps(found.to_json())), "head") == found

@@ -13,7 +13,7 @@ from small_task import write_task
 import mirenc
 from mirenc.encoder import Encoder
 from mirenc.errors import HeadError, TaskError
-from mirenc.tasks import Task, get_task
+from mirenc.tasks import Sample, Space, Task, TaskData, get_task
 from mirenc.tasks.evidence import Evidence, Record
 from mirenc.tasks.predict import TaskHead, fit_head, load_task_head, ready_heads
 
@@ -174,3 +174,44 @@ def test_an_edited_head_is_refused(
     file.write_text(json.dumps(content))
     with pytest.raises(HeadError, match=complaint):
         load_task_head(tmp_path / "head", task)
+
+
+# -- what is asked, and of whom ------------------------------------------------------------------------
+@pytest.mark.parametrize("context", [(), (1.0, 2.0), ("many",), (float("nan"),)])
+def test_a_context_that_is_none_is_said_before_a_file_is_read(
+    trained: TaskHead, encoder: Encoder, context: tuple[object, ...]
+) -> None:
+    with pytest.raises(TaskError):
+        trained.predict(encoder, Path("nowhere.ll"), context)
+
+
+def test_data_of_another_target_or_space_are_refused_before_any_work(task: Task, encoder: Encoder) -> None:
+    data = task.load()
+    numbers = TaskData([Sample(f"s{row}", "no IR", f"g{row}", (1.0,), value=float(row)) for row in range(4)])
+    with pytest.raises(TaskError, match="has target 'costs', and its samples have numbers to predict"):
+        fit_head(task, numbers, encoder)
+    other = TaskData(data.samples, Space(("width",), (("thin",), ("thick",))))
+    with pytest.raises(TaskError, match="has a space, and its samples another"):
+        fit_head(task, other, encoder)
+
+
+def test_a_head_asked_about_other_knobs_says_so(trained: TaskHead, encoder: Encoder) -> None:
+    class Turned(type(trained.task)):  # type: ignore[misc]
+        def space_for(self, context: object) -> Space:
+            return Space(("height",), (("narrow",), ("wide",)))
+
+    with pytest.raises(TaskError, match="the head knows knobs width, not height"):
+        replace(trained, task=Turned()).predict(encoder, kernel("mul"), (8.0,))
+
+
+@pytest.mark.needs("clang")
+def test_sources_are_compiled_alike_in_training_and_in_questions(encoder: Encoder, tmp_path: Path) -> None:
+    task = get_task("thread_coarsening")
+    paths = sorted((Path(__file__).parents[1] / "fixtures" / "opencl").glob("*.cl"))[:4]
+    samples = [
+        Sample(path.stem, path, path.stem, ("Tahiti",), (1.0, *(1.0 + 0.1 * place * row for place in range(1, 6))))
+        for row, path in enumerate(paths)
+    ]
+    head = fit_head(task, TaskData(samples, task.space), encoder)
+    for path in paths:
+        assert head.predict(encoder, path, ("Tahiti",))[0].distance == pytest.approx(0.0, abs=0.05), path.name

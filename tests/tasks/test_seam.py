@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from mirenc.encoder import Encoder
+from mirenc.errors import MirencError
 from mirenc.ir import parse_ir
 from mirenc.ir.regions import Region, regions_of
 from mirenc.tasks import Evaluation, Protocol, Sample, Space, Task, TaskData, TaskReport, fit_head, load_task_head
@@ -305,5 +306,11 @@ def test_a_region_that_the_module_lacks_is_named(tiny: Encoder) -> None:
     data = loop_data()
     lost = Region("loop", "work:%lost", "work", "%lost", 1, "", 0, "work")
     broken = TaskData([replace(data.samples[0], region=lost), *data.samples[1:]], FACTORS)
-    with pytest.raises(Exception, match="has no loop 'work:%lost'"):
+    with pytest.raises(MirencError, match="has no loop 'work:%lost'"):
         evaluated(Loops(broken), tiny, ["both"])
+
+
+def test_one_file_without_a_loop_is_one_error(tiny: Encoder) -> None:
+    head = fit_head(Loops(loop_data()), loop_data(), tiny)
+    with pytest.raises(MirencError, match="has no loop to decide about"):
+        head.predict(tiny, kernel(1))

@@ -45,7 +45,8 @@ def test_a_default_that_is_no_setting_is_refused(default: dict[str, int]) -> Non
         ((("a",), FACTORS, 3), "default is 3; indices go from 0 to 2"),
         ((("a",), FACTORS, -1), "default is -1"),
         ((("a",), FACTORS, 0, "above"), "missing is 'above'; available: default, below, never"),
-        ((("a", "b"), ((1, 2), (3, 4)), 0, "below"), "missing='below' is for one ordered knob"),
+        ((("a",), ((4,), (2,), (1,)), 0, "below"), "its numbers in ascending order"),
+        ((("a", "b"), ((1, 2), (3, 4)), 0, "below"), "missing='below' is for one knob, its numbers in ascending order"),
     ],
 )
 def test_a_space_that_is_none_is_refused(arguments: tuple[Any, ...], word: str) -> None:

@@ -185,3 +185,9 @@ def test_two_kernels_came_with_the_same_ir(published_data: Any) -> None:
     kernels = np.array([sample.name.split(" on ")[0] for sample in data.samples])
     joined = {group: sorted(set(kernels[data.group == group])) for group in set(data.group)}
     assert [names for names in joined.values() if len(names) > 1] == [["mt", "mtLocal"]]
+
+
+@pytest.mark.parametrize("context", [("Fermi",), ("gtx480",)])
+def test_a_gpu_that_the_data_do_not_have_is_no_gpu(context: tuple[str, ...]) -> None:
+    with pytest.raises(TaskError, match="unknown gpu"):
+        get_task("thread_coarsening").encode_context(context)
