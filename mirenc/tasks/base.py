@@ -23,10 +23,11 @@ from numpy.typing import NDArray
 
 from mirenc.errors import TaskError
 from mirenc.ir import Dialect, IRModule, bring
+from mirenc.ir.inputs import resolve_input
 from mirenc.ir.regions import Region, regions_of
 from mirenc.tasks.data import TaskData
 from mirenc.tasks.protocols import Protocol
-from mirenc.tasks.sample import Sample
+from mirenc.tasks.sample import IRSource, Sample
 from mirenc.tasks.space import Space
 
 if TYPE_CHECKING:
@@ -156,9 +157,7 @@ class Task(ABC):
         return self.space
 
     def read(self, encoder: Encoder, ir: Any) -> IRModule:
-        """A module, the same for training and for a question.
-
-        Sources are compiled to the task's dialect, and IR of another is brought to it.
+        """A module for a question: sources are compiled to the task's dialect, and IR of another is brought to it.
 
         Raises
         ------
@@ -172,6 +171,16 @@ class Task(ABC):
         reader = copy.copy(encoder)
         reader.options = replace(encoder.options, dialect=self.dialect)
         return bring(reader.read(ir), self.dialect)
+
+    def read_sample(self, encoder: Encoder, ir: IRSource) -> IRModule:
+        """A sample's module: a source as `read` has it, so that training and questions agree. IR is the task's own.
+
+        Raises
+        ------
+        MirencError
+            As `read`.
+        """
+        return self.read(encoder, ir) if resolve_input(ir).kind == "source" else encoder.read(ir)
 
     def check_data(self, data: TaskData) -> None:
         """Refuse samples that are not this task's.

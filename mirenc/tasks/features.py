@@ -263,7 +263,7 @@ def _code_vectors(
     for numbers in by_ir.values():
         ir = pieces[numbers[0]][0]
         try:
-            module = task.read(encoder, ir)
+            module = task.read_sample(encoder, ir)
             for number, parts in zip(numbers, read(module, [pieces[one][1] for one in numbers]), strict=True):
                 found[number] = parts
         except MirencError as error:
