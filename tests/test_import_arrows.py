@@ -33,6 +33,7 @@ FLOORS = (
     ("metrics", "golden"),
     ("heads",),
     ("tasks", "pretraining"),
+    ("measure",),
     ("__init__",),
     ("cli",),
     ("__main__",),

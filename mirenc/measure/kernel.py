@@ -1,0 +1,105 @@
+"""`Kernel`: a piece of code to measure, and what it runs on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from mirenc.tasks.space import Value
+
+__all__ = ["Build", "Cell", "Kernel"]
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A piece of code at one problem size: one sample of a table, or one for each part of the machine.
+
+    Attributes
+    ----------
+    name : str
+        Of the kernel and its size; no other kernel of a table has it.
+    group : str
+        Its structure without type and size. Samples of one group are never on both sides of a fold.
+    family : str
+        What is left out as a whole by the protocol of that name.
+    language : str
+        ``c``, ``cl`` or ``cuda``.
+    source : str
+        Text of the source that is decided about.
+    driver : str
+        Text of its driver: C (``mirenc_measure.h`` says what it defines) for ``c``; TOML for ``cl`` and ``cuda``.
+    function : str
+        The function that is timed.
+    line : int
+        Line of ``source``, from 1, of the loop or parallel region that is decided about; 0: the function as a whole.
+    size : int
+        What the driver is told to set up.
+    context : mapping of str to number
+        What is known beside the code, by the names of the task's context features.
+    """
+
+    name: str
+    group: str
+    family: str
+    language: str
+    source: str
+    driver: str
+    function: str
+    line: int = 0
+    size: int = 0
+    context: Mapping[str, float | str] = field(default_factory=dict, hash=False)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One setting of one kernel, built; or why it could not be.
+
+    Attributes
+    ----------
+    setting : tuple
+        As asked: one value for each knob of the task's space.
+    effective : tuple
+        What the compiler says that it made of it; the same as ``setting`` where it says nothing.
+    code : str
+        Digest of the machine code. Cells of one ``code`` and one ``before`` are one measurement. "": not known.
+    library, symbol : str
+        Shared object, relative to the kernel's folder, and function: where the runner finds it.
+    before : mapping of str to value
+        What the runner is told beside it: ``{"local": [8, 8]}``.
+    problem : str
+        Why it is no candidate, ``compile: over 1 s``; "" if it is one.
+    """
+
+    setting: tuple[Value, ...]
+    effective: tuple[Value, ...]
+    code: str = ""
+    library: str = ""
+    symbol: str = ""
+    before: Mapping[str, object] = field(default_factory=dict, hash=False)
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class Build:
+    """A kernel, built with every setting for one part of the machine.
+
+    Attributes
+    ----------
+    cells : tuple of Cell
+        One a setting of the task's space, in its order.
+    copy : Cell
+        A second build of the default: its times beside the default's are the noise floor (A/A).
+    driver : str
+        The built driver, relative to the kernel's folder.
+    ir : str
+        Text of the IR that a head sees.
+    symbol, header : str
+        Function and, for a loop, header of the region in ``ir``; "" for the whole module.
+    """
+
+    cells: tuple[Cell, ...]
+    copy: Cell
+    driver: str
+    ir: str
+    symbol: str = ""
+    header: str = ""

@@ -1,0 +1,88 @@
+"""`Method`: how the samples of one task are made and built. One file a task; `mirenc.measure.run` does the rest."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from mirenc.measure.kernel import Build, Kernel
+
+__all__ = ["Method", "Toolchain"]
+
+
+@dataclass(frozen=True)
+class Toolchain:
+    """What builds the variants.
+
+    Attributes
+    ----------
+    compiler : str
+        Program, as the user named it or as it was found on PATH.
+    cflags : tuple of str
+        The user's own flags, on every arm.
+    timeout : float
+        Seconds that one setting may take to compile; a setting that takes longer is no candidate.
+    """
+
+    compiler: str
+    cflags: tuple[str, ...] = ()
+    timeout: float = 1.0
+
+
+class Method(ABC):
+    """How one task is measured.
+
+    Attributes
+    ----------
+    task : str
+        Name of the task (`mirenc.tasks`).
+    runner : str
+        What runs the cells: ``c``, ``opencl`` or ``cuda`` (`mirenc.measure.runners`).
+    default_count : int
+        How many kernels of the project's own are measured unless the user says otherwise.
+    """
+
+    task: ClassVar[str]
+    runner: ClassVar[str] = "c"
+    default_count: ClassVar[int]
+
+    @abstractmethod
+    def parts(self) -> tuple[str, ...]:
+        """Parts of this machine that are measured one by one, such as its instruction sets; ``("",)`` for none."""
+
+    @abstractmethod
+    def find_compiler(self, compiler: str | None) -> Toolchain:
+        """What builds the variants.
+
+        Raises
+        ------
+        ToolchainError
+            There is none; the message says what to install.
+        """
+
+    @abstractmethod
+    def own_kernels(self, count: int, seed: int) -> Iterator[Kernel]:
+        """Kernels of the project's own, the same for a seed on any machine; any beginning is spread over groups."""
+
+    @abstractmethod
+    def user_kernels(self, paths: Sequence[Path]) -> Iterator[Kernel]:
+        """Kernels of the user's sources, each with a driver beside it.
+
+        Raises
+        ------
+        MirencError
+            A source without a driver, or nothing to decide about in it. The message says what to write.
+        """
+
+    @abstractmethod
+    def build(self, kernel: Kernel, part: str, folder: Path, toolchain: Toolchain) -> Build:
+        """Build all settings into a folder that is the kernel's own. It may run beside others.
+
+        Raises
+        ------
+        CompileError
+            The default or the driver does not compile. A setting that does not is a cell with a ``problem``.
+        """
