@@ -92,25 +92,13 @@ void (T *out, const T *x, const X *outer, const X *inner, I n)
         outer="n: random K",
     ),
     structure(
-        "byte table",
-        """
-void (uint8_t *out, const uint8_t *symbol, const uint8_t *table, I n)
-@for (I i = 0; i < n; i++)
-    out[i] = table[symbol[i]];
-""",
-        types=(("uint8_t", "uint8_t"),),
-        weight=3,
-        table="256: any",
-        symbol="n: any",
-    ),
-    structure(
         "table of wide values",
         """
 void (U *out, const uint8_t *symbols, const U *table, I n)
 @for (I i = 0; i < n; i++)
     out[i] = table[symbols[i]];
 """,
-        types=WIDENING,
+        types=(*WIDENING, ("uint8_t", "uint8_t")),
         weight=4,
         table="256",
         symbols="n: any",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mirenc.measure.loops.structure import structure
-from mirenc.measure.loops.types import FLOATS, NARROW, UNSIGNED, WIDENING
+from mirenc.measure.loops.types import FLOATS, NARROW, UNSIGNED
 
 __all__ = ["INTERLEAVED"]
 
@@ -257,17 +257,6 @@ void (T *re, T *im, I half, I n)
         re="2 * n",
         im="2 * n",
         half="n",
-    ),
-    structure(
-        "stereo mixed",
-        """
-void (U *mono, const T *stereo, I n)
-@for (I i = 0; i < n; i++)
-    mono[i] = (U)stereo[2 * i] + (U)stereo[2 * i + 1];
-""",
-        types=WIDENING,
-        weight=4,
-        stereo="2 * n",
     ),
     structure(
         "zipped",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mirenc.measure.loops.structure import structure
-from mirenc.measure.loops.types import FLOATS, INTEGERS, UNSIGNED
+from mirenc.measure.loops.types import ALL, FLOATS, INTEGERS, UNSIGNED, WIDENING
 
 __all__ = ["MAPS"]
 
@@ -11,10 +11,12 @@ MAPS = (
     structure(
         "add",
         """
-void (T *sum, const T *a, const T *b, I n)
+void (U *sum, const T *a, const U *b, I n)
 @for (I i = 0; i < n; i++)
     sum[i] = a[i] + b[i];
 """,
+        types=(*ALL, *WIDENING),
+        weight=4,
     ),
     structure(
         "scaled add in place",

@@ -11,25 +11,13 @@ REDUCTION = (
     structure(
         "sum",
         """
-T (const T *x, I n)
-T total = 0;
-@for (I i = 0; i < n; i++)
-    total += x[i];
-return total;
-""",
-        types=(*ALL, *INTEGERS),
-        weight=3,
-    ),
-    structure(
-        "widening sum",
-        """
 U (const T *x, I n)
 U total = 0;
 @for (I i = 0; i < n; i++)
     total += x[i];
 return total;
 """,
-        types=WIDENING,
+        types=(*ALL, *INTEGERS, *WIDENING),
         weight=4,
     ),
     structure(
@@ -48,25 +36,13 @@ return product;
     structure(
         "dot product",
         """
-T (const T *a, const T *b, I n)
-T total = 0;
-@for (I i = 0; i < n; i++)
-    total += a[i] * b[i];
-return total;
-""",
-        types=(*ALL, *INTEGERS),
-        weight=3,
-    ),
-    structure(
-        "widening dot product",
-        """
 U (const T *a, const T *b, I n)
 U total = 0;
 @for (I i = 0; i < n; i++)
     total += (U)a[i] * b[i];
 return total;
 """,
-        types=WIDENING,
+        types=(*ALL, *INTEGERS, *WIDENING),
         weight=4,
     ),
     structure(

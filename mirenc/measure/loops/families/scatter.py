@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mirenc.measure.loops.structure import structure
-from mirenc.measure.loops.types import ALL, UNSIGNED, WIDENING
+from mirenc.measure.loops.types import ALL, FLOATS, UNSIGNED, WIDENING
 
 __all__ = ["SCATTER"]
 
@@ -42,18 +42,6 @@ void (uint32_t *bins, const T *x, I n)
 """,
         types=UNSIGNED,
         choices={"P": ("random", "skewed", "clustered")},
-        bins="256: zero",
-        x="n: P 256",
-    ),
-    structure(
-        "weighted histogram",
-        """
-void (T *bins, const uint8_t *x, const T *weight, I n)
-@for (I i = 0; i < n; i++)
-    bins[x[i]] += weight[i];
-""",
-        types=(("float", "float"), ("double", "double"), ("uint32_t", "uint32_t")),
-        choices={"P": ("random", "skewed")},
         bins="256: zero",
         x="n: P 256",
     ),
@@ -117,7 +105,7 @@ void (U *node, const int *end, const T *value, I n)
 @for (I i = 0; i < n; i++)
     node[end[i]] += value[i];
 """,
-        types=WIDENING,
+        types=(*WIDENING, *FLOATS),
         choices={"K": ("64", "2000", "65536")},
         node="K: zero",
         end="n: random K",

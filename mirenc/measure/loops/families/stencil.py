@@ -63,7 +63,7 @@ void (T *out, const T *x, const T *h, I n)
 void (T *out, const T *grid, int n)
 for (int y = 1; y < n - 1; y++) {
     @for (int x = 1; x < n - 1; x++)
-        out[y * n + x] = (grid[(y - 1) * n + x] + grid[(y + 1) * n + x] + grid[y * n + x - 1] + grid[y * n + x + 1]) / 4;
+        out[y * n + x] = (grid[y * n - n + x] + grid[y * n + n + x] + grid[y * n + x - 1] + grid[y * n + x + 1]) / 4;
 }
 """,
         sizes="side",
@@ -80,7 +80,7 @@ for (int y = 1; y < n - 1; y++) {
 void (T *grid, int n)
 for (int y = 1; y < n - 1; y++) {
     @for (int x = 1; x < n - 1; x++)
-        grid[y * n + x] = (grid[(y - 1) * n + x] + grid[(y + 1) * n + x] + grid[y * n + x - 1] + grid[y * n + x + 1]) / 4;
+        grid[y * n + x] = (grid[y * n - n + x] + grid[y * n + n + x] + grid[y * n + x - 1] + grid[y * n + x + 1]) / 4;
 }
 """,
         types=FLOATS,
@@ -189,7 +189,8 @@ void (T *out, const T *x, I n)
         """
 void (uint8_t *next_row, const uint8_t *above, const uint8_t *here, const uint8_t *below, I n)
 @for (I i = 1; i + 1 < n; i++) {
-    int alive = above[i - 1] + above[i] + above[i + 1] + here[i - 1] + here[i + 1] + below[i - 1] + below[i] + below[i + 1];
+    int alive = above[i - 1] + above[i] + above[i + 1] + here[i - 1] + here[i + 1];
+    alive += below[i - 1] + below[i] + below[i + 1];
     next_row[i] = alive == 3 || (here[i] && alive == 2);
 }
 """,

@@ -230,11 +230,12 @@ I k = 0;
     structure(
         "pairwise sums",
         """
-void (T *out, const T *x, I n)
+void (U *out, const T *x, I n)
 @for (I i = 0; i < n; i++)
-    out[i] = x[2 * i] + x[2 * i + 1];
+    out[i] = (U)x[2 * i] + (U)x[2 * i + 1];
 """,
-        weight=3,
+        types=(*ALL, *WIDENING),
+        weight=4,
         x="2 * n",
     ),
 )

@@ -18,23 +18,13 @@ TO_SAMPLES = (("float", "int16_t"), ("float", "uint8_t"), ("double", "int16_t"),
 
 WIDTHS = (
     structure(
-        "widen",
-        """
-void (U *out, const T *x, I n)
-@for (I i = 0; i < n; i++)
-    out[i] = x[i];
-""",
-        types=WIDENING,
-        weight=4,
-    ),
-    structure(
-        "narrow",
+        "convert",
         """
 void (U *out, const T *x, I n)
 @for (I i = 0; i < n; i++)
     out[i] = (U)x[i];
 """,
-        types=NARROWING,
+        types=(*WIDENING, *NARROWING),
         weight=4,
         x="n: percent",
     ),
@@ -44,16 +34,6 @@ void (U *out, const T *x, I n)
 void (U *out, const T *a, const T *b, I n)
 @for (I i = 0; i < n; i++)
     out[i] = (U)a[i] * (U)b[i];
-""",
-        types=WIDENING,
-        weight=4,
-    ),
-    structure(
-        "widened sum of two widths",
-        """
-void (U *out, const T *x, const U *y, I n)
-@for (I i = 0; i < n; i++)
-    out[i] = x[i] + y[i];
 """,
         types=WIDENING,
         weight=4,
