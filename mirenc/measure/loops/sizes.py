@@ -8,7 +8,7 @@ __all__ = ["SIZES", "draw_size"]
 
 # Share of each range of trip counts.
 SIZES = {
-    "any": {"tiny": 0.16, "short": 0.2, "middle": 0.24, "thousands": 0.28, "ten thousands": 0.1, "million": 0.02},
+    "any": {"tiny": 0.18, "short": 0.24, "middle": 0.26, "thousands": 0.23, "ten thousands": 0.07, "million": 0.02},
     "work": {"tiny": 0.18, "short": 0.25, "middle": 0.3, "thousands": 0.27},
     "long": {"middle": 0.15, "thousands": 0.5, "ten thousands": 0.32, "million": 0.03},
     "short": {"tiny": 0.4, "short": 0.35, "middle": 0.25},

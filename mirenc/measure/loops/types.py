@@ -9,10 +9,11 @@ __all__ = [
     "LETTERS",
     "NARROW",
     "NARROWING",
+    "REDUCED",
     "SIGNED",
     "UNSIGNED",
+    "WIDENED",
     "WIDENING",
-    "WIDE_UNSIGNED",
     "TypePair",
     "is_float",
     "is_unsigned",
@@ -48,10 +49,11 @@ def _same(*names: str) -> tuple[TypePair, ...]:
 FLOATS = _same("float", "float", "double")
 SIGNED = _same("int8_t", "int16_t", "int", "int64_t")
 UNSIGNED = _same("uint8_t", "uint16_t", "uint32_t", "uint64_t")
-WIDE_UNSIGNED = _same("uint32_t", "uint64_t")
 NARROW = _same("uint8_t", "int8_t", "uint16_t", "int16_t")
 INTEGERS = SIGNED + UNSIGNED
 ALL = INTEGERS + FLOATS + FLOATS
+# For sums and extremes: a compiler keeps the order of floating ones, so that few settings change anything.
+REDUCED = INTEGERS + INTEGERS + _same("float", "double")
 # U holds more than T.
 WIDENING: tuple[TypePair, ...] = (
     ("uint8_t", "uint16_t"),
@@ -70,6 +72,8 @@ WIDENING: tuple[TypePair, ...] = (
     ("int16_t", "double"),
     ("uint8_t", "double"),
 )
+# The same for sums: see REDUCED.
+WIDENED = tuple((narrow, wide) for narrow, wide in WIDENING if wide not in ("float", "double")) + (("float", "double"),)
 # U holds less than T.
 NARROWING: tuple[TypePair, ...] = (
     ("uint16_t", "uint8_t"),

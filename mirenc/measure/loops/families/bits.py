@@ -33,7 +33,7 @@ void (uint8_t *out, const uint32_t *words, I n)
 }
 """,
         types=(("uint32_t", "uint32_t"),),
-        weight=3,
+        weight=4,
         words="n: any",
     ),
     structure(
@@ -62,7 +62,7 @@ static inline T rotate(T x, int by)
     return x << by | x >> (8 * (int)sizeof x - by);
 }
 """,
-        weight=3,
+        weight=4,
         x="n: any",
     ),
     structure(
@@ -87,7 +87,7 @@ void (T *out, const T *a, const T *b, I n)
 }
 """,
         types=UNSIGNED,
-        weight=3,
+        weight=4,
         a="n: any",
         b="n: any",
     ),
@@ -99,7 +99,7 @@ void (T *x, const T *y, I n)
     x[i] = x[i] > y[i] ? x[i] - y[i] : 0;
 """,
         types=UNSIGNED,
-        weight=3,
+        weight=4,
         x="n: any",
         y="n: any",
     ),
@@ -132,6 +132,7 @@ void (uint32_t *words, I n)
     words[i] = v >> 24 | (v >> 8 & 0xff00u) | (v << 8 & 0xff0000u) | v << 24;
 }
 """,
+        weight=3,
         types=(("uint32_t", "uint32_t"),),
         words="n: any",
     ),
@@ -198,6 +199,7 @@ void (T *out, const T *a, const T *b, const T *mask, I n)
 @for (I i = 0; i < n; i++)
     out[i] = (a[i] & mask[i]) | (b[i] & ~mask[i]);
 """,
+        weight=3,
         types=UNSIGNED,
         mask="n: any",
     ),

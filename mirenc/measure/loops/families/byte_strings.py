@@ -18,7 +18,7 @@ void (T *text, I n)
         text[i] -= 'a' - 'A';
 """,
         types=BYTES,
-        weight=3,
+        weight=4,
         text="n: text",
     ),
     structure(
@@ -49,7 +49,7 @@ int words = 0, inside = 0;
 return words;
 """,
         types=BYTES,
-        weight=4,
+        weight=1,
         text="n: text",
     ),
     structure(
@@ -97,7 +97,7 @@ return value;
 """,
         types=(("uint32_t", "uint32_t"), ("uint64_t", "uint64_t")),
         sizes="short",
-        weight=3,
+        weight=1,
         digits="n: any",
     ),
     structure(
@@ -143,7 +143,7 @@ uint32_t hash = 2166136261u;
 return hash;
 """,
         types=(("uint8_t", "uint8_t"),),
-        weight=2,
+        weight=1,
         text="n: text",
     ),
     structure(

@@ -93,7 +93,7 @@ void (T *x, T low, T high, I n)
         x[i] = high;
 }
 """,
-        weight=3,
+        weight=4,
         x="n: percent",
         low="20",
         high="80",
@@ -105,6 +105,7 @@ void (T *out, const T *x, I n)
 @for (I i = 0; i < n; i++)
     out[i] = x[i] > 0 ? x[i] : 0;
 """,
+        weight=3,
         types=(*SIGNED, *FLOATS),
     ),
     structure(
@@ -205,6 +206,7 @@ int kept = 0;
 }
 return kept;
 """,
+        weight=1,
         choices={"P": PERCENT},
         rows=False,
         x="n: percent",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mirenc.measure.loops.structure import structure
-from mirenc.measure.loops.types import FLOATS, UNSIGNED, WIDENING
+from mirenc.measure.loops.types import FLOATS, REDUCED, UNSIGNED, WIDENING
 
 __all__ = ["GATHER"]
 
@@ -34,6 +34,7 @@ T total = 0;
     total += table[index[i]];
 return total;
 """,
+        types=REDUCED,
         choices={"X": INDICES, "K": TABLES, "P": PATTERNS},
         weight=4,
         table="K",
@@ -48,6 +49,7 @@ T total = 0;
     total += weights[i] * x[index[i]];
 return total;
 """,
+        types=REDUCED,
         choices={"X": INDICES, "K": TABLES, "P": PATTERNS},
         weight=4,
         x="K",
@@ -157,6 +159,7 @@ T best = score[index[0]];
     best = score[index[i]] > best ? score[index[i]] : best;
 return best;
 """,
+        types=REDUCED,
         choices={"X": INDICES, "K": TABLES, "P": PATTERNS},
         weight=3,
         score="K: any",
@@ -203,6 +206,7 @@ for (int r = 0; r < n; r++) {
     y[r] = total;
 }
 """,
+        types=REDUCED,
         sizes="work",
         rows=False,
         trip="",
@@ -223,6 +227,7 @@ for (int r = 0; r < n; r++) {
     y[r] = total;
 }
 """,
+        types=REDUCED,
         sizes="work",
         rows=False,
         trip="",

@@ -36,6 +36,7 @@ void (T *out, const T *a, const T *b, const T *c, I n)
 @for (I i = 0; i < n; ++i)
     out[i] = a[i] * b[i] + c[i];
 """,
+        weight=3,
     ),
     structure(
         "xor in place",
@@ -44,6 +45,7 @@ void (T *block, const T *key, I n)
 @for (I i = 0; i < n; i++)
     block[i] ^= key[i];
 """,
+        weight=3,
         types=INTEGERS,
     ),
     structure(
@@ -53,6 +55,7 @@ void (T *out, const T *a, const T *b, I n)
 @for (I i = 0; i < n; i++)
     out[i] = (a[i] + b[i] + 1) >> 1;
 """,
+        weight=3,
         types=INTEGERS,
     ),
     structure(
@@ -64,6 +67,7 @@ void (T *sum, T *difference, const T *a, const T *b, I n)
     difference[i] = a[i] - b[i];
 }
 """,
+        weight=3,
     ),
     structure(
         "polynomial",
@@ -123,7 +127,7 @@ void (T *out, const T *a, const T *b, I n)
 @for (I i = 0; i < n; i++)
     out[i] = a[i] / b[i];
 """,
-        weight=3,
+        weight=1,
         b="n: positive",
     ),
     structure(
@@ -142,6 +146,7 @@ void (T *out, const T *a, T modulus, I n)
 @for (I i = 0; i < n; i++)
     out[i] = a[i] % modulus;
 """,
+        weight=1,
         types=INTEGERS,
         modulus="13",
     ),
@@ -155,6 +160,7 @@ void (T *a, T *b, I n)
     b[i] = old;
 }
 """,
+        weight=3,
     ),
     structure(
         "unrolled by hand",

@@ -15,6 +15,7 @@ void (T *out, const T *x, I n)
 @for (I i = 0; i < n; i++)
     out[i] = sqrt_F(x[i]);
 """,
+        weight=1,
         types=FLOATS,
         x="n: positive",
     ),
@@ -37,7 +38,7 @@ T total = 0;
 return total;
 """,
         types=FLOATS,
-        weight=3,
+        weight=1,
     ),
     structure(
         "lengths of vectors",
@@ -46,6 +47,7 @@ void (T *length, const T *x, const T *y, I n)
 @for (I i = 0; i < n; i++)
     length[i] = sqrt_F(x[i] * x[i] + y[i] * y[i]);
 """,
+        weight=1,
         types=FLOATS,
     ),
     structure(
@@ -105,7 +107,7 @@ T best = 0;
 return best;
 """,
         types=FLOATS,
-        weight=3,
+        weight=1,
     ),
     structure(
         "logistic",
@@ -163,7 +165,7 @@ T total = 0;
 return total;
 """,
         types=FLOATS,
-        weight=3,
+        weight=1,
         soft="0.01",
     ),
     structure(

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from mirenc.measure.loops.structure import structure
-from mirenc.measure.loops.types import ALL, FLOATS, UNSIGNED, WIDENING
+from mirenc.measure.loops.types import ALL, FLOATS, REDUCED, UNSIGNED, WIDENING
 
 __all__ = ["NEST"]
 
 # Sums of products of many: whole numbers that may wrap, and floating ones.
-SUMMED = (*FLOATS, ("uint32_t", "uint32_t"), ("uint8_t", "uint8_t"), ("uint64_t", "uint64_t"))
+SUMMED = (
+    ("float", "float"),
+    ("double", "double"),
+    ("uint16_t", "uint16_t"),
+    ("uint32_t", "uint32_t"),
+    ("uint8_t", "uint8_t"),
+    ("uint64_t", "uint64_t"),
+)
 
 NEST = (
     structure(
@@ -194,6 +201,7 @@ for (I i = 0; i < n; i++) {
 }
 return total;
 """,
+        types=REDUCED,
         sizes="side",
         rows=False,
         trip="",
@@ -218,7 +226,7 @@ for (I i = 0; i < n; i++) {
         trip="",
         constant=False,
         order=2,
-        weight=3,
+        weight=1,
         lower="n * n",
     ),
     structure(

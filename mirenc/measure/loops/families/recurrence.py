@@ -53,7 +53,7 @@ T total = 0;
     out[i] = total;
 }
 """,
-        weight=3,
+        weight=1,
         types=(*UNSIGNED, *FLOATS),
     ),
     structure(
@@ -66,6 +66,7 @@ T best = x[0];
     out[i] = best;
 }
 """,
+        weight=1,
         x="n: any",
     ),
     structure(
@@ -79,7 +80,7 @@ T level = x[0];
 }
 """,
         types=FLOATS,
-        weight=3,
+        weight=1,
         share="0.25",
     ),
     structure(
@@ -126,6 +127,7 @@ void (T *y, const T *x, I n)
 @for (I i = 2; i < n + 2; i++)
     y[i] = x[i] + (T)0.5 * y[i - 1] - (T)0.25 * y[i - 2];
 """,
+        weight=1,
         types=FLOATS,
         trip="n",
         y="n + 2",
@@ -140,6 +142,7 @@ T state = 1;
     state = (state << 1 | state >> 3) ^ x[i];
 return state;
 """,
+        weight=1,
         types=(("uint32_t", "uint32_t"), ("uint64_t", "uint64_t"), ("uint8_t", "uint8_t")),
         x="n: any",
     ),
@@ -155,7 +158,7 @@ void (T *x, uint32_t seed, I n)
         types=UNSIGNED,
         rows=False,
         seed="12345u",
-        weight=3,
+        weight=1,
     ),
     structure(
         "sum to the right neighbour",
@@ -164,6 +167,7 @@ void (T *x, I n)
 @for (I i = 0; i + 1 < n; i++)
     x[i + 1] += x[i];
 """,
+        weight=1,
         types=UNSIGNED,
         trip="n - 1",
     ),
@@ -213,7 +217,7 @@ void (T *x, I lag, I n)
 """,
         types=INTEGERS,
         choices={"D": ("1", "4", "16", "64")},
-        weight=3,
+        weight=1,
         constant=False,
         rows=False,
         x="n + D",

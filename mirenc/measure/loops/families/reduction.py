@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mirenc.measure.loops.structure import structure
-from mirenc.measure.loops.types import ALL, FLOATS, INTEGERS, SIGNED, UNSIGNED, WIDENING
+from mirenc.measure.loops.types import FLOATS, INTEGERS, REDUCED, SIGNED, UNSIGNED, WIDENED
 
 __all__ = ["REDUCTION"]
 
@@ -17,7 +17,7 @@ U total = 0;
     total += x[i];
 return total;
 """,
-        types=(*ALL, *INTEGERS, *WIDENING),
+        types=(*REDUCED, *WIDENED),
         weight=4,
     ),
     structure(
@@ -29,8 +29,14 @@ T product = 1;
     product *= x[i];
 return product;
 """,
-        types=(*FLOATS, ("uint32_t", "uint32_t"), ("uint64_t", "uint64_t"), ("uint8_t", "uint8_t")),
-        weight=3,
+        types=(
+            ("float", "float"),
+            ("uint16_t", "uint16_t"),
+            ("uint32_t", "uint32_t"),
+            ("uint64_t", "uint64_t"),
+            ("uint8_t", "uint8_t"),
+        ),
+        weight=4,
         x="n: near",
     ),
     structure(
@@ -42,7 +48,7 @@ U total = 0;
     total += (U)a[i] * b[i];
 return total;
 """,
-        types=(*ALL, *INTEGERS, *WIDENING),
+        types=(*REDUCED, *WIDENED),
         weight=4,
     ),
     structure(
@@ -55,6 +61,7 @@ T best = x[0];
         best = x[i];
 return best;
 """,
+        types=REDUCED,
         trip="n - 1",
         weight=3,
         x="n: any",
@@ -71,6 +78,7 @@ T low = x[0], high = x[0];
 range[0] = low;
 range[1] = high;
 """,
+        types=REDUCED,
         weight=3,
         rows=False,
         range="2",
@@ -88,7 +96,13 @@ T first = 0, second = 0;
 moments[0] = first;
 moments[1] = second;
 """,
-        types=(*FLOATS, ("uint32_t", "uint32_t"), ("uint64_t", "uint64_t"), ("int64_t", "int64_t")),
+        types=(
+            ("float", "float"),
+            ("uint16_t", "uint16_t"),
+            ("uint32_t", "uint32_t"),
+            ("uint64_t", "uint64_t"),
+            ("int64_t", "int64_t"),
+        ),
         rows=False,
         weight=3,
         moments="2",
@@ -102,7 +116,7 @@ U total = 0;
     total += a[i] > b[i] ? a[i] - b[i] : b[i] - a[i];
 return total;
 """,
-        types=WIDENING,
+        types=WIDENED,
         weight=4,
     ),
     structure(
@@ -116,7 +130,7 @@ U total = 0;
 }
 return total;
 """,
-        types=WIDENING,
+        types=WIDENED,
         weight=4,
     ),
     structure(
@@ -143,6 +157,7 @@ T total = 0;
         total += x[i];
 return total;
 """,
+        types=REDUCED,
         choices={"P": ("1", "10", "50", "90", "99")},
         weight=4,
         key="n: percent",
@@ -157,6 +172,7 @@ T seen = 0;
     seen |= x[i];
 return seen;
 """,
+        weight=3,
         types=INTEGERS,
     ),
     structure(
@@ -168,6 +184,7 @@ T parity = 0;
     parity ^= x[i];
 return parity;
 """,
+        weight=3,
         types=INTEGERS,
     ),
     structure(
@@ -181,7 +198,7 @@ int any = 0;
 return any;
 """,
         choices={"P": ("50", "99", "100")},
-        weight=3,
+        weight=4,
         x="n: percent",
         limit="P",
     ),
@@ -198,6 +215,7 @@ T s0 = 0, s1 = 0, s2 = 0, s3 = 0;
 }
 return (s0 + s1) + (s2 + s3);
 """,
+        types=REDUCED,
         trip="n / 4",
         weight=4,
     ),
@@ -212,7 +230,7 @@ T total = 0, shares = 1;
 }
 return total / (shares ? shares : 1);
 """,
-        weight=3,
+        weight=1,
         types=(*FLOATS, *UNSIGNED),
         share="n: positive",
     ),
@@ -225,7 +243,7 @@ void (T *total, const T *x, I n)
 """,
         types=(*UNSIGNED, *FLOATS),
         rows=False,
-        weight=3,
+        weight=1,
         total="1",
     ),
     structure(
@@ -237,7 +255,7 @@ T total = 0;
     total += i & 1 ? -x[i] : x[i];
 return total;
 """,
-        types=(*SIGNED, *FLOATS),
+        types=(*SIGNED, ("double", "double")),
         weight=3,
     ),
     structure(
@@ -251,7 +269,8 @@ T best = 0;
 }
 return best;
 """,
-        weight=3,
+        types=REDUCED,
+        weight=4,
     ),
     structure(
         "checksum with positions",
@@ -265,7 +284,7 @@ T low = 1, high = 0;
 return low ^ high;
 """,
         types=(("uint32_t", "uint32_t"), ("uint64_t", "uint64_t"), ("uint16_t", "uint16_t")),
-        weight=3,
+        weight=1,
         x="n: any",
     ),
 )

@@ -40,6 +40,7 @@ void (uint32_t *bins, const T *x, I n)
 @for (I i = 0; i < n; i++)
     bins[x[i]]++;
 """,
+        weight=1,
         types=UNSIGNED,
         choices={"P": ("random", "skewed", "clustered")},
         bins="256: zero",
@@ -54,6 +55,7 @@ void (uint32_t *bins, const T *x, T scale, I n)
     bins[bin] += 1;
 }
 """,
+        weight=1,
         types=(("float", "float"), ("double", "double")),
         bins="128: zero",
         x="n: percent",
@@ -68,6 +70,7 @@ void (T *to, const T *old, const X *place, I n)
     to[2 * place[i] + 1] = old[2 * i + 1];
 }
 """,
+        weight=1,
         choices={"X": INDICES, "P": ("identity", "random")},
         to="2 * n",
         old="2 * n",
@@ -93,6 +96,7 @@ void (unsigned *count, const T *keys, unsigned shift, I n)
 @for (I i = 0; i < n; i++)
     count[(keys[i] >> shift) & 15]++;
 """,
+        weight=1,
         types=UNSIGNED,
         count="16: zero",
         keys="n: any",
@@ -105,6 +109,7 @@ void (U *node, const int *end, const T *value, I n)
 @for (I i = 0; i < n; i++)
     node[end[i]] += value[i];
 """,
+        weight=1,
         types=(*WIDENING, *FLOATS),
         choices={"K": ("64", "2000", "65536")},
         node="K: zero",
@@ -118,7 +123,7 @@ void (T *out, const T *x, I n)
     out[(i ^ (i >> 1)) & 4095] = x[i];
 """,
         types=ALL,
-        weight=3,
+        weight=1,
         out="4096",
     ),
 )

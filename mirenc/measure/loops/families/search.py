@@ -22,7 +22,7 @@ I best = 0;
 return best;
 """,
         trip="n - 1",
-        weight=3,
+        weight=1,
         x="n: any",
     ),
     structure(
@@ -41,7 +41,7 @@ int place = 0;
 return place;
 """,
         rows=False,
-        weight=3,
+        weight=1,
         x="n: any",
         low="1",
     ),
@@ -73,7 +73,7 @@ return i;
         choices={"H": HITS},
         trip="",
         constant=False,
-        weight=2,
+        weight=1,
         x="n: only H",
     ),
     structure(
@@ -85,6 +85,7 @@ int (const T *a, const T *b, I n)
         return 0;
 return 1;
 """,
+        weight=1,
         choices={"H": HITS},
         trip="",
         rows=False,
@@ -100,6 +101,7 @@ I i = 1;
     i++;
 return i;
 """,
+        weight=1,
         types=(
             ("int", "int"),
             ("uint32_t", "uint32_t"),
@@ -122,6 +124,7 @@ T spent = 0;
 }
 return spent;
 """,
+        weight=1,
         types=(("uint32_t", "uint32_t"), ("float", "float"), ("double", "double"), ("uint64_t", "uint64_t")),
         trip="",
         cost="n: positive",
@@ -139,6 +142,7 @@ I i;
 }
 return i;
 """,
+        weight=1,
         types=ALL,
         trip="",
         rows=False,
@@ -188,7 +192,7 @@ int place = 0;
 return place;
 """,
         types=(("int", "int"), ("float", "float"), ("double", "double"), ("int16_t", "int16_t")),
-        weight=3,
+        weight=1,
         x="n",
     ),
     structure(

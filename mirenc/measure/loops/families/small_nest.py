@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from mirenc.measure.loops.structure import structure
-from mirenc.measure.loops.types import FLOATS, UNSIGNED, WIDENING
+from mirenc.measure.loops.types import FLOATS, REDUCED, UNSIGNED, WIDENED
 
 __all__ = ["SMALL_NEST"]
 
 SHORT = ("2", "3", "3", "4", "4", "5", "6", "7", "8", "10", "12")
-SUMMED = (*FLOATS, ("uint32_t", "uint32_t"), ("uint8_t", "uint8_t"), ("uint16_t", "uint16_t"))
-WIDENED = tuple((a, b) for a, b in WIDENING if not b.startswith("i"))
+SUMMED = (("float", "float"), ("uint32_t", "uint32_t"), ("uint8_t", "uint8_t"), ("uint16_t", "uint16_t"))
 
 SMALL_NEST = (
     structure(
@@ -23,6 +22,7 @@ for (int i = 0; i < n; i++) {
     out[i] = total;
 }
 """,
+        types=REDUCED,
         choices={"K": SHORT},
         sizes="work",
         rows=False,
@@ -81,7 +81,7 @@ for (I i = 0; i < n; i++) {
     out[i] = total;
 }
 """,
-        types=WIDENING,
+        types=WIDENED,
         choices={"K": (*SHORT, "16", "31")},
         sizes="work",
         rows=False,
@@ -162,6 +162,7 @@ for (I i = 0; i < n; i++) {
     out[i] = best;
 }
 """,
+        types=REDUCED,
         choices={"K": SHORT},
         sizes="work",
         rows=False,
@@ -181,6 +182,7 @@ for (int i = 0; i < n; i++) {
     out[i] = total;
 }
 """,
+        types=REDUCED,
         choices={"K": SHORT, "P": ("clustered", "random")},
         sizes="work",
         rows=False,
@@ -273,7 +275,7 @@ for (int i = 0; i < n; i++) {
         sizes="work",
         rows=False,
         trip="",
-        weight=4,
+        weight=1,
         center="K",
         centers="K",
     ),
@@ -312,7 +314,7 @@ for (int i = 0; i < n; i++) {
         sizes="work",
         rows=False,
         trip="",
-        weight=2,
+        weight=1,
         coefficient="K",
         degree="K",
     ),

@@ -83,6 +83,7 @@ for (int y = 1; y < n - 1; y++) {
         grid[y * n + x] = (grid[y * n - n + x] + grid[y * n + n + x] + grid[y * n + x - 1] + grid[y * n + x + 1]) / 4;
 }
 """,
+        weight=1,
         types=FLOATS,
         sizes="side",
         rows=False,
@@ -196,7 +197,7 @@ void (uint8_t *next_row, const uint8_t *above, const uint8_t *here, const uint8_
 """,
         types=(("uint8_t", "uint8_t"),),
         trip="n - 2",
-        weight=3,
+        weight=4,
         above="n: flags 40",
         here="n: flags 40",
         below="n: flags 40",
@@ -223,6 +224,7 @@ T total = 0;
     out[i] = total;
 }
 """,
+        weight=1,
         types=UNSIGNED,
         choices={"K": ("4", "10")},
         x="n + K",

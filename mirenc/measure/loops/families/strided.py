@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mirenc.measure.loops.structure import structure
-from mirenc.measure.loops.types import ALL, FLOATS, UNSIGNED, WIDENING
+from mirenc.measure.loops.types import ALL, FLOATS, REDUCED, UNSIGNED, WIDENING
 
 __all__ = ["STRIDED"]
 
@@ -87,7 +87,7 @@ void (T *out, const T *x, I n)
 @for (I i = 0; i < n; i++)
     out[i] = x[n - 1 - i] + 1;
 """,
-        weight=3,
+        weight=4,
     ),
     structure(
         "downward loop",
@@ -97,7 +97,7 @@ void (T *out, const T *a, const T *b, J n)
     out[i] = a[i] + b[i];
 """,
         types=(*ALL,),
-        weight=3,
+        weight=4,
     ),
     structure(
         "both ends",
@@ -106,6 +106,7 @@ void (T *out, const T *a, I n)
 @for (I i = 0; i < n; i++)
     out[i] = a[i] + a[n - 1 - i];
 """,
+        weight=3,
     ),
     structure(
         "half index",
@@ -145,6 +146,7 @@ T total = 0;
     total += x[S * i];
 return total;
 """,
+        types=REDUCED,
         choices={"S": STEPS},
         weight=4,
         x="S * n",
@@ -158,6 +160,7 @@ T total = 0;
     total += a[i * step_a] * b[i * step_b];
 return total;
 """,
+        types=REDUCED,
         choices={"S": ("1", "2", "4"), "P": ("1", "1", "3")},
         weight=3,
         a="S * n",
