@@ -77,7 +77,7 @@ def kernels() -> list[Kernel]:
 
 @pytest.fixture(scope="module")
 def run_kernel(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Kernel], subprocess.CompletedProcess[str]]:
-    """Builds a kernel with its driver and runs it twice; stops at undefined behaviour and, where it can, bad addresses."""
+    """Builds a kernel with its driver, runs it twice, stops at undefined behaviour and, where it can, bad addresses."""
     folder = tmp_path_factory.mktemp("loops")
     compiler = find_compiler("c")
     flags = [*WARNINGS, "-O1", *UNDEFINED]
