@@ -31,6 +31,8 @@ WARNINGS = ("-std=c11", "-D_DEFAULT_SOURCE", "-Wall", "-Wextra", "-Werror")
 # -fsanitize-trap needs no run-time library, which a clang without its compiler-rt lacks.
 UNDEFINED = ("-fsanitize=undefined", "-fsanitize-trap=undefined")
 ADDRESS = ("-fsanitize=address", "-fno-omit-frame-pointer")
+# Of names, sources and drivers of the first 300 of seed 0. Measured tables hold kernels by these names.
+FIRST_300 = "26c812813287505d"
 
 MAIN = """
 #include <stdlib.h>
@@ -118,7 +120,7 @@ def test_the_same_seed_gives_the_same_kernels_on_any_machine(kernels: list[Kerne
     again = list(generate(300, seed=0))
     assert again == kernels[:300]
     text = "\0".join(f"{kernel.name}\0{kernel.source}\0{kernel.driver}" for kernel in again)
-    assert sha256(text.encode()).hexdigest() == "DIGEST", "a change of the loops: measured tables need a new run"
+    assert sha256(text.encode()).hexdigest()[:16] == FIRST_300, "loops have changed: measured tables need a new run"
 
 
 def test_another_seed_gives_others() -> None:

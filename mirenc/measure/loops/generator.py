@@ -15,7 +15,7 @@ from mirenc.measure.loops.structure import Structure
 __all__ = ["generate"]
 
 # A call of fewer iterations takes too little time: the driver then calls several times.
-LEAST_WORK = 600
+LEAST_WORK = 3000
 TRIES = 20
 
 

@@ -17,7 +17,8 @@ class Structure:
     ``code`` begins with the return type and the parameters, the function's name left out; then its body. ``@`` stands
     before the loop that is decided about. These words are filled in: ``T`` and ``U`` (element types), ``I`` (type of
     counters), ``J`` (a signed one), ``_F`` (``f`` after a literal or a function of math.h if ``T`` is float), and the
-    words of ``choices``.
+    words of ``choices``. A driver calls the function many times before it puts its data back: a condition on what the
+    loop itself changes settles after the first call, so few templates have one.
 
     Attributes
     ----------

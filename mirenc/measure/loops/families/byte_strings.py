@@ -10,12 +10,12 @@ BYTES = (("uint8_t", "uint8_t"), ("char", "char"))
 
 BYTE_STRINGS = (
     structure(
-        "upper case",
+        "case turned",
         """
 void (T *text, I n)
 @for (I i = 0; i < n; i++)
-    if (text[i] >= 'a' && text[i] <= 'z')
-        text[i] -= 'a' - 'A';
+    if ((text[i] | 32) >= 'a' && (text[i] | 32) <= 'z')
+        text[i] ^= 32;
 """,
         types=BYTES,
         weight=4,
@@ -149,11 +149,11 @@ return hash;
     structure(
         "line ends replaced",
         """
-int (T *text, int n)
+int (T *out, const T *text, int n)
 int changed = 0;
 @for (int i = 0; i < n; i++) {
     if (text[i] == ',') {
-        text[i] = ';';
+        out[i] = ';';
         changed++;
     }
 }

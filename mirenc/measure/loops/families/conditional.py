@@ -85,12 +85,14 @@ void (T *low, T *high, const T *x, T limit, I n)
     structure(
         "clamp",
         """
-void (T *x, T low, T high, I n)
+void (T *out, const T *x, T low, T high, I n)
 @for (I i = 0; i < n; i++) {
     if (x[i] < low)
-        x[i] = low;
+        out[i] = low;
     else if (x[i] > high)
-        x[i] = high;
+        out[i] = high;
+    else
+        out[i] = x[i];
 }
 """,
         weight=4,
@@ -229,11 +231,11 @@ void (T *out, const T *a, const T *b, int subtract, I n)
     structure(
         "count and store",
         """
-int (T *x, T limit, int n)
+int (T *out, const T *x, T limit, int n)
 int count = 0;
 @for (int i = 0; i < n; i++) {
     if (x[i] > limit) {
-        x[i] = limit;
+        out[i] = limit;
         count++;
     }
 }
@@ -294,10 +296,10 @@ void (T *low, T *high, I n)
     structure(
         "rare repair",
         """
-void (T *x, const T *left, const T *right, I n)
+void (T *out, const T *x, const T *left, const T *right, I n)
 @for (I i = 0; i < n; i++) {
     if (x[i] == 0)
-        x[i] = left[i] / 2 + right[i] / 2;
+        out[i] = left[i] / 2 + right[i] / 2;
 }
 """,
         choices={"P": ("50", "90", "99")},
