@@ -1,0 +1,228 @@
+"""The generated loops are the same everywhere, compile without a warning, and compute the same after every reset.
+
+Why: what is measured on them is only worth something if a variant that computes something else can be told, and if a
+group is never on both sides of a fold under two names.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Callable
+from hashlib import sha256
+from itertools import chain
+from pathlib import Path
+from random import Random
+
+import pytest
+
+import mirenc.measure
+from mirenc.ir.compile import find_compiler
+from mirenc.measure.kernel import Kernel
+from mirenc.measure.loops import generate
+from mirenc.measure.loops.families import FAMILIES
+from mirenc.measure.loops.fill import fill_value
+from mirenc.measure.loops.sizes import SIZES, draw_size
+from mirenc.measure.loops.structure import Structure, structure
+
+HEADERS = Path(mirenc.measure.__file__).parent
+STRUCTURES = tuple(chain.from_iterable(FAMILIES.values()))
+WARNINGS = ("-std=c11", "-D_DEFAULT_SOURCE", "-Wall", "-Wextra", "-Werror")
+# -fsanitize-trap needs no run-time library, which a clang without its compiler-rt lacks.
+UNDEFINED = ("-fsanitize=undefined", "-fsanitize-trap=undefined")
+ADDRESS = ("-fsanitize=address", "-fno-omit-frame-pointer")
+# Of names, sources and drivers of the first 300 of seed 0. Measured tables hold kernels by these names.
+FIRST_300 = "26c812813287505d"
+
+MAIN = """
+#include <stdlib.h>
+#include <string.h>
+#include "mirenc_measure.h"
+
+extern void FUNCTION(void);
+
+int main(void)
+{
+    char *first[8] = {0};
+    if (mirenc_setup(mirenc_sizes[0]))
+        return 2;
+    for (int turn = 0; turn < 2; turn++) {
+        int index = 0;
+        void *data;
+        long count;
+        mirenc_reset();
+        mirenc_call(FUNCTION);
+        for (; (count = mirenc_output(index, &data)) >= 0; index++) {
+            long bytes = count * (strchr("ld", mirenc_types[index]) ? 8 : strchr("if", mirenc_types[index]) ? 4
+                                  : mirenc_types[index] == 'h' ? 2 : 1);
+            if (turn == 0) {
+                first[index] = malloc(bytes);
+                memcpy(first[index], data, bytes);
+            } else if (memcmp(first[index], data, bytes)) {
+                return 3;
+            }
+        }
+        if (index == 0 || index != (int)strlen(mirenc_types))
+            return 4;
+    }
+    for (int index = 0; first[index]; index++)
+        free(first[index]);
+    return 0;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def kernels() -> list[Kernel]:
+    return list(generate(2000, seed=0))
+
+
+@pytest.fixture(scope="module")
+def run_kernel(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Kernel], subprocess.CompletedProcess[str]]:
+    """Builds a kernel with its driver, runs it twice, stops at undefined behaviour and, where it can, bad addresses."""
+    folder = tmp_path_factory.mktemp("loops")
+    compiler = find_compiler("c")
+    flags = [*WARNINGS, "-O1", *UNDEFINED]
+    probe = folder / "probe.c"
+    probe.write_text("int main(void) { return 0; }\n", encoding="utf-8")
+    linked = subprocess.run([*compiler, *ADDRESS, probe, "-o", folder / "probe"], capture_output=True, check=False)
+    if linked.returncode == 0:
+        flags += ADDRESS
+    (folder / "main.c").write_text(MAIN, encoding="utf-8")
+
+    def run(kernel: Kernel) -> subprocess.CompletedProcess[str]:
+        (folder / "kernel.c").write_text(kernel.source, encoding="utf-8")
+        (folder / "driver.c").write_text(kernel.driver, encoding="utf-8")
+        sources = [folder / "kernel.c", folder / "driver.c", folder / "main.c"]
+        define = f"-DFUNCTION={kernel.function}"
+        command = [*compiler, *flags, define, f"-I{HEADERS}", *sources, "-o", folder / "program", "-lm"]
+        built = subprocess.run(command, capture_output=True, text=True, check=False)
+        if built.returncode:
+            return built
+        return subprocess.run([folder / "program"], capture_output=True, text=True, check=False)
+
+    return run
+
+
+def shape(one: Structure) -> str:
+    """A template without types, numbers and names: what is left is its structure."""
+    text = re.sub(r"\((?:T|U)\)", "", one.code)
+    text = re.sub(r"\b(?:const|T|U|I|J|X|C|u?int\d+_t|size_t|int|unsigned|char|long)\b\s*", "", text)
+    text = re.sub(r"\b\d+u?(?:\.\d+)?\b", "0", text)
+    words = "for while if else return switch case break continue default struct void".split()
+    names: dict[str, str] = {}
+    name = re.compile(r"[A-Za-z_]\w*(?!\w*\()")
+    text = name.sub(lambda match: match[0] if match[0] in words else names.setdefault(match[0], f"v{len(names)}"), text)
+    return re.sub(r"\s|@", "", text).replace("++i", "i++")
+
+
+def test_the_same_seed_gives_the_same_kernels_on_any_machine(kernels: list[Kernel]) -> None:
+    again = list(generate(300, seed=0))
+    assert again == kernels[:300]
+    text = "\0".join(f"{kernel.name}\0{kernel.source}\0{kernel.driver}" for kernel in again)
+    assert sha256(text.encode()).hexdigest()[:16] == FIRST_300, "loops have changed: measured tables need a new run"
+
+
+def test_another_seed_gives_others() -> None:
+    sources = {kernel.source for kernel in generate(100, seed=0)}
+    assert len(sources & {kernel.source for kernel in generate(100, seed=1)}) < 20
+
+
+def test_names_are_unique_and_kernels_differ(kernels: list[Kernel]) -> None:
+    assert len({kernel.name for kernel in kernels}) == len(kernels) == 2000
+    assert len({(kernel.source, kernel.driver) for kernel in kernels}) == 2000
+
+
+def test_at_least_150_groups_in_a_dozen_families(kernels: list[Kernel]) -> None:
+    assert len({kernel.group for kernel in kernels}) >= 150
+    assert len({kernel.family for kernel in kernels}) >= 12
+
+
+def test_any_beginning_is_spread_over_groups(kernels: list[Kernel]) -> None:
+    assert len({kernel.group for kernel in kernels[: len(STRUCTURES)]}) == len(STRUCTURES)
+    assert len({kernel.family for kernel in kernels[:60]}) >= 12
+
+
+def test_no_two_groups_differ_by_type_size_or_names_only() -> None:
+    shapes: dict[str, str] = {}
+    for one in STRUCTURES:
+        other = shapes.setdefault(shape(one), one.name)
+        assert other == one.name, f"{other!r} and {one.name!r} are one structure"
+
+
+def test_line_is_a_loop_at_the_start_of_its_line(kernels: list[Kernel]) -> None:
+    for kernel in kernels:
+        line = kernel.source.split("\n")[kernel.line - 1].strip()
+        assert re.match(r"(for|while) \(", line), f"{kernel.name}: {line}"
+
+
+def test_the_function_does_not_tell_the_structure(kernels: list[Kernel]) -> None:
+    for kernel in kernels:
+        assert f"{kernel.function}(" in kernel.source
+        assert f'mirenc_function[] = "{kernel.function}"' in kernel.driver
+        assert kernel.group.replace(" ", "_") != kernel.function
+    names = {name: {one.function for one in kernels if one.group == name} for name in ("gather", "convert", "sum")}
+    assert all(len(functions) > 3 for functions in names.values())
+
+
+def test_every_hole_is_filled(kernels: list[Kernel]) -> None:
+    for kernel in kernels:
+        left = re.findall(r"@|_F\b|\b[TUIJX]\b", kernel.source + kernel.driver)
+        assert not left, f"{kernel.name}: {left}"
+
+
+def test_trip_count_is_given_where_the_source_says_it(kernels: list[Kernel]) -> None:
+    known = [kernel for kernel in kernels if kernel.context["trip_count"]]
+    assert 0.05 < len(known) / len(kernels) < 0.4
+    plain = [kernel for kernel in known if kernel.group == "gather"]
+    for kernel in plain:
+        assert f"< {kernel.context['trip_count']};" in kernel.source
+    for kernel in kernels:
+        if re.search(r"\bn\b", kernel.source.split("\n")[kernel.line - 1]) and kernel.group == "gather":
+            assert kernel.context["trip_count"] == 0
+
+
+def test_all_ranges_of_trip_counts_and_few_millions(kernels: list[Kernel]) -> None:
+    sizes = [kernel.size for kernel in kernels]
+    for low, high in ((1, 7), (8, 31), (32, 255), (1000, 5000), (20000, 66000)):
+        assert sum(low <= size <= high for size in sizes) >= 40
+    assert 0 < sum(size >= 1000000 for size in sizes) < 60
+
+
+@pytest.mark.needs("C compiler")
+@pytest.mark.parametrize("number", [*range(4), *range(104, 112), *range(254, 256)])
+def test_compiles_without_a_warning_and_computes_the_same_after_reset(
+    number: int, kernels: list[Kernel], run_kernel: Callable[[Kernel], subprocess.CompletedProcess[str]]
+) -> None:
+    ran = run_kernel(kernels[number])
+    assert ran.returncode == 0, f"{kernels[number].name}\n{ran.stderr}\n{kernels[number].source}"
+
+
+@pytest.mark.slow
+@pytest.mark.needs("C compiler")
+def test_every_structure_runs_clean(
+    kernels: list[Kernel], run_kernel: Callable[[Kernel], subprocess.CompletedProcess[str]]
+) -> None:
+    for kernel in kernels[: len(STRUCTURES)]:
+        ran = run_kernel(kernel)
+        assert ran.returncode == 0, f"{kernel.name}\n{ran.stderr}\n{kernel.source}"
+
+
+def test_an_unknown_fill_is_an_error_that_lists_them() -> None:
+    with pytest.raises(ValueError, match=r"Fill 'rnadom 5' is unknown.*random"):
+        fill_value("rnadom 5", "int")
+
+
+@pytest.mark.parametrize("kind", sorted(SIZES))
+def test_sizes_are_shares_of_one(kind: str) -> None:
+    assert sum(SIZES[kind].values()) == pytest.approx(1)
+    assert draw_size(kind, Random(1)) >= 1
+
+
+def test_a_count_that_cannot_be_reached_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    only = structure(
+        "only", "void (int *x)\n@for (int i = 0; i < 5; i++)\n    x[i] = 1;", sizes="fixed", rows=False, weight=4, x="5"
+    )
+    monkeypatch.setattr("mirenc.measure.loops.generator.FAMILIES", {"one": (only,)})
+    with pytest.raises(ValueError, match="ask for fewer"):
+        list(generate(10_000_000, seed=0))
