@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from mirenc.errors import ConfigError
 from mirenc.measure.kernel import Cell
 
-__all__ = ["Job", "Runner", "get_runner", "own_keys"]
+__all__ = ["CellRefusedError", "Job", "Runner", "get_runner", "own_keys"]
 
 Array = NDArray[Any]
 
@@ -23,6 +23,10 @@ Array = NDArray[Any]
 _REGISTRY = {
     "c": "mirenc.measure.runners.c:CRunner",
 }
+
+
+class CellRefusedError(Exception):
+    """A cell cannot run, as a work group that is too large, and those after it can all the same."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +54,8 @@ class Job:
 class Runner(ABC):
     """Runs the cells of one sample. One object a process, and one process a sample.
 
-    Whatever goes wrong may be raised, or may end the process: the cell that was at work is then no candidate.
+    `CellRefusedError` costs the cell. Whatever else is raised, or ends the process, costs the cell that was at work and
+    a new process for the others.
 
     Attributes
     ----------
