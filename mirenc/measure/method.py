@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import ClassVar
 
 from mirenc.measure.kernel import Build, Kernel
+from mirenc.tasks.base import get_task
+from mirenc.tasks.space import Space
 
 __all__ = ["Method", "Toolchain"]
 
@@ -43,11 +45,30 @@ class Method(ABC):
         What runs the cells: ``c``, ``opencl`` or ``cuda`` (`mirenc.measure.runners`).
     default_count : int
         How many kernels of the project's own are measured unless the user says otherwise.
+    one_thread : bool
+        Whether a kernel is one thread, so that its process may be kept on one CPU, which is less noisy.
     """
 
     task: ClassVar[str]
     runner: ClassVar[str] = "c"
     default_count: ClassVar[int]
+    one_thread: ClassVar[bool] = True
+
+    @property
+    def knobs(self) -> tuple[str, ...]:
+        """Knobs of the settings. Here: those of the task's space; a task whose samples bring their own says them."""
+        space = self.space
+        assert space is not None
+        return space.knobs
+
+    @property
+    def space(self) -> Space | None:
+        """The task's space, which every build is checked against; None where samples bring their own."""
+        return get_task(self.task).space
+
+    def runner_for(self, part: str) -> str:
+        """What runs a part. Here: ``runner``."""
+        return self.runner
 
     @abstractmethod
     def parts(self) -> tuple[str, ...]:
