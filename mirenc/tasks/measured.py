@@ -162,6 +162,7 @@ class MeasuredTable:
             does not have.
         """
         made = []
+        places: dict[int, dict[tuple[Value, ...], int]] = {}
         for sample in self.samples:
             if sample.dropped:
                 continue
@@ -170,11 +171,15 @@ class MeasuredTable:
             known = {**kernel.context, "part": sample.part, **(part_context or {}).get(sample.part, {})}
             lost = next((one for one in context_names if one not in known), None)
             if lost is not None:
-                raise TaskError(f"{name}: the table has no context feature {lost!r}; it has {', '.join(known)}. {_ANEW}")
+                raise TaskError(
+                    f"{name}: the table has no context feature {lost!r}; it has {', '.join(known)}. {_ANEW}"
+                )
             if (kernel.region.level if kernel.region else "module") != level:
                 raise TaskError(f"{name}: the table has no {level} of it to decide about. {_ANEW}")
             own = space if isinstance(space, Space) else space(kernel)
-            label, report, effective = _columns(sample, own, name)
+            if id(own) not in places:
+                places[id(own)] = {setting: index for index, setting in enumerate(own.settings)}
+            label, report, effective = _columns(sample, places[id(own)], name)
             made.append(
                 Sample(
                     name,
@@ -191,7 +196,9 @@ class MeasuredTable:
                 )
             )
         if not made:
-            raise TaskError(f"the table has {len(self.samples)} samples, and all were dropped. Measure on a quiet machine")
+            raise TaskError(
+                f"the table has {len(self.samples)} samples, and all were dropped. Measure on a quiet machine"
+            )
         return TaskData(made, space if isinstance(space, Space) else None, self.content_hash, machine=self.title)
 
     def write(self, folder: Path) -> None:
@@ -218,15 +225,14 @@ _ANEW = "Measure anew with this release"
 
 
 def _columns(
-    sample: MeasuredSample, space: Space, name: str
+    sample: MeasuredSample, place: Mapping[tuple[Value, ...], int], name: str
 ) -> tuple[tuple[float, ...], tuple[float, ...], tuple[int, ...]]:
-    """Costs, reported costs and effective settings in the order of a space."""
-    place = {setting: index for index, setting in enumerate(space.settings)}
+    """Costs, reported costs and effective settings in the order of a space, which is given as places of settings."""
     strange = next((setting for setting in sample.settings if setting not in place), None)
     if strange is not None:
         raise TaskError(f"{name}: the table has setting {strange}, and the task does not. {_ANEW}")
     rows = [place[setting] for setting in sample.settings]
-    label, report, effective = [math.nan] * len(space), [math.nan] * len(space), list(range(len(space)))
+    label, report, effective = [math.nan] * len(place), [math.nan] * len(place), list(range(len(place)))
     for row, own, one, other in zip(rows, sample.measured_as, sample.label, sample.report, strict=True):
         label[row], report[row], effective[row] = one, other, rows[own]
     return tuple(label), tuple(report), tuple(effective)
@@ -356,8 +362,17 @@ def _samples(
             tuple(zip(*(column(prefix + knob) for knob in knobs), strict=True)) for prefix in ("", "effective_")
         )
         numbers = [tuple(np.array(column(name), dtype=np.float64).tolist()) for name in ("label_cost", "report_cost")]
-        found.append(MeasuredSample(**row, settings=setting, effective=effective, status=column("status"),
-                                    code=column("code"), label=numbers[0], report=numbers[1]))
+        found.append(
+            MeasuredSample(
+                **row,
+                settings=setting,
+                effective=effective,
+                status=column("status"),
+                code=column("code"),
+                label=numbers[0],
+                report=numbers[1],
+            )
+        )
     return found
 
 
@@ -381,9 +396,7 @@ class MeasuredTask(Task):
         if data_dir is None:
             raise TaskError(f"{self.name} has costs of your own machine only. {_how_to_measure(self.name)}")
         table = read_measured(data_dir, self.name)
-        return table.data(
-            self.space or self.space_of, self.context_names, self.level, part_context=self.part_context
-        )
+        return table.data(self.space or self.space_of, self.context_names, self.level, part_context=self.part_context)
 
     def space_of(self, kernel: MeasuredKernel) -> Space:
         """The settings of a kernel, where the task has no `space` of its own: one object for all that share it.
