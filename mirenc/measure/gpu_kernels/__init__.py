@@ -103,7 +103,7 @@ def _variants(entry: Mapping[str, Any], family: str, language: str) -> Iterator[
                 driver=driver_text(structure, arguments, items, [size], power_of_two=entry.get("power_of_two", False)),
                 function=structure,
                 size=size,
-                context={"n": size, "dimensions": len(items)},
+                context={"n": size, "dimensions": len(items), "cuda": int(language == "cuda")},
             )
             for size in sizes
         ]
