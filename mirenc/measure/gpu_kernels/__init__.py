@@ -38,6 +38,7 @@ _SIZES = {
     "pairs": {"cl": (128, 512, 1536), "cuda": (1024, 4096, 16384)},
     "rows": {"cl": (512, 4096, 32768), "cuda": (8192, 65536, 524288)},
 }
+_SIZE_COUNT = 3
 _KNOWN = {
     *("name", "items", "sizes", "cpu", "gpu", "power_of_two"),
     *("variants", "constants", "arguments", "helpers", "body"),
@@ -52,18 +53,20 @@ def gpu_kernels(language: str, seed: int = 0) -> Iterator[Kernel]:
     language : str
         ``cl`` or ``cuda``.
     seed : int
-        Of the order. Any beginning is spread over structures: one kernel of each comes before a second of any.
+        Of the order. Any beginning is spread over structures: one kernel of each comes at one of its three sizes, then
+        each at another, then a second kernel of those that have types or constants left.
 
     Yields
     ------
     Kernel
         `Kernel.group` is the structure; types and constants differ within it.
     """
-    by_structure = [list(_variants(entry, family, language)) for family, entries in _families() for entry in entries]
-    order = random.Random(seed)
-    order.shuffle(by_structure)
-    for turn in itertools.zip_longest(*by_structure):
-        yield from itertools.chain.from_iterable(kernels for kernels in turn if kernels is not None)
+    structures = [list(_variants(entry, family, language)) for family, entries in _families() for entry in entries]
+    random.Random(seed).shuffle(structures)
+    for variants in itertools.zip_longest(*structures):
+        kept = [sizes for sizes in variants if sizes is not None]
+        for turn in range(_SIZE_COUNT):
+            yield from (sizes[(turn + row) % _SIZE_COUNT] for row, sizes in enumerate(kept))
 
 
 def _families() -> Iterator[tuple[str, list[dict[str, Any]]]]:

@@ -16,6 +16,7 @@ from mirenc.errors import ConfigError
 __all__ = ["GpuArgument", "cuda_source", "driver_text", "opencl_source", "plain_numbers", "read_arguments"]
 
 _ARGUMENT = re.compile(r"(in|io|out|loc) (\w+) (\w+)\[(.+?)\](?: +(.*))?|(val) (\w+) (\w+) (.+)")
+_MAX_BLOCK = 4096  # of the device, at most; a kernel of the project's allows any
 _WIDEST = 110  # columns of a parameter list that is written in one line
 _BYTES = {"uchar": 1, "int": 4, "uint": 4, "float": 4, "long": 8, "ulong": 8, "double": 8}
 # The largest value of a uniform fill where the kernel does not say: sums of many must still fit.
@@ -165,6 +166,7 @@ def driver_text(
 ) -> str:
     """The TOML driver of a kernel (`mirenc.measure.gpu_driver`); inputs are filled by their place as seed."""
     lines = [f'kernel = "{name}"', f"sizes = {sizes}", "global = [" + ", ".join(f'"{one}"' for one in items) + "]"]
+    lines.append(f"max_block = {_MAX_BLOCK}")
     if power_of_two:
         lines.append("power_of_two = true")
     for place, argument in enumerate(arguments):
