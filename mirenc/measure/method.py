@@ -70,6 +70,10 @@ class Method(ABC):
         """What runs a part. Here: ``runner``."""
         return self.runner
 
+    def takes(self, kernel: Kernel, part: str) -> bool:
+        """Whether a part of the machine can run a kernel. Here: always."""
+        return True
+
     @abstractmethod
     def parts(self) -> tuple[str, ...]:
         """Parts of this machine that are measured one by one, such as its instruction sets; ``("",)`` for none."""

@@ -116,7 +116,7 @@ class Run:
             if kernel.name in names:
                 raise TaskError(f"two kernels are called {kernel.name!r}. Rename one")
             names.add(kernel.name)
-            yield from ((kernel, part) for part in self.parts)
+            yield from ((kernel, part) for part in self.parts if self.method.takes(kernel, part))
 
     @property
     def left(self) -> list[tuple[Kernel, str]]:

@@ -117,8 +117,8 @@ class OpenCLRunner(Runner):
         path = job.folder / job.driver
         self.folder, self.size = job.folder, job.size
         self.driver = read_driver(path.read_text(encoding="utf-8"), str(path))
-        # pocl's own cache: what it made of a kernel for each shape, for the next process and the next run.
-        os.environ.setdefault("POCL_CACHE_DIR", str(job.folder / "pocl"))
+        # pocl's own cache, for the next process and for the other sizes of a kernel: what it made for each shape.
+        os.environ.setdefault("POCL_CACHE_DIR", str(job.folder.parent / "pocl"))
         self.kernels: dict[tuple[str, str], cl.Kernel] = {}
         self.device: cl.Device | None = None
 
