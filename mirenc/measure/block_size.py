@@ -6,10 +6,11 @@ import hashlib
 import itertools
 import re
 import tempfile
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from mirenc.errors import CompileError, MirencError, TaskError, ToolchainError
 from mirenc.ir import parse_ir
@@ -69,6 +70,11 @@ class BlockSizeMethod(Method):
 
     def runner_for(self, part: str) -> str:
         return "cuda" if part == CUDA else "opencl"
+
+    def describe(self, part: str) -> Mapping[str, Any]:
+        if part == CUDA:
+            return asdict(cuda_device())
+        return next(asdict(device) for device in opencl_devices() if device.slug == part)
 
     def takes(self, kernel: Kernel, part: str) -> bool:
         """CUDA kernels run on the one part, OpenCL's on all others."""

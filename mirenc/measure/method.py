@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from mirenc.measure.kernel import Build, Kernel
 from mirenc.tasks.base import get_task
@@ -69,6 +69,10 @@ class Method(ABC):
     def runner_for(self, part: str) -> str:
         """What runs a part. Here: ``runner``."""
         return self.runner
+
+    def describe(self, part: str) -> Mapping[str, Any]:
+        """What runs a part, where it is a device: its ``name``, ``platform``, ``driver`` and more. Here: nothing."""
+        return {}
 
     def takes(self, kernel: Kernel, part: str) -> bool:
         """Whether a part of the machine can run a kernel. Here: always."""

@@ -15,14 +15,13 @@ from mirenc.errors import CompileError, ToolchainError
 from mirenc.measure.building import compile_problem
 from mirenc.measure.method import Toolchain
 
-__all__ = ["PTX_FLAGS", "build_ptx", "find_libdevice", "parameter_bytes"]
+__all__ = ["PTX_FLAGS", "build_ptx", "find_libdevice"]
 
 # PTX of the oldest GPU that is still common: every later one takes it, and it is the IR that heads see.
 PTX_FLAGS = ("-x", "cuda", "--cuda-device-only", "--cuda-gpu-arch=sm_70")
 _LIBDEVICE = Path("nvvm", "libdevice", "libdevice.10.bc")
 _WHEELS = ("cuda_nvcc", "cu13")  # folders of NVIDIA's wheels, below `nvidia`
 _TIMEOUT = 60.0  # seconds; one build serves all settings, so its time decides nothing
-_PARAMETER = re.compile(r"\.param\s+(?:\.align\s+\d+\s+)?\.[bfsu](\d+)\s+[^,\[]*(?:\[(\d+)\])?")
 
 
 def find_libdevice() -> Path | None:
@@ -75,18 +74,3 @@ def build_ptx(source: Path, target: Path, toolchain: Toolchain, flags: Sequence[
             f"{source.name} calls {missing[1]}, and CUDA's libdevice.10.bc is not here. "
             "Type: pip install 'mirenc[cuda]', or set CUDA_HOME to the folder of a toolkit"
         )
-
-
-def parameter_bytes(ptx: str, kernel: str) -> list[int]:
-    """Bytes of each parameter of a kernel.
-
-    Raises
-    ------
-    CompileError
-        The text has no such kernel.
-    """
-    entry = re.search(rf"\.entry\s+{re.escape(kernel)}\s*\((.*?)\)", ptx, re.DOTALL)
-    if entry is None:
-        known = ", ".join(re.findall(r"\.entry\s+([\w$]+)", ptx)) or "none"
-        raise CompileError(f'no kernel {kernel!r}; there is {known}. A C++ name wants extern "C" before it')
-    return [int(bits) // 8 * int(count or 1) for bits, count in _PARAMETER.findall(entry[1])]

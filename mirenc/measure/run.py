@@ -88,6 +88,10 @@ class Run:
         self.method, self.plan, self.folder = method, plan, folder
         self.parts = _checked_parts(method, plan.parts)
         machine = describe_machine()
+        # All there are: whichever of them is measured first, the others may be added to the table.
+        devices = {part: dict(facts) for part in method.parts() if (facts := method.describe(part))}
+        if devices:
+            machine["devices"] = devices
         self.setup: dict[str, Any] = {
             "task": method.task,
             "format": FORMAT,
@@ -195,7 +199,7 @@ class Run:
         kernels = {name: self.journal.kernels[name] for name, _ in keys}
         record = {
             **self.setup,
-            "title": machine_title(self.setup),
+            "title": machine_title(self.setup, self.parts),
             "version": __version__,
             "knobs": list(self.method.knobs),
             "batch": BATCH,

@@ -1,6 +1,8 @@
 """The CUDA runner on a fake driver library; that a GPU does the same is not shown here."""
 
 import ctypes
+import subprocess
+import sys
 from ctypes import c_float, c_int, c_uint64
 from pathlib import Path
 
@@ -197,5 +199,13 @@ def test_an_old_driver_is_a_sentence(library: FakeCuda) -> None:
 
 def test_no_driver_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mirenc.measure.runners.libcuda._NAME", "libno-such-cuda.so.1")
-    with pytest.raises(ToolchainError, match=r"NVIDIA's driver cannot be loaded .*--compile-only"):
+    with pytest.raises(ToolchainError, match=r"NVIDIA's driver cannot be loaded .*elsewhere measure OpenCL"):
         get_runner("cuda").warm()
+
+
+def test_the_process_that_measures_needs_numpy_alone() -> None:
+    """So kernels that were built elsewhere can be timed on a machine that has a GPU and little else."""
+    heavy = {"llvmlite", "pyarrow", "pydantic", "scipy", "typer"}
+    program = f"import sys, mirenc.measure.child, mirenc.measure.runners.cuda; print({heavy} & sys.modules.keys())"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"

@@ -114,12 +114,14 @@ def test_a_kernel_that_does_not_fit_its_driver_is_refused(tmp_path: Path, runner
 
 
 def test_a_sample_is_measured_and_what_fails_costs_its_cell(tmp_path: Path) -> None:
-    (tmp_path / "kernel.cl").write_text(SOURCE)
-    (tmp_path / "driver.toml").write_text(DRIVER)
+    folder = tmp_path / "sample"
+    folder.mkdir()
+    (folder / "kernel.cl").write_text(SOURCE)
+    (folder / "driver.toml").write_text(DRIVER)
     kernel = Kernel("scaled 1000", "scaled", "vectors", "cl", SOURCE, DRIVER, "scaled", size=1000)
     cells = (cell(64), cell(256), cell(64, symbol="wrong"), cell(2048), cell(64, symbol="stuck"), cell(8))
     with Timekeeper("opencl", 4, pin=False) as keeper:
-        outcome = keeper.sample(kernel, Build(cells, cell(64), "driver.toml", ir=""), tmp_path, (0,))
+        outcome = keeper.sample(kernel, Build(cells, cell(64), "driver.toml", ir=""), folder, (0,))
     assert outcome.status == ["ok", "ok", "differs", "crash", "timeout", "ok"]
     assert outcome.problems[3] == "crash: 2048 items, and the driver allows 1024"
     assert set(outcome.label) == set(outcome.report) == {0, 1, 5}

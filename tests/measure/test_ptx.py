@@ -8,7 +8,8 @@ from mirenc.errors import CompileError, ToolchainError
 from mirenc.ir.compile import find_compiler
 from mirenc.measure import ptx
 from mirenc.measure.method import Toolchain
-from mirenc.measure.ptx import build_ptx, find_libdevice, parameter_bytes
+from mirenc.measure.ptx import build_ptx, find_libdevice
+from mirenc.measure.runners.cuda import parameter_bytes
 
 SOURCE = """
 #define __global__ __attribute__((global))

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import ctypes
+import re
 from ctypes import c_float, c_int, c_size_t, c_uint64, c_void_p
 from dataclasses import dataclass
 
 import numpy as np
 
-from mirenc.errors import ToolchainError
+from mirenc.errors import CompileError, ToolchainError
 from mirenc.measure.gpu_driver import Argument, Buffer, Local, read_driver
 from mirenc.measure.kernel import Cell
-from mirenc.measure.ptx import parameter_bytes
 from mirenc.measure.runners import Array, CellRefusedError, Job, Runner, own_keys
 from mirenc.measure.runners.libcuda import CudaError, LibCuda, Library, open_libcuda
 
-__all__ = ["CudaDevice", "CudaRunner", "cuda_device"]
+__all__ = ["CudaDevice", "CudaRunner", "cuda_device", "parameter_bytes"]
 
 # Numbers of cuda.h.
 _GRID_X, _GRID_Y, _SHARED, _WARP, _PROCESSORS = 5, 6, 8, 10, 16
@@ -27,6 +27,7 @@ _CAPTURE_HERE = 1  # only this thread's calls are captured
 # Python takes longer to launch a small kernel than a GPU to run it. So launches are recorded once as a graph, which
 # the GPU plays without waiting for anybody.
 _LAUNCHES = 128
+_PARAMETER = re.compile(r"\.param\s+(?:\.align\s+\d+\s+)?\.[bfsu](\d+)\s+[^,\[]*(?:\[(\d+)\])?")
 
 
 @dataclass(frozen=True)
@@ -35,8 +36,8 @@ class CudaDevice:
 
     Attributes
     ----------
-    name, capability, driver : str
-        ``NVIDIA H100``, ``9.0``, and the CUDA version that the driver knows.
+    name, platform, capability, driver : str
+        ``NVIDIA H100``, ``CUDA``, ``9.0``, and the CUDA version that the driver knows.
     memory, processors, warp : int
         Bytes, multiprocessors, threads of a warp.
     threads, blocks, registers, shared : int
@@ -44,6 +45,7 @@ class CudaDevice:
     """
 
     name: str
+    platform: str
     capability: str
     driver: str
     memory: int
@@ -73,6 +75,7 @@ def cuda_device(library: Library = None) -> CudaDevice:
 
     return CudaDevice(
         name=name.value.decode(),
+        platform="CUDA",
         capability=f"{attribute(_MAJOR)}.{attribute(_MINOR)}",
         driver=f"{version // 1000}.{version % 1000 // 10}",
         memory=cuda.ask("cuDeviceTotalMem_v2", c_size_t, device),
@@ -241,3 +244,18 @@ class CudaRunner(Runner):
         graph = c_void_p()
         self.cuda.call("cuStreamEndCapture", self.stream, ctypes.byref(graph))
         return int(self.cuda.ask("cuGraphInstantiateWithFlags", c_void_p, graph, 0))
+
+
+def parameter_bytes(ptx: str, kernel: str) -> list[int]:
+    """Bytes of each parameter of a kernel.
+
+    Raises
+    ------
+    CompileError
+        The text has no such kernel.
+    """
+    entry = re.search(rf"\.entry\s+{re.escape(kernel)}\s*\((.*?)\)", ptx, re.DOTALL)
+    if entry is None:
+        known = ", ".join(re.findall(r"\.entry\s+([\w$]+)", ptx)) or "none"
+        raise CompileError(f'no kernel {kernel!r}; there is {known}. A C++ name wants extern "C" before it')
+    return [int(bits) // 8 * int(count or 1) for bits, count in _PARAMETER.findall(entry[1])]
