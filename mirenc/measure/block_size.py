@@ -74,7 +74,7 @@ class BlockSizeMethod(Method):
     def describe(self, part: str) -> Mapping[str, Any]:
         if part == CUDA:
             return asdict(cuda_device())
-        return next(asdict(device) for device in opencl_devices() if device.slug == part)
+        return next((asdict(device) for device in opencl_devices() if device.slug == part), {})
 
     def takes(self, kernel: Kernel, part: str) -> bool:
         """CUDA kernels run on the one part, OpenCL's on all others."""

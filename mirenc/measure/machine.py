@@ -84,7 +84,7 @@ def compiler_version(compiler: str) -> str:
 
 
 def machine_title(record: dict[str, Any], parts: Sequence[str] = ()) -> str:
-    """One line for people: ``AMD EPYC 7763, 2 cores; clang version 19.1.7 -O3``; with the ``parts`` that are devices."""
+    """One line for people, with those ``parts`` that are devices: ``AMD EPYC 7763, 2 cores; clang version 19 -O3``."""
     machine = record["machine"]
     count = machine["cores"]
     flags = " ".join(record["flags"])

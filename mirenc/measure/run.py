@@ -210,10 +210,17 @@ class Run:
 
 
 def _checked_parts(method: Method, wanted: Sequence[str]) -> tuple[str, ...]:
-    """The parts that are asked for, or all that the machine has."""
+    """The parts that are asked for, or all that the machine has.
+
+    Raises
+    ------
+    TaskError, ToolchainError
+        There is no such part, or not here.
+    """
     here = method.parts()
     for part in wanted:
         if part not in here:
+            method.describe(part)  # a device that others have says why it cannot be used here
             known = ", ".join(filter(None, here)) or "none: leave --part out"
             raise TaskError(f"{method.task} has no part {part!r} on this machine; available: {known}")
     return tuple(part for part in here if part in wanted) if wanted else here

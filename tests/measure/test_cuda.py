@@ -11,8 +11,11 @@ import numpy as np
 import pytest
 from fake_cuda import FakeCuda
 
-from mirenc.errors import ConfigError, ToolchainError
+from mirenc.errors import ConfigError, TaskError, ToolchainError
+from mirenc.measure.block_size import BlockSizeMethod
 from mirenc.measure.kernel import Cell
+from mirenc.measure.method import Toolchain
+from mirenc.measure.run import Plan, Run
 from mirenc.measure.runners import CellRefusedError, Job, get_runner
 from mirenc.measure.runners.cuda import CudaRunner, cuda_device
 from mirenc.measure.runners.libcuda import CudaError, LibCuda
@@ -209,3 +212,13 @@ def test_the_process_that_measures_needs_numpy_alone() -> None:
     program = f"import sys, mirenc.measure.child, mirenc.measure.runners.cuda; print({heavy} & sys.modules.keys())"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "set()\n"
+
+
+def test_a_machine_without_a_gpu_says_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mirenc.measure.runners.libcuda._NAME", "libno-such-cuda.so.1")
+    monkeypatch.setattr(BlockSizeMethod, "parts", lambda _: ("cpu",))
+    with pytest.raises(ToolchainError, match=r"NVIDIA's driver cannot be loaded"):
+        Run(BlockSizeMethod(), Toolchain("clang"), Plan(count=1, parts=("cuda",)), tmp_path)
+    monkeypatch.setattr("mirenc.measure.block_size.opencl_devices", lambda: ())
+    with pytest.raises(TaskError, match="block_size has no part 'gpu' on this machine; available: cpu"):
+        Run(BlockSizeMethod(), Toolchain("clang"), Plan(count=1, parts=("gpu",)), tmp_path)
