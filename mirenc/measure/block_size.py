@@ -40,6 +40,7 @@ class BlockSizeMethod(Method):
     """The shape of the work groups of an OpenCL kernel, or of the blocks of a CUDA kernel."""
 
     task = "block_size"
+    elsewhere = (CUDA,)
     default_count = 357  # a kernel of each structure at three sizes
     one_thread = False  # a CPU's device runs work groups on all cores
 

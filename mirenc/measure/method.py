@@ -45,6 +45,8 @@ class Method(ABC):
         What runs the cells: ``c``, ``opencl`` or ``cuda`` (`mirenc.measure.runners`).
     default_count : int
         How many kernels of the project's own are measured unless the user says otherwise.
+    elsewhere : tuple of str
+        Parts that can be built on a machine that has none of them, to be timed on another.
     one_thread : bool
         Whether a kernel is one thread, so that its process may be kept on one CPU, which is less noisy.
     """
@@ -52,6 +54,7 @@ class Method(ABC):
     task: ClassVar[str]
     runner: ClassVar[str] = "c"
     default_count: ClassVar[int]
+    elsewhere: ClassVar[tuple[str, ...]] = ()
     one_thread: ClassVar[bool] = True
 
     @property

@@ -86,7 +86,7 @@ class Run:
 
     def __init__(self, method: Method, toolchain: Toolchain, plan: Plan, folder: Path) -> None:
         self.method, self.plan, self.folder = method, plan, folder
-        self.parts = _checked_parts(method, plan.parts)
+        self.parts = _checked_parts(method, plan)
         machine = describe_machine()
         # All there are: whichever of them is measured first, the others may be added to the table.
         devices = {part: dict(facts) for part in method.parts() if (facts := method.describe(part))}
@@ -209,7 +209,7 @@ class Run:
         return MeasuredTable(record, kernels, samples)
 
 
-def _checked_parts(method: Method, wanted: Sequence[str]) -> tuple[str, ...]:
+def _checked_parts(method: Method, plan: Plan) -> tuple[str, ...]:
     """The parts that are asked for, or all that the machine has.
 
     Raises
@@ -217,7 +217,9 @@ def _checked_parts(method: Method, wanted: Sequence[str]) -> tuple[str, ...]:
     TaskError, ToolchainError
         There is no such part, or not here.
     """
-    here = method.parts()
+    here, wanted = method.parts(), plan.parts
+    if plan.compile_only:
+        here += tuple(part for part in method.elsewhere if part in wanted and part not in here)
     for part in wanted:
         if part not in here:
             method.describe(part)  # a device that others have says why it cannot be used here

@@ -13,11 +13,12 @@ from fake_cuda import FakeCuda
 
 from mirenc.errors import ConfigError, TaskError, ToolchainError
 from mirenc.measure.block_size import BlockSizeMethod
+from mirenc.measure.gpu_driver import Buffer, Local, read_driver
 from mirenc.measure.kernel import Cell
 from mirenc.measure.method import Toolchain
 from mirenc.measure.run import Plan, Run
 from mirenc.measure.runners import CellRefusedError, Job, get_runner
-from mirenc.measure.runners.cuda import CudaRunner, cuda_device
+from mirenc.measure.runners.cuda import CudaRunner, cuda_device, parameter_bytes
 from mirenc.measure.runners.libcuda import CudaError, LibCuda
 
 PTX = """
@@ -202,7 +203,7 @@ def test_an_old_driver_is_a_sentence(library: FakeCuda) -> None:
 
 def test_no_driver_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mirenc.measure.runners.libcuda._NAME", "libno-such-cuda.so.1")
-    with pytest.raises(ToolchainError, match=r"NVIDIA's driver cannot be loaded .*elsewhere measure OpenCL"):
+    with pytest.raises(ToolchainError, match=r"NVIDIA's driver cannot be loaded .*--compile-only"):
         get_runner("cuda").warm()
 
 
@@ -222,3 +223,23 @@ def test_a_machine_without_a_gpu_says_what_is_missing(tmp_path: Path, monkeypatc
     monkeypatch.setattr("mirenc.measure.block_size.opencl_devices", lambda: ())
     with pytest.raises(TaskError, match="block_size has no part 'gpu' on this machine; available: cpu"):
         Run(BlockSizeMethod(), Toolchain("clang"), Plan(count=1, parts=("gpu",)), tmp_path)
+
+
+@pytest.mark.needs("clang")
+@pytest.mark.needs("libdevice")
+def test_kernels_are_built_where_no_gpu_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The folder is carried to a machine with one, and says nothing of this one."""
+    monkeypatch.setattr("mirenc.measure.runners.libcuda._NAME", "libno-such-cuda.so.1")
+    monkeypatch.setattr(BlockSizeMethod, "parts", lambda _: ())
+    method = BlockSizeMethod()
+    run = Run(method, method.find_compiler(None), Plan(count=2, parts=("cuda",), compile_only=True), tmp_path)
+    said: list[str] = []
+    run.go(lambda note: said.append(note))
+    assert said == ["", ""]
+    for kernel, part in run.samples:
+        text = (run.objects.folder(kernel, part) / "kernel.ptx").read_text()
+        arguments = read_driver(kernel.driver, kernel.name).arguments
+        passed = [each for each in arguments if not isinstance(each, Local)]
+        given = [8 if isinstance(each, Buffer) else each.dtype.itemsize for each in passed]
+        assert parameter_bytes(text, kernel.function) == given
+    assert not (tmp_path / "work" / "journal.jsonl").exists()

@@ -77,7 +77,7 @@ def open_libcuda() -> Library:
     except OSError as error:
         raise ToolchainError(
             f"NVIDIA's driver cannot be loaded ({error}). CUDA kernels are timed on a machine with an NVIDIA GPU; "
-            "elsewhere measure OpenCL"
+            "elsewhere build them with --compile-only, or measure OpenCL"
         ) from None
 
 
