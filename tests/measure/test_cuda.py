@@ -13,6 +13,7 @@ from fake_cuda import FakeCuda
 
 from mirenc.errors import ConfigError, TaskError, ToolchainError
 from mirenc.measure.block_size import BlockSizeMethod
+from mirenc.measure.child import COPY, measure
 from mirenc.measure.gpu_driver import Buffer, Local, read_driver
 from mirenc.measure.kernel import Cell
 from mirenc.measure.method import Toolchain
@@ -243,3 +244,18 @@ def test_kernels_are_built_where_no_gpu_is(tmp_path: Path, monkeypatch: pytest.M
         given = [8 if isinstance(each, Buffer) else each.dtype.itemsize for each in passed]
         assert parameter_bytes(text, kernel.function) == given
     assert not (tmp_path / "work" / "journal.jsonl").exists()
+
+
+def test_the_rules_of_timing_hold_for_it(runner: CudaRunner, tmp_path: Path, library: FakeCuda) -> None:
+    """Checked, calibrated and timed by the code that measures C: the fake GPU's clock comes out as costs."""
+    library.function_threads = 512
+    cells = {0: cell(64), 1: cell(32), 2: cell(256), 3: cell(1024), COPY: cell(64)}
+    job = Job(tmp_path, "driver.toml", "scaled", 1000)
+    ask = {"default": 0, "rounds": 4, "seed": [0], "limit": 10.0, "max_noise": 0.03}
+    answer = measure(runner, job, cells, ask, lambda *_: None)
+    assert answer["failed"] == {3: "crash: 1024 threads, and the GPU allows 512 for this kernel"}
+    assert answer["dropped"] == ""
+    assert answer["noise"] < 1e-3
+    for half in ("label", "report"):
+        wanted = {index: fake_cuda.LAUNCH[cells[index].setting[0]] for index in (0, 1, 2, COPY)}
+        assert answer[half] == pytest.approx(wanted, rel=1e-3)
