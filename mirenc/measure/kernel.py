@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from mirenc.tasks.space import Value
+if TYPE_CHECKING:  # the process that measures needs nothing of the tasks
+    from mirenc.tasks.space import Value
 
 __all__ = ["Build", "Cell", "Kernel"]
 
@@ -95,6 +97,8 @@ class Build:
         Text of the IR that a head sees.
     symbol, header : str
         Function and, for a loop, header of the region in ``ir``; "" for the whole module.
+    default : int
+        Which of ``cells`` is the default: that of the task's space.
     """
 
     cells: tuple[Cell, ...]
@@ -103,3 +107,4 @@ class Build:
     ir: str
     symbol: str = ""
     header: str = ""
+    default: int = 0

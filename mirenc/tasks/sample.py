@@ -31,7 +31,7 @@ class Sample:
         What is known beside the code (sizes, the machine), raw, in the order of `Task.context_names`.
     costs : tuple or mapping
         Seconds (or any unit, the same for one sample) under each setting of the space; NaN where there is none. Or
-        sparse: index of the setting -> cost. () for a task whose target is a number.
+        sparse: index of the setting -> cost. () for a task whose target is a number. Labels and heads come from them.
     value : float
         The number to predict, for a task whose target is one; NaN otherwise.
     region : Region, optional
@@ -47,6 +47,10 @@ class Sample:
         Name of a part of the table that is reported by itself, such as the GPU; "" for none.
     hand : tuple of float
         Published hand-made features of the code, raw, in the order of `Task.hand_names`; () for none.
+    reported : tuple or mapping
+        Other measurements of the same settings, in the form of ``costs``: what a report pays for a choice. A least cost
+        is least by luck too, so the speedup that it promises is believed only where the clock ran again. () where each
+        setting has one measurement: reports then pay ``costs``.
     """
 
     name: str
@@ -61,3 +65,4 @@ class Sample:
     suite: str = ""
     part: str = ""
     hand: tuple[float, ...] = ()
+    reported: tuple[float, ...] | Mapping[int, float] = ()

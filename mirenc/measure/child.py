@@ -1,0 +1,224 @@
+"""The process that runs other people's kernels: it stays, and each sample has a fork of it that may die.
+
+`mirenc.measure.children` starts it. A line of JSON on stdin is a sample; a fork measures it and answers with a line of
+JSON. After the fork has ended comes another line, with how it ended and what it was about to run. The fork limits
+itself: an alarm ends it where it stands still, the size of files where it floods, the address space where it eats
+memory.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import gc
+import json
+import mmap
+import os
+import signal
+import struct
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mirenc.errors import MirencError
+from mirenc.measure.checking import same_outputs
+from mirenc.measure.kernel import Cell
+from mirenc.measure.runners import CellRefusedError, Job, Runner, get_runner
+from mirenc.measure.timing import BATCH, MORE_ROUNDS, calls_for, costs_of, round_order
+
+__all__ = ["COPY", "SETUP", "measure"]
+
+SETUP, COPY = -1, -2  # in place of a cell's number: the driver, and the copy of the default
+_MOST_CALLS = 10**9
+_PROBE = 16  # a variant is first timed with this part of the default's calls
+_SLOWER = 20  # a variant may take this many times the default's time, and ...
+_GRACE = 2.0  # ... seconds more, for what happens at a first call only
+_FLOOD = 16 * 2**20  # bytes of one file, standard output among them
+_SAMPLE_LIMIT = 120.0  # seconds that the rounds of one sample may take
+_CELL = struct.Struct("q")
+_PR_SET_PDEATHSIG = 1
+
+About = Callable[[int, float], None]
+
+
+def measure(
+    runner: Runner, job: Job, cells: Mapping[int, Cell], ask: Mapping[str, Any], about: About
+) -> dict[str, Any]:
+    """Check and time the cells of one sample.
+
+    Parameters
+    ----------
+    runner : Runner
+    job : Job
+    cells : mapping of int to Cell
+        Different measurements by their numbers: the default, its `COPY`, and the variants.
+    ask : mapping
+        ``default`` (its number), ``rounds``, ``seed``, ``max_noise`` and ``limit`` (seconds of a first run).
+    about : callable
+        Told what runs next, and how many seconds it may take.
+
+    Returns
+    -------
+    dict
+        ``failed``: {number: status} of variants that are no candidates; ``dropped``: why the sample is none, or "";
+        and where it is one: ``label`` and ``report`` {number: seconds a call}, ``noise``, ``rounds``, ``calls``.
+    """
+    default, limit = int(ask["default"]), float(ask["limit"])
+    about(SETUP, limit)
+    runner.load(job)
+    about(default, limit)
+    wanted = runner.outputs(cells[default])
+    once = runner.time(cells[default], 1)
+    limit = min(limit, _GRACE + _SLOWER * once)
+    failed: dict[int, str] = {}
+    for index, cell in cells.items():
+        about(index, limit)
+        try:
+            same = same_outputs(runner.outputs(cell), wanted)
+        except CellRefusedError as error:
+            failed[index] = f"crash: {error}"
+        else:
+            if not same:
+                failed[index] = "differs"
+    for index, name in ((default, "a second call of the default"), (COPY, "the copy of the default")):
+        if index in failed:
+            return {"failed": failed, "dropped": f"{name}: {failed[index]}"}
+    kept = {index: cell for index, cell in cells.items() if index not in failed}
+    calls = _calibrate(runner, kept, default, limit, about)
+    found = _rounds(runner, kept, calls, ask, about)
+    return {"failed": failed, "calls": calls[default], **found}
+
+
+def _calibrate(runner: Runner, cells: Mapping[int, Cell], default: int, limit: float, about: About) -> dict[int, int]:
+    """Calls of a batch for each cell: those of the default, and fewer for what is slower."""
+    about(default, limit)
+    count = 1
+    while (seconds := runner.time(cells[default], count)) < BATCH / 2 and count < _MOST_CALLS:
+        count = min(10 * count, max(count + 1, calls_for(seconds / count)))
+    most = calls_for(seconds / count)
+    calls = {default: most}
+    probe = max(1, most // _PROBE)
+    for index, cell in cells.items():
+        if index not in (default, COPY):
+            about(index, limit)
+            calls[index] = calls_for(runner.time(cell, probe) / probe, most=most)
+    return calls | {COPY: most}
+
+
+def _rounds(
+    runner: Runner, cells: Mapping[int, Cell], calls: Mapping[int, int], ask: Mapping[str, Any], about: About
+) -> dict[str, Any]:
+    """Rounds until the default and its copy agree, or there were enough."""
+    numbers = list(cells)
+    default, copy = numbers.index(ask["default"]), numbers.index(COPY)
+    generator = np.random.default_rng(ask["seed"])
+    times: list[list[float]] = []
+    start = time.monotonic()
+    while True:
+        row = [0.0] * len(numbers)
+        for place in round_order(generator, len(numbers)).tolist():
+            index = numbers[place]
+            about(index, ask["limit"])
+            row[place] = runner.time(cells[index], calls[index]) / calls[index]
+        times.append(row)
+        if len(times) % ask["rounds"]:
+            each = (time.monotonic() - start) / len(times)
+            if each * ask["rounds"] > _SAMPLE_LIMIT:
+                return {"dropped": f"slow: a round takes {each:.1f} s"}
+            continue
+        costs = costs_of(np.maximum(np.array(times), 1e-12), default, copy)
+        used = time.monotonic() - start
+        if costs.noise <= ask["max_noise"] or len(times) >= MORE_ROUNDS * ask["rounds"] or used > _SAMPLE_LIMIT / 2:
+            break
+    by_number = {
+        name: dict(zip(numbers, values.tolist(), strict=True))
+        for name, values in (("label", costs.label), ("report", costs.report))
+    }
+    dropped = f"noise {100 * costs.noise:.1f} %" if costs.noise > ask["max_noise"] else ""
+    return {**by_number, "noise": costs.noise, "rounds": len(times), "dropped": dropped}
+
+
+def _fork_measures(ask: dict[str, Any], kind: type[Runner], shared: mmap.mmap, replies: int) -> None:
+    """One sample, in the fork: limits first."""
+    _end_with_parent()
+    if ask["pin"]:
+        with contextlib.suppress(AttributeError, OSError):  # not Linux; or a CPU that was taken away
+            os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+    _limit(kind.memory_limit)
+    cells = {int(index): Cell(**cell) for index, cell in ask["cells"].items()}
+    job = Job(Path(ask["folder"]), ask["driver"], ask["function"], ask["size"])
+
+    def about(index: int, seconds: float) -> None:
+        _CELL.pack_into(shared, 0, index)
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+
+    gc.disable()
+    try:
+        answer = measure(kind(), job, cells, ask, about)
+    except Exception as error:  # noqa: BLE001 - a runner may raise anything, and it is said which cell it was
+        answer = {"raised": f"{type(error).__name__}: {error}"}
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    # Only now: what a kernel writes may not look like an answer.
+    data = (json.dumps(answer) + "\n").encode()
+    while data:
+        data = data[os.write(replies, data) :]
+
+
+def _limit(memory: int | None) -> None:
+    """Words go to a file that has a largest size, and so do all files."""
+    import resource
+
+    with tempfile.TemporaryFile() as words:
+        os.dup2(words.fileno(), 1)
+        os.dup2(words.fileno(), 2)
+    for each in (signal.SIGXFSZ, signal.SIGALRM, signal.SIGPIPE):
+        signal.signal(each, signal.SIG_DFL)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (_FLOOD, _FLOOD))
+    if memory is not None:
+        with contextlib.suppress(OSError, ValueError):  # it is limited to less already
+            resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+
+
+def _end_with_parent() -> None:
+    """Linux: a parent that is killed takes this process along, whatever it is at."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def main() -> None:
+    """``child.py RUNNER``: answer until stdin is closed."""
+    _end_with_parent()
+    replies = os.dup(1)
+    os.dup2(2, 1)
+
+    def reply(**answer: Any) -> None:
+        os.write(replies, (json.dumps(answer) + "\n").encode())
+
+    try:
+        kind = get_runner(sys.argv[1])
+    except (MirencError, ImportError, OSError) as error:
+        reply(problem=str(error))
+        return
+    reply(ready=True)
+    shared = mmap.mmap(-1, _CELL.size)
+    while line := sys.stdin.buffer.readline():
+        ask = json.loads(line)
+        _CELL.pack_into(shared, 0, SETUP)
+        process = os.fork()
+        if process == 0:
+            try:
+                _fork_measures(ask, kind, shared, replies)
+            finally:
+                os._exit(0)  # a library's own clean-up may hang, and nobody waits for it
+        _, status = os.waitpid(process, 0)
+        reply(ended=os.waitstatus_to_exitcode(status), cell=_CELL.unpack_from(shared)[0])
+
+
+if __name__ == "__main__":
+    main()

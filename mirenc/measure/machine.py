@@ -1,0 +1,94 @@
+"""What a table says about the machine it was measured on, and nothing that says whose it is."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from mirenc.errors import ToolchainError
+from mirenc.ir.process import run_limited
+
+__all__ = ["compiler_version", "describe_machine", "machine_title"]
+
+_CPU = Path("/sys/devices/system/cpu/cpu0")
+_INSTRUCTION_SETS = ("sse2", "sse4_2", "avx", "avx2", "fma", "avx512f", "avx512vl", "neon", "asimd", "sve")
+
+
+def describe_machine() -> dict[str, Any]:
+    """Processor, its cores and caches, memory and system: what can be told here, and no name of host or user."""
+    system = platform.freedesktop_os_release().get("PRETTY_NAME", "") if platform.system() == "Linux" else ""
+    flags = set(_field("flags").split()) | set(_field("Features").split())
+    return {
+        "processor": _field("model name") or platform.processor() or platform.machine(),
+        "architecture": platform.machine(),
+        "cores": _usable_cores(),
+        "instruction_sets": [name for name in _INSTRUCTION_SETS if name in flags],
+        "caches": _caches(),
+        "memory_gib": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1),
+        "system": system or platform.system(),
+        # Digits only: who builds kernels of their own writes names into the rest.
+        "kernel": found[0] if (found := re.match(r"\d+(\.\d+)*", platform.release())) else "",
+    }
+
+
+def _usable_cores() -> int:
+    """Processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _field(name: str) -> str:
+    """A field of the first processor in /proc/cpuinfo; "" where there is none."""
+    try:
+        text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+    found = re.search(rf"^{re.escape(name)}\s*: (.*)$", text, re.MULTILINE)
+    return found[1].strip() if found else ""
+
+
+def _caches() -> dict[str, str]:
+    """Size of each data cache that the first processor sees: ``{"L1": "32K"}``."""
+    found = {}
+    for index in sorted(_CPU.glob("cache/index*")):
+        try:
+            level, kind, size = ((index / name).read_text().strip() for name in ("level", "type", "size"))
+        except OSError:
+            continue
+        if kind != "Instruction":
+            found[f"L{level}"] = size
+    return found
+
+
+def compiler_version(compiler: str) -> str:
+    """What a compiler calls itself, in one line.
+
+    Raises
+    ------
+    ToolchainError
+        It cannot be started, or says nothing.
+    """
+    try:
+        done = run_limited([compiler, "--version"], timeout=60.0, memory_limit=4 * 2**30)
+    except OSError as error:
+        raise ToolchainError(
+            f"{compiler} cannot be started: {error.strerror}. Name a compiler with --compiler"
+        ) from None
+    line = next(iter(done.output.decode("utf-8", "replace").splitlines()), "").strip()
+    if done.code != 0 or not line:
+        raise ToolchainError(f"{compiler} --version says nothing. Name a compiler with --compiler")
+    return line
+
+
+def machine_title(record: dict[str, Any], parts: Sequence[str] = ()) -> str:
+    """One line for people, with those ``parts`` that are devices: ``AMD EPYC 7763, 2 cores; clang version 19 -O3``."""
+    machine = record["machine"]
+    count = machine["cores"]
+    flags = " ".join(record["flags"])
+    known = machine.get("devices", {})
+    devices = [f"{of['name']} ({of['platform']} {of['driver']})" for of in (known[p] for p in parts if p in known)]
+    cores = f"{machine['processor']}, {count} core{'s' * (count != 1)}"
+    return "; ".join([cores, *devices, f"{record['compiler']} {flags}".strip()])

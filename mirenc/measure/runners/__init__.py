@@ -1,0 +1,116 @@
+"""`Runner`: what runs and times the cells of one sample, in a process that may die of it."""
+
+from __future__ import annotations
+
+import importlib
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+from numpy.typing import NDArray
+
+from mirenc.errors import ConfigError
+from mirenc.measure.kernel import Cell
+
+__all__ = ["CellRefusedError", "Job", "Runner", "get_runner", "own_keys"]
+
+Array = NDArray[Any]
+
+# name -> module and class. A new runner is one file and one line here.
+_REGISTRY = {
+    "c": "mirenc.measure.runners.c:CRunner",
+    "cuda": "mirenc.measure.runners.cuda:CudaRunner",
+    "opencl": "mirenc.measure.runners.opencl:OpenCLRunner",
+}
+
+
+class CellRefusedError(Exception):
+    """A cell cannot run, as a work group that is too large, and those after it can all the same."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """What a runner sets up before it runs any cell.
+
+    Attributes
+    ----------
+    folder : Path
+        The kernel's folder: `driver` and `Cell.library` are relative to it.
+    driver : str
+        The built driver.
+    function : str
+        The function that is timed.
+    size : int
+        What the driver is told to set up.
+    """
+
+    folder: Path
+    driver: str
+    function: str
+    size: int
+
+
+class Runner(ABC):
+    """Runs the cells of one sample. One object a process, and one process a sample.
+
+    `CellRefusedError` costs the cell. Whatever else is raised, or ends the process, costs the cell that was at work and
+    a new process for the others. A runner's module is imported once, in the process that those of all samples are
+    forked from: what takes long is imported at its top, and no thread is started or device opened there, because a fork
+    keeps neither.
+
+    Attributes
+    ----------
+    memory_limit : int or None
+        Bytes of address space of the process; None where what it runs on maps more than it uses.
+    """
+
+    memory_limit: ClassVar[int | None] = 8 * 2**30
+
+    @abstractmethod
+    def load(self, job: Job) -> None:
+        """Set up the inputs.
+
+        Raises
+        ------
+        RuntimeError, OSError
+            The sample cannot be measured.
+        """
+
+    @abstractmethod
+    def outputs(self, cell: Cell) -> list[Array]:
+        """Outputs of one call after a reset: a copy of each array, of a floating or an integer type."""
+
+    @abstractmethod
+    def time(self, cell: Cell, calls: int) -> float:
+        """Seconds that ``calls`` calls take together, after a reset that is not timed."""
+
+
+def get_runner(name: str) -> type[Runner]:
+    """The runner of this name.
+
+    Raises
+    ------
+    ConfigError
+        Unknown name.
+    """
+    if name not in _REGISTRY:
+        raise ConfigError(f"unknown runner {name!r}; available: {', '.join(_REGISTRY)}")
+    module, _, attribute = _REGISTRY[name].partition(":")
+    found: type[Runner] = getattr(importlib.import_module(module), attribute)
+    return found
+
+
+def own_keys(before: Mapping[str, object], known: tuple[str, ...]) -> None:
+    """Refuse what a runner is told and does not know: left out, it would measure something else.
+
+    Raises
+    ------
+    ConfigError
+        A key of `Cell.before` that is none of ``known``.
+    """
+    strange = [key for key in before if key not in known]
+    if strange:
+        allowed = ", ".join(known) or "nothing"
+        raise ConfigError(f"the runner is told {strange[0]!r}, which it does not know; it knows {allowed}")

@@ -1,0 +1,82 @@
+"""C kernels: variants are functions of shared objects, called by a driver that is one too."""
+
+from __future__ import annotations
+
+import ctypes
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+
+from mirenc.measure.kernel import Cell
+from mirenc.measure.runners import Array, Job, Runner, own_keys
+
+__all__ = ["CRunner"]
+
+# Letter of `mirenc_types` -> element.
+_TYPES = {"f": "f4", "d": "f8", "b": "i1", "h": "i2", "i": "i4", "l": "i8"}
+
+
+class CRunner(Runner):
+    """Calls through the driver; the timing loop is C (``harness.c``).
+
+    It may be told ``{"threads": n}``: ``omp_set_num_threads(n)`` of the library that the variant is linked with.
+    """
+
+    def load(self, job: Job) -> None:
+        self.folder = job.folder
+        self.libraries: dict[str, ctypes.CDLL] = {}
+        driver = ctypes.CDLL(str(job.folder / job.driver))
+        self.reset, self.call, self.output, self.timed = (
+            driver.mirenc_reset,
+            driver.mirenc_call,
+            driver.mirenc_output,
+            driver.mirenc_time,
+        )
+        self.reset.restype = None
+        self.call.argtypes, self.call.restype = [ctypes.c_void_p], None
+        self.output.argtypes = [ctypes.c_int, ctypes.POINTER(ctypes.c_void_p)]
+        self.output.restype = ctypes.c_long
+        self.timed.argtypes, self.timed.restype = [ctypes.c_void_p, ctypes.c_long], ctypes.c_double
+        self.types = _text(driver, "mirenc_types")
+        strange = set(self.types) - set(_TYPES)
+        if strange:
+            raise RuntimeError(f"mirenc_types has {sorted(strange)[0]!r}; a letter is one of {' '.join(_TYPES)}")
+        driver.mirenc_setup.argtypes = [ctypes.c_long]
+        if driver.mirenc_setup(job.size) != 0:
+            raise RuntimeError(f"mirenc_setup({job.size}) failed")
+
+    def outputs(self, cell: Cell) -> list[Array]:
+        function = self._function(cell)
+        self.reset()
+        self.call(function)
+        found: list[Array] = []
+        place = ctypes.c_void_p()
+        while (count := self.output(len(found), ctypes.byref(place))) >= 0:
+            if len(found) >= len(self.types):
+                raise RuntimeError(f"the driver has more outputs than letters in mirenc_types ({self.types!r})")
+            element = np.dtype(_TYPES[self.types[len(found)]])
+            found.append(np.frombuffer(ctypes.string_at(place, count * element.itemsize), element))
+        return found
+
+    def time(self, cell: Cell, calls: int) -> float:
+        return cast(float, self.timed(self._function(cell), calls))
+
+    def _function(self, cell: Cell) -> int:
+        """Address of a variant, made ready to be called."""
+        if cell.library not in self.libraries:
+            self.libraries[cell.library] = ctypes.CDLL(str(Path(self.folder, cell.library)))
+        library = self.libraries[cell.library]
+        own_keys(cell.before, ("threads",))
+        if "threads" in cell.before:
+            threads: Any = cell.before["threads"]
+            library.omp_set_num_threads(int(threads))
+        address = ctypes.cast(getattr(library, cell.symbol), ctypes.c_void_p).value
+        assert address is not None
+        return address
+
+
+def _text(library: ctypes.CDLL, name: str) -> str:
+    """A C string that a library defines as an array."""
+    start = ctypes.addressof(ctypes.c_char.in_dll(library, name))
+    return ctypes.string_at(start).decode("ascii", "replace")

@@ -1,0 +1,409 @@
+"""Tables that `mirenc measure` writes: kernels with their IR, and what each setting cost on one machine.
+
+A folder with ``machine.json``, ``kernels.parquet`` (a row a kernel), ``samples.parquet`` (a row a kernel and part) and
+``costs.parquet`` (a row a kernel, part and setting). A task whose costs come from such a folder is a `MeasuredTask`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from mirenc.errors import TaskError
+from mirenc.ir.regions import Region
+from mirenc.tasks.base import Task
+from mirenc.tasks.data import TaskData
+from mirenc.tasks.sample import Sample
+from mirenc.tasks.space import Space, Value
+from mirenc.writing import Target
+
+__all__ = ["FORMAT", "MeasuredKernel", "MeasuredSample", "MeasuredTable", "MeasuredTask", "read_measured"]
+
+FORMAT = 1
+_TABLES = ("kernels", "samples", "costs")
+_PRECISION = 2.0**20  # of a cost's fraction: 1e-6 of it, below any clock; shorter numbers pack better
+
+
+@dataclass(frozen=True)
+class MeasuredKernel:
+    """A row of ``kernels.parquet``: what `mirenc.measure.kernel.Kernel` says, and the IR.
+
+    Attributes
+    ----------
+    ir : str
+        What a head sees; "" where the kernel did not compile.
+    region : Region or None
+        What of ``ir`` is decided about; None: all of it.
+    """
+
+    name: str
+    group: str
+    family: str
+    language: str
+    function: str
+    line: int
+    size: int
+    context: Mapping[str, Any]
+    source: str
+    driver: str
+    ir: str = ""
+    region: Region | None = None
+
+
+@dataclass(frozen=True)
+class MeasuredSample:
+    """A row of ``samples.parquet`` with its rows of ``costs.parquet``: a kernel on a part of the machine. K settings.
+
+    Attributes
+    ----------
+    kernel, part : str
+    noise : float
+        Gap between the default and its copy, as a share; NaN: not timed.
+    rounds, calls : int
+        Rounds, and calls of a batch of the default.
+    dropped : str
+        Why it is no sample; "" if it is one.
+    settings, effective : tuple of tuples
+        As asked, and what the compiler says that it made of each; empty where nothing was built.
+    status : tuple of str
+        ``ok``, ``same``, ``differs``, ``compile``, ``crash``, ``timeout`` or ``flood``.
+    code : tuple of str
+        Settings of one code are one measurement, which stands at the first of them. "": not known.
+    label, report : tuple of float
+        Seconds a call in the rounds that labels are made of, and in those that gains are reported in; NaN unless
+        ``ok``.
+    """
+
+    kernel: str
+    part: str
+    noise: float = math.nan
+    rounds: int = 0
+    calls: int = 0
+    dropped: str = ""
+    settings: tuple[tuple[Value, ...], ...] = ()
+    effective: tuple[tuple[Value, ...], ...] = ()
+    status: tuple[str, ...] = ()
+    code: tuple[str, ...] = ()
+    label: tuple[float, ...] = field(default=(), repr=False)
+    report: tuple[float, ...] = field(default=(), repr=False)
+
+    @cached_property
+    def measured_as(self) -> tuple[int, ...]:
+        """For each setting the one whose cost is its own: the first of its code."""
+        first: dict[str, int] = {}
+        found = []
+        for index, (status, code) in enumerate(zip(self.status, self.code, strict=True)):
+            found.append(first[code] if status == "same" else index)
+            if code:
+                first.setdefault(code, index)
+        return tuple(found)
+
+
+@dataclass(frozen=True, eq=False)
+class MeasuredTable:
+    """A measured table.
+
+    Attributes
+    ----------
+    machine : dict
+        ``machine.json``: task, machine, compiler, flags and counts.
+    kernels : dict of str to MeasuredKernel
+    samples : list of MeasuredSample
+        Dropped ones too.
+    content_hash : str
+        SHA-256 of the three tables; "" for one that was not read from files.
+    """
+
+    machine: dict[str, Any]
+    kernels: dict[str, MeasuredKernel]
+    samples: list[MeasuredSample]
+    content_hash: str = ""
+
+    @property
+    def title(self) -> str:
+        """Machine and compiler in one line for people."""
+        found: str = self.machine["title"]
+        return found
+
+    def data(
+        self,
+        space: Space | Callable[[MeasuredKernel], Space],
+        context_names: Sequence[str],
+        level: str,
+        *,
+        part_context: Mapping[str, Mapping[str, Any]] | None = None,
+    ) -> TaskData:
+        """The samples that were not dropped.
+
+        Parameters
+        ----------
+        space : Space or callable
+            The settings of all samples, or what gives those of a kernel.
+        context_names : sequence of str
+            Context features in this order: of the kernel, ``part`` itself, or of the part.
+        level : str
+            What is decided about: ``module``, ``function`` or ``loop``.
+        part_context : mapping of str to mapping, optional
+            What each part says beside its name.
+
+        Raises
+        ------
+        TaskError
+            No sample is left; a context feature or a region that the table does not have, or a setting that the space
+            does not have.
+        """
+        made = []
+        places: dict[int, dict[tuple[Value, ...], int]] = {}
+        for sample in self.samples:
+            if sample.dropped:
+                continue
+            kernel = self.kernels[sample.kernel]
+            name = f"{sample.kernel} {sample.part}".strip()
+            known = {**kernel.context, "part": sample.part, **(part_context or {}).get(sample.part, {})}
+            lost = next((one for one in context_names if one not in known), None)
+            if lost is not None:
+                raise TaskError(
+                    f"{name}: the table has no context feature {lost!r}; it has {', '.join(known)}. {_ANEW}"
+                )
+            if (kernel.region.level if kernel.region else "module") != level:
+                raise TaskError(f"{name}: the table has no {level} of it to decide about. {_ANEW}")
+            own = space if isinstance(space, Space) else space(kernel)
+            if id(own) not in places:
+                places[id(own)] = {setting: index for index, setting in enumerate(own.settings)}
+            label, report, effective = _columns(sample, places[id(own)], name)
+            made.append(
+                Sample(
+                    name,
+                    kernel.ir,
+                    kernel.group,
+                    tuple(known[one] for one in context_names),
+                    label,
+                    region=kernel.region,
+                    space=None if own is space else own,
+                    effective=effective,
+                    suite=kernel.family,
+                    part=sample.part,
+                    reported=report,
+                )
+            )
+        if not made:
+            raise TaskError(
+                f"the table has {len(self.samples)} samples, and all were dropped. Measure on a quiet machine"
+            )
+        return TaskData(made, space if isinstance(space, Space) else None, self.content_hash, machine=self.title)
+
+    def write(self, folder: Path) -> None:
+        """Write the four files, each complete or not at all.
+
+        Raises
+        ------
+        OSError
+        """
+        knobs = self.machine["knobs"]
+        _write_parquet(folder / "kernels.parquet", [_kernel_row(kernel) for kernel in self.kernels.values()])
+        rows = [
+            {name: getattr(sample, name) for name in ("kernel", "part", "noise", "rounds", "calls", "dropped")}
+            for sample in self.samples
+        ]
+        _write_parquet(folder / "samples.parquet", rows)
+        _write_parquet(folder / "costs.parquet", [row for one in self.samples for row in _cost_rows(one, knobs)])
+        target = Target(folder / "machine.json")
+        target.part.write_text(json.dumps(self.machine, indent=1) + "\n", encoding="utf-8")
+        target.deliver()
+
+
+_ANEW = "Measure anew with this release"
+
+
+def _columns(
+    sample: MeasuredSample, place: Mapping[tuple[Value, ...], int], name: str
+) -> tuple[tuple[float, ...], tuple[float, ...], tuple[int, ...]]:
+    """Costs, reported costs and effective settings in the order of a space, which is given as places of settings."""
+    strange = next((setting for setting in sample.settings if setting not in place), None)
+    if strange is not None:
+        raise TaskError(f"{name}: the table has setting {strange}, and the task does not. {_ANEW}")
+    rows = [place[setting] for setting in sample.settings]
+    label, report, effective = [math.nan] * len(place), [math.nan] * len(place), list(range(len(place)))
+    for row, own, one, other in zip(rows, sample.measured_as, sample.label, sample.report, strict=True):
+        label[row], report[row], effective[row] = one, other, rows[own]
+    return tuple(label), tuple(report), tuple(effective)
+
+
+def _kernel_row(kernel: MeasuredKernel) -> dict[str, Any]:
+    region = kernel.region
+    return {
+        **{name: value for name, value in vars(kernel).items() if name not in ("context", "region")},
+        "context": json.dumps(dict(kernel.context)),
+        "symbol": region.symbol if region else "",
+        "header": region.header if region else "",
+        # All of it, so that no IR is read for it when the table is.
+        "region": json.dumps(asdict(region)) if region else "",
+    }
+
+
+def _cost_rows(sample: MeasuredSample, knobs: Sequence[str]) -> Iterable[dict[str, Any]]:
+    columns = zip(
+        sample.settings, sample.effective, sample.status, sample.code, sample.label, sample.report, strict=True
+    )
+    for setting, effective, status, code, label, report in columns:
+        yield {
+            "kernel": sample.kernel,
+            "part": sample.part,
+            **dict(zip(knobs, setting, strict=True)),
+            **{f"effective_{knob}": value for knob, value in zip(knobs, effective, strict=True)},
+            "status": status,
+            "code": code,
+            "label_cost": _shorter(label),
+            "report_cost": _shorter(report),
+        }
+
+
+def _shorter(value: float) -> float:
+    """The number to 20 bits."""
+    if not math.isfinite(value):
+        return value
+    fraction, exponent = math.frexp(value)
+    return math.ldexp(round(fraction * _PRECISION) / _PRECISION, exponent)
+
+
+def _write_parquet(path: Path, rows: list[dict[str, Any]]) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    table = pa.Table.from_pylist(rows)
+    costs = [name for name in table.column_names if name.endswith("_cost")]
+    words = [name for name in table.column_names if name not in costs]
+    target = Target(path)
+    pq.write_table(
+        table, target.part, compression="zstd", compression_level=9, use_dictionary=words, use_byte_stream_split=costs
+    )
+    target.deliver()
+
+
+def read_measured(folder: str | Path, task_name: str) -> MeasuredTable:
+    """Read a table.
+
+    Raises
+    ------
+    TaskError
+        No table there, of another task or format, or a damaged one.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    root = Path(folder)
+    try:
+        machine = json.loads((root / "machine.json").read_text(encoding="utf-8"))
+        found, version = machine["task"], machine["format"]
+        content = hashlib.sha256()
+        columns = {}
+        for name in _TABLES:
+            content.update((root / f"{name}.parquet").read_bytes())
+            table = pq.read_table(root / f"{name}.parquet")
+            columns[name] = {column: table[column].to_pylist() for column in table.column_names}
+    except FileNotFoundError as error:
+        missing = Path(error.filename or "machine.json").name
+        raise TaskError(f"{root}: no measured table ({missing} is missing). {_how_to_measure(task_name)}") from None
+    except (ValueError, KeyError, TypeError, pa.ArrowException) as error:
+        raise TaskError(f"{root}: the measured table is damaged ({error}). {_how_to_measure(task_name)}") from None
+    if (found, version) != (task_name, FORMAT):
+        raise TaskError(
+            f"{root}: a table of {found!r}, format {version}; {task_name!r}, format {FORMAT} is needed. "
+            f"{_how_to_measure(task_name)}"
+        )
+    try:
+        kernels = {kernel.name: kernel for kernel in map(_kernel, _rows(columns["kernels"]))}
+        samples = _samples(columns["samples"], columns["costs"], machine["knobs"])
+        return MeasuredTable(machine, kernels, samples, content.hexdigest())
+    except (KeyError, TypeError, ValueError) as error:
+        raise TaskError(f"{root}: the measured table is damaged ({error!r}). {_how_to_measure(task_name)}") from None
+
+
+def _rows(columns: Mapping[str, list[Any]]) -> Iterable[dict[str, Any]]:
+    names = list(columns)
+    return (dict(zip(names, values, strict=True)) for values in zip(*columns.values(), strict=True))
+
+
+def _kernel(row: dict[str, Any]) -> MeasuredKernel:
+    region = Region(**json.loads(row["region"])) if row["region"] else None
+    others = {name: value for name, value in row.items() if name not in ("context", "region", "symbol", "header")}
+    return MeasuredKernel(**others, context=json.loads(row["context"]), region=region)
+
+
+def _samples(
+    samples: Mapping[str, list[Any]], costs: Mapping[str, list[Any]], knobs: Sequence[str]
+) -> list[MeasuredSample]:
+    """Samples with their costs: rows of one kernel and part stand together."""
+    ends: dict[tuple[str, str], tuple[int, int]] = {}
+    end = 0
+    pairs = zip(costs.get("kernel", []), costs.get("part", []), strict=True)
+    for key, rows in itertools.groupby(pairs):
+        start, end = end, end + sum(1 for _ in rows)
+        if key in ends:
+            raise ValueError(f"the costs of {' '.join(key)} stand at two places")
+        ends[key] = start, end
+    found = []
+    for row in _rows(samples):
+        part = slice(*ends.get((row["kernel"], row["part"]), (0, 0)))
+
+        def column(name: str, part: slice = part) -> tuple[Any, ...]:
+            return tuple(costs[name][part]) if name in costs else ()
+
+        setting, effective = (
+            tuple(zip(*(column(prefix + knob) for knob in knobs), strict=True)) for prefix in ("", "effective_")
+        )
+        numbers = [tuple(np.array(column(name), dtype=np.float64).tolist()) for name in ("label_cost", "report_cost")]
+        found.append(
+            MeasuredSample(
+                **row,
+                settings=setting,
+                effective=effective,
+                status=column("status"),
+                code=column("code"),
+                label=numbers[0],
+                report=numbers[1],
+            )
+        )
+    return found
+
+
+def _how_to_measure(task: str) -> str:
+    return f"Measure one: mirenc measure {task} -o FOLDER, then give --data FOLDER"
+
+
+class MeasuredTask(Task):
+    """A task whose costs were measured by `mirenc measure`, on the machine at hand or on another.
+
+    Attributes
+    ----------
+    part_context : mapping of str to mapping
+        Context features that a part of the machine says: ``{"avx2": {"vector_bits": 256}}``.
+    """
+
+    part_context: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+
+    def load(self, data_dir: str | Path | None = None, variant: str = "") -> TaskData:
+        self.check_variant(variant)
+        if data_dir is None:
+            raise TaskError(f"{self.name} has costs of your own machine only. {_how_to_measure(self.name)}")
+        table = read_measured(data_dir, self.name)
+        return table.data(self.space or self.space_of, self.context_names, self.level, part_context=self.part_context)
+
+    def space_of(self, kernel: MeasuredKernel) -> Space:
+        """The settings of a kernel, where the task has no `space` of its own: one object for all that share it.
+
+        Raises
+        ------
+        TaskError
+            The task does not say.
+        """
+        raise TaskError(f"task {self.name!r} has no space, so its class must define space_of(kernel)")
