@@ -42,6 +42,16 @@ def predict(
     ] = None,
     task_file: tasks.TaskFile = None,
     variant: Annotated[str, typer.Option(help="Which shipped head, such as nvidia or amd. [default: the first]")] = "",
+    function: Annotated[
+        str | None,
+        typer.Option("--function", "--kernel", help="Answer for this function or kernel only.", show_default=False),
+    ] = None,
+    restrict: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Write the best shapes as a restriction for Kernel Tuner, a Python expression."
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON line an answer.")] = False,
     model: common.Model = None,
     timeout: common.Timeout = None,
@@ -80,7 +90,9 @@ def predict(
     with common.progress("predicting", len(files)) as advance:
         for file in files:
             try:
-                found = trained.predict(encoder, Path(file), given)
+                found = _wanted(trained.predict(encoder, Path(file), given), function, file)
+                if restrict is not None:
+                    _restrict(trained, file, found, restrict, alone=len(files) == 1)
             except MirencError as error:
                 failures.add(error)
             else:
@@ -88,6 +100,45 @@ def predict(
                     _show(trained, file, one, as_json)
             advance()
     failures.finish()
+
+
+def _wanted(found: list[Prediction], function: str | None, file: str) -> list[Prediction]:
+    """The answers for one function: all where none is named.
+
+    Raises
+    ------
+    TaskError
+        No answer is for it.
+    """
+    if function is None:
+        return found
+    names = [{one.region.symbol, *_written(one.region.function)} if one.region else set() for one in found]
+    kept = [one for one, own in zip(found, names, strict=True) if function in own]
+    if not kept:
+        known = ", ".join(one.region.function for one in found if one.region) or "none"
+        raise TaskError(f"{file}: nothing to decide about in {function!r}; there are answers for {known}")
+    return kept
+
+
+def _written(name: str) -> tuple[str, str]:
+    """A demangled name, and the same without its parameters."""
+    return name, name.partition("(")[0]
+
+
+def _restrict(head: TaskHead, file: str, found: list[Prediction], target: Path, *, alone: bool) -> None:
+    """Write what a tuner is told.
+
+    Raises
+    ------
+    TaskError
+        More than one answer, or a task that has nothing to tell a tuner.
+    """
+    if len(found) != 1 or not alone:
+        raise TaskError(f"{file}: --restrict is for one answer. Name one file, and one kernel with --kernel")
+    details = head.task.details(found[0])
+    if "restriction" not in details:
+        raise TaskError(f"task {head.task.name} has no restriction for a tuner. Leave --restrict out")
+    target.write_text(details["restriction"] + "\n", encoding="utf-8")
 
 
 def _shipped(task: Task, variant: str) -> Path:
@@ -122,7 +173,7 @@ def _show(head: TaskHead, file: str, found: Prediction, as_json: bool) -> None:
     if as_json:
         typer.echo(json.dumps(_line(head, file, found)))
     else:
-        for line in _words(head, file, found):
+        for line in [*_words(head, file, found), *(f"  {remark}" for remark in head.task.remarks(found))]:
             typer.echo(line)
     if found.far:
         print(
@@ -157,6 +208,7 @@ def _line(head: TaskHead, file: str, found: Prediction) -> dict[str, object]:
         "rival": found.evidence.rival,
         "whole": found.evidence.whole,
     }
+    line |= head.task.details(found)
     return line | {"evidence": evidence, "distance": found.distance, "far": found.far}
 
 

@@ -1,4 +1,4 @@
-"""How block sizes are measured: one build, launched in each shape, on the OpenCL devices and the GPU of this machine."""
+"""How block sizes are measured: one build, launched in each shape, on the OpenCL devices and the GPU of a machine."""
 
 from __future__ import annotations
 

@@ -32,6 +32,7 @@ from mirenc.tasks.space import Space
 
 if TYPE_CHECKING:
     from mirenc.encoder import Encoder
+    from mirenc.tasks.predict import Prediction
 
 __all__ = ["Task", "get_task", "list_tasks", "load_task_file"]
 
@@ -230,6 +231,14 @@ class Task(ABC):
     def regions(self, module: IRModule) -> list[Region]:
         """What of a module is decided about: all regions of `level`."""
         return regions_of(module, self.level).regions
+
+    def remarks(self, found: Prediction) -> list[str]:
+        """What `mirenc predict` tells people of an answer beside it, a line each. Here: nothing."""
+        return []
+
+    def details(self, found: Prediction) -> dict[str, Any]:
+        """What ``--json`` has of an answer beside it. Here: nothing."""
+        return {}
 
     def machine(self, variant: str, context: tuple[Any, ...] = ()) -> str:
         """The machine a table's costs were measured on; "" where the task names none. Here: by variant."""

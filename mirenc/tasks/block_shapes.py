@@ -53,7 +53,9 @@ def block_space(language: str, dimensions: int) -> Space:
         Another language or number.
     """
     if (language, dimensions) not in _SPACES:
-        raise TaskError(f"no block shapes for {language!r} in {dimensions} dimensions; cl and cuda have them for 1 and 2")
+        raise TaskError(
+            f"no block shapes for {language!r} in {dimensions} dimensions; cl and cuda have them for 1 and 2"
+        )
     return _SPACES[language, dimensions]
 
 

@@ -122,7 +122,11 @@ class BlockSize(MeasuredTask):
     def remarks(self, found: Prediction) -> list[str]:
         """Whether a choice is worth it, and the shapes to try with a tuner."""
         expected = self._expected(found)
-        lines = [f"for Kernel Tuner: restrictions=[{expected['restriction']!r}]"]
+        best = sorted(expected["loss"].items(), key=lambda item: item[1])[:_TOLD]
+        lines = [
+            "expected loss against the best: " + ", ".join(f"{name} {100 * loss:.0f} %" for name, loss in best),
+            f"for Kernel Tuner: restrictions=[{expected['restriction']!r}]",
+        ]
         if not expected["matters"]:
             lines.insert(0, f"block size does not matter here: {found.default} is expected within 3 % of the best")
         return lines

@@ -1,0 +1,102 @@
+"""How block sizes are measured: what is built, which shapes are refused, and a user's own kernels."""
+
+from pathlib import Path
+
+import pytest
+
+from mirenc.errors import CompileError, TaskError
+from mirenc.measure.block_size import CUDA, BlockSizeMethod
+from mirenc.measure.gpu_kernels import gpu_kernels
+from mirenc.measure.kernel import Kernel
+from mirenc.measure.methods import get_method
+from mirenc.measure.run import Plan, Run
+from mirenc.tasks.block_shapes import block_space
+
+SOURCE = "__kernel void twice(__global float *y, const int n)\n{\n    if (get_global_id(0) < n)\n        y[0] = 2;\n}\n"
+DRIVER = """kernel = "twice"
+sizes = [100, 1000]
+global = ["n"]
+[[argument]]
+name = "y"
+buffer = "float"
+count = "n"
+output = true
+[[argument]]
+name = "n"
+scalar = "int"
+value = "n"
+"""
+
+
+def own(group: str, language: str = "cl") -> Kernel:
+    return next(kernel for kernel in gpu_kernels(language) if kernel.group == group)
+
+
+@pytest.mark.needs("clang")
+def test_one_build_serves_all_shapes(tmp_path: Path) -> None:
+    method = get_method("block_size")
+    build = method.build(own("transpose_tiled"), "a-cpu", tmp_path, method.find_compiler(None))
+    assert [cell.setting for cell in build.cells] == list(block_space("cl", 2).settings)
+    assert build.cells[3].before == {"local": [16, 4], "device": "a-cpu"}
+    assert len({(cell.code, cell.library) for cell in build.cells}) == 1
+    assert build.copy.before == build.cells[build.default].before == {"local": [16, 16], "device": "a-cpu"}
+    assert build.copy.library != build.cells[0].library
+    assert build.symbol == "transpose_tiled"
+    assert "spir64" in build.ir
+
+
+@pytest.mark.needs("clang")
+def test_a_refused_shape_is_no_candidate(tmp_path: Path) -> None:
+    (tmp_path / "twice.cl").write_text(SOURCE)
+    (tmp_path / "twice.driver.toml").write_text("max_block = 64\npower_of_two = true\n" + DRIVER)
+    method = BlockSizeMethod()
+    kernel = next(method.user_kernels([tmp_path / "twice.cl"]))
+    build = method.build(kernel, "a-cpu", tmp_path, method.find_compiler(None))
+    refused = {cell.setting[0] for cell in build.cells if cell.problem}
+    assert refused == {128, 256, 512, 1024, 2048, 4096}
+
+
+def test_own_kernels_are_for_the_parts_that_take_them() -> None:
+    method = BlockSizeMethod()
+    kernels = list(method.own_kernels(4, 0))
+    assert [kernel.language for kernel in kernels] == ["cl"] * 4 + ["cuda"] * 4
+    assert [method.takes(kernel, CUDA) for kernel in kernels] == [False] * 4 + [True] * 4
+    assert [method.runner_for(part) for part in (CUDA, "a-cpu")] == ["cuda", "opencl"]
+
+
+def test_a_users_kernel_has_a_driver_beside_it(tmp_path: Path) -> None:
+    source = tmp_path / "twice.cl"
+    source.write_text(SOURCE)
+    with pytest.raises(TaskError, match=r"twice\.cl has no driver twice\.driver\.toml beside it"):
+        list(BlockSizeMethod().user_kernels([source]))
+    (tmp_path / "twice.driver.toml").write_text(DRIVER)
+    found = list(BlockSizeMethod().user_kernels([source]))
+    assert [kernel.name for kernel in found] == ["twice:twice cl 100", "twice:twice cl 1000"]
+    assert found[1].context == {"n": 1000, "dimensions": 1, "cuda": 0}
+    with pytest.raises(TaskError, match=r"a\.c is no OpenCL or CUDA source"):
+        list(BlockSizeMethod().user_kernels([tmp_path / "a.c"]))
+
+
+@pytest.mark.needs("clang")
+def test_a_driver_for_another_kernel_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "twice.cl").write_text(SOURCE.replace("twice", "thrice"))
+    (tmp_path / "twice.driver.toml").write_text(DRIVER)
+    method = BlockSizeMethod()
+    with pytest.raises(CompileError, match="has no kernel 'twice'"):
+        method.build(next(method.user_kernels([tmp_path / "twice.cl"])), "a-cpu", tmp_path, method.find_compiler(None))
+
+
+@pytest.mark.needs("clang")
+@pytest.mark.needs("OpenCL")
+def test_measured_in_miniature_and_read_as_a_task(tmp_path: Path) -> None:
+    (tmp_path / "twice.cl").write_text(SOURCE)
+    (tmp_path / "twice.driver.toml").write_text(DRIVER)
+    method = BlockSizeMethod()
+    part = next(part for part in method.parts() if part != CUDA)
+    plan = Plan(sources=(tmp_path / "twice.cl",), parts=(part,), rounds=4)
+    run = Run(method, method.find_compiler(None), plan, tmp_path)
+    run.go(lambda **_: None)
+    sample = run.table().samples[0]
+    assert set(sample.status) <= {"ok", "compile"}
+    assert sample.status[8] == "ok"
+    assert len(sample.settings) == 13

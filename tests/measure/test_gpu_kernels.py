@@ -1,0 +1,152 @@
+"""The project's own OpenCL and CUDA kernels: enough of them, right in any block, and as people write them."""
+
+import itertools
+import re
+from collections import Counter, defaultdict
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mirenc.errors import ConfigError
+from mirenc.ir import parse_ir
+from mirenc.ir.compile import compile_source
+from mirenc.ir.cuda import WITHOUT_CUDA
+from mirenc.ir.kernels import kernels_of
+from mirenc.measure.checking import same_outputs
+from mirenc.measure.gpu_driver import read_driver
+from mirenc.measure.gpu_kernels import LANGUAGES, gpu_kernels
+from mirenc.measure.gpu_kernels.dialect import cuda_source, driver_text, opencl_source, plain_numbers, read_arguments
+from mirenc.measure.kernel import Cell, Kernel
+from mirenc.measure.runners import Job
+from mirenc.measure.runners.opencl import OpenCLRunner
+
+ARGUMENTS = """
+in x uint[n]
+out total uint[1]
+loc part uint[bx]
+val n int n
+"""
+BODY = """
+    const int i = get_global_id(0);
+    part[get_local_id(0)] = i < n ? x[i] : 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    atomic_add(total, part[get_local_id(0)]);
+"""
+
+
+def test_one_template_is_natural_in_both_languages() -> None:
+    arguments = read_arguments(ARGUMENTS, "sum")
+    assert opencl_source("sum", arguments, BODY) == (
+        "__kernel void sum(__global const uint *x, __global uint *total, __local uint *part, const int n)\n{\n"
+        "    const int i = get_global_id(0);\n"
+        "    part[get_local_id(0)] = i < n ? x[i] : 0;\n"
+        "    barrier(CLK_LOCAL_MEM_FENCE);\n"
+        "    atomic_add(total, part[get_local_id(0)]);\n}\n"
+    )
+    assert cuda_source("sum", arguments, BODY) == (
+        'extern "C" __global__ void sum'
+        "(const unsigned int *__restrict__ x, unsigned int *__restrict__ total, int n)\n{\n"
+        "    extern __shared__ unsigned int part[];\n"
+        "    const int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+        "    part[threadIdx.x] = i < n ? x[i] : 0;\n"
+        "    __syncthreads();\n"
+        "    atomicAdd(total, part[threadIdx.x]);\n}\n"
+    )
+
+
+def test_functions_and_literals_take_the_type_of_the_kernel() -> None:
+    body = "    y[0] = sqrt(y[0]);"
+    assert "sqrtf(" in cuda_source("f", read_arguments("io y float[n]", "f"), body)
+    assert "sqrt(" in cuda_source("f", read_arguments("io y double[n]", "f"), body)
+    assert plain_numbers("(float)0.25 * (double)-1.5 + (float)x") == "0.25f * -1.5 + (float)x"
+
+
+def test_the_driver_says_what_the_arguments_are() -> None:
+    driver = read_driver(driver_text("sum", read_arguments(ARGUMENTS, "sum"), ["n"], [64]), "here")
+    assert driver.local_bytes(64, (32,)) == 128
+    assert [buffer.name for buffer in driver.outputs] == ["total"]
+
+
+def test_a_line_of_another_form_is_quoted() -> None:
+    with pytest.raises(ConfigError, match=r"sum: argument line 'in x'; write `in NAME"):
+        read_arguments("in x", "sum")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_there_are_enough_and_their_drivers_fit(language: str) -> None:
+    kernels = list(gpu_kernels(language))
+    assert len({kernel.source for kernel in kernels}) >= 200
+    assert len({kernel.group for kernel in kernels}) >= 100
+    assert len({kernel.family for kernel in kernels}) >= 10
+    assert len({kernel.name for kernel in kernels}) == len(kernels)
+    assert all(number == 3 for number in Counter(kernel.name.rpartition(" ")[0] for kernel in kernels).values())
+    for kernel in kernels:
+        driver = read_driver(kernel.driver, kernel.name)
+        assert driver.dimensions == kernel.context["dimensions"]
+        assert driver.sizes == (kernel.size,)
+
+
+def test_a_seed_gives_one_order_and_any_beginning_is_spread() -> None:
+    first = [kernel.name for kernel in itertools.islice(gpu_kernels("cl", 1), 90)]
+    assert first == [kernel.name for kernel in itertools.islice(gpu_kernels("cl", 1), 90)]
+    assert first != [kernel.name for kernel in itertools.islice(gpu_kernels("cl", 2), 90)]
+    assert len({name.split("-")[0] for name in first}) == 90
+
+
+def one_of_each(language: str) -> list[Kernel]:
+    """The first kernel of each structure, at its least size."""
+    found: dict[str, Kernel] = {}
+    for kernel in gpu_kernels(language):
+        known = found.setdefault(kernel.group, kernel)
+        if known.source == kernel.source and kernel.size < known.size:
+            found[kernel.group] = kernel
+    return list(found.values())
+
+
+@pytest.mark.needs("clang")
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_all_structures_compile(language: str, tmp_path: Path) -> None:
+    # Files of many kernels: CUDA's shared memory of one name has one type in a file.
+    files: dict[str, list[Kernel]] = defaultdict(list)
+    for kernel in one_of_each(language):
+        shared = re.search(r"extern __shared__ (.*) \w+\[\]", kernel.source)
+        files[shared[1] if shared else ""].append(kernel)
+    for number, kernels in enumerate(files.values()):
+        path = tmp_path / f"{number}.{'cl' if language == 'cl' else 'cu'}"
+        path.write_text("\n".join(kernel.source for kernel in kernels))
+        ir = compile_source(path, language, dialect=WITHOUT_CUDA).decode()
+        assert set(kernels_of(parse_ir(ir))) == {kernel.function for kernel in kernels}
+
+
+def outputs(kernel: Kernel, folder: Path) -> None:
+    """The kernel's results are those of the habitual block in every shape that it takes."""
+    (folder / "driver.toml").write_text(kernel.driver)
+    (folder / "kernel.cl").write_text(kernel.source)
+    driver = read_driver(kernel.driver, kernel.name)
+    runner = OpenCLRunner()
+    runner.load(Job(folder, "driver.toml", kernel.function, kernel.size))
+    shapes = [[256], [1], [8], [64]] if driver.dimensions == 1 else [[16, 16], [1, 1], [4, 8], [64, 2]]
+    found = [
+        runner.outputs(Cell(tuple(shape), tuple(shape), "", "kernel.cl", kernel.function, {"local": shape}))
+        for shape in shapes
+    ]
+    for shape, arrays in zip(shapes, found, strict=True):
+        assert same_outputs(arrays, found[0]), f"{kernel.name} in blocks of {shape}"
+    assert any(np.ptp(array) > 0 for array in found[0] if array.size > 1) or found[0][0].size == 1, kernel.name
+
+
+SOME = ("matmul_tiled", "transpose_tiled", "softmax_rows", "scan_row_block", "histogram_in_local", "convolve_tiled")
+
+
+@pytest.mark.needs("OpenCL")
+@pytest.mark.parametrize("kernel", [k for k in one_of_each("cl") if k.group in SOME], ids=lambda k: k.group)
+def test_tiles_are_right_in_any_shape(kernel: Kernel, tmp_path: Path) -> None:
+    outputs(kernel, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.needs("OpenCL")
+@pytest.mark.parametrize("kernel", [k for k in one_of_each("cl") if k.group not in SOME], ids=lambda k: k.group)
+def test_all_structures_are_right_in_any_shape(kernel: Kernel, tmp_path: Path) -> None:
+    outputs(kernel, tmp_path)

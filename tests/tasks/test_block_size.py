@@ -1,0 +1,176 @@
+"""Block size as a task: kernels of a module, what the code tells, a tuner's words for shapes, and a made-up table."""
+
+import json
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from mirenc.errors import ForeignIRError, TaskError
+from mirenc.ir import parse_ir
+from mirenc.ir.regions import Region
+from mirenc.tasks import Prediction
+from mirenc.tasks.block_shapes import block_space, likely_shapes, tuner_restriction
+from mirenc.tasks.block_size import BlockSize
+from mirenc.tasks.evidence import Evidence
+from mirenc.tasks.measured import MeasuredKernel, MeasuredSample, MeasuredTable
+
+OPENCL = """target triple = "spir64-unknown-unknown"
+define spir_kernel void @line(ptr addrspace(1) %x) {
+  %i = tail call i64 @_Z13get_global_idj(i32 0)
+  ret void
+}
+define spir_func i32 @helper(i32 %x) {
+  ret i32 %x
+}
+define spir_kernel void @plane(ptr addrspace(1) %x) {
+  %i = tail call i64 @_Z13get_global_idj(i32 0)
+  %j = tail call i64 @_Z13get_global_idj(i32 noundef 1)
+  ret void
+}
+declare i64 @_Z13get_global_idj(i32)
+"""
+CUDA = """target triple = "nvptx64-nvidia-cuda"
+define ptx_kernel void @plane(ptr %x) {
+  %i = tail call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %j = tail call i32 @llvm.nvvm.read.ptx.sreg.ctaid.y()
+  ret void
+}
+declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+declare i32 @llvm.nvvm.read.ptx.sreg.ctaid.y()
+"""
+TASK = BlockSize()
+
+
+def test_kernels_are_decided_about_and_helpers_are_not() -> None:
+    module = parse_ir(OPENCL)
+    regions = TASK.regions(module)
+    assert [region.symbol for region in regions] == ["line", "plane"]
+    assert [TASK.tell(module, region) for region in regions] == [
+        {"dimensions": 1, "cuda": 0},
+        {"dimensions": 2, "cuda": 0},
+    ]
+
+
+def test_cuda_is_told_by_its_target() -> None:
+    module = parse_ir(CUDA)
+    assert TASK.tell(module, TASK.regions(module)[0]) == {"dimensions": 2, "cuda": 1}
+
+
+def test_a_module_without_a_kernel_is_refused() -> None:
+    with pytest.raises(ForeignIRError, match="no OpenCL or CUDA kernel"):
+        TASK.regions(parse_ir("define i32 @main() {\n  ret i32 0\n}\n"))
+
+
+def test_a_question_gives_only_the_size() -> None:
+    assert TASK.ask_context({"n": "64"}) is None
+    assert TASK.parse_context({"n": "64", "dimensions": "2", "cuda": "0"}) == (64, 2, 0)
+    assert TASK.encode_context((64, 2, 0)).tolist() == [6, 2, 0]
+    with pytest.raises(TaskError, match="'dimensions' is 3; allowed: 1 or 2"):
+        TASK.parse_context({"n": "64", "dimensions": "3", "cuda": "0"})
+    with pytest.raises(TaskError, match="'n' is 0"):
+        TASK.parse_context({"n": "0", "dimensions": "1", "cuda": "0"})
+
+
+@pytest.mark.parametrize(("language", "dimensions"), list(product(("cl", "cuda"), (1, 2))))
+def test_every_space_has_the_habitual_default(language: str, dimensions: int) -> None:
+    space = block_space(language, dimensions)
+    assert space.settings[space.default] == ((256, 1) if dimensions == 1 else (16, 16))
+    assert len(space) >= (12 if language == "cl" else 10)
+    assert TASK.space_for((64, dimensions, int(language == "cuda"))) is space
+
+
+def test_three_dimensions_have_no_shapes() -> None:
+    with pytest.raises(TaskError, match="no block shapes for 'cl' in 3 dimensions"):
+        block_space("cl", 3)
+
+
+def test_a_restriction_keeps_the_named_shapes_and_no_other() -> None:
+    ratios = {"block_x=8 block_y=8": 1.2, "block_x=32 block_y=8": 1.0, "block_x=64 block_y=1": 3.0}
+    planes = likely_shapes(ratios, 2)
+    assert planes == [(32, 8), (8, 8)]
+    kept = [
+        (block_size_x, block_size_y)
+        for block_size_x, block_size_y in product((8, 32, 64), (1, 8))
+        if eval(tuner_restriction(planes), {"block_size_x": block_size_x, "block_size_y": block_size_y})
+    ]
+    assert kept == [(8, 8), (32, 8)]
+    assert tuner_restriction([(64, 1), (128, 1)]) == "block_size_x in [64, 128]"
+
+
+def made_up(folder: Path) -> Path:
+    """Kernels of one dimension where those that multiply want 8 in place of 256, and of two where nothing matters."""
+    kernels, samples = {}, []
+    for number in range(24):
+        dimensions, works = 1 + number % 2, number % 3 == 0
+        space = block_space("cl", dimensions)
+        step = "mul" if works else "add"
+        second = "" if dimensions == 1 else "  %j = tail call i64 @_Z13get_global_idj(i32 1)\n"
+        body = "".join(f"  %v{k} = {step} i64 %i, {k + number}\n" for k in range(4 + number))
+        ir = (
+            'target triple = "spir64-unknown-unknown"\ndefine spir_kernel void @f(ptr %x) {\n'
+            f"  %i = tail call i64 @_Z13get_global_idj(i32 0)\n{second}{body}  ret void\n}}\n"
+            "declare i64 @_Z13get_global_idj(i32)\n"
+        )
+        name = f"k{number}"
+        context = {"n": 64 * (1 + number % 4), "dimensions": dimensions, "cuda": 0}
+        kernels[name] = MeasuredKernel(
+            name,
+            name,
+            f"family{number % 4}",
+            "cl",
+            "f",
+            0,
+            64,
+            context,
+            "",
+            "",
+            ir,
+            Region("function", "f", "f", "", 0, "", 0, "f"),
+        )
+        costs = tuple(0.5 if works and dimensions == 1 and x == 8 else 1.0 for x, _ in space.settings)
+        count = len(space)
+        samples.append(
+            MeasuredSample(
+                name,
+                "cpu",
+                0.01,
+                12,
+                9,
+                "",
+                space.settings,
+                space.settings,
+                ("ok",) * count,
+                ("",) * count,
+                costs,
+                costs,
+            )
+        )
+    machine = {"task": "block_size", "format": 1, "knobs": ["block_x", "block_y"], "title": "made up"}
+    MeasuredTable(machine, kernels, samples).write(folder)
+    return folder
+
+
+def test_a_measured_table_becomes_samples_of_two_spaces(tmp_path: Path) -> None:
+    data = TASK.load(made_up(tmp_path))
+    assert len(data) == 24
+    assert not data.shares_space
+    assert {len(space) for space in data.spaces} == {13, 16}
+    assert data.spaces[0].settings[data.labels[0]] == (8, 1)
+
+
+@pytest.mark.parametrize(("default", "matters"), [(1.02, False), (1.2, True)])
+def test_an_answer_says_whether_it_matters_and_what_to_try(default: float, matters: bool) -> None:
+    space = block_space("cl", 2)
+    ratios = dict.fromkeys(space.names, 2.0) | {space.names[0]: 1.0, space.names[space.default]: default}
+    found = Prediction(
+        *(space.names[0], float("nan"), 0.0, space.names[0], space.names[space.default]),
+        *({}, ratios, 0.5, Evidence("default", None)),
+    )
+    details, remarks = TASK.details(found), TASK.remarks(found)
+    assert details["matters"] is matters
+    assert details["loss"][space.names[space.default]] == pytest.approx(default - 1)
+    assert details["restriction"].startswith("(block_size_x, block_size_y) in [(1, 1), (16, 16), ")
+    assert any(line.startswith("block size does not matter here: block_x=16") for line in remarks) is not matters
+    assert any(repr(details["restriction"]) in line for line in remarks)
+    assert json.dumps(details)
