@@ -148,6 +148,23 @@ def test_a_kernel_that_does_not_compile_is_dropped_with_the_reason(tmp_path: Pat
     assert [sample.name for sample in Toy().load(tmp_path / "table").samples] == ["good"]
 
 
+def test_a_source_that_was_changed_is_measured_again(tmp_path: Path) -> None:
+    source = tmp_path / "mine.c"
+    source.write_text(SOURCE)
+    gone(made(tmp_path / "table", sources=(source,)))
+    assert made(tmp_path / "table", sources=(source,)).left == []
+    source.write_text(SOURCE + "// changed")
+    again = made(tmp_path / "table", sources=(source,))
+    assert len(again.left) == 1
+    gone(again)
+    table = read_measured(tmp_path / "table", "toy")
+    assert [kernel.source[-7:] for kernel in table.kernels.values()] == ["changed"]
+    assert len(table.samples) == 1
+    assert made(tmp_path / "table", sources=(source,)).left == []
+    with pytest.raises(ConfigError, match=r"sources \"the user's\", not \"the project's own\""):
+        made(tmp_path / "table")
+
+
 def test_noise_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(children, "MAX_NOISE", -1.0)
     table = gone(made(tmp_path, count=1))
