@@ -104,8 +104,9 @@ def measure(
     table = run.table()
     _tell(table.machine, len(run.left))
     if not table.machine["samples"]:
-        reasons = [sample.dropped for sample in table.samples]
-        raise TaskError(f"no sample was measured; the first one: {reasons[0] if reasons else 'no time'}. See above")
+        if not table.samples:
+            raise TaskError(f"the time was up before any of {len(run.samples)} samples. Give --budget more minutes")
+        raise TaskError(f"no sample was measured; the first one: {table.samples[0].dropped}. See above")
     print(f"mirenc: wrote {output}", file=sys.stderr)
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from mirenc.heads.boosted import BoostedRegressor
+from mirenc.heads.cautious import CautiousEnsembleHead
 from mirenc.heads.cost import CostHead
 from mirenc.heads.embedder import IREmbedder
 from mirenc.heads.ensemble import EnsembleHead, NumberEnsembleHead
 from mirenc.heads.label import LabelHead
 from mirenc.heads.mlp import MLPHead
 from mirenc.heads.pairs import PairHead
+from mirenc.heads.ratio_trees import RatioTreesHead
 from mirenc.heads.ridge import RidgeHead, RidgeRegressor
 from mirenc.heads.settings import Settings
 from mirenc.heads.state import load_head, save_head
@@ -16,6 +18,7 @@ from mirenc.heads.trees import TreesHead
 
 __all__ = [
     "BoostedRegressor",
+    "CautiousEnsembleHead",
     "CostHead",
     "EnsembleHead",
     "IREmbedder",
@@ -23,6 +26,7 @@ __all__ = [
     "MLPHead",
     "NumberEnsembleHead",
     "PairHead",
+    "RatioTreesHead",
     "RidgeHead",
     "RidgeRegressor",
     "Settings",

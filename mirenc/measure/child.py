@@ -202,6 +202,7 @@ def main() -> None:
 
     try:
         kind = get_runner(sys.argv[1])
+        kind.warm()
     except (MirencError, ImportError, OSError) as error:
         reply(problem=str(error))
         return

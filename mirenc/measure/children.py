@@ -169,8 +169,10 @@ class Timekeeper:
     def _started(self) -> subprocess.Popen[bytes]:
         if self._child is None:
             command = [sys.executable, "-m", "mirenc.measure.child", self.runner]
+            # Unbuffered, a kernel that floods would write so slowly that its time is up first.
+            environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
             self._child = subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, start_new_session=True
             )
             said = self._line(self._child, time.monotonic() + _PATIENCE)
             if said is None or "problem" in said:

@@ -10,6 +10,7 @@ from typing import Any
 
 from mirenc.errors import ConfigError
 from mirenc.ir.regions import Region
+from mirenc.measure.kernel import Kernel
 from mirenc.tasks.measured import MeasuredKernel, MeasuredSample
 
 __all__ = ["Journal"]
@@ -54,11 +55,23 @@ class Journal:
         if self._header is not None:
             self._write(self._header)
             self._header = None
-        if kernel.name not in self.kernels or (kernel.ir and not self.kernels[kernel.name].ir):
-            self.kernels[kernel.name] = kernel
+        known = self.kernels.get(kernel.name)
+        if known is None or (kernel.ir and not known.ir) or not _same_code(known, kernel):
+            self._take(kernel)
             self._write({"kernel": asdict(kernel)})
         self.samples[sample.kernel, sample.part] = sample
         self._write({"sample": asdict(sample)})
+
+    def has(self, kernel: Kernel, part: str) -> bool:
+        """Whether a sample is finished; one whose source was changed since is not."""
+        return (kernel.name, part) in self.samples and _same_code(self.kernels[kernel.name], kernel)
+
+    def _take(self, kernel: MeasuredKernel) -> None:
+        """Keep a kernel; what was measured of another source of that name is no longer true."""
+        known = self.kernels.get(kernel.name)
+        if known is not None and not _same_code(known, kernel):
+            self.samples = {key: sample for key, sample in self.samples.items() if key[0] != kernel.name}
+        self.kernels[kernel.name] = kernel
 
     def _write(self, line: dict[str, Any]) -> None:
         with open(self._path, "ab") as file:
@@ -75,7 +88,7 @@ class Journal:
                 ((kind, found),) = json.loads(text).items()
                 if kind == "kernel":
                     region = found.pop("region")
-                    self.kernels[found["name"]] = MeasuredKernel(**found, region=Region(**region) if region else None)
+                    self._take(MeasuredKernel(**found, region=Region(**region) if region else None))
                 elif kind == "sample":
                     sample = MeasuredSample(**{name: _tuples(value) for name, value in found.items()})
                     self.samples[sample.kernel, sample.part] = sample
@@ -93,6 +106,10 @@ class Journal:
                     f"{path.parent.parent} has samples of another run: {'; '.join(other)}. Name another folder with -o"
                 )
         return complete
+
+
+def _same_code(one: MeasuredKernel | Kernel, other: MeasuredKernel | Kernel) -> bool:
+    return (one.source, one.driver, one.size) == (other.source, other.driver, other.size)
 
 
 def _tuples(value: Any) -> Any:

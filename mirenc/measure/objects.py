@@ -39,8 +39,9 @@ class Objects:
         self.root, self.method, self.toolchain, self.jobs = root, method, toolchain, jobs
 
     def folder(self, kernel: Kernel, part: str) -> Path:
-        """The folder of a sample; its name is short, and says nothing of what the user's files are called."""
-        return self.root / hashlib.sha256(f"{kernel.name}\0{part}".encode()).hexdigest()[:16]
+        """The folder of a sample; a source that was changed has another."""
+        said = "\0".join((kernel.name, part, str(kernel.size), kernel.source, kernel.driver))
+        return self.root / hashlib.sha256(said.encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
     def discard(self, kernel: Kernel, part: str) -> None:
         shutil.rmtree(self.folder(kernel, part), ignore_errors=True)

@@ -100,6 +100,7 @@ class Run:
             "flags": list(toolchain.cflags),
             "seed": plan.seed,
             "rounds": plan.rounds,
+            "sources": "the user's" if plan.sources else "the project's own",
         }
         work = folder / "work"
         work.mkdir(exist_ok=True)
@@ -125,7 +126,7 @@ class Run:
     @property
     def left(self) -> list[tuple[Kernel, str]]:
         """Samples that are not measured yet."""
-        return [(kernel, part) for kernel, part in self.samples if (kernel.name, part) not in self.journal.samples]
+        return [(kernel, part) for kernel, part in self.samples if not self.journal.has(kernel, part)]
 
     def go(self, advance: Callable[..., None]) -> None:
         """Measure what is left. What was finished is written whatever ends this, Ctrl-C too.
@@ -203,7 +204,6 @@ class Run:
             "version": __version__,
             "knobs": list(self.method.knobs),
             "batch": BATCH,
-            "sources": "the user's" if self.plan.sources else "the project's own",
             **_counts(samples, kernels),
         }
         return MeasuredTable(record, kernels, samples)

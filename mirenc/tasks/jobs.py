@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from mirenc import __version__
 from mirenc.errors import MissingExtraError
+from mirenc.heads import CautiousEnsembleHead
 from mirenc.heads.settings import Settings
 from mirenc.tasks.data import TaskData
 from mirenc.tasks.features import Features
@@ -26,6 +27,7 @@ from mirenc.tasks.protocols import Protocol
 __all__ = ["Goal", "Job", "Result", "plan_jobs", "run_jobs"]
 
 Int = NDArray[np.int64]
+_THREE = 3
 _LEAST = float(np.finfo(np.float64).tiny)
 
 
@@ -44,6 +46,8 @@ class Goal:
     select : str
     shared : bool
         Whether all samples have one space, so that a column is the same setting for each.
+    default : int
+        Its default.
     """
 
     target: NDArray[np.float64]
@@ -52,12 +56,14 @@ class Goal:
     group: NDArray[np.str_]
     select: str
     shared: bool = True
+    default: int = 0
 
     @classmethod
     def of(cls, data: TaskData, select: str) -> Goal:
         """The goal of some data."""
         if data.chooses:
-            return cls(data.known, data.settings, data.labels, data.group, select, data.shares_space)
+            default = data.space.default if data.space is not None else 0
+            return cls(data.known, data.settings, data.labels, data.group, select, data.shares_space, default)
         return cls(data.value, None, data.labels, data.group, select)
 
     def shape(self, features: Features, rows: Int) -> Shape:
@@ -69,6 +75,7 @@ class Goal:
             groups=len(np.unique(self.group[rows])),
             settings=0 if self.settings is None else self.target.shape[1],
             shared=self.shared,
+            default=self.default,
         )
 
     def fit(self, features: Features, rows: Int, unit: NDArray[np.generic], seed: int) -> Any:
@@ -97,10 +104,14 @@ class Result(NamedTuple):
         The setting chosen, or the number predicted, for each sample by a head that did not see its fold.
     heads : list of dict
         For each fold, the weights of the members of its head.
+    best_of_three : (n,) int64, or None
+        The setting of least cost among the three that the head prefers: what is chosen where three may be measured.
+        None where there are no more than three to choose among.
     """
 
     said: NDArray[Any]
     heads: list[dict[str, float]]
+    best_of_three: Int | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +135,10 @@ class Job:
         everything = np.arange(len(self.unit))
         head = head_search(self.goal.shape(self.features, everything), self.seed, self.goal.select, self.features.only)
         members = [(name, type(member).__name__, repr(member.get_params())) for name, member in head.members]
-        said = json.dumps([__version__, self.seed, self.features.context, self.goal.select, members, head.picks])
+        search = [__version__, self.seed, self.features.context, self.goal.select, members, head.picks]
+        if isinstance(head, CautiousEnsembleHead):
+            search.append([type(head).__name__, head.default, head.most_slow])
+        said = json.dumps(search)
         found = hashlib.sha256(said.encode())
         for names in (self.unit, self.goal.group):
             found.update(json.dumps(names.tolist()).encode())
@@ -186,11 +200,26 @@ def _run(job: Job) -> Result:
 
     goal, features = job.goal, job.features
     said = np.zeros(len(job.unit), dtype=np.float64 if goal.settings is None else np.int64)
+    measured = np.zeros(len(job.unit), dtype=np.int64)
     heads = []
     with threadpool_limits(1):
         for training, test in job.folds:
             head = goal.fit(features, training, job.unit, job.seed)
             found = goal.ask(head, features, test)
-            said[test] = found if goal.settings is None else found.argmax(axis=1)
+            if goal.settings is None:
+                said[test] = found
+            else:
+                said[test] = found.argmax(axis=1)
+                measured[test] = _best_of_three(found, goal.target[test])
             heads.append({name: round(weight, 4) for name, weight in head.weights_.items()})
-    return Result(said, heads)
+    chooses_among_many = goal.settings is not None and goal.target.shape[1] > _THREE
+    return Result(said, heads, measured if chooses_among_many else None)
+
+
+def _best_of_three(preference: NDArray[np.float64], costs: NDArray[np.float64]) -> Int:
+    """The cheapest of the three most preferred settings. (m, K), (m, K) with NaN: nobody may ask -> (m,)."""
+    first = np.argsort(-preference, axis=1, kind="stable")[:, :_THREE]
+    cost = np.take_along_axis(costs, first, axis=1)
+    cheapest = np.where(np.isfinite(cost), cost, np.inf).argmin(axis=1)
+    result: Int = first[np.arange(len(first)), cheapest]
+    return result

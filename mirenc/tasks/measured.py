@@ -11,8 +11,7 @@ import itertools
 import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from functools import cached_property
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -22,6 +21,7 @@ from mirenc.errors import TaskError
 from mirenc.ir.regions import Region
 from mirenc.tasks.base import Task
 from mirenc.tasks.data import TaskData
+from mirenc.tasks.measured_rows import MeasuredKernel, MeasuredSample
 from mirenc.tasks.sample import Sample
 from mirenc.tasks.space import Space, Value
 from mirenc.writing import Target
@@ -31,81 +31,6 @@ __all__ = ["FORMAT", "MeasuredKernel", "MeasuredSample", "MeasuredTable", "Measu
 FORMAT = 1
 _TABLES = ("kernels", "samples", "costs")
 _PRECISION = 2.0**20  # of a cost's fraction: 1e-6 of it, below any clock; shorter numbers pack better
-
-
-@dataclass(frozen=True)
-class MeasuredKernel:
-    """A row of ``kernels.parquet``: what `mirenc.measure.kernel.Kernel` says, and the IR.
-
-    Attributes
-    ----------
-    ir : str
-        What a head sees; "" where the kernel did not compile.
-    region : Region or None
-        What of ``ir`` is decided about; None: all of it.
-    """
-
-    name: str
-    group: str
-    family: str
-    language: str
-    function: str
-    line: int
-    size: int
-    context: Mapping[str, Any]
-    source: str
-    driver: str
-    ir: str = ""
-    region: Region | None = None
-
-
-@dataclass(frozen=True)
-class MeasuredSample:
-    """A row of ``samples.parquet`` with its rows of ``costs.parquet``: a kernel on a part of the machine. K settings.
-
-    Attributes
-    ----------
-    kernel, part : str
-    noise : float
-        Gap between the default and its copy, as a share; NaN: not timed.
-    rounds, calls : int
-        Rounds, and calls of a batch of the default.
-    dropped : str
-        Why it is no sample; "" if it is one.
-    settings, effective : tuple of tuples
-        As asked, and what the compiler says that it made of each; empty where nothing was built.
-    status : tuple of str
-        ``ok``, ``same``, ``differs``, ``compile``, ``crash``, ``timeout`` or ``flood``.
-    code : tuple of str
-        Settings of one code are one measurement, which stands at the first of them. "": not known.
-    label, report : tuple of float
-        Seconds a call in the rounds that labels are made of, and in those that gains are reported in; NaN unless
-        ``ok``.
-    """
-
-    kernel: str
-    part: str
-    noise: float = math.nan
-    rounds: int = 0
-    calls: int = 0
-    dropped: str = ""
-    settings: tuple[tuple[Value, ...], ...] = ()
-    effective: tuple[tuple[Value, ...], ...] = ()
-    status: tuple[str, ...] = ()
-    code: tuple[str, ...] = ()
-    label: tuple[float, ...] = field(default=(), repr=False)
-    report: tuple[float, ...] = field(default=(), repr=False)
-
-    @cached_property
-    def measured_as(self) -> tuple[int, ...]:
-        """For each setting the one whose cost is its own: the first of its code."""
-        first: dict[str, int] = {}
-        found = []
-        for index, (status, code) in enumerate(zip(self.status, self.code, strict=True)):
-            found.append(first[code] if status == "same" else index)
-            if code:
-                first.setdefault(code, index)
-        return tuple(found)
 
 
 @dataclass(frozen=True, eq=False)

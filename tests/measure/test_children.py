@@ -39,7 +39,7 @@ def build(method: ToyMethod, folder: Path) -> Build:
 
 
 def test_each_bad_variant_is_one_failed_cell(build: Build, folder: Path) -> None:
-    with Timekeeper("c", 4, first_run=1.0) as keeper:
+    with Timekeeper("c", 4, first_run=2.0) as keeper:
         first, again = (keeper.sample(kernel(), build, folder, (0,)) for _ in range(2))
     wanted = {"same": "same", "wrong": "differs", "crash": "crash", "hang": "timeout", "flood": "flood"}
     wanted["broken"] = "compile"
@@ -56,7 +56,7 @@ def test_each_bad_variant_is_one_failed_cell(build: Build, folder: Path) -> None
 @pytest.mark.parametrize(("flavour", "said"), [("crash", "crash"), ("hang", "timeout"), ("flood", "flood")])
 def test_a_bad_default_drops_the_sample(build: Build, folder: Path, flavour: str, said: str) -> None:
     bad = next(cell for cell in build.cells if cell.setting == (flavour,))
-    with Timekeeper("c", 4, first_run=1.0) as keeper:
+    with Timekeeper("c", 4, first_run=2.0) as keeper:
         outcome = keeper.sample(kernel(), replace(build, cells=(bad, *build.cells[1:4])), folder, (0,))
         assert outcome.dropped == f"default: {said}"
         copied = keeper.sample(kernel(), replace(build, cells=build.cells[:4], copy=bad), folder, (0,))

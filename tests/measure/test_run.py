@@ -42,6 +42,8 @@ def gone(run: Run) -> MeasuredTable:
 def test_a_run_writes_what_the_task_reads(tmp_path: Path) -> None:
     gone(made(tmp_path))
     table = read_measured(tmp_path, "toy")
+    assert "scale" in table.kernels["scale1000"].ir
+    assert str(tmp_path) not in table.kernels["scale1000"].ir + json.dumps(table.machine)
     assert table.machine["samples"] == 2
     assert table.machine["cells"] == {"compile": 8, "differs": 2, "ok": 4, "same": 2}
     data = Toy().load(tmp_path)
@@ -54,13 +56,6 @@ def test_a_run_writes_what_the_task_reads(tmp_path: Path) -> None:
     assert first.effective[FLAVOURS.index("same")] == FLAVOURS.index("plain")
     known = {name: math.isfinite(cost) for name, cost in zip(FLAVOURS, data.known[0], strict=True)}
     assert known == dict.fromkeys(FLAVOURS, False) | dict.fromkeys(("plain", "same", "fast"), True)
-
-
-def test_nothing_of_the_folder_stands_in_the_table(tmp_path: Path) -> None:
-    table = gone(made(tmp_path))
-    assert "scale" in table.kernels["scale1000"].ir
-    assert str(tmp_path) not in table.kernels["scale1000"].ir
-    assert str(tmp_path) not in json.dumps(table.machine)
 
 
 def test_a_run_that_was_stopped_goes_on(tmp_path: Path) -> None:
@@ -96,7 +91,7 @@ def test_a_line_that_was_being_written_is_measured_again(tmp_path: Path) -> None
     assert len(again.left) == 1
     gone(again)
     assert made(tmp_path, count=1).left == []
-    journal.write_bytes(whole.replace(b'"sample"', b'"sample'))
+    journal.write_bytes(whole.replace(b'{"sample": {', b'{"sample": {"colour": 1, '))
     with pytest.raises(ConfigError, match=r"journal.jsonl, line \d+ is damaged .* name another"):
         made(tmp_path, count=1)
 
@@ -144,13 +139,30 @@ def test_a_kernel_that_does_not_compile_is_dropped_with_the_reason(tmp_path: Pat
         (tmp_path / f"{name}.c").write_text(text)
     run = made(tmp_path / "table", sources=(tmp_path / "bad.c", tmp_path / "good.c"))
     table = gone(run)
-    assert [(sample.kernel, sample.dropped[:24]) for sample in table.samples] == [
-        ("bad", "compile: compile: error: "),
+    assert [(sample.kernel, sample.dropped[:26].strip()) for sample in table.samples] == [
+        ("bad", "not built: compile: error:"),
         ("good", ""),
     ]
     assert table.machine["dropped_otherwise"] == 1
     assert table.machine["sources"] == "the user's"
     assert [sample.name for sample in Toy().load(tmp_path / "table").samples] == ["good"]
+
+
+def test_a_source_that_was_changed_is_measured_again(tmp_path: Path) -> None:
+    source = tmp_path / "mine.c"
+    source.write_text(SOURCE)
+    gone(made(tmp_path / "table", sources=(source,)))
+    assert made(tmp_path / "table", sources=(source,)).left == []
+    source.write_text(SOURCE + "// changed")
+    again = made(tmp_path / "table", sources=(source,))
+    assert len(again.left) == 1
+    gone(again)
+    table = read_measured(tmp_path / "table", "toy")
+    assert [kernel.source[-7:] for kernel in table.kernels.values()] == ["changed"]
+    assert len(table.samples) == 1
+    assert made(tmp_path / "table", sources=(source,)).left == []
+    with pytest.raises(ConfigError, match=r"sources \"the user's\", not \"the project's own\""):
+        made(tmp_path / "table")
 
 
 def test_noise_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -159,7 +171,7 @@ def test_noise_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert table.samples[0].dropped.startswith("noise ")
     assert table.samples[0].rounds == 16
     assert (table.machine["samples"], table.machine["dropped_for_noise"]) == (0, 1)
-    with pytest.raises(TaskError, match="all 1 samples of the table were dropped"):
+    with pytest.raises(TaskError, match="the table has 1 samples, and all were dropped"):
         Toy().load(tmp_path)
 
 

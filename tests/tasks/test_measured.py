@@ -117,7 +117,7 @@ def test_samples_may_have_spaces_of_their_own() -> None:
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"context_names": ("n", "m")}, r"one avx2: no context feature 'm'; the table has n, part"),
+        ({"context_names": ("n", "m")}, r"one avx2: the table has no context feature 'm'; it has n, part"),
         ({"level": "module"}, r"one avx2: the table has no module of it to decide about"),
         (
             {"space": Space(SPACE.knobs, SPACE.settings[:2])},
@@ -132,7 +132,7 @@ def test_what_does_not_fit_the_task_is_refused(changes: dict[str, Any], said: st
 
 
 def test_a_table_of_dropped_samples_is_none() -> None:
-    with pytest.raises(TaskError, match=r"all 1 samples of the table were dropped\. Measure on a quiet machine"):
+    with pytest.raises(TaskError, match=r"the table has 1 samples, and all were dropped\. Measure on a quiet machine"):
         table(DROPPED).data(SPACE, (), "loop")
 
 
