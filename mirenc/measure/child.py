@@ -46,7 +46,9 @@ _PR_SET_PDEATHSIG = 1
 About = Callable[[int, float], None]
 
 
-def measure(runner: Runner, job: Job, cells: Mapping[int, Cell], ask: Mapping[str, Any], about: About) -> dict[str, Any]:
+def measure(
+    runner: Runner, job: Job, cells: Mapping[int, Cell], ask: Mapping[str, Any], about: About
+) -> dict[str, Any]:
     """Check and time the cells of one sample.
 
     Parameters
@@ -92,9 +94,7 @@ def measure(runner: Runner, job: Job, cells: Mapping[int, Cell], ask: Mapping[st
     return {"failed": failed, "calls": calls[default], **found}
 
 
-def _calibrate(
-    runner: Runner, cells: Mapping[int, Cell], default: int, limit: float, about: About
-) -> dict[int, int]:
+def _calibrate(runner: Runner, cells: Mapping[int, Cell], default: int, limit: float, about: About) -> dict[int, int]:
     """Calls of a batch for each cell: those of the default, and fewer for what is slower."""
     about(default, limit)
     count = 1
