@@ -58,7 +58,7 @@ def measure(
     cells : mapping of int to Cell
         Different measurements by their numbers: the default, its `COPY`, and the variants.
     ask : mapping
-        ``default`` (its number), ``rounds``, ``seed`` and ``limit`` (seconds of a first run).
+        ``default`` (its number), ``rounds``, ``seed``, ``max_noise`` and ``limit`` (seconds of a first run).
     about : callable
         Told what runs next, and how many seconds it may take.
 
@@ -133,13 +133,13 @@ def _rounds(
             continue
         costs = costs_of(np.maximum(np.array(times), 1e-12), default, copy)
         used = time.monotonic() - start
-        if not costs.too_noisy or len(times) >= MORE_ROUNDS * ask["rounds"] or used > _SAMPLE_LIMIT / 2:
+        if costs.noise <= ask["max_noise"] or len(times) >= MORE_ROUNDS * ask["rounds"] or used > _SAMPLE_LIMIT / 2:
             break
     by_number = {
         name: dict(zip(numbers, values.tolist(), strict=True))
         for name, values in (("label", costs.label), ("report", costs.report))
     }
-    dropped = f"noise {100 * costs.noise:.1f} %" if costs.too_noisy else ""
+    dropped = f"noise {100 * costs.noise:.1f} %" if costs.noise > ask["max_noise"] else ""
     return {**by_number, "noise": costs.noise, "rounds": len(times), "dropped": dropped}
 
 
@@ -202,7 +202,6 @@ def main() -> None:
 
     try:
         kind = get_runner(sys.argv[1])
-        kind.warm()
     except (MirencError, ImportError, OSError) as error:
         reply(problem=str(error))
         return
