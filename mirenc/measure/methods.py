@@ -10,7 +10,7 @@ from mirenc.measure.method import Method
 __all__ = ["get_method", "list_methods"]
 
 # Task -> module and class. A new method is one file and one line here.
-_REGISTRY: dict[str, str] = {}
+_REGISTRY: dict[str, str] = {"vectorization": "mirenc.measure.vectorization:VectorizationMethod"}
 
 
 def list_methods() -> list[str]:

@@ -16,12 +16,14 @@ from mirenc.measure.building import build_driver
 from mirenc.measure.drivers import read_driver
 from mirenc.measure.hints import Hint
 from mirenc.measure.kernel import Build, Cell, Kernel
+from mirenc.measure.loops import generate
 from mirenc.measure.method import Method, Toolchain
 from mirenc.measure.vector_variants import Variant, build_variants
-from mirenc.tasks.vectorization import DIALECT, SPACE, constant_trip_count, innermost_loops
+from mirenc.tasks.vectorization import Vectorization
 
 __all__ = ["VectorizationMethod"]
 
+_TASK = Vectorization()
 # Instruction set -> flags. The levels of the x86-64 psABI are what people compile for; with that of 512 bits LLVM
 # prefers vectors of 256.
 _FLAGS = {
@@ -70,8 +72,6 @@ class VectorizationMethod(Method):
         return Toolchain(found[0])
 
     def own_kernels(self, count: int, seed: int) -> Iterator[Kernel]:
-        from mirenc.measure.loops import generate
-
         return generate(count, seed)
 
     def user_kernels(self, paths: Sequence[Path]) -> Iterator[Kernel]:
@@ -83,14 +83,14 @@ class VectorizationMethod(Method):
         source = folder / "kernel.c"
         source.write_text(kernel.source, encoding="utf-8")
         text, region = _scalar_ir(kernel, toolchain)
-        hints = [Hint(*map(int, setting)) for setting in SPACE.settings[1:]]
+        hints = [Hint(*map(int, setting)) for setting in _TASK.space.settings[1:]]
         library, default, copy, variants = build_variants(
             source, kernel.function, kernel.line, hints, flags=_FLAGS[part], toolchain=toolchain, name=part
         )
         found = [default, *(variants[hint] for hint in hints)]
         return Build(
-            cells=tuple(_cell(setting, one, library) for setting, one in zip(SPACE.settings, found, strict=True)),
-            copy=_cell(SPACE.settings[0], copy, library),
+            cells=tuple(_cell(setting, one, library) for setting, one in zip(_TASK.space.settings, found, strict=True)),
+            copy=_cell(_TASK.space.settings[0], copy, library),
             driver=build_driver(kernel, folder, toolchain),
             ir=text,
             symbol=region.symbol,
@@ -119,14 +119,14 @@ def _scalar_loops(source: str, toolchain: Toolchain) -> IRModule:
         path = Path(folder, "kernel.c")
         path.write_text(source, encoding="utf-8")
         flags = (*toolchain.cflags, f"-ffile-prefix-map={folder}=.")
-        data = compile_source(path, "c", compiler=toolchain.compiler, cflags=flags, dialect=DIALECT)
+        data = compile_source(path, "c", compiler=toolchain.compiler, cflags=flags, dialect=_TASK.dialect)
     return parse_ir(data, name=path.name)
 
 
 def _scalar_ir(kernel: Kernel, toolchain: Toolchain) -> tuple[str, Region]:
     """IR for the heads, without source lines, and the loop in it."""
     module = _scalar_loops(kernel.source, toolchain)
-    for loop in innermost_loops(module):
+    for loop in _TASK.regions(module):
         if loop.symbol == kernel.function and loop.line == kernel.line:
             return module.text, loop
     raise CompileError(
@@ -139,11 +139,13 @@ def _user_kernels(path: Path, toolchain: Toolchain) -> Iterator[Kernel]:
     """The innermost loops of one source's function, at each size of its driver."""
     source, driver = path.read_text(encoding="utf-8"), read_driver(path)
     module = _scalar_loops(source, toolchain)
-    loops = [loop for loop in innermost_loops(module) if loop.symbol == driver.function and loop.line]
+    loops = [loop for loop in _TASK.regions(module) if loop.symbol == driver.function and loop.line]
     if not loops:
-        raise TaskError(f"{path}: at -O1 no loop is left in {driver.function!r}, so nothing is to be decided. Leave it out")
+        raise TaskError(
+            f"{path}: at -O1 no loop is left in {driver.function!r}, so nothing is to be decided. Leave it out"
+        )
     for loop in loops:
-        count = constant_trip_count(module, loop)
+        told = dict(_TASK.tell(module, loop))
         for size in driver.sizes:
             yield Kernel(
                 name=f"{path.stem}:{loop.line} n={size}",
@@ -155,5 +157,5 @@ def _user_kernels(path: Path, toolchain: Toolchain) -> Iterator[Kernel]:
                 function=driver.function,
                 line=loop.line,
                 size=size,
-                context={"trip_count": count},
+                context=told,
             )

@@ -39,6 +39,7 @@ __all__ = ["Task", "get_task", "list_tasks", "load_task_file"]
 _REGISTRY = {
     "device_mapping": "mirenc.tasks.device_mapping:DeviceMapping",
     "thread_coarsening": "mirenc.tasks.thread_coarsening:ThreadCoarsening",
+    "vectorization": "mirenc.tasks.vectorization:Vectorization",
 }
 
 
