@@ -22,7 +22,7 @@ __all__ = ["Variant", "build_variants"]
 # Up to this many elements at a time a loop compiles in milliseconds, and all copies are compiled as one module.
 _TOGETHER = 64
 # Where those take less than this share of what one setting may take, the larger ones are one module, too.
-_QUICK = 0.2
+_QUICK = 0.3
 _LONGEST = 120.0  # seconds for what is no setting's own: the front end, copies together, the linker
 # Floating-point sums keep their order: else a setting would change results, and be no candidate.
 _BACK_END = ("-x", "ir", "-S", "-fPIC", "-w", "-fno-crash-diagnostics", "-mllvm", "-hints-allow-reordering=false")

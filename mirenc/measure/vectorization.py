@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import platform
-import re
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -19,7 +18,7 @@ from mirenc.measure.kernel import Build, Cell, Kernel
 from mirenc.measure.loops import generate
 from mirenc.measure.method import Method, Toolchain
 from mirenc.measure.vector_variants import Variant, build_variants
-from mirenc.tasks.vectorization import Vectorization
+from mirenc.tasks.vectorization import Vectorization, instruction_sets
 
 __all__ = ["VectorizationMethod"]
 
@@ -32,12 +31,6 @@ _FLAGS = {
     "avx512": ("-march=x86-64-v4",),
     "neon": (),
 }
-# What the kernel calls the features of the two levels.
-_NEEDED = {
-    "avx2": {"avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe"},
-    "avx512": {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"},
-}
-_CPU_INFO = Path("/proc/cpuinfo")
 
 
 class VectorizationMethod(Method):
@@ -48,19 +41,11 @@ class VectorizationMethod(Method):
 
     def parts(self) -> tuple[str, ...]:
         """The instruction sets that this machine has."""
-        if platform.machine() in ("aarch64", "arm64"):
-            return ("neon",)
-        if platform.machine() not in ("x86_64", "AMD64"):
+        if not (found := instruction_sets()):
             raise ToolchainError(
                 f"no instruction sets are known for {platform.machine()}. Measure on x86-64 or on 64-bit ARM"
             )
-        features = _features()
-        parts = ["sse2"]
-        for part, needed in _NEEDED.items():
-            if not needed <= features:
-                break
-            parts.append(part)
-        return tuple(parts)
+        return found
 
     def find_compiler(self, compiler: str | None) -> Toolchain:
         found = find_compiler("c", compiler)
@@ -103,13 +88,6 @@ def _cell(setting: tuple[str | int | float, ...], variant: Variant, library: str
         return Cell(setting, setting, problem=variant.problem)
     effective = (variant.effective.width, variant.effective.count)
     return Cell(setting, effective, variant.code, library, variant.symbol)
-
-
-def _features() -> set[str]:
-    """What Linux says that the first processor has; nothing where there is no such file."""
-    text = _CPU_INFO.read_text(encoding="utf-8") if _CPU_INFO.is_file() else ""
-    found = re.search(r"^flags\s*:(.*)$", text, re.MULTILINE)
-    return set(found[1].split()) if found else set()
 
 
 @functools.lru_cache(maxsize=64)
