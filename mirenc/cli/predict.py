@@ -190,13 +190,15 @@ def _words(head: TaskHead, file: str, found: Prediction) -> list[str]:
         ]
     title = " x ".join(head.encoder.knobs) if head.encoder is not None else ""
     if not found.evidence.found:
-        return [
-            f"{place}no evidence for any {title} but the default, {head.task.default_words or found.default}{machine}",
-            f"  {_no_evidence(found)}; it prefers {found.preferred}",
-        ]
+        said = f"no evidence for any {title} but the default, {found.default}"
+        if head.task.default_words:
+            said = f"{head.task.default_words}: no evidence for anything else"
+        return [f"{place}{said}{machine}", f"  {_no_evidence(found)}; it prefers {found.preferred}"]
     default = head.task.default_words if found.choice == found.default else ""
     said = directive_of(head.task, found) or default or f"{title} {found.choice}"
     lines = [f"{place}{said}{machine}", f"  {_record(found)}"]
+    if head.task.default_words:  # a list of places, which a table at each would hide
+        return lines
     ranked = sorted(found.preference, key=lambda name: -found.preference[name])
     lines += [
         f"  {name:>8}  preference {100 * found.preference[name]:5.1f} %{_time(found, name)}" for name in ranked[:_SHOWN]

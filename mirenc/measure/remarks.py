@@ -9,7 +9,11 @@ from mirenc.measure.hints import PLAIN, Hint
 __all__ = ["REMARK_FLAGS", "effective_hints"]
 
 REMARK_FLAGS = ("-fsave-optimization-record=yaml", "-foptimization-record-passes=loop-vectorize")
-_FIELDS = re.compile(r"^DebugLoc: +\{.*\bLine: (?P<line>\d+).*\n^Function: +'?(?P<function>[^'\n]+)'?$", re.MULTILINE)
+# A long file name breaks the line of the place.
+_FIELDS = re.compile(
+    r"^DebugLoc:\s+\{.*?,\s+Line: (?P<line>\d+),\s+Column: \d+\s+\}\nFunction:\s+'?(?P<function>[^'\n]+)'?$",
+    re.MULTILINE | re.DOTALL,
+)
 _WIDTH = re.compile(r"- VectorizationFactor: '?(\d+)'?")
 _COUNT = re.compile(r"- InterleaveCount: '?(\d+)'?")
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 import platform
 import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from mirenc.errors import TaskError
 from mirenc.ir.dialect import SCALAR_LOOPS
 from mirenc.ir.module import IRModule
 from mirenc.ir.regions import Region, regions_of
@@ -68,13 +73,22 @@ class Vectorization(MeasuredTask):
 
     def regions(self, module: IRModule) -> list[Region]:
         """Loops with no loop inside them."""
-        loops = regions_of(module, "loop").regions
+        loops: list[Region | None] = [*regions_of(module, "loop").regions, None]
         # A loop stands before those inside it, and they are deeper.
         return [
             loop
-            for loop, after in zip(loops, [*loops[1:], None], strict=True)
-            if after is None or after.symbol != loop.symbol or after.depth <= loop.depth
+            for loop, after in itertools.pairwise(loops)
+            if loop and (after is None or after.symbol != loop.symbol or after.depth <= loop.depth)
         ]
+
+    def encode_context(self, context: tuple[Any, ...]) -> NDArray[np.float64]:
+        """Whether the trip count is constant, its logarithm, and that of the vectors' bits. (3,)."""
+        count, bits = map(float, context)
+        if count < 0 or bits <= 0:
+            raise TaskError(
+                f"trip_count is {count:g} and vector_bits {bits:g}; allowed: 0 or more, and 128, 256 or 512"
+            )
+        return np.array([float(count > 0), np.log2(1 + count), np.log2(bits)])
 
     def tell(self, module: IRModule, region: Region | None) -> Mapping[str, Any]:
         return {} if region is None else {"trip_count": constant_trip_count(module, region)}
