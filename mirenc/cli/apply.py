@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mirenc.errors import ConfigError, TaskError
-from mirenc.ir.pragmas import with_pragmas
 
 if TYPE_CHECKING:
     from mirenc.tasks import Prediction, Task
@@ -65,6 +64,8 @@ class Copies:
 
     def write(self, file: str, found: Sequence[Prediction]) -> None:
         """Write one copy; loops that are left alone are said on stderr."""
+        from mirenc.ir.pragmas import with_pragmas
+
         wanted: dict[int, str] = {}
         doubts: dict[str, str] = {}
         for one in found:
