@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mirenc.cli import common, tasks
+from mirenc.cli.apply import Copies, directive_of
 from mirenc.errors import HeadError, MirencError, TaskError
 
 if TYPE_CHECKING:
@@ -53,6 +54,10 @@ def predict(
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON line an answer.")] = False,
+    apply: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Write copies of the sources there, with the answers in them as pragmas."),
+    ] = None,
     model: common.Model = None,
     timeout: common.Timeout = None,
     memory_limit: common.MemoryLimit = None,
@@ -75,6 +80,10 @@ def predict(
     from mirenc.tasks.features import encoded_context
 
     given = _pairs(",".join(context or ()))
+    for feature, value in problem.assume().items():
+        if feature not in given:
+            given[feature] = value
+            print(f"mirenc: {feature} {value}, as this machine has; another: --context {feature}=...", file=sys.stderr)
     values = problem.ask_context(given)
     if values is not None:
         encoded_context(problem, values)  # a senseless one is wrong for every file
@@ -86,7 +95,9 @@ def predict(
         )
     encoder = load(trained.model if model is None else model, options=options)
     files = common.expand(names)
+    copies = None if apply is None else Copies(problem, apply, files)
     failures = common.Failures(len(files))
+    noted = False
     with common.progress("predicting", len(files)) as advance:
         for file in files:
             try:
@@ -98,7 +109,12 @@ def predict(
             else:
                 for one in found:
                     _show(trained, file, one, as_json)
+                noted = noted or any(directive_of(trained.task, one) for one in found)
+                if copies is not None:
+                    copies.write(file, found)
             advance()
+    if noted:
+        print(f"mirenc: {problem.directive_note}", file=sys.stderr)
     failures.finish()
 
 
@@ -195,6 +211,7 @@ def _line(head: TaskHead, file: str, found: Prediction) -> dict[str, object]:
             "choice": found.choice,
             "preferred": found.preferred,
             "default": found.default,
+            "directive": directive_of(head.task, found),
             "preference": found.preference,
             "cost_ratio": found.cost_ratio,
             "seconds": found.seconds,
@@ -225,11 +242,15 @@ def _words(head: TaskHead, file: str, found: Prediction) -> list[str]:
         ]
     title = " x ".join(head.encoder.knobs) if head.encoder is not None else ""
     if not found.evidence.found:
-        return [
-            f"{place}no evidence for any {title} but the default, {found.default}{machine}",
-            f"  {_no_evidence(found)}; it prefers {found.preferred}",
-        ]
-    lines = [f"{place}{title} {found.choice}{machine}", f"  {_record(found)}"]
+        said = f"no evidence for any {title} but the default, {found.default}"
+        if head.task.default_words:
+            said = f"{head.task.default_words}: no evidence for anything else"
+        return [f"{place}{said}{machine}", f"  {_no_evidence(found)}; it prefers {found.preferred}"]
+    default = head.task.default_words if found.choice == found.default else ""
+    said = directive_of(head.task, found) or default or f"{title} {found.choice}"
+    lines = [f"{place}{said}{machine}", f"  {_record(found)}"]
+    if head.task.default_words:  # a list of places, which a table at each would hide
+        return lines
     ranked = sorted(found.preference, key=lambda name: -found.preference[name])
     lines += [
         f"  {name:>8}  preference {100 * found.preference[name]:5.1f} %{_time(found, name)}" for name in ranked[:_SHOWN]

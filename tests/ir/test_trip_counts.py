@@ -1,0 +1,118 @@
+"""Constant trip counts: worked by hand, and against LLVM's scalar evolution."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from mirenc.ir import parse_ir, regions_of
+from mirenc.ir.compile import compile_source
+from mirenc.ir.dialect import SCALAR_LOOPS
+from mirenc.ir.trip_counts import constant_trip_count
+
+# Headers of loops, and how often they run.
+LOOPS = {
+    "int i = 0; i < 1000; i++": 1000,
+    "int i = 0; i < 1000; i += 7": 143,
+    "int i = 3; i <= 1000; i += 7": 143,
+    "int i = 100; i > 0; i--": 100,
+    "int i = 100; i >= 0; i -= 8": 13,
+    "unsigned i = 5; i != 25; i += 4": 5,
+    "unsigned char i = 250; i != 4; i++": 10,
+    "long i = -5; i < 5; i++": 10,
+    "unsigned i = 64; i--;": 64,
+    "short i = 0; i < 300; i += 3": 100,
+    "int i = 0; i < n; i++": 0,
+    "int i = n; i < 1000; i++": 0,
+    "int i = 1; i < 1000; i *= 2": 0,
+    "int i = 0; i < 1000 && a[i]; i++": 0,
+}
+
+
+def functions() -> str:
+    return "\n".join(
+        f"void f{number}(volatile int *a, int n) {{\n  for ({loop})\n    a[0] = 1;\n}}"
+        for number, loop in enumerate(LOOPS)
+    )
+
+
+@pytest.fixture(scope="module")
+def text(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("loops") / "loops.c"
+    path.write_text(functions())
+    return compile_source(path, "c", dialect=SCALAR_LOOPS).decode()
+
+
+@pytest.mark.needs("C compiler")
+def test_counts(text: str) -> None:
+    module = parse_ir(text)
+    found = {loop.symbol: constant_trip_count(module, loop) for loop in regions_of(module, "loop").regions}
+    assert found == {f"f{number}": count for number, count in enumerate(LOOPS.values())}
+
+
+@pytest.mark.needs("C compiler")
+@pytest.mark.needs("opt")
+def test_llvm_agrees(text: str, tmp_path: Path) -> None:
+    opt = next(name for version in range(22, 14, -1) if (name := shutil.which(f"opt-{version}")))
+    path = tmp_path / "loops.ll"
+    path.write_text(text)
+    said = subprocess.run(
+        [opt, "-passes=print<scalar-evolution>", "-disable-output", str(path)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if said.returncode:  # opt may be older than the clang
+        pytest.skip(said.stderr)
+    counts: dict[str, int] = {}
+    for part in said.stderr.split("Determining loop execution counts for: @")[1:]:
+        count = re.search(r"^Loop %\S+: backedge-taken count is i\d+ (\d+)$", part, re.MULTILINE)
+        counts[part.split("\n")[0]] = int(count[1]) + 1 if count else 0
+    module = parse_ir(text)
+    for loop in regions_of(module, "loop").regions:
+        mine = constant_trip_count(module, loop)
+        assert mine in (0, counts[loop.symbol]), loop.symbol
+
+
+COUNTING = """
+define void @f(ptr %p) {{
+entry:
+  br label %again
+again:
+  %i = phi i8 [ {start}, %entry ], [ %next, %again ]
+  store volatile i8 %i, ptr %p
+  %next = add i8 %i, {step}
+  %c = icmp {predicate} i8 {compared}, {limit}
+  br i1 %c, label %{first}, label %{second}
+out:
+  ret void
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("start", "step", "predicate", "compared", "limit", "leaves_first", "count"),
+    [
+        (0, 1, "ne", "%next", 16, False, 16),
+        (0, 1, "eq", "%next", 16, True, 16),
+        (0, 1, "eq", "%i", 16, True, 17),
+        (0, 1, "eq", "%i", 16, False, 1),
+        (16, 1, "eq", "%i", 16, False, 2),
+        (0, 3, "ne", "%next", 16, False, 0),  # wraps around, or never ends
+        (0, -1, "ult", "%next", -16, True, 17),  # -17 is the first one below
+        (-1, -1, "ugt", "%next", 127, False, 128),
+        (0, 1, "sgt", "%next", 5, True, 6),
+        (9, 1, "slt", "%next", 5, False, 1),
+        (0, -1, "slt", "%next", 5, False, 0),
+    ],
+)
+def test_counters(
+    start: int, step: int, predicate: str, compared: str, limit: int, leaves_first: bool, count: int
+) -> None:
+    first, second = ("out", "again") if leaves_first else ("again", "out")
+    module = parse_ir(COUNTING.format(**locals()))
+    assert constant_trip_count(module, regions_of(module, "loop").regions[0]) == count

@@ -1,0 +1,202 @@
+"""The vectorizer's settings, built: one function each in one shared object, checked by calling them."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import shutil
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mirenc.errors import CompileError, TaskError, ToolchainError
+from mirenc.ir import parse_ir
+from mirenc.measure import vectorization
+from mirenc.measure.drivers import read_driver
+from mirenc.measure.hints import Hint
+from mirenc.measure.kernel import Kernel
+from mirenc.measure.method import Toolchain
+from mirenc.measure.methods import get_method
+from mirenc.measure.vector_variants import build_variants
+from mirenc.tasks import get_task
+
+SOURCE = """\
+#include <stddef.h>
+void scale(float *restrict a, const float *restrict b, size_t n) {
+  for (size_t j = 0; j < 2; j++)
+    for (size_t i = 0; i < n; i++)
+      a[i] = 2 * b[i] + j;
+}
+"""
+DRIVER = """\
+#include "mirenc_measure.h"
+#include <stddef.h>
+const char mirenc_function[] = "scale";
+const long mirenc_sizes[] = {100, 1000L, 0};
+const char mirenc_types[] = "f";
+static float a[1000], b[1000];
+static long n;
+int mirenc_setup(long size) { n = size; return 0; }
+void mirenc_reset(void) {}
+void mirenc_call(mirenc_kernel kernel) { ((void (*)(float *, const float *, size_t))kernel)(a, b, n); }
+long mirenc_output(int index, void **data) { *data = a; return index ? -1 : n; }
+"""
+METHOD = vectorization.VectorizationMethod()
+SPACE = get_task("vectorization").space
+
+
+def written(folder: Path, source: str = SOURCE, driver: str = DRIVER) -> Path:
+    (folder / "scale.driver.c").write_text(driver)
+    path = folder / "scale.c"
+    path.write_text(source)
+    return path
+
+
+@pytest.mark.needs("clang")
+def test_a_kernel_of_the_user_is_built(tmp_path: Path) -> None:
+    kernels = list(METHOD.user_kernels([written(tmp_path)]))
+    assert [(kernel.name, kernel.line, kernel.size) for kernel in kernels] == [
+        ("scale:4 n=100", 4, 100),
+        ("scale:4 n=1000", 4, 1000),
+    ]
+    assert kernels[0].context == {"trip_count": 0}
+    folder = tmp_path / "build"
+    folder.mkdir()
+    build = METHOD.build(kernels[0], METHOD.parts()[0], folder, METHOD.find_compiler(None))
+    assert tuple(cell.setting for cell in build.cells) == SPACE.settings
+    assert [cell.problem for cell in build.cells if cell.problem] == []
+    assert build.copy.code == build.cells[0].code
+    assert build.copy.symbol != build.cells[0].symbol
+    # The vectorizer does as it is told, and what is told apart is other code.
+    assert [cell.effective for cell in build.cells[1:]] == list(SPACE.settings[1:])
+    assert build.cells[0].effective in SPACE.settings
+    assert max(Counter(cell.code for cell in build.cells).values()) <= 2
+    assert {path.suffix for path in folder.iterdir()} == {".c", ".so"}
+    given, expected = np.arange(100, dtype=np.float32), 2 * np.arange(100, dtype=np.float32) + 1
+    for cell in (*build.cells, build.copy):
+        found = np.zeros(100, dtype=np.float32)
+        function = ctypes.CDLL(str(folder / cell.library))[cell.symbol]
+        function(found.ctypes.data_as(ctypes.c_void_p), given.ctypes.data_as(ctypes.c_void_p), ctypes.c_size_t(100))
+        assert (found == expected).all(), cell
+    loop = next(one for one in get_task("vectorization").regions(parse_ir(build.ir)) if one.header == build.header)
+    assert (loop.symbol, loop.depth) == ("scale", 2)
+
+
+@pytest.mark.needs("clang")
+def test_ir_is_the_same_for_all_instruction_sets_and_names_no_folder(tmp_path: Path) -> None:
+    kernel = next(METHOD.user_kernels([written(tmp_path)]))
+    texts = []
+    for part in ("sse2", "avx2"):
+        folder = tmp_path / part
+        folder.mkdir()
+        texts.append(METHOD.build(kernel, part, folder, METHOD.find_compiler(None)).ir)
+    assert texts[0] == texts[1]
+    assert "mirenc-" not in texts[0]
+    assert str(tmp_path) not in texts[0]
+
+
+@pytest.mark.needs("clang")
+def test_what_takes_too_long_is_no_candidate(tmp_path: Path) -> None:
+    toolchain = replace(METHOD.find_compiler(None), timeout=0.001)
+    hints = [Hint(4, 1), Hint(64, 4), Hint(64, 16)]
+    library, default, _, variants = build_variants(
+        written(tmp_path), "scale", 4, hints, flags=(), toolchain=toolchain, name="x"
+    )
+    assert [variants[hint].problem for hint in hints] == ["", "compile: over 0.001 s", "compile: over 0.001 s"]
+    assert hasattr(ctypes.CDLL(str(tmp_path / library)), default.symbol)
+
+
+@pytest.mark.needs("clang")
+def test_a_setting_that_breaks_the_compiler_costs_itself_alone(tmp_path: Path) -> None:
+    """A clang that fails on every module with a loop of width 8."""
+    compiler = tmp_path / "clang"
+    real = shutil.which(METHOD.find_compiler(None).compiler)
+    compiler.write_text(f"""#!/bin/sh
+for word; do
+  case $word in
+    *.ll) if [ -f "$word" ] && grep -q '"llvm.loop.vectorize.width", i32 8}}' "$word"; then exit 70; fi;;
+  esac
+done
+exec {real} "$@"
+""")
+    compiler.chmod(0o755)
+    hints = [Hint(4, 1), Hint(8, 1), Hint(8, 2)]
+    library, default, copy, variants = build_variants(
+        written(tmp_path), "scale", 4, hints, flags=(), toolchain=Toolchain(str(compiler)), name="x"
+    )
+    assert [variants[hint].problem for hint in hints] == ["", "compile: clang fails", "compile: clang fails"]
+    assert default.code == copy.code != variants[Hint(4, 1)].code
+    assert hasattr(ctypes.CDLL(str(tmp_path / library)), variants[Hint(4, 1)].symbol)
+
+
+@pytest.mark.needs("clang")
+def test_a_source_that_does_not_compile(tmp_path: Path) -> None:
+    kernel = Kernel("k", "k", "user", "c", "void f(void) { for (;;) oops(; }", DRIVER, "f", 1, 1)
+    with pytest.raises(CompileError, match="refuses it: .* error: "):
+        METHOD.build(kernel, METHOD.parts()[0], tmp_path, METHOD.find_compiler(None))
+    gone = replace(kernel, source="int f(int n) { int s = 0;\nfor (int i = 0; i < n; i++) s += i;\nreturn s; }", line=2)
+    with pytest.raises(CompileError, match="no innermost loop of 'f' is left that begins in line 2"):
+        METHOD.build(gone, METHOD.parts()[0], tmp_path, METHOD.find_compiler(None))
+
+
+@pytest.mark.needs("clang")
+@pytest.mark.parametrize(
+    ("source", "driver", "phrase"),
+    [
+        (SOURCE, DRIVER.replace("mirenc_function", "other"), "does not say which function"),
+        (SOURCE, DRIVER.replace("100, 1000L, 0", "0"), "does not say which function"),
+        ("void scale(void) {}", DRIVER, "no loop is left in 'scale'"),
+    ],
+)
+def test_a_source_with_nothing_to_measure(tmp_path: Path, source: str, driver: str, phrase: str) -> None:
+    with pytest.raises(TaskError, match=phrase):
+        list(METHOD.user_kernels([written(tmp_path, source, driver)]))
+
+
+def test_a_source_without_a_driver(tmp_path: Path) -> None:
+    with pytest.raises(TaskError, match=r"no driver scale\.driver\.c beside it"):
+        read_driver(tmp_path / "scale.c")
+
+
+@pytest.mark.needs("clang")
+def test_kernels_of_the_project_are_measurable(tmp_path: Path) -> None:
+    kernel = next(METHOD.own_kernels(1, 0))
+    build = METHOD.build(kernel, METHOD.parts()[-1], tmp_path, METHOD.find_compiler(None))
+    assert build.cells[0].problem == ""
+    assert build.symbol == kernel.function
+
+
+def test_parts_are_what_the_processor_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from mirenc.tasks import vectorization as task
+
+    wide = "avx avx2 bmi1 bmi2 f16c fma abm movbe"
+    info = tmp_path / "cpuinfo"
+    monkeypatch.setattr(task, "_CPU_INFO", info)
+    monkeypatch.setattr("platform.machine", lambda: "x86_64")
+    assert METHOD.parts() == ("sse2",)
+    for flags, parts in (
+        ("sse2 avx avx2", ("sse2",)),
+        (wide, ("sse2", "avx2")),
+        (f"{wide} avx512f avx512bw avx512cd avx512dq avx512vl", ("sse2", "avx2", "avx512")),
+        ("avx512f avx512bw avx512cd avx512dq avx512vl", ("sse2",)),
+    ):
+        info.write_text(f"model name\t: x\nflags\t\t: {flags}\n")
+        assert METHOD.parts() == parts
+    monkeypatch.setattr("platform.machine", lambda: "aarch64")
+    assert METHOD.parts() == ("neon",)
+    monkeypatch.setattr("platform.machine", lambda: "riscv64")
+    with pytest.raises(ToolchainError, match="no instruction sets are known for riscv64"):
+        METHOD.parts()
+
+
+def test_only_a_clang_will_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", os.fspath(tmp_path))
+    with pytest.raises(ToolchainError, match="no clang on PATH"):
+        METHOD.find_compiler(None)
+
+
+def test_it_is_registered() -> None:
+    assert isinstance(get_method("vectorization"), vectorization.VectorizationMethod)

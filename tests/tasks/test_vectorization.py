@@ -1,0 +1,179 @@
+"""Loop vectorization as a task: what it decides about, what the code tells, and the way from a table to an answer."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mirenc.encoder import Encoder
+from mirenc.errors import TaskError
+from mirenc.ir import IRModule, ReadOptions, parse_ir, read_ir, regions_of, statements_of
+from mirenc.tasks import fit_head
+from mirenc.tasks.measured import MeasuredKernel, MeasuredSample, MeasuredTable
+from mirenc.tasks.vectorization import Vectorization
+
+TASK = Vectorization()
+LOOPS = """\
+#include <stddef.h>
+float sum(const float *x, size_t n) {
+  float s = 0;
+  for (size_t i = 0; i < n; i++)
+    s += x[i];
+  return s;
+}
+void nest(float *a, int n) {
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < 100; j++)
+      a[i] += a[j + 100];
+  while (n--)
+    a[n] = 1;
+}
+"""
+TEMPLATE = """\
+#include <initializer_list>
+template <class T> void scale(T *begin, T *end, T by) {
+  for (T *here = begin; here != end; ++here)
+    *here *= by;
+}
+template void scale(float *, float *, float);
+template void scale(short *, short *, short);
+struct Row { int a[64]; };
+int total(const Row &row) {
+  int all = 0;
+  for (int one : row.a)
+    all ^= all + one;
+  return all;
+}
+"""
+
+
+def read(folder: Path, text: str, name: str = "loops.c", *flags: str) -> IRModule:
+    path = folder / name
+    path.write_text(text)
+    return read_ir(path, options=ReadOptions(dialect=TASK.dialect, cflags=flags))
+
+
+@pytest.mark.needs("C compiler")
+def test_innermost_loops_by_line(tmp_path: Path) -> None:
+    module = read(tmp_path, LOOPS)
+    found = {(loop.symbol, loop.line): TASK.tell(module, loop) for loop in TASK.regions(module)}
+    assert found == {
+        ("sum", 4): {"trip_count": 0},
+        ("nest", 10): {"trip_count": 100},
+        ("nest", 12): {"trip_count": 0},
+    }
+    assert TASK.regions(parse_ir("define void @f() {\n  ret void\n}")) == []
+
+
+@pytest.mark.needs("C compiler")
+def test_loops_of_templates_and_ranges(tmp_path: Path) -> None:
+    module = read(tmp_path, TEMPLATE, "loops.cpp")
+    found = sorted((loop.line, TASK.tell(module, loop)["trip_count"]) for loop in TASK.regions(module))
+    assert found == [(3, 0), (3, 0), (11, 64)]
+
+
+@pytest.mark.needs("C compiler")
+def test_lines_are_no_part_of_what_a_head_sees(tmp_path: Path) -> None:
+    with_lines, without = read(tmp_path, LOOPS), read(tmp_path, LOOPS, "loops.c", "-g0")
+    assert statements_of(with_lines).texts == statements_of(without).texts
+    assert {loop.line for loop in TASK.regions(without)} == {0}
+    again = parse_ir(with_lines.text)
+    assert [loop.header for loop in regions_of(again, "loop").regions] == [
+        loop.header for loop in regions_of(with_lines, "loop").regions
+    ]
+
+
+def test_a_setting_is_a_pragma() -> None:
+    assert TASK.directive((0, 0)) == ""
+    assert TASK.directive((8, 2)) == "#pragma clang loop vectorize_width(8) interleave_count(2)"
+    assert len(TASK.space) == 36
+    assert TASK.space.settings[TASK.space.default] == (0, 0)
+
+
+def test_context() -> None:
+    assert TASK.encode_context((0, 128)).tolist() == [0.0, 0.0, 7.0]
+    assert TASK.encode_context((63, 512)).tolist() == [1.0, 6.0, 9.0]
+    assert TASK.ask_context({"vector_bits": "256"}) is None
+    assert TASK.ask_context({"vector_bits": "256", "trip_count": "8"}) == (8.0, 256.0)
+    with pytest.raises(TaskError, match="also needs 'vector_bits'"):
+        TASK.ask_context({})
+    for context in ((-1, 128), (0, 0)):
+        with pytest.raises(TaskError, match="allowed: 0 or more, and 128, 256 or 512"):
+            TASK.encode_context(context)
+
+
+def test_a_machine_that_is_not_known_assumes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("platform.machine", lambda: "riscv64")
+    assert TASK.assume() == {}
+    monkeypatch.setattr("platform.machine", lambda: "aarch64")
+    assert TASK.assume() == {"vector_bits": "128"}
+
+
+IR = """define void @f(ptr %p, i64 %n) {{
+entry:
+  br label %again
+again:
+  %i = phi i64 [ 0, %entry ], [ %next, %again ]
+  %q = getelementptr i32, ptr %p, i64 %i
+  %x = load i32, ptr %q
+  {body}
+  store i32 %y, ptr %q
+  %next = add i64 %i, 1
+  %c = icmp eq i64 %next, %n
+  br i1 %c, label %out, label %again
+out:
+  ret void
+}}
+"""
+
+
+def made_table(folder: Path) -> Path:
+    """Twelve kernels, on two instruction sets: loops that multiply want width 8, the others are LLVM's."""
+    kernels, samples = {}, []
+    settings = TASK.space.settings
+    wide = settings.index((8, 2))
+    for number in range(12):
+        multiplies = number % 2 == 0
+        ir = IR.format(body=f"%y = {'mul' if multiplies else 'xor'} i32 %x, {number + 3}")
+        region = TASK.regions(parse_ir(ir))[0]
+        name = f"k{number}"
+        kernels[name] = MeasuredKernel(
+            name, name, f"family{number % 3}", "c", "f", 1, 64, {"trip_count": 0}, "", "", ir, region
+        )
+        for part in ("sse2", "avx2"):
+            cost = [1.0] * len(settings)
+            cost[wide] = 0.5 if multiplies else 2.0
+            codes, statuses, costs = ("",) * 36, ("ok",) * 36, tuple(cost)
+            samples.append(
+                MeasuredSample(name, part, 0.01, 12, 9, "", settings, settings, statuses, codes, costs, costs)
+            )
+    folder.mkdir()
+    machine = {"task": "vectorization", "format": 1, "knobs": list(TASK.space.knobs), "title": "a machine"}
+    MeasuredTable(machine, kernels, samples).write(folder)
+    return folder
+
+
+def test_a_table_becomes_samples(tmp_path: Path) -> None:
+    data = TASK.load(made_table(tmp_path / "table"))
+    TASK.check_data(data)
+    assert len(data) == 24
+    assert {sample.context for sample in data.samples} == {(0, 128), (0, 256)}
+    assert np.unique(TASK.protocol("family").unit(data)).tolist() == ["family0", "family1", "family2"]
+    assert len(np.unique(TASK.protocol("structure").unit(data))) == 12
+    assert data.samples[0].region is not None
+    assert data.samples[0].region.level == "loop"
+    assert not any(math.isnan(cost) for cost in data.samples[0].costs)
+
+
+@pytest.mark.needs("C compiler")
+def test_from_a_table_to_an_answer(tmp_path: Path, encoder: Encoder) -> None:
+    head = fit_head(TASK, TASK.load(made_table(tmp_path / "table")), encoder)
+    path = tmp_path / "loops.c"
+    path.write_text(LOOPS)
+    found = head.predict(encoder, path, {"vector_bits": 256})
+    assert [one.region.line for one in found if one.region] == [4, 10, 12]
+    assert {one.machine for one in found} == {"a machine"}
+    assert all(one.choice in TASK.space.names for one in found)
