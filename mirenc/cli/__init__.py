@@ -25,6 +25,7 @@ from mirenc.cli import (
     fit,
     graph,
     inspect,
+    measure,
     models,
     predict,
     pretrain,
@@ -55,6 +56,7 @@ app.add_typer(corpus.app, name="corpus")
 app.command()(pretrain.pretrain)
 app.add_typer(models.app, name="models")
 app.add_typer(datasets.app, name="datasets")
+app.command()(measure.measure)
 app.command()(evaluate.evaluate)
 app.command()(fit.fit)
 app.command()(predict.predict)

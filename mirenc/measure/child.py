@@ -46,7 +46,9 @@ _PR_SET_PDEATHSIG = 1
 About = Callable[[int, float], None]
 
 
-def measure(runner: Runner, job: Job, cells: Mapping[int, Cell], ask: Mapping[str, Any], about: About) -> dict[str, Any]:
+def measure(
+    runner: Runner, job: Job, cells: Mapping[int, Cell], ask: Mapping[str, Any], about: About
+) -> dict[str, Any]:
     """Check and time the cells of one sample.
 
     Parameters
@@ -56,7 +58,7 @@ def measure(runner: Runner, job: Job, cells: Mapping[int, Cell], ask: Mapping[st
     cells : mapping of int to Cell
         Different measurements by their numbers: the default, its `COPY`, and the variants.
     ask : mapping
-        ``default`` (its number), ``rounds``, ``seed`` and ``limit`` (seconds of a first run).
+        ``default`` (its number), ``rounds``, ``seed``, ``max_noise`` and ``limit`` (seconds of a first run).
     about : callable
         Told what runs next, and how many seconds it may take.
 
@@ -92,9 +94,7 @@ def measure(runner: Runner, job: Job, cells: Mapping[int, Cell], ask: Mapping[st
     return {"failed": failed, "calls": calls[default], **found}
 
 
-def _calibrate(
-    runner: Runner, cells: Mapping[int, Cell], default: int, limit: float, about: About
-) -> dict[int, int]:
+def _calibrate(runner: Runner, cells: Mapping[int, Cell], default: int, limit: float, about: About) -> dict[int, int]:
     """Calls of a batch for each cell: those of the default, and fewer for what is slower."""
     about(default, limit)
     count = 1
@@ -133,13 +133,13 @@ def _rounds(
             continue
         costs = costs_of(np.maximum(np.array(times), 1e-12), default, copy)
         used = time.monotonic() - start
-        if not costs.too_noisy or len(times) >= MORE_ROUNDS * ask["rounds"] or used > _SAMPLE_LIMIT / 2:
+        if costs.noise <= ask["max_noise"] or len(times) >= MORE_ROUNDS * ask["rounds"] or used > _SAMPLE_LIMIT / 2:
             break
     by_number = {
         name: dict(zip(numbers, values.tolist(), strict=True))
         for name, values in (("label", costs.label), ("report", costs.report))
     }
-    dropped = f"noise {100 * costs.noise:.1f} %" if costs.too_noisy else ""
+    dropped = f"noise {100 * costs.noise:.1f} %" if costs.noise > ask["max_noise"] else ""
     return {**by_number, "noise": costs.noise, "rounds": len(times), "dropped": dropped}
 
 
@@ -202,7 +202,6 @@ def main() -> None:
 
     try:
         kind = get_runner(sys.argv[1])
-        kind.warm()
     except (MirencError, ImportError, OSError) as error:
         reply(problem=str(error))
         return

@@ -17,7 +17,7 @@ from typing import Any, Self
 from mirenc.errors import ToolchainError
 from mirenc.measure.child import COPY, SETUP
 from mirenc.measure.kernel import Build, Cell, Kernel
-from mirenc.measure.timing import first_of_code
+from mirenc.measure.timing import MAX_NOISE, first_of_code
 
 __all__ = ["FIRST_RUN", "Outcome", "Timekeeper"]
 
@@ -111,6 +111,7 @@ class Timekeeper:
             "size": kernel.size,
             "default": default,
             "rounds": self.rounds,
+            "max_noise": MAX_NOISE,
             "seed": list(seed),
             "limit": self.first_run,
             "pin": self.pin,

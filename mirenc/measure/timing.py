@@ -41,10 +41,6 @@ class Costs:
     report: Float
     noise: float
 
-    @property
-    def too_noisy(self) -> bool:
-        return not self.noise <= MAX_NOISE
-
 
 def round_order(generator: np.random.Generator, variants: int) -> NDArray[np.int64]:
     """Who is timed when in a round: a new random order, so that no variant always follows the same one."""

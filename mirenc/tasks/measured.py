@@ -170,7 +170,9 @@ class MeasuredTable:
             known = {**kernel.context, "part": sample.part, **(part_context or {}).get(sample.part, {})}
             lost = next((one for one in context_names if one not in known), None)
             if lost is not None:
-                raise TaskError(f"{name}: the table has no context feature {lost!r}; it has {', '.join(known)}. {_ANEW}")
+                raise TaskError(
+                    f"{name}: the table has no context feature {lost!r}; it has {', '.join(known)}. {_ANEW}"
+                )
             if (kernel.region.level if kernel.region else "module") != level:
                 raise TaskError(f"{name}: the table has no {level} of it to decide about. {_ANEW}")
             own = space if isinstance(space, Space) else space(kernel)
@@ -191,7 +193,9 @@ class MeasuredTable:
                 )
             )
         if not made:
-            raise TaskError(f"the table has {len(self.samples)} samples, and all were dropped. Measure on a quiet machine")
+            raise TaskError(
+                f"the table has {len(self.samples)} samples, and all were dropped. Measure on a quiet machine"
+            )
         return TaskData(made, space if isinstance(space, Space) else None, self.content_hash, machine=self.title)
 
     def write(self, folder: Path) -> None:
@@ -356,8 +360,17 @@ def _samples(
             tuple(zip(*(column(prefix + knob) for knob in knobs), strict=True)) for prefix in ("", "effective_")
         )
         numbers = [tuple(np.array(column(name), dtype=np.float64).tolist()) for name in ("label_cost", "report_cost")]
-        found.append(MeasuredSample(**row, settings=setting, effective=effective, status=column("status"),
-                                    code=column("code"), label=numbers[0], report=numbers[1]))
+        found.append(
+            MeasuredSample(
+                **row,
+                settings=setting,
+                effective=effective,
+                status=column("status"),
+                code=column("code"),
+                label=numbers[0],
+                report=numbers[1],
+            )
+        )
     return found
 
 
@@ -381,9 +394,7 @@ class MeasuredTask(Task):
         if data_dir is None:
             raise TaskError(f"{self.name} has costs of your own machine only. {_how_to_measure(self.name)}")
         table = read_measured(data_dir, self.name)
-        return table.data(
-            self.space or self.space_of, self.context_names, self.level, part_context=self.part_context
-        )
+        return table.data(self.space or self.space_of, self.context_names, self.level, part_context=self.part_context)
 
     def space_of(self, kernel: MeasuredKernel) -> Space:
         """The settings of a kernel, where the task has no `space` of its own: one object for all that share it.

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-import numpy as np
 from numpy.typing import NDArray
 
 from mirenc.errors import ConfigError
@@ -55,7 +54,9 @@ class Runner(ABC):
     """Runs the cells of one sample. One object a process, and one process a sample.
 
     `CellRefusedError` costs the cell. Whatever else is raised, or ends the process, costs the cell that was at work and
-    a new process for the others.
+    a new process for the others. A runner's module is imported once, in the process that those of all samples are
+    forked from: what takes long is imported at its top, and no thread is started or device opened there, because a fork
+    keeps neither.
 
     Attributes
     ----------
@@ -64,13 +65,6 @@ class Runner(ABC):
     """
 
     memory_limit: ClassVar[int | None] = 8 * 2**30
-
-    @classmethod
-    def warm(cls) -> None:
-        """Import what takes long. It runs once, in the process that those of all samples are forked from.
-
-        It must start no thread and open no device: a fork keeps neither.
-        """
 
     @abstractmethod
     def load(self, job: Job) -> None:

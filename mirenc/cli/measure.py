@@ -1,0 +1,125 @@
+"""``mirenc measure``: what each setting costs on this machine, as a table for evaluate and fit."""
+
+from __future__ import annotations
+
+import math
+import os
+import shlex
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from mirenc.cli import common
+
+
+def measure(
+    task: Annotated[str, typer.Argument(metavar="TASK", help="Task to measure.", show_default=False)],
+    sources: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="SOURCE",
+            help="Your own kernels, NAME.c with NAME.driver.c beside it. [default: the project's own kernels]",
+            show_default=False,
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Folder for the table.", show_default=False)
+    ] = None,
+    count: Annotated[
+        int | None, typer.Option(help="How many of the project's kernels. [default: the task's]", min=1)
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of the project's kernels and of the order of timing.", min=0)] = 0,
+    part: Annotated[
+        list[str] | None,
+        typer.Option("--part", help="Part of the machine, such as avx2; may be repeated. [default: all it has]"),
+    ] = None,
+    budget: Annotated[
+        float | None, typer.Option(metavar="MINUTES", help="Stop after so long; again goes on.", min=0.0)
+    ] = None,
+    rounds: Annotated[
+        int, typer.Option(help="Rounds of a sample; a noisy one gets up to four times as many.", min=4)
+    ] = 12,
+    compile_only: Annotated[
+        bool, typer.Option("--compile-only", help="Build everything and time nothing, on a machine that is busy now.")
+    ] = False,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", "-j", help="Compilers at once. [default: one a core]", min=1)
+    ] = None,
+    compiler: Annotated[
+        str | None, typer.Option(help="Compiler of the variants. [default: what the task looks for]")
+    ] = None,
+    cflags: Annotated[str, typer.Option("--cflags", help="Flags for every variant, as in --cflags='-Iinclude'.")] = "",
+) -> None:
+    """Build, check and time every setting of a task's kernels on this machine.
+
+    Each variant's outputs must be those of the default. Variants run in turns, in random order; a second build of the
+    default says how noisy the machine is, and samples with more than 3 % are dropped. Other programs should be closed.
+
+    Ctrl-C stops, and the same command goes on. The table is for `mirenc evaluate TASK --data FOLDER` and
+    `mirenc fit TASK --data FOLDER`.
+    """
+    from dataclasses import replace
+
+    from mirenc.errors import ConfigError, TaskError
+    from mirenc.measure.methods import get_method
+    from mirenc.measure.run import Plan, Run
+
+    if output is None:
+        raise typer.BadParameter("name a folder for the table", param_hint="--output")
+    method = get_method(task)
+    try:
+        flags = tuple(shlex.split(cflags))
+    except ValueError as error:
+        raise typer.BadParameter(f"{cflags!r}: {error}", param_hint="--cflags") from None
+    toolchain = method.find_compiler(compiler)
+    toolchain = replace(toolchain, cflags=(*toolchain.cflags, *flags))
+    if output.exists() and not output.is_dir():
+        raise ConfigError(f"{output} is a file. Name a folder with -o")
+    output.mkdir(parents=True, exist_ok=True)
+    plan = Plan(
+        sources=tuple(sources or ()),
+        count=count or method.default_count,
+        parts=tuple(part or ()),
+        seed=seed,
+        rounds=rounds + rounds % 2,
+        jobs=jobs or os.cpu_count() or 1,
+        minutes=math.inf if budget is None else budget,
+        compile_only=compile_only,
+    )
+    run = Run(method, toolchain, plan, output)
+    before = len(run.left)
+    if before < len(run.samples):
+        print(f"mirenc: {len(run.samples) - before} of {len(run.samples)} samples are there already", file=sys.stderr)
+    try:
+        with common.progress(f"{task}, samples", before) as advance:
+            run.go(advance)
+    except KeyboardInterrupt:
+        _tell(run.table().machine, len(run.left))
+        raise
+    if compile_only:
+        print(f"mirenc: built {before} samples; the same command without --compile-only times them", file=sys.stderr)
+        return
+    table = run.table()
+    _tell(table.machine, len(run.left))
+    if not table.machine["samples"]:
+        reasons = [sample.dropped for sample in table.samples]
+        raise TaskError(f"no sample was measured; the first one: {reasons[0] if reasons else 'no time'}. See above")
+    print(f"mirenc: wrote {output}", file=sys.stderr)
+
+
+def _tell(record: dict[str, Any], left: int) -> None:
+    """What was measured, and how noisy the machine was, on stderr."""
+    cells = ", ".join(f"{number} {status}" for status, number in record["cells"].items())
+    spread = record["noise"]
+    kept = f"{record['samples']} samples of {record['kernels']} kernels in {record['groups']} groups"
+    dropped = f"dropped {record['dropped_for_noise']} for noise, {record['dropped_otherwise']} otherwise"
+    lines = [f"{kept}; {dropped}; {left} left", f"cells: {cells or 'none'}"]
+    if spread:
+        lines.append(
+            f"noise (two copies of the default): median {100 * spread['p50']:.2f} %, "
+            f"90 of 100 samples below {100 * spread['p90']:.2f} %"
+        )
+    for line in lines:
+        print(f"mirenc: {line}", file=sys.stderr)

@@ -1,0 +1,96 @@
+"""`Journal`: what a run has measured, a line a sample, so that it can be stopped anywhere and goes on."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict
+from pathlib import Path
+from typing import IO, Any
+
+from mirenc.errors import ConfigError
+from mirenc.ir.regions import Region
+from mirenc.tasks.measured import MeasuredKernel, MeasuredSample
+
+__all__ = ["Journal"]
+
+
+class Journal:
+    """The finished samples of a folder.
+
+    Parameters
+    ----------
+    path : Path
+        The file, which may be there.
+    setup : dict
+        What makes samples comparable: task, compiler, flags, seed and machine. A file of another setup is refused.
+
+    Attributes
+    ----------
+    kernels : dict of str to MeasuredKernel
+    samples : dict of (str, str) to MeasuredSample
+        By kernel and part.
+
+    Raises
+    ------
+    ConfigError
+        The folder has samples of another setup.
+    """
+
+    def __init__(self, path: Path, setup: dict[str, Any]) -> None:
+        self.kernels: dict[str, MeasuredKernel] = {}
+        self.samples: dict[tuple[str, str], MeasuredSample] = {}
+        complete = self._read(path, setup) if path.exists() else 0
+        self._file: IO[bytes] = open(path, "ab")  # noqa: SIM115 - closed by `close`
+        self._file.truncate(complete)  # a line that was being written when the run was killed
+        if not complete:
+            self._write({"setup": setup})
+
+    def add(self, kernel: MeasuredKernel, sample: MeasuredSample) -> None:
+        """Keep a finished sample; of a kernel with several parts, the first one that has IR tells the kernel's."""
+        if kernel.name not in self.kernels or (kernel.ir and not self.kernels[kernel.name].ir):
+            self.kernels[kernel.name] = kernel
+            self._write({"kernel": asdict(kernel)})
+        self.samples[sample.kernel, sample.part] = sample
+        self._write({"sample": asdict(sample)})
+
+    def close(self) -> None:
+        self._file.close()
+
+    def _write(self, line: dict[str, Any]) -> None:
+        self._file.write((json.dumps(line) + "\n").encode())
+        self._file.flush()
+        os.fsync(self._file.fileno())
+
+    def _read(self, path: Path, setup: dict[str, Any]) -> int:
+        """Take what is there; bytes of its complete lines."""
+        data = path.read_bytes()
+        complete = data.rfind(b"\n") + 1
+        for number, text in enumerate(data[:complete].splitlines(), 1):
+            try:
+                ((kind, found),) = json.loads(text).items()
+                if kind == "kernel":
+                    region = found.pop("region")
+                    self.kernels[found["name"]] = MeasuredKernel(**found, region=Region(**region) if region else None)
+                elif kind == "sample":
+                    sample = MeasuredSample(**{name: _tuples(value) for name, value in found.items()})
+                    self.samples[sample.kernel, sample.part] = sample
+            except (ValueError, KeyError, TypeError, AttributeError) as error:
+                raise ConfigError(
+                    f"{path}, line {number} is damaged ({error}). Remove the folder, or name another"
+                ) from None
+            if kind == "setup" and found != json.loads(json.dumps(setup)):
+                other = [
+                    f"{name} {found.get(name)!r}, not {setup[name]!r}"
+                    for name in setup
+                    if found.get(name) != setup[name]
+                ]
+                raise ConfigError(
+                    f"{path.parent.parent} has samples of another run: {'; '.join(other)}. Name another folder with -o"
+                )
+        return complete
+
+
+def _tuples(value: Any) -> Any:
+    """JSON's lists as the tuples that they were."""
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value

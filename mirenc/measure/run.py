@@ -1,0 +1,291 @@
+"""A run of `mirenc measure`: kernels are built in chunks and timed one at a time, until all are done or time is up."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import math
+import time
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mirenc import __version__
+from mirenc.errors import MirencError, TaskError
+from mirenc.ir import parse_ir
+from mirenc.ir.regions import Region, regions_of
+from mirenc.measure.children import Outcome, Timekeeper
+from mirenc.measure.journal import Journal
+from mirenc.measure.kernel import Build, Cell, Kernel
+from mirenc.measure.machine import compiler_version, describe_machine, machine_title
+from mirenc.measure.method import Method, Toolchain
+from mirenc.measure.objects import Objects
+from mirenc.measure.timing import BATCH
+from mirenc.tasks.measured import FORMAT, MeasuredKernel, MeasuredSample, MeasuredTable
+
+__all__ = ["Plan", "Run"]
+
+_CHUNK = 16  # samples that are built before they are timed, a job
+_SAVE_EVERY = 180.0  # seconds between two writings of the table
+_SPREAD = (50, 75, 90, 95, 100)  # percentiles of the noise that a table tells
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What the user asked for.
+
+    Attributes
+    ----------
+    sources : tuple of Path
+        The user's own kernels; () for the project's.
+    count : int
+        How many of the project's.
+    parts : tuple of str
+        Parts of the machine; () for all that it has.
+    seed, rounds, jobs : int
+    minutes : float
+        When to stop; infinity: when all are done.
+    compile_only : bool
+        Build everything and time nothing.
+    """
+
+    sources: tuple[Path, ...] = ()
+    count: int = 0
+    parts: tuple[str, ...] = ()
+    seed: int = 0
+    rounds: int = 12
+    jobs: int = 1
+    minutes: float = math.inf
+    compile_only: bool = False
+
+
+class Run:
+    """Measuring into one folder.
+
+    Parameters
+    ----------
+    method : Method
+    toolchain : Toolchain
+    plan : Plan
+    folder : Path
+        There already.
+
+    Raises
+    ------
+    ConfigError
+        The folder has a run of another setup.
+    TaskError
+        An unknown part, or two kernels of one name.
+    """
+
+    def __init__(self, method: Method, toolchain: Toolchain, plan: Plan, folder: Path) -> None:
+        self.method, self.plan, self.folder = method, plan, folder
+        self.parts = _checked_parts(method, plan.parts)
+        machine = describe_machine()
+        self.setup: dict[str, Any] = {
+            "task": method.task,
+            "format": FORMAT,
+            "machine": machine,
+            "compiler": compiler_version(toolchain.compiler),
+            "flags": list(toolchain.cflags),
+            "seed": plan.seed,
+            "rounds": plan.rounds,
+        }
+        work = folder / "work"
+        work.mkdir(exist_ok=True)
+        self.objects = Objects(work / "objects", method, toolchain, plan.jobs)
+        self.samples = list(self._spread())
+        self.journal = Journal(work / "journal.jsonl", self.setup)
+        self._keepers: dict[str, Timekeeper] = {}
+        self._saved = time.monotonic()
+
+    def _spread(self) -> Iterator[tuple[Kernel, str]]:
+        """All samples; any beginning of them is spread over the groups as the kernels are."""
+        plan = self.plan
+        kernels = (
+            self.method.user_kernels(plan.sources) if plan.sources else self.method.own_kernels(plan.count, plan.seed)
+        )
+        names: set[str] = set()
+        for kernel in kernels:
+            if kernel.name in names:
+                raise TaskError(f"two kernels are called {kernel.name!r}. Rename one")
+            names.add(kernel.name)
+            yield from ((kernel, part) for part in self.parts)
+
+    @property
+    def left(self) -> list[tuple[Kernel, str]]:
+        """Samples that are not measured yet."""
+        return [(kernel, part) for kernel, part in self.samples if (kernel.name, part) not in self.journal.samples]
+
+    def go(self, advance: Callable[..., None]) -> None:
+        """Measure what is left. What was finished is written whatever ends this, Ctrl-C too.
+
+        Raises
+        ------
+        ToolchainError
+            The runner does not start here.
+        """
+        end = time.monotonic() + 60 * self.plan.minutes
+        size = _CHUNK * self.plan.jobs
+        try:
+            for chunk in _chunks(self.left, size):
+                if time.monotonic() > end:
+                    break
+                with self.objects.built(chunk) as builds:
+                    if self.plan.compile_only:
+                        for build in builds:
+                            advance(note=_short(build))
+                        continue
+                    # All are built before one is timed: a compiler beside it would be noise.
+                    ready = list(builds)
+                for (kernel, part), build in zip(chunk, ready, strict=True):
+                    if time.monotonic() > end:
+                        break
+                    self._finish(kernel, part, build)
+                    advance(note=kernel.name)
+                    if time.monotonic() - self._saved > _SAVE_EVERY:
+                        self.save()
+        finally:
+            for keeper in self._keepers.values():
+                keeper.close()
+            if not self.plan.compile_only:
+                self.save()
+            self.journal.close()
+
+    def _finish(self, kernel: Kernel, part: str, build: Build | MirencError) -> None:
+        """Time one sample and keep it."""
+        row = {name: getattr(kernel, name) for name in MeasuredKernel.__dataclass_fields__ if hasattr(kernel, name)}
+        row["context"] = dict(kernel.context)
+        try:
+            if isinstance(build, MirencError):
+                raise build
+            region = _region(build)
+        except MirencError as error:
+            dropped = MeasuredSample(kernel.name, part, dropped=f"compile: {_one_line(str(error))}")
+            self.journal.add(MeasuredKernel(**row), dropped)
+        else:
+            seed = (self.plan.seed, zlib.crc32(f"{kernel.name} {part}".encode()))
+            outcome = self._keeper(part).sample(kernel, build, self.objects.folder(kernel, part), seed)
+            self.journal.add(MeasuredKernel(**row, ir=build.ir, region=region), _sample(kernel, part, build, outcome))
+        self.objects.discard(kernel, part)
+
+    def _keeper(self, part: str) -> Timekeeper:
+        runner = self.method.runner_for(part)
+        if runner not in self._keepers:
+            self._keepers[runner] = Timekeeper(runner, self.plan.rounds, pin=self.method.one_thread)
+        return self._keepers[runner]
+
+    def save(self) -> None:
+        """Write the table of what is finished."""
+        table = self.table()
+        if table.samples:
+            table.write(self.folder)
+        self._saved = time.monotonic()
+
+    def table(self) -> MeasuredTable:
+        """What is finished, in the order of the kernels."""
+        order = {(kernel.name, part): row for row, (kernel, part) in enumerate(self.samples)}
+        keys = sorted(self.journal.samples, key=lambda key: order.get(key, len(order)))
+        samples = [self.journal.samples[key] for key in keys]
+        kernels = {name: self.journal.kernels[name] for name, _ in keys}
+        record = {
+            **self.setup,
+            "title": machine_title(self.setup),
+            "version": __version__,
+            "knobs": list(self.method.knobs),
+            "batch": BATCH,
+            "sources": "the user's" if self.plan.sources else "the project's own",
+            **_counts(samples, kernels),
+        }
+        return MeasuredTable(record, kernels, samples)
+
+
+def _checked_parts(method: Method, wanted: Sequence[str]) -> tuple[str, ...]:
+    """The parts that are asked for, or all that the machine has."""
+    here = method.parts()
+    for part in wanted:
+        if part not in here:
+            known = ", ".join(filter(None, here)) or "none: leave --part out"
+            raise TaskError(f"{method.task} has no part {part!r} on this machine; available: {known}")
+    return tuple(part for part in here if part in wanted) if wanted else here
+
+
+def _chunks(samples: Iterable[tuple[Kernel, str]], size: int) -> Iterator[list[tuple[Kernel, str]]]:
+    remaining = iter(samples)
+    while chunk := list(itertools.islice(remaining, size)):
+        yield chunk
+
+
+def _region(build: Build) -> Region | None:
+    """What of the IR is decided about.
+
+    Raises
+    ------
+    TaskError
+        The IR has no such function or loop.
+    MirencError
+        It cannot be read.
+    """
+    if not build.symbol:
+        return None
+    level = "loop" if build.header else "function"
+    for region in regions_of(parse_ir(build.ir), level).regions:
+        if (region.symbol, region.header) == (build.symbol, build.header):
+            return region
+    raise TaskError(f"its IR has no {level} {build.symbol} {build.header}".strip() + ". Mend the method")
+
+
+def _sample(kernel: Kernel, part: str, build: Build, outcome: Outcome) -> MeasuredSample:
+    cells = range(len(build.cells))
+    costs = [tuple(of.get(index, math.nan) for index in cells) for of in (outcome.label, outcome.report)]
+    return MeasuredSample(
+        kernel.name,
+        part,
+        outcome.noise,
+        outcome.rounds,
+        outcome.calls,
+        _one_line(outcome.dropped),
+        tuple(cell.setting for cell in build.cells),
+        tuple(cell.effective for cell in build.cells),
+        tuple(outcome.status),
+        tuple(map(_digest, build.cells)),
+        *costs,
+    )
+
+
+def _digest(cell: Cell) -> str:
+    """Of the code and of what the runner is told: cells of one digest are one measurement."""
+    if not cell.code or cell.problem:
+        return ""
+    return hashlib.sha256(f"{cell.code} {json.dumps(cell.before, sort_keys=True)}".encode()).hexdigest()[:8]
+
+
+def _counts(samples: Sequence[MeasuredSample], kernels: dict[str, MeasuredKernel]) -> dict[str, Any]:
+    """What became of samples and cells, and how far the default was from its copy."""
+    cells = Counter(status for sample in samples if not sample.dropped for status in sample.status)
+    noise = np.array([sample.noise for sample in samples if math.isfinite(sample.noise)])
+    for_noise = sum(sample.dropped.startswith("noise") for sample in samples)
+    return {
+        "kernels": len(kernels),
+        "groups": len({kernel.group for kernel in kernels.values()}),
+        "samples": sum(not sample.dropped for sample in samples),
+        "dropped_for_noise": for_noise,
+        "dropped_otherwise": sum(bool(sample.dropped) for sample in samples) - for_noise,
+        "cells": dict(sorted(cells.items())),
+        "noise": {f"p{q}": round(float(np.percentile(noise, q)), 5) for q in _SPREAD} if len(noise) else {},
+    }
+
+
+def _short(build: Build | MirencError) -> str:
+    return _one_line(str(build)) if isinstance(build, MirencError) else ""
+
+
+def _one_line(text: str) -> str:
+    """The first 200 characters, without breaks."""
+    return " ".join(text.split())[:200]
