@@ -38,6 +38,7 @@ __all__ = ["Task", "get_task", "list_tasks", "load_task_file"]
 # name -> module and class. A new task of the package is one file and one line here.
 _REGISTRY = {
     "device_mapping": "mirenc.tasks.device_mapping:DeviceMapping",
+    "openmp": "mirenc.tasks.openmp:OpenMP",
     "thread_coarsening": "mirenc.tasks.thread_coarsening:ThreadCoarsening",
 }
 
@@ -170,7 +171,8 @@ class Task(ABC):
             return encoder.read(ir)
         reader = copy.copy(encoder)
         reader.options = replace(encoder.options, dialect=self.dialect)
-        return bring(reader.read(ir), self.dialect)
+        module = reader.read(ir)
+        return bring(module, self.dialect) if self.dialect.triple else module
 
     def read_sample(self, encoder: Encoder, ir: IRSource) -> IRModule:
         """A sample's module: a source as `read` has it, so that training and questions agree. IR is the task's own.
