@@ -25,7 +25,7 @@ from mirenc.measure.building import build_driver, compile_problem
 from mirenc.measure.kernel import Build, Cell, Kernel
 from mirenc.measure.machine import describe_machine
 from mirenc.measure.method import Method, Toolchain
-from mirenc.tasks.openmp import DIALECT, KNOBS, openmp_space, parallel_regions
+from mirenc.tasks.openmp import DIALECT, KNOBS, openmp_space, parallel_regions, without_places
 from mirenc.tasks.openmp_pragma import clauses, function_span, parallel_loops, with_clauses
 from mirenc.tasks.space import Space, Value
 
@@ -147,10 +147,11 @@ def _region(kernel: Kernel, folder: Path, toolchain: Toolchain) -> tuple[str, st
     source.write_text(with_clauses(kernel.source, kernel.line, ""), encoding="utf-8")
     # The user's flags; and a table says nothing of the folder that somebody measured in.
     flags = (*toolchain.cflags[len(_FLAGS) :], "-fdebug-compilation-dir=.")
-    ir = compile_source(source, "c", compiler=toolchain.compiler, cflags=flags, dialect=DIALECT).decode()
-    for region in parallel_regions(parse_ir(ir, name=kernel.name)):
+    ir = compile_source(source, "c", compiler=toolchain.compiler, cflags=flags, dialect=DIALECT)
+    module = without_places(parse_ir(ir, name=kernel.name))
+    for region in parallel_regions(module):
         if region.line == kernel.line:
-            return ir, region.symbol
+            return module.annotated, region.symbol
     raise CompileError(
         f"{kernel.name}: {toolchain.compiler} makes no function of the loop on line {kernel.line}. Is it ever reached?"
     )

@@ -7,14 +7,15 @@ on. What is decided about is the function that clang outlines from a parallel lo
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mirenc.errors import TaskError
-from mirenc.ir import Dialect, IRModule
+from mirenc.ir import Dialect, IRModule, parse_ir
 from mirenc.ir.regions import Region, regions_of
 from mirenc.tasks.data import TaskData
 from mirenc.tasks.measured import MeasuredTask, read_measured
@@ -22,7 +23,10 @@ from mirenc.tasks.openmp_pragma import clauses
 from mirenc.tasks.protocols import Protocol
 from mirenc.tasks.space import Space
 
-__all__ = ["DIALECT", "KNOBS", "OpenMP", "openmp_space", "parallel_regions"]
+if TYPE_CHECKING:
+    from mirenc.encoder import Encoder
+
+__all__ = ["DIALECT", "KNOBS", "OpenMP", "openmp_space", "parallel_regions", "without_places"]
 
 KNOBS = ("num_threads", "schedule", "chunk_size")
 # A chunk of 0: the clause names none. OpenMP's own default is static without one.
@@ -34,13 +38,21 @@ _SCHEDULES = (
 _SERIAL = len(_SCHEDULES)  # the first setting of one thread
 
 _COMMON = ("-O1", "-fopenmp", "-fno-vectorize", "-fno-slp-vectorize", "-fno-unroll-loops", "-gline-tables-only")
-# Loops as written, in the function that the runtime calls. Lines are for people; no vector depends on them.
+# Loops as written, in the function that the runtime calls. Lines are for people: `without_places`.
 DIALECT = Dialect(
     name="openmp-loops",
     title="C or C++ with OpenMP at -O1, neither unrolled nor vectorised",
     triple="",
     data_layout="",
     flags={"c": ("-x", "c", *_COMMON), "c++": ("-x", "c++", *_COMMON)},
+)
+
+# What the runtime is told about a place in the source: with debug information its file and line, else nothing.
+_PLACE = re.compile(r'^(@[-\w.]+ = .*constant) \[\d+ x i8\] c";[^"]*;;\\00"', re.MULTILINE)
+_NOWHERE = r'\1 [23 x i8] c";unknown;unknown;0;0;;\\00"'
+_IDENT = re.compile(
+    r"^(@[-\w.]+) = .*constant %struct\.ident_t \{ (i32 \d+, i32 \d+, i32 \d+), i32 \d+, ptr (@[-\w.]+) \}.*\n",
+    re.MULTILINE,
 )
 
 
@@ -56,6 +68,35 @@ def openmp_space(cores: int) -> Space:
         raise TaskError(f"{cores} core: OpenMP has nothing to decide. Name two cores or more")
     settings = tuple((threads, *schedule) for threads in (cores, 1) for schedule in _SCHEDULES)
     return Space(KNOBS, settings, default=0, missing="never")
+
+
+def without_places(module: IRModule) -> IRModule:
+    """The module as clang makes it without debug information, for all that a vector depends on; it keeps its lines.
+
+    With it, each call of the runtime is told the source's file and line in a constant of its own, so that vectors
+    would depend on what a folder is called.
+    """
+    whole = module.annotated or module.text
+    text = _PLACE.sub(_NOWHERE, whole)
+    first: dict[str, str] = {}
+    same: dict[str, str] = {}
+    strings = [match[1].split(" ")[0] for match in _PLACE.finditer(whole)]
+    for match in _IDENT.finditer(text):
+        if match[3] in strings:
+            same[match[1]] = first.setdefault(match[2], match[1])
+    known = set(same.values())
+
+    def once(match: re.Match[str]) -> str:
+        if match[1] not in same:
+            return match[0]
+        return match[0].replace(match[3], strings[0]) if match[1] in known else ""
+
+    text = _IDENT.sub(once, text)
+    for name in strings[1:]:
+        text = re.sub(rf"^{re.escape(name)} = .*\n", "", text, flags=re.MULTILINE)
+    text = re.sub(r"@[-\w.]+", lambda match: same.get(match[0], match[0]), text)
+    text = re.sub(r"(?<=, i32 )\d+(?=, ptr " + re.escape(strings[0]) + r" \})", "22", text) if strings else text
+    return module if text == whole else parse_ir(text, name=module.name)
 
 
 def parallel_regions(module: IRModule) -> list[Region]:
@@ -123,6 +164,10 @@ class OpenMP(MeasuredTask):
         if found[0] < 1:
             raise TaskError(f"context feature 'n' is {given['n']!r}; it is a problem size, 1 or more, as in n=1000")
         return found
+
+    def read(self, encoder: Encoder, ir: Any) -> IRModule:
+        """As every task's, and `without_places`."""
+        return without_places(super().read(encoder, ir))
 
     def regions(self, module: IRModule) -> list[Region]:
         """Its parallel loops.
