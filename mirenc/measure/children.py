@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import selectors
@@ -90,9 +91,13 @@ class Timekeeper:
         child, self._child, self._unread = self._child, None, b""
         if child is None:
             return
-        with child:
-            if child.poll() is None:
-                os.killpg(child.pid, signal.SIGKILL)
+        if child.poll() is None:
+            os.killpg(child.pid, signal.SIGKILL)
+        child.wait()
+        for stream in (child.stdin, child.stdout):
+            with contextlib.suppress(BrokenPipeError):  # what was not sent
+                if stream is not None:
+                    stream.close()
 
     def sample(self, kernel: Kernel, build: Build, folder: Path, seed: Sequence[int]) -> Outcome:
         """Check and time the cells of one build."""
@@ -145,8 +150,9 @@ class Timekeeper:
         child = self._started()
         assert child.stdin is not None
         deadline = time.monotonic() + _PATIENCE
-        child.stdin.write((json.dumps(ask) + "\n").encode())
-        child.stdin.flush()
+        with contextlib.suppress(BrokenPipeError):  # it was killed; then there is no answer either
+            child.stdin.write((json.dumps(ask) + "\n").encode())
+            child.stdin.flush()
         answer: dict[str, Any] = {}
         while True:
             line = self._line(child, deadline)

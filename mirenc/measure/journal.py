@@ -6,7 +6,7 @@ import json
 import os
 from dataclasses import asdict
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from mirenc.errors import ConfigError
 from mirenc.ir.regions import Region
@@ -40,10 +40,12 @@ class Journal:
     def __init__(self, path: Path, setup: dict[str, Any]) -> None:
         self.kernels: dict[str, MeasuredKernel] = {}
         self.samples: dict[tuple[str, str], MeasuredSample] = {}
+        self._path = path
         complete = self._read(path, setup) if path.exists() else 0
-        self._file: IO[bytes] = open(path, "ab")  # noqa: SIM115 - closed by `close`
-        self._file.truncate(complete)  # a line that was being written when the run was killed
-        if not complete:
+        if complete:
+            os.truncate(path, complete)  # without the line that was being written when the run was killed
+        else:
+            path.write_bytes(b"")
             self._write({"setup": setup})
 
     def add(self, kernel: MeasuredKernel, sample: MeasuredSample) -> None:
@@ -54,13 +56,11 @@ class Journal:
         self.samples[sample.kernel, sample.part] = sample
         self._write({"sample": asdict(sample)})
 
-    def close(self) -> None:
-        self._file.close()
-
     def _write(self, line: dict[str, Any]) -> None:
-        self._file.write((json.dumps(line) + "\n").encode())
-        self._file.flush()
-        os.fsync(self._file.fileno())
+        with open(self._path, "ab") as file:
+            file.write((json.dumps(line) + "\n").encode())
+            file.flush()
+            os.fsync(file.fileno())
 
     def _read(self, path: Path, setup: dict[str, Any]) -> int:
         """Take what is there; bytes of its complete lines."""

@@ -84,6 +84,8 @@ class Objects:
         def one(sample: tuple[Kernel, str]) -> Build | MirencError:
             try:
                 return self.build(*sample)
+            except ConfigError:  # a method that is wrong, and not this kernel
+                raise
             except MirencError as error:
                 return error
 

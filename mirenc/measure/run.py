@@ -156,7 +156,6 @@ class Run:
                 keeper.close()
             if not self.plan.compile_only:
                 self.save()
-            self.journal.close()
 
     def _finish(self, kernel: Kernel, part: str, build: Build | MirencError) -> None:
         """Time one sample and keep it."""
@@ -167,7 +166,7 @@ class Run:
                 raise build
             region = _region(build)
         except MirencError as error:
-            dropped = MeasuredSample(kernel.name, part, dropped=f"compile: {_one_line(str(error))}")
+            dropped = MeasuredSample(kernel.name, part, dropped=_one_line(f"not built: {error}"))
             self.journal.add(MeasuredKernel(**row), dropped)
         else:
             seed = (self.plan.seed, zlib.crc32(f"{kernel.name} {part}".encode()))

@@ -162,6 +162,7 @@ class MeasuredTable:
             does not have.
         """
         made = []
+        places: dict[int, dict[tuple[Value, ...], int]] = {}
         for sample in self.samples:
             if sample.dropped:
                 continue
@@ -176,7 +177,9 @@ class MeasuredTable:
             if (kernel.region.level if kernel.region else "module") != level:
                 raise TaskError(f"{name}: the table has no {level} of it to decide about. {_ANEW}")
             own = space if isinstance(space, Space) else space(kernel)
-            label, report, effective = _columns(sample, own, name)
+            if id(own) not in places:
+                places[id(own)] = {setting: index for index, setting in enumerate(own.settings)}
+            label, report, effective = _columns(sample, places[id(own)], name)
             made.append(
                 Sample(
                     name,
@@ -222,15 +225,14 @@ _ANEW = "Measure anew with this release"
 
 
 def _columns(
-    sample: MeasuredSample, space: Space, name: str
+    sample: MeasuredSample, place: Mapping[tuple[Value, ...], int], name: str
 ) -> tuple[tuple[float, ...], tuple[float, ...], tuple[int, ...]]:
-    """Costs, reported costs and effective settings in the order of a space."""
-    place = {setting: index for index, setting in enumerate(space.settings)}
+    """Costs, reported costs and effective settings in the order of a space, which is given as places of settings."""
     strange = next((setting for setting in sample.settings if setting not in place), None)
     if strange is not None:
         raise TaskError(f"{name}: the table has setting {strange}, and the task does not. {_ANEW}")
     rows = [place[setting] for setting in sample.settings]
-    label, report, effective = [math.nan] * len(space), [math.nan] * len(space), list(range(len(space)))
+    label, report, effective = [math.nan] * len(place), [math.nan] * len(place), list(range(len(place)))
     for row, own, one, other in zip(rows, sample.measured_as, sample.label, sample.report, strict=True):
         label[row], report[row], effective[row] = one, other, rows[own]
     return tuple(label), tuple(report), tuple(effective)

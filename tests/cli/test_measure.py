@@ -1,0 +1,78 @@
+"""``mirenc measure``: the whole way from C sources to a table that ``mirenc evaluate`` takes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from command_line import Run
+from measure.toy import SOURCE, Toy
+
+from mirenc.measure import children, methods
+
+QUICK = ("--rounds", "4", "--jobs", "2")
+
+
+@pytest.fixture
+def toy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A task `toy` that can be measured, on a machine whose noise does not matter."""
+    monkeypatch.setitem(methods._REGISTRY, "toy", "measure.toy:ToyMethod")
+    monkeypatch.setattr(children, "MAX_NOISE", 1e9)
+    monkeypatch.setattr(children, "FIRST_RUN", 1.0)
+
+
+@pytest.mark.needs("clang")
+def test_kernels_of_the_project(run: Run, toy: None, tmp_path: Path) -> None:
+    folder = tmp_path / "new" / "table"
+    result = run("measure", "toy", "-o", folder, *QUICK)
+    assert result.code == 0
+    assert result.out == ""
+    for phrase in (
+        "mirenc: 2 samples of 2 kernels in 2 groups; dropped 0 for noise, 0 otherwise; 0 left",
+        "cells: 2 compile, 2 crash, 2 differs, 2 flood, 4 ok, 2 same, 2 timeout",
+        "noise (two copies of the default): median ",
+        f"mirenc: wrote {folder}",
+    ):
+        assert phrase in result.err
+    assert len(Toy().load(folder)) == 2
+
+    again = run("measure", "toy", "-o", folder, *QUICK)
+    assert again.code == 0
+    assert "2 of 2 samples are there already" in again.err
+    assert run("measure", "toy", "-o", folder, *QUICK, "--seed", "1").failed("seed 0, not 1")
+
+
+@pytest.mark.needs("clang")
+def test_kernels_of_the_user_and_their_flags(run: Run, toy: None, tmp_path: Path) -> None:
+    source = tmp_path / "mine.c"
+    source.write_text(f"#ifndef MINE\n#error\n#endif\n{SOURCE}")
+    refused = run("measure", "toy", source, "-o", tmp_path / "without", *QUICK)
+    assert refused.code == 1
+    assert "no sample was measured; the first one: compile: compile: error:" in refused.err
+    result = run("measure", "toy", source, "-o", tmp_path / "with", *QUICK, "--cflags", "-DMINE")
+    assert result.code == 0
+    assert "1 samples of 1 kernels" in result.err
+    assert Toy().load(tmp_path / "with").machine.endswith("-O2 -DMINE")
+
+
+@pytest.mark.needs("clang")
+def test_building_first(run: Run, toy: None, tmp_path: Path) -> None:
+    built = run("measure", "toy", "-o", tmp_path, *QUICK, "--compile-only", "--count", "1")
+    assert built.code == 0
+    assert "built 1 samples; the same command without --compile-only times them" in built.err
+    assert not (tmp_path / "machine.json").exists()
+    none = run("measure", "toy", "-o", tmp_path, *QUICK, "--count", "1", "--budget", "0")
+    assert none.code == 1
+    assert "no sample was measured" in none.err
+
+
+def test_a_task_that_cannot_be_measured(run: Run, toy: None, tmp_path: Path) -> None:
+    run("measure", "device_mapping", "-o", tmp_path).failed("task 'device_mapping' cannot be measured", "toy")
+
+
+def test_what_is_missing_is_said_first(run: Run, toy: None, tmp_path: Path) -> None:
+    run("measure", "toy").refused("name a folder for the table")
+    (tmp_path / "file").write_text("")
+    run("measure", "toy", "-o", tmp_path / "file").failed("file is a file", "Name a folder with -o")
+    run("measure", "toy", "-o", tmp_path, "--cflags", "'").refused("--cflags")
+    run("measure", "toy", "-o", tmp_path, "--compiler", "nothing-here").failed("'nothing-here' is not on PATH")

@@ -1,0 +1,107 @@
+"""Checking, calibrating and timing one sample, with a runner whose times are made up."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mirenc.measure.child import COPY, SETUP, measure
+from mirenc.measure.kernel import Cell
+from mirenc.measure.runners import CellRefusedError, Job, Runner
+from mirenc.measure.timing import BATCH
+
+JOB = Job(Path(), "", "f", 1)
+ASK = {"default": 0, "rounds": 6, "seed": [1], "limit": 10.0, "max_noise": 0.03}
+
+
+class MadeUp(Runner):
+    """Seconds a call by symbol; ``wrong`` gives other outputs, ``refused`` cannot run.
+
+    The first ``disturbed`` batches of the copy take twice as long.
+    """
+
+    def __init__(self, seconds: dict[str, float], disturbed: int = 0) -> None:
+        self.seconds, self.disturbed = seconds, disturbed
+        self.batches: list[tuple[str, int]] = []
+
+    def load(self, job: Job) -> None:
+        assert job is JOB
+
+    def outputs(self, cell: Cell) -> list[np.ndarray]:
+        if cell.symbol == "refused":
+            raise CellRefusedError("no room for it")
+        return [np.array([cell.symbol == "wrong"])]
+
+    def time(self, cell: Cell, calls: int) -> float:
+        self.batches.append((cell.symbol, calls))
+        self.disturbed -= cell.symbol == "copy"
+        return calls * self.seconds[cell.symbol] * (2 if cell.symbol == "copy" and self.disturbed >= 0 else 1)
+
+
+def cells(*symbols: str) -> dict[int, Cell]:
+    return {COPY if name == "copy" else at: Cell((at,), (at,), symbol=name) for at, name in enumerate(symbols)}
+
+
+def asked(runner: Runner, of: dict[int, Cell], **changes: Any) -> tuple[dict[str, Any], list[int]]:
+    about: list[int] = []
+    return measure(runner, JOB, of, ASK | changes, lambda index, seconds: about.append(index)), about
+
+
+def test_costs_are_seconds_a_call_and_the_calls_fill_a_batch() -> None:
+    runner = MadeUp({"default": 1e-6, "copy": 1e-6, "fast": 1e-7, "slow": 1e-5})
+    answer, about = asked(runner, cells("default", "fast", "slow", "copy"))
+    assert answer["label"] == pytest.approx({0: 1e-6, 1: 1e-7, 2: 1e-5, COPY: 1e-6})
+    assert answer["report"] == answer["label"]
+    assert (answer["dropped"], answer["failed"], answer["rounds"]) == ("", {}, 6)
+    batches = dict(runner.batches)
+    assert answer["calls"] == batches["default"] == batches["copy"] == batches["fast"]
+    # As long as the default's, and no longer: what is slower is called less often.
+    assert batches["default"] * 1e-6 == pytest.approx(BATCH, rel=0.1)
+    assert batches["slow"] * 1e-5 == pytest.approx(BATCH, rel=0.1)
+    assert about[0] == SETUP
+    assert set(about) == {SETUP, 0, 1, 2, COPY}
+
+
+def test_a_kernel_longer_than_a_batch_is_called_once() -> None:
+    runner = MadeUp({"default": 0.3, "copy": 0.3})
+    answer, _ = asked(runner, cells("default", "copy"))
+    assert answer["calls"] == 1
+    assert {calls for _, calls in runner.batches} == {1}
+
+
+def test_what_differs_or_is_refused_is_not_timed() -> None:
+    runner = MadeUp({"default": 1e-6, "copy": 1e-6})
+    answer, _ = asked(runner, cells("default", "wrong", "refused", "copy"))
+    assert answer["failed"] == {1: "differs", 2: "crash: no room for it"}
+    assert set(answer["label"]) == {0, COPY}
+
+
+def test_a_default_whose_copy_differs_is_no_sample() -> None:
+    of = cells("default") | {COPY: Cell((0,), (0,), symbol="wrong")}
+    answer, _ = asked(MadeUp({"default": 1e-6}), of)
+    assert answer["dropped"] == "the copy of the default: differs"
+
+
+def test_noise_gets_four_times_the_rounds_and_is_dropped_then() -> None:
+    answer, _ = asked(MadeUp({"default": 1e-6, "copy": 1.1e-6}), cells("default", "copy"))
+    assert answer["rounds"] == 24
+    assert answer["dropped"] == "noise 10.0 %"
+    assert answer["noise"] == pytest.approx(0.1)
+
+
+def test_more_rounds_may_be_enough() -> None:
+    """Something else ran while the copy had its first turns."""
+    answer, _ = asked(MadeUp({"default": 1e-6, "copy": 1e-6}, disturbed=5), cells("default", "copy"))
+    assert answer["rounds"] == 12
+    assert (answer["dropped"], answer["noise"]) == ("", pytest.approx(0.0))
+
+
+def test_a_kernel_that_takes_minutes_is_dropped_after_a_round(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter(range(0, 10_000, 100))
+    monkeypatch.setattr("mirenc.measure.child.time.monotonic", lambda: float(next(clock)))
+    runner = MadeUp({"default": 3.0, "copy": 3.0})
+    answer, _ = asked(runner, cells("default", "copy"))
+    assert answer["dropped"] == "slow: a round takes 100.0 s"

@@ -1,0 +1,129 @@
+"""Samples in processes of their own: a variant that crashes, hangs or floods costs itself and nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from measure.toy import DRIVER, FLAVOURS, ToyMethod, kernel
+
+from mirenc.errors import CompileError, ToolchainError
+from mirenc.measure import children
+from mirenc.measure.building import compile_problem
+from mirenc.measure.children import Timekeeper
+from mirenc.measure.kernel import Build, Cell
+
+pytestmark = pytest.mark.needs("clang")
+
+
+@pytest.fixture(autouse=True)
+def any_noise(monkeypatch: pytest.MonkeyPatch) -> None:
+    """How quiet the machine is that runs the tests decides nothing here."""
+    monkeypatch.setattr(children, "MAX_NOISE", 1e9)
+
+
+@pytest.fixture(scope="module")
+def method() -> ToyMethod:
+    return ToyMethod()
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("toy")
+
+
+@pytest.fixture(scope="module")
+def build(method: ToyMethod, folder: Path) -> Build:
+    return method.build(kernel(), "", folder, method.find_compiler(None))
+
+
+def test_each_bad_variant_is_one_failed_cell(build: Build, folder: Path) -> None:
+    with Timekeeper("c", 4, first_run=1.0) as keeper:
+        first, again = (keeper.sample(kernel(), build, folder, (0,)) for _ in range(2))
+    wanted = {"same": "same", "wrong": "differs", "crash": "crash", "hang": "timeout", "flood": "flood"}
+    wanted["broken"] = "compile"
+    for outcome in (first, again):
+        assert dict(zip(FLAVOURS, outcome.status, strict=True)) == {"plain": "ok", "fast": "ok", **wanted}
+        assert outcome.dropped == ""
+        assert set(outcome.label) == set(outcome.report) == {0, FLAVOURS.index("fast")}
+        assert all(0 < seconds < 1 for seconds in (*outcome.label.values(), *outcome.report.values()))
+        assert outcome.calls > 1
+        assert outcome.rounds == 4
+    assert "error: " in first.problems[FLAVOURS.index("broken")]
+
+
+@pytest.mark.parametrize(("flavour", "said"), [("crash", "crash"), ("hang", "timeout"), ("flood", "flood")])
+def test_a_bad_default_drops_the_sample(build: Build, folder: Path, flavour: str, said: str) -> None:
+    bad = next(cell for cell in build.cells if cell.setting == (flavour,))
+    with Timekeeper("c", 4, first_run=1.0) as keeper:
+        outcome = keeper.sample(kernel(), replace(build, cells=(bad, *build.cells[1:4])), folder, (0,))
+        assert outcome.dropped == f"default: {said}"
+        copied = keeper.sample(kernel(), replace(build, cells=build.cells[:4], copy=bad), folder, (0,))
+    assert copied.dropped == f"the copy of the default: {said}"
+
+
+def test_a_driver_that_fails_drops_the_sample(build: Build, folder: Path, method: ToyMethod, tmp_path: Path) -> None:
+    toolchain = method.find_compiler(None)
+    failing = DRIVER.replace("return x == 0;", "return 1;")
+    (tmp_path / "driver.c").write_text(failing)
+    own = method.build(kernel(driver=failing), "", tmp_path, toolchain)
+    with Timekeeper("c", 4) as keeper:
+        outcome = keeper.sample(kernel(driver=failing), own, tmp_path, (0,))
+    assert outcome.dropped == "driver: RuntimeError: mirenc_setup(1000) failed"
+    with pytest.raises(CompileError, match=r"the driver of scale1000 does not build: compile: error: "):
+        method.build(kernel(driver="int x"), "", tmp_path, toolchain)
+
+
+def test_what_a_runner_does_not_know_is_no_measurement(build: Build, folder: Path) -> None:
+    told = replace(build.cells[2], before={"block": 8})
+    with Timekeeper("c", 4) as keeper:
+        outcome = keeper.sample(kernel(), replace(build, cells=(build.cells[0], told)), folder, (0,))
+    assert outcome.status == ["ok", "crash"]
+    assert "'block'" in outcome.problems[1]
+
+
+def test_a_kernel_that_has_threads_is_told_how_many(tmp_path: Path, method: ToyMethod) -> None:
+    """``threads`` calls the OpenMP runtime that the variant is linked with; here a stand-in in the variant."""
+    toolchain = method.find_compiler(None)
+    build = method.build(kernel(), "", tmp_path, toolchain)
+    source = tmp_path / "threads.c"
+    source.write_text(
+        "static int count; void omp_set_num_threads(int n) { count = n; }\n"
+        "void scale(float *x, long n) { for (long i = 0; i < n; i++) x[i] = count == 2 ? x[i] * 2.0f + 1.0f : 0; }\n"
+    )
+    assert not compile_problem(
+        [toolchain.compiler, "-shared", "-fPIC", "-o", f"{tmp_path}/threads.so", str(source)], 30
+    )
+    two, three = (Cell((n,), (n,), "t", "threads.so", "scale", {"threads": n}) for n in (2, 3))
+    with Timekeeper("c", 4) as keeper:
+        outcome = keeper.sample(kernel(), replace(build, cells=(build.cells[0], two, three)), tmp_path, (0,))
+    assert outcome.status == ["ok", "ok", "differs"]
+
+
+def test_a_runner_that_cannot_start_is_an_error() -> None:
+    with (
+        Timekeeper("nobody", 4) as keeper,
+        pytest.raises(
+            ToolchainError, match=r"runner 'nobody' does not start here: unknown runner 'nobody'; available: c"
+        ),
+    ):
+        keeper.sample(kernel(), Build((Cell((0,), (0,)),), Cell((0,), (0,)), "", ""), Path(), (0,))
+
+
+def test_a_child_that_was_killed_costs_one_sample(build: Build, folder: Path) -> None:
+    with Timekeeper("c", 4) as keeper:
+        assert keeper.sample(kernel(), replace(build, cells=build.cells[:3]), folder, (0,)).dropped == ""
+        child = keeper._child
+        assert child is not None
+        child.kill()
+        child.wait()
+        killed, after = (keeper.sample(kernel(), replace(build, cells=build.cells[:3]), folder, (0,)) for _ in range(2))
+    assert killed.dropped == "driver: its process gave no answer"
+    assert after.dropped == ""
+
+
+def test_a_compiler_that_takes_too_long_is_a_problem_of_the_cell() -> None:
+    assert compile_problem(["sleep", "9"], 0.1) == "compile: over 0.1 s"
+    assert compile_problem(["true"], 9.0) == ""
+    assert compile_problem(["false"], 9.0) == "compile: exit 1"

@@ -1,0 +1,41 @@
+"""What a table says about a machine: enough to compare, and nothing that is private."""
+
+from __future__ import annotations
+
+import getpass
+import json
+import platform
+from pathlib import Path
+
+import pytest
+
+from mirenc.errors import ToolchainError
+from mirenc.measure.machine import compiler_version, describe_machine, machine_title
+
+
+def test_a_machine_is_described_without_its_name() -> None:
+    machine = describe_machine()
+    assert machine["cores"] >= 1
+    assert machine["memory_gib"] > 0
+    assert machine["processor"]
+    text = json.dumps(machine)
+    for private in (platform.node(), str(Path.home())):
+        assert private not in text
+    assert getpass.getuser() not in text.split()
+
+
+def test_the_title_is_for_people() -> None:
+    record = {"machine": {"processor": "AMD EPYC", "cores": 2}, "compiler": "clang version 19.1.7", "flags": ["-O3"]}
+    assert machine_title(record) == "AMD EPYC, 2 cores; clang version 19.1.7 -O3"
+    record = {**record, "machine": {"processor": "Z80", "cores": 1}, "flags": []}
+    assert machine_title(record) == "Z80, 1 core; clang version 19.1.7"
+
+
+def test_a_compiler_says_its_version(tmp_path: Path) -> None:
+    program = tmp_path / "cc"
+    program.write_text("#!/bin/sh\necho 'a compiler 1.2'\necho 'InstalledDir: /home/me'\n")
+    program.chmod(0o755)
+    assert compiler_version(str(program)) == "a compiler 1.2"
+    for missing in (str(tmp_path / "none"), "false"):
+        with pytest.raises(ToolchainError, match="Name a compiler with --compiler"):
+            compiler_version(missing)

@@ -1,0 +1,189 @@
+"""Runs: they stop anywhere and go on, one bad kernel ends none, and two setups never mix."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from measure.toy import FLAVOURS, SOURCE, Toy, ToyMethod, kernel
+
+from mirenc.errors import ConfigError, TaskError
+from mirenc.measure import children
+from mirenc.measure.kernel import Build, Kernel
+from mirenc.measure.method import Toolchain
+from mirenc.measure.run import Plan, Run
+from mirenc.tasks.measured import MeasuredTable, read_measured
+
+pytestmark = pytest.mark.needs("clang")
+
+QUICK = ("plain", "same", "fast", "wrong")
+
+
+@pytest.fixture(autouse=True)
+def any_noise(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(children, "MAX_NOISE", 1e9)
+
+
+def made(folder: Path, method: ToyMethod | None = None, *, toolchain: Toolchain | None = None, **plan: Any) -> Run:
+    method = method or ToyMethod(QUICK)
+    folder.mkdir(exist_ok=True)
+    return Run(method, toolchain or method.find_compiler(None), Plan(**{"count": 2, "rounds": 4, **plan}), folder)
+
+
+def gone(run: Run) -> MeasuredTable:
+    run.go(lambda *_, **__: None)
+    return run.table()
+
+
+def test_a_run_writes_what_the_task_reads(tmp_path: Path) -> None:
+    gone(made(tmp_path))
+    table = read_measured(tmp_path, "toy")
+    assert table.machine["samples"] == 2
+    assert table.machine["cells"] == {"compile": 8, "differs": 2, "ok": 4, "same": 2}
+    data = Toy().load(tmp_path)
+    assert [sample.name for sample in data.samples] == ["scale1000", "scale1001"]
+    first = data.samples[0]
+    assert (first.group, first.suite, first.context) == ("g1", "toys", (1000,))
+    assert first.region is not None
+    assert first.region.symbol == "scale"
+    assert first.effective is not None
+    assert first.effective[FLAVOURS.index("same")] == FLAVOURS.index("plain")
+    known = {name: math.isfinite(cost) for name, cost in zip(FLAVOURS, data.known[0], strict=True)}
+    assert known == dict.fromkeys(FLAVOURS, False) | dict.fromkeys(("plain", "same", "fast"), True)
+
+
+def test_nothing_of_the_folder_stands_in_the_table(tmp_path: Path) -> None:
+    table = gone(made(tmp_path))
+    assert "scale" in table.kernels["scale1000"].ir
+    assert str(tmp_path) not in table.kernels["scale1000"].ir
+    assert str(tmp_path) not in json.dumps(table.machine)
+
+
+def test_a_run_that_was_stopped_goes_on(tmp_path: Path) -> None:
+    first = made(tmp_path)
+    finished: list[str] = []
+
+    def stop(*_: object, **fields: str) -> None:
+        finished.append(fields["note"])
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        first.go(stop)
+    assert finished == ["scale1000"]
+    assert [sample.name for sample in Toy().load(tmp_path).samples] == ["scale1000"]
+    before = read_measured(tmp_path, "toy").samples[0]
+
+    method = ToyMethod(QUICK)
+    second = made(tmp_path, method)
+    assert [kernel.name for kernel, _ in second.left] == ["scale1001"]
+    gone(second)
+    table = read_measured(tmp_path, "toy")
+    assert [sample.kernel for sample in table.samples] == ["scale1000", "scale1001"]
+    assert table.samples[0].label[0] == before.label[0]
+    assert made(tmp_path).left == []
+
+
+def test_a_line_that_was_being_written_is_measured_again(tmp_path: Path) -> None:
+    gone(made(tmp_path, count=1))
+    journal = tmp_path / "work" / "journal.jsonl"
+    whole = journal.read_bytes()
+    journal.write_bytes(whole[:-30])
+    again = made(tmp_path, count=1)
+    assert len(again.left) == 1
+    gone(again)
+    assert made(tmp_path, count=1).left == []
+    journal.write_bytes(whole.replace(b'"sample"', b'"sample'))
+    with pytest.raises(ConfigError, match=r"journal.jsonl, line \d+ is damaged .* name another"):
+        made(tmp_path, count=1)
+
+
+def test_another_setup_is_refused(tmp_path: Path) -> None:
+    gone(made(tmp_path, count=1))
+    with pytest.raises(ConfigError, match=r"has samples of another run: seed 0, not 1\. Name another folder"):
+        made(tmp_path, count=1, seed=1)
+    toolchain = replace(ToyMethod().find_compiler(None), cflags=("-O3",))
+    with pytest.raises(ConfigError, match=r"flags \['-O2'\], not \['-O3'\]"):
+        made(tmp_path, count=1, toolchain=toolchain)
+    assert len(made(tmp_path, count=3).left) == 2
+
+
+def test_compiling_first_and_timing_later(tmp_path: Path) -> None:
+    method = ToyMethod(QUICK)
+    table = gone(made(tmp_path, method, compile_only=True))
+    assert sorted(method.built) == ["scale1000", "scale1001"]
+    assert table.samples == []
+    assert not (tmp_path / "machine.json").exists()
+    objects = list((tmp_path / "work" / "objects").iterdir())
+    assert len(objects) == 2
+    # What is the same code is kept once.
+    assert {path.name for path in objects[0].glob("*.so")} == {
+        "driver.so",
+        "plain.so",
+        "fast.so",
+        "wrong.so",
+        "copy.so",
+    }
+    later = ToyMethod(QUICK)
+    assert gone(made(tmp_path, later)).machine["samples"] == 2
+    assert later.built == []
+    assert list((tmp_path / "work" / "objects").iterdir()) == []
+
+
+def test_time_that_is_up_leaves_the_rest(tmp_path: Path) -> None:
+    run = made(tmp_path, minutes=0.0)
+    assert gone(run).samples == []
+    assert len(run.left) == 2
+
+
+def test_a_kernel_that_does_not_compile_is_dropped_with_the_reason(tmp_path: Path) -> None:
+    for name, text in (("bad", "this is no C"), ("good", SOURCE)):
+        (tmp_path / f"{name}.c").write_text(text)
+    run = made(tmp_path / "table", sources=(tmp_path / "bad.c", tmp_path / "good.c"))
+    table = gone(run)
+    assert [(sample.kernel, sample.dropped[:24]) for sample in table.samples] == [
+        ("bad", "compile: compile: error: "),
+        ("good", ""),
+    ]
+    assert table.machine["dropped_otherwise"] == 1
+    assert table.machine["sources"] == "the user's"
+    assert [sample.name for sample in Toy().load(tmp_path / "table").samples] == ["good"]
+
+
+def test_noise_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(children, "MAX_NOISE", -1.0)
+    table = gone(made(tmp_path, count=1))
+    assert table.samples[0].dropped.startswith("noise ")
+    assert table.samples[0].rounds == 16
+    assert (table.machine["samples"], table.machine["dropped_for_noise"]) == (0, 1)
+    with pytest.raises(TaskError, match="all 1 samples of the table were dropped"):
+        Toy().load(tmp_path)
+
+
+def test_cells_that_are_not_the_tasks_settings_are_refused(tmp_path: Path) -> None:
+    class Strange(ToyMethod):
+        def build(self, kernel: Kernel, part: str, folder: Path, toolchain: Toolchain) -> Build:
+            build = super().build(kernel, part, folder, toolchain)
+            return replace(build, cells=build.cells[::-1])
+
+    with pytest.raises(ConfigError, match="its cells are not the settings of toy"):
+        gone(made(tmp_path, Strange(QUICK)))
+
+
+def test_parts_and_names_are_checked(tmp_path: Path) -> None:
+    class Twice(ToyMethod):
+        def parts(self) -> tuple[str, ...]:
+            return ("small", "large")
+
+        def own_kernels(self, count: int, seed: int) -> Any:
+            yield from (kernel(), kernel())
+
+    with pytest.raises(TaskError, match=r"toy has no part 'tiny' on this machine; available: small, large"):
+        made(tmp_path, Twice(), parts=("tiny",))
+    with pytest.raises(TaskError, match=r"two kernels are called 'scale1000'\. Rename one"):
+        made(tmp_path, Twice())
+    with pytest.raises(TaskError, match=r"available: none: leave --part out"):
+        made(tmp_path, parts=("tiny",))

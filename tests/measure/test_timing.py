@@ -1,0 +1,95 @@
+"""Rules of timing on made-up times: what a table reports must not be luck."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from mirenc.measure.kernel import Cell
+from mirenc.measure.timing import BATCH, calls_for, costs_of, first_of_code, round_order
+
+
+def quiet(rounds: int = 12) -> np.ndarray:
+    """Times of a default (1 s), its copy, and a variant that takes half."""
+    return np.tile([1.0, 1.0, 0.5], (rounds, 1))
+
+
+def test_costs_are_lower_quartiles_of_alternate_rounds() -> None:
+    times = quiet(8)
+    times[0::2, 2] = [4.0, 1.0, 2.0, 3.0]
+    times[1::2, 2] = [40.0, 30.0, 10.0, 20.0]
+    costs = costs_of(times, 0, 1)
+    assert costs.label.tolist() == [1.0, 1.0, 1.75]
+    assert costs.report.tolist() == [1.0, 1.0, 17.5]
+
+
+def test_what_else_the_machine_did_in_a_few_rounds_does_not_count() -> None:
+    times = quiet()
+    times[[0, 3, 7], :] *= [[9.0], [30.0], [2.0]]
+    costs = costs_of(times, 0, 1)
+    np.testing.assert_allclose(costs.label, [1.0, 1.0, 0.5])
+    np.testing.assert_allclose(costs.report, [1.0, 1.0, 0.5])
+    assert costs.noise == 0
+
+
+@pytest.mark.parametrize("half", [0, 1])
+def test_noise_is_the_gap_to_the_copy_in_the_worse_half(half: int) -> None:
+    times = quiet()
+    times[half::2, 1] = 0.8
+    assert costs_of(times, 0, 1).noise == pytest.approx(0.25)
+    times[half::2, 1] = 1.1
+    assert costs_of(times, 0, 1).noise == pytest.approx(0.1)
+
+
+def test_a_lucky_round_in_one_half_is_no_reported_gain() -> None:
+    times = np.tile([1.0, 1.0, 1.0], (12, 1))
+    times[0::2, 2] = 0.1
+    costs = costs_of(times, 0, 1)
+    best = int(costs.label.argmin())
+    assert best == 2
+    assert costs.report[0] / costs.report[best] == 1.0
+
+
+def test_choosing_among_equal_settings_gains_nothing() -> None:
+    """36 settings that are the same: the label's half promises a gain, the reported half has none."""
+    generator = np.random.default_rng(0)
+    promised, reported = [], []
+    for _ in range(300):
+        costs = costs_of(1.0 + 0.1 * generator.random((12, 38)), 0, 1)
+        best = int(costs.label.argmin())
+        promised.append(costs.label[0] / costs.label[best])
+        reported.append(costs.report[0] / costs.report[best])
+    assert np.mean(promised) > 1.02
+    assert np.mean(reported) == pytest.approx(1.0, abs=0.003)
+
+
+def test_rounds_have_orders_of_their_own_and_a_seed_gives_them_again() -> None:
+    orders = [
+        [tuple(round_order(generator, 8).tolist()) for _ in range(20)]
+        for generator in map(np.random.default_rng, (5, 5, 6))
+    ]
+    assert all(sorted(order) == list(range(8)) for order in orders[0])
+    assert len(set(orders[0])) == 20
+    assert orders[0] == orders[1] != orders[2]
+
+
+def test_a_batch_has_calls_for_its_length() -> None:
+    assert calls_for(BATCH / 1000) == 1000
+    assert calls_for(BATCH / 1000, most=300) == 300
+    assert calls_for(10 * BATCH) == 1
+    assert calls_for(0.0) > 1000  # below the clock
+
+
+def test_settings_of_one_code_and_one_launch_are_one_measurement() -> None:
+    cells = [
+        Cell((0,), (0,), "a"),
+        Cell((1,), (1,), "b"),
+        Cell((2,), (0,), "a"),
+        Cell((3,), (3,), "a", before={"threads": 2}),
+        Cell((4,), (4,), "a", before={"threads": 2}),
+        Cell((5,), (5,), "b", problem="compile: over 1 s"),
+        Cell((6,), (6,), ""),
+        Cell((7,), (7,), ""),
+        Cell((8,), (1,), "b"),
+    ]
+    assert first_of_code(cells) == [0, 1, 0, 3, 3, 5, 6, 7, 1]
