@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mirenc.cli import common, tasks
+from mirenc.cli.apply import Copies, directive_of
 from mirenc.errors import HeadError, MirencError, TaskError
 
 if TYPE_CHECKING:
@@ -43,6 +44,10 @@ def predict(
     task_file: tasks.TaskFile = None,
     variant: Annotated[str, typer.Option(help="Which shipped head, such as nvidia or amd. [default: the first]")] = "",
     as_json: Annotated[bool, typer.Option("--json", help="One JSON line an answer.")] = False,
+    apply: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Write copies of the sources there, with the answers in them as pragmas."),
+    ] = None,
     model: common.Model = None,
     timeout: common.Timeout = None,
     memory_limit: common.MemoryLimit = None,
@@ -65,6 +70,10 @@ def predict(
     from mirenc.tasks.features import encoded_context
 
     given = _pairs(",".join(context or ()))
+    for feature, value in problem.assume().items():
+        if feature not in given:
+            given[feature] = value
+            print(f"mirenc: {feature} {value}, as this machine has; another: --context {feature}=...", file=sys.stderr)
     values = problem.ask_context(given)
     if values is not None:
         encoded_context(problem, values)  # a senseless one is wrong for every file
@@ -76,7 +85,9 @@ def predict(
         )
     encoder = load(trained.model if model is None else model, options=options)
     files = common.expand(names)
+    copies = None if apply is None else Copies(problem, apply, files)
     failures = common.Failures(len(files))
+    noted = False
     with common.progress("predicting", len(files)) as advance:
         for file in files:
             try:
@@ -86,7 +97,12 @@ def predict(
             else:
                 for one in found:
                     _show(trained, file, one, as_json)
+                noted = noted or any(directive_of(trained.task, one) for one in found)
+                if copies is not None:
+                    copies.write(file, found)
             advance()
+    if noted:
+        print(f"mirenc: {problem.directive_note}", file=sys.stderr)
     failures.finish()
 
 
@@ -144,6 +160,7 @@ def _line(head: TaskHead, file: str, found: Prediction) -> dict[str, object]:
             "choice": found.choice,
             "preferred": found.preferred,
             "default": found.default,
+            "directive": directive_of(head.task, found),
             "preference": found.preference,
             "cost_ratio": found.cost_ratio,
             "seconds": found.seconds,
@@ -174,10 +191,13 @@ def _words(head: TaskHead, file: str, found: Prediction) -> list[str]:
     title = " x ".join(head.encoder.knobs) if head.encoder is not None else ""
     if not found.evidence.found:
         return [
-            f"{place}no evidence for any {title} but the default, {found.default}{machine}",
+            f"{place}no evidence for any {title} but the default, {head.task.default_words or found.default}{machine}",
             f"  {_no_evidence(found)}; it prefers {found.preferred}",
+            *_times(head, found),
         ]
-    lines = [f"{place}{title} {found.choice}{machine}", f"  {_record(found)}"]
+    default = head.task.default_words if found.choice == found.default else ""
+    said = directive_of(head.task, found) or default or f"{title} {found.choice}"
+    lines = [f"{place}{said}{machine}", f"  {_record(found)}", *_times(head, found)]
     ranked = sorted(found.preference, key=lambda name: -found.preference[name])
     lines += [
         f"  {name:>8}  preference {100 * found.preference[name]:5.1f} %{_time(found, name)}" for name in ranked[:_SHOWN]
@@ -187,8 +207,24 @@ def _words(head: TaskHead, file: str, found: Prediction) -> list[str]:
     return lines
 
 
+def _times(head: TaskHead, found: Prediction) -> list[str]:
+    """Expected times of the default, of the fixed choices people make, and of the best, on one line."""
+    if found.seconds is None:
+        return []
+    names = list(found.seconds)
+    shown = {"default": found.default} | {words: names[index] for words, index in head.task.baselines.items()}
+    best = min(found.seconds, key=found.seconds.__getitem__)
+    times = [f"{words} {_duration(found.seconds[name])}" for words, name in shown.items()]
+    return [f"  expected: {', '.join(times)}, best {_duration(found.seconds[best])} ({best})"]
+
+
 def _time(found: Prediction, name: str) -> str:
-    return "" if found.seconds is None else f"  about {found.seconds[name]:.3g} s"
+    return "" if found.seconds is None else f"  about {_duration(found.seconds[name])}"
+
+
+def _duration(seconds: float) -> str:
+    """Microseconds: a loop takes some of them, and then they need no exponent."""
+    return f"{1e6 * seconds:.{0 if seconds >= 1e-4 else 1}f} us"
 
 
 def _no_evidence(found: Prediction) -> str:

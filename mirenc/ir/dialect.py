@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-__all__ = ["OPENCL_X86", "Dialect"]
+__all__ = ["OPENCL_X86", "SCALAR_LOOPS", "Dialect"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class Dialect:
     title : str
         What it is, for messages.
     triple, data_layout : str
-        The target that its modules name.
+        The target that its modules name; "": any, and IR is taken as it comes.
     flags : mapping of str to tuple of str
         Language (``c``, ``c++``, ``cl``, ``cuda``) -> flags in place of mirenc's own for it. A user's flags come
         after them. A language that is not here keeps mirenc's.
@@ -54,4 +54,15 @@ OPENCL_X86 = Dialect(
         )
     },
     oldest_clang=True,
+)
+
+_SCALAR = ("-O1", "-fno-vectorize", "-fno-slp-vectorize", "-fno-unroll-loops", "-gline-tables-only")
+# Loops in the form in which the vectorizer meets them: simplified and rotated, and neither unrolled nor vectorised. The
+# same for every instruction set. Lines are for people; no vector depends on them.
+SCALAR_LOOPS = Dialect(
+    name="scalar-loops",
+    title="C or C++ at -O1, its loops neither unrolled nor vectorised",
+    triple="",
+    data_layout="",
+    flags={"c": ("-x", "c", *_SCALAR), "c++": ("-x", "c++", *_SCALAR)},
 )

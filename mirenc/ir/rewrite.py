@@ -66,6 +66,8 @@ _FOREIGN = re.compile(r"^ .*(@llvm\.(?:nvvm|amdgcn|r600|spv|genx)\.[\w.]+|\basm 
 def bring(module: IRModule, dialect: Dialect, *, worker: LLVMWorker | None = None) -> IRModule:
     """A module with kernels as the dialect has it; the module itself where nothing is to be done.
 
+    A dialect of any target takes IR as it comes.
+
     Parameters
     ----------
     module : IRModule
@@ -78,6 +80,8 @@ def bring(module: IRModule, dialect: Dialect, *, worker: LLVMWorker | None = Non
     ForeignIRError
         No kernel in it, or instructions that the dialect has no word for.
     """
+    if not dialect.triple:
+        return module
     check_kernels(module)
     text = _rewritten(module.text)
     left = _FOREIGN.search(text)

@@ -28,7 +28,7 @@ from mirenc.ir.regions import Region, regions_of
 from mirenc.tasks.data import TaskData
 from mirenc.tasks.protocols import Protocol
 from mirenc.tasks.sample import IRSource, Sample
-from mirenc.tasks.space import Space
+from mirenc.tasks.space import Space, Value
 
 if TYPE_CHECKING:
     from mirenc.encoder import Encoder
@@ -40,6 +40,7 @@ _REGISTRY = {
     "device_mapping": "mirenc.tasks.device_mapping:DeviceMapping",
     "openmp": "mirenc.tasks.openmp:OpenMP",
     "thread_coarsening": "mirenc.tasks.thread_coarsening:ThreadCoarsening",
+    "vectorization": "mirenc.tasks.vectorization:Vectorization",
 }
 
 
@@ -78,6 +79,10 @@ class Task(ABC):
         Static choices that speedups are also given over: name -> index of the setting.
     hand_names : tuple of str
         Published hand-made code features; empty if the data have none.
+    default_words : str
+        How to say that the default is the answer; "": by its name.
+    directive_note : str
+        What people must know who write `directive` into their source.
     select : str
         What the search for a head maximises on the training folds: ``accuracy`` or ``speedup``.
     seconds : bool
@@ -101,6 +106,8 @@ class Task(ABC):
     protocols: ClassVar[tuple[Protocol, ...]]
     baselines: ClassVar[Mapping[str, int]] = {}
     hand_names: ClassVar[tuple[str, ...]] = ()
+    default_words: ClassVar[str] = ""
+    directive_note: ClassVar[str] = ""
     select: ClassVar[str] = "accuracy"
     seconds: ClassVar[bool] = False
 
@@ -132,6 +139,14 @@ class Task(ABC):
     def tell(self, module: IRModule, region: Region | None) -> Mapping[str, Any]:
         """Values of `told_by_code` for one region of a module, as `parse_context` takes them: text or numbers."""
         return {}
+
+    def assume(self) -> Mapping[str, str]:
+        """Context features of this machine, for a question on the command line that leaves them out."""
+        return {}
+
+    def directive(self, setting: tuple[Value, ...]) -> str:
+        """The line that makes a setting in a source; "" for the default, and where none does."""
+        return ""
 
     def ask_context(self, given: Mapping[str, str]) -> tuple[Any, ...] | None:
         """Context features of a question before its code is read: None where the code has yet to tell some.
@@ -197,8 +212,7 @@ class Task(ABC):
             return encoder.read(ir)
         reader = copy.copy(encoder)
         reader.options = replace(encoder.options, dialect=self.dialect)
-        module = reader.read(ir)
-        return bring(module, self.dialect) if self.dialect.triple else module
+        return bring(reader.read(ir), self.dialect)
 
     def read_sample(self, encoder: Encoder, ir: IRSource) -> IRModule:
         """A sample's module: a source as `read` has it, so that training and questions agree. IR is the task's own.

@@ -21,7 +21,7 @@ from mirenc.tasks.data import TaskData
 from mirenc.tasks.measured import MeasuredTask, read_measured
 from mirenc.tasks.openmp_pragma import clauses
 from mirenc.tasks.protocols import Protocol
-from mirenc.tasks.space import Space
+from mirenc.tasks.space import Space, Value
 
 if TYPE_CHECKING:
     from mirenc.encoder import Encoder
@@ -135,6 +135,11 @@ class OpenMP(MeasuredTask):
     baselines = {"one thread": _SERIAL}  # noqa: RUF012 - a ClassVar by its base
     select = "speedup"
     seconds = True
+    default_words = "all threads, schedule(static): leave it"
+    directive_note = (
+        "only num_threads and schedule are decided; other clauses of a loop stay. The threads are those of the machine "
+        "that was measured"
+    )
 
     def load(self, data_dir: str | Path | None = None, variant: str = "") -> TaskData:
         """Samples with the space of the cores that they were measured on."""
@@ -185,6 +190,6 @@ class OpenMP(MeasuredTask):
             )
         return found
 
-    def directive(self, setting: tuple[Any, ...]) -> str:
-        """The clauses that ask for a setting."""
-        return clauses(int(setting[0]), str(setting[1]), int(setting[2]))
+    def directive(self, setting: tuple[Value, ...]) -> str:
+        """The pragma that asks for a setting; clauses of the loop's own, such as reductions, stay beside these."""
+        return f"#pragma omp parallel for {clauses(int(setting[0]), str(setting[1]), int(setting[2]))}"

@@ -1,0 +1,71 @@
+"""`with_pragmas`: lines such as ``#pragma clang loop`` written before the loops of a source text.
+
+It writes where nobody can be in doubt about which loop is meant, and says why it left the others alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+__all__ = ["with_pragmas"]
+
+_QUOTED = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'", re.DOTALL)
+_LOOP = re.compile(r"\b(?:for|while|do)\b")
+_BEGINS = re.compile(r"\s*(?:for|while|do)\b")
+_DIRECTIVE = re.compile(r"\s*#")
+_LOOP_PRAGMA = re.compile(
+    r"\s*#\s*pragma\s+(?:clang\s+loop|(?:GCC\s+)?(?:no)?unroll|GCC\s+ivdep|omp|unroll_and_jam)\b|.*\b_Pragma\b"
+)
+_RENUMBERED = re.compile(r"^\s*#\s*(?:line\s+)?\d", re.MULTILINE)
+
+
+def with_pragmas(text: str, wanted: Mapping[int, str]) -> tuple[str, dict[int, str]]:
+    """Write a line before some loops, indented as they are and with their line ends.
+
+    Parameters
+    ----------
+    text : str
+        C or C++, with the line ends of its file.
+    wanted : mapping of int to str
+        Line on which a loop begins, from 1 -> the line to write before it.
+
+    Returns
+    -------
+    str, dict of int to str
+        The text, and for each loop that was left alone, why.
+    """
+    lines, bare = text.split("\n"), _without_quoted(text).split("\n")
+    refused: dict[int, str] = {}
+    if _RENUMBERED.search(text):
+        return text, dict.fromkeys(wanted, "the file has #line, so its lines are not those that the compiler names")
+    for number in sorted(wanted, reverse=True):
+        reason = "the file has no such line" if not 1 <= number <= len(lines) else _doubt(bare, number - 1)
+        if reason:
+            refused[number] = reason
+            continue
+        line = lines[number - 1]
+        indent = line[: len(line) - len(line.lstrip())]
+        end = "\r" if line.endswith("\r") else ""
+        lines.insert(number - 1, f"{indent}{wanted[number]}{end}")
+    return "\n".join(lines), dict(sorted(refused.items()))
+
+
+def _doubt(bare: list[str], row: int) -> str:
+    """Why nothing can be written before a line; "" if it can."""
+    line = bare[row]
+    if _DIRECTIVE.match(line) or (row and bare[row - 1].rstrip().endswith("\\")):
+        return "it is in a macro"
+    if len(_LOOP.findall(line)) > 1:
+        return "several loops are on its line"
+    above = next((one for one in reversed(bare[:row]) if one.strip()), "")
+    if _LOOP_PRAGMA.match(above) or "_Pragma" in line:
+        return "it has a pragma already"
+    if not _BEGINS.match(line):
+        return "something stands before it on its line" if _LOOP.search(line) else "it is in a macro"
+    return ""
+
+
+def _without_quoted(text: str) -> str:
+    """The text with blanks for comments and strings; lines stay."""
+    return _QUOTED.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)

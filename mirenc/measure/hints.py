@@ -1,0 +1,188 @@
+"""`HintedLoop`: copies of a function in IR text, each with hints of its own for one of its loops.
+
+Why: a source with a pragma is compiled to IR that differs in the loop's metadata alone, so one run of clang's front end
+serves all settings, and what the optimiser is given is what the pragma would have given it. Many copies in one module
+also share the compiler's start. Static functions that the loop's function reaches are copied with it: a second caller
+would change what is inlined.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mirenc.errors import CompileError
+
+__all__ = ["PLAIN", "Hint", "HintedLoop", "suffix"]
+
+_NAME = r'(?:"[^"]*"|[-a-zA-Z$._0-9]+)'
+_DEFINED = re.compile(rf"define (?P<linkage>[^@\n]*)@(?P<name>{_NAME})\(")
+_SYMBOL = re.compile(rf"@({_NAME})")
+# A metadata node, where it is none of the text in a string.
+_NODE = re.compile(r'"[^"\n]*"|!(\d+)\b')
+_NODE_LINE = re.compile(r"!(\d+) = ")
+_LOOP = re.compile(r"!(\d+) = distinct !\{!\1, !(\d+)")
+_LOCATION = re.compile(r"!(\d+) = !DILocation\(line: (\d+),(?: column: (\d+),)? scope: !(\d+)")
+
+
+@dataclass(frozen=True)
+class Hint:
+    """What a loop pragma asks for: `vectorize_width` and `interleave_count`."""
+
+    width: int
+    count: int
+
+    def nodes(self) -> tuple[str, ...]:
+        """The loop's metadata, as clang 14 to 22 write it for the pragma."""
+        enable = ('!{!"llvm.loop.vectorize.enable", i1 true}',) if self.width > 1 else ()
+        return (
+            f'!{{!"llvm.loop.vectorize.width", i32 {self.width}}}',
+            '!{!"llvm.loop.vectorize.scalable.enable", i1 false}',
+            f'!{{!"llvm.loop.interleave.count", i32 {self.count}}}',
+            *enable,
+        )
+
+
+PLAIN = Hint(1, 1)
+"""A loop that is neither vectorised nor interleaved."""
+
+
+def suffix(label: str) -> str:
+    """What is added to the names of a copy."""
+    return f"__mirenc_{label}"
+
+
+class HintedLoop:
+    """A module in which one loop of one function gets hints.
+
+    Parameters
+    ----------
+    text : str
+        What clang prints with ``-Xclang -disable-llvm-passes -emit-llvm`` and with source locations (``-Rpass=.``).
+    function : str
+        Its name in the IR; others can link to it.
+    line : int
+        Source line of the loop. Of several that begin there, the one that begins last.
+
+    Attributes
+    ----------
+    function : str
+    symbols : frozenset of str
+        Functions that a copy is made of, named without the suffix.
+
+    Raises
+    ------
+    CompileError
+        No such function or loop, or a loop that has hints already.
+    """
+
+    def __init__(self, text: str, function: str, line: int) -> None:
+        self.function = function
+        self._bodies: dict[str, list[str]] = {}
+        self._rest: list[str] = []
+        self._nodes: dict[int, str] = {}
+        self._read(text.split("\n"))
+        if function not in self._bodies:
+            raise CompileError(f"no function {function!r} in it. Name one that it defines")
+        if self._is_local(function):
+            raise CompileError(f"function {function!r} is static, and nobody could call it. Leave `static` out")
+        self._loop = self._find_loop(line)
+        self.symbols = self._reach({function}, local=True)
+        others = self._bodies.keys() - self.symbols
+        named = {name.strip('"') for name in _SYMBOL.findall("\n".join(self._rest))} & self.symbols
+        self._kept = sorted(self._reach(others | named, local=False))
+        units = (number for number, node in self._nodes.items() if " !DICompileUnit(" in node)
+        self._shared = frozenset(units)  # the one node of a module that lists it
+
+    def _read(self, lines: list[str]) -> None:
+        into = self._rest
+        for line in lines:
+            if (match := _DEFINED.match(line)) is not None:
+                into = self._bodies.setdefault(match["name"].strip('"'), [])
+            node = _NODE_LINE.match(line)
+            if node is not None:
+                self._nodes[int(node[1])] = line
+            else:
+                into.append(line)
+            if line == "}":
+                into = self._rest
+
+    def _is_local(self, name: str) -> bool:
+        match = _DEFINED.match(self._bodies[name][0])
+        return match is not None and not {"internal", "private"}.isdisjoint(match["linkage"].split())
+
+    def _find_loop(self, line: int) -> int:
+        """The loop's own node."""
+        body = "\n".join(self._bodies[self.function])
+        places = {int(match[1]): match for node in self._nodes.values() if (match := _LOCATION.match(node))}
+        found: dict[int, int] = {}
+        for number in map(int, re.findall(r", !llvm\.loop !(\d+)", body)):
+            loop = _LOOP.match(self._nodes[number])
+            place = places.get(int(loop[2])) if loop else None
+            if place is not None and int(place[2]) == line:
+                found[number] = int(place[3] or 0)
+        if not found:
+            raise CompileError(f"no loop of {self.function!r} begins in line {line}. Name the line of its `for`")
+        loop_node = max(found, key=lambda number: found[number])
+        named = _NODE.findall(self._nodes[loop_node])
+        hints = [self._nodes[int(number)] for number in named if number]
+        if any('"llvm.loop.' in node and "mustprogress" not in node for node in hints):
+            raise CompileError(
+                f"the loop of {self.function!r} in line {line} has a pragma already. Leave the pragma out to measure it"
+            )
+        return loop_node
+
+    def _reach(self, start: set[str], *, local: bool) -> frozenset[str]:
+        """Some functions of the module, and those that they name; of these, static ones alone, if so asked."""
+        reached, work = set(start), [*start]
+        while work:
+            names = {name.strip('"') for name in _SYMBOL.findall("\n".join(self._bodies[work.pop()]))}
+            new = {name for name in names - reached if name in self._bodies and (self._is_local(name) or not local)}
+            reached |= new
+            work += new
+        return frozenset(reached)
+
+    def module(self, copies: Sequence[tuple[str, Hint | None]]) -> str:
+        """IR text with a copy for each label: its functions have `suffix` of the label at the end of their names.
+
+        The function itself stays where something else in the module needs it.
+
+        Parameters
+        ----------
+        copies : sequence of (str, Hint or None)
+            Labels, and what the loop is to be told; None: nothing.
+        """
+        step = max(self._nodes, default=0) + len(Hint(2, 2).nodes()) + 1
+        lines = [*self._rest]
+        for name in self._kept:
+            lines += self._bodies[name]
+        lines += self._nodes.values()
+        for place, (label, hint) in enumerate(copies, 1):
+            lines += self._copy(label, hint, place * step)
+        return "\n".join(lines)
+
+    def _copy(self, label: str, hint: Hint | None, shift: int) -> list[str]:
+        """A copy's functions and nodes, nodes numbered from ``shift`` on."""
+        end = suffix(label)
+
+        def node(match: re.Match[str]) -> str:
+            number = match[1]
+            return match[0] if number is None or int(number) in self._shared else f"!{int(number) + shift}"
+
+        def symbol(match: re.Match[str]) -> str:
+            return f"@{match[1]}{end}" if match[1] in self.symbols else match[0]
+
+        lines = [_SYMBOL.sub(symbol, _NODE.sub(node, line)) for name in self.symbols for line in self._bodies[name]]
+        first_new = shift + max(self._nodes, default=0) + 1
+        for number, line in self._nodes.items():
+            if number in self._shared:
+                continue
+            copy = _NODE.sub(node, line)
+            if number == self._loop and hint is not None:
+                new = "".join(f", !{first_new + at}" for at in range(len(hint.nodes())))
+                copy = f"{copy.removesuffix('}')}{new}}}"
+            lines.append(copy)
+        if hint is not None:
+            lines += [f"!{first_new + at} = {text}" for at, text in enumerate(hint.nodes())]
+        return lines

@@ -1,0 +1,196 @@
+"""The driver of a generated loop: sets up its data, calls it, and says what it computes (``mirenc_measure.h``)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from random import Random
+
+from mirenc.measure.loops.fill import fill_value
+from mirenc.measure.loops.source import Parameter, Source
+from mirenc.measure.loops.types import LETTERS
+
+__all__ = ["write_driver"]
+
+# The arrays start here beside a boundary of 64 bytes, in elements: most on it, as an allocator of large blocks does.
+OFFSETS = (0, 0, 0, 0, 0, 1, 1, 3)
+
+# Numbers of our own: rand() differs between C libraries.
+NUMBERS = """\
+static uint32_t state = {seed}u;
+
+static uint32_t next(void)
+{{
+    state ^= state << 13;
+    state ^= state >> 17;
+    state ^= state << 5;
+    return state >> 3;
+}}
+"""
+ALLOCATE = """\
+static void *allocate(long bytes, long offset)
+{
+    char *start = aligned_alloc(64, (bytes + offset + 127) / 64 * 64);
+    if (!start)
+        abort();
+    return start + offset;
+}
+"""
+HEADERS = ("<stddef.h>", "<stdint.h>", "<stdlib.h>", "<string.h>", '"mirenc_measure.h"')
+
+
+@dataclass(frozen=True)
+class _Array:
+    """An array of the driver: ``length`` elements, an expression of C; ``fill`` as in `fill_value`."""
+
+    name: str
+    ctype: str
+    length: str
+    fill: str
+    changed: bool
+
+
+def write_driver(source: Source, repeats: int, rng: Random) -> str:
+    """Write the driver of a source.
+
+    Parameters
+    ----------
+    source : Source
+        The function and its data.
+    repeats : int
+        How often one call of the driver calls the function: short loops take too little time to measure.
+    rng : Random
+        What the seed of the data and the alignment are drawn from.
+
+    Returns
+    -------
+    str
+        C.
+    """
+    pointers = [parameter for parameter in source.parameters if parameter.pointer]
+    arrays = [_array(parameter, source) for parameter in pointers if not _alias(parameter, source)]
+    setup = _setup(arrays, rng)
+    text = [*(f"#include {header}" for header in HEADERS), "", ALLOCATE]
+    if any("next()" in line for line in setup):
+        text += [NUMBERS.format(seed=rng.randrange(1, 2**31))]
+    if source.structs:
+        text += [source.structs, ""]
+    text += ["static long n;"]
+    if source.rows:
+        text += [f"static const long rows = {source.rows};"]
+    for array in arrays:
+        text += [f"static {array.ctype} *{array.name};"]
+        if array.changed:
+            text += [f"static {array.ctype} *{array.name}_before;"]
+    if source.returns != "void":
+        text += [f"static {source.returns} result;"]
+    outputs = [array for array in arrays if array.changed]
+    letters = "".join(LETTERS[array.ctype] for array in outputs)
+    if source.returns != "void":
+        letters += LETTERS[source.returns]
+    parameters = ", ".join(parameter.text for parameter in source.parameters)
+    text += [
+        "",
+        f"typedef {source.returns} (*function_type)({parameters});",
+        "",
+        f'const char mirenc_function[] = "{source.function}";',
+        f"const long mirenc_sizes[] = {{{source.n}, 0}};",
+        f'const char mirenc_types[] = "{letters}";',
+        "",
+        *setup,
+        "",
+        *_reset(outputs),
+        "",
+        *_call(source, repeats),
+        "",
+        *_output(outputs, source.returns != "void"),
+    ]
+    return "\n".join(text) + "\n"
+
+
+def _alias(parameter: Parameter, source: Source) -> bool:
+    return source.data.get(parameter.name, "").startswith("=")
+
+
+def _array(parameter: Parameter, source: Source) -> _Array:
+    length, _, fill = source.data.get(parameter.name, "n").partition(":")
+    length, fill = length.strip(), fill.strip() or "plain"
+    grows = re.search(r"\bn\b", length) or parameter.name == "results"
+    if source.rows and grows:
+        length = f"rows * ({length})"
+        # A row's values depend on the place in the row where the fill does.
+        fill = re.sub(r"^(starts|powers|only|identity)\b", r"row \1", fill)
+    return _Array(_name(parameter.name), parameter.ctype, length, fill, parameter.changed)
+
+
+def _name(parameter: str) -> str:
+    # Alone, some are functions of the C library: index, round.
+    return f"{parameter}_array"
+
+
+def _setup(arrays: list[_Array], rng: Random) -> list[str]:
+    lines = ["int mirenc_setup(long size)", "{", "    n = size;"]
+    for array in arrays:
+        fill = array.fill
+        percent = re.match(r"percent$", fill)
+        # A branch that is taken in runs is foretold by the machine, one that is taken at random is not.
+        if percent and rng.random() < 0.3:
+            fill = "waves"
+        place = "i"
+        if fill.startswith("row "):
+            fill, place = fill[4:], "i % (count / rows)"
+        value = fill_value(fill, array.ctype)
+        if place != "i":
+            value = re.sub(r"\bi\b(?! - 1\])", f"({place})", value)
+        size = f"sizeof({array.ctype})"
+        offset = rng.choice(OFFSETS)
+        lines += [
+            "    {",
+            f"        long count = {array.length};",
+            f"        {array.ctype} *now = allocate(count * {size}, {offset} * {size});",
+            "        for (long i = 0; i < count; i++)",
+            f"            now[i] = {value};",
+            f"        {array.name} = now;",
+        ]
+        if array.changed:
+            lines += [
+                f"        {array.name}_before = allocate(count * {size}, 0);",
+                f"        memcpy({array.name}_before, now, count * {size});",
+            ]
+        lines += ["    }"]
+    return [*lines, "    return 0;", "}"]
+
+
+def _reset(outputs: list[_Array]) -> list[str]:
+    lines = ["void mirenc_reset(void)", "{"]
+    lines += [
+        f"    memcpy({array.name}, {array.name}_before, ({array.length}) * sizeof({array.ctype}));" for array in outputs
+    ]
+    return [*lines, "}"]
+
+
+def _call(source: Source, repeats: int) -> list[str]:
+    values = []
+    for parameter in source.parameters:
+        if _alias(parameter, source):
+            pointer, offset = source.data[parameter.name][1:].split("+")
+            values.append(f"(void *)({_name(pointer.strip())} + {offset.strip()})")
+        elif parameter.pointer:
+            values.append(f"(void *){_name(parameter.name)}")
+        else:
+            values.append(source.data.get(parameter.name, parameter.name))
+    call = f"((function_type)kernel)({', '.join(values)});"
+    if source.returns != "void":
+        call = f"result = {call}"
+    if repeats > 1:
+        call = f"for (int repeat = 0; repeat < {repeats}; repeat++)\n        {call}"
+    return ["void mirenc_call(mirenc_kernel kernel)", "{", f"    {call}", "}"]
+
+
+def _output(outputs: list[_Array], result: bool) -> list[str]:
+    lines = ["long mirenc_output(int index, void **data)", "{", "    switch (index) {"]
+    for index, array in enumerate(outputs):
+        lines += [f"    case {index}:", f"        *data = {array.name};", f"        return {array.length};"]
+    if result:
+        lines += [f"    case {len(outputs)}:", "        *data = &result;", "        return 1;"]
+    return [*lines, "    default:", "        return -1;", "    }", "}"]

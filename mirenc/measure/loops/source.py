@@ -1,0 +1,223 @@
+"""The source of a generated loop: a structure's template with types, sizes and style filled in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from random import Random
+
+from mirenc.measure.loops.structure import Structure
+
+__all__ = ["Parameter", "Source", "write_source"]
+
+COUNTERS = ("int", "int", "size_t", "size_t", "long", "unsigned", "int64_t", "uint32_t")
+SIGNED_COUNTERS = ("int", "int", "long", "int64_t", "ptrdiff_t")
+# Names tell nothing about the structure: a head must read the loop, not its label.
+VERBS = ("update", "process", "run", "apply", "compute", "handle", "step", "work", "do", "pass", "calc", "eval")
+NOUNS = ("block", "data", "line", "cells", "items", "stage", "chunk", "part", "frame", "batch", "level", "kernel")
+# A body that is moved into a loop over rows writes here what it returned before.
+RESULTS = "results"
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of the function.
+
+    Attributes
+    ----------
+    text : str
+        As it stands in the source.
+    name : str
+        Its name.
+    ctype : str
+        Type of the elements of what it points to, or of the number.
+    pointer, changed : bool
+        Whether it points to an array, and whether the function may write there.
+    """
+
+    text: str
+    name: str
+    ctype: str
+    pointer: bool
+    changed: bool
+
+
+@dataclass(frozen=True)
+class Source:
+    """A function of C, and what its driver must know of it.
+
+    Attributes
+    ----------
+    text, function, line
+        As in `mirenc.measure.kernel.Kernel`.
+    returns : str
+        Type of what it returns.
+    parameters : tuple of Parameter
+        In the function's order.
+    data : mapping of str to str
+        As in `Structure`, filled in.
+    structs : str
+        Types that the driver needs.
+    n, rows : int
+        Trip count, and how many rows the loop stands in; 0 if in none.
+    trip_count : int
+        What the compiler can know of it; 0 if nothing.
+    """
+
+    text: str
+    function: str
+    line: int
+    returns: str
+    parameters: tuple[Parameter, ...]
+    data: Mapping[str, str]
+    structs: str
+    n: int
+    rows: int
+    trip_count: int
+
+
+def write_source(structure: Structure, n: int, rng: Random) -> Source:
+    """Write a structure's source with types and style drawn at random.
+
+    Parameters
+    ----------
+    structure : Structure
+        The template.
+    n : int
+        Trip count, or what the structure takes it for.
+    rng : Random
+        What is drawn from.
+
+    Returns
+    -------
+    Source
+        The source; its text is complete with its headers.
+    """
+    words = _draw_words(structure, rng)
+    head, *body = _fill(structure.code, words).split("\n")
+    data = {name: _fill(text, words) for name, text in structure.data.items()}
+    prelude, structs = _fill(structure.prelude, words), _fill(structure.structs, words)
+    returns, parameter_list = head.split("(", 1)
+    returns = returns.strip()
+    texts = [text.strip() for text in parameter_list.rpartition(")")[0].split(",")]
+    parameters = tuple(_read_parameter(text, words["T"]) for text in texts)
+    rows = _draw_rows(structure, n, rng)
+    # A short loop of constant trip count is unrolled away before the vectorizer sees it.
+    constant = structure.constant and n >= 120 and rng.random() < 0.3
+    trip_count = _known_trip(structure.trip, n if constant else None, words)
+    if rows:
+        body = _in_rows(body, parameters, data, words["I"], returns)
+        if returns != "void":
+            parameters = (_read_parameter(f"{returns} *{RESULTS}", words["T"]), *parameters)
+            data[RESULTS] = "1: zero"
+            returns = "void"
+        parameters = (*parameters, _read_parameter(f"{words['I']} rows", words["T"]))
+        data["rows"] = "rows"
+    if constant:
+        body = [re.sub(r"\bn\b", str(n), line) for line in body]
+        parameters = tuple(parameter for parameter in parameters if parameter.name != "n")
+    overlapping = any(text.startswith("=") for text in data.values())
+    if rng.random() < 0.5 and not overlapping:
+        parameters = tuple(_restrict(parameter) for parameter in parameters)
+    function = f"{rng.choice(VERBS)}_{rng.choice(NOUNS)}"
+    signature = f"{returns} {function}({', '.join(parameter.text for parameter in parameters)})"
+    lines = [*_headers(structure), ""]
+    for part in (structs, prelude):
+        if part:
+            lines += [*part.split("\n"), ""]
+    lines += [signature, "{", *(f"    {line}" if line else "" for line in body), "}"]
+    (line,) = (number for number, text in enumerate(lines, start=1) if "@" in text)
+    return Source(
+        text="\n".join(lines).replace("@", "") + "\n",
+        function=function,
+        line=line,
+        returns=returns,
+        parameters=parameters,
+        data=data,
+        structs=structs,
+        n=n,
+        rows=rows,
+        trip_count=trip_count,
+    )
+
+
+def _draw_words(structure: Structure, rng: Random) -> dict[str, str]:
+    first, second = rng.choice(structure.types)
+    words = {"T": first, "U": second, "I": rng.choice(COUNTERS), "J": rng.choice(SIGNED_COUNTERS)}
+    for word, values in structure.choices.items():
+        words[word] = rng.choice(values)
+    words["_F"] = "f" if first == "float" else ""
+    return words
+
+
+def _fill(template: str, words: Mapping[str, str]) -> str:
+    text = template
+    # A value may hold T itself (a cast), so the types come last.
+    for word in sorted(words, key=lambda word: (word in ("T", "U", "I", "J"), word)):
+        pattern = r"_F\b" if word == "_F" else rf"\b{word}\b"
+        text = re.sub(pattern, words[word], text)
+    return text
+
+
+def _read_parameter(text: str, element: str) -> Parameter:
+    *_, name = re.findall(r"[A-Za-z_]\w*", text.split("[")[0])
+    ctype = re.sub(rf"\bconst\b|\*.*|\b{name}\b.*", "", text).strip()
+    pointer = "*" in text or "[" in text
+    if ctype.startswith("struct"):
+        ctype = element
+    return Parameter(text, name, ctype, pointer, pointer and not text.startswith("const "))
+
+
+def _restrict(parameter: Parameter) -> Parameter:
+    text = re.sub(r"\*(?=[a-z])", "*restrict ", parameter.text)
+    return Parameter(text, parameter.name, parameter.ctype, parameter.pointer, parameter.changed)
+
+
+def _draw_rows(structure: Structure, n: int, rng: Random) -> int:
+    share = 0.7 if n < 32 else 0.35 if n < 256 else 0.0
+    if not structure.rows or rng.random() >= share:
+        return 0
+    return max(4, rng.choice((800, 3000, 6000)) // n)
+
+
+def _in_rows(
+    body: list[str], parameters: tuple[Parameter, ...], data: Mapping[str, str], counter: str, returns: str
+) -> list[str]:
+    lines = [f"for ({counter} row = 0; row < rows; row++) {{"]
+    for line in body:
+        value = re.match(r"return (.*);$", line)
+        text = f"{RESULTS}[row] = {value[1]};" if value and returns != "void" else line
+        lines.append(f"    {text}" if text else "")
+    for parameter in parameters:
+        length = data.get(parameter.name, "n").split(":")[0].strip()
+        # A table that does not grow with n is the same for every row.
+        if parameter.pointer and re.search(r"\bn\b", length):
+            # Lengths count elements; of a struct one member each, and a row has n of them.
+            lines.append(f"    {parameter.name} += {'n' if 'struct ' in parameter.text else length};")
+    return [*lines, "}"]
+
+
+def _known_trip(expression: str, n: int | None, words: Mapping[str, str]) -> int:
+    if not expression or (n is None and re.search(r"\bn\b", expression)):
+        return 0
+    filled = re.sub(r"\bn\b", str(n), _fill(expression, words))
+    # The expressions are this package's own: numbers and + - * /.
+    product = 0
+    for term in filled.replace("- ", "+ -").split("+"):
+        sign = -1 if term.strip().startswith("-") else 1
+        first, *factors = re.split(r"([*/])", term.strip().lstrip("-"))
+        value = int(first)
+        for operator, factor in zip(factors[::2], factors[1::2], strict=True):
+            value = value * int(factor) if operator == "*" else value // int(factor)
+        product += sign * value
+    return max(product, 0)
+
+
+def _headers(structure: Structure) -> list[str]:
+    headers = ["#include <stddef.h>", "#include <stdint.h>"]
+    if re.search(r"\b(sqrt|fabs|floor|exp|log|pow|sin|cos|fmin|fmax|fma|hypot|round|trunc|atan2)_F\(", structure.code):
+        headers.insert(0, "#include <math.h>")
+    if re.search(r"\babs\(", structure.code):
+        headers.append("#include <stdlib.h>")
+    return headers

@@ -1,0 +1,273 @@
+"""`build_variants`: one loop of one function, compiled with every setting of the vectorizer into one shared object."""
+
+from __future__ import annotations
+
+import math
+import re
+import signal
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from mirenc.errors import CompileError
+from mirenc.measure.assembly import code_digests, digest_of
+from mirenc.measure.building import compile_problem
+from mirenc.measure.hints import PLAIN, Hint, HintedLoop, suffix
+from mirenc.measure.method import Toolchain
+from mirenc.measure.remarks import REMARK_FLAGS, effective_hints
+
+__all__ = ["Variant", "build_variants"]
+
+# Up to this many elements at a time a loop compiles in milliseconds, and all copies are compiled as one module.
+_TOGETHER = 64
+# Where those take less than this share of what one setting may take, the larger ones are one module, too.
+_QUICK = 0.3
+_LONGEST = 120.0  # seconds for what is no setting's own: the front end, copies together, the linker
+# Floating-point sums keep their order: else a setting would change results, and be no candidate.
+_BACK_END = ("-x", "ir", "-S", "-fPIC", "-w", "-fno-crash-diagnostics", "-mllvm", "-hints-allow-reordering=false")
+# With source locations for remarks, which do not reach the machine code; functions begin where loops do not shift.
+_FRONT_END = ("-fPIC", "-falign-functions=64", "-w", "-Rpass=loop-vectorize", "-Xclang", "-disable-llvm-passes", "-S")
+# The shell says last what its children took: "0m0.350000s 0m0.010000s".
+_CPU_LIMITED = ("sh", "-c", 'ulimit -t "$0"; "$@"; code=$?; times; exit $code')
+_KILLED = 128 + signal.SIGKILL
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One setting, compiled; or why it could not be.
+
+    Attributes
+    ----------
+    symbol : str
+        Function in the shared object.
+    code : str
+        Digest of its machine code.
+    effective : Hint
+        What LLVM made of it.
+    problem : str
+        Why it is no candidate; "" if it is one.
+    """
+
+    symbol: str = ""
+    code: str = ""
+    effective: Hint = PLAIN
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class _Compiler:
+    """Clang with the flags of all arms, and the folder that it works in."""
+
+    toolchain: Toolchain
+    flags: tuple[str, ...]
+    folder: Path
+    name: str
+
+    def file(self, ending: str) -> Path:
+        return self.folder / f"{self.name}.{ending}"
+
+    def front_end(self, source: Path) -> str:
+        """Unoptimised IR of the source."""
+        output = self.file("ll")
+        command = [*self._command(), *_FRONT_END, "-emit-llvm", str(source), "-o", str(output)]
+        if problem := compile_problem(command, _LONGEST):
+            raise CompileError(
+                f"{source.name} does not build: {problem}. Mend it, or give flags it needs with --cflags"
+            )
+        return output.read_text(encoding="utf-8", errors="surrogateescape")
+
+    def back_end(self, text: str, label: str, seconds: float) -> tuple[str, float]:
+        """Assembly and remarks of optimised IR, as ``NAME.LABEL.s`` and ``.yaml``.
+
+        Parameters
+        ----------
+        seconds : float
+            Processor time that it may take: a busy machine builds the same cells as a quiet one.
+
+        Returns
+        -------
+        str, float
+            The problem, or "", and the processor time that it took.
+        """
+        source, output = self.file(f"{label}.ll"), self.file(f"{label}.s")
+        source.write_text(text, encoding="utf-8", errors="surrogateescape")
+        record = self.file(f"{label}.yaml")
+        command = [*self._command(), *_BACK_END, *REMARK_FLAGS, f"-foptimization-record-file={record}", str(source)]
+        try:
+            done = subprocess.run(
+                [*_CPU_LIMITED, str(math.ceil(seconds)), *command, "-o", str(output)],
+                capture_output=True,
+                text=True,
+                errors="replace",
+                timeout=20 * seconds + _LONGEST,
+                check=False,
+            )
+            code, took = done.returncode, sum(map(_seconds, done.stdout.split()[-2:]))
+        except subprocess.TimeoutExpired:
+            code, took = _KILLED, seconds
+        source.unlink()
+        if code != 0:
+            for path in (output, record, *self.folder.glob(f"{self.name}.{label}-*.tmp")):  # of a clang that was ended
+                path.unlink(missing_ok=True)
+        if code == _KILLED or took > seconds:
+            return f"compile: over {seconds:g} s", took
+        return "" if code == 0 else "compile: clang fails", took
+
+    def remarks(self, label: str, line: int) -> dict[str, Hint]:
+        record = self.file(f"{label}.yaml")
+        text = record.read_text(encoding="utf-8", errors="replace") if record.is_file() else ""
+        record.unlink(missing_ok=True)
+        return effective_hints(text, line)
+
+    def link(self, assembly: Sequence[Path]) -> str:
+        """The shared object of some assembly files, which are removed."""
+        output = self.file("so")
+        # Each file of one setting has whatever else the source defines.
+        options = ["-shared", "-fPIC", "-Wl,--allow-multiple-definition", "-Wl,-s"]
+        command = [*self._command(), *options, *map(str, assembly), "-o", str(output), "-lm"]
+        if problem := compile_problem(command, _LONGEST):
+            raise CompileError(
+                f"{self.name}: the variants cannot be linked: {problem}. Leave what they lack out of them"
+            )
+        for path in assembly:
+            path.unlink()
+        return output.name
+
+    def _command(self) -> list[str]:
+        return [self.toolchain.compiler, "-O3", *self.flags, *self.toolchain.cflags]
+
+
+def build_variants(
+    source: Path,
+    function: str,
+    line: int,
+    hints: Sequence[Hint],
+    *,
+    flags: Sequence[str],
+    toolchain: Toolchain,
+    name: str,
+) -> tuple[str, Variant, Variant, dict[Hint, Variant]]:
+    """Compile a loop with each hint.
+
+    Parameters
+    ----------
+    source : path
+        C source; what is built is put beside it.
+    function, line : str, int
+        The function, and the line of the loop in it.
+    hints : sequence of Hint
+    flags : sequence of str
+        The instruction set.
+    toolchain : Toolchain
+    name : str
+        Of the files that are made.
+
+    Returns
+    -------
+    str, Variant, Variant, dict
+        Shared object; the function without hints, twice; the variant of each hint.
+
+    Raises
+    ------
+    CompileError
+        It does not compile without hints, or there is no such loop.
+    """
+    compiler = _Compiler(toolchain, tuple(flags), source.parent, name)
+    loop = HintedLoop(compiler.front_end(source), function, line)
+    compiler.file("ll").unlink()
+    building = _Building(compiler, loop, line)
+    small = [hint for hint in hints if hint.width * hint.count <= _TOGETHER]
+    large = [hint for hint in hints if hint not in small]
+    plain: list[tuple[str, Hint | None]] = [("default", None), ("copy", None)]
+    if building.together([*plain, *_labelled(small)], "small", _LONGEST):  # one of them breaks the compiler
+        small, large = [], [*hints]
+        if problem := building.together(plain, "small", _LONGEST):
+            raise CompileError(f"{source.name} does not build: {problem}. Mend it, or leave the flags out")
+    elif building.seconds < _QUICK * toolchain.timeout and not building.together(
+        _labelled(large), "large", toolchain.timeout
+    ):
+        large = []
+    for hint in sorted(large, key=lambda hint: hint.width * hint.count):
+        building.alone(hint)
+    found = building.found
+    variants = {hint: found[_label(hint)] for hint in hints}
+    return compiler.link(building.assembly), found["default"], found["copy"], variants
+
+
+class _Building:
+    """The variants that there are by now, by label."""
+
+    def __init__(self, compiler: _Compiler, loop: HintedLoop, line: int) -> None:
+        self.compiler = compiler
+        self.loop = loop
+        self.line = line
+        self.found: dict[str, Variant] = {}
+        self.assembly: list[Path] = []
+        self.seconds = 0.0  # of the last back end
+        self._alone: dict[Hint, tuple[str, float]] = {}
+
+    def together(self, labelled: Sequence[tuple[str, Hint | None]], file: str, limit: float) -> str:
+        """Compile some copies as one module; the problem, or ""."""
+        problem, self.seconds = self.compiler.back_end(self.loop.module(labelled), file, limit)
+        if not problem:
+            path = self.compiler.file(f"{file}.s")
+            new = self._read(path, file, [label for label, _ in labelled])
+            self._add(path, new)
+        return problem
+
+    def alone(self, hint: Hint) -> None:
+        """Compile one hint by itself; it is not tried where a smaller one says that it will take too long."""
+        limit, label = self.compiler.toolchain.timeout, _label(hint)
+        smaller = [
+            (problem, seconds * hint.width * hint.count / (other.width * other.count))
+            for other, (problem, seconds) in self._alone.items()
+            if other.width <= hint.width and other.count <= hint.count
+        ]
+        # Time grows faster than the number of elements.
+        slow = next((problem for problem, seconds in smaller if "over" in problem or seconds > limit), None)
+        if slow is None:
+            module = self.loop.module([(label, hint)])
+            self._alone[hint] = problem, _ = self.compiler.back_end(module, label, limit)
+        else:
+            problem = f"compile: over {limit:g} s"
+        if problem:
+            self.found[label] = Variant(problem=problem)
+            return
+        path = self.compiler.file(f"{label}.s")
+        self._add(path, self._read(path, label, [label]))
+
+    def _add(self, path: Path, new: Mapping[str, Variant]) -> None:
+        """Keep a file for the linker, or use older functions where all of its code is known."""
+        known = {variant.code: variant.symbol for variant in self.found.values() if variant.code}
+        if all(variant.code in known for variant in new.values()):
+            self.found |= {label: replace(variant, symbol=known[variant.code]) for label, variant in new.items()}
+            path.unlink()
+        else:
+            self.found |= new
+            self.assembly.append(path)
+
+    def _read(self, path: Path, file: str, labels: Sequence[str]) -> dict[str, Variant]:
+        """What a back end's assembly and remarks say of each copy."""
+        codes = code_digests(path.read_text(encoding="utf-8", errors="replace"))
+        effective = self.compiler.remarks(file, self.line)
+        found = {}
+        for label in labels:
+            symbol = self.loop.function + suffix(label)
+            parts = [codes[one] for name in self.loop.symbols if (one := name + suffix(label)) in codes]
+            found[label] = Variant(symbol, digest_of(parts), effective.get(symbol, PLAIN))
+        return found
+
+
+def _seconds(minutes: str) -> float:
+    """Seconds of ``0m0.350000s``."""
+    found = re.fullmatch(r"(\d+)m([\d.]+)s", minutes)
+    return 60 * int(found[1]) + float(found[2]) if found else 0.0
+
+
+def _label(hint: Hint) -> str:
+    return f"{hint.width}x{hint.count}"
+
+
+def _labelled(hints: Sequence[Hint]) -> list[tuple[str, Hint | None]]:
+    return [(_label(hint), hint) for hint in hints]

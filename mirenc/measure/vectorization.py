@@ -1,0 +1,139 @@
+"""How loop vectorization is measured: every vector width and interleave count of one loop, on each instruction set."""
+
+from __future__ import annotations
+
+import functools
+import platform
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from mirenc.errors import CompileError, TaskError, ToolchainError
+from mirenc.ir import IRModule, Region, parse_ir
+from mirenc.ir.compile import compile_source, find_compiler
+from mirenc.measure.building import build_driver
+from mirenc.measure.drivers import read_driver
+from mirenc.measure.hints import Hint
+from mirenc.measure.kernel import Build, Cell, Kernel
+from mirenc.measure.loops import generate
+from mirenc.measure.method import Method, Toolchain
+from mirenc.measure.vector_variants import Variant, build_variants
+from mirenc.tasks.vectorization import Vectorization, instruction_sets
+
+__all__ = ["VectorizationMethod"]
+
+_TASK = Vectorization()
+# Instruction set -> flags. The levels of the x86-64 psABI are what people compile for; with that of 512 bits LLVM
+# prefers vectors of 256.
+_FLAGS = {
+    "sse2": ("-march=x86-64",),
+    "avx2": ("-march=x86-64-v3",),
+    "avx512": ("-march=x86-64-v4",),
+    "neon": (),
+}
+
+
+class VectorizationMethod(Method):
+    """Vector width x interleave count, as ``#pragma clang loop`` asks for them."""
+
+    task = "vectorization"
+    default_count = 2000
+
+    def parts(self) -> tuple[str, ...]:
+        """The instruction sets that this machine has."""
+        if not (found := instruction_sets()):
+            raise ToolchainError(
+                f"no instruction sets are known for {platform.machine()}. Measure on x86-64 or on 64-bit ARM"
+            )
+        return found
+
+    def find_compiler(self, compiler: str | None) -> Toolchain:
+        found = find_compiler("c", compiler)
+        if len(found) > 1:  # ziglang's
+            raise ToolchainError(
+                "no clang on PATH, whose vectorizer is measured. Install one (Debian: `apt-get install clang`), or "
+                "name it with --compiler"
+            )
+        return Toolchain(found[0])
+
+    def own_kernels(self, count: int, seed: int) -> Iterator[Kernel]:
+        return generate(count, seed)
+
+    def user_kernels(self, paths: Sequence[Path]) -> Iterator[Kernel]:
+        toolchain = self.find_compiler(None)
+        for path in paths:
+            yield from _user_kernels(path, toolchain)
+
+    def build(self, kernel: Kernel, part: str, folder: Path, toolchain: Toolchain) -> Build:
+        source = folder / "kernel.c"
+        source.write_text(kernel.source, encoding="utf-8")
+        text, region = _scalar_ir(kernel, toolchain)
+        hints = [Hint(*map(int, setting)) for setting in _TASK.space.settings[1:]]
+        library, default, copy, variants = build_variants(
+            source, kernel.function, kernel.line, hints, flags=_FLAGS[part], toolchain=toolchain, name=part
+        )
+        found = [default, *(variants[hint] for hint in hints)]
+        return Build(
+            cells=tuple(_cell(setting, one, library) for setting, one in zip(_TASK.space.settings, found, strict=True)),
+            copy=_cell(_TASK.space.settings[0], copy, library),
+            driver=build_driver(kernel, folder, toolchain),
+            ir=text,
+            symbol=region.symbol,
+            header=region.header,
+        )
+
+
+def _cell(setting: tuple[str | int | float, ...], variant: Variant, library: str) -> Cell:
+    if variant.problem:
+        return Cell(setting, setting, problem=variant.problem)
+    effective = (variant.effective.width, variant.effective.count)
+    return Cell(setting, effective, variant.code, library, variant.symbol)
+
+
+@functools.lru_cache(maxsize=64)
+def _scalar_loops(source: str, toolchain: Toolchain) -> IRModule:
+    """The kernel's IR as the heads of the task know it, read once for all instruction sets."""
+    with tempfile.TemporaryDirectory(prefix="mirenc-") as folder:
+        path = Path(folder, "kernel.c")
+        path.write_text(source, encoding="utf-8")
+        flags = (*toolchain.cflags, f"-ffile-prefix-map={folder}=.")
+        data = compile_source(path, "c", compiler=toolchain.compiler, cflags=flags, dialect=_TASK.dialect)
+    return parse_ir(data, name=path.name)
+
+
+def _scalar_ir(kernel: Kernel, toolchain: Toolchain) -> tuple[str, Region]:
+    """IR for the heads, without source lines, and the loop in it."""
+    module = _scalar_loops(kernel.source, toolchain)
+    for loop in _TASK.regions(module):
+        if loop.symbol == kernel.function and loop.line == kernel.line:
+            return module.text, loop
+    raise CompileError(
+        f"{kernel.name}: at -O1 no innermost loop of {kernel.function!r} is left that begins in line {kernel.line}, so "
+        "nothing is to be decided. Leave it out"
+    )
+
+
+def _user_kernels(path: Path, toolchain: Toolchain) -> Iterator[Kernel]:
+    """The innermost loops of one source's function, at each size of its driver."""
+    source, driver = path.read_text(encoding="utf-8"), read_driver(path)
+    module = _scalar_loops(source, toolchain)
+    loops = [loop for loop in _TASK.regions(module) if loop.symbol == driver.function and loop.line]
+    if not loops:
+        raise TaskError(
+            f"{path}: at -O1 no loop is left in {driver.function!r}, so nothing is to be decided. Leave it out"
+        )
+    for loop in loops:
+        told = dict(_TASK.tell(module, loop))
+        for size in driver.sizes:
+            yield Kernel(
+                name=f"{path.stem}:{loop.line} n={size}",
+                group=f"{path.stem}:{loop.line}",
+                family="user",
+                language="c",
+                source=source,
+                driver=driver.text,
+                function=driver.function,
+                line=loop.line,
+                size=size,
+                context=told,
+            )

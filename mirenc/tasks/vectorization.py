@@ -1,0 +1,105 @@
+"""Loop vectorization: the vector width and interleave count that a loop pragma asks for, measured on this machine."""
+
+from __future__ import annotations
+
+import platform
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from mirenc.ir.dialect import SCALAR_LOOPS
+from mirenc.ir.module import IRModule
+from mirenc.ir.regions import Region, regions_of
+from mirenc.ir.trip_counts import constant_trip_count
+from mirenc.tasks.measured import MeasuredTask
+from mirenc.tasks.protocols import Protocol
+from mirenc.tasks.space import Space, Value
+
+__all__ = ["COUNTS", "VECTOR_BITS", "WIDTHS", "Vectorization", "instruction_sets"]
+
+WIDTHS = (1, 2, 4, 8, 16, 32, 64)
+COUNTS = (1, 2, 4, 8, 16)
+# Instruction set -> bits of its widest vector.
+VECTOR_BITS = {"sse2": 128, "neon": 128, "avx2": 256, "avx512": 512}
+# What Linux calls the features of the x86-64 psABI's levels 3 and 4.
+_NEEDED = {
+    "avx2": {"avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe"},
+    "avx512": {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"},
+}
+_CPU_INFO = Path("/proc/cpuinfo")
+
+
+class Vectorization(MeasuredTask):
+    """Vector width x interleave count of an innermost loop: ``#pragma clang loop``.
+
+    Setting (0, 0), the default, is LLVM's own choice. A setting that LLVM does not follow is measured as what it made
+    of it.
+    """
+
+    name = "vectorization"
+    title = "loop vectorization"
+    source = "mirenc measure vectorization"
+    space = Space(
+        ("vectorization_factor", "interleave_factor"),
+        ((0, 0), *((width, count) for width in WIDTHS for count in COUNTS)),
+        missing="never",
+    )
+    level = "loop"
+    dialect = SCALAR_LOOPS
+    context_names = ("trip_count", "vector_bits")
+    context_help = {  # noqa: RUF012 - a ClassVar by its base
+        "trip_count": "iterations each time, 0 where that is not constant",
+        "vector_bits": "bits of the widest vector compiled for: 128 (SSE2), 256 (AVX2) or 512 (AVX-512)",
+    }
+    part_context = {part: {"vector_bits": bits} for part, bits in VECTOR_BITS.items()}  # noqa: RUF012
+    protocols = (
+        Protocol("structure", "5 folds of whole structures", lambda data: data.group, folds=5),
+        Protocol("family", "leave one family of structures out", lambda data: data.suite, folds=None),
+    )
+    told_by_code = ("trip_count",)
+    default_words = "leave it to LLVM"
+    directive_note = (
+        "with such a pragma LLVM may reorder floating-point sums; it was measured, and results stay the same, with "
+        "-mllvm -hints-allow-reordering=false"
+    )
+    baselines = {"llvm": 0}  # noqa: RUF012 - a ClassVar by its base
+    select = "speedup"
+
+    def regions(self, module: IRModule) -> list[Region]:
+        """Loops with no loop inside them."""
+        loops = regions_of(module, "loop").regions
+        # A loop stands before those inside it, and they are deeper.
+        return [
+            loop
+            for loop, after in zip(loops, [*loops[1:], None], strict=True)
+            if after is None or after.symbol != loop.symbol or after.depth <= loop.depth
+        ]
+
+    def tell(self, module: IRModule, region: Region | None) -> Mapping[str, Any]:
+        return {} if region is None else {"trip_count": constant_trip_count(module, region)}
+
+    def assume(self) -> Mapping[str, str]:
+        """The widest vectors of this machine, where it is known."""
+        return {"vector_bits": str(VECTOR_BITS[found[-1]])} if (found := instruction_sets()) else {}
+
+    def directive(self, setting: tuple[Value, ...]) -> str:
+        width, count = setting
+        return f"#pragma clang loop vectorize_width({width}) interleave_count({count})" if width else ""
+
+
+def instruction_sets() -> tuple[str, ...]:
+    """Those of `VECTOR_BITS` that this machine has, narrow ones first; () for a machine that is not known."""
+    if platform.machine() in ("aarch64", "arm64"):
+        return ("neon",)
+    if platform.machine() not in ("x86_64", "AMD64"):
+        return ()
+    text = _CPU_INFO.read_text(encoding="utf-8") if _CPU_INFO.is_file() else ""
+    found = re.search(r"^flags\s*:(.*)$", text, re.MULTILINE)
+    features = set(found[1].split()) if found else set()
+    sets = ["sse2"]
+    for name, needed in _NEEDED.items():
+        if not needed <= features:
+            break
+        sets.append(name)
+    return tuple(sets)
