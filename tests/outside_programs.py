@@ -13,6 +13,7 @@ from pathlib import Path
 from mirenc.errors import MissingExtraError, ToolchainError
 from mirenc.graph.programl import build_programl
 from mirenc.ir.compile import find_compiler
+from mirenc.measure.openmp import OpenMPMethod
 from mirenc.tasks.ir2vec import ir2vec_available
 
 
@@ -27,6 +28,7 @@ def why_missing(program: str) -> str:
         "clang-10 to 16": lambda: _clang_of(range(10, 17)),
         "clang-15 to 18": lambda: _clang_of(range(15, 19)),
         "opt": lambda: _opt(15),
+        "libomp": _libomp,
         "IR2Vec": lambda: "" if ir2vec_available() else "IR2Vec is not installed. Type: pip install IR2Vec==2.1.1",
     }[program]()
 
@@ -52,6 +54,15 @@ def _llvm2graph() -> str:
 def _compiler(language: str) -> str:
     try:
         find_compiler(language)
+    except ToolchainError as error:
+        return str(error)
+    return ""
+
+
+def _libomp() -> str:
+    """A clang alone builds no OpenMP program: the runtime is a package of its own."""
+    try:
+        OpenMPMethod().find_compiler(None)
     except ToolchainError as error:
         return str(error)
     return ""
