@@ -88,7 +88,7 @@ def test_a_line_without_a_loop_is_named() -> None:
 
 def test_the_lines_of_a_function() -> None:
     assert function_span(SOURCE, "scale") == (1, 6)
-    assert function_span(SOURCE, "both") == (8, 22)
+    assert function_span(SOURCE, "both") == (8, 21)
     assert function_span("int g(void) { return f(1); }\nint f(int x);\n", "f") == (0, 0)
 
 

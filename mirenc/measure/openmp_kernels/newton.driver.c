@@ -10,7 +10,6 @@ int mirenc_setup(long size)
 {
     n = size;
     of = doubles(n);
-    of[0] = 1;
     root = doubles(n);
     return keep(root, n);
 }
