@@ -13,8 +13,11 @@ from small_task import TASK_FILE, write_task
 
 from mirenc.errors import TaskError
 from mirenc.tasks import Protocol, Task, get_task, list_tasks, load_task_file
+from mirenc.tasks.measured import MeasuredTask
 
-TABLES = [(name, variant) for name in list_tasks() for variant in get_task(name).variants]
+# A measured task has tables of its users; the rules of a table are checked in tests/measure.
+PUBLISHED = [name for name in list_tasks() if not isinstance(get_task(name), MeasuredTask)]
+TABLES = [(name, variant) for name in PUBLISHED for variant in get_task(name).variants]
 
 
 # -- every task ----------------------------------------------------------------------------------------
@@ -38,7 +41,8 @@ def test_a_task_says_what_it_is(name: str) -> None:
     for names in (task.context_names, task.hand_names):
         assert len(set(names)) == len(names)
     assert set(task.context_help) <= set(task.context_names)
-    assert set(task.baselines.values()) <= set(range(0 if task.space is None else len(task.space)))
+    if task.space is not None or task.target == "number":  # else the data bring the space
+        assert set(task.baselines.values()) <= set(range(0 if task.space is None else len(task.space)))
     names = [protocol.name for protocol in task.protocols]
     assert len(set(names)) == len(names) >= 1
     assert all(protocol.title for protocol in task.protocols)
