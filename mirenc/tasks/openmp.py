@@ -118,7 +118,8 @@ def parallel_regions(module: IRModule) -> list[Region]:
 class OpenMP(MeasuredTask):
     """Threads and schedule of each parallel loop, for a problem size.
 
-    The code that a head sees has no clause that is decided about: those of a question's own pragma do not count.
+    The code that a head learns from has no clause that is decided about. A question is read as it is written: a loop
+    with a schedule of its own looks different, so take the clause away before asking.
     """
 
     name = "openmp"
