@@ -15,6 +15,7 @@ from mirenc.graph.programl import build_programl
 from mirenc.ir.compile import find_compiler
 from mirenc.measure.ptx import find_libdevice
 from mirenc.measure.runners.opencl import opencl_devices
+from mirenc.measure.openmp import OpenMPMethod
 from mirenc.tasks.ir2vec import ir2vec_available
 
 
@@ -31,6 +32,7 @@ def why_missing(program: str) -> str:
         "opt": lambda: _opt(15),
         "OpenCL": _opencl,
         "libdevice": lambda: "" if find_libdevice() else "no libdevice.10.bc is here. Type: pip install 'mirenc[cuda]'",
+        "libomp": _libomp,
         "IR2Vec": lambda: "" if ir2vec_available() else "IR2Vec is not installed. Type: pip install IR2Vec==2.1.1",
     }[program]()
 
@@ -56,6 +58,15 @@ def _llvm2graph() -> str:
 def _compiler(language: str) -> str:
     try:
         find_compiler(language)
+    except ToolchainError as error:
+        return str(error)
+    return ""
+
+
+def _libomp() -> str:
+    """A clang alone builds no OpenMP program: the runtime is a package of its own."""
+    try:
+        OpenMPMethod().find_compiler(None)
     except ToolchainError as error:
         return str(error)
     return ""

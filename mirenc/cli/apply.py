@@ -19,9 +19,7 @@ _SOURCES = {".c", ".cc", ".cpp", ".cxx", ".C", ".c++"}
 
 def directive_of(task: Task, found: Prediction) -> str:
     """The line of source that an answer stands for; "" for the default, and where a task has no such lines."""
-    if task.space is None or found.choice not in task.space.names:
-        return ""
-    return task.directive(task.space.settings[task.space.names.index(found.choice)])
+    return "" if found.choice == found.default or not found.setting else task.directive(found.setting)
 
 
 class Copies:

@@ -245,10 +245,14 @@ def _words(head: TaskHead, file: str, found: Prediction) -> list[str]:
         said = f"no evidence for any {title} but the default, {found.default}"
         if head.task.default_words:
             said = f"{head.task.default_words}: no evidence for anything else"
-        return [f"{place}{said}{machine}", f"  {_no_evidence(found)}; it prefers {found.preferred}"]
+        return [
+            f"{place}{said}{machine}",
+            f"  {_no_evidence(found)}; it prefers {found.preferred}",
+            *_times(head, found),
+        ]
     default = head.task.default_words if found.choice == found.default else ""
     said = directive_of(head.task, found) or default or f"{title} {found.choice}"
-    lines = [f"{place}{said}{machine}", f"  {_record(found)}"]
+    lines = [f"{place}{said}{machine}", f"  {_record(found)}", *_times(head, found)]
     if head.task.default_words:  # a list of places, which a table at each would hide
         return lines
     ranked = sorted(found.preference, key=lambda name: -found.preference[name])
@@ -260,8 +264,24 @@ def _words(head: TaskHead, file: str, found: Prediction) -> list[str]:
     return lines
 
 
+def _times(head: TaskHead, found: Prediction) -> list[str]:
+    """Expected times of the default, of the fixed choices people make, and of the best, on one line."""
+    if found.seconds is None:
+        return []
+    names = list(found.seconds)
+    shown = {"default": found.default} | {words: names[index] for words, index in head.task.baselines.items()}
+    best = min(found.seconds, key=found.seconds.__getitem__)
+    times = [f"{words} {_duration(found.seconds[name])}" for words, name in shown.items()]
+    return [f"  expected: {', '.join(times)}, best {_duration(found.seconds[best])} ({best})"]
+
+
 def _time(found: Prediction, name: str) -> str:
-    return "" if found.seconds is None else f"  about {found.seconds[name]:.3g} s"
+    return "" if found.seconds is None else f"  about {_duration(found.seconds[name])}"
+
+
+def _duration(seconds: float) -> str:
+    """Microseconds: a loop takes some of them, and then they need no exponent."""
+    return f"{1e6 * seconds:.{0 if seconds >= 1e-4 else 1}f} us"
 
 
 def _no_evidence(found: Prediction) -> str:

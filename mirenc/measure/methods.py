@@ -12,6 +12,7 @@ __all__ = ["get_method", "list_methods"]
 # Task -> module and class. A new method is one file and one line here.
 _REGISTRY: dict[str, str] = {
     "block_size": "mirenc.measure.block_size:BlockSizeMethod",
+    "openmp": "mirenc.measure.openmp:OpenMPMethod",
     "vectorization": "mirenc.measure.vectorization:VectorizationMethod",
 }
 

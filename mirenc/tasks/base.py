@@ -40,6 +40,7 @@ __all__ = ["Task", "get_task", "list_tasks", "load_task_file"]
 _REGISTRY = {
     "block_size": "mirenc.tasks.block_size:BlockSize",
     "device_mapping": "mirenc.tasks.device_mapping:DeviceMapping",
+    "openmp": "mirenc.tasks.openmp:OpenMP",
     "thread_coarsening": "mirenc.tasks.thread_coarsening:ThreadCoarsening",
     "vectorization": "mirenc.tasks.vectorization:Vectorization",
 }

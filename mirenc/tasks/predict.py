@@ -28,7 +28,7 @@ from mirenc.tasks.evidence import Evidence, Record, gather_evidence
 from mirenc.tasks.features import CODE_ROWS, CodeReader, build_features, code_vector, encoded_context
 from mirenc.tasks.jobs import Goal
 from mirenc.tasks.reach import Reach
-from mirenc.tasks.space import SettingEncoder, Space
+from mirenc.tasks.space import SettingEncoder, Space, Value
 
 if TYPE_CHECKING:
     from mirenc.encoder import Encoder
@@ -74,6 +74,8 @@ class Prediction:
         What the costs were measured on.
     seconds : dict of str to float, or None
         Expected seconds of each setting; None where the task does not ask for them (`Task.seconds`).
+    setting : tuple
+        The choice as values of the knobs; () where the target is a number.
     """
 
     choice: str
@@ -89,6 +91,7 @@ class Prediction:
     region: Region | None = None
     machine: str = ""
     seconds: dict[str, float] | None = None
+    setting: tuple[Value, ...] = ()
 
     @property
     def far(self) -> bool:
@@ -224,6 +227,7 @@ class TaskHead:
             cost_ratio=dict(zip(space.names, ratios.tolist(), strict=True)),
             record=self.evidence.record(float(preference[best]), default=best == space.default),
             seconds=seconds,
+            setting=space.settings[best if self.evidence.found else space.default],
             **common,
         )
 

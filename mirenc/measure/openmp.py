@@ -1,0 +1,208 @@
+"""How OpenMP is measured: threads and schedules of one parallel loop, on the cores of this machine.
+
+Each setting is a compilation of its own, with the clauses that a user would write. The environment of the process is
+left as it is: what libomp does where nobody says anything (threads spin for 200 ms after a region, and are not bound
+to cores) is what most programs run with.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import random
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from threading import Lock
+
+from mirenc.errors import CompileError, TaskError, ToolchainError
+from mirenc.ir import parse_ir
+from mirenc.ir.compile import compile_source, find_compiler
+from mirenc.measure.building import build_driver, compile_problem
+from mirenc.measure.kernel import Build, Cell, Kernel
+from mirenc.measure.machine import describe_machine
+from mirenc.measure.method import Method, Toolchain
+from mirenc.tasks.openmp import DIALECT, KNOBS, openmp_space, parallel_regions, without_places
+from mirenc.tasks.openmp_pragma import clauses, function_span, parallel_loops, with_clauses
+from mirenc.tasks.space import Space, Value
+
+__all__ = ["OpenMPMethod"]
+
+_FLAGS = ("-O3", "-fopenmp")
+_TIMEOUT = 20.0  # seconds: a variant is a whole optimised build here, and nobody waits for it
+_PROBE_TIMEOUT = 60.0
+_SIZES = 4
+_INSTALL = "Install one (Debian: `apt-get install clang-19 libomp-19-dev`), or name one with --compiler"
+
+
+class OpenMPMethod(Method):
+    """``num_threads`` and ``schedule`` of one ``#pragma omp parallel for``."""
+
+    task = "openmp"
+    default_count = 292  # all of them
+    one_thread = False
+
+    def __init__(self) -> None:
+        self._locks: dict[Path, Lock] = {}
+
+    @property
+    def knobs(self) -> tuple[str, ...]:
+        return KNOBS
+
+    @property
+    def space(self) -> Space:
+        """The settings for the cores of this machine."""
+        return openmp_space(_cores())
+
+    def parts(self) -> tuple[str, ...]:
+        if _cores() < 2:
+            raise TaskError("this process may use one core only. Measure OpenMP where it may use two or more")
+        return ("",)
+
+    def find_compiler(self, compiler: str | None) -> Toolchain:
+        found = find_compiler("c", compiler)
+        if len(found) > 1:  # ziglang's
+            raise ToolchainError(f"no clang on PATH that builds OpenMP programs. {_INSTALL}")
+        with tempfile.TemporaryDirectory(prefix="mirenc-") as folder:
+            source = Path(folder, "probe.c")
+            source.write_text("#include <omp.h>\nint main(void) { return omp_get_max_threads() < 1; }\n")
+            command = [found[0], *_FLAGS, str(source), "-o", str(Path(folder, "probe"))]
+            if problem := compile_problem(command, _PROBE_TIMEOUT):
+                raise ToolchainError(f"{found[0]} builds no OpenMP program ({problem}). {_INSTALL}")
+        return Toolchain(found[0], _FLAGS, _TIMEOUT)
+
+    def own_kernels(self, count: int, seed: int) -> Iterator[Kernel]:
+        """Each kernel at one of its sizes, then each at another, until all four are through."""
+        own = list(_own().items())
+        random.Random(seed).shuffle(own)
+        for index in range(min(count, _SIZES * len(own))):
+            turn, row = divmod(index, len(own))
+            name, (source, driver) = own[row]
+            found = list(_kernels(name, source, driver))
+            yield found[(turn + row) % _SIZES]
+
+    def user_kernels(self, paths: Sequence[Path]) -> Iterator[Kernel]:
+        for path in paths:
+            driver = path.with_name(f"{path.stem}.driver.c")
+            if not driver.is_file():
+                raise TaskError(
+                    f"{path} has no driver {driver.name} beside it. Write one; mirenc_measure.h says what it defines"
+                )
+            yield from _kernels(path.stem, path.read_text(encoding="utf-8"), driver.read_text(encoding="utf-8"))
+
+    def build(self, kernel: Kernel, part: str, folder: Path, toolchain: Toolchain) -> Build:
+        driver = build_driver(kernel, folder, toolchain)
+        space = self.space
+        built = self._variants(kernel, folder.parent, toolchain, space)
+        cells = []
+        for index, setting in enumerate(space.settings):
+            library = built / f"{index}.so"
+            problem = "" if library.exists() else (built / f"{index}.txt").read_text(encoding="utf-8")
+            if index == space.default and problem:
+                raise CompileError(f"{kernel.name}: {problem}. Mend it, or give flags it needs with --cflags")
+            code = ""
+            if not problem:
+                shutil.copyfile(library, folder / library.name)
+                code = hashlib.sha256(library.read_bytes()).hexdigest()
+            cells.append(Cell(setting, setting, code, "" if problem else library.name, kernel.function, {}, problem))
+        # The same bytes at another address: the linker gives them again, so they need not be built again.
+        shutil.copyfile(built / f"{space.default}.so", folder / "copy.so")
+        default = cells[space.default]
+        copy = Cell(default.setting, default.effective, default.code, "copy.so", kernel.function)
+        ir, symbol = _region(kernel, folder, toolchain)
+        return Build(tuple(cells), copy, driver, ir, symbol, default=space.default)
+
+    def _variants(self, kernel: Kernel, root: Path, toolchain: Toolchain, space: Space) -> Path:
+        """A folder with the shared objects of all settings, N.so or N.txt with the reason. All sizes share one."""
+        told = repr((kernel.source, kernel.line, toolchain, space.settings))
+        folder = root / f"variants-{hashlib.sha256(told.encode()).hexdigest()[:16]}"
+        with self._locks.setdefault(folder, Lock()):
+            if folder.is_dir():
+                return folder
+            part = Path(tempfile.mkdtemp(prefix="variants-", dir=root))
+            for index, setting in enumerate(space.settings):
+                _compile(kernel, setting, part / f"{index}.so", toolchain)
+            part.rename(folder)
+        return folder
+
+
+def _compile(kernel: Kernel, setting: tuple[Value, ...], library: Path, toolchain: Toolchain) -> None:
+    threads, schedule, chunk = setting
+    source = library.with_name("kernel.c")  # the same name for all: the objects tell it
+    asked = clauses(int(threads), str(schedule), int(chunk))
+    source.write_text(with_clauses(kernel.source, kernel.line, asked), encoding="utf-8")
+    flags = ["-w", "-fPIC", "-shared", *toolchain.cflags]
+    command = [toolchain.compiler, *flags, str(source), "-o", str(library), "-lm"]
+    if problem := compile_problem(command, toolchain.timeout):
+        library.unlink(missing_ok=True)
+        library.with_suffix(".txt").write_text(problem, encoding="utf-8")
+
+
+def _region(kernel: Kernel, folder: Path, toolchain: Toolchain) -> tuple[str, str]:
+    """IR of the kernel with no clause that is decided about, and its outlined function."""
+    source = folder / "kernel.c"
+    source.write_text(with_clauses(kernel.source, kernel.line, ""), encoding="utf-8")
+    # The user's flags; and a table says nothing of the folder that somebody measured in.
+    flags = (*toolchain.cflags[len(_FLAGS) :], "-fdebug-compilation-dir=.")
+    ir = compile_source(source, "c", compiler=toolchain.compiler, cflags=flags, dialect=DIALECT)
+    module = without_places(parse_ir(ir, name=kernel.name))
+    for region in parallel_regions(module):
+        if region.line == kernel.line:
+            return module.annotated, region.symbol
+    raise CompileError(
+        f"{kernel.name}: {toolchain.compiler} makes no function of the loop on line {kernel.line}. Is it ever reached?"
+    )
+
+
+def _kernels(name: str, source: str, driver: str) -> Iterator[Kernel]:
+    """Each parallel loop of the function that a driver names, at each of its sizes."""
+    function = re.search(r'\bmirenc_function\s*\[\s*\]\s*=\s*"(\w+)"', driver)
+    sizes = re.search(r"\bmirenc_sizes\s*\[\s*\]\s*=\s*\{([\d\s,]*)\}", driver)
+    if function is None or sizes is None:
+        raise TaskError(
+            f"the driver of {name} says no function or no sizes. Write, for example: "
+            f'const char mirenc_function[] = "{name}"; const long mirenc_sizes[] = {{1000, 100000, 0}};'
+        )
+    first, last = function_span(source, function[1])
+    lines = [pragma.line for pragma in parallel_loops(source) if first <= pragma.line <= last]
+    if not lines:
+        raise TaskError(f"{name}: no `#pragma omp parallel for` in function {function[1]!r}. Name one that has it")
+    said = re.match(r"/\* (\w+):", source)
+    for line in lines:
+        for size in (int(word) for word in sizes[1].split(",") if word.strip()):
+            if size:
+                place = f":{line}" if len(lines) > 1 else ""
+                yield Kernel(
+                    name=f"{name}{place} n={size}",
+                    group=name,
+                    family=said[1] if said else name,
+                    language="c",
+                    source=source,
+                    driver=driver,
+                    function=function[1],
+                    line=line,
+                    size=size,
+                    context={"n": size},
+                )
+
+
+@cache
+def _own() -> dict[str, tuple[str, str]]:
+    """The project's kernels by name: source, and driver with what it includes."""
+    folder = resources.files("mirenc.measure") / "openmp_kernels"
+    texts = {entry.name: entry.read_text(encoding="utf-8") for entry in folder.iterdir() if entry.is_file()}
+    inputs = texts["inputs.h"]
+    drivers = {
+        name.removesuffix(".driver.c"): text.replace('#include "inputs.h"\n', inputs)
+        for name, text in texts.items()
+        if name.endswith(".driver.c")
+    }
+    return {name: (texts[f"{name}.c"], drivers[name]) for name in sorted(drivers)}
+
+
+def _cores() -> int:
+    found: int = describe_machine()["cores"]
+    return found

@@ -1,0 +1,196 @@
+"""OpenMP: threads and schedule of a parallel loop, measured on the machine at hand.
+
+The decision people face is whether a loop of this size is worth its threads at all, and which schedule it wants where
+its work is uneven. The costs are those of `mirenc measure openmp`; the space follows from the cores they were measured
+on. What is decided about is the function that clang outlines from a parallel loop (``f.omp_outlined``).
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mirenc.errors import TaskError
+from mirenc.ir import Dialect, IRModule, parse_ir
+from mirenc.ir.regions import Region, regions_of
+from mirenc.tasks.data import TaskData
+from mirenc.tasks.measured import MeasuredTask, read_measured
+from mirenc.tasks.openmp_pragma import clauses
+from mirenc.tasks.protocols import Protocol
+from mirenc.tasks.space import Space, Value
+
+if TYPE_CHECKING:
+    from mirenc.encoder import Encoder
+
+__all__ = ["DIALECT", "KNOBS", "OpenMP", "openmp_space", "parallel_regions", "without_places"]
+
+KNOBS = ("num_threads", "schedule", "chunk_size")
+# A chunk of 0: the clause names none. OpenMP's own default is static without one.
+_SCHEDULES = (
+    ("static", 0),
+    ("static", 1),
+    *((kind, chunk) for kind in ("dynamic", "guided") for chunk in (1, 8, 64, 512)),
+)
+_SERIAL = len(_SCHEDULES)  # the first setting of one thread
+
+_COMMON = ("-O1", "-fopenmp", "-fno-vectorize", "-fno-slp-vectorize", "-fno-unroll-loops", "-gline-tables-only")
+# Loops as written, in the function that the runtime calls. Lines are for people: `without_places`.
+DIALECT = Dialect(
+    name="openmp-loops",
+    title="C or C++ with OpenMP at -O1, neither unrolled nor vectorised",
+    triple="",
+    data_layout="",
+    flags={"c": ("-x", "c", *_COMMON), "c++": ("-x", "c++", *_COMMON)},
+)
+
+# What the runtime is told about a place in the source: with debug information its file and line, else nothing.
+_PLACE = re.compile(r'^(@[-\w.]+ = .*constant) \[\d+ x i8\] c";[^"]*;;\\00"', re.MULTILINE)
+_NOWHERE = r'\1 [23 x i8] c";unknown;unknown;0;0;;\\00"'
+_IDENT = re.compile(
+    r"^(@[-\w.]+) = .*constant %struct\.ident_t \{ (i32 \d+, i32 \d+, i32 \d+), i32 \d+, ptr (@[-\w.]+) \}.*\n",
+    re.MULTILINE,
+)
+
+
+def openmp_space(cores: int) -> Space:
+    """The settings of a machine: all its cores or one, and ten schedules. The default is all cores, static.
+
+    Raises
+    ------
+    TaskError
+        Fewer than two cores: there is nothing to decide.
+    """
+    if cores < 2:
+        raise TaskError(f"{cores} core: OpenMP has nothing to decide. Name two cores or more")
+    settings = tuple((threads, *schedule) for threads in (cores, 1) for schedule in _SCHEDULES)
+    return Space(KNOBS, settings, default=0, missing="never")
+
+
+def without_places(module: IRModule) -> IRModule:
+    """The module as clang makes it without debug information, for all that a vector depends on; it keeps its lines.
+
+    With it, each call of the runtime is told the source's file and line in a constant of its own, so that vectors
+    would depend on what a folder is called.
+    """
+    whole = module.annotated or module.text
+    text = _PLACE.sub(_NOWHERE, whole)
+    first: dict[str, str] = {}
+    same: dict[str, str] = {}
+    strings = [match[1].split(" ")[0] for match in _PLACE.finditer(whole)]
+    for match in _IDENT.finditer(text):
+        if match[3] in strings:
+            same[match[1]] = first.setdefault(match[2], match[1])
+    known = set(same.values())
+
+    def once(match: re.Match[str]) -> str:
+        if match[1] not in same:
+            return match[0]
+        return match[0].replace(match[3], strings[0]) if match[1] in known else ""
+
+    text = _IDENT.sub(once, text)
+    for name in strings[1:]:
+        text = re.sub(rf"^{re.escape(name)} = .*\n", "", text, flags=re.MULTILINE)
+    text = re.sub(r"@[-\w.]+", lambda match: same.get(match[0], match[0]), text)
+    text = re.sub(r"(?<=, i32 )\d+(?=, ptr " + re.escape(strings[0]) + r" \})", "22", text) if strings else text
+    return module if text == whole else parse_ir(text, name=module.name)
+
+
+def parallel_regions(module: IRModule) -> list[Region]:
+    """Functions that clang outlined from parallel loops: those that ask the runtime for their share of a loop."""
+    arrays, symbols = module.arrays, module.symbols
+    asking = set()
+    for function in module.defined_functions:
+        rows = np.unique(arrays.callee[function.header.first : function.header.last])
+        called = {symbols[row].strip('@"') for row in rows if row >= 0}
+        if any(name.startswith(("__kmpc_for_static_init", "__kmpc_dispatch_init")) for name in called):
+            asking.add(function.name)
+    return [
+        region
+        for region in regions_of(module, "function").regions
+        if "omp_outlined" in region.symbol and region.symbol in asking
+    ]
+
+
+class OpenMP(MeasuredTask):
+    """Threads and schedule of each parallel loop, for a problem size.
+
+    The code that a head learns from has no clause that is decided about. A question is read as it is written: a loop
+    with a schedule of its own looks different, so take the clause away before asking.
+    """
+
+    name = "openmp"
+    title = "OpenMP threads and schedule"
+    source = "mirenc measure openmp"
+    level = "function"
+    dialect = DIALECT
+    context_names = ("n",)
+    context_help = {"n": "problem size, as in the bounds of the loops"}  # noqa: RUF012 - a ClassVar by its base
+    protocols = (
+        Protocol("kernel", "ten folds of kernels", lambda data: data.group, folds=10),
+        Protocol("family", "leave one family of kernels out", lambda data: data.suite, folds=None),
+    )
+    baselines = {"one thread": _SERIAL}  # noqa: RUF012 - a ClassVar by its base
+    select = "speedup"
+    seconds = True
+    default_words = "all threads, schedule(static): leave it"
+    directive_note = (
+        "only num_threads and schedule are decided; other clauses of a loop stay. The threads are those of the machine "
+        "that was measured"
+    )
+
+    def load(self, data_dir: str | Path | None = None, variant: str = "") -> TaskData:
+        """Samples with the space of the cores that they were measured on."""
+        self.check_variant(variant)
+        if data_dir is None:
+            raise TaskError(
+                "openmp has costs of your own machine only. Measure them: mirenc measure openmp -o FOLDER, then give "
+                "--data FOLDER"
+            )
+        table = read_measured(data_dir, self.name)
+        cores = max(int(setting[0]) for sample in table.samples for setting in sample.settings)
+        return table.data(openmp_space(cores), self.context_names, self.level)
+
+    def encode_context(self, context: tuple[Any, ...]) -> NDArray[np.float64]:
+        """The binary logarithm of the size: (1,)."""
+        return np.log2(np.array(context, dtype=np.float64))
+
+    def parse_context(self, given: Any) -> tuple[Any, ...]:
+        """The size: a number of 1 or more.
+
+        Raises
+        ------
+        TaskError
+            Another name, or a smaller number.
+        """
+        found = super().parse_context(given)
+        if found[0] < 1:
+            raise TaskError(f"context feature 'n' is {given['n']!r}; it is a problem size, 1 or more, as in n=1000")
+        return found
+
+    def read(self, encoder: Encoder, ir: Any) -> IRModule:
+        """As every task's, and `without_places`."""
+        return without_places(super().read(encoder, ir))
+
+    def regions(self, module: IRModule) -> list[Region]:
+        """Its parallel loops.
+
+        Raises
+        ------
+        TaskError
+            It has none.
+        """
+        found = parallel_regions(module)
+        if not found:
+            raise TaskError(
+                f"{module.name} has no parallel loop. Give a source with `#pragma omp parallel for`, or IR that clang "
+                "made of one with -fopenmp"
+            )
+        return found
+
+    def directive(self, setting: tuple[Value, ...]) -> str:
+        """The pragma that asks for a setting; clauses of the loop's own, such as reductions, stay beside these."""
+        return f"#pragma omp parallel for {clauses(int(setting[0]), str(setting[1]), int(setting[2]))}"

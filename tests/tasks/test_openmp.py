@@ -1,0 +1,149 @@
+"""The OpenMP task: which functions it is about, what their vectors may depend on, and pragmas as text."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mirenc.encoder import Encoder
+from mirenc.errors import TaskError
+from mirenc.ir import parse_ir
+from mirenc.ir.compile import compile_source
+from mirenc.tasks import get_task
+from mirenc.tasks.openmp import DIALECT, OpenMP, openmp_space, parallel_regions, without_places
+from mirenc.tasks.openmp_pragma import clauses, function_span, parallel_loops, with_clauses
+
+SOURCE = """\
+void scale(long n, const double *b, double *a)
+{
+#pragma omp parallel for
+    for (long i = 0; i < n; i++)
+        a[i] = 2 * b[i];
+}
+
+double both(long n, const double *b, double *a)
+{
+    double all = 0;
+#pragma omp parallel for reduction(+ : all)
+    for (long i = 0; i < n; i++)
+        all += b[i];
+#pragma omp parallel for \\
+    schedule(dynamic, 4)
+    for (long i = 0; i < n; i++)
+        a[i] = all;
+#pragma omp parallel
+    a[0] = 1;
+    return all;
+}
+"""
+CLANGS = [f"clang-{version}" for version in range(14, 23) if shutil.which(f"clang-{version}")]
+
+
+# -- pragmas as text ---------------------------------------------------------------------------------------
+def test_only_code_has_pragmas() -> None:
+    text = (
+        "/* a comment\n#pragma omp parallel for\n*/\n"
+        "// one more \\\n#pragma omp parallel for\n"
+        "  #  pragma omp parallel \\\n  for simd // as wide as it goes\n"
+        "#pragma omp parallel\n#pragma omp for\n"
+    )
+    (found,) = parallel_loops(text)
+    assert (found.line, found.text) == (6, "  #  pragma omp parallel \\\n  for simd")
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("#pragma omp parallel for", "#pragma omp parallel for X"),
+        ("#pragma omp parallel for schedule(static)", "#pragma omp parallel for X"),
+        ("#pragma omp parallel for schedule(dynamic, f(2, 3)) collapse(2)", "#pragma omp parallel for collapse(2) X"),
+        ("#pragma omp parallel for, num_threads (4), if(n > 9)", "#pragma omp parallel for , if(n > 9) X"),
+        ("#pragma omp parallel for schedule(static)reduction(+:s)", "#pragma omp parallel for reduction(+:s) X"),
+        ("#pragma omp parallel for private(schedule)", "#pragma omp parallel for private(schedule) X"),
+        ("#pragma omp parallel for // schedule(static)", "#pragma omp parallel for X // schedule(static)"),
+        ("\t#pragma omp parallel for /* why */", "\t#pragma omp parallel for X /* why */"),
+        (
+            "#pragma omp parallel for\\\nschedule(static)\\\nreduction(+ : s)",
+            "#pragma omp parallel for \\\n\\\nreduction(+ : s) X",
+        ),
+    ],
+)
+def test_clauses_replace_those_that_are_there(before: str, after: str) -> None:
+    assert with_clauses(before + "\nfor (;;) {}\n", 1, "X") == after + "\nfor (;;) {}\n"
+
+
+def test_clauses_can_be_taken_away_again() -> None:
+    asked = with_clauses(SOURCE, 11, clauses(2, "guided", 8))
+    assert "#pragma omp parallel for reduction(+ : all) num_threads(2) schedule(guided, 8)\n" in asked
+    assert with_clauses(asked, 11, "") == SOURCE
+
+
+def test_a_line_without_a_loop_is_named() -> None:
+    with pytest.raises(TaskError, match=r"line 4 is no .*such stand on 3, 11, 14"):
+        with_clauses(SOURCE, 4, "")
+
+
+def test_the_lines_of_a_function() -> None:
+    assert function_span(SOURCE, "scale") == (1, 6)
+    assert function_span(SOURCE, "both") == (8, 21)
+    assert function_span("int g(void) { return f(1); }\nint f(int x);\n", "f") == (0, 0)
+
+
+# -- what is decided about ---------------------------------------------------------------------------------
+@pytest.mark.needs("clang")
+@pytest.mark.parametrize("clang", CLANGS)
+def test_regions_are_the_loops_that_a_clang_outlined(tmp_path: Path, clang: str) -> None:
+    source = tmp_path / "two.c"
+    source.write_text(SOURCE)
+    module = parse_ir(compile_source(source, "c", compiler=clang, dialect=DIALECT), name="two.c")
+    whole = parallel_regions(module)
+    assert [region.line for region in whole] == [3, 11, 14]
+    assert all("omp_outlined" in region.symbol for region in whole)
+    assert [region.line for region in parallel_regions(without_places(module))] == [3, 11, 14]
+
+
+@pytest.mark.needs("clang")
+def test_vectors_do_not_depend_on_the_path_or_on_debug_information(tiny: Encoder, tmp_path: Path) -> None:
+    task = OpenMP()
+    vectors = []
+    for name in ("a.c", "a_much_longer_name_for_the_same.c"):
+        (tmp_path / name).write_text(SOURCE)
+        vectors.append(tiny.embed(task.read(tiny, tmp_path / name), level="function"))
+    plain = compile_source(tmp_path / "a.c", "c", cflags=["-g0"], dialect=DIALECT)
+    vectors.append(tiny.embed(task.read(tiny, plain), level="function"))
+    assert np.array_equal(vectors[0], vectors[1])
+    assert np.array_equal(vectors[0], vectors[2])
+
+
+def test_code_without_a_parallel_loop_is_refused(tiny: Encoder) -> None:
+    with pytest.raises(TaskError, match=r"has no parallel loop\. Give a source with `#pragma omp parallel for`"):
+        OpenMP().regions(parse_ir("define void @f() {\n  ret void\n}\n"))
+
+
+# -- settings and context ----------------------------------------------------------------------------------
+def test_the_space_follows_from_the_cores() -> None:
+    space = openmp_space(8)
+    assert len(space) == 20
+    assert space.settings[space.default] == (8, "static", 0)
+    assert space.settings[OpenMP.baselines["one thread"]] == (1, "static", 0)
+    with pytest.raises(TaskError, match="Name two cores or more"):
+        openmp_space(1)
+
+
+def test_the_size_is_a_number_of_one_or_more() -> None:
+    task = get_task("openmp")
+    assert task.encode_context(task.parse_context({"n": "1024"})).tolist() == [10.0]
+    with pytest.raises(TaskError, match="1 or more, as in n=1000"):
+        task.parse_context({"n": "0"})
+
+
+def test_a_setting_is_a_pragma() -> None:
+    assert OpenMP().directive((2, "dynamic", 8)) == "#pragma omp parallel for num_threads(2) schedule(dynamic, 8)"
+
+
+def test_a_table_is_needed() -> None:
+    with pytest.raises(TaskError, match="mirenc measure openmp -o FOLDER"):
+        OpenMP().load()
