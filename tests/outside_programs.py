@@ -13,6 +13,8 @@ from pathlib import Path
 from mirenc.errors import MissingExtraError, ToolchainError
 from mirenc.graph.programl import build_programl
 from mirenc.ir.compile import find_compiler
+from mirenc.measure.ptx import find_libdevice
+from mirenc.measure.runners.opencl import opencl_devices
 from mirenc.tasks.ir2vec import ir2vec_available
 
 
@@ -27,6 +29,8 @@ def why_missing(program: str) -> str:
         "clang-10 to 16": lambda: _clang_of(range(10, 17)),
         "clang-15 to 18": lambda: _clang_of(range(15, 19)),
         "opt": lambda: _opt(15),
+        "OpenCL": _opencl,
+        "libdevice": lambda: "" if find_libdevice() else "no libdevice.10.bc is here. Type: pip install 'mirenc[cuda]'",
         "IR2Vec": lambda: "" if ir2vec_available() else "IR2Vec is not installed. Type: pip install IR2Vec==2.1.1",
     }[program]()
 
@@ -62,6 +66,14 @@ def _opt(oldest: int) -> str:
     if any(shutil.which(f"opt-{version}") for version in range(oldest, 23)):
         return ""
     return f"no opt of LLVM {oldest} or later is on PATH. Type: apt-get install llvm-19"
+
+
+def _opencl() -> str:
+    try:
+        opencl_devices()
+    except (MissingExtraError, ToolchainError) as error:
+        return str(error)
+    return ""
 
 
 def _clang_of(versions: range) -> str:

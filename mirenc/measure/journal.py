@@ -46,11 +46,15 @@ class Journal:
         if complete:
             os.truncate(path, complete)  # without the line that was being written when the run was killed
         else:
-            path.write_bytes(b"")
-            self._write({"setup": setup})
+            path.unlink(missing_ok=True)
+        # Written with the first sample: builds without one may be carried to another machine and timed there.
+        self._header = None if complete else {"setup": setup}
 
     def add(self, kernel: MeasuredKernel, sample: MeasuredSample) -> None:
         """Keep a finished sample; of a kernel with several parts, the first one that has IR tells the kernel's."""
+        if self._header is not None:
+            self._write(self._header)
+            self._header = None
         known = self.kernels.get(kernel.name)
         if known is None or (kernel.ir and not known.ir) or not _same_code(known, kernel):
             self._take(kernel)

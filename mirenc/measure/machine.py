@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -82,9 +83,12 @@ def compiler_version(compiler: str) -> str:
     return line
 
 
-def machine_title(record: dict[str, Any]) -> str:
-    """One line for people: ``AMD EPYC 7763, 2 cores; clang version 19.1.7 -O3``."""
+def machine_title(record: dict[str, Any], parts: Sequence[str] = ()) -> str:
+    """One line for people, with those ``parts`` that are devices: ``AMD EPYC 7763, 2 cores; clang version 19 -O3``."""
     machine = record["machine"]
     count = machine["cores"]
     flags = " ".join(record["flags"])
-    return f"{machine['processor']}, {count} core{'s' * (count != 1)}; {record['compiler']} {flags}".strip()
+    known = machine.get("devices", {})
+    devices = [f"{of['name']} ({of['platform']} {of['driver']})" for of in (known[p] for p in parts if p in known)]
+    cores = f"{machine['processor']}, {count} core{'s' * (count != 1)}"
+    return "; ".join([cores, *devices, f"{record['compiler']} {flags}".strip()])

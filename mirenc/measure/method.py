@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from mirenc.measure.kernel import Build, Kernel
 from mirenc.tasks.base import get_task
@@ -45,6 +45,8 @@ class Method(ABC):
         What runs the cells: ``c``, ``opencl`` or ``cuda`` (`mirenc.measure.runners`).
     default_count : int
         How many kernels of the project's own are measured unless the user says otherwise.
+    elsewhere : tuple of str
+        Parts that can be built on a machine that has none of them, to be timed on another.
     one_thread : bool
         Whether a kernel is one thread, so that its process may be kept on one CPU, which is less noisy.
     """
@@ -52,6 +54,7 @@ class Method(ABC):
     task: ClassVar[str]
     runner: ClassVar[str] = "c"
     default_count: ClassVar[int]
+    elsewhere: ClassVar[tuple[str, ...]] = ()
     one_thread: ClassVar[bool] = True
 
     @property
@@ -69,6 +72,14 @@ class Method(ABC):
     def runner_for(self, part: str) -> str:
         """What runs a part. Here: ``runner``."""
         return self.runner
+
+    def describe(self, part: str) -> Mapping[str, Any]:
+        """What runs a part, where it is a device: its ``name``, ``platform``, ``driver`` and more. Here: nothing."""
+        return {}
+
+    def takes(self, kernel: Kernel, part: str) -> bool:
+        """Whether a part of the machine can run a kernel. Here: always."""
+        return True
 
     @abstractmethod
     def parts(self) -> tuple[str, ...]:

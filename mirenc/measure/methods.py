@@ -10,7 +10,9 @@ from mirenc.measure.method import Method
 __all__ = ["get_method", "list_methods"]
 
 # Task -> module and class. A new method is one file and one line here.
-_REGISTRY: dict[str, str] = {}
+_REGISTRY: dict[str, str] = {
+    "block_size": "mirenc.measure.block_size:BlockSizeMethod",
+}
 
 
 def list_methods() -> list[str]:

@@ -86,8 +86,12 @@ class Run:
 
     def __init__(self, method: Method, toolchain: Toolchain, plan: Plan, folder: Path) -> None:
         self.method, self.plan, self.folder = method, plan, folder
-        self.parts = _checked_parts(method, plan.parts)
+        self.parts = _checked_parts(method, plan)
         machine = describe_machine()
+        # All there are: whichever of them is measured first, the others may be added to the table.
+        devices = {part: dict(facts) for part in method.parts() if (facts := method.describe(part))}
+        if devices:
+            machine["devices"] = devices
         self.setup: dict[str, Any] = {
             "task": method.task,
             "format": FORMAT,
@@ -117,7 +121,7 @@ class Run:
             if kernel.name in names:
                 raise TaskError(f"two kernels are called {kernel.name!r}. Rename one")
             names.add(kernel.name)
-            yield from ((kernel, part) for part in self.parts)
+            yield from ((kernel, part) for part in self.parts if self.method.takes(kernel, part))
 
     @property
     def left(self) -> list[tuple[Kernel, str]]:
@@ -196,7 +200,7 @@ class Run:
         kernels = {name: self.journal.kernels[name] for name, _ in keys}
         record = {
             **self.setup,
-            "title": machine_title(self.setup),
+            "title": machine_title(self.setup, self.parts),
             "version": __version__,
             "knobs": list(self.method.knobs),
             "batch": BATCH,
@@ -205,11 +209,20 @@ class Run:
         return MeasuredTable(record, kernels, samples)
 
 
-def _checked_parts(method: Method, wanted: Sequence[str]) -> tuple[str, ...]:
-    """The parts that are asked for, or all that the machine has."""
-    here = method.parts()
+def _checked_parts(method: Method, plan: Plan) -> tuple[str, ...]:
+    """The parts that are asked for, or all that the machine has.
+
+    Raises
+    ------
+    TaskError, ToolchainError
+        There is no such part, or not here.
+    """
+    here, wanted = method.parts(), plan.parts
+    if plan.compile_only:
+        here += tuple(part for part in method.elsewhere if part in wanted and part not in here)
     for part in wanted:
         if part not in here:
+            method.describe(part)  # a device that others have says why it cannot be used here
             known = ", ".join(filter(None, here)) or "none: leave --part out"
             raise TaskError(f"{method.task} has no part {part!r} on this machine; available: {known}")
     return tuple(part for part in here if part in wanted) if wanted else here

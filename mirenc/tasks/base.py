@@ -37,6 +37,7 @@ __all__ = ["Task", "get_task", "list_tasks", "load_task_file"]
 
 # name -> module and class. A new task of the package is one file and one line here.
 _REGISTRY = {
+    "block_size": "mirenc.tasks.block_size:BlockSize",
     "device_mapping": "mirenc.tasks.device_mapping:DeviceMapping",
     "thread_coarsening": "mirenc.tasks.thread_coarsening:ThreadCoarsening",
 }

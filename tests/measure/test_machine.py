@@ -31,6 +31,12 @@ def test_the_title_is_for_people() -> None:
     assert machine_title(record) == "Z80, 1 core; clang version 19.1.7"
 
 
+def test_the_title_names_the_devices_that_were_measured() -> None:
+    devices = {part: {"name": part.upper(), "platform": "CUDA", "driver": "12.4"} for part in ("one", "two")}
+    record = {"machine": {"processor": "Z80", "cores": 1, "devices": devices}, "compiler": "clang", "flags": []}
+    assert machine_title(record, ["two"]) == "Z80, 1 core; TWO (CUDA 12.4); clang"
+
+
 def test_a_compiler_says_its_version(tmp_path: Path) -> None:
     program = tmp_path / "cc"
     program.write_text("#!/bin/sh\necho 'a compiler 1.2'\necho 'InstalledDir: /home/me'\n")

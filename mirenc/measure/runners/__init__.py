@@ -21,6 +21,8 @@ Array = NDArray[Any]
 # name -> module and class. A new runner is one file and one line here.
 _REGISTRY = {
     "c": "mirenc.measure.runners.c:CRunner",
+    "cuda": "mirenc.measure.runners.cuda:CudaRunner",
+    "opencl": "mirenc.measure.runners.opencl:OpenCLRunner",
 }
 
 

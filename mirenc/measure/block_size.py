@@ -1,0 +1,169 @@
+"""How block sizes are measured: one build, launched in each shape, on the OpenCL devices and the GPU of this machine."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import re
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from mirenc.errors import CompileError, MirencError, TaskError, ToolchainError
+from mirenc.ir import parse_ir
+from mirenc.ir.compile import compile_source, find_compiler
+from mirenc.ir.cuda import CUDA_WORDS, WITHOUT_CUDA
+from mirenc.ir.kernels import kernels_of
+from mirenc.measure.gpu_driver import GpuDriver, read_driver
+from mirenc.measure.gpu_kernels import LANGUAGES, gpu_kernels
+from mirenc.measure.kernel import Build, Cell, Kernel
+from mirenc.measure.method import Method, Toolchain
+from mirenc.measure.ptx import build_ptx
+from mirenc.measure.runners.cuda import cuda_device
+from mirenc.measure.runners.opencl import opencl_devices
+from mirenc.tasks.block_shapes import KNOBS, block_space
+
+__all__ = ["CUDA", "BlockSizeMethod"]
+
+CUDA = "cuda"
+"""The part that is the first NVIDIA GPU; the others are OpenCL devices by their names."""
+
+_SUFFIXES = {".cl": "cl", ".cu": "cuda"}
+_DRIVER = "driver.toml"
+_CUDA_FLAGS = ("-nocudainc", "-include", str(CUDA_WORDS))
+
+
+class BlockSizeMethod(Method):
+    """The shape of the work groups of an OpenCL kernel, or of the blocks of a CUDA kernel."""
+
+    task = "block_size"
+    elsewhere = (CUDA,)
+    default_count = 357  # a kernel of each structure at three sizes
+    one_thread = False  # a CPU's device runs work groups on all cores
+
+    @property
+    def knobs(self) -> tuple[str, ...]:
+        return KNOBS
+
+    def parts(self) -> tuple[str, ...]:
+        """OpenCL devices by name, and ``cuda`` where NVIDIA's driver has a GPU.
+
+        Raises
+        ------
+        ToolchainError
+            There is neither; the message says how to get an OpenCL device.
+        """
+        found = []
+        try:
+            cuda_device()
+            found.append(CUDA)
+        except ToolchainError:
+            pass  # most machines have none
+        try:
+            found += [device.slug for device in opencl_devices()]
+        except MirencError:
+            if not found:
+                raise
+        return tuple(found)
+
+    def runner_for(self, part: str) -> str:
+        return "cuda" if part == CUDA else "opencl"
+
+    def describe(self, part: str) -> Mapping[str, Any]:
+        if part == CUDA:
+            return asdict(cuda_device())
+        return next((asdict(device) for device in opencl_devices() if device.slug == part), {})
+
+    def takes(self, kernel: Kernel, part: str) -> bool:
+        """CUDA kernels run on the one part, OpenCL's on all others."""
+        return (kernel.language == "cuda") == (part == CUDA)
+
+    def find_compiler(self, compiler: str | None) -> Toolchain:
+        return Toolchain(find_compiler("cl", compiler)[0])
+
+    def own_kernels(self, count: int, seed: int) -> Iterator[Kernel]:
+        """As many in each language: those that no part of the machine takes cost nothing."""
+        for language in LANGUAGES:
+            yield from itertools.islice(gpu_kernels(language, seed), count)
+
+    def user_kernels(self, paths: Sequence[Path]) -> Iterator[Kernel]:
+        for path in paths:
+            if path.suffix not in _SUFFIXES:
+                raise TaskError(f"{path} is no OpenCL or CUDA source. Name a file NAME.cl or NAME.cu")
+            driver_path = path.with_name(f"{path.stem}.{_DRIVER}")
+            if not driver_path.is_file():
+                raise TaskError(
+                    f"{path} has no driver {driver_path.name} beside it. Write one: the kernel's name, problem sizes, "
+                    "work-items, and what each argument holds (mirenc.measure.gpu_driver shows all keys)"
+                )
+            text = driver_path.read_text(encoding="utf-8")
+            driver = read_driver(text, str(driver_path))
+            for size in driver.sizes:
+                yield Kernel(
+                    name=f"{path.stem}:{driver.kernel} {_SUFFIXES[path.suffix]} {size}",
+                    group=f"{path.stem}:{driver.kernel}",
+                    family=path.stem,
+                    language=_SUFFIXES[path.suffix],
+                    source=path.read_text(encoding="utf-8"),
+                    driver=text,
+                    function=driver.kernel,
+                    size=size,
+                    context=_context(driver, _SUFFIXES[path.suffix], size),
+                )
+
+    def build(self, kernel: Kernel, part: str, folder: Path, toolchain: Toolchain) -> Build:
+        driver = read_driver(kernel.driver, f"the driver of {kernel.name}")
+        (folder / _DRIVER).write_text(kernel.driver, encoding="utf-8")
+        source = folder / f"kernel.{'cu' if part == CUDA else 'cl'}"
+        source.write_text(kernel.source, encoding="utf-8")
+        ir, symbol = _region(kernel, source, toolchain)
+        library = source.name
+        if part == CUDA:
+            library = "kernel.ptx"
+            build_ptx(source, folder / library, toolchain, _CUDA_FLAGS)
+        space = block_space(kernel.language, driver.dimensions)
+        code = hashlib.sha256((folder / library).read_bytes()).hexdigest()
+        cells = []
+        for setting in space.settings:
+            block = tuple(int(side) for side in setting[: driver.dimensions])
+            told = {"local": list(block)} | ({} if part == CUDA else {"device": part})
+            problem = driver.refusal(kernel.size, block)
+            cells.append(Cell(setting, setting, code, library, kernel.function, told, problem))
+        copy = f"copy{Path(library).suffix}"
+        (folder / copy).write_bytes((folder / library).read_bytes())
+        again = replace(cells[space.default], library=copy)
+        return Build(tuple(cells), again, _DRIVER, ir, symbol, default=space.default)
+
+
+def _context(driver: GpuDriver, language: str, size: int) -> dict[str, float | str]:
+    return {"n": size, "dimensions": driver.dimensions, "cuda": int(language == "cuda")}
+
+
+def _region(kernel: Kernel, source: Path, toolchain: Toolchain) -> tuple[str, str]:
+    """IR of a kernel as `mirenc predict` makes it, and the kernel's name in it."""
+    ir = _ir(kernel.source, kernel.language, toolchain, source.name)
+    found = [name for name in kernels_of(parse_ir(ir, name=kernel.name)) if _plain(name) == kernel.function]
+    if not found:
+        raise CompileError(f"{kernel.name}: its source has no kernel {kernel.function!r}. Mend `kernel` in its driver")
+    return ir, found[0]
+
+
+@lru_cache(maxsize=512)
+def _ir(text: str, language: str, toolchain: Toolchain, name: str) -> str:
+    """All sizes of a kernel are one text."""
+    with tempfile.TemporaryDirectory(prefix="mirenc-") as folder:
+        source = Path(folder, name)
+        source.write_text(text, encoding="utf-8")
+        ir = compile_source(
+            source, language, compiler=toolchain.compiler, cflags=toolchain.cflags, dialect=WITHOUT_CUDA
+        ).decode()
+    return re.sub(re.escape(folder), ".", ir)
+
+
+def _plain(name: str) -> str:
+    """A C++ name as it is written: ``_Z5saxpyPf`` is ``saxpy``."""
+    match = re.match(r"_Z(\d+)", name)
+    return name[match.end() : match.end() + int(match[1])] if match else name

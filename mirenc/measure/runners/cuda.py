@@ -1,0 +1,261 @@
+"""CUDA kernels, on the first GPU (CUDA_VISIBLE_DEVICES says which one that is), through NVIDIA's driver library."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from ctypes import c_float, c_int, c_size_t, c_uint64, c_void_p
+from dataclasses import dataclass
+
+import numpy as np
+
+from mirenc.errors import CompileError, ToolchainError
+from mirenc.measure.gpu_driver import Argument, Buffer, Local, read_driver
+from mirenc.measure.kernel import Cell
+from mirenc.measure.runners import Array, CellRefusedError, Job, Runner, own_keys
+from mirenc.measure.runners.libcuda import CudaError, LibCuda, Library, open_libcuda
+
+__all__ = ["CudaDevice", "CudaRunner", "cuda_device", "parameter_bytes"]
+
+# Numbers of cuda.h.
+_GRID_X, _GRID_Y, _SHARED, _WARP, _PROCESSORS = 5, 6, 8, 10, 16
+_THREADS_OF_PROCESSOR, _MAJOR, _MINOR = 39, 75, 76
+_SHARED_OF_PROCESSOR, _REGISTERS_OF_PROCESSOR, _BLOCKS_OF_PROCESSOR = 81, 82, 106
+_FUNCTION_THREADS, _FUNCTION_SHARED = 0, 1
+_STREAM_ALONE = 1  # a stream that does not wait for the one of everybody
+_CAPTURE_HERE = 1  # only this thread's calls are captured
+# Python takes longer to launch a small kernel than a GPU to run it. So launches are recorded once as a graph, which
+# the GPU plays without waiting for anybody.
+_LAUNCHES = 128
+_PARAMETER = re.compile(r"\.param\s+(?:\.align\s+\d+\s+)?\.[bfsu](\d+)\s+[^,\[]*(?:\[(\d+)\])?")
+
+
+@dataclass(frozen=True)
+class CudaDevice:
+    """A GPU, and what a table and the occupancy rule need of it.
+
+    Attributes
+    ----------
+    name, platform, capability, driver : str
+        ``NVIDIA H100``, ``CUDA``, ``9.0``, and the CUDA version that the driver knows.
+    memory, processors, warp : int
+        Bytes, multiprocessors, threads of a warp.
+    threads, blocks, registers, shared : int
+        What one multiprocessor holds; shared memory in bytes.
+    """
+
+    name: str
+    platform: str
+    capability: str
+    driver: str
+    memory: int
+    processors: int
+    warp: int
+    threads: int
+    blocks: int
+    registers: int
+    shared: int
+
+
+def cuda_device(library: Library = None) -> CudaDevice:
+    """The GPU that kernels would be timed on.
+
+    Raises
+    ------
+    ToolchainError
+        There is no driver or no GPU.
+    """
+    cuda, device = _opened(library)
+    name = ctypes.create_string_buffer(256)
+    cuda.call("cuDeviceGetName", name, len(name), device)
+    version = cuda.ask("cuDriverGetVersion", c_int)
+
+    def attribute(number: int) -> int:
+        return int(cuda.ask("cuDeviceGetAttribute", c_int, number, device))
+
+    return CudaDevice(
+        name=name.value.decode(),
+        platform="CUDA",
+        capability=f"{attribute(_MAJOR)}.{attribute(_MINOR)}",
+        driver=f"{version // 1000}.{version % 1000 // 10}",
+        memory=cuda.ask("cuDeviceTotalMem_v2", c_size_t, device),
+        processors=attribute(_PROCESSORS),
+        warp=attribute(_WARP),
+        threads=attribute(_THREADS_OF_PROCESSOR),
+        blocks=attribute(_BLOCKS_OF_PROCESSOR),
+        registers=attribute(_REGISTERS_OF_PROCESSOR),
+        shared=attribute(_SHARED_OF_PROCESSOR),
+    )
+
+
+def _opened(library: Library) -> tuple[LibCuda, int]:
+    """The library, started, and the number of its first GPU."""
+    cuda = LibCuda(open_libcuda() if library is None else library)
+    try:
+        cuda.call("cuInit", 0)
+        count = cuda.ask("cuDeviceGetCount", c_int)
+    except CudaError as error:
+        raise ToolchainError(f"NVIDIA's driver finds no GPU: {error}. See what nvidia-smi says") from None
+    if count == 0:
+        raise ToolchainError("NVIDIA's driver finds no GPU. See what nvidia-smi says, and CUDA_VISIBLE_DEVICES")
+    return cuda, int(cuda.ask("cuDeviceGet", c_int, 0))
+
+
+class CudaRunner(Runner):
+    """Launches PTX; times are CUDA events around a batch.
+
+    `Job.driver` is a TOML driver (`mirenc.measure.gpu_driver`), `Cell.library` a text of PTX. A cell is told
+    ``{"local": [x, y]}``: threads of a block.
+
+    Parameters
+    ----------
+    library : object, optional
+        In place of NVIDIA's: tests run without a GPU.
+    """
+
+    memory_limit = None  # the driver maps the memory of the GPU and of the host in one
+
+    def __init__(self, library: Library = None) -> None:
+        self._given = library
+
+    @classmethod
+    def warm(cls) -> None:
+        open_libcuda()
+
+    def load(self, job: Job) -> None:
+        path = job.folder / job.driver
+        self.folder, self.size = job.folder, job.size
+        self.driver = read_driver(path.read_text(encoding="utf-8"), str(path))
+        self.cuda, self.device = _opened(self._given)
+        self.cuda.call("cuCtxSetCurrent", self.cuda.ask("cuDevicePrimaryCtxRetain", c_void_p, self.device))
+        self.stream = self.cuda.ask("cuStreamCreate", c_void_p, _STREAM_ALONE)
+        self.events = [self.cuda.ask("cuEventCreate", c_void_p, 0) for _ in range(2)]
+        # Of each parameter its value, as the launch reads it; of each output its address, that of a copy of what it
+        # holds before a call, and its array.
+        self.values: list[Array] = []
+        self.starts: list[tuple[int, int, Array]] = []
+        for argument in self.driver.arguments:
+            if not isinstance(argument, Local):  # CUDA's is said beside the parameters
+                self.values.append(self._value(argument))
+        self.parameters = (c_void_p * len(self.values))(*(value.ctypes.data for value in self.values))
+        self.functions: dict[tuple[str, str], int] = {}
+        self.graphs: dict[tuple[str, str, tuple[int, ...], int], int] = {}
+
+    def _value(self, argument: Argument) -> Array:
+        """A parameter, as an array of no dimension."""
+        assert not isinstance(argument, Local)
+        if not isinstance(argument, Buffer):
+            return np.array(argument.of(self.size))
+        array = argument.array(self.size)
+        address = self._uploaded(array)
+        if argument.output:
+            self.starts.append((address, self._uploaded(array), array))
+        return np.array(address, np.uint64)
+
+    def _uploaded(self, array: Array) -> int:
+        address = int(self.cuda.ask("cuMemAlloc_v2", c_uint64, array.nbytes))
+        self.cuda.call("cuMemcpyHtoD_v2", address, array.ctypes.data, array.nbytes)
+        return address
+
+    def outputs(self, cell: Cell) -> list[Array]:
+        block, function = self._prepared(cell)
+        try:
+            self._launch(function, block)
+        except CudaError as error:
+            # Nothing was started, so the context is as good as before.
+            if error.name in ("CUDA_ERROR_INVALID_VALUE", "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"):
+                raise CellRefusedError(str(error)) from None
+            raise
+        self.cuda.call("cuCtxSynchronize")
+        found = []
+        for address, _, array in self.starts:
+            found.append(np.empty_like(array))
+            self.cuda.call("cuMemcpyDtoH_v2", found[-1].ctypes.data, address, array.nbytes)
+        return found
+
+    def time(self, cell: Cell, calls: int) -> float:
+        """Of a whole number of graphs; so perhaps of a few calls more, from which those asked for are reckoned."""
+        block, function = self._prepared(cell)
+        launches = min(calls, _LAUNCHES)
+        key = cell.library, cell.symbol, block, launches
+        if key not in self.graphs:
+            self.graphs[key] = self._graph(function, block, launches)
+        graphs = -(-calls // launches)
+        start, end = self.events
+        self.cuda.call("cuEventRecord", start, self.stream)
+        for _ in range(graphs):
+            self.cuda.call("cuGraphLaunch", self.graphs[key], self.stream)
+        self.cuda.call("cuEventRecord", end, self.stream)
+        self.cuda.call("cuEventSynchronize", end)
+        milliseconds = float(self.cuda.ask("cuEventElapsedTime", c_float, start, end))
+        return milliseconds * 1e-3 * calls / (graphs * launches)
+
+    def _prepared(self, cell: Cell) -> tuple[tuple[int, ...], int]:
+        """Block and function of a cell that can be launched, after a reset."""
+        own_keys(cell.before, ("local",))
+        block = self.driver.block(cell.before["local"])
+        function = self._function(cell)
+        self._check(block, function)
+        for address, start, array in self.starts:
+            self.cuda.call("cuMemcpyDtoD_v2", address, start, array.nbytes)
+        self.cuda.call("cuCtxSynchronize")
+        return block, function
+
+    def _function(self, cell: Cell) -> int:
+        key = cell.library, cell.symbol
+        if key not in self.functions:
+            ptx = (self.folder / cell.library).read_text(encoding="utf-8")
+            takes, given = parameter_bytes(ptx, cell.symbol), [value.nbytes for value in self.values]
+            if takes != given:
+                raise RuntimeError(f"{cell.symbol} takes parameters of {takes} bytes, and its driver gives {given}")
+            module = self.cuda.ask("cuModuleLoadData", c_void_p, ptx.encode())
+            self.functions[key] = int(self.cuda.ask("cuModuleGetFunction", c_void_p, module, cell.symbol.encode()))
+        return self.functions[key]
+
+    def _check(self, block: tuple[int, ...], function: int) -> None:
+        """Refuse what the driver, the GPU or the kernel's registers do not allow."""
+        if refusal := self.driver.refusal(self.size, block):
+            raise CellRefusedError(refusal)
+        threads = int(np.prod(block))
+        most = self.cuda.ask("cuFuncGetAttribute", c_int, _FUNCTION_THREADS, function)
+        if threads > most:
+            raise CellRefusedError(f"{threads} threads, and the GPU allows {most} for this kernel")
+        shared = self.cuda.ask("cuFuncGetAttribute", c_int, _FUNCTION_SHARED, function)
+        shared += self.driver.local_bytes(self.size, block)
+        largest = self.cuda.ask("cuDeviceGetAttribute", c_int, _SHARED, self.device)
+        if shared > largest:
+            raise CellRefusedError(f"{shared} bytes of shared memory, and a block may have {largest}")
+        for count, limit in zip(self.driver.blocks(self.size, block), (_GRID_X, _GRID_Y), strict=False):
+            most = self.cuda.ask("cuDeviceGetAttribute", c_int, limit, self.device)
+            if count > most:
+                raise CellRefusedError(f"a grid of {count} blocks, and the GPU allows {most} on that side")
+
+    def _launch(self, function: int, block: tuple[int, ...]) -> None:
+        grid = (*self.driver.blocks(self.size, block), 1, 1)[:3]
+        shared = self.driver.local_bytes(self.size, block)
+        shape = (*grid, *(*block, 1, 1)[:3])
+        self.cuda.call("cuLaunchKernel", function, *shape, shared, self.stream, self.parameters, None)
+
+    def _graph(self, function: int, block: tuple[int, ...], launches: int) -> int:
+        """So many launches, to be played in one go."""
+        self.cuda.call("cuStreamBeginCapture_v2", self.stream, _CAPTURE_HERE)
+        for _ in range(launches):
+            self._launch(function, block)
+        graph = c_void_p()
+        self.cuda.call("cuStreamEndCapture", self.stream, ctypes.byref(graph))
+        return int(self.cuda.ask("cuGraphInstantiateWithFlags", c_void_p, graph, 0))
+
+
+def parameter_bytes(ptx: str, kernel: str) -> list[int]:
+    """Bytes of each parameter of a kernel.
+
+    Raises
+    ------
+    CompileError
+        The text has no such kernel.
+    """
+    entry = re.search(rf"\.entry\s+{re.escape(kernel)}\s*\((.*?)\)", ptx, re.DOTALL)
+    if entry is None:
+        known = ", ".join(re.findall(r"\.entry\s+([\w$]+)", ptx)) or "none"
+        raise CompileError(f'no kernel {kernel!r}; there is {known}. A C++ name wants extern "C" before it')
+    return [int(bits) // 8 * int(count or 1) for bits, count in _PARAMETER.findall(entry[1])]

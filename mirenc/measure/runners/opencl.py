@@ -1,0 +1,227 @@
+"""OpenCL kernels, on the first device of the machine or a named one: pocl makes one of the CPU.
+
+One build serves all work groups: their shape is said at launch. pocl compiles a kernel anew for each shape at its
+first launch, which is never one that is timed.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import statistics
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mirenc.errors import ToolchainError, needs
+from mirenc.measure.gpu_driver import Buffer, Local, Scalar, read_driver
+from mirenc.measure.kernel import Cell
+from mirenc.measure.runners import Array, CellRefusedError, Job, Runner, own_keys
+
+if TYPE_CHECKING:
+    import pyopencl as cl
+
+__all__ = ["OpenCLDevice", "OpenCLRunner", "opencl_devices"]
+
+_STANDARD = "-cl-std=CL1.2"
+
+
+@dataclass(frozen=True)
+class OpenCLDevice:
+    """A device, and what a table says of it.
+
+    Attributes
+    ----------
+    slug : str
+        Its name in small letters and hyphens: what a part and a cell call it.
+    name, platform, version, driver : str
+        In the device's own words.
+    compute_units, max_block, local_bytes : int
+        Cores or the like; items of a work group, and bytes of its local memory, at most.
+    """
+
+    slug: str
+    name: str
+    platform: str
+    version: str
+    driver: str
+    compute_units: int
+    max_block: int
+    local_bytes: int
+
+
+def opencl_devices() -> tuple[OpenCLDevice, ...]:
+    """Devices of this machine, the first one first; a second of the same name is left out.
+
+    Raises
+    ------
+    MissingExtraError
+        pyopencl is not installed.
+    ToolchainError
+        There is no device.
+    """
+    return tuple(_described(device) for device in _devices().values())
+
+
+def _devices() -> dict[str, cl.Device]:
+    with needs("opencl", "an OpenCL kernel is run by pyopencl"):
+        import pyopencl as cl
+    try:
+        found = [device for platform in cl.get_platforms() for device in platform.get_devices()]
+    except cl.Error:  # the loader's way to say that it found no platform
+        found = []
+    if not found:
+        raise ToolchainError(
+            "this machine has no OpenCL device. For its CPU type: pip install 'mirenc[opencl]', which brings pocl on "
+            "x86-64, or: apt-get install pocl-opencl-icd"
+        )
+    devices: dict[str, cl.Device] = {}
+    for device in found:
+        devices.setdefault(_slug(device.name), device)
+    return devices
+
+
+def _slug(name: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+
+
+def _described(device: cl.Device) -> OpenCLDevice:
+    return OpenCLDevice(
+        slug=_slug(device.name),
+        name=device.name.strip(),
+        platform=device.platform.name,
+        version=device.version,
+        driver=device.driver_version,
+        compute_units=device.max_compute_units,
+        max_block=device.max_work_group_size,
+        local_bytes=device.local_mem_size,
+    )
+
+
+class OpenCLRunner(Runner):
+    """Launches through pyopencl; times are the device's own.
+
+    `Job.driver` is a TOML driver (`mirenc.measure.gpu_driver`), `Cell.library` a text of OpenCL C. A cell is told
+    ``{"local": [x, y]}``, and may be told ``device``, the slug of one (`opencl_devices`); all cells of a job the same.
+    """
+
+    memory_limit = None  # a GPU's library maps all of its memory
+
+    @classmethod
+    def warm(cls) -> None:
+        with needs("opencl", "an OpenCL kernel is run by pyopencl"):
+            import pyopencl  # noqa: F401 - it opens no device before it is asked for one
+
+    def load(self, job: Job) -> None:
+        path = job.folder / job.driver
+        self.folder, self.size = job.folder, job.size
+        self.driver = read_driver(path.read_text(encoding="utf-8"), str(path))
+        # pocl's own cache, for the next process and for the other sizes of a kernel: what it made for each shape.
+        os.environ.setdefault("POCL_CACHE_DIR", str(job.folder.parent / "pocl"))
+        self.kernels: dict[tuple[str, str], cl.Kernel] = {}
+        self.device: cl.Device | None = None
+
+    def outputs(self, cell: Cell) -> list[Array]:
+        import pyopencl as cl
+
+        launch = self._prepared(cell)
+        launch()
+        found = []
+        for argument, array in self.starts.items():
+            found.append(np.empty_like(array))
+            cl.enqueue_copy(self.queue, found[-1], self.memory[argument])
+        self.queue.finish()
+        return found
+
+    def time(self, cell: Cell, calls: int) -> float:
+        """The median launch, times ``calls``: in a batch of many launches some wait for what else the machine does."""
+        launch = self._prepared(cell)
+        events = [launch() for _ in range(calls)]
+        self.queue.finish()
+        nanoseconds = [float(event.profile.end - event.profile.start) for event in events]
+        return statistics.median(nanoseconds) * 1e-9 * calls
+
+    def _prepared(self, cell: Cell) -> Any:
+        """A function that launches a cell, after a reset."""
+        import pyopencl as cl
+
+        own_keys(cell.before, ("local", "device"))
+        self._open(cell)
+        block = self.driver.block(cell.before["local"])
+        kernel = self._kernel(cell)
+        self._check(block, kernel)
+        for index, argument in enumerate(self.driver.arguments):
+            if isinstance(argument, Local):
+                # pyopencl's own annotations leave local memory out.
+                kernel.set_arg(index, cl.LocalMemory(max(argument.of(self.size, block), 1)))  # type: ignore[arg-type]
+        for index, array in self.starts.items():
+            cl.enqueue_copy(self.queue, self.memory[index], array)
+        self.queue.finish()
+        blocks = self.driver.blocks(self.size, block)
+        items = tuple(count * side for count, side in zip(blocks, block, strict=True))
+        return lambda: cl.enqueue_nd_range_kernel(self.queue, kernel, items, block)
+
+    def _open(self, cell: Cell) -> None:
+        """The device, and the buffers on it; done once."""
+        if self.device is not None:
+            return
+        import pyopencl as cl
+
+        devices = _devices()
+        slug = str(cell.before.get("device", next(iter(devices))))
+        if slug not in devices:
+            raise ToolchainError(f"there is no OpenCL device {slug!r} here; there are {', '.join(devices)}")
+        self.device = devices[slug]
+        self.context = cl.Context([self.device])
+        self.queue = cl.CommandQueue(self.context, properties=cl.command_queue_properties.PROFILING_ENABLE)
+        # By an argument's place: its memory, and what an output holds before a call.
+        self.memory: dict[int, cl.Buffer] = {}
+        self.starts: dict[int, Array] = {}
+        for index, argument in enumerate(self.driver.arguments):
+            if isinstance(argument, Buffer):
+                array = argument.array(self.size)
+                flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
+                self.memory[index] = cl.Buffer(self.context, flags, hostbuf=array)
+                if argument.output:
+                    self.starts[index] = array
+
+    def _kernel(self, cell: Cell) -> cl.Kernel:
+        """A kernel of a built program, with all arguments but the local memory."""
+        import pyopencl as cl
+
+        key = cell.library, cell.symbol
+        if key not in self.kernels:
+            text = (self.folder / cell.library).read_text(encoding="utf-8")
+            # Else pyopencl fills a folder in the user's home.
+            program = cl.Program(self.context, text).build([_STANDARD], cache_dir=str(self.folder / "opencl"))
+            kernel = cl.Kernel(program, cell.symbol)
+            if kernel.num_args != len(self.driver.arguments):
+                raise RuntimeError(
+                    f"{cell.symbol} has {kernel.num_args} parameters, and its driver {len(self.driver.arguments)}"
+                )
+            for index, argument in enumerate(self.driver.arguments):
+                if isinstance(argument, Buffer):
+                    kernel.set_arg(index, self.memory[index])
+                elif isinstance(argument, Scalar):
+                    kernel.set_arg(index, argument.of(self.size))
+            self.kernels[key] = kernel
+        return self.kernels[key]
+
+    def _check(self, block: tuple[int, ...], kernel: cl.Kernel) -> None:
+        """Refuse what the driver, the device or the kernel does not allow."""
+        import pyopencl as cl
+
+        assert self.device is not None
+        items, device = int(np.prod(block)), self.device
+        if refusal := self.driver.refusal(self.size, block):
+            raise CellRefusedError(refusal)
+        most = kernel.get_work_group_info(cl.kernel_work_group_info.WORK_GROUP_SIZE, device)
+        if items > most:
+            raise CellRefusedError(f"{items} items, and the device allows {most} for this kernel")
+        for side, longest in zip(block, device.max_work_item_sizes, strict=False):
+            if side > longest:
+                raise CellRefusedError(f"a side of {side}, and the device allows {longest}")
+        local = self.driver.local_bytes(self.size, block)
+        if local > device.local_mem_size:
+            raise CellRefusedError(f"{local} bytes of local memory, and the device has {device.local_mem_size}")

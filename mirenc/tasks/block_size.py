@@ -1,0 +1,158 @@
+"""Block size: the shape of an OpenCL work group or a CUDA thread block, measured on the machine at hand.
+
+The question is asked for one kernel and one problem size. Kernels of one dimension choose among lines, those of two
+among planes; a shape that cannot run counts as the default.
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mirenc.errors import TaskError
+from mirenc.ir import IRModule
+from mirenc.ir.cuda import WITHOUT_CUDA
+from mirenc.ir.kernels import check_kernels
+from mirenc.ir.regions import Region
+from mirenc.tasks.block_shapes import block_space, likely_shapes, tuner_restriction
+from mirenc.tasks.measured import MeasuredKernel, MeasuredTask
+from mirenc.tasks.protocols import Protocol
+from mirenc.tasks.space import Space
+
+if TYPE_CHECKING:
+    from mirenc.encoder import Encoder
+    from mirenc.tasks.predict import Prediction
+
+__all__ = ["BlockSize", "dimensions_of", "is_cuda"]
+
+_TOLD = 5  # shapes that a tuner is told to try
+_MATTERS = 1.03  # below it, a gain is no more than what two runs differ by
+# Asking for the place in the second dimension, in OpenCL, SPIR-V's words, NVIDIA's or AMD's.
+_SECOND = re.compile(
+    r"get_(?:global|local|group)_id\w*\(i32 [^()]*\b1\)|ptx\.sreg\.(?:tid|ctaid)\.y|amdgcn\.work(?:item|group)\.id\.y"
+)
+
+
+class BlockSize(MeasuredTask):
+    """A block shape for each kernel of a module.
+
+    Context features: the problem size ``n``, as the kernel takes it; how many dimensions the kernel asks its place in;
+    and whether it is CUDA, whose spaces are other ones. The last two are read from the code.
+    """
+
+    name = "block_size"
+    title = "block and work-group size"
+    source = "mirenc measure block_size"
+    level = "function"
+    context_names = ("n", "dimensions", "cuda")
+    context_help = {  # noqa: RUF012 - a ClassVar by its base
+        "n": "problem size, as the kernel takes it: elements of a line, rows of a matrix",
+        "dimensions": "1 or 2, of the launch",
+        "cuda": "1 for CUDA, 0 for OpenCL",
+    }
+    told_by_code = ("dimensions", "cuda")
+    protocols = (
+        Protocol("kernel", "ten folds of kernel structures", lambda data: data.group, folds=10),
+        Protocol("family", "leave one family of kernels out", lambda data: data.suite, folds=None),
+    )
+    select = "speedup"
+
+    def space_of(self, kernel: MeasuredKernel) -> Space:
+        """The shapes of its language and dimensions."""
+        return block_space(kernel.language, int(kernel.context["dimensions"]))
+
+    def space_for(self, context: tuple[Any, ...]) -> Space:
+        """The shapes for a question."""
+        return block_space("cuda" if context[2] else "cl", int(context[1]))
+
+    def encode_context(self, context: tuple[Any, ...]) -> NDArray[np.float64]:
+        """The binary logarithm of the size, and the others as they are. (3,)."""
+        return np.array([np.log2(context[0]), *context[1:]], dtype=np.float64)
+
+    def parse_context(self, given: Mapping[str, str]) -> tuple[Any, ...]:
+        """The three numbers.
+
+        Raises
+        ------
+        TaskError
+            As `Task.parse_context`; a size below 1, or no such dimensions or language.
+        """
+        found = super().parse_context(given)
+        for name, value, right in zip(
+            self.context_names, found, (found[0] >= 1, found[1] in (1, 2), found[2] in (0, 1)), strict=True
+        ):
+            if not right:
+                raise TaskError(f"context feature {name!r} is {value:g}; allowed: {self.context_help[name]}")
+        return found
+
+    def read(self, encoder: Encoder, ir: Any) -> IRModule:
+        """A module for a question. CUDA is read without its headers, unless the flags say where they are.
+
+        Raises
+        ------
+        MirencError
+            As `mirenc.read_ir`.
+        """
+        reader = copy.copy(encoder)
+        if not any(flag.startswith("--cuda-path") for flag in encoder.options.cflags):
+            reader.options = replace(encoder.options, dialect=WITHOUT_CUDA)
+        return reader.read(ir)
+
+    def regions(self, module: IRModule) -> list[Region]:
+        """Its kernels.
+
+        Raises
+        ------
+        ForeignIRError
+            It has none.
+        """
+        kernels = set(check_kernels(module))
+        return [region for region in super().regions(module) if region.symbol.strip('@"') in kernels]
+
+    def tell(self, module: IRModule, region: Region | None) -> Mapping[str, Any]:
+        """Dimensions and language, from the IR."""
+        return {"dimensions": dimensions_of(module, region), "cuda": int(is_cuda(module))}
+
+    def remarks(self, found: Prediction) -> list[str]:
+        """Whether a choice is worth it, and the shapes to try with a tuner."""
+        expected = self._expected(found)
+        lines = [f"for Kernel Tuner: restrictions=[{expected['restriction']!r}]"]
+        if not expected["matters"]:
+            lines.insert(0, f"block size does not matter here: {found.default} is expected within 3 % of the best")
+        return lines
+
+    def details(self, found: Prediction) -> dict[str, Any]:
+        """The same as data."""
+        return self._expected(found)
+
+    def _expected(self, found: Prediction) -> dict[str, Any]:
+        shapes = likely_shapes(found.cost_ratio, _TOLD)
+        least = min(found.cost_ratio.values())
+        return {
+            "matters": found.cost_ratio[found.default] >= _MATTERS * least,
+            "loss": {name: ratio / least - 1 for name, ratio in found.cost_ratio.items()},
+            "restriction": tuner_restriction(shapes),
+        }
+
+
+def dimensions_of(module: IRModule, region: Region | None) -> int:
+    """2 where a kernel asks for its place in a second dimension, else 1."""
+    function = None if region is None else module.function(region.symbol.strip('@"'))
+    own = module.text if function is None else _text_of(module, function.header.first, function.header.last)
+    return 2 if _SECOND.search(own) else 1
+
+
+def _text_of(module: IRModule, first: int, last: int) -> str:
+    lines = module.arrays.line[first:last]
+    return "\n".join(module.lines[line] for line in lines)
+
+
+def is_cuda(module: IRModule) -> bool:
+    """Whether a module is for NVIDIA's target."""
+    return bool(re.search(r'^target triple = "nvptx', module.text, re.MULTILINE)) or "llvm.nvvm." in module.text

@@ -1,0 +1,129 @@
+"""The OpenCL runner, on a device that is really there."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mirenc.errors import ConfigError, ToolchainError
+from mirenc.measure.children import Timekeeper
+from mirenc.measure.kernel import Build, Cell, Kernel
+from mirenc.measure.runners import CellRefusedError, Job, get_runner
+from mirenc.measure.runners.opencl import OpenCLRunner, opencl_devices
+
+pytestmark = pytest.mark.needs("OpenCL")
+
+SOURCE = """
+kernel void scaled(global const float *x, global float *y, float a, int n, local float *tile) {
+    int i = get_global_id(0), l = get_local_id(0);
+    tile[l] = i < n ? x[i] : 0.0f;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (i < n)
+        y[i] += a * tile[l];
+}
+kernel void wrong(global const float *x, global float *y, float a, int n, local float *tile) {
+    if (get_global_id(0) < n)
+        y[get_global_id(0)] = get_local_size(0);
+}
+kernel void stuck(global const float *x, global float *y, float a, int n, local float *tile) {
+    volatile global float *z = y;
+    while (z[0] < 1e30f)
+        ;
+}
+"""
+DRIVER = """
+kernel = "scaled"
+sizes = [1000]
+global = ["n"]
+[[argument]]
+name = "x"
+buffer = "float"
+count = "n"
+fill = "ramp"
+[[argument]]
+name = "y"
+buffer = "float"
+count = "n"
+fill = "ramp"
+output = true
+[[argument]]
+name = "a"
+scalar = "float"
+value = 2
+[[argument]]
+name = "n"
+scalar = "int"
+value = "n"
+[[argument]]
+name = "tile"
+local = "4 * bx"
+"""
+
+
+def cell(*block: int, symbol: str = "scaled", **before: object) -> Cell:
+    return Cell(block, block, code=symbol, library="kernel.cl", symbol=symbol, before={"local": list(block), **before})
+
+
+@pytest.fixture
+def runner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> OpenCLRunner:
+    monkeypatch.setenv("POCL_CACHE_DIR", str(tmp_path / "pocl"))
+    (tmp_path / "kernel.cl").write_text(SOURCE)
+    (tmp_path / "driver.toml").write_text(DRIVER)
+    made = get_runner("opencl")()
+    assert isinstance(made, OpenCLRunner)
+    made.load(Job(tmp_path, "driver.toml", "scaled", 1000))
+    return made
+
+
+def test_outputs_start_anew_and_partly_used_groups_are_right(runner: OpenCLRunner) -> None:
+    for _ in range(2):
+        for block in ((64,), (7,), (256, 1)):
+            assert np.array_equal(runner.outputs(cell(*block))[0], 3 * np.arange(1000, dtype=np.float32))
+
+
+def test_a_batch_starts_anew_and_takes_time(runner: OpenCLRunner) -> None:
+    assert 0 < runner.time(cell(64), 1) < 1
+    assert 0 < runner.time(cell(64), 100) < 10
+    assert np.array_equal(runner.outputs(cell(64))[0], 3 * np.arange(1000, dtype=np.float32))
+
+
+@pytest.mark.parametrize(
+    ("block", "said"),
+    [((2048,), "2048 items, and the driver allows 1024"), ((0, 1), "a block of shape"), ((8, 8), "a block of shape")],
+)
+def test_a_group_that_cannot_be_is_refused(runner: OpenCLRunner, block: tuple[int, ...], said: str) -> None:
+    with pytest.raises((CellRefusedError, ConfigError), match=said):
+        runner.outputs(cell(*block))
+
+
+def test_a_device_is_named_by_its_slug(runner: OpenCLRunner) -> None:
+    device = opencl_devices()[0]
+    assert runner.outputs(cell(64, device=device.slug))[0][1] == 3
+    assert device.compute_units >= 1
+
+
+def test_an_unknown_device_lists_those_there_are(runner: OpenCLRunner) -> None:
+    with pytest.raises(ToolchainError, match=f"no OpenCL device 'abacus' here; there are {opencl_devices()[0].slug}"):
+        runner.outputs(cell(64, device="abacus"))
+
+
+def test_a_kernel_that_does_not_fit_its_driver_is_refused(tmp_path: Path, runner: OpenCLRunner) -> None:
+    (tmp_path / "kernel.cl").write_text("kernel void scaled(global float *y) { y[get_global_id(0)] = 1; }")
+    with pytest.raises(RuntimeError, match="scaled has 1 parameters, and its driver 5"):
+        runner.outputs(cell(64))
+
+
+def test_a_sample_is_measured_and_what_fails_costs_its_cell(tmp_path: Path) -> None:
+    folder = tmp_path / "sample"
+    folder.mkdir()
+    (folder / "kernel.cl").write_text(SOURCE)
+    (folder / "driver.toml").write_text(DRIVER)
+    kernel = Kernel("scaled 1000", "scaled", "vectors", "cl", SOURCE, DRIVER, "scaled", size=1000)
+    cells = (cell(64), cell(256), cell(64, symbol="wrong"), cell(2048), cell(64, symbol="stuck"), cell(8))
+    with Timekeeper("opencl", 4, pin=False) as keeper:
+        outcome = keeper.sample(kernel, Build(cells, cell(64), "driver.toml", ir=""), folder, (0,))
+    assert outcome.status == ["ok", "ok", "differs", "crash", "timeout", "ok"]
+    assert outcome.problems[3] == "crash: 2048 items, and the driver allows 1024"
+    assert set(outcome.label) == set(outcome.report) == {0, 1, 5}
+    assert all(0 < seconds < 1 for seconds in outcome.label.values())
+    assert any((tmp_path / "pocl").iterdir())  # compiled for each shape once, for all processes
