@@ -39,8 +39,9 @@ class Objects:
         self.root, self.method, self.toolchain, self.jobs = root, method, toolchain, jobs
 
     def folder(self, kernel: Kernel, part: str) -> Path:
-        """The folder of a sample; a source that was changed has another."""
-        said = "\0".join((kernel.name, part, str(kernel.size), kernel.source, kernel.driver))
+        """The folder of a sample; a source, a compiler or flags that were changed have another."""
+        built_by = (Path(self.toolchain.compiler).name, *self.toolchain.cflags)
+        said = "\0".join((kernel.name, part, str(kernel.size), kernel.source, kernel.driver, *built_by))
         return self.root / hashlib.sha256(said.encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
     def discard(self, kernel: Kernel, part: str) -> None:
