@@ -23,6 +23,14 @@ Data = Annotated[
     Path | None,
     typer.Option("--data", "-d", help="Folder of the data sets. [default: $MIRENC_DATA, then what was fetched]"),
 ]
+IRDir = Annotated[
+    Path | None,
+    typer.Option(
+        "--ir-dir",
+        help="Folder of your own IR, NAME.ll or .bc, for a published table that comes without.",
+        show_default=False,
+    ),
+]
 Variant = Annotated[str, typer.Option(help="One of the task's tables. [default: its first]")]
 
 

@@ -37,7 +37,10 @@ __all__ = ["Task", "get_task", "list_tasks", "load_task_file"]
 
 # name -> module and class. A new task of the package is one file and one line here.
 _REGISTRY = {
+    "block_size_published": "mirenc.tasks.block_size_published:BlockSizePublished",
     "device_mapping": "mirenc.tasks.device_mapping:DeviceMapping",
+    "numa_prefetch": "mirenc.tasks.numa_prefetch:NumaPrefetch",
+    "openmp_published": "mirenc.tasks.openmp_published:OpenMPPublished",
     "thread_coarsening": "mirenc.tasks.thread_coarsening:ThreadCoarsening",
 }
 
@@ -49,6 +52,8 @@ class Task(ABC):
     ----------
     name, title, source : str
         ``source`` is the paper or data set the costs come from.
+    dataset : str
+        Its name in `mirenc.tasks.datasets.DATASETS`; "" for data that are not published there.
     space : Space or None
         The settings to choose among; None where each sample brings its own (`Task.space_for`), or where the target is
         a number.
@@ -75,6 +80,8 @@ class Task(ABC):
         Static choices that speedups are also given over: name -> index of the setting.
     hand_names : tuple of str
         Published hand-made code features; empty if the data have none.
+    portfolios : tuple of int
+        Sizes of small sets of settings that a report has a row for: all of a set are tried, and the best is kept.
     select : str
         What the search for a head maximises on the training folds: ``accuracy`` or ``speedup``.
     """
@@ -82,6 +89,7 @@ class Task(ABC):
     name: ClassVar[str]
     title: ClassVar[str]
     source: ClassVar[str]
+    dataset: ClassVar[str] = ""
     space: ClassVar[Space | None] = None
     target: ClassVar[str] = "costs"
     unit: ClassVar[str] = ""
@@ -94,6 +102,7 @@ class Task(ABC):
     protocols: ClassVar[tuple[Protocol, ...]]
     baselines: ClassVar[Mapping[str, int]] = {}
     hand_names: ClassVar[tuple[str, ...]] = ()
+    portfolios: ClassVar[tuple[int, ...]] = ()
     select: ClassVar[str] = "accuracy"
 
     @abstractmethod

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from mirenc.errors import TaskError
 from mirenc.metrics import decision_figures, geometric_mean, group_interval, number_figures
 from mirenc.tasks.data import TaskData
-from mirenc.tasks.datasets import DATASETS, published_hash
+from mirenc.tasks.datasets import published_hash
 from mirenc.tasks.features import ROW_TITLES
 from mirenc.tasks.jobs import Result
 from mirenc.tasks.static import STATIC_TITLES
@@ -33,10 +33,18 @@ if TYPE_CHECKING:
 
     from mirenc.tasks.base import Task
 
-__all__ = ["FORMAT", "TaskReport", "load_report", "row_title"]
+__all__ = ["FORMAT", "TaskReport", "load_report", "row_title", "speedups"]
 
 _AGAINST = "no_code"  # the row that every other is compared with
 FORMAT = 2
+
+
+def speedups(figures: Mapping[str, Any]) -> dict[str, dict[str, float]]:
+    """Speedups over the task's baselines, or over the default where it names none: as in ``speedup_over``."""
+    kinds = ("geometric", "arithmetic")
+    over: dict[str, float] = {kind: figures[f"speedup_{kind}"] for kind in kinds}
+    over |= {f"oracle_{kind}": figures[f"oracle_{kind}"] for kind in kinds}
+    return figures["speedup_over"] or {"default": over}
 
 
 def row_title(row: str) -> str:
@@ -240,8 +248,8 @@ class TaskReport:
             f"{record['samples']} samples, {record['groups']} groups, {seeds} seed{'s' * (seeds > 1)}; model "
             f"{record['model']['name']}. ± spread over seeds, [95 % interval over groups]."
         )
-        name = self.task.name
-        if name in DATASETS and record["data_hash"] != published_hash(name):
+        name = self.task.dataset
+        if name and record["data_hash"] != published_hash(name):
             notes.append(f"The data are not as published, or a part of them: mirenc datasets verify {name}.")
         return " ".join([text, *notes])
 
@@ -266,7 +274,7 @@ class TaskReport:
             if self.data.chooses:
                 line["accuracy"] = _percent(figures, "accuracy")
                 line["macro F1"] = f"{figures['macro_f1']:.2f}"
-                for name, over in figures["speedup_over"].items():
+                for name, over in speedups(figures).items():
                     line[f"speedup over {name}, geom. (arith.)"] = f"{over['geometric']:.3f} ({over['arithmetic']:.2f})"
                 line["oracle share"] = f"{100 * figures['oracle_share']:.1f} %"
                 line["slowdowns"] = f"{100 * figures['slowdowns']:.1f} %"

@@ -18,12 +18,20 @@ STATIC_TITLES = {
     "default": "default",
     "best_single": "best single setting",
     "majority": "majority label",
+    "try_2": "two settings of the training samples, both tried",
+    "try_3": "three settings of the training samples, all tried",
     "mean": "mean of the training samples",
 }
 
 
-def static_rows(data: TaskData, folds: Sequence[tuple[Int, Int]]) -> dict[str, NDArray[Any]]:
-    """What each static row says of each sample, learned from the training rows of its fold. Rows of (n,)."""
+def static_rows(
+    data: TaskData, folds: Sequence[tuple[Int, Int]], portfolios: Sequence[int] = ()
+) -> dict[str, NDArray[Any]]:
+    """What each static row says of each sample, learned from the training rows of its fold. Rows of (n,).
+
+    For each size k of ``portfolios``, row ``try_k`` measures k settings on the sample itself and keeps the best: k runs
+    of the program and no knowledge about it. The k are those whose best cost the training samples least (greedily).
+    """
     if not data.chooses:
         mean = np.zeros(len(data))
         for training, test in folds:
@@ -43,7 +51,25 @@ def static_rows(data: TaskData, folds: Sequence[tuple[Int, Int]]) -> dict[str, N
         votes = np.where(wins > 0, -wins.astype(np.float64), np.inf)
         for name, rank in (("best_single", effect), ("majority", votes)):
             out[name][test] = _of_each(row[test], rank, data.default[test])
+        for size in portfolios:
+            out.setdefault(f"try_{size}", data.default.copy())[test] = _tried(logs, training, test, size, data)
     return out
+
+
+def _tried(logs: NDArray[np.float64], training: Int, test: Int, size: int, data: TaskData) -> Int:
+    """Best of the portfolio's settings on each test sample, for samples of one space. -> (m,)."""
+    loss = logs[training] - np.nanmin(logs[training], axis=1, keepdims=True)
+    loss = np.where(np.isnan(loss), np.nanmax(loss), loss)  # what nobody may ask for is no help
+    chosen: list[int] = []
+    least = np.full(len(training), np.inf)
+    for _ in range(size):
+        chosen.append(int(np.minimum(least[:, None], loss).mean(axis=0).argmin()))
+        least = np.minimum(least, loss[:, chosen[-1]])
+    own = logs[np.ix_(test, chosen)]
+    there = np.isfinite(own).any(axis=1)
+    best = np.where(np.isfinite(own), own, np.inf).argmin(axis=1)
+    found: Int = np.where(there, np.array(chosen)[best], data.default[test])
+    return found
 
 
 def _of_each(row: Int, rank: NDArray[np.float64], default: Int) -> Int:
