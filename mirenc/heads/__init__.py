@@ -9,6 +9,7 @@ from mirenc.heads.ensemble import EnsembleHead, NumberEnsembleHead
 from mirenc.heads.label import LabelHead
 from mirenc.heads.mlp import MLPHead
 from mirenc.heads.pairs import PairHead
+from mirenc.heads.portfolio import PortfolioHead
 from mirenc.heads.ridge import RidgeHead, RidgeRegressor
 from mirenc.heads.settings import Settings
 from mirenc.heads.state import load_head, save_head
@@ -23,6 +24,7 @@ __all__ = [
     "MLPHead",
     "NumberEnsembleHead",
     "PairHead",
+    "PortfolioHead",
     "RidgeHead",
     "RidgeRegressor",
     "Settings",

@@ -242,7 +242,7 @@ def _give_code(sample: Sample) -> str:
     if not sample.code:
         return "Nothing that looks at code can be made of these data: take row no_code"
     return (
-        f"Give your own IR of it with --ir-dir DIR: {sample.code}.ll or .bc, and one for each other (Python: with_ir)"
+        f"Give your own IR of all with --ir-dir DIR, as in DIR/{sample.code}.ll or .bc (Python: mirenc.tasks.with_ir)"
     )
 
 

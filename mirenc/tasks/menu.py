@@ -23,6 +23,7 @@ from mirenc.heads import (
     MLPHead,
     NumberEnsembleHead,
     PairHead,
+    PortfolioHead,
     RidgeHead,
     RidgeRegressor,
     TreesHead,
@@ -75,7 +76,7 @@ def menu(shape: Shape, seed: int, select: str) -> Members:
     if shape.settings == 0:
         return _numbers(shape, seed)
     if not shape.shared or shape.settings > _FEW_SETTINGS:
-        return _pairs(shape, seed, select) + (_ridges(select) if shape.shared else [])
+        return _portfolios(shape, select) + _pairs(shape, seed, select) + (_ridges(select) if shape.shared else [])
     if shape.samples > _FEW_SAMPLES:
         return _ridges(select) + _pairs(shape, seed, select)
     return _few(shape, seed, select)
@@ -100,6 +101,13 @@ def _few(shape: Shape, seed: int, select: str) -> Members:
 
 def _ridges(select: str) -> Members:
     return [(f"ridge {penalty:g}", RidgeHead(penalty, clip=_CLIP[select])) for penalty in _PENALTIES]
+
+
+def _portfolios(shape: Shape, select: str) -> Members:
+    """Where settings outnumber kernels, few of them are worth telling apart."""
+    if not shape.shared or shape.settings <= shape.groups or shape.samples > _FEW_SAMPLES:
+        return []
+    return [("portfolio", PortfolioHead(CostHead(shape.context, clip=_CLIP[select])))]
 
 
 def _pairs(shape: Shape, seed: int, select: str) -> Members:

@@ -137,9 +137,7 @@ def _sample(line: list[str], width: int, space: Space, where: str) -> Sample:
         try:
             cost = float(cell)
         except ValueError:
-            raise TaskError(
-                f"{where} ({name}): {cell!r} for {setting} is no number. Mend or leave out the line"
-            ) from None
+            raise TaskError(f"{where} ({name}): {cell!r} for {setting} is no number. Leave out the line") from None
         costs.append(math.nan if cost == -1 else cost)
     program = name.removeprefix("__cere__").lstrip("_").split("_")[0]
     return Sample(name, None, program, costs=tuple(costs), code=name)

@@ -97,9 +97,8 @@ def _setting(row: Mapping[str, str], where: str) -> Key:
     kind, _, chunk = row["OMP_SCHEDULE"].partition(",")
     threads = real(row, "OMP_NUM_THREADS", where)
     if threads != int(threads) or not (chunk or "0").isdigit():
-        raise TaskError(
-            f"{where}: threads {row['OMP_NUM_THREADS']!r}, schedule {row['OMP_SCHEDULE']!r}; as in dynamic,8"
-        )
+        found = f"{row['OMP_NUM_THREADS']} threads and schedule {row['OMP_SCHEDULE']!r}"
+        raise TaskError(f"{where}: {found}; both are as in 8 and 'dynamic,64'. Mend or leave out the row")
     return int(threads), row["OMP_PROC_BIND"], row["OMP_PLACES"], kind, int(chunk or 0)
 
 

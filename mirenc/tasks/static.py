@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mirenc.heads.choosing import additive_effects
+from mirenc.heads.portfolio import portfolio
 from mirenc.tasks.data import TaskData
 
 __all__ = ["STATIC_TITLES", "static_rows"]
@@ -18,8 +19,9 @@ STATIC_TITLES = {
     "default": "default",
     "best_single": "best single setting",
     "majority": "majority label",
-    "try_2": "two settings of the training samples, both tried",
-    "try_3": "three settings of the training samples, all tried",
+    "try_2": "2 settings measured, the best kept",
+    "try_3": "3 settings measured, the best kept",
+    "try_4": "4 settings measured, the best kept",
     "mean": "mean of the training samples",
 }
 
@@ -58,17 +60,11 @@ def static_rows(
 
 def _tried(logs: NDArray[np.float64], training: Int, test: Int, size: int, data: TaskData) -> Int:
     """Best of the portfolio's settings on each test sample, for samples of one space. -> (m,)."""
-    loss = logs[training] - np.nanmin(logs[training], axis=1, keepdims=True)
-    loss = np.where(np.isnan(loss), np.nanmax(loss), loss)  # what nobody may ask for is no help
-    chosen: list[int] = []
-    least = np.full(len(training), np.inf)
-    for _ in range(size):
-        chosen.append(int(np.minimum(least[:, None], loss).mean(axis=0).argmin()))
-        least = np.minimum(least, loss[:, chosen[-1]])
-    own = logs[np.ix_(test, chosen)]
+    chosen = portfolio(logs[training], size)
+    own = logs[test][:, chosen]
     there = np.isfinite(own).any(axis=1)
     best = np.where(np.isfinite(own), own, np.inf).argmin(axis=1)
-    found: Int = np.where(there, np.array(chosen)[best], data.default[test])
+    found: Int = np.where(there, chosen[best], data.default[test])
     return found
 
 
