@@ -31,7 +31,10 @@ def predict(
     context: Annotated[
         list[str] | None,
         typer.Option(
-            "--context", "-c", help="Context features, as in --context transfer=1048576,wgsize=128; may be repeated."
+            "--context",
+            "--aux",
+            "-c",
+            help="Context features, as in --context transfer=1048576,wgsize=128; may be repeated.",
         ),
     ] = None,
     head: Annotated[
@@ -61,8 +64,10 @@ def predict(
     from mirenc.tasks import load_task_head
     from mirenc.tasks.features import encoded_context
 
-    values = problem.parse_context(_pairs(",".join(context or ())))
-    encoded_context(problem, values)  # a senseless one is wrong for every file
+    given = _pairs(",".join(context or ()))
+    values = problem.ask_context(given)
+    if values is not None:
+        encoded_context(problem, values)  # a senseless one is wrong for every file
     trained = load_task_head(_shipped(problem, variant) if head is None else head, problem)
     if variant and trained.variant != variant:
         raise HeadError(
@@ -75,7 +80,7 @@ def predict(
     with common.progress("predicting", len(files)) as advance:
         for file in files:
             try:
-                found = trained.predict(encoder, Path(file), values)
+                found = trained.predict(encoder, Path(file), given)
             except MirencError as error:
                 failures.add(error)
             else:
@@ -141,6 +146,7 @@ def _line(head: TaskHead, file: str, found: Prediction) -> dict[str, object]:
             "default": found.default,
             "preference": found.preference,
             "cost_ratio": found.cost_ratio,
+            "seconds": found.seconds,
             "held_out": None if found.record is None else asdict(found.record),
         }
     worth, *interval = found.evidence.worth or (None, None, None)
@@ -173,10 +179,16 @@ def _words(head: TaskHead, file: str, found: Prediction) -> list[str]:
         ]
     lines = [f"{place}{title} {found.choice}{machine}", f"  {_record(found)}"]
     ranked = sorted(found.preference, key=lambda name: -found.preference[name])
-    lines += [f"  {name:>8}  preference {100 * found.preference[name]:5.1f} %" for name in ranked[:_SHOWN]]
+    lines += [
+        f"  {name:>8}  preference {100 * found.preference[name]:5.1f} %{_time(found, name)}" for name in ranked[:_SHOWN]
+    ]
     if len(ranked) > _SHOWN:
         lines.append(f"  and {len(ranked) - _SHOWN} more; --json has them all")
     return lines
+
+
+def _time(found: Prediction, name: str) -> str:
+    return "" if found.seconds is None else f"  about {found.seconds[name]:.3g} s"
 
 
 def _no_evidence(found: Prediction) -> str:

@@ -65,6 +65,8 @@ class Task(ABC):
         Context features: what is known beside the code, raw, as ``mirenc predict --context name=value`` takes it.
     context_help : mapping of str to str
         What each of them is, for messages: unit, or allowed values.
+    told_by_code : tuple of str
+        Those of ``context_names`` that the IR itself tells (`tell`): a question need not give them.
     variants : tuple of str
         Separate tables of the task, such as one a GPU; ``("",)`` if there is one.
     machines : mapping of str to str
@@ -84,6 +86,9 @@ class Task(ABC):
         Sizes of small sets of settings that a report has a row for: all of a set are tried, and the best is kept.
     select : str
         What the search for a head maximises on the training folds: ``accuracy`` or ``speedup``.
+    seconds : bool
+        Whether costs are seconds that code and context features tell, so that a head also learns what the default
+        takes and `Prediction.seconds` has an expected time for each setting.
     """
 
     name: ClassVar[str]
@@ -95,6 +100,7 @@ class Task(ABC):
     unit: ClassVar[str] = ""
     context_names: ClassVar[tuple[str, ...]] = ()
     context_help: ClassVar[Mapping[str, str]] = {}
+    told_by_code: ClassVar[tuple[str, ...]] = ()
     variants: ClassVar[tuple[str, ...]] = ("",)
     machines: ClassVar[Mapping[str, str]] = {}
     level: ClassVar[str] = "module"
@@ -104,6 +110,7 @@ class Task(ABC):
     hand_names: ClassVar[tuple[str, ...]] = ()
     portfolios: ClassVar[tuple[int, ...]] = ()
     select: ClassVar[str] = "accuracy"
+    seconds: ClassVar[bool] = False
 
     @abstractmethod
     def load(self, data_dir: str | Path | None = None, variant: str = "") -> TaskData:
@@ -130,6 +137,24 @@ class Task(ABC):
         """The sample's `hand_names`, as numbers for a head: (len(hand_names),) float64."""
         raise TaskError(f"task {self.name!r} has no hand features")
 
+    def tell(self, module: IRModule, region: Region | None) -> Mapping[str, Any]:
+        """Values of `told_by_code` for one region of a module, as `parse_context` takes them: text or numbers."""
+        return {}
+
+    def ask_context(self, given: Mapping[str, str]) -> tuple[Any, ...] | None:
+        """Context features of a question before its code is read: None where the code has yet to tell some.
+
+        Raises
+        ------
+        TaskError
+            A name that is unknown, or missing and not told by the code; as `parse_context` where all are given.
+        """
+        told = [name for name in self.told_by_code if name not in given]
+        if not told:
+            return self.parse_context(given)
+        self._check_context_names({**dict.fromkeys(told, ""), **given})
+        return None
+
     def parse_context(self, given: Mapping[str, str]) -> tuple[Any, ...]:
         """``--context`` values in the order of `context_names`. Here: numbers.
 
@@ -142,10 +167,11 @@ class Task(ABC):
         return tuple(_number(name, given[name]) for name in self.context_names)
 
     def _check_context_names(self, given: Mapping[str, str]) -> None:
-        wanted = ",".join(f"{name}=..." for name in self.context_names)
+        wanted = ",".join(f"{name}=..." for name in self.context_names if name not in self.told_by_code)
         wanted += "".join(
             f"; {name}: {self.context_help[name]}" for name in self.context_names if name in self.context_help
         )
+        wanted += "".join(f"; {name}: read from the code where it is left out" for name in self.told_by_code)
         for name in given:
             if name not in self.context_names:
                 raise TaskError(f"unknown context feature {name!r} for {self.name}. Give --context {wanted}")
@@ -262,9 +288,11 @@ def _check_task(task: Task, where: str) -> None:
     for name in ("variants", "protocols"):
         if not isinstance(getattr(task, name), tuple) or not getattr(task, name):
             raise TaskError(f"{where}: {name} is {getattr(task, name)!r}; it must be a tuple of one or more")
-    for name in ("context_names", "hand_names"):
+    for name in ("context_names", "hand_names", "told_by_code"):
         if not isinstance(getattr(task, name), tuple):
             raise TaskError(f"{where}: {name} is {getattr(task, name)!r}; it must be a tuple of names")
+    if strange := [name for name in task.told_by_code if name not in task.context_names]:
+        raise TaskError(f"{where}: told_by_code names {strange[0]!r}, which context_names does not")
     if task.select not in ("accuracy", "speedup"):
         raise TaskError(f"{where}: select is {task.select!r}; available: accuracy, speedup")
     if task.space is not None and not isinstance(task.space, Space):

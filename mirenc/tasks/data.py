@@ -43,17 +43,22 @@ class TaskData:
         `Sample.value`.
     content_hash : str
         SHA-256 of the files the samples come from; kept in every record.
+    machine : str
+        What the costs were measured on, in one line for people: processor, compiler, flags. A head that is trained on
+        them keeps it. "" where nobody said.
 
     Raises
     ------
     TaskError
         No samples; costs that do not fit the space, or are not positive and finite; an unmeasured default; a value
-        that is no finite number; effective settings that become others themselves. The message names the sample.
+        that is no finite number; effective settings that become others themselves; reported costs of other settings
+        than the costs. The message names the sample.
     """
 
     samples: Sequence[Sample]
     space: Space | None = None
     content_hash: str = ""
+    machine: str = ""
 
     def __post_init__(self) -> None:
         if not self.samples:
@@ -70,7 +75,7 @@ class TaskData:
         """The samples of these rows, in this order; the hash says that it is a part."""
         kept = [self.samples[row] for row in rows]
         part = hashlib.sha256(f"{self.content_hash} {list(map(int, rows))}".encode()).hexdigest()
-        return TaskData(kept, self.space, part)
+        return TaskData(kept, self.space, part, self.machine)
 
     # -- columns ---------------------------------------------------------------------------------------
     @property
@@ -127,12 +132,16 @@ class TaskData:
     @cached_property
     def costs(self) -> Float:
         """(n, K) float64 as measured; settings of one effective setting share its cost. NaN: not measured."""
+        return self._table([sample.costs for sample in self.samples])
+
+    def _table(self, costs: Sequence[tuple[float, ...] | Mapping[int, float]]) -> Float:
+        """Costs of samples, dense or sparse, as (n, K) float64."""
         table = np.full((len(self), self.width), np.nan)
-        for row, sample in enumerate(self.samples):
-            if isinstance(sample.costs, Mapping):
-                table[row, list(sample.costs)] = list(sample.costs.values())
+        for row, own in enumerate(costs):
+            if isinstance(own, Mapping):
+                table[row, list(own)] = list(own.values())
             else:
-                table[row, : len(sample.costs)] = sample.costs
+                table[row, : len(own)] = own
         return np.take_along_axis(table, self._effective, axis=1)
 
     @cached_property
@@ -150,7 +159,17 @@ class TaskData:
     @cached_property
     def known(self) -> Float:
         """(n, K) cost of what runs when each setting is asked for (`Space.missing`). NaN: nobody may ask."""
-        table = np.take_along_axis(self.costs, np.maximum(self._runs, 0), axis=1)
+        return self._of_what_runs(self.costs)
+
+    @cached_property
+    def paid(self) -> Float:
+        """(n, K) `known` by the reported costs: what a report says that each setting costs. NaN: nobody may ask."""
+        if not any(sample.reported for sample in self.samples):
+            return self.known
+        return self._of_what_runs(self._table([sample.reported or sample.costs for sample in self.samples]))
+
+    def _of_what_runs(self, costs: Float) -> Float:
+        table = np.take_along_axis(costs, np.maximum(self._runs, 0), axis=1)
         return np.where(self._runs < 0, np.nan, table)
 
     def resolve(self, choice: Int) -> Int:
@@ -167,6 +186,12 @@ class TaskData:
     def baseline(self) -> Float:
         """(n,) cost of the default."""
         found: Float = self.costs[np.arange(len(self)), self.default]
+        return found
+
+    @cached_property
+    def paid_baseline(self) -> Float:
+        """(n,) cost of the default as a report says it."""
+        found: Float = self.paid[np.arange(len(self)), self.default]
         return found
 
     @cached_property
@@ -250,49 +275,60 @@ def _check(sample: Sample, space: Space | None, where: str) -> None:
     """Refuse a sample whose target does not fit its space."""
     if space is None:
         value: Any = sample.value
-        if sample.costs or not isinstance(value, Real) or not math.isfinite(value):
+        if sample.costs or sample.reported or not isinstance(value, Real) or not math.isfinite(value):
             raise TaskError(
                 f"{where}: no space of settings, and the value to predict is {value!r}. "
                 "Give a finite value, or a space with costs"
             )
         return
     count = len(space)
-    if isinstance(sample.costs, Mapping):
-        strange = [index for index in sample.costs if not _is_setting(index, count)]
-        if strange:
-            raise TaskError(f"{where} has a cost of setting {strange[0]!r}; the space has 0 to {count - 1}")
-        costs: list[tuple[int, Any]] = list(sample.costs.items())
-        default = sample.costs.get(space.default, math.nan)
-    else:
-        if len(sample.costs) != count:
-            listed = ", ".join(space.names[:8]) + (" ..." if count > 8 else "")
-            raise TaskError(
-                f"{where} has {len(sample.costs)} costs; its space has {count} settings: {listed}. "
-                "Give one for each, NaN where it was not measured"
-            )
-        costs = list(enumerate(sample.costs))
-        default = sample.costs[space.default]
-    for index, cost in costs:
-        if not (isinstance(cost, Real) and (math.isnan(float(cost)) or 0 < float(cost) < math.inf)):
-            raise TaskError(
-                f"{where}: the cost of {space.names[index]!r} is {cost!r}; a cost is a positive time, or NaN"
-            )
+    measured = _check_costs(sample.costs, space, where, "cost")
+    default = space.default
     if sample.effective is not None:
         _check_effective(sample.effective, count, where)
-        measured = {index for index, cost in costs if not math.isnan(cost)}
         lost = next((index for index in measured if sample.effective[index] not in measured), None)
         if lost is not None:
             raise TaskError(
                 f"{where}: setting {lost} has a cost and becomes {sample.effective[lost]}, which has none. "
                 "Put the cost there"
             )
-        given = sample.effective[space.default]
-        default = sample.costs.get(given, math.nan) if isinstance(sample.costs, Mapping) else sample.costs[given]
-    if math.isnan(default):
+        default = sample.effective[default]
+    if default not in measured:
         raise TaskError(
             f"{where}: no cost of the default {space.names[space.default]!r}. Speedups are over it; "
             "leave the sample out"
         )
+    if sample.reported:
+        again = _check_costs(sample.reported, space, where, "reported cost")
+        if odd := sorted(measured ^ again):
+            raise TaskError(
+                f"{where}: setting {space.names[odd[0]]!r} has a {'cost' if odd[0] in measured else 'reported cost'}, "
+                "not both. Give both, or neither"
+            )
+
+
+def _check_costs(costs: tuple[float, ...] | Mapping[int, float], space: Space, where: str, what: str) -> set[int]:
+    """Refuse costs that do not fit the space. The settings that have one."""
+    count = len(space)
+    if isinstance(costs, Mapping):
+        strange = [index for index in costs if not _is_setting(index, count)]
+        if strange:
+            raise TaskError(f"{where} has a {what} of setting {strange[0]!r}; the space has 0 to {count - 1}")
+        each: list[tuple[int, Any]] = list(costs.items())
+    else:
+        if len(costs) != count:
+            listed = ", ".join(space.names[:8]) + (" ..." if count > 8 else "")
+            raise TaskError(
+                f"{where} has {len(costs)} {what}s; its space has {count} settings: {listed}. "
+                "Give one for each, NaN where it was not measured"
+            )
+        each = list(enumerate(costs))
+    for index, cost in each:
+        if not (isinstance(cost, Real) and (math.isnan(float(cost)) or 0 < float(cost) < math.inf)):
+            raise TaskError(
+                f"{where}: the {what} of {space.names[index]!r} is {cost!r}; a cost is a positive time, or NaN"
+            )
+    return {index for index, cost in each if not math.isnan(cost)}
 
 
 def _is_setting(index: Any, count: int) -> bool:

@@ -7,6 +7,7 @@ them, and what its answers were worth on kernels that it had not seen (`mirenc.t
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +19,8 @@ from numpy.typing import NDArray
 from mirenc.errors import HeadError, TaskError
 from mirenc.heads import EnsembleHead, NumberEnsembleHead, Settings, save_head
 from mirenc.heads.choosing import cost_ratios
-from mirenc.heads.state import load_head_and_arrays
+from mirenc.heads.state import load_head_and_arrays, pack, unpack
+from mirenc.ir import IRModule
 from mirenc.ir.regions import Region
 from mirenc.tasks.base import Task, get_task
 from mirenc.tasks.data import TaskData
@@ -26,7 +28,7 @@ from mirenc.tasks.evidence import Evidence, Record, gather_evidence
 from mirenc.tasks.features import CODE_ROWS, CodeReader, build_features, code_vector, encoded_context
 from mirenc.tasks.jobs import Goal
 from mirenc.tasks.reach import Reach
-from mirenc.tasks.space import SettingEncoder
+from mirenc.tasks.space import SettingEncoder, Space
 
 if TYPE_CHECKING:
     from mirenc.encoder import Encoder
@@ -35,6 +37,7 @@ __all__ = ["Prediction", "TaskHead", "fit_head", "load_task_head", "ready_heads"
 
 Float = NDArray[np.float64]
 _READY = Path(__file__).parent / "ready"
+_TIMER = "timer"
 
 
 @dataclass(frozen=True)
@@ -69,6 +72,8 @@ class Prediction:
         What of the module is decided about; None for the whole.
     machine : str
         What the costs were measured on.
+    seconds : dict of str to float, or None
+        Expected seconds of each setting; None where the task does not ask for them (`Task.seconds`).
     """
 
     choice: str
@@ -83,6 +88,7 @@ class Prediction:
     record: Record | None = None
     region: Region | None = None
     machine: str = ""
+    seconds: dict[str, float] | None = None
 
     @property
     def far(self) -> bool:
@@ -108,6 +114,12 @@ class TaskHead:
     reach : Reach
         Where its training samples are.
     evidence : Evidence
+    machine : str
+        What its training costs were measured on (`TaskData.machine`); "" where the data do not say.
+    space : Space or None
+        The settings, where the training samples share some and the task has none of its own.
+    timer : NumberEnsembleHead or None
+        Predicts log seconds of the default (`Task.seconds`).
     """
 
     head: EnsembleHead | NumberEnsembleHead
@@ -120,6 +132,9 @@ class TaskHead:
     encoder: SettingEncoder | None
     reach: Reach
     evidence: Evidence
+    machine: str = ""
+    space: Space | None = None
+    timer: NumberEnsembleHead | None = None
 
     def predict(self, encoder: Encoder, ir: Any, context: Mapping[str, Any] | tuple[Any, ...] = ()) -> list[Prediction]:
         """Ask about one piece of IR.
@@ -130,7 +145,8 @@ class TaskHead:
             With the model that the head was trained on.
         ir : whatever `Encoder.embed` takes
         context : mapping or tuple
-            Context features: by name (text or numbers), or raw in the order of ``task.context_names``.
+            Context features: by name (text or numbers), or raw in the order of ``task.context_names``. By name, those
+            that the code tells (`Task.told_by_code`) may be left out; what is given wins.
 
         Returns
         -------
@@ -152,32 +168,38 @@ class TaskHead:
                 f"({encoder.files.digest[:12]}). Load that model, or train a head: mirenc fit {self.task.name} "
                 "-o FOLDER"
             )
-        if isinstance(context, Mapping):
-            context = self.task.parse_context({name: str(value) for name, value in context.items()})
-        encoded = encoded_context(self.task, context)  # before any file is read: a wrong one is wrong for all
+        given = {name: str(value) for name, value in context.items()} if isinstance(context, Mapping) else {}
+        whole = self.task.ask_context(given) if isinstance(context, Mapping) else context
+        if whole is not None:
+            encoded_context(self.task, whole)  # before any file is read: a wrong one is wrong for all
         module = self.task.read(encoder, ir)
         regions: list[Region | None] = [None] if self.task.level == "module" else [*self.task.regions(module)]
         if not regions:
             raise TaskError(f"{module.name} has no {self.task.level} to decide about. Give code that has one")
+        contexts = [self._told(given, module, region) if whole is None else whole for region in regions]
         return [
-            self._answer(code_vector(self.row, parts), encoded, context, region)
-            for region, parts in zip(regions, CodeReader(encoder)(module, regions), strict=True)
+            self._answer(code_vector(self.row, parts), own, region)
+            for own, region, parts in zip(contexts, regions, CodeReader(encoder)(module, regions), strict=True)
         ]
 
-    def _answer(
-        self, code: NDArray[np.float32], encoded: Float, context: tuple[Any, ...], region: Region | None
-    ) -> Prediction:
+    def _told(self, given: Mapping[str, str], module: IRModule, region: Region | None) -> tuple[Any, ...]:
+        """Context features of one region: what the code tells, and what was given."""
+        told = {name: str(value) for name, value in self.task.tell(module, region).items()}
+        return self.task.parse_context({**told, **given})
+
+    def _answer(self, code: NDArray[np.float32], context: tuple[Any, ...], region: Region | None) -> Prediction:
+        encoded = encoded_context(self.task, context)
         features = np.concatenate([encoded, code])[None, :]
         common: dict[str, Any] = {
             "distance": self.reach.distance(encoded, code),
             "evidence": self.evidence,
             "region": region,
-            "machine": self.task.machine(self.variant, context),
+            "machine": self.machine or self.task.machine(self.variant, context),
         }
         if self.encoder is None:
             value = float(self.head.predict(features)[0])
             return Prediction("", value, self.evidence.error, "", "", {}, {}, **common)
-        space = self.task.space_for(context)
+        space = self.space or self.task.space_for(context)
         if space.knobs != self.encoder.knobs:
             raise TaskError(
                 f"the head knows knobs {', '.join(self.encoder.knobs)}, not {', '.join(space.knobs)}. "
@@ -187,6 +209,11 @@ class TaskHead:
         assert isinstance(self.head, EnsembleHead)
         preference = self.head.predict_proba(features, settings)[0]
         best = int(preference.argmax())
+        ratios = cost_ratios(preference)
+        seconds = None
+        if self.timer is not None:
+            default = math.exp(float(self.timer.predict(features)[0]))
+            seconds = dict(zip(space.names, (default * ratios / ratios[space.default]).tolist(), strict=True))
         return Prediction(
             choice=space.names[best if self.evidence.found else space.default],
             value=float("nan"),
@@ -194,8 +221,9 @@ class TaskHead:
             preferred=space.names[best],
             default=space.names[space.default],
             preference=dict(zip(space.names, preference.tolist(), strict=True)),
-            cost_ratio=dict(zip(space.names, cost_ratios(preference).tolist(), strict=True)),
+            cost_ratio=dict(zip(space.names, ratios.tolist(), strict=True)),
             record=self.evidence.record(float(preference[best]), default=best == space.default),
+            seconds=seconds,
             **common,
         )
 
@@ -214,8 +242,15 @@ class TaskHead:
             "words": {knob: list(words) for knob, words in self.encoder.words.items()} if self.encoder else {},
             "reach": self.reach.code_reach,
             "evidence": self.evidence.to_json(),
+            "machine": self.machine,
         }
-        return save_head(self.head, folder, extra=extra, arrays=self.reach.arrays())
+        arrays = self.reach.arrays()
+        if self.space is not None:
+            extra["space"] = self.space.to_json()
+        if self.timer is not None:
+            extra[_TIMER], own = pack(self.timer, _TIMER)
+            arrays |= own
+        return save_head(self.head, folder, extra=extra, arrays=arrays)
 
 
 def _setting_names(task: Task) -> list[str]:
@@ -247,7 +282,12 @@ def fit_head(
         raise TaskError(f"a head cannot be made for row {row!r}; available: {', '.join(CODE_ROWS)}")
     features = build_features(task, data, [row], encoder)[0]
     goal = Goal.of(data, task.select)
-    head = goal.fit(features, np.arange(len(data)), data.group, seed)
+    everything = np.arange(len(data))
+    timer = None
+    if task.seconds and data.chooses:
+        times = Goal(np.log(data.baseline), None, np.zeros(len(data), dtype=np.int64), data.group, task.select)
+        timer = times.fit(features, everything, data.group, seed)
+    head = goal.fit(features, everything, data.group, seed)
     return TaskHead(
         head=head,
         task=task,
@@ -259,6 +299,9 @@ def fit_head(
         encoder=data.encoder if data.chooses else None,
         reach=Reach.of(features.matrix, features.context, data.group),
         evidence=gather_evidence(data, goal, features, seed),
+        machine=data.machine,
+        space=data.space if data.chooses and task.space is None and data.shares_space else None,
+        timer=timer,
     )
 
 
@@ -299,16 +342,22 @@ def load_task_head(folder: str | Path, task: Task | None = None) -> TaskHead:
         raise HeadError(f"{folder}: head.json is damaged: 'words' are no lists. Save the head again, or train it anew")
     words = {str(knob): tuple(map(str, names)) for knob, names in extra["words"].items()}
     reach = Reach.from_arrays(arrays, extra["reach"], columns=head.n_features_in_, where=str(folder))
-    if chooses and found.space is not None and head.n_choices_ != len(found.space):
-        raise HeadError(
-            f"{folder}: the head has {head.n_choices_} settings, not {len(found.space)}. Train a head for it"
-        )
+    space = Space.from_json(extra["space"], str(folder)) if found.space is None and "space" in extra else None
+    own = found.space or space
+    if chooses and own is not None and head.n_choices_ != len(own):
+        raise HeadError(f"{folder}: the head has {head.n_choices_} settings, not {len(own)}. Train a head for it")
+    timer = unpack(extra[_TIMER], arrays, _TIMER) if _TIMER in extra else None
+    if timer is not None and (not isinstance(timer, NumberEnsembleHead) or timer.n_features_in_ != head.n_features_in_):
+        raise HeadError(f"{folder}: what predicts seconds is damaged. Save the head again, or train it anew")
     return TaskHead(
         head=head,
         task=found,
         encoder=SettingEncoder(tuple(map(str, extra["knobs"])), words) if chooses else None,
         reach=reach,
         evidence=Evidence.from_json(extra.get("evidence"), str(folder)),
+        machine=str(extra.get("machine", "")),  # heads of older releases have none
+        space=space,
+        timer=timer,
         **{name: extra[name] for name in ("variant", "row", "model", "model_digest", "data_hash")},
     )
 

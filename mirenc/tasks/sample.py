@@ -32,7 +32,7 @@ class Sample:
         What is known beside the code (sizes, the machine), raw, in the order of `Task.context_names`.
     costs : tuple or mapping
         Seconds (or any unit, the same for one sample) under each setting of the space; NaN where there is none. Or
-        sparse: index of the setting -> cost. () for a task whose target is a number.
+        sparse: index of the setting -> cost. () for a task whose target is a number. Labels and heads come from them.
     value : float
         The number to predict, for a task whose target is one; NaN otherwise.
     region : Region, optional
@@ -50,6 +50,10 @@ class Sample:
         Published hand-made features of the code, raw, in the order of `Task.hand_names`; () for none.
     code : str
         Name of the IR file that is to be given, without its ending; "" where the data bring their IR.
+    reported : tuple or mapping
+        Other measurements of the same settings, in the form of ``costs``: what a report pays for a choice. A least cost
+        is least by luck too, so the speedup that it promises is believed only where the clock ran again. () where each
+        setting has one measurement: reports then pay ``costs``.
     """
 
     name: str
@@ -65,3 +69,4 @@ class Sample:
     part: str = ""
     hand: tuple[float, ...] = ()
     code: str = ""
+    reported: tuple[float, ...] | Mapping[int, float] = ()

@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from mirenc.errors import TaskError
+from mirenc.errors import HeadError, TaskError
 
 __all__ = ["MISSING", "SettingEncoder", "Space", "Value"]
 
@@ -107,6 +107,30 @@ class Space:
             " ".join(f"{knob}={value}" for knob, value in zip(self.knobs, setting, strict=True))
             for setting in self.settings
         )
+
+    def to_json(self) -> dict[str, Any]:
+        """What `from_json` wants back."""
+        return {
+            "knobs": list(self.knobs),
+            "settings": [list(setting) for setting in self.settings],
+            "default": self.default,
+            "missing": self.missing,
+        }
+
+    @classmethod
+    def from_json(cls, found: Any, where: str) -> Space:
+        """What `to_json` gave.
+
+        Raises
+        ------
+        HeadError
+            Something else.
+        """
+        try:
+            knobs, settings = tuple(map(str, found["knobs"])), tuple(map(tuple, found["settings"]))
+            return cls(knobs, settings, int(found["default"]), found["missing"])
+        except (KeyError, TypeError, ValueError, TaskError) as error:
+            raise HeadError(f"{where}: 'space' is damaged ({error}). Save the head again, or train it anew") from None
 
     def runs(self, measured: NDArray[np.bool_]) -> NDArray[np.int64]:
         """The setting that runs when each is asked for; -1 where nobody may ask (``missing``). (n, K) -> (n, K)."""

@@ -246,6 +246,7 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
         ("variants = ()", "variants is ()"),
         ('context_names = "size"', "must be a tuple of names"),
         ('hand_names = "size"', "must be a tuple of names"),
+        ('told_by_code = ("trips",)', "told_by_code names 'trips', which context_names does not"),
         ("protocols = []", "protocols is []"),
         ('space = Space(("width",), (("narrow",), ("wide",)), default=2)', "default is 2; indices go from 0 to 1"),
         ('space = ("narrow", "wide")', "space is ('narrow', 'wide'); it must be a mirenc.tasks.Space"),

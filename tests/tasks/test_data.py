@@ -250,3 +250,40 @@ def test_a_subset_is_of_its_rows_and_says_so() -> None:
     hashes = {whole.content_hash, part.content_hash, whole.subset([0, 2]).content_hash}
     assert len(hashes) == 3
     assert whole.subset(np.array([2, 0])).content_hash == part.content_hash
+
+
+def test_reported_costs_are_paid_and_teach_nothing() -> None:
+    again = replace(GOOD, reported=(3.0, 4.0, NAN))
+    table = data(GOOD, again)
+    assert table.labels.tolist() == [1, 1]
+    np.testing.assert_array_equal(table.known, [[2.0, 1.0, 1.0]] * 2)
+    # Nothing but the costs of the first sample is known, so those are paid; the second pays what was measured again.
+    np.testing.assert_array_equal(table.paid, [[2.0, 1.0, 1.0], [3.0, 4.0, 4.0]])
+    assert table.baseline.tolist() == [2.0, 2.0]
+    assert table.paid_baseline.tolist() == [2.0, 3.0]
+
+
+def test_reported_costs_stand_at_the_effective_setting_too() -> None:
+    table = data(replace(GOOD, costs={0: 2.0, 1: 1.0}, reported={0: 3.0, 1: 5.0}, effective=(0, 1, 1)))
+    assert table.paid.tolist() == [[3.0, 5.0, 5.0]]
+
+
+@pytest.mark.parametrize(
+    ("reported", "word"),
+    [
+        ((1.0, 2.0), "has 2 reported costs; its space has 3 settings"),
+        ((1.0, -2.0, NAN), "the reported cost of 'y' is -2.0"),
+        ({0: 1.0, 3: 2.0}, "has a reported cost of setting 3"),
+        ((1.0, NAN, NAN), "setting 'y' has a cost, not both"),
+        ((1.0, 2.0, 3.0), "setting 'z' has a reported cost, not both"),
+    ],
+)
+def test_reported_costs_of_other_settings_are_refused(reported: Any, word: str) -> None:
+    with pytest.raises(TaskError, match=r"sample 1 \(b/7\)") as caught:
+        data(GOOD, replace(GOOD, name="b/7", reported=reported))
+    assert word in str(caught.value)
+
+
+def test_a_part_of_a_table_is_of_the_same_machine() -> None:
+    table = TaskData([GOOD, GOOD], SPACE, machine="a laptop; clang 19 -O3")
+    assert table.subset([1]).machine == "a laptop; clang 19 -O3"
