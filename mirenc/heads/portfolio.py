@@ -94,11 +94,12 @@ class PortfolioHead(ChoosingMixin, BaseEstimator):  # type: ignore[misc]  # scik
             ``size`` is below 2; costs that cannot be used.
         """
         features = validate_data(self, X, dtype=np.float64)
-        if not isinstance(self.size, Integral) or self.size < 2:
-            raise ConfigError(f"size is {self.size!r}; allowed: a whole number from 2 up")
+        size: Any = self.size
+        if not isinstance(size, Integral) or size < 2:
+            raise ConfigError(f"size is {size!r}; allowed: a whole number from 2 up")
         costs = checked_costs(y)
         self.n_choices_ = costs.shape[1]
-        self.settings_ = portfolio(np.log(costs), int(self.size))
+        self.settings_ = portfolio(np.log(costs), int(size))
         own = costs[:, self.settings_]
         measured = np.isfinite(own).any(axis=1)
         self.chooser_ = clone(self.chooser).fit(features[measured], own[measured])

@@ -75,7 +75,8 @@ class OpenMPPublished(Task):
         for (program, size), own in sorted(times.items()):
             costs = tuple(own.get(setting, math.nan) for setting in space.settings)
             context = (_SIZES[size],)
-            samples.append(Sample(f"{program} {context[0]}", None, program, context, costs, code=program))
+            name = f"{program} {context[0]}"
+            samples.append(Sample(name, None, program, context, costs, part=program, code=program))
         return TaskData(samples, space, content_hash(self.dataset, data_dir))
 
     def encode_context(self, context: tuple[Any, ...]) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
