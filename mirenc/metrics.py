@@ -25,6 +25,9 @@ Int = NDArray[np.int64]
 
 # A run is called slower than its baseline from one per cent on: below, it is the noise of a timer.
 SLOWDOWN = 1.01
+# What a person would notice, and what is worth deciding at all.
+PLAIN_SLOWDOWN = 1.02
+HEADROOM = 1.05
 _RESAMPLES = 2000
 _LEVEL = 0.95
 
@@ -49,7 +52,9 @@ def macro_f1(truth: Int, choice: Int) -> float:
     return float(np.mean(scores))
 
 
-def decision_figures(costs: Float, choice: Int, baseline: Float, truth: Int | None = None) -> dict[str, float]:
+def decision_figures(
+    costs: Float, choice: Int, baseline: Float, truth: Int | None = None, *, paid: Float | None = None
+) -> dict[str, float]:
     """Figures of one list of decisions.
 
     Parameters
@@ -62,6 +67,9 @@ def decision_figures(costs: Float, choice: Int, baseline: Float, truth: Int | No
         What the sample costs without a decision (a static mapping, no coarsening).
     truth : (n,) int, optional
         The setting of least cost that runs (`mirenc.tasks.TaskData.labels`); the first of least cost if left out.
+    paid : (n, K) float64, seconds, optional
+        What each setting costs when it is measured again (`mirenc.tasks.TaskData.paid`): the oracle chooses by
+        ``costs`` and pays this, as everybody does. ``baseline`` is then of these too. ``costs`` if left out.
 
     Returns
     -------
@@ -69,23 +77,36 @@ def decision_figures(costs: Float, choice: Int, baseline: Float, truth: Int | No
         accuracy (no other setting costs less), macro_f1 (of settings, the first of equally good ones counting as the
         right one); speedup_geometric, speedup_arithmetic over the baseline; oracle_geometric, oracle_arithmetic, the
         same for the least costs; oracle_share, the geometric mean of least cost / chosen cost (1 = oracle); error_rate,
-        mean of chosen cost / least cost - 1; slowdowns, the share of samples at least 1 % slower than the baseline.
+        mean of chosen cost / least cost - 1; slowdowns and slowdowns_2, the shares of samples more than 1 % and 2 %
+        slower than the baseline; headroom, the share of samples that the oracle speeds up by more than 5 %. Where there
+        is any: headroom_geometric, the speedup over those samples; oracle_gain_share, (speedup_geometric - 1) over
+        (oracle_geometric - 1).
     """
-    best = np.nanmin(costs, axis=1)
-    cost = costs[np.arange(len(costs)), choice]
-    right = cost == best
+    rows = np.arange(len(costs))
     truth = oracle_choice(costs) if truth is None else truth
-    return {
+    right = costs[rows, choice] == costs[rows, truth]
+    paid = costs if paid is None else paid
+    cost, best = paid[rows, choice], paid[rows, truth]
+    large = baseline / best > HEADROOM
+    speedup, oracle = geometric_mean(baseline / cost), geometric_mean(baseline / best)
+    figures = {
         "accuracy": float(right.mean()),
         "macro_f1": macro_f1(np.where(right, choice, truth), choice),
-        "speedup_geometric": geometric_mean(baseline / cost),
+        "speedup_geometric": speedup,
         "speedup_arithmetic": float(np.mean(baseline / cost)),
-        "oracle_geometric": geometric_mean(baseline / best),
+        "oracle_geometric": oracle,
         "oracle_arithmetic": float(np.mean(baseline / best)),
         "oracle_share": geometric_mean(best / cost),
         "error_rate": float(np.mean(cost / best) - 1),
         "slowdowns": float(np.mean(cost > SLOWDOWN * baseline)),
+        "slowdowns_2": float(np.mean(cost > PLAIN_SLOWDOWN * baseline)),
+        "headroom": float(large.mean()),
     }
+    if large.any():
+        figures["headroom_geometric"] = geometric_mean((baseline / cost)[large])
+    if oracle > 1:
+        figures["oracle_gain_share"] = (speedup - 1) / (oracle - 1)
+    return figures
 
 
 def number_figures(truth: Float, predicted: Float) -> dict[str, float]:

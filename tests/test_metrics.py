@@ -93,3 +93,23 @@ def test_the_right_class_is_the_setting_that_runs() -> None:
     wrong = decision_figures(costs, np.array([2, 1]), costs[:, 1])
     assert wrong["macro_f1"] == 0.0
     assert macro_f1(np.array([1, 2, 1]), np.array([2, 2, 1])) > macro_f1(np.array([0, 2, 1]), np.array([2, 2, 1]))
+
+
+def test_the_oracle_chooses_by_one_measurement_and_pays_another() -> None:
+    costs = np.array([[4.0, 2.0], [1.0, 0.9]])
+    paid = np.array([[4.0, 2.0], [1.0, 1.25]])  # the second sample's gain was luck
+    figures = decision_figures(costs, np.array([1, 0]), paid[:, 0], paid=paid)
+    assert figures["accuracy"] == 0.5
+    assert figures["oracle_geometric"] == pytest.approx((2 * 0.8) ** 0.5)
+    assert figures["speedup_geometric"] == pytest.approx(2**0.5)
+    assert figures["oracle_share"] == pytest.approx((1 / 0.8) ** 0.5)
+    assert (figures["headroom"], figures["headroom_geometric"]) == (0.5, 2.0)
+    assert figures["oracle_gain_share"] == pytest.approx((2**0.5 - 1) / (1.6**0.5 - 1))
+
+
+def test_where_there_is_nothing_to_gain_no_share_of_it_is_given() -> None:
+    costs = np.array([[1.0, 1.03], [1.0, 2.0]])
+    figures = decision_figures(costs, np.array([1, 0]), costs[:, 0])
+    assert figures["slowdowns_2"] == 0.5
+    assert figures["headroom"] == 0.0
+    assert not {"oracle_gain_share", "headroom_geometric"} & set(figures)

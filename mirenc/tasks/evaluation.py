@@ -134,7 +134,10 @@ class Evaluation:
                 }
                 for row in self.features:
                     digest, result = done[protocol.name, seed, row.row]
-                    rows[row.row] = {"inputs": digest, "said": result.said.tolist(), "heads": result.heads}
+                    kept = {"inputs": digest, "said": result.said.tolist(), "heads": result.heads}
+                    if result.best_of_three is not None:
+                        kept["best_of_three"] = result.best_of_three.tolist()
+                    rows[row.row] = kept
                 runs[str(seed)] = {"fold": number.tolist(), "rows": rows}
             if runs:
                 found[protocol.name] = {"title": protocol.title, "seeds": runs}

@@ -147,8 +147,8 @@ def _numbers(data: TaskData, said: Float, mean: Float) -> Evidence:
 def _choices(data: TaskData, preference: Float, static: dict[str, NDArray[np.int64]]) -> Evidence:
     rows = np.arange(len(data))
     choice = preference.argmax(axis=1)
-    cost = data.known[rows, choice]
-    rules = {name: np.log(data.known[rows, static[name]]) for name in ("default", "best_single")}
+    cost = data.paid[rows, choice]
+    rules = {name: np.log(data.paid[rows, static[name]]) for name in ("default", "best_single")}
     rival = min(rules, key=lambda name: float(rules[name].mean()))
     gain = rules[rival] - np.log(cost)
     low, high = group_interval(gain, data.group, statistic=np.exp)
@@ -157,26 +157,29 @@ def _choices(data: TaskData, preference: Float, static: dict[str, NDArray[np.int
     own = np.arange(data.width) < np.array([len(space) for space in data.spaces])[:, None]
     whole = bool(np.isfinite(data.known[own]).all())
     kept = [
-        tuple(_records(np.flatnonzero(inside), sure, cost, data)) if whole else ()
+        tuple(_records(np.flatnonzero(inside), sure, choice, data)) if whole else ()
         for inside in (is_default, ~is_default)
     ]
     worth = (float(np.exp(gain.mean())), low, high)
     return Evidence(STATIC_TITLES[rival], worth, whole=whole, default=kept[0], other=kept[1])
 
 
-def _records(rows: NDArray[np.int64], sure: Float, cost: Float, data: TaskData) -> list[Record]:
+def _records(rows: NDArray[np.int64], sure: Float, choice: NDArray[np.int64], data: TaskData) -> list[Record]:
     """Records of some answers, the surest first: up to five parts, all together where they are few."""
     order = rows[np.argsort(-sure[rows], kind="stable")]
     if len(order) < _LEAST:
         return []
+    every = np.arange(len(data))
+    right = data.known[every, choice] == np.nanmin(data.known, axis=1)
+    cost = data.paid[every, choice]
     parts = np.array_split(order, min(_MOST_PARTS, len(order) // _LEAST))
     return [
         Record(
             sure=float(sure[part].min()),
             answers=len(part),
-            right=float(np.mean(cost[part] == np.nanmin(data.known[part], axis=1))),
-            slower=float(np.mean(cost[part] > SLOWDOWN * data.baseline[part])),
-            speedup=geometric_mean(data.baseline[part] / cost[part]),
+            right=float(np.mean(right[part])),
+            slower=float(np.mean(cost[part] > SLOWDOWN * data.paid_baseline[part])),
+            speedup=geometric_mean(data.paid_baseline[part] / cost[part]),
         )
         for part in parts
     ]

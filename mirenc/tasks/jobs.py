@@ -26,6 +26,7 @@ from mirenc.tasks.protocols import Protocol
 __all__ = ["Goal", "Job", "Result", "plan_jobs", "run_jobs"]
 
 Int = NDArray[np.int64]
+_THREE = 3
 _LEAST = float(np.finfo(np.float64).tiny)
 
 
@@ -97,10 +98,14 @@ class Result(NamedTuple):
         The setting chosen, or the number predicted, for each sample by a head that did not see its fold.
     heads : list of dict
         For each fold, the weights of the members of its head.
+    best_of_three : (n,) int64, or None
+        The setting of least cost among the three that the head prefers: what is chosen where three may be measured.
+        None where there are no more than three to choose among.
     """
 
     said: NDArray[Any]
     heads: list[dict[str, float]]
+    best_of_three: Int | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,11 +191,26 @@ def _run(job: Job) -> Result:
 
     goal, features = job.goal, job.features
     said = np.zeros(len(job.unit), dtype=np.float64 if goal.settings is None else np.int64)
+    measured = np.zeros(len(job.unit), dtype=np.int64)
     heads = []
     with threadpool_limits(1):
         for training, test in job.folds:
             head = goal.fit(features, training, job.unit, job.seed)
             found = goal.ask(head, features, test)
-            said[test] = found if goal.settings is None else found.argmax(axis=1)
+            if goal.settings is None:
+                said[test] = found
+            else:
+                said[test] = found.argmax(axis=1)
+                measured[test] = _best_of_three(found, goal.target[test])
             heads.append({name: round(weight, 4) for name, weight in head.weights_.items()})
-    return Result(said, heads)
+    chooses_among_many = goal.settings is not None and goal.target.shape[1] > _THREE
+    return Result(said, heads, measured if chooses_among_many else None)
+
+
+def _best_of_three(preference: NDArray[np.float64], costs: NDArray[np.float64]) -> Int:
+    """The cheapest of the three most preferred settings. (m, K), (m, K) with NaN: nobody may ask -> (m,)."""
+    first = np.argsort(-preference, axis=1, kind="stable")[:, :_THREE]
+    cost = np.take_along_axis(costs, first, axis=1)
+    cheapest = np.where(np.isfinite(cost), cost, np.inf).argmin(axis=1)
+    result: Int = first[np.arange(len(first)), cheapest]
+    return result

@@ -88,11 +88,11 @@ def test_what_training_rows_cost_does(jobs: dict[Any, Job]) -> None:
 
 
 def test_what_test_rows_cost_does_not_reach_the_search(searching: Job) -> None:
-    first, heads = _run(searching)
+    first, heads, _ = _run(searching)
     test = searching.folds[0][1]
     costs, labels = searching.goal.target.copy(), searching.goal.labels.copy()
     costs[test], labels[test] = costs[test][:, ::-1], 1 - labels[test]
-    spoiled, again = _run(changed(searching, target=costs, labels=labels))
+    spoiled, again, _ = _run(changed(searching, target=costs, labels=labels))
     np.testing.assert_array_equal(spoiled, first)
     assert again == heads
     assert sum(heads[0].values()) == pytest.approx(1, abs=1e-3)
@@ -133,7 +133,7 @@ def test_the_search_keeps_together_what_the_protocol_does(
 
 def test_each_fold_answers_for_its_own_rows_alone(searching: Job) -> None:
     # Rows of no fold stay as they were; every protocol tests each row once.
-    said, heads = _run(searching)
+    said, heads, _ = _run(searching)
     training, test = searching.folds[0]
     other = changed(searching, folds=[(test, training)])
     both = changed(searching, folds=[(training, test), (test, training)])

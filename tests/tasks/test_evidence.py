@@ -248,3 +248,13 @@ def test_with_one_group_nothing_is_known() -> None:
     assert found.worth is None
     assert not found.found
     assert Evidence.from_json(json.loads(json.dumps(found.to_json())), "head") == found
+
+
+def test_held_out_answers_are_paid_in_reported_costs() -> None:
+    # By the costs that it learned from, each answer is twice as fast; measured again, a quarter is slower.
+    again = [(2.0, 1.6)] * 30 + [(2.0, 2.5)] * 10
+    samples = [Sample(f"s{row}", "ir", f"g{row}", costs=(2.0, 1.0), reported=paid) for row, paid in enumerate(again)]
+    found = gather(TaskData(samples, SPACE), np.array([[0.3, 0.7]] * 40))
+    assert [one.right for one in found.other] == [1.0, 1.0]
+    assert sum(one.slower * one.answers for one in found.other) == pytest.approx(10)
+    assert np.prod([one.speedup**one.answers for one in found.other]) == pytest.approx(1.25**30 * 0.8**10)

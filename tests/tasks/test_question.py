@@ -1,4 +1,4 @@
-"""What a question need not say, and what an answer says beside the choice: the code, the machine, the space, seconds."""
+"""What a question need not say, and what an answer says beside the choice: machine, space, seconds."""
 
 from __future__ import annotations
 
