@@ -329,7 +329,11 @@ class TaskReport:
 
 def _speed_columns(figures: Mapping[str, Any]) -> dict[str, str]:
     """What a task that is about time is judged by, beside the mean."""
-    columns = {"slower by 2 %": f"{100 * figures['slowdowns_2']:.1f} %"}
+    columns = {
+        "slower by 2 %": f"{100 * figures['slowdowns_2']:.1f} %",
+        "gap to best": f"{100 * figures['error_rate']:.1f} %",
+        "over 0.9 of oracle": f"{100 * figures['near_oracle']:.1f} %",
+    }
     if "oracle_gain_share" in figures:
         columns["share of oracle's gain"] = f"{100 * figures['oracle_gain_share']:.1f} %"
     if "headroom_geometric" in figures:
