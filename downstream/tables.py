@@ -93,7 +93,8 @@ def table(record: dict[str, Any], protocol: str) -> str:
     text = "\n".join(f"| {' | '.join(line)} |" for line in lines)
     title = record["protocols"][protocol]["title"]
     name = " ".join(filter(None, (record["variant"], title)))
-    foot = f"{record['samples']} samples, {record['groups']} kernels, {len(record['seeds'])} seeds. {notes}".strip()
+    groups = "kernels" if few else "groups"
+    foot = f"{record['samples']} samples, {record['groups']} {groups}, {len(record['seeds'])} seeds. {notes}".strip()
     return f"**{name}**\n\n{text}\n\n{foot}"
 
 

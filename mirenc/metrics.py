@@ -80,9 +80,9 @@ def decision_figures(
         right one); speedup_geometric, speedup_arithmetic over the baseline; oracle_geometric, oracle_arithmetic, the
         same for the least costs; oracle_share, the geometric mean of least cost / chosen cost (1 = oracle); error_rate,
         mean of chosen cost / least cost - 1; slowdowns and slowdowns_2, the shares of samples more than 1 % and 2 %
-        slower than the baseline; near_oracle, the share of samples at more than 0.9 of the oracle's speed; headroom, the share of samples that the oracle speeds up by more than 5 %. Where there
-        is any: headroom_geometric, the speedup over those samples; oracle_gain_share, (speedup_geometric - 1) over
-        (oracle_geometric - 1).
+        slower than the baseline; near_oracle, the share of samples at more than 0.9 of the oracle's speed; headroom,
+        the share of samples that the oracle speeds up by more than 5 %. Where there is any: headroom_geometric, the
+        speedup over those samples; oracle_gain_share, (speedup_geometric - 1) over (oracle_geometric - 1).
     """
     rows = np.arange(len(costs))
     truth = oracle_choice(costs) if truth is None else truth

@@ -93,10 +93,10 @@ def test_every_static_row_has_a_title() -> None:
 
 
 def test_a_portfolio_is_chosen_in_training_and_tried_on_the_sample_itself() -> None:
-    # y and z together are best for the first two; x, which is best for those asked about, is none of them.
-    data = rows_of((3.0, 1.0, 9.0), (3.0, 9.0, 1.0), (1.0, 5.0, 4.0), (1.0, 2.0, 7.0))
+    # y and z together are best for the first two; x, which is best for those asked about, comes third.
+    data = rows_of((3.1, 1.0, 9.0), (3.1, 9.0, 1.0), (1.0, 5.0, 4.0), (1.0, 2.0, 7.0))
     found = static_rows(data, fold(2, 4), (2, 3))
-    assert found["try_2"][2:].tolist() in ([0, 0], [2, 1])
+    assert found["try_2"][2:].tolist() == [2, 1]
     assert found["try_3"][2:].tolist() == [0, 0]
     # Of two settings that nobody may ask for, the default is what runs.
     never = replace(SPACE, missing="never")
