@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 TaskName = Annotated[
     str | None,
-    typer.Argument(metavar="TASK", help="device_mapping or thread_coarsening.", show_default=False),
+    typer.Argument(metavar="TASK", help="Its name, such as device_mapping.", show_default=False),
 ]
 TaskFile = Annotated[
     Path | None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mirenc.heads.boosted import BoostedRegressor
+from mirenc.heads.cautious import CautiousEnsembleHead
 from mirenc.heads.cost import CostHead
 from mirenc.heads.embedder import IREmbedder
 from mirenc.heads.ensemble import EnsembleHead, NumberEnsembleHead
@@ -10,6 +11,7 @@ from mirenc.heads.label import LabelHead
 from mirenc.heads.mlp import MLPHead
 from mirenc.heads.pairs import PairHead
 from mirenc.heads.portfolio import PortfolioHead
+from mirenc.heads.ratio_trees import RatioTreesHead
 from mirenc.heads.ridge import RidgeHead, RidgeRegressor
 from mirenc.heads.settings import Settings
 from mirenc.heads.state import load_head, save_head
@@ -17,6 +19,7 @@ from mirenc.heads.trees import TreesHead
 
 __all__ = [
     "BoostedRegressor",
+    "CautiousEnsembleHead",
     "CostHead",
     "EnsembleHead",
     "IREmbedder",
@@ -25,6 +28,7 @@ __all__ = [
     "NumberEnsembleHead",
     "PairHead",
     "PortfolioHead",
+    "RatioTreesHead",
     "RidgeHead",
     "RidgeRegressor",
     "Settings",

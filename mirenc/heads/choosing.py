@@ -17,6 +17,7 @@ from scipy.special import softmax
 from mirenc.errors import HeadError
 
 __all__ = [
+    "SHARPNESS",
     "ChoosingMixin",
     "additive_effects",
     "checked_costs",
@@ -28,7 +29,7 @@ __all__ = [
 
 Float = NDArray[np.float64]
 # How sure a predicted difference in log cost makes a head: with 2, a factor e in cost is a preference of 88 to 12.
-_SHARPNESS = 2.0
+SHARPNESS = 2.0
 _LEAST = 0.01
 _SWEEPS = 8
 
@@ -131,7 +132,7 @@ def relative_log_costs(costs: Float, clip: float) -> Float:
 
 def preferences(log_costs: Float) -> Float:
     """Predicted log costs as preferences: a softmax of their negatives. (n, K) -> (n, K), rows sum to 1."""
-    result: Float = softmax(-_SHARPNESS * log_costs, axis=1)
+    result: Float = softmax(-SHARPNESS * log_costs, axis=1)
     return result
 
 
@@ -142,7 +143,7 @@ def cost_ratios(preference: Float) -> Float:
     of one in a hundred, a cost ratio of about 10.
     """
     bounded = np.maximum(preference, _LEAST * preference.max(axis=-1, keepdims=True))
-    result: Float = (bounded.max(axis=-1, keepdims=True) / bounded) ** (1 / _SHARPNESS)
+    result: Float = (bounded.max(axis=-1, keepdims=True) / bounded) ** (1 / SHARPNESS)
     return result
 
 

@@ -41,6 +41,8 @@ class _Ensemble(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn carri
 
     members: Sequence[tuple[str, Any]]
     picks: int
+    # Whether held-out answers are wanted even where there is nothing to choose among.
+    _holds_out = False
 
     @abstractmethod
     def _score(self, said: Float, target: Float) -> float:
@@ -54,16 +56,19 @@ class _Ensemble(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn carri
     def _fit_members(self, features: Float, target: Float, settings: Settings | None, part: ArrayLike | None) -> None:
         self._check_parameters()
         inner = np.arange(len(features)) % 5 if part is None else np.asarray(part)
-        if len(self.members) > 1 and len(np.unique(inner)) < 2:
+        searches = len(self.members) > 1 or self._holds_out
+        if searches and len(np.unique(inner)) < 2:
             raise ConfigError(f"part has {len(np.unique(inner))} inner folds; two are needed to choose among members")
         self.scores_: dict[str, float] = {}
         counts = Counter(name for name, _ in self.members)
-        if len(self.members) > 1:
+        seen: dict[str, Float] = {}
+        if searches:
             seen = {name: self._held_out(member, features, target, settings, inner) for name, member in self.members}
             self.scores_ = {name: self._score(said, target) for name, said in seen.items()}
             counts = self._pick(seen, target)
         total = sum(counts.values())
         self.weights_ = {name: count / total for name, count in counts.items()}
+        self._after_search(seen, target)
         everything = np.arange(len(features))
         self.fitted_ = {
             name: _fitted(member, features, target, settings, everything)
@@ -71,6 +76,9 @@ class _Ensemble(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn carri
             if name in counts
         }
         self.n_features_in_ = features.shape[1]
+
+    def _after_search(self, seen: dict[str, Float], target: Float) -> None:
+        """What a subclass learns from what the members said of held-out rows."""
 
     def _held_out(
         self, member: Any, features: Float, target: Float, settings: Settings | None, inner: NDArray[Any]

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from mirenc import __version__
 from mirenc.errors import MissingExtraError
+from mirenc.heads import CautiousEnsembleHead
 from mirenc.heads.settings import Settings
 from mirenc.tasks.data import TaskData
 from mirenc.tasks.features import Features
@@ -45,6 +46,8 @@ class Goal:
     select : str
     shared : bool
         Whether all samples have one space, so that a column is the same setting for each.
+    default : int
+        Its default.
     """
 
     target: NDArray[np.float64]
@@ -53,12 +56,14 @@ class Goal:
     group: NDArray[np.str_]
     select: str
     shared: bool = True
+    default: int = 0
 
     @classmethod
     def of(cls, data: TaskData, select: str) -> Goal:
         """The goal of some data."""
         if data.chooses:
-            return cls(data.known, data.settings, data.labels, data.group, select, data.shares_space)
+            default = data.space.default if data.space is not None else 0
+            return cls(data.known, data.settings, data.labels, data.group, select, data.shares_space, default)
         return cls(data.value, None, data.labels, data.group, select)
 
     def shape(self, features: Features, rows: Int) -> Shape:
@@ -70,6 +75,7 @@ class Goal:
             groups=len(np.unique(self.group[rows])),
             settings=0 if self.settings is None else self.target.shape[1],
             shared=self.shared,
+            default=self.default,
         )
 
     def fit(self, features: Features, rows: Int, unit: NDArray[np.generic], seed: int) -> Any:
@@ -129,7 +135,10 @@ class Job:
         everything = np.arange(len(self.unit))
         head = head_search(self.goal.shape(self.features, everything), self.seed, self.goal.select, self.features.only)
         members = [(name, type(member).__name__, repr(member.get_params())) for name, member in head.members]
-        said = json.dumps([__version__, self.seed, self.features.context, self.goal.select, members, head.picks])
+        search = [__version__, self.seed, self.features.context, self.goal.select, members, head.picks]
+        if isinstance(head, CautiousEnsembleHead):
+            search.append([type(head).__name__, head.default, head.most_slow])
+        said = json.dumps(search)
         found = hashlib.sha256(said.encode())
         for names in (self.unit, self.goal.group):
             found.update(json.dumps(names.tolist()).encode())

@@ -1,10 +1,12 @@
 """The candidates that every row of a table chooses from, and the inner folds on which it chooses.
 
 One menu for the embedding and for its baselines: none is under-tuned. Which menu follows from the shape of the data
-alone: a few hundred samples of a few settings get the Gaussian process, trees and the paper's MLP (put together on the
-device-mapping data; `downstream/device_mapping/README.md` tells what was dropped); more samples get heads whose memory
-does not grow with their square; many settings, or settings that differ from sample to sample, get heads that see a
-setting as numbers. The choice among members is made for each fold, on the training rows alone.
+alone (`Shape`): a few hundred samples of a few settings get the Gaussian process, trees and the paper's MLP (put
+together on the device-mapping data; `downstream/device_mapping/README.md` tells what was dropped); more samples get
+heads whose memory does not grow with their square; many settings, or settings that differ from sample to sample, get
+heads that see a setting as numbers; many settings of many samples, where time is what counts, get trees of all
+settings at once, and leave the default only where the gain is worth the risk. The choice among members is made for
+each fold, on the training rows alone.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from numpy.typing import NDArray
 
 from mirenc.heads import (
     BoostedRegressor,
+    CautiousEnsembleHead,
     CostHead,
     EnsembleHead,
     LabelHead,
@@ -24,6 +27,7 @@ from mirenc.heads import (
     NumberEnsembleHead,
     PairHead,
     PortfolioHead,
+    RatioTreesHead,
     RidgeHead,
     RidgeRegressor,
     TreesHead,
@@ -42,6 +46,8 @@ _CLIP = {"accuracy": 0.75, "speedup": 2.0}
 _FEW_SAMPLES = 1500
 # More settings than this are no longer learned one by one.
 _FEW_SETTINGS = 12
+# A loss larger than this is none the worse for choosing among many.
+_LARGE_CLIP = 0.75
 _PENALTIES = (0.01, 0.1, 1.0)
 
 Members = list[tuple[str, Any]]
@@ -61,6 +67,8 @@ class Shape:
         K; 0 where the target is a number.
     shared : bool
         Whether all samples have the same settings.
+    default : int
+        The setting that runs when nobody decides, where all samples have the same.
     """
 
     context: int
@@ -69,12 +77,20 @@ class Shape:
     groups: int
     settings: int
     shared: bool = True
+    default: int = 0
+
+    def is_large(self, select: str) -> bool:
+        """Whether there are many settings of many samples, alike for all, and time is what counts."""
+        many = self.settings > _FEW_SETTINGS and self.samples > _FEW_SAMPLES
+        return self.shared and many and select == "speedup"
 
 
 def menu(shape: Shape, seed: int, select: str) -> Members:
     """Named candidates, the one for few kernels first."""
     if shape.settings == 0:
         return _numbers(shape, seed)
+    if shape.is_large(select):
+        return _large(shape, seed)
     if not shape.shared or shape.settings > _FEW_SETTINGS:
         return _portfolios(shape, select) + _pairs(shape, seed, select) + (_ridges(select) if shape.shared else [])
     if shape.samples > _FEW_SAMPLES:
@@ -97,6 +113,15 @@ def _few(shape: Shape, seed: int, select: str) -> Members:
         members.append(("trees", TreesHead(shape.context, random_state=seed)))
     members.append(("mlp", LabelHead(MLPHead(alpha=1e-2, epochs=25, random_state=seed))))
     return members
+
+
+def _large(shape: Shape, seed: int) -> Members:
+    """Trees of all settings at once, with code and without, and a ridge: each is trained in seconds."""
+    common: dict[str, Any] = {"default": shape.default, "random_state": seed}
+    members: Members = [("ratio trees", RatioTreesHead(shape.context, **common))] if shape.code else []
+    if shape.context:
+        members.append(("ratio trees, context", RatioTreesHead(shape.context, use_code=False, share=1.0, **common)))
+    return [*members, ("ridge 0.1", RidgeHead(0.1, clip=_LARGE_CLIP))]
 
 
 def _ridges(select: str) -> Members:
@@ -138,7 +163,11 @@ def head_search(shape: Shape, seed: int, select: str, only: str = "") -> Ensembl
         members = [(name, member) for name, member in members if name == only]
     elif shape.groups < _ENOUGH_GROUPS:
         members = members[:1]
-    return EnsembleHead(members, select=select) if shape.settings else NumberEnsembleHead(members)
+    if not shape.settings:
+        return NumberEnsembleHead(members)
+    if shape.is_large(select):
+        return CautiousEnsembleHead(members, select=select, default=shape.default)
+    return EnsembleHead(members, select=select)
 
 
 def inner_parts(unit: NDArray[np.generic], labels: NDArray[np.int64], seed: int) -> NDArray[np.int64]:

@@ -9,12 +9,14 @@ import pytest
 
 from mirenc.heads import (
     BoostedRegressor,
+    CautiousEnsembleHead,
     CostHead,
     EnsembleHead,
     LabelHead,
     NumberEnsembleHead,
     PairHead,
     PortfolioHead,
+    RatioTreesHead,
     RidgeHead,
     RidgeRegressor,
     Settings,
@@ -33,6 +35,30 @@ SHAPES = {
     "a few of their own": replace(FEW, shared=False),
     "numbers": replace(FEW, settings=0),
 }
+
+
+LARGE = replace(FEW, settings=36, samples=6000, default=3)
+
+
+def test_many_settings_of_many_samples_get_a_cautious_search() -> None:
+    head = head_search(LARGE, 5, "speedup")
+    assert type(head) is CautiousEnsembleHead
+    assert head.default == 3
+    members = dict(head.members)
+    assert {type(member) for member in members.values()} == {RatioTreesHead, RidgeHead}
+    trees = [member for member in members.values() if isinstance(member, RatioTreesHead)]
+    assert [(one.default, one.random_state, one.use_code) for one in trees] == [(3, 5, True), (3, 5, False)]
+    assert all(kind_of_head(member) for member in members.values())
+    # Without code the same candidates, less the one that looks at code; likewise without context features.
+    assert set(members) - set(dict(menu(replace(LARGE, code=0), 0, "speedup"))) == {"ratio trees"}
+    assert set(members) - set(dict(menu(replace(LARGE, context=0), 0, "speedup"))) == {"ratio trees, context"}
+
+
+@pytest.mark.parametrize("change", [{"settings": 12}, {"samples": 1500}, {"shared": False}])
+def test_only_many_settings_of_many_samples_do(change: dict[str, int]) -> None:
+    shape = replace(LARGE, **change)  # type: ignore[arg-type]
+    assert type(head_search(shape, 0, "speedup")) is EnsembleHead
+    assert type(head_search(LARGE, 0, "accuracy")) is EnsembleHead
 
 
 def test_all_rows_choose_from_the_same_heads() -> None:

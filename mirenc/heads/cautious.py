@@ -1,0 +1,153 @@
+"""`CautiousEnsembleHead`: an ensemble that leaves the default alone unless the expected gain is worth the risk.
+
+A mean of predictions prefers some setting to the default wherever it is a hair better, and half of those are a hair
+worse. What a person minds is code that was fine and became slower. So the default gets a head start, in log cost: the
+one that, on rows held out in training, made the mean best among those that slow few rows down.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from numbers import Integral, Real
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mirenc.errors import ConfigError, HeadError
+from mirenc.heads.choosing import SHARPNESS
+from mirenc.heads.ensemble import EnsembleHead
+from mirenc.heads.settings import Settings
+from mirenc.heads.state import Arrays, register
+from mirenc.metrics import PLAIN_SLOWDOWN
+
+__all__ = ["CautiousEnsembleHead", "best_margin"]
+
+Float = NDArray[np.float64]
+_NEVER = 100.0  # log cost: no prediction gains as much
+_LEAST = 1e-300
+
+
+def best_margin(preference: Float, costs: Float, default: int, most_slow: float) -> float:
+    """The margin in log cost that makes the held-out mean best while few rows are slowed down.
+
+    Parameters
+    ----------
+    preference : (n, K)
+        Of held-out rows.
+    costs : (n, K)
+        NaN: nobody may ask.
+    default : int
+    most_slow : float
+        Share of all rows that may be more than 2 % slower than the default.
+
+    Returns
+    -------
+    float
+        0 or more.
+    """
+    asked = np.where(np.isfinite(costs), preference, -1.0)
+    asked[:, default] = -1.0
+    best = asked.argmax(axis=1)
+    rows = np.arange(len(costs))
+    gain = np.log(np.maximum(asked[rows, best], _LEAST) / np.maximum(preference[:, default], _LEAST)) / SHARPNESS
+    order = np.argsort(-gain, kind="stable")
+    order = order[gain[order] > 0]
+    ratio = costs[rows, default] / np.where(np.isfinite(costs[rows, best]), costs[rows, best], costs[rows, default])
+    won = np.concatenate([[0.0], np.cumsum(np.log(ratio[order]))])
+    slow = np.concatenate([[0], np.cumsum(ratio[order] * PLAIN_SLOWDOWN < 1)])
+    left = int(np.where(slow <= most_slow * len(costs), won, -np.inf).argmax())  # rows that leave the default
+    if left == 0:
+        return _NEVER
+    after = float(gain[order[left]]) if left < len(order) else 0.0
+    return (float(gain[order[left - 1]]) + after) / 2
+
+
+@register("cautious_ensemble")
+class CautiousEnsembleHead(EnsembleHead):
+    """A mean of heads that choose, with a head start for the default.
+
+    Preferences are those of the mean, with the default's raised: who takes the most preferred setting takes the default
+    unless another is expected to gain more than ``margin_``, and expected gains are told less the margin.
+
+    Parameters
+    ----------
+    members, select, picks
+        As those of `EnsembleHead`.
+    default : int
+        Column of the default.
+    most_slow : float
+        Share of held-out training rows that may be more than 2 % slower than the default.
+
+    Attributes
+    ----------
+    margin_ : float
+        Head start of the default, in log cost.
+    weights_, scores_ : dict of str to float
+        As those of `EnsembleHead`.
+    """
+
+    _holds_out = True
+
+    def __init__(
+        self,
+        members: Sequence[tuple[str, Any]],
+        *,
+        select: str = "speedup",
+        picks: int = 8,
+        default: int = 0,
+        most_slow: float = 0.05,
+    ) -> None:
+        super().__init__(members, select=select, picks=picks)
+        self.default = default
+        self.most_slow = most_slow
+
+    def fit(
+        self, X: ArrayLike, y: ArrayLike, settings: Settings | None = None, *, part: ArrayLike | None = None
+    ) -> Self:
+        """Choose members, train them on all rows, and find the margin; parameters as those of `EnsembleHead.fit`.
+
+        Raises
+        ------
+        ConfigError
+            As `EnsembleHead.fit`; ``default`` or ``most_slow`` out of range.
+        """
+        costs = np.asarray(y, dtype=np.float64)
+        default: Any = self.default
+        most_slow: Any = self.most_slow
+        if not isinstance(default, Integral) or (costs.ndim == 2 and not 0 <= int(default) < costs.shape[1]):
+            raise ConfigError(f"default is {default!r}; allowed: a column of the costs")
+        if not isinstance(most_slow, Real) or not 0 <= float(most_slow) <= 1:
+            raise ConfigError(f"most_slow is {most_slow!r}; allowed: a share, 0 to 1")
+        super().fit(X, y, settings, part=part)
+        return self
+
+    def _after_search(self, seen: dict[str, Float], target: Float) -> None:
+        mean = np.sum([weight * seen[name] for name, weight in self.weights_.items()], axis=0)
+        self.margin_ = best_margin(mean, target, self.default, self.most_slow)
+
+    def predict_proba(self, X: ArrayLike, settings: Settings | None = None) -> Float:
+        """(n, K) weighted mean of the members' preferences, with the default's raised."""
+        found = super().predict_proba(X, settings)
+        raised = found.copy()
+        raised[:, self.default] = np.maximum(found[:, self.default], _LEAST) * math.exp(SHARPNESS * self.margin_)
+        result: Float = raised / raised.sum(axis=1, keepdims=True)
+        return result
+
+    def _get_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        meta, arrays = super()._get_state()
+        return {**meta, "margin": self.margin_}, arrays
+
+    @classmethod
+    def _from_state(cls, meta: dict[str, Any], arrays: Arrays) -> Self:
+        head = super()._from_state(meta, arrays)
+        margin = meta["margin"]
+        if (
+            not isinstance(margin, Real)
+            or not 0 <= float(margin) <= _NEVER
+            or head.default not in range(head.n_choices_)
+        ):
+            raise HeadError(f"a cautious head has margin {margin!r} and default {head.default!r}. Save the head again")
+        head.margin_ = float(margin)
+        return head

@@ -1,0 +1,110 @@
+"""`CautiousEnsembleHead`: the default is left where it pays, and few rows are slowed down."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mirenc.errors import ConfigError, HeadError
+from mirenc.heads import CautiousEnsembleHead, EnsembleHead, RidgeHead, load_head, save_head
+from mirenc.heads.cautious import best_margin
+from mirenc.heads.choosing import preferences
+
+MEMBERS = [("ridge", RidgeHead(0.01))]
+
+
+def made(rows: int = 600, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Setting 1 gains where the first column is large, and by little or nothing elsewhere; noise beside."""
+    rng = np.random.default_rng(seed)
+    features = rng.normal(size=(rows, 4))
+    gain = 0.3 * np.maximum(features[:, 0], 0) + 0.08 * rng.normal(size=rows)
+    return features, np.exp(np.column_stack([np.zeros(rows), -gain, np.full(rows, 0.2)]))
+
+
+def slow(head: EnsembleHead, features: np.ndarray, costs: np.ndarray) -> float:
+    chosen = costs[np.arange(len(costs)), head.predict(features)]
+    return float(np.mean(chosen > 1.02 * costs[:, 0]))
+
+
+def gained(head: EnsembleHead, features: np.ndarray, costs: np.ndarray) -> float:
+    return float(np.log(costs[:, 0] / costs[np.arange(len(costs)), head.predict(features)]).mean())
+
+
+def test_fewer_rows_are_slowed_down_for_a_little_of_the_gain() -> None:
+    features, costs = made()
+    bold, careful = EnsembleHead(MEMBERS, select="speedup"), CautiousEnsembleHead(MEMBERS)
+    for head in (bold, careful):
+        head.fit(features, costs)
+    unseen = made(seed=1)
+    assert slow(bold, *unseen) > 0.1
+    assert slow(careful, *unseen) < 0.07
+    assert gained(careful, *unseen) > 0.7 * gained(bold, *unseen) > 0
+
+
+def test_the_choice_and_the_preferences_agree_about_the_margin() -> None:
+    features, costs = made()
+    careful = CautiousEnsembleHead(MEMBERS).fit(features, costs)
+    plain = EnsembleHead(MEMBERS, select="speedup").fit(features, costs)
+    assert careful.margin_ > 0
+    preferred = careful.predict_proba(features)
+    np.testing.assert_allclose(preferred.sum(axis=1), 1.0)
+    expected = plain.predict_cost(features)
+    gain = np.log(expected[:, 0] / expected.min(axis=1))
+    np.testing.assert_array_equal(careful.predict(features) == 0, gain <= careful.margin_)
+
+
+def test_with_nothing_to_gain_the_default_is_never_left() -> None:
+    features, costs = made()
+    costs[:, 1] = np.exp(0.1 + 0.05 * np.abs(features[:, 1]))
+    head = CautiousEnsembleHead(MEMBERS).fit(features, costs)
+    assert set(head.predict(made(seed=1)[0])) == {0}
+
+
+def test_the_margin_by_hand() -> None:
+    # Expected gains 0.4, 0.3, 0.2, 0.1 of setting 1; the second and the last are slower in truth.
+    preference = preferences(np.column_stack([np.zeros(4), [-0.4, -0.3, -0.2, -0.1]]))
+    costs = np.column_stack([np.ones(4), np.exp([-0.5, 0.1, -0.5, 0.1])])
+    assert best_margin(preference, costs, 0, 1.0) == pytest.approx(0.15)
+    assert best_margin(preference, costs, 0, 0.25) == pytest.approx(0.15)
+    assert best_margin(preference, costs, 0, 0.2) == pytest.approx(0.35)
+    # What nobody may ask is left out: setting 1 of the first row was not measured.
+    costs[0, 1] = np.nan
+    assert best_margin(preference, costs, 0, 0.2) == 100.0
+    assert best_margin(preference, costs, 0, 0.25) == pytest.approx(0.15)
+
+
+def test_a_saved_head_answers_as_before(tmp_path: Path) -> None:
+    features, costs = made()
+    head = CautiousEnsembleHead([*MEMBERS, ("other", RidgeHead(1.0))], most_slow=0.02).fit(features, costs)
+    read, _ = load_head(save_head(head, tmp_path))
+    assert (read.margin_, read.weights_, read.most_slow) == (head.margin_, head.weights_, 0.02)
+    np.testing.assert_array_equal(read.predict_proba(features), head.predict_proba(features))
+
+
+@pytest.mark.parametrize("change", [{"margin": -1.0}, {"margin": "wide"}, {"margin": 1e9}])
+def test_a_damaged_margin_is_refused(tmp_path: Path, change: dict[str, Any]) -> None:
+    folder = save_head(CautiousEnsembleHead(MEMBERS).fit(*made(50)), tmp_path)
+    description = json.loads((folder / "head.json").read_text())
+    description["meta"] |= change
+    (folder / "head.json").write_text(json.dumps(description))
+    with pytest.raises(HeadError, match="a cautious head has margin"):
+        load_head(folder)
+
+
+@pytest.mark.parametrize(
+    ("change", "word"), [({"default": 3}, "default is 3"), ({"most_slow": 2.0}, "most_slow is 2.0; allowed: a share")]
+)
+def test_parameters_out_of_range_are_refused(change: dict[str, Any], word: str) -> None:
+    with pytest.raises(ConfigError, match=word):
+        CautiousEnsembleHead(MEMBERS, **change).fit(*made(50))
+
+
+def test_one_member_alone_is_asked_about_held_out_rows_too() -> None:
+    head = CautiousEnsembleHead(MEMBERS).fit(*made())
+    assert set(head.scores_) == {"ridge"}
+    with pytest.raises(ConfigError, match="two are needed"):
+        CautiousEnsembleHead(MEMBERS).fit(*made(20), part=np.zeros(20))
