@@ -37,6 +37,7 @@ __all__ = ["FORMAT", "TaskReport", "load_report", "row_title", "speedups"]
 
 _AGAINST = "no_code"  # the row that every other is compared with
 FORMAT = 2
+_FEW = 12  # settings, of which people want to know how often the best one was named
 _OF_THREE = ("speedup_geometric", "oracle_gain_share", "slowdowns_2", "headroom_geometric")
 
 
@@ -295,8 +296,9 @@ class TaskReport:
             figures = self.figures(protocol, row)
             line = {"row": row_title(row)}
             if self.data.chooses:
-                line["accuracy"] = _percent(figures, "accuracy")
-                line["macro F1"] = f"{figures['macro_f1']:.2f}"
+                if self.task.select == "accuracy" or self.data.width <= _FEW:
+                    line["accuracy"] = _percent(figures, "accuracy")
+                    line["macro F1"] = f"{figures['macro_f1']:.2f}"
                 for name, over in speedups(figures).items():
                     line[f"speedup over {name}, geom. (arith.)"] = f"{over['geometric']:.3f} ({over['arithmetic']:.2f})"
                 line["oracle share"] = f"{100 * figures['oracle_share']:.1f} %"

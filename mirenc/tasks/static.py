@@ -19,9 +19,9 @@ STATIC_TITLES = {
     "default": "default",
     "best_single": "best single setting",
     "majority": "majority label",
-    "try_2": "2 settings measured, the best kept",
-    "try_3": "3 settings measured, the best kept",
-    "try_4": "4 settings measured, the best kept",
+    "try_2": "best of 2, no model",
+    "try_3": "best of 3, no model",
+    "try_4": "best of 4, no model",
     "mean": "mean of the training samples",
 }
 
