@@ -4,9 +4,9 @@ One menu for the embedding and for its baselines: none is under-tuned. Which men
 alone (`Shape`): a few hundred samples of a few settings get the Gaussian process, trees and the paper's MLP (put
 together on the device-mapping data; `downstream/device_mapping/README.md` tells what was dropped); more samples get
 heads whose memory does not grow with their square; many settings, or settings that differ from sample to sample, get
-heads that see a setting as numbers, and where settings outnumber kernels one that chooses among three; many settings of many samples, where time is what counts, get trees of all
-settings at once, and leave the default only where the gain is worth the risk. The choice among members is made for
-each fold, on the training rows alone.
+heads that see a setting as numbers, and where settings outnumber kernels, one that chooses among three; many settings
+of many samples, where time is what counts, get trees of all settings at once, and leave the default only where the gain
+is worth the risk. The choice among members is made for each fold, on the training rows alone.
 """
 
 from __future__ import annotations
