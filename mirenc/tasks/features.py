@@ -18,9 +18,11 @@ from mirenc.errors import MirencError, TaskError
 from mirenc.ir import IRModule
 from mirenc.ir.regions import Region, Regions, regions_of
 from mirenc.tasks.data import TaskData
+from mirenc.tasks.function_text import function_text
 from mirenc.tasks.histogram import opcode_histogram
 from mirenc.tasks.ir2vec import ir2vec_available, ir2vec_vectors
 from mirenc.tasks.menu import Shape, menu
+from mirenc.tasks.sample import IRSource
 
 if TYPE_CHECKING:
     from mirenc.embedding import Embedding
@@ -86,8 +88,8 @@ class Features:
 def default_rows(task: Task, data: TaskData | None = None) -> list[str]:
     """All rows that can be computed here.
 
-    ``no_code`` needs context features; ``hand`` such columns in the data; ``ir2vec`` its wheel, and samples that are
-    whole modules; ``both_mlp`` a few settings to choose among; all but the first two, samples with code.
+    ``no_code`` needs context features; ``hand`` such columns in the data; ``ir2vec`` its wheel; ``both_mlp`` a few
+    settings to choose among; all but the first two, samples with code.
     """
     wanted = list(ROW_TITLES) if data is None or data.has_code else list(_WITHOUT_CODE)
     left_out = set()
@@ -95,15 +97,11 @@ def default_rows(task: Task, data: TaskData | None = None) -> list[str]:
         left_out.add("no_code")
     if not task.hand_names:
         left_out.add("hand")
-    if not ir2vec_available() or (data is not None and _has_regions(data)):
+    if not ir2vec_available():
         left_out.add("ir2vec")
     if task.space is None or (data is not None and not _has_few(data)):
         left_out.add("both_mlp")
     return [row for row in wanted if row not in left_out]
-
-
-def _has_regions(data: TaskData) -> bool:
-    return any(sample.region is not None for sample in data.samples)
 
 
 def _has_few(data: TaskData) -> bool:
@@ -239,8 +237,6 @@ def _check_rows(task: Task, data: TaskData, rows: Sequence[str]) -> None:
             raise TaskError(f"unknown row {row!r}; available: {', '.join(ROW_TITLES)}")
     if "ir2vec" in rows and not ir2vec_available():
         raise TaskError("row 'ir2vec' needs the IR2Vec wheel. Type: pip install --no-deps IR2Vec==2.1.1")
-    if "ir2vec" in rows and _has_regions(data):
-        raise TaskError("row 'ir2vec' is of whole modules, and these samples are functions or loops. Leave it out")
     if "hand" in rows and not task.hand_names:
         raise TaskError(f"task {task.name!r} has no hand features. Leave out row 'hand'")
     if "no_code" in rows and not task.context_names:
@@ -260,7 +256,7 @@ def _code_vectors(
     for number, (ir, _) in enumerate(pieces):
         by_ir.setdefault(os.fspath(ir), []).append(number)
     found: list[dict[str, Float32]] = [{}] * len(pieces)
-    text: list[str] = []
+    text = [""] * len(pieces)  # for IR2Vec
     read = CodeReader(encoder)
     for numbers in by_ir.values():
         ir = pieces[numbers[0]][0]
@@ -268,16 +264,29 @@ def _code_vectors(
             module = task.read_sample(encoder, ir)
             for number, parts in zip(numbers, read(module, [pieces[one][1] for one in numbers]), strict=True):
                 found[number] = parts
+                if "ir2vec" in rows:
+                    text[number] = _ir2vec_text(ir, module, pieces[number][1])
         except MirencError as error:
             name = data.samples[int(np.argmax(np.isin(of, numbers)))].name
             raise TaskError(f"sample {name}: {error}") from None
-        if "ir2vec" in rows:
-            text.append(ir.decode("utf-8", "replace") if isinstance(ir, bytes) else module.text)
         if advance is not None:
             advance(len(numbers), total=len(pieces), note="embedding")
     vectors = {row: np.stack([code_vector(row, one) for one in found]) for row in (*CODE_ROWS, "histogram")}
     note = ""
     if "ir2vec" in rows:
-        vectors["ir2vec"], failed = ir2vec_vectors(text)
-        note = f"IR2Vec gave no vector for {failed} of {len(pieces)} files: zeros" if failed else ""
+        once = list(dict.fromkeys(text))  # loops of one function have one text
+        each, failed = ir2vec_vectors(once)
+        place = {one: row for row, one in enumerate(once)}
+        vectors["ir2vec"] = each[[place[one] for one in text]]
+        notes = [f"IR2Vec gave no vector for {failed} of {len(once)} files: zeros"] if failed else []
+        if any(region is not None for _, region in pieces):
+            notes.append("IR2Vec has no vectors of loops: its row is of the function around each region")
+        note = ". ".join(notes)
     return vectors, of, note
+
+
+def _ir2vec_text(ir: IRSource, module: IRModule, region: Region | None) -> str:
+    """What IR2Vec reads of a piece of code: a module as its LLVM wrote it, or the function of a region."""
+    if region is not None:
+        return function_text(module.text, region.symbol)
+    return ir.decode("utf-8", "replace") if isinstance(ir, bytes) else module.text

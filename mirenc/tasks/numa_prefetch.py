@@ -12,6 +12,7 @@ import hashlib
 import io
 import math
 import re
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -53,8 +54,9 @@ class NumaPrefetch(Task):
     the four prefetchers of an Intel core, 1 where the bit of the published mask turns it off; pages as the system has
     them (``ori``), balanced over nodes (``bal``), or local (``loc``).
 
-    A value of -1 was not measured, and nobody is asked about it. Regions of one program are one group; a program is
-    what stands before the first underscore of the region's name, so that clomp is one, and main (of unknown origin).
+    A value that is no time (-1, 0, nothing) was not measured, and nobody is asked about it. A region without one at the
+    default is left out, with a warning, because speedups are over that. Regions of one program are one group: what
+    stands before the first underscore of the region's name, so that clomp is one, and main (of unknown origin).
     """
 
     name = "numa_prefetch"
@@ -80,6 +82,10 @@ class NumaPrefetch(Task):
         for number, cells in enumerate(lines, 2):
             if line := _stripped(cells):
                 samples.append(_sample(line, len(header), space, f"{table}, line {number}"))
+        if lost := [sample for sample in samples if math.isnan(sample.costs[space.default])]:
+            named = ", ".join(sample.name for sample in lost)
+            warnings.warn(f"{table}: left out, for want of a time at the default: {named}", stacklevel=2)
+            samples = [sample for sample in samples if sample not in lost]
         if doubled := len(samples) - len({sample.name for sample in samples}):
             raise TaskError(f"{table}: {doubled} regions stand twice in the table. Leave out one of each")
         published = table in get_dataset(_FOLDER).tables
@@ -135,9 +141,9 @@ def _sample(line: list[str], width: int, space: Space, where: str) -> Sample:
     costs = []
     for cell, setting in zip(cells, space.names, strict=True):
         try:
-            cost = float(cell)
+            cost = float(cell or -1)
         except ValueError:
             raise TaskError(f"{where} ({name}): {cell!r} for {setting} is no number. Leave out the line") from None
-        costs.append(math.nan if cost == -1 else cost)
+        costs.append(cost if cost > 0 else math.nan)
     program = name.removeprefix("__cere__").lstrip("_").split("_")[0]
     return Sample(name, None, program, costs=tuple(costs), code=name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -182,13 +183,10 @@ def test_a_region_that_the_module_has_not_is_named(toy: Task, functions: TaskDat
 
 
 def test_rows_that_these_data_cannot_have_are_left_out_and_refused(
-    toy: Task, few: TaskData, functions: TaskData, tiny: Encoder, monkeypatch: pytest.MonkeyPatch
+    toy: Task, few: TaskData, tiny: Encoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(features, "ir2vec_available", lambda: True)
     assert set(default_rows(toy, few)) == set(ROW_TITLES)
-    assert "ir2vec" not in default_rows(toy, functions)
-    with pytest.raises(TaskError, match=r"of whole modules, and these samples are functions or loops\. Leave it out"):
-        build_features(toy, functions, ["ir2vec"], tiny)
     wide = Space(("number",), tuple((number,) for number in range(40)))
     many = TaskData([replace(sample, costs=(1.0,) * 40) for sample in few.samples], wide)
     numbers = TaskData([replace(sample, costs=(), value=1.0) for sample in few.samples])
@@ -234,3 +232,27 @@ def test_files_that_ir2vec_could_not_read_are_told(
     assert asked == [few.samples[index].ir for index in (0, 4, 8)]
     assert rows[1].matrix[:, 1:].tolist() == [[0, 1]] * 4 + [[2, 3]] * 4 + [[4, 5]] * 4
     assert (rows[0].note, rows[1].note) == ("", "IR2Vec gave no vector for 2 of 3 files: zeros")
+
+
+def test_a_regions_row_is_of_its_function_and_says_so(
+    toy: Task, functions: TaskData, tiny: Encoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def vectors(texts: list[str]) -> tuple[np.ndarray, int]:
+        asked.extend(texts)
+        return np.arange(len(texts), dtype=np.float32)[:, None], 0
+
+    monkeypatch.setattr(features, "ir2vec_available", lambda: True)
+    monkeypatch.setattr(features, "ir2vec_vectors", vectors)
+    (row,) = build_features(toy, functions, ["ir2vec"], tiny)
+    symbols = [sample.region.symbol for sample in functions.samples]  # type: ignore[union-attr]
+    # Each function once, and with it the body of no other.
+    assert len(asked) == len(set(symbols))
+    for text in asked:
+        assert text.count("\ndefine ") == 1
+    place = [
+        next(number for number, text in enumerate(asked) if re.search(rf"define .*@{name}\(", text)) for name in symbols
+    ]
+    assert row.matrix[:, -1].tolist() == place
+    assert row.note == "IR2Vec has no vectors of loops: its row is of the function around each region"

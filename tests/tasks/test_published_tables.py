@@ -55,9 +55,15 @@ def test_a_line_ends_in_a_semicolon_and_the_header_does_not(tmp_path: Path) -> N
 
 
 def test_minus_one_was_not_measured_and_nobody_is_asked_about_it(tmp_path: Path) -> None:
-    data = write_numa(tmp_path, r3c0="-1", r3c7="-1.0")
-    assert np.argwhere(np.isnan(data.known)).tolist() == [[3, 0], [3, 7]]
+    data = write_numa(tmp_path, r3c0="-1", r3c7="-1.0", r4c1="0.0", r4c2="")
+    assert np.argwhere(np.isnan(data.known)).tolist() == [[3, 0], [3, 7], [4, 1], [4, 2]]
     assert data.labels[3] == 1
+
+
+def test_a_region_that_was_not_measured_at_the_default_is_left_out_and_named(tmp_path: Path) -> None:
+    with pytest.warns(UserWarning, match=r"values_conf1_time_med\.csv: left out, .*: __cere__cg_conj_grad_551$"):
+        data = write_numa(tmp_path, **{f"r1c{DEFAULT}": "-1"})
+    assert len(data) == len(REGIONS) - 1
 
 
 def test_a_program_is_what_stands_before_the_first_underscore(tmp_path: Path) -> None:
@@ -82,7 +88,6 @@ def test_another_table_has_the_configurations_of_its_own_header(name: str, tmp_p
         ({"columns": COLUMNS[:4]}, "no column '-O3_32_2_2_scatter_0_0_ori', the default"),
         ({"r1c2": "fast"}, r"line 3 \(__cere__cg_conj_grad_551\): 'fast' for threads=16 .* is no number"),
         ({"r1c2": "1;2"}, r"line 3 \(__cere__cg_conj_grad_551\): 14 fields, the header has 13"),
-        ({f"r1c{DEFAULT}": "-1"}, r"\(__cere__cg_conj_grad_551\): no cost of the default"),
     ],
 )
 def test_a_broken_table_is_refused_by_line_and_column(change: dict[str, Any], message: str, tmp_path: Path) -> None:
