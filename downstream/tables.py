@@ -16,6 +16,7 @@ from mirenc.tasks.report import row_title
 from mirenc.tasks.static import STATIC_TITLES
 
 HERE = Path(__file__).parent
+FEW = 12  # settings, of which people want to know how often the best one was named
 
 
 def percent(figures: dict[str, Any], key: str) -> str:
@@ -34,9 +35,30 @@ def against(row: str, figures: dict[str, Any]) -> tuple[str, str]:
     return points, f"{figures['speedup_gain']:.3f} [{low:.3f}, {high:.3f}]"
 
 
-def table(record: dict[str, Any], protocol: str) -> str:
-    """One protocol as Markdown."""
-    rows = record["figures"][protocol]
+def speed_lines(record: dict[str, Any], rows: dict[str, dict[str, Any]]) -> list[list[str]]:
+    """Columns of a task of many settings, where what counts is time and not who names the very best one."""
+    first = next(iter(rows.values()))
+    parts = list(first["parts"])
+    head = ["", "speedup over default, geom. (arith.)", "gap to best, %", "share of oracle's gain, %"]
+    head += ["over 0.9 of oracle, samples", "slower by 2 %, samples", "best of 3 measured", "against no code, factor"]
+    lines = [head + parts, ["---"] + ["---:"] * (len(head) + len(parts) - 1)]
+    count = record["samples"]
+    for row, figures in rows.items():
+        low, high = figures["speedup_interval"]
+        speedup = f"{figures['speedup_geometric']:.3f} [{low:.3f}, {high:.3f}] ({figures['speedup_arithmetic']:.2f})"
+        three = f"{figures['best_of_three']['speedup_geometric']:.3f}" if "best_of_three" in figures else ""
+        line = [row_title(row), speedup, f"{100 * figures['error_rate']:.1f}"]
+        line += [f"{100 * figures['oracle_gain_share']:.0f}", f"{count * figures['near_oracle']:.1f} of {count}"]
+        line += [f"{count * figures['slowdowns_2']:.1f} of {count}", three, against(row, figures)[1]]
+        lines.append(line + [f"{figures['parts'][part]['speedup_geometric']:.3f}" for part in parts])
+    oracle = ["oracle", f"{first['oracle_geometric']:.3f} ({first['oracle_arithmetic']:.2f})", "0", "100"]
+    oracle += [f"{count} of {count}", f"0 of {count}", "", ""]
+    lines.append(oracle + [f"{first['parts'][part]['oracle_geometric']:.3f}" for part in parts])
+    return lines
+
+
+def choice_lines(rows: dict[str, dict[str, Any]]) -> list[list[str]]:
+    """Columns of a task of few settings."""
     overs = list(next(iter(rows.values()))["speedup_over"])
     parts = list(next(iter(rows.values()))["parts"])
     head = ["", "accuracy, %", "macro F1", *(f"speedup over {name}, geom. (arith.)" for name in overs)]
@@ -59,11 +81,20 @@ def table(record: dict[str, Any], protocol: str) -> str:
         one = next(iter(rows.values()))["parts"][part]
         oracle.append(f"{one['oracle_geometric']:.3f} ({one['oracle_arithmetic']:.2f})")
     lines.append(oracle)
+    return lines
+
+
+def table(record: dict[str, Any], protocol: str) -> str:
+    """One protocol as Markdown."""
+    rows = record["figures"][protocol]
+    few = 0 < len(record["settings"]) <= FEW
+    lines = choice_lines(rows) if few else speed_lines(record, rows)
     notes = " ".join(row["note"] + "." for row in record["rows"].values() if row["note"])
     text = "\n".join(f"| {' | '.join(line)} |" for line in lines)
     title = record["protocols"][protocol]["title"]
     name = " ".join(filter(None, (record["variant"], title)))
-    foot = f"{record['samples']} samples, {record['groups']} kernels, {len(record['seeds'])} seeds. {notes}".strip()
+    groups = "kernels" if few else "groups"
+    foot = f"{record['samples']} samples, {record['groups']} {groups}, {len(record['seeds'])} seeds. {notes}".strip()
     return f"**{name}**\n\n{text}\n\n{foot}"
 
 

@@ -20,6 +20,7 @@ def evaluate(
     task: tasks.TaskName = None,
     task_file: tasks.TaskFile = None,
     data: tasks.Data = None,
+    ir_dir: tasks.IRDir = None,
     variant: tasks.Variant = "",
     protocol: Annotated[
         list[str] | None, typer.Option("--protocol", "-p", help="May be repeated. [default: all of the task]")
@@ -55,7 +56,7 @@ def evaluate(
     tasks.check_folders(output, plot)
     if resume and output is None:
         raise typer.BadParameter("goes on from the records in a folder; give it with --output", param_hint="--resume")
-    samples = load_data(problem, data, variant)
+    samples = load_data(problem, data, variant, ir_dir)
     with common.progress("embedding", None) as advance:
         prepared = Evaluation.prepare(problem, samples, variant=variant, encoder=load(model), rows=row, advance=advance)
     records = []

@@ -18,6 +18,7 @@ def fit(
     ] = None,
     task_file: tasks.TaskFile = None,
     data: tasks.Data = None,
+    ir_dir: tasks.IRDir = None,
     variant: tasks.Variant = "",
     row: Annotated[str, typer.Option("--row", "-r", help="Its features: both, both_histogram, text, graph.")] = "both",
     model: common.Model = None,
@@ -37,7 +38,7 @@ def fit(
     tasks.check_folders(output)
     if row not in CODE_ROWS:
         raise TaskError(f"a head cannot be made for row {row!r}; available: {', '.join(CODE_ROWS)}")
-    head = fit_head(problem, load_data(problem, data, variant), load(model), variant=variant, row=row)
+    head = fit_head(problem, load_data(problem, data, variant, ir_dir), load(model), variant=variant, row=row)
     evidence = head.evidence
     if evidence.worth is None:
         said = "all samples are of one group: nothing could be held out, and nobody knows what the head is worth"

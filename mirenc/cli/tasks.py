@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 TaskName = Annotated[
     str | None,
-    typer.Argument(metavar="TASK", help="device_mapping or thread_coarsening.", show_default=False),
+    typer.Argument(metavar="TASK", help="Its name, such as device_mapping.", show_default=False),
 ]
 TaskFile = Annotated[
     Path | None,
@@ -22,6 +22,14 @@ TaskFile = Annotated[
 Data = Annotated[
     Path | None,
     typer.Option("--data", "-d", help="Folder of the data sets. [default: $MIRENC_DATA, then what was fetched]"),
+]
+IRDir = Annotated[
+    Path | None,
+    typer.Option(
+        "--ir-dir",
+        help="Folder of your own IR, NAME.ll or .bc, for a published table that comes without.",
+        show_default=False,
+    ),
 ]
 Variant = Annotated[str, typer.Option(help="One of the task's tables. [default: its first]")]
 

@@ -10,6 +10,7 @@ from mirenc.heads.ensemble import EnsembleHead, NumberEnsembleHead
 from mirenc.heads.label import LabelHead
 from mirenc.heads.mlp import MLPHead
 from mirenc.heads.pairs import PairHead
+from mirenc.heads.portfolio import PortfolioHead
 from mirenc.heads.ratio_trees import RatioTreesHead
 from mirenc.heads.ridge import RidgeHead, RidgeRegressor
 from mirenc.heads.settings import Settings
@@ -26,6 +27,7 @@ __all__ = [
     "MLPHead",
     "NumberEnsembleHead",
     "PairHead",
+    "PortfolioHead",
     "RatioTreesHead",
     "RidgeHead",
     "RidgeRegressor",

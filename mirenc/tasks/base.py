@@ -39,8 +39,11 @@ __all__ = ["Task", "get_task", "list_tasks", "load_task_file"]
 # name -> module and class. A new task of the package is one file and one line here.
 _REGISTRY = {
     "block_size": "mirenc.tasks.block_size:BlockSize",
+    "block_size_published": "mirenc.tasks.block_size_published:BlockSizePublished",
     "device_mapping": "mirenc.tasks.device_mapping:DeviceMapping",
+    "numa_prefetch": "mirenc.tasks.numa_prefetch:NumaPrefetch",
     "openmp": "mirenc.tasks.openmp:OpenMP",
+    "openmp_published": "mirenc.tasks.openmp_published:OpenMPPublished",
     "thread_coarsening": "mirenc.tasks.thread_coarsening:ThreadCoarsening",
     "vectorization": "mirenc.tasks.vectorization:Vectorization",
 }
@@ -53,6 +56,8 @@ class Task(ABC):
     ----------
     name, title, source : str
         ``source`` is the paper or data set the costs come from.
+    dataset : str
+        Its name in `mirenc.tasks.datasets.DATASETS`; "" for data that are not published there.
     space : Space or None
         The settings to choose among; None where each sample brings its own (`Task.space_for`), or where the target is
         a number.
@@ -85,6 +90,8 @@ class Task(ABC):
         How to say that the default is the answer; "": by its name.
     directive_note : str
         What people must know who write `directive` into their source.
+    portfolios : tuple of int
+        Sizes of small sets of settings that a report has a row for: all of a set are tried, and the best is kept.
     select : str
         What the search for a head maximises on the training folds: ``accuracy`` or ``speedup``.
     seconds : bool
@@ -95,6 +102,7 @@ class Task(ABC):
     name: ClassVar[str]
     title: ClassVar[str]
     source: ClassVar[str]
+    dataset: ClassVar[str] = ""
     space: ClassVar[Space | None] = None
     target: ClassVar[str] = "costs"
     unit: ClassVar[str] = ""
@@ -110,6 +118,7 @@ class Task(ABC):
     hand_names: ClassVar[tuple[str, ...]] = ()
     default_words: ClassVar[str] = ""
     directive_note: ClassVar[str] = ""
+    portfolios: ClassVar[tuple[int, ...]] = ()
     select: ClassVar[str] = "accuracy"
     seconds: ClassVar[bool] = False
 

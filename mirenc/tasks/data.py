@@ -235,18 +235,40 @@ class TaskData:
         return np.array([sample.part for sample in self.samples])
 
     @cached_property
+    def has_code(self) -> bool:
+        """Whether every sample has its IR."""
+        return all(sample.ir is not None for sample in self.samples)
+
+    @cached_property
     def distinct_code(self) -> tuple[list[Code], Int]:
-        """The different pieces of code, ``(ir, region)``, and the number of each sample's: ``(pieces, (n,) int64)``."""
+        """The different pieces of code, ``(ir, region)``, and the number of each sample's: ``(pieces, (n,) int64)``.
+
+        Raises
+        ------
+        TaskError
+            A sample has no IR.
+        """
         numbers: dict[tuple[str | bytes, Region | None], int] = {}
         pieces: list[Code] = []
         of = np.zeros(len(self.samples), dtype=np.int64)
         for index, sample in enumerate(self.samples):
+            if sample.ir is None:
+                raise TaskError(f"sample {sample.name} comes without code. {_give_code(sample)}")
             key = (os.fspath(sample.ir), sample.region)
             if key not in numbers:
                 numbers[key] = len(pieces)
                 pieces.append((sample.ir, sample.region))
             of[index] = numbers[key]
         return pieces, of
+
+
+def _give_code(sample: Sample) -> str:
+    """What to do about a sample without IR."""
+    if not sample.code:
+        return "Nothing that looks at code can be made of these data: take row no_code"
+    return (
+        f"Give your own IR of all with --ir-dir DIR, as in DIR/{sample.code}.ll or .bc (Python: mirenc.tasks.with_ir)"
+    )
 
 
 def _check(sample: Sample, space: Space | None, where: str) -> None:

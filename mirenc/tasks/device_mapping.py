@@ -46,6 +46,7 @@ class DeviceMapping(Task):
     name = "device_mapping"
     title = "CPU/GPU device mapping"
     source = "Cummins et al., PACT 2017; IR of IR2Vec's repository"
+    dataset = "device_mapping"
     space = Space(("device",), (("cpu",), ("gpu",)), default=1)
     context_names = ("transfer", "wgsize")
     context_help = {  # noqa: RUF012 - a ClassVar by its base

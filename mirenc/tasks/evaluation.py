@@ -18,6 +18,7 @@ from mirenc.errors import MirencError, TaskError
 from mirenc.tasks.base import Task, get_task
 from mirenc.tasks.data import TaskData
 from mirenc.tasks.features import Features, build_features, default_rows
+from mirenc.tasks.given_ir import with_ir
 from mirenc.tasks.jobs import Goal, Result, plan_jobs, run_jobs
 from mirenc.tasks.protocols import Protocol
 from mirenc.tasks.report import FORMAT, TaskReport
@@ -101,7 +102,8 @@ class Evaluation:
 
         def report_of(found: Mapping[Key, Result]) -> TaskReport:
             done = {key: (digests[key], result) for key, result in found.items()}
-            return TaskReport(self._record(chosen, done), self.task, self.data)
+            made = list(dict.fromkeys(seed for _, seed, _ in found)) if self.features else list(seeds)
+            return TaskReport(self._record(chosen, made, done), self.task, self.data)
 
         found: dict[Key, Result] = {}
         for place, (job, result) in enumerate(zip(work, run_jobs(work, jobs, advance, known), strict=True), 1):
@@ -110,7 +112,9 @@ class Evaluation:
                 keep(report_of(found))
         return report_of(found)
 
-    def _record(self, protocols: list[Protocol], done: Mapping[Key, tuple[str, Result]]) -> dict[str, Any]:
+    def _record(
+        self, protocols: list[Protocol], seeds: list[int], done: Mapping[Key, tuple[str, Result]]
+    ) -> dict[str, Any]:
         """What is kept: everything that was said, and what it was said from."""
         from mirenc import __version__
 
@@ -118,13 +122,15 @@ class Evaluation:
         found: dict[str, dict[str, Any]] = {}
         for protocol in protocols:
             runs: dict[str, dict[str, Any]] = {}
-            for seed in dict.fromkeys(seed for name, seed, _ in done if name == protocol.name):
+            for seed in seeds:
+                if not all((protocol.name, seed, row.row) in done for row in self.features):
+                    continue
                 folds = list(protocol.split(data, seed))
                 number = np.zeros(len(data), dtype=np.int64)
                 for index, (_, test) in enumerate(folds):
                     number[test] = index
                 rows: dict[str, Any] = {
-                    name: {"said": said.tolist()} for name, said in static_rows(data, folds).items()
+                    name: {"said": said.tolist()} for name, said in static_rows(data, folds, task.portfolios).items()
                 }
                 for row in self.features:
                     digest, result = done[protocol.name, seed, row.row]
@@ -145,7 +151,7 @@ class Evaluation:
             "groups": len(np.unique(data.group)),
             "data_hash": data.content_hash,
             "model": self.model,
-            "seeds": list(dict.fromkeys(seed for _, seed, _ in done)),
+            "seeds": seeds,
             "rows": {row.row: {"note": row.note, "columns": row.matrix.shape[1]} for row in self.features},
             "protocols": found,
         }
@@ -207,20 +213,33 @@ def evaluate(
     return prepared.run(protocols, seeds=seeds, jobs=jobs, advance=advance, previous=previous, keep=keep)
 
 
-def load_data(task: Task, data_dir: str | Path | None, variant: str = "") -> TaskData:
+def load_data(
+    task: Task,
+    data_dir: str | Path | None,
+    variant: str = "",
+    ir_dir: str | os.PathLike[str] | None = None,
+) -> TaskData:
     """The task's samples; what a task of somebody's own raises becomes an error that names it.
+
+    Parameters
+    ----------
+    task, data_dir, variant
+        As `Task.load`.
+    ir_dir : path, optional
+        Folder of IR for a table that comes without (`mirenc.tasks.with_ir`).
 
     Raises
     ------
     TaskError, OSError
-        As `Task.load`.
+        As `Task.load` and `with_ir`.
     """
     try:
-        return task.load(data_dir, task.check_variant(variant))
+        data = task.load(data_dir, task.check_variant(variant))
     except (MirencError, OSError):
         raise
     except Exception as error:
         raise TaskError(f"task {task.name}: load() fails: {type(error).__name__}: {error}. Mend it") from error
+    return data if ir_dir is None else with_ir(data, ir_dir)
 
 
 def _several(name: str, given: Sequence[str] | None) -> list[str]:

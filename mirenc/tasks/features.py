@@ -55,6 +55,7 @@ ROW_TITLES = {
 }
 # Rows that look at code through the model, or beside it.
 CODE_ROWS = ("text", "graph", "both", "both_histogram")
+_WITHOUT_CODE = ("no_code", "hand")
 # Rows that use one member of the menu instead of the search, and the same features as another row.
 ONE_HEAD = {"both_mlp": ("both", "mlp")}
 
@@ -88,18 +89,19 @@ def default_rows(task: Task, data: TaskData | None = None) -> list[str]:
     """All rows that can be computed here.
 
     ``no_code`` needs context features; ``hand`` such columns in the data; ``ir2vec`` its wheel; ``both_mlp`` a few
-    settings to choose among.
+    settings to choose among; all but the first two, samples with code.
     """
-    wanted = list(ROW_TITLES)
+    wanted = list(ROW_TITLES) if data is None or data.has_code else list(_WITHOUT_CODE)
+    left_out = set()
     if not task.context_names:
-        wanted.remove("no_code")
+        left_out.add("no_code")
     if not task.hand_names:
-        wanted.remove("hand")
+        left_out.add("hand")
     if not ir2vec_available():
-        wanted.remove("ir2vec")
+        left_out.add("ir2vec")
     if task.space is None or (data is not None and not _has_few(data)):
-        wanted.remove("both_mlp")
-    return wanted
+        left_out.add("both_mlp")
+    return [row for row in wanted if row not in left_out]
 
 
 def _has_few(data: TaskData) -> bool:
@@ -247,9 +249,9 @@ def _code_vectors(
     task: Task, data: TaskData, rows: Sequence[str], encoder: Encoder, advance: Callable[..., None] | None
 ) -> tuple[dict[str, Float32], NDArray[np.int64], str]:
     """Code features of each distinct piece, (m, D) a row; each sample's piece (n,); what to tell the reader."""
+    if not set(rows) - set(_WITHOUT_CODE):
+        return {}, np.zeros(len(data), dtype=np.int64), ""
     pieces, of = data.distinct_code
-    if not set(rows) - {"no_code", "hand"}:
-        return {}, of, ""
     by_ir: dict[str | bytes, list[int]] = {}
     for number, (ir, _) in enumerate(pieces):
         by_ir.setdefault(os.fspath(ir), []).append(number)

@@ -40,6 +40,8 @@ def join_same_code(samples: Sequence[Sample]) -> list[Sample]:
         return name
 
     for sample in samples:
+        if sample.ir is None:
+            raise TaskError(f"sample {sample.name} has no IR to compare. Leave it out, or give its IR")
         try:
             ir = sample.ir if isinstance(sample.ir, (str, bytes)) else Path(sample.ir).read_bytes()
             code = _statements_hash(ir)

@@ -4,9 +4,9 @@ One menu for the embedding and for its baselines: none is under-tuned. Which men
 alone (`Shape`): a few hundred samples of a few settings get the Gaussian process, trees and the paper's MLP (put
 together on the device-mapping data; `downstream/device_mapping/README.md` tells what was dropped); more samples get
 heads whose memory does not grow with their square; many settings, or settings that differ from sample to sample, get
-heads that see a setting as numbers; many settings of many samples, where time is what counts, get trees of all
-settings at once, and leave the default only where the gain is worth the risk. The choice among members is made for
-each fold, on the training rows alone.
+heads that see a setting as numbers, and where settings outnumber kernels, one that chooses among three; many settings
+of many samples, where time is what counts, get trees of all settings at once, and leave the default only where the gain
+is worth the risk. The choice among members is made for each fold, on the training rows alone.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from mirenc.heads import (
     MLPHead,
     NumberEnsembleHead,
     PairHead,
+    PortfolioHead,
     RatioTreesHead,
     RidgeHead,
     RidgeRegressor,
@@ -91,7 +92,7 @@ def menu(shape: Shape, seed: int, select: str) -> Members:
     if shape.is_large(select):
         return _large(shape, seed)
     if not shape.shared or shape.settings > _FEW_SETTINGS:
-        return _pairs(shape, seed, select) + (_ridges(select) if shape.shared else [])
+        return _portfolios(shape, select) + _pairs(shape, seed, select) + (_ridges(select) if shape.shared else [])
     if shape.samples > _FEW_SAMPLES:
         return _ridges(select) + _pairs(shape, seed, select)
     return _few(shape, seed, select)
@@ -125,6 +126,13 @@ def _large(shape: Shape, seed: int) -> Members:
 
 def _ridges(select: str) -> Members:
     return [(f"ridge {penalty:g}", RidgeHead(penalty, clip=_CLIP[select])) for penalty in _PENALTIES]
+
+
+def _portfolios(shape: Shape, select: str) -> Members:
+    """Where settings outnumber kernels, few of them are worth telling apart."""
+    if not shape.shared or shape.settings <= shape.groups or shape.samples > _FEW_SAMPLES:
+        return []
+    return [("portfolio", PortfolioHead(CostHead(shape.context, clip=_CLIP[select])))]
 
 
 def _pairs(shape: Shape, seed: int, select: str) -> Members:

@@ -36,12 +36,15 @@ class Protocol:
         whose unit is the single sample is the leaky one: its title should say so.
     folds : int or None
         How many; None leaves out one unit at a time (seeds then change the heads only).
+    share : float
+        Of all units, the share that is trained on, drawn anew for each fold; 1: all that are not tested.
     """
 
     name: str
     title: str
     unit: Callable[[TaskData], NDArray[np.generic]]
     folds: int | None = 10
+    share: float = 1.0
 
     def split(self, data: TaskData, seed: int) -> Iterator[Fold]:
         """Training and test rows of each fold.
@@ -56,7 +59,13 @@ class Protocol:
             raise TaskError(
                 f"protocol {self.name!r}: unit gives {unit.shape}; one label a sample is needed, ({len(data)},)"
             )
-        return cut(unit, data.labels, self.folds, seed)
+        drawn = np.random.default_rng(seed)
+        for training, test in cut(unit, data.labels, self.folds, seed):
+            if self.share < 1.0:
+                left = np.unique(unit[training])
+                count = max(2, round(self.share * len(np.unique(unit))))
+                training = training[np.isin(unit[training], drawn.permutation(left)[:count])]
+            yield training, test
 
 
 def cut(unit: NDArray[np.generic], labels: Int, folds: int | None, seed: int) -> Iterator[Fold]:

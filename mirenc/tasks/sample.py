@@ -23,8 +23,9 @@ class Sample:
     ----------
     name : str
         What an error message calls it: kernel and data set.
-    ir : str, bytes or path
-        IR text, bitcode, or a file: whatever `mirenc.Encoder.embed` takes. Samples may share one.
+    ir : str, bytes, path or None
+        IR text, bitcode, or a file: whatever `mirenc.Encoder.embed` takes. Samples may share one. None: the data come
+        without code, and whoever has it gives it (`mirenc.tasks.given_ir`).
     group : str
         Kernel source. Samples of one group are never on both sides of a grouped fold.
     context : tuple
@@ -47,6 +48,8 @@ class Sample:
         Name of a part of the table that is reported by itself, such as the GPU; "" for none.
     hand : tuple of float
         Published hand-made features of the code, raw, in the order of `Task.hand_names`; () for none.
+    code : str
+        Name of the IR file that is to be given, without its ending; "" where the data bring their IR.
     reported : tuple or mapping
         Other measurements of the same settings, in the form of ``costs``: what a report pays for a choice. A least cost
         is least by luck too, so the speedup that it promises is believed only where the clock ran again. () where each
@@ -54,7 +57,7 @@ class Sample:
     """
 
     name: str
-    ir: IRSource
+    ir: IRSource | None
     group: str
     context: tuple[Any, ...] = ()
     costs: tuple[float, ...] | Mapping[int, float] = ()
@@ -65,4 +68,5 @@ class Sample:
     suite: str = ""
     part: str = ""
     hand: tuple[float, ...] = ()
+    code: str = ""
     reported: tuple[float, ...] | Mapping[int, float] = ()

@@ -52,6 +52,7 @@ class ThreadCoarsening(Task):
     name = "thread_coarsening"
     title = "thread coarsening"
     source = "Magni et al., PACT 2014; IR of IR2Vec's repository"
+    dataset = "thread_coarsening"
     space = Space(("coarsening_factor",), tuple((factor,) for factor in _FACTORS), missing="below")
     dialect = OPENCL_X86
     context_names = ("gpu",)

@@ -208,3 +208,32 @@ def test_missing_data_say_where_to_get_them(run: Run, tmp_path: Path) -> None:
     found = run("evaluate", "device_mapping", "--data", tmp_path)
     assert found.code == 1
     assert "mirenc datasets fetch device_mapping" in found.err
+
+
+def test_ir_is_given_to_a_table_that_comes_without(run: Run, tmp_path: Path) -> None:
+    columns = ["-O3_32_2_2_scatter_0_0_ori", "-O3_16_1_1_compact_0_0_loc", "-O3_64_2_2_compact_1_0_loc"]
+    regions = [f"__cere__{program}_f_{line}" for program in ("cg", "ft", "lu") for line in (1, 2)]
+    lines = [";".join(["regions", *columns])] + [
+        f"{region};3.0;{2 + row};{7 - row};" for row, region in enumerate(regions)
+    ]
+    (tmp_path / "values_conf1_time_med.csv").write_text("\n".join(lines) + "\n")
+    (tmp_path / "ir").mkdir()
+    asked = ("evaluate", "numa_prefetch", "--data", tmp_path, "-p", "program", "--model", "mirenc-tiny", "--seeds", 1)
+    without = run(*asked)
+    assert without.code == 0
+    assert "best of 3, no model" in without.out
+    assert "embedding" not in without.out
+    refused = run(*asked, "--row", "both")
+    assert refused.code != 0
+    assert "--ir-dir DIR" in refused.err
+    for number, region in enumerate(regions):
+        body = "".join(f"  %v{step} = add i32 %x, {step}\n" for step in range(number + 1))
+        (tmp_path / "ir" / f"{region}.ll").write_text(f"define i32 @f(i32 %x) {{\n{body}  ret i32 %x\n}}\n")
+    found = run(*asked, "--row", "both", "--ir-dir", tmp_path / "ir")
+    assert found.code == 0
+    assert "embedding, both" in found.out
+    head = tmp_path / "head"
+    fitted = run("fit", "numa_prefetch", "-d", tmp_path, "--ir-dir", tmp_path / "ir", "-m", "mirenc-tiny", "-o", head)
+    assert fitted.code == 0
+    answer = run("predict", "numa_prefetch", tmp_path / "ir" / f"{regions[0]}.ll", "--head", head, "-m", "mirenc-tiny")
+    assert answer.code == 0

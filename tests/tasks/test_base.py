@@ -84,7 +84,7 @@ def test_the_data_make_a_whole_table(name: str, variant: str, published_data: An
     context = np.array([task.encode_context(sample.context) for sample in data.samples])
     assert context.ndim == 2
     assert np.isfinite(context).all()
-    assert (context.std(axis=0) > 0).all()
+    assert not task.context_names or (context.std(axis=0) > 0).all()
     if task.hand_names:
         hand = np.array([task.hand_features(sample) for sample in data.samples])
         assert hand.shape == (len(data), len(task.hand_names))
@@ -108,7 +108,7 @@ def test_every_protocol_tests_each_sample_once_and_splits_no_unit(name: str, var
             for index, (training, test) in enumerate(protocol.split(data, seed)):
                 assert (number[test] == -1).all()
                 assert not set(training) & set(test)
-                assert len(training) + len(test) == len(data)
+                assert len(training) + len(test) == len(data) or protocol.share < 1
                 assert not set(unit[training]) & set(unit[test])
                 number[test] = index
             assert (number >= 0).all()

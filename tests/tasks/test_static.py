@@ -87,5 +87,18 @@ def test_of_numbers_the_mean_of_the_training_samples() -> None:
 
 def test_every_static_row_has_a_title() -> None:
     numbers = TaskData([replace(ONE, value=1.0)] * 2)
-    made = {*static_rows(rows_of((1.0, 2.0, 3.0), (1.0, 2.0, 3.0)), fold(1, 2)), *static_rows(numbers, fold(1, 2))}
+    choices = static_rows(rows_of((1.0, 2.0, 3.0), (1.0, 2.0, 3.0)), fold(1, 2), (2, 3, 4))
+    made = {*choices, *static_rows(numbers, fold(1, 2))}
     assert made == set(STATIC_TITLES)
+
+
+def test_a_portfolio_is_chosen_in_training_and_tried_on_the_sample_itself() -> None:
+    # y and z together are best for the first two; x, which is best for those asked about, comes third.
+    data = rows_of((3.1, 1.0, 9.0), (3.1, 9.0, 1.0), (1.0, 5.0, 4.0), (1.0, 2.0, 7.0))
+    found = static_rows(data, fold(2, 4), (2, 3))
+    assert found["try_2"][2:].tolist() == [2, 1]
+    assert found["try_3"][2:].tolist() == [0, 0]
+    # Of two settings that nobody may ask for, the default is what runs.
+    never = replace(SPACE, missing="never")
+    data = rows_of((2.0, 1.0, 3.0), (2.0, 3.0, 1.0), (2.0, NAN, NAN), space=never)
+    assert static_rows(data, fold(2, 3), (2,))["try_2"][2] == 0

@@ -39,6 +39,7 @@ def test_the_size_that_is_told_before_the_download_is_right(name: str) -> None:
         ("device_mapping", "cgo17-nvidia.669.csv", 669),
         ("device_mapping", "cgo17-amd.680.csv", 680),
         ("device_mapping", "cgo17-nvidia.680.csv", 680),
+        ("openmp", "ruby-fullExploreDataset.csv", 23760),
         ("thread_coarsening", "pact-2014-oracles.csv", 17),
         ("thread_coarsening", "pact-2014-runtimes.csv", 89),
     ],

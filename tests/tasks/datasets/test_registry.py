@@ -50,6 +50,13 @@ def test_the_published_datasets_are_whole(name: str, tables: int, members: int) 
     assert len(dataset.sums) == tables + members
 
 
+@pytest.mark.parametrize("name", ["numa_prefetch", "openmp"])
+def test_a_dataset_without_a_licence_says_so(name: str) -> None:
+    dataset = get_dataset(name)
+    assert len(dataset.tables) == len(dataset.sums) == 1
+    assert "none stated" in dataset.licence
+
+
 def test_addresses_are_those_of_pinned_commits() -> None:
     url = get_dataset("device_mapping").url
     repositories = "https://raw.githubusercontent.com"
@@ -106,5 +113,5 @@ def test_a_mistyped_name_gets_the_nearest_one(mistyped: str) -> None:
 
 
 def test_a_name_like_no_other_gets_the_list() -> None:
-    with pytest.raises(DatasetError, match="unknown dataset 'xyz'; available: device_mapping, thread_coarsening"):
+    with pytest.raises(DatasetError, match="unknown dataset 'xyz'; available: device_mapping, numa_prefetch, openmp, "):
         get_dataset("xyz")

@@ -1,0 +1,113 @@
+"""Threads, their places and the loop schedule of six OpenMP programs: a published table of run times.
+
+Bolet et al. ran each program in three sizes under 1,320 settings on a node with 112 hardware threads (two sockets of 28
+cores, "ruby"). No licence is stated, so nothing of it is part of mirenc.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mirenc.errors import TaskError
+from mirenc.tasks.base import Task
+from mirenc.tasks.columns import real, require_columns
+from mirenc.tasks.data import TaskData
+from mirenc.tasks.datasets import content_hash, dataset_folder, read_table
+from mirenc.tasks.protocols import Protocol
+from mirenc.tasks.sample import Sample
+from mirenc.tasks.space import Space, Value
+
+__all__ = ["OpenMPPublished"]
+
+_TABLE = "ruby-fullExploreDataset.csv"
+_SETTING = ("OMP_NUM_THREADS", "OMP_PROC_BIND", "OMP_PLACES", "OMP_SCHEDULE")
+_COLUMNS = ("progname", "probsize", *_SETTING, "xtime", "stddev")
+_KNOBS = ("num_threads", "proc_bind", "places", "schedule", "chunk_size")
+_SIZES = {"smlprob": "small", "medprob": "medium", "lrgprob": "large"}
+_DEFAULT_WORDS = ("close", "cores", "static", 0)
+
+Key = tuple[Value, ...]
+
+
+class OpenMPPublished(Task):
+    """A setting for each program and size: 6 programs x 3 sizes.
+
+    Knobs: ``OMP_NUM_THREADS``, ``OMP_PROC_BIND``, ``OMP_PLACES``, and schedule and chunk of ``OMP_SCHEDULE`` (chunk 0:
+    none given). Default: all threads, close, cores, static. The sizes are no numbers that compare between programs (NPB
+    classes B, C and D; mesh files), so the size is one of three, in order.
+
+    A run that was stopped is in the table as its time limit: a whole number without spread, the largest of its program
+    and size. Its cost stays the limit, which is too small. To leave it out would tell who answers which settings run.
+    """
+
+    name = "openmp_published"
+    title = "OpenMP settings, published table"
+    source = "Bolet, omp_benchmarks: exploration on ruby (LLNL)"
+    dataset = "openmp"
+    context_names = ("size",)
+    context_help = {"size": ", ".join(_SIZES.values())}  # noqa: RUF012 - a ClassVar by its base
+    machines = {"": "ruby (LLNL): 2 sockets, 56 cores, 112 threads"}  # noqa: RUF012 - a ClassVar by its base
+    protocols = (Protocol("program", "leave one program out", lambda data: data.group, folds=None),)
+    portfolios = (2, 3, 4)
+    select = "speedup"
+
+    def load(self, data_dir: str | Path | None = None, variant: str = "") -> TaskData:
+        self.check_variant(variant)
+        folder = dataset_folder(self.dataset, data_dir)
+        times: dict[tuple[str, str], dict[Key, float]] = {}
+        for line, row in enumerate(read_table(folder, _TABLE), 1):
+            require_columns(_TABLE, row, _COLUMNS, self.dataset)
+            where = f"{_TABLE}, record {line} ({row['progname']}, {row['probsize']})"
+            if row["probsize"] not in _SIZES:
+                raise TaskError(f"{where}: size {row['probsize']!r} is none of {', '.join(_SIZES)}")
+            own = times.setdefault((row["progname"], row["probsize"]), {})
+            setting = _setting(row, where)
+            if setting in own:
+                raise TaskError(f"{where}: this setting stands twice in the table. Leave out one")
+            own[setting] = real(row, "xtime", where)
+        space = _space(times)
+        samples = []
+        for (program, size), own in sorted(times.items()):
+            costs = tuple(own.get(setting, math.nan) for setting in space.settings)
+            context = (_SIZES[size],)
+            name = f"{program} {context[0]}"
+            samples.append(Sample(name, None, program, context, costs, part=program, code=program))
+        return TaskData(samples, space, content_hash(self.dataset, data_dir))
+
+    def encode_context(self, context: tuple[Any, ...]) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+        """0, 1 or 2. (1,)."""
+        sizes = list(_SIZES.values())
+        if context[0] not in sizes:
+            raise TaskError(f"unknown size {context[0]!r}; the data have {', '.join(sizes)}")
+        return np.array([float(sizes.index(context[0]))])
+
+    def parse_context(self, given: Mapping[str, str]) -> tuple[Any, ...]:
+        """One of the sizes, by name."""
+        self._check_context_names(given)
+        context = (given["size"].lower(),)
+        self.encode_context(context)
+        return context
+
+
+def _setting(row: Mapping[str, str], where: str) -> Key:
+    kind, _, chunk = row["OMP_SCHEDULE"].partition(",")
+    threads = real(row, "OMP_NUM_THREADS", where)
+    if threads != int(threads) or not (chunk or "0").isdigit():
+        found = f"{row['OMP_NUM_THREADS']} threads and schedule {row['OMP_SCHEDULE']!r}"
+        raise TaskError(f"{where}: {found}; both are as in 8 and 'dynamic,64'. Mend or leave out the row")
+    return int(threads), row["OMP_PROC_BIND"], row["OMP_PLACES"], kind, int(chunk or 0)
+
+
+def _space(times: Mapping[tuple[str, str], Mapping[Key, float]]) -> Space:
+    """All settings that any program ran under, sorted."""
+    settings = sorted({setting for own in times.values() for setting in own})
+    most = max(int(setting[0]) for setting in settings)
+    default = (most, *_DEFAULT_WORDS)
+    if default not in settings:
+        raise TaskError(f"{_TABLE}: nothing ran under the default, {default}")
+    return Space(_KNOBS, tuple(settings), settings.index(default), missing="never")
