@@ -165,7 +165,7 @@ def head_search(shape: Shape, seed: int, select: str, only: str = "") -> Ensembl
     if not shape.settings:
         return NumberEnsembleHead(members)
     if shape.is_large(select):
-        return CautiousEnsembleHead(members, select=select, default=shape.default)
+        return CautiousEnsembleHead(members, default=shape.default)
     return EnsembleHead(members, select=select)
 
 
