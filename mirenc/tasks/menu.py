@@ -45,8 +45,6 @@ _CLIP = {"accuracy": 0.75, "speedup": 2.0}
 _FEW_SAMPLES = 1500
 # More settings than this are no longer learned one by one.
 _FEW_SETTINGS = 12
-# A loss larger than this is none the worse for choosing among many.
-_LARGE_CLIP = 0.75
 # With few, a tree's draw among columns is seldom wasted; with many, what tells settings apart is more often there.
 _LARGE_COMPONENTS = (16, 48)
 _PENALTIES = (0.01, 0.1, 1.0)
@@ -127,7 +125,7 @@ def _large(shape: Shape, seed: int) -> Members:
         ]
     if shape.context:
         members.append(("ratio trees, context", RatioTreesHead(shape.context, use_code=False, share=1.0, **common)))
-    return [*members, ("ridge 0.1", RidgeHead(0.1, clip=_LARGE_CLIP))]
+    return [*members, ("ridge 0.1", RidgeHead(0.1, clip=_CLIP["speedup"]))]
 
 
 def _ridges(select: str) -> Members:
