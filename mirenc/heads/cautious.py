@@ -29,7 +29,7 @@ _NEVER = 100.0  # log cost: no prediction gains as much
 _LEAST = 1e-300
 
 
-def best_margin(preference: Float, costs: Float, default: int, most_slow: float) -> float:
+def best_margin(preference: Float, costs: Float, default: int, most_slow: float) -> tuple[float, float]:
     """The margin in log cost that makes the held-out mean best while few rows are slowed down.
 
     Parameters
@@ -44,8 +44,10 @@ def best_margin(preference: Float, costs: Float, default: int, most_slow: float)
 
     Returns
     -------
-    float
+    margin : float
         0 or more.
+    won : float
+        Mean over all rows of log(cost of the default / cost of the choice).
     """
     asked = np.where(np.isfinite(costs), preference, -1.0)
     asked[:, default] = -1.0
@@ -58,10 +60,11 @@ def best_margin(preference: Float, costs: Float, default: int, most_slow: float)
     won = np.concatenate([[0.0], np.cumsum(np.log(ratio[order]))])
     slow = np.concatenate([[0], np.cumsum(ratio[order] * PLAIN_SLOWDOWN < 1)])
     left = int(np.where(slow <= most_slow * len(costs), won, -np.inf).argmax())  # rows that leave the default
+    mean = float(won[left] / len(costs))
     if left == 0:
-        return _NEVER
+        return _NEVER, mean
     after = float(gain[order[left]]) if left < len(order) else 0.0
-    return (float(gain[order[left - 1]]) + after) / 2
+    return (float(gain[order[left - 1]]) + after) / 2, mean
 
 
 @register("cautious_ensemble")
@@ -73,8 +76,9 @@ class CautiousEnsembleHead(EnsembleHead):
 
     Parameters
     ----------
-    members, select, picks
-        As those of `EnsembleHead`.
+    members, picks
+        As those of `EnsembleHead`; a member is judged by the mean log speedup that it brings with the margin that suits
+        it.
     default : int
         Column of the default.
     most_slow : float
@@ -94,12 +98,11 @@ class CautiousEnsembleHead(EnsembleHead):
         self,
         members: Sequence[tuple[str, Any]],
         *,
-        select: str = "speedup",
         picks: int = 8,
         default: int = 0,
         most_slow: float = 0.05,
     ) -> None:
-        super().__init__(members, select=select, picks=picks)
+        super().__init__(members, select="speedup", picks=picks)
         self.default = default
         self.most_slow = most_slow
 
@@ -123,9 +126,14 @@ class CautiousEnsembleHead(EnsembleHead):
         super().fit(X, y, settings, part=part)
         return self
 
+    def _score(self, said: Float, target: Float) -> float:
+        """What it wins with a margin of its own: a member that is bold and right is not drowned by its losses."""
+        _, won = best_margin(said, target, self.default, self.most_slow)
+        return won
+
     def _after_search(self, seen: dict[str, Float], target: Float) -> None:
         mean = np.sum([weight * seen[name] for name, weight in self.weights_.items()], axis=0)
-        self.margin_ = best_margin(mean, target, self.default, self.most_slow)
+        self.margin_, _ = best_margin(mean, target, self.default, self.most_slow)
 
     def predict_proba(self, X: ArrayLike, settings: Settings | None = None) -> Float:
         """(n, K) weighted mean of the members' preferences, with the default's raised."""

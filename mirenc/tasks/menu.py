@@ -46,8 +46,8 @@ _CLIP = {"accuracy": 0.75, "speedup": 2.0}
 _FEW_SAMPLES = 1500
 # More settings than this are no longer learned one by one.
 _FEW_SETTINGS = 12
-# A loss larger than this is none the worse for choosing among many.
-_LARGE_CLIP = 0.75
+# With few, a tree's draw among columns is seldom wasted; with many, what tells settings apart is more often there.
+_LARGE_COMPONENTS = (16, 48)
 _PENALTIES = (0.01, 0.1, 1.0)
 
 Members = list[tuple[str, Any]]
@@ -118,10 +118,15 @@ def _few(shape: Shape, seed: int, select: str) -> Members:
 def _large(shape: Shape, seed: int) -> Members:
     """Trees of all settings at once, with code and without, and a ridge: each is trained in seconds."""
     common: dict[str, Any] = {"default": shape.default, "random_state": seed}
-    members: Members = [("ratio trees", RatioTreesHead(shape.context, **common))] if shape.code else []
+    members: Members = []
+    if shape.code:
+        members += [
+            (f"ratio trees {count}", RatioTreesHead(shape.context, components=count, **common))
+            for count in _LARGE_COMPONENTS
+        ]
     if shape.context:
         members.append(("ratio trees, context", RatioTreesHead(shape.context, use_code=False, share=1.0, **common)))
-    return [*members, ("ridge 0.1", RidgeHead(0.1, clip=_LARGE_CLIP))]
+    return [*members, ("ridge 0.1", RidgeHead(0.1, clip=_CLIP["speedup"]))]
 
 
 def _ridges(select: str) -> Members:
@@ -166,7 +171,7 @@ def head_search(shape: Shape, seed: int, select: str, only: str = "") -> Ensembl
     if not shape.settings:
         return NumberEnsembleHead(members)
     if shape.is_large(select):
-        return CautiousEnsembleHead(members, select=select, default=shape.default)
+        return CautiousEnsembleHead(members, default=shape.default)
     return EnsembleHead(members, select=select)
 
 

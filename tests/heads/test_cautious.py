@@ -68,13 +68,13 @@ def test_the_margin_by_hand() -> None:
     # Expected gains 0.4, 0.3, 0.2, 0.1 of setting 1; the second and the last are slower in truth.
     preference = preferences(np.column_stack([np.zeros(4), [-0.4, -0.3, -0.2, -0.1]]))
     costs = np.column_stack([np.ones(4), np.exp([-0.5, 0.1, -0.5, 0.1])])
-    assert best_margin(preference, costs, 0, 1.0) == pytest.approx(0.15)
-    assert best_margin(preference, costs, 0, 0.25) == pytest.approx(0.15)
-    assert best_margin(preference, costs, 0, 0.2) == pytest.approx(0.35)
+    assert best_margin(preference, costs, 0, 1.0) == pytest.approx((0.15, 0.9 / 4))
+    assert best_margin(preference, costs, 0, 0.25) == pytest.approx((0.15, 0.9 / 4))
+    assert best_margin(preference, costs, 0, 0.2) == pytest.approx((0.35, 0.5 / 4))
     # What nobody may ask is left out: setting 1 of the first row was not measured.
     costs[0, 1] = np.nan
-    assert best_margin(preference, costs, 0, 0.2) == 100.0
-    assert best_margin(preference, costs, 0, 0.25) == pytest.approx(0.15)
+    assert best_margin(preference, costs, 0, 0.2) == (100.0, 0.0)
+    assert best_margin(preference, costs, 0, 0.25) == pytest.approx((0.15, 0.4 / 4))
 
 
 def test_a_saved_head_answers_as_before(tmp_path: Path) -> None:
