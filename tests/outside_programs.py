@@ -13,9 +13,9 @@ from pathlib import Path
 from mirenc.errors import MissingExtraError, ToolchainError
 from mirenc.graph.programl import build_programl
 from mirenc.ir.compile import find_compiler
+from mirenc.measure.openmp import OpenMPMethod
 from mirenc.measure.ptx import find_libdevice
 from mirenc.measure.runners.opencl import opencl_devices
-from mirenc.measure.openmp import OpenMPMethod
 from mirenc.tasks.ir2vec import ir2vec_available
 
 

@@ -135,7 +135,7 @@ exec {real} "$@"
 @pytest.mark.needs("clang")
 def test_a_source_that_does_not_compile(tmp_path: Path) -> None:
     kernel = Kernel("k", "k", "user", "c", "void f(void) { for (;;) oops(; }", DRIVER, "f", 1, 1)
-    with pytest.raises(CompileError, match="refuses it: .* error: "):
+    with pytest.raises(CompileError, match=r"refuses it: .* error: "):
         METHOD.build(kernel, METHOD.parts()[0], tmp_path, METHOD.find_compiler(None))
     gone = replace(kernel, source="int f(int n) { int s = 0;\nfor (int i = 0; i < n; i++) s += i;\nreturn s; }", line=2)
     with pytest.raises(CompileError, match="no innermost loop of 'f' is left that begins in line 2"):
