@@ -28,6 +28,7 @@ __all__ = ["Goal", "Job", "Result", "plan_jobs", "run_jobs"]
 
 Int = NDArray[np.int64]
 _THREE = 3
+_DENSE = 0.9  # share of cells that were measured
 _LEAST = float(np.finfo(np.float64).tiny)
 
 
@@ -76,6 +77,7 @@ class Goal:
             settings=0 if self.settings is None else self.target.shape[1],
             shared=self.shared,
             default=self.default,
+            dense=bool(np.isfinite(self.target[rows]).mean() > _DENSE),
         )
 
     def fit(self, features: Features, rows: Int, unit: NDArray[np.generic], seed: int) -> Any:

@@ -5,7 +5,7 @@ alone (`Shape`): a few hundred samples of a few settings get the Gaussian proces
 together on the device-mapping data; `downstream/device_mapping/README.md` tells what was dropped); more samples get
 heads whose memory does not grow with their square; many settings, or settings that differ from sample to sample, get
 heads that see a setting as numbers, and where settings outnumber kernels, one that chooses among three; many settings
-of many samples, where time is what counts, get trees of all settings at once, and leave the default only where the gain
+of many kernels, where time is what counts, get trees of all settings at once, and leave the default only where the gain
 is worth the risk. The choice among members is made for each fold, on the training rows alone.
 """
 
@@ -47,7 +47,7 @@ _FEW_SAMPLES = 1500
 # More settings than this are no longer learned one by one.
 _FEW_SETTINGS = 12
 # With few, a tree's draw among columns is seldom wasted; with many, what tells settings apart is more often there.
-_LARGE_COMPONENTS = (16, 48)
+_RATIO_COMPONENTS = (16, 48)
 _PENALTIES = (0.01, 0.1, 1.0)
 
 Members = list[tuple[str, Any]]
@@ -69,6 +69,8 @@ class Shape:
         Whether all samples have the same settings.
     default : int
         The setting that runs when nobody decides, where all samples have the same.
+    dense : bool
+        Whether nearly every sample was measured under every setting.
     """
 
     context: int
@@ -78,10 +80,11 @@ class Shape:
     settings: int
     shared: bool = True
     default: int = 0
+    dense: bool = True
 
-    def is_large(self, select: str) -> bool:
-        """Whether there are many settings of many samples, alike for all, and time is what counts."""
-        many = self.settings > _FEW_SETTINGS and self.samples > _FEW_SAMPLES
+    def is_cautious(self, select: str) -> bool:
+        """Whether there are many settings, alike for all, kernels enough to learn from, and time is what counts."""
+        many = self.settings > _FEW_SETTINGS and self.groups >= _ENOUGH_GROUPS
         return self.shared and many and select == "speedup"
 
 
@@ -89,8 +92,8 @@ def menu(shape: Shape, seed: int, select: str) -> Members:
     """Named candidates, the one for few kernels first."""
     if shape.settings == 0:
         return _numbers(shape, seed)
-    if shape.is_large(select):
-        return _large(shape, seed)
+    if shape.is_cautious(select):
+        return _cautious(shape, seed)
     if not shape.shared or shape.settings > _FEW_SETTINGS:
         return _portfolios(shape, select) + _pairs(shape, seed, select) + (_ridges(select) if shape.shared else [])
     if shape.samples > _FEW_SAMPLES:
@@ -115,18 +118,24 @@ def _few(shape: Shape, seed: int, select: str) -> Members:
     return members
 
 
-def _large(shape: Shape, seed: int) -> Members:
+def _cautious(shape: Shape, seed: int) -> Members:
     """Trees of all settings at once, with code and without, and a ridge: each is trained in seconds."""
     common: dict[str, Any] = {"default": shape.default, "random_state": seed}
     members: Members = []
     if shape.code:
         members += [
             (f"ratio trees {count}", RatioTreesHead(shape.context, components=count, **common))
-            for count in _LARGE_COMPONENTS
+            for count in _RATIO_COMPONENTS
         ]
     if shape.context:
         members.append(("ratio trees, context", RatioTreesHead(shape.context, use_code=False, share=1.0, **common)))
-    return [*members, ("ridge 0.1", RidgeHead(0.1, clip=_CLIP["speedup"]))]
+    members.append(("ridge 0.1", RidgeHead(0.1, clip=_CLIP["speedup"])))
+    if shape.samples <= _FEW_SAMPLES:
+        members += [
+            ("cost", CostHead(shape.context, clip=1.0)),
+            ("rbf", CostHead(shape.context, length_scale=1.6, clip=_CLIP["speedup"])),
+        ]
+    return members
 
 
 def _ridges(select: str) -> Members:
@@ -135,7 +144,7 @@ def _ridges(select: str) -> Members:
 
 def _portfolios(shape: Shape, select: str) -> Members:
     """Where settings outnumber kernels, few of them are worth telling apart."""
-    if not shape.shared or shape.settings <= shape.groups or shape.samples > _FEW_SAMPLES:
+    if not (shape.shared and shape.dense) or shape.settings <= shape.groups or shape.samples > _FEW_SAMPLES:
         return []
     return [("portfolio", PortfolioHead(CostHead(shape.context, clip=_CLIP[select])))]
 
@@ -170,7 +179,7 @@ def head_search(shape: Shape, seed: int, select: str, only: str = "") -> Ensembl
         members = members[:1]
     if not shape.settings:
         return NumberEnsembleHead(members)
-    if shape.is_large(select):
+    if shape.is_cautious(select):
         return CautiousEnsembleHead(members, default=shape.default)
     return EnsembleHead(members, select=select)
 

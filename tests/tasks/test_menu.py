@@ -31,6 +31,7 @@ SHAPES = {
     "many samples": replace(FEW, samples=20_000),
     "many settings": replace(FEW, settings=40),
     "more settings than kernels": replace(FEW, settings=768),
+    "sparse": replace(FEW, settings=768, dense=False),
     "settings of their own": replace(FEW, settings=40, shared=False),
     "a few of their own": replace(FEW, shared=False),
     "numbers": replace(FEW, settings=0),
@@ -40,7 +41,7 @@ SHAPES = {
 LARGE = replace(FEW, settings=36, samples=6000, default=3)
 
 
-def test_many_settings_of_many_samples_get_a_cautious_search() -> None:
+def test_many_settings_of_many_kernels_get_a_cautious_search() -> None:
     head = head_search(LARGE, 5, "speedup")
     assert type(head) is CautiousEnsembleHead
     assert head.default == 3
@@ -54,8 +55,14 @@ def test_many_settings_of_many_samples_get_a_cautious_search() -> None:
     assert set(members) - set(dict(menu(replace(LARGE, context=0), 0, "speedup"))) == {"ratio trees, context"}
 
 
-@pytest.mark.parametrize("change", [{"settings": 12}, {"samples": 1500}, {"shared": False}])
-def test_only_many_settings_of_many_samples_do(change: dict[str, int]) -> None:
+def test_few_samples_let_it_choose_a_gaussian_process_too() -> None:
+    few = dict(menu(replace(LARGE, samples=1500), 0, "speedup"))
+    assert few.keys() - dict(menu(LARGE, 0, "speedup")).keys() == {"cost", "rbf"}
+    assert type(head_search(replace(LARGE, samples=1500), 0, "speedup")) is CautiousEnsembleHead
+
+
+@pytest.mark.parametrize("change", [{"settings": 12}, {"groups": 49}, {"shared": False}])
+def test_only_many_settings_of_many_kernels_do(change: dict[str, int]) -> None:
     shape = replace(LARGE, **change)  # type: ignore[arg-type]
     assert type(head_search(shape, 0, "speedup")) is EnsembleHead
     assert type(head_search(LARGE, 0, "accuracy")) is EnsembleHead
@@ -76,6 +83,7 @@ def test_all_rows_choose_from_the_same_heads() -> None:
         ("many samples", {RidgeHead, PairHead}),
         ("many settings", {RidgeHead, PairHead}),
         ("more settings than kernels", {PortfolioHead, RidgeHead, PairHead}),
+        ("sparse", {RidgeHead, PairHead}),
         ("settings of their own", {PairHead}),
         ("a few of their own", {PairHead}),
         ("numbers", {RidgeRegressor, BoostedRegressor}),
