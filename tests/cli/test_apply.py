@@ -25,10 +25,16 @@ class Answer:
 
     choice: str
     region: Region | None
+    setting: tuple[int, ...]
+    default: str = DEFAULT
+
+
+def setting(choice: str) -> tuple[int, ...]:
+    return dict(zip(TASK.space.names, TASK.space.settings, strict=True)).get(choice, (4,))
 
 
 def answer(choice: str, file: Path, line: int = 3) -> Any:
-    return Answer(choice, Region("loop", "f:%3", "f", "%3", 1, str(file), line, "f"))
+    return Answer(choice, Region("loop", "f:%3", "f", "%3", 1, str(file), line, "f"), setting(choice))
 
 
 @pytest.fixture

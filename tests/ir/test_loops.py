@@ -177,7 +177,8 @@ def test_a_forest_is_in_order_and_nested(fixture_modules: dict[str, IRModule]) -
 
 
 @pytest.mark.needs("opt")
-@pytest.mark.parametrize("version", OPTS or [19])
+# opt 15 reads neither text of LLVM 10 with `byval` and `callbr` nor that of newer ones.
+@pytest.mark.parametrize("version", [version for version in OPTS if version != 15] or [19])
 def test_the_same_loops_as_opt(version: int, tmp_path: Path, random_text: str) -> None:
     """Files of compilers as old as this opt or older; a few of each are too new or too old for it, and counted."""
     folders = ["llvm10"] if version < 17 else ["clang-16", "clang-19"]
