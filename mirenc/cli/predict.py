@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -215,6 +216,7 @@ def _line(head: TaskHead, file: str, found: Prediction) -> dict[str, object]:
             "preference": found.preference,
             "cost_ratio": found.cost_ratio,
             "seconds": found.seconds,
+            "time_factor": found.time_factor if math.isfinite(found.time_factor) else None,
             "held_out": None if found.record is None else asdict(found.record),
         }
     worth, *interval = found.evidence.worth or (None, None, None)
@@ -272,7 +274,10 @@ def _times(head: TaskHead, found: Prediction) -> list[str]:
     shown = {"default": found.default} | {words: names[index] for words, index in head.task.baselines.items()}
     best = min(found.seconds, key=found.seconds.__getitem__)
     times = [f"{words} {_duration(found.seconds[name])}" for words, name in shown.items()]
-    return [f"  expected: {', '.join(times)}, best {_duration(found.seconds[best])} ({best})"]
+    line = f"  expected: {', '.join(times)}, best {_duration(found.seconds[best])} ({best})"
+    if math.isfinite(found.time_factor):
+        line += f"; 8 of 10 such times were within a factor of {found.time_factor:.1f}"
+    return [line]
 
 
 def _time(found: Prediction, name: str) -> str:

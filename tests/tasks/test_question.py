@@ -106,6 +106,8 @@ def test_an_answer_has_seconds_for_each_setting(trained: TaskHead, tiny: Encoder
         seconds[elements] = found.seconds["1"]
     assert seconds[1] == pytest.approx(18e-6, rel=0.5)
     assert seconds[1000] == pytest.approx(18e-3, rel=0.5)
+    # Held-out kernels: the times follow the number of elements and the code, and are not known exactly.
+    assert 1 < found.time_factor < 2
 
 
 def test_a_saved_head_keeps_machine_space_and_seconds(trained: TaskHead, tiny: Encoder, tmp_path: Path) -> None:
@@ -121,6 +123,7 @@ def test_a_saved_head_keeps_machine_space_and_seconds(trained: TaskHead, tiny: E
     [
         ({"space": {"knobs": ["width"], "settings": [[1], [2]], "default": 7, "missing": "never"}}, "default is 7"),
         ({"space": {"knobs": ["width"]}}, "'space' is damaged"),
+        ({"time_factor": "2"}, "time_factor is '2'"),
         (
             {"space": {"knobs": ["width"], "settings": [[1], [2]], "default": 0, "missing": "never"}},
             "3 settings, not 2",
