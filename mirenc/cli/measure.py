@@ -57,8 +57,8 @@ def measure(
     Each variant's outputs must be those of the default. Variants run in turns, in random order; a second build of the
     default says how noisy the machine is, and samples with more than 3 % are dropped. Other programs should be closed.
 
-    Ctrl-C stops, and the same command goes on. The table is for `mirenc evaluate TASK --data FOLDER` and
-    `mirenc fit TASK --data FOLDER`.
+    Ctrl-C stops, and the same command goes on; it tries those again that were dropped for noise.
+    The table is for `mirenc evaluate TASK --data FOLDER` and `mirenc fit TASK --data FOLDER`.
     """
     from dataclasses import replace
 
@@ -96,17 +96,21 @@ def measure(
         with common.progress(f"{task}, samples", before) as advance:
             run.go(advance)
     except KeyboardInterrupt:
-        _tell(run.table().machine, len(run.left))
+        record = run.table().machine
+        _tell(record, len(run.left) - record["dropped_for_noise"])
         raise
     if compile_only:
         print(f"mirenc: built {before} samples; the same command without --compile-only times them", file=sys.stderr)
         return
     table = run.table()
-    _tell(table.machine, len(run.left))
+    _tell(table.machine, len(run.left) - table.machine["dropped_for_noise"])
     if not table.machine["samples"]:
         if not table.samples:
             raise TaskError(f"the time was up before any of {len(run.samples)} samples. Give --budget more minutes")
-        raise TaskError(f"no sample was measured; the first one: {table.samples[0].dropped}. See above")
+        raise TaskError(
+            f"no sample was measured; the first one: {table.samples[0].dropped}. Where it is noise, close other "
+            "programs or give more --rounds, and type the same again"
+        )
     print(f"mirenc: wrote {output}", file=sys.stderr)
 
 

@@ -63,8 +63,11 @@ class Journal:
         self._write({"sample": asdict(sample)})
 
     def has(self, kernel: Kernel, part: str) -> bool:
-        """Whether a sample is finished; one whose source was changed since is not."""
-        return (kernel.name, part) in self.samples and _same_code(self.kernels[kernel.name], kernel)
+        """Whether a sample is finished: its source is what it was, and it was not dropped for a noisy machine."""
+        found = self.samples.get((kernel.name, part))
+        if found is None or found.dropped.startswith("noise"):
+            return False
+        return _same_code(self.kernels[kernel.name], kernel)
 
     def _take(self, kernel: MeasuredKernel) -> None:
         """Keep a kernel; what was measured of another source of that name is no longer true."""

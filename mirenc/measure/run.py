@@ -125,7 +125,7 @@ class Run:
 
     @property
     def left(self) -> list[tuple[Kernel, str]]:
-        """Samples that are not measured yet."""
+        """Samples that are not measured yet, or were dropped because the machine was too noisy."""
         return [(kernel, part) for kernel, part in self.samples if not self.journal.has(kernel, part)]
 
     def go(self, advance: Callable[..., None]) -> None:

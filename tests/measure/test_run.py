@@ -173,6 +173,12 @@ def test_noise_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert (table.machine["samples"], table.machine["dropped_for_noise"]) == (0, 1)
     with pytest.raises(TaskError, match="the table has 1 samples, and all were dropped"):
         Toy().load(tmp_path)
+    # The machine may be quiet another time.
+    monkeypatch.setattr(children, "MAX_NOISE", 1e9)
+    again = made(tmp_path, count=1)
+    assert len(again.left) == 1
+    assert gone(again).machine["samples"] == 1
+    assert made(tmp_path, count=1).left == []
 
 
 def test_cells_that_are_not_the_tasks_settings_are_refused(tmp_path: Path) -> None:
