@@ -216,6 +216,7 @@ def _line(head: TaskHead, file: str, found: Prediction) -> dict[str, object]:
             "preference": found.preference,
             "cost_ratio": found.cost_ratio,
             "seconds": found.seconds,
+            "gain": found.gain,
             "time_factor": found.time_factor if math.isfinite(found.time_factor) else None,
             "held_out": None if found.record is None else asdict(found.record),
         }
@@ -271,12 +272,13 @@ def _times(head: TaskHead, found: Prediction) -> list[str]:
     if found.seconds is None:
         return []
     names = list(found.seconds)
-    shown = {"default": found.default} | {words: names[index] for words, index in head.task.baselines.items()}
+    shown = {"default": found.default}
+    shown |= {words: names[index] for words, index in head.task.baselines.items() if names[index] != found.default}
     best = min(found.seconds, key=found.seconds.__getitem__)
     times = [f"{words} {_duration(found.seconds[name])}" for words, name in shown.items()]
     line = f"  expected: {', '.join(times)}, best {_duration(found.seconds[best])} ({best})"
     if math.isfinite(found.time_factor):
-        line += f"; 8 of 10 such times were within a factor of {found.time_factor:.1f}"
+        line += f"; the default's was within a factor of {found.time_factor:.1f} for 8 of 10 unseen ones"
     return [line]
 
 
@@ -309,17 +311,18 @@ def _among(found: Prediction) -> str:
 def _record(found: Prediction) -> str:
     """What held-out answers like this one were worth, in words."""
     record = found.record
+    here = "" if found.preferred == found.default else f"expected {found.gain:.2f}x here; "
     if record is None:
         worth, low, high = found.evidence.worth or (1.0, 1.0, 1.0)
         return (
-            f"on unseen kernels answers were worth x {worth:.2f} [{low:.2f}, {high:.2f}] of {found.evidence.rival}"
-            f"{_among(found)}; how sure this one is was not measured"
+            f"{here}on unseen kernels answers were worth x {worth:.2f} [{low:.2f}, {high:.2f}] of "
+            f"{found.evidence.rival}{_among(found)}; how sure this one is was not measured"
         )
     right = f"{100 * record.right:.0f} % of {record.answers} answers as sure as this were right on unseen kernels"
     if found.choice == found.default:
         return f"expected: the default, nothing to change; {right}"
     return (
-        f"expected {record.speedup:.2f}x over {found.default} (the default); {right}, "
+        f"{here}such answers: {record.speedup:.2f}x over the default; {right}, "
         f"{100 * record.slower:.0f} % slower than the default"
     )
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mirenc.errors import ConfigError, HeadError, MissingExtraError
-from mirenc.heads.choosing import ChoosingMixin, checked_costs, cost_ratios
+from mirenc.heads.choosing import SHARPNESS, ChoosingMixin, checked_costs, cost_ratios
 from mirenc.heads.settings import Settings
 from mirenc.heads.state import Arrays, pack, register, unpack
 
@@ -34,6 +34,7 @@ Float = NDArray[np.float64]
 SELECT = ("accuracy", "speedup")
 # Among choices of members that are right equally often, the one that costs less.
 _TIE = 1e-2
+_LEAST = 1e-300  # of a preference, where its logarithm is taken
 
 
 class _Ensemble(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn carries no types
@@ -224,6 +225,12 @@ class EnsembleHead(ChoosingMixin, _Ensemble):
     def predict_cost(self, X: ArrayLike, settings: Settings | None = None) -> Float:
         """(n, K) expected cost of each setting over that of the preferred one."""
         return cost_ratios(self.predict_proba(X, settings))
+
+    def expected_ratios(self, X: ArrayLike, settings: Settings | None = None, *, default: int) -> Float:
+        """(n, K) expected cost of each setting over that of the default, as members see it: no caution, no bound."""
+        mean = np.maximum(self._mean(np.asarray(X, dtype=np.float64), settings), _LEAST)
+        found: Float = (mean[:, default, None] / mean) ** (1 / SHARPNESS)
+        return found
 
     @classmethod
     def _from_state(cls, meta: dict[str, Any], arrays: Arrays) -> Self:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from mirenc.measure.kernel import Build, Kernel
-from mirenc.tasks.base import get_task
+from mirenc.tasks.registry import get_task
 from mirenc.tasks.space import Space
 
 __all__ = ["Method", "Toolchain"]

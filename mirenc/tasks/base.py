@@ -1,4 +1,4 @@
-"""`Task`: what a decision problem is. One file a task; this one holds what all of them share, and the registry.
+"""`Task`: what a decision problem is. One file a task; this one holds what all of them share.
 
 A task of your own is a Python file with a subclass of `Task`; ``mirenc evaluate FILE.py --data DIR`` runs it through
 the same protocols, baselines and search as the shipped ones (`notebooks/` walks through one).
@@ -7,11 +7,6 @@ the same protocols, baselines and search as the shipped ones (`notebooks/` walks
 from __future__ import annotations
 
 import copy
-import difflib
-import importlib
-import importlib.util
-import os
-import sys
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import replace
@@ -34,19 +29,7 @@ if TYPE_CHECKING:
     from mirenc.encoder import Encoder
     from mirenc.tasks.predict import Prediction
 
-__all__ = ["Task", "get_task", "list_tasks", "load_task_file"]
-
-# name -> module and class. A new task of the package is one file and one line here.
-_REGISTRY = {
-    "block_size": "mirenc.tasks.block_size:BlockSize",
-    "block_size_published": "mirenc.tasks.block_size_published:BlockSizePublished",
-    "device_mapping": "mirenc.tasks.device_mapping:DeviceMapping",
-    "numa_prefetch": "mirenc.tasks.numa_prefetch:NumaPrefetch",
-    "openmp": "mirenc.tasks.openmp:OpenMP",
-    "openmp_published": "mirenc.tasks.openmp_published:OpenMPPublished",
-    "thread_coarsening": "mirenc.tasks.thread_coarsening:ThreadCoarsening",
-    "vectorization": "mirenc.tasks.vectorization:Vectorization",
-}
+__all__ = ["Task"]
 
 
 class Task(ABC):
@@ -307,97 +290,3 @@ def _number(name: str, text: str) -> float:
     if not np.isfinite(value):
         raise TaskError(f"context feature {name!r} is {text!r}; it must be a finite number, as in {name}=128")
     return value
-
-
-def _check_task(task: Task, where: str) -> None:
-    """Refuse a task whose names do not fit together, before it meets any data."""
-    for name in ("variants", "protocols"):
-        if not isinstance(getattr(task, name), tuple) or not getattr(task, name):
-            raise TaskError(f"{where}: {name} is {getattr(task, name)!r}; it must be a tuple of one or more")
-    for name in ("context_names", "hand_names", "told_by_code"):
-        if not isinstance(getattr(task, name), tuple):
-            raise TaskError(f"{where}: {name} is {getattr(task, name)!r}; it must be a tuple of names")
-    if strange := [name for name in task.told_by_code if name not in task.context_names]:
-        raise TaskError(f"{where}: told_by_code names {strange[0]!r}, which context_names does not")
-    if task.select not in ("accuracy", "speedup"):
-        raise TaskError(f"{where}: select is {task.select!r}; available: accuracy, speedup")
-    if task.space is not None and not isinstance(task.space, Space):
-        raise TaskError(f"{where}: space is {task.space!r}; it must be a mirenc.tasks.Space")
-    if task.target not in ("costs", "number"):
-        raise TaskError(f"{where}: target is {task.target!r}; available: costs, number")
-    if task.level not in ("module", "function", "loop"):
-        raise TaskError(f"{where}: level is {task.level!r}; available: module, function, loop")
-    count = 0 if task.space is None else len(task.space)
-    for name, choice in task.baselines.items():
-        if choice not in range(count):
-            raise TaskError(f"{where}: {name!r} is setting {choice!r}; indices go from 0 to {count - 1}")
-
-
-def list_tasks() -> list[str]:
-    """Names that `get_task` knows."""
-    return sorted(_REGISTRY)
-
-
-def get_task(name: str | os.PathLike[str]) -> Task:
-    """A shipped task by its name, or a task of your own by a `Path` of its file.
-
-    A string is a name and nothing else, because names come from anywhere, a head's folder for one. A `Path` is a file,
-    which is executed: `load_task_file`.
-
-    Raises
-    ------
-    TaskError
-        Unknown name; a file without exactly one task.
-    """
-    if isinstance(name, os.PathLike):
-        return load_task_file(name)
-    if name not in _REGISTRY:
-        close = difflib.get_close_matches(name, _REGISTRY, n=1)
-        meant = f" Did you mean {close[0]!r}?" if close else ""
-        raise TaskError(
-            f"unknown task {name!r}; available: {', '.join(list_tasks())}.{meant} "
-            "A task of your own is a file, which is executed: --task-file FILE.py (Python: mirenc.tasks.load_task_file)"
-        )
-    module, _, attribute = _REGISTRY[name].partition(":")
-    task: Task = getattr(importlib.import_module(module), attribute)()
-    return task
-
-
-def load_task_file(path: str | os.PathLike[str]) -> Task:
-    """The task that a Python file defines. The file is executed: only load what you trust.
-
-    Raises
-    ------
-    TaskError
-        No such file, the file fails, or it does not define exactly one subclass of `Task`.
-    """
-    file = Path(path)
-    if not file.is_file():
-        raise TaskError(f"task file {file} does not exist. Check the path")
-    spec = importlib.util.spec_from_file_location(f"mirenc_task_{file.stem}", file)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[module.__name__] = module  # dataclasses look up the module of a class
-    try:
-        spec.loader.exec_module(module)
-    except (Exception, SystemExit) as error:
-        del sys.modules[module.__name__]
-        raise TaskError(f"task file {file} fails: {type(error).__name__}: {error}. Mend it") from error
-    found = [
-        value
-        for value in vars(module).values()
-        if isinstance(value, type) and issubclass(value, Task) and value.__module__ == module.__name__
-    ]
-    if len(found) != 1:
-        names = ", ".join(sorted(kind.__name__ for kind in found)) or "none"
-        raise TaskError(f"task file {file} defines {len(found)} tasks ({names}); it must define one subclass of Task")
-    try:
-        task: Task = found[0]()
-    except TypeError as error:
-        raise TaskError(f"task file {file}: {error}") from None
-    missing = [name for name in ("name", "title", "source", "protocols") if not hasattr(task, name)]
-    if missing:
-        raise TaskError(f"task file {file}: {found[0].__name__} lacks {', '.join(missing)}. See mirenc.tasks.Task")
-    _check_task(task, f"task file {file}")
-    return task

@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mirenc.errors import MirencError, TaskError
-from mirenc.tasks.base import Task, get_task
+from mirenc.tasks.base import Task
 from mirenc.tasks.data import TaskData
 from mirenc.tasks.features import Features, build_features, default_rows
 from mirenc.tasks.given_ir import with_ir
 from mirenc.tasks.jobs import Goal, Result, plan_jobs, run_jobs
 from mirenc.tasks.protocols import Protocol
+from mirenc.tasks.registry import get_task
 from mirenc.tasks.report import FORMAT, TaskReport
 from mirenc.tasks.static import static_rows
 

@@ -26,6 +26,7 @@ __all__ = ["Evidence", "Record", "gather_evidence", "time_factor"]
 Float = NDArray[np.float64]
 _FOLDS = 10
 _MOST_PARTS = 5
+_NEARLY = 0.9  # share of cells that must be measured for records: a few variants always fail
 _LEAST = 20  # held-out answers that a record is worth telling of
 
 
@@ -69,8 +70,8 @@ class Evidence:
     default, other : tuple of Record
         Records of answers that are the default, and of those that are not; the surer first.
     whole : bool
-        Whether every setting was measured on every sample. If not, the held-out answers were among those that were, and
-        no record of them tells about a choice among all.
+        Whether every setting was measured on every sample. If not, the held-out answers were among those that were;
+        where more than one in ten was not, no record of them tells about a choice among all.
     """
 
     rival: str
@@ -171,9 +172,10 @@ def _choices(data: TaskData, preference: Float, static: dict[str, NDArray[np.int
     sure = preference.max(axis=1) / preference.sum(axis=1)
     is_default = data.resolve(choice) == data.resolve(data.default)
     own = np.arange(data.width) < np.array([len(space) for space in data.spaces])[:, None]
-    whole = bool(np.isfinite(data.known[own]).all())
+    measured = np.isfinite(data.known[own])
+    whole = bool(measured.all())
     kept = [
-        tuple(_records(np.flatnonzero(inside), sure, choice, data)) if whole else ()
+        tuple(_records(np.flatnonzero(inside), sure, choice, data)) if measured.mean() > _NEARLY else ()
         for inside in (is_default, ~is_default)
     ]
     worth = (float(np.exp(gain.mean())), low, high)

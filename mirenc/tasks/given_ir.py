@@ -55,7 +55,7 @@ def with_ir(data: TaskData, folder: str | os.PathLike[str]) -> TaskData:
             "or .bc, named so); for a part of the table, cut the table"
         )
     samples = [replace(sample, ir=found[sample.code]) for sample in data.samples]
-    return TaskData(join_same_code(samples), data.space, data.content_hash)
+    return replace(data, samples=join_same_code(samples))
 
 
 def _files(folder: Path) -> Iterator[Path]:

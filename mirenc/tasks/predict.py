@@ -22,12 +22,13 @@ from mirenc.heads.choosing import cost_ratios
 from mirenc.heads.state import load_head_and_arrays, pack, unpack
 from mirenc.ir import IRModule
 from mirenc.ir.regions import Region
-from mirenc.tasks.base import Task, get_task
+from mirenc.tasks.base import Task
 from mirenc.tasks.data import TaskData
 from mirenc.tasks.evidence import Evidence, Record, gather_evidence, time_factor
 from mirenc.tasks.features import CODE_ROWS, CodeReader, build_features, code_vector, encoded_context
 from mirenc.tasks.jobs import Goal
 from mirenc.tasks.reach import Reach
+from mirenc.tasks.registry import get_task
 from mirenc.tasks.space import SettingEncoder, Space, Value
 
 if TYPE_CHECKING:
@@ -75,7 +76,10 @@ class Prediction:
     seconds : dict of str to float, or None
         Expected seconds of each setting; None where the task does not ask for them (`Task.seconds`).
     time_factor : float
-        8 of 10 expected times of held-out groups were within this factor of the measured ones; NaN: not known.
+        8 of 10 expected times of the default, on held-out groups, were within this factor of the measured ones; NaN:
+        not known.
+    gain : float
+        Expected speedup of the preferred setting over the default, for this piece of code.
     setting : tuple
         The choice as values of the knobs; () where the target is a number.
     """
@@ -94,6 +98,7 @@ class Prediction:
     machine: str = ""
     seconds: dict[str, float] | None = None
     time_factor: float = float("nan")
+    gain: float = 1.0
     setting: tuple[Value, ...] = ()
 
     @property
@@ -218,11 +223,11 @@ class TaskHead:
         assert isinstance(self.head, EnsembleHead)
         preference = self.head.predict_proba(features, settings)[0]
         best = int(preference.argmax())
-        ratios = cost_ratios(preference)
+        expected = self.head.expected_ratios(features, settings, default=space.default)[0]
         seconds = None
         if self.timer is not None:
             default = math.exp(float(self.timer.predict(features)[0]))
-            seconds = dict(zip(space.names, (default * ratios / ratios[space.default]).tolist(), strict=True))
+            seconds = dict(zip(space.names, (default * expected).tolist(), strict=True))
         return Prediction(
             choice=space.names[best if self.evidence.found else space.default],
             value=float("nan"),
@@ -230,7 +235,8 @@ class TaskHead:
             preferred=space.names[best],
             default=space.names[space.default],
             preference=dict(zip(space.names, preference.tolist(), strict=True)),
-            cost_ratio=dict(zip(space.names, ratios.tolist(), strict=True)),
+            cost_ratio=dict(zip(space.names, cost_ratios(preference).tolist(), strict=True)),
+            gain=float(1 / expected[best]),
             record=self.evidence.record(float(preference[best]), default=best == space.default),
             seconds=seconds,
             time_factor=self.time_factor,

@@ -32,7 +32,7 @@ _PARAMETER = re.compile(r"\.param\s+(?:\.align\s+\d+\s+)?\.[bfsu](\d+)\s+[^,\[]*
 
 @dataclass(frozen=True)
 class CudaDevice:
-    """A GPU, and what a table and the occupancy rule need of it.
+    """A GPU, and what a table says of it.
 
     Attributes
     ----------
