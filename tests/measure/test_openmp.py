@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,10 +13,12 @@ import pytest
 import mirenc
 from mirenc.encoder import Encoder
 from mirenc.errors import IRFileError, TaskError
+from mirenc.ir import parse_ir
 from mirenc.measure import children, openmp
 from mirenc.measure.building import INCLUDE
 from mirenc.measure.method import Toolchain
 from mirenc.measure.methods import get_method
+from mirenc.measure.objects import Objects
 from mirenc.measure.openmp import OpenMPMethod
 from mirenc.measure.run import Plan, Run
 from mirenc.tasks import Evaluation, fit_head, get_task, load_task_head
@@ -165,15 +168,16 @@ def test_headers_beside_a_source_are_found_and_flags_reach_it(tmp_path: Path, mo
     own = '#include "half.h"\n'
     checked = "#include <assert.h>\n" + SOURCE.replace("half(i)", "halved(i)").replace("\n{\n", "\n{\n    assert(n);\n")
     path = written(folder, own + checked, own + DRIVER)
-    method, built = OpenMPMethod(), tmp_path / "objects" / "one"
-    built.mkdir(parents=True)
+    method = OpenMPMethod()
     found = method.find_compiler(None)
     toolchain = Toolchain(found.compiler, (*found.cflags, "-DDIVISOR=2"), found.timeout)
-    build = method.build(next(method.user_kernels([path], toolchain)), "", built, toolchain)
+    objects, kernel = Objects(tmp_path / "objects", method, toolchain, 1), next(method.user_kernels([path], toolchain))
+    build = objects.build(kernel, "")
     assert [cell.problem for cell in build.cells] == ["", ""]
-    assert (built / build.driver).is_file()
+    assert (objects.folder(kernel, "") / build.driver).is_file()
     assert str(tmp_path) not in build.ir
-    assert 'c"./kernel.c\\00"' in build.ir
+    assert re.search(r'c"(\./)?kernel\.c\\00"', build.ir)
+    assert build.symbol in parse_ir(build.ir).text
 
 
 @pytest.mark.needs("libomp")

@@ -134,10 +134,10 @@ def test_what_files_call_themselves_names_no_folder(tmp_path: Path) -> None:
     path = written(tmp_path / "own", f'#include <assert.h>\n#include <stdio.h>\n#include "where.h"\n{body}')
     kernel = next(METHOD.user_kernels([path], METHOD.find_compiler(None)))
     build = METHOD.build(kernel, METHOD.parts()[0], tmp_path, METHOD.find_compiler(None))
-    assert {"./where.h", "./kernel.c"} <= set(re.findall(r'c"([./\w]+)\\00"', build.ir))
+    assert {"where.h", "kernel.c"} <= set(re.findall(r'c"(?:\./)?([.\w]+)\\00"', build.ir))
     assert parse_ir(build.ir).text
     assert str(tmp_path) not in build.ir
-    assert str(tmp_path).encode() not in (tmp_path / build.cells[0].library).read_bytes()
+    assert str(tmp_path / "own").encode() not in (tmp_path / build.cells[0].library).read_bytes()
 
 
 @pytest.mark.needs("clang")
