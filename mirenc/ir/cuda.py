@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from mirenc.ir.dialect import Dialect
 
-__all__ = ["CUDA_WORDS", "WITHOUT_CUDA"]
+__all__ = ["CUDA_WORDS", "WITHOUT_CUDA", "names_toolkit"]
 
 CUDA_WORDS = Path(__file__).parent / "cuda_words.h"
 """What stands in for CUDA's headers."""
@@ -23,3 +24,8 @@ WITHOUT_CUDA = Dialect(
         )
     },
 )
+
+
+def names_toolkit(cflags: Sequence[str]) -> bool:
+    """Whether the user's flags say where CUDA's headers are, which then stand for themselves."""
+    return any(flag.startswith("--cuda-path") for flag in cflags)

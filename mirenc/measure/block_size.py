@@ -7,6 +7,7 @@ import itertools
 import re
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, replace
 from functools import lru_cache
 from pathlib import Path
@@ -15,12 +16,13 @@ from typing import Any
 from mirenc.errors import CompileError, MirencError, TaskError, ToolchainError
 from mirenc.ir import parse_ir
 from mirenc.ir.compile import compile_source, find_compiler
-from mirenc.ir.cuda import CUDA_WORDS, WITHOUT_CUDA
+from mirenc.ir.cuda import CUDA_WORDS, WITHOUT_CUDA, names_toolkit
 from mirenc.ir.kernels import kernels_of
+from mirenc.measure.drivers import folder_of, read_text
 from mirenc.measure.gpu_driver import GpuDriver, read_driver
 from mirenc.measure.gpu_kernels import LANGUAGES, gpu_kernels
 from mirenc.measure.kernel import Build, Cell, Kernel
-from mirenc.measure.method import Method, Toolchain
+from mirenc.measure.method import Method, Toolchain, without_folder
 from mirenc.measure.ptx import build_ptx
 from mirenc.measure.runners.cuda import cuda_device
 from mirenc.measure.runners.opencl import opencl_devices
@@ -49,30 +51,26 @@ class BlockSizeMethod(Method):
         return KNOBS
 
     def parts(self) -> tuple[str, ...]:
-        """OpenCL devices by name, and ``cuda`` where NVIDIA's driver has a GPU.
-
-        Raises
-        ------
-        ToolchainError
-            There is neither; the message says how to get an OpenCL device.
-        """
+        """OpenCL devices by name, and ``cuda`` where NVIDIA's driver has a GPU; () where there is neither."""
         found = []
-        try:
+        with suppress(ToolchainError):  # most machines have none
             cuda_device()
             found.append(CUDA)
-        except ToolchainError:
-            pass  # most machines have none
-        try:
+        with suppress(MirencError):  # `describe` says why there is none
             found += [device.slug for device in opencl_devices()]
-        except MirencError:
-            if not found:
-                raise
         return tuple(found)
 
     def runner_for(self, part: str) -> str:
         return "cuda" if part == CUDA else "opencl"
 
     def describe(self, part: str) -> Mapping[str, Any]:
+        """A device's own words.
+
+        Raises
+        ------
+        MissingExtraError, ToolchainError
+            There is no device of its kind; the message says how to get an OpenCL device.
+        """
         if part == CUDA:
             return asdict(cuda_device())
         return next((asdict(device) for device in opencl_devices() if device.slug == part), {})
@@ -89,7 +87,7 @@ class BlockSizeMethod(Method):
         for language in LANGUAGES:
             yield from itertools.islice(gpu_kernels(language, seed), count)
 
-    def user_kernels(self, paths: Sequence[Path]) -> Iterator[Kernel]:
+    def user_kernels(self, paths: Sequence[Path], toolchain: Toolchain) -> Iterator[Kernel]:
         for path in paths:
             if path.suffix not in _SUFFIXES:
                 raise TaskError(f"{path} is no OpenCL or CUDA source. Name a file NAME.cl or NAME.cu")
@@ -99,7 +97,7 @@ class BlockSizeMethod(Method):
                     f"{path} has no driver {driver_path.name} beside it. Write one: the kernel's name, problem sizes, "
                     "work-items, and what each argument holds (mirenc.measure.gpu_driver shows all keys)"
                 )
-            text = driver_path.read_text(encoding="utf-8")
+            source, text = read_text(path), read_text(driver_path)
             driver = read_driver(text, str(driver_path))
             for size in driver.sizes:
                 yield Kernel(
@@ -107,11 +105,13 @@ class BlockSizeMethod(Method):
                     group=f"{path.stem}:{driver.kernel}",
                     family=path.stem,
                     language=_SUFFIXES[path.suffix],
-                    source=path.read_text(encoding="utf-8"),
+                    source=source,
                     driver=text,
                     function=driver.kernel,
                     size=size,
                     context=_context(driver, _SUFFIXES[path.suffix], size),
+                    # OpenCL C is compiled by the device's driver, from its text alone.
+                    include=folder_of(path) if _SUFFIXES[path.suffix] == "cuda" else "",
                 )
 
     def build(self, kernel: Kernel, part: str, folder: Path, toolchain: Toolchain) -> Build:
@@ -119,11 +119,12 @@ class BlockSizeMethod(Method):
         (folder / _DRIVER).write_text(kernel.driver, encoding="utf-8")
         source = folder / f"kernel.{'cu' if part == CUDA else 'cl'}"
         source.write_text(kernel.source, encoding="utf-8")
+        toolchain = toolchain.beside(kernel.include)
         ir, symbol = _region(kernel, source, toolchain)
         library = source.name
         if part == CUDA:
             library = "kernel.ptx"
-            build_ptx(source, folder / library, toolchain, _CUDA_FLAGS)
+            build_ptx(source, folder / library, toolchain, () if names_toolkit(toolchain.cflags) else _CUDA_FLAGS)
         space = block_space(kernel.language, driver.dimensions)
         code = hashlib.sha256((folder / library).read_bytes()).hexdigest()
         cells = []
@@ -157,10 +158,10 @@ def _ir(text: str, language: str, toolchain: Toolchain, name: str) -> str:
     with tempfile.TemporaryDirectory(prefix="mirenc-") as folder:
         source = Path(folder, name)
         source.write_text(text, encoding="utf-8")
-        ir = compile_source(
-            source, language, compiler=toolchain.compiler, cflags=toolchain.cflags, dialect=WITHOUT_CUDA
-        ).decode()
-    return re.sub(re.escape(folder), ".", ir)
+        dialect = None if names_toolkit(toolchain.cflags) else WITHOUT_CUDA
+        cflags = (*toolchain.cflags, without_folder(folder))
+        ir = compile_source(source, language, compiler=toolchain.compiler, cflags=cflags, dialect=dialect).decode()
+    return ir.replace(folder, ".")
 
 
 def _plain(name: str) -> str:

@@ -52,7 +52,7 @@ def build_driver(kernel: Kernel, folder: Path, toolchain: Toolchain) -> str:
     """
     source = folder / "driver.c"
     source.write_text(kernel.driver, encoding="utf-8")
-    flags = ["-O2", "-w", "-fPIC", "-shared", f"-I{INCLUDE}", *toolchain.cflags]
+    flags = ["-O2", "-w", "-fPIC", "-shared", f"-I{INCLUDE}", *toolchain.beside(kernel.include).cflags]
     inputs = [str(source), str(INCLUDE / "harness.c")]
     command = [toolchain.compiler, *flags, "-o", str(folder / "driver.so"), *inputs, "-lm"]
     if problem := compile_problem(command, _DRIVER_TIMEOUT):

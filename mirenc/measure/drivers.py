@@ -1,4 +1,4 @@
-"""`read_driver`: what the driver beside a user's source says, as far as it must be known before it is built."""
+"""What the driver of a C source says, as far as it must be known before it is built; and the texts of a user."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from mirenc.errors import TaskError
+from mirenc.errors import IRFileError, TaskError
+from mirenc.ir.files import check_file
 
-__all__ = ["Driver", "read_driver"]
+__all__ = ["Driver", "folder_of", "parse_driver", "read_driver", "read_text"]
 
 _FUNCTION = re.compile(r"\bmirenc_function\s*\[\s*\]\s*=\s*\"(\w+)\"")
 _SIZES = re.compile(r"\bmirenc_sizes\s*\[\s*\]\s*=\s*\{([\dlL\s,]*)\}")
@@ -23,23 +24,65 @@ class Driver:
     sizes: tuple[int, ...]
 
 
+def read_text(path: Path) -> str:
+    """Text of a user's file. A table keeps it, so it must be UTF-8.
+
+    Raises
+    ------
+    IRFileError
+        It cannot be read, or is no UTF-8.
+    """
+    check_file(path)
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise IRFileError(
+            f"{path}: byte {error.start} is no UTF-8, which sources and drivers must be. "
+            f"Convert it, for example: iconv -f latin1 -t utf-8 {path.name}"
+        ) from None
+
+
+def folder_of(source: Path) -> str:
+    """Where a source's own headers lie, for `Kernel.include`."""
+    return str(source.absolute().parent)
+
+
 def read_driver(source: Path) -> Driver:
     """The driver of ``NAME.c``: ``NAME.driver.c`` beside it.
 
     Raises
     ------
+    IRFileError
+        It cannot be read.
     TaskError
         There is none, or it does not say which function is timed on which sizes.
     """
     path = source.with_suffix(".driver.c")
     if not path.is_file():
         raise TaskError(f"{source}: no driver {path.name} beside it. Write one; mirenc_measure.h says what it defines")
-    text = path.read_text(encoding="utf-8")
+    return parse_driver(read_text(path), str(path))
+
+
+def parse_driver(text: str, where: str) -> Driver:
+    """A driver's text.
+
+    Parameters
+    ----------
+    text : str
+        C.
+    where : str
+        Its file, for messages.
+
+    Raises
+    ------
+    TaskError
+        It does not say which function is timed on which sizes.
+    """
     function, listed = _FUNCTION.search(text), _SIZES.search(text)
     sizes = tuple(int(size) for size in re.findall(r"\d+", listed[1]) if int(size)) if listed else ()
     if function is None or not sizes:
         raise TaskError(
-            f"{path}: it does not say which function is timed on which sizes. Write, for example: "
-            f'const char mirenc_function[] = "{source.stem}"; const long mirenc_sizes[] = {{1000, 100000, 0}};'
+            f"{where}: it does not say which function is timed on which sizes. Write, for example: "
+            'const char mirenc_function[] = "work"; const long mirenc_sizes[] = {1000, 100000, 0};'
         )
     return Driver(text, function[1], sizes)

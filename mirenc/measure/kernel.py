@@ -38,6 +38,8 @@ class Kernel:
         What the driver is told to set up.
     context : mapping of str to number
         What is known beside the code, by the names of the task's context features.
+    include : str
+        Folder of the user's source, for the headers beside it; "" for the project's own. No table has it.
     """
 
     name: str
@@ -50,6 +52,7 @@ class Kernel:
     line: int = 0
     size: int = 0
     context: Mapping[str, float | str] = field(default_factory=dict, hash=False)
+    include: str = ""
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -12,7 +12,12 @@ from mirenc.measure.kernel import Build, Kernel
 from mirenc.tasks.registry import get_task
 from mirenc.tasks.space import Space
 
-__all__ = ["Method", "Toolchain"]
+__all__ = ["Method", "Toolchain", "without_folder"]
+
+
+def without_folder(folder: str | Path) -> str:
+    """The flag that makes ``.`` of a folder in what a compiler writes, in ``__FILE__`` and ``assert`` too."""
+    return f"-ffile-prefix-map={folder}=."
 
 
 @dataclass(frozen=True)
@@ -32,6 +37,19 @@ class Toolchain:
     compiler: str
     cflags: tuple[str, ...] = ()
     timeout: float = 1.0
+
+    def beside(self, include: str) -> Toolchain:
+        """The same for a source of which a copy is compiled: headers are looked for beside the original.
+
+        Parameters
+        ----------
+        include : str
+            Its folder, as `Kernel.include`; "" changes nothing.
+        """
+        if not include:
+            return self
+        # As a compiler looks beside a source: for "x.h" and not for <x.h>.
+        return replace(self, cflags=(*self.cflags, "-iquote", include, without_folder(include)))
 
 
 class Method(ABC):
@@ -83,7 +101,11 @@ class Method(ABC):
 
     @abstractmethod
     def parts(self) -> tuple[str, ...]:
-        """Parts of this machine that are measured one by one, such as its instruction sets; ``("",)`` for none."""
+        """Parts of this machine that are measured one by one, such as its instruction sets; ``("",)`` for none.
+
+        A machine that lacks what all of them need has ``()``, and `describe` of any part raises with what to install:
+        those of ``elsewhere`` can be built all the same.
+        """
 
     @abstractmethod
     def find_compiler(self, compiler: str | None) -> Toolchain:
@@ -100,8 +122,14 @@ class Method(ABC):
         """Kernels of the project's own, the same for a seed on any machine; any beginning is spread over groups."""
 
     @abstractmethod
-    def user_kernels(self, paths: Sequence[Path]) -> Iterator[Kernel]:
+    def user_kernels(self, paths: Sequence[Path], toolchain: Toolchain) -> Iterator[Kernel]:
         """Kernels of the user's sources, each with a driver beside it.
+
+        Parameters
+        ----------
+        paths : sequence of Path
+        toolchain : Toolchain
+            What will build them, with the user's own flags.
 
         Raises
         ------

@@ -22,9 +22,10 @@ from mirenc.errors import CompileError, TaskError, ToolchainError
 from mirenc.ir import parse_ir
 from mirenc.ir.compile import compile_source, find_compiler
 from mirenc.measure.building import build_driver, compile_problem
+from mirenc.measure.drivers import Driver, folder_of, parse_driver, read_driver, read_text
 from mirenc.measure.kernel import Build, Cell, Kernel
 from mirenc.measure.machine import describe_machine
-from mirenc.measure.method import Method, Toolchain
+from mirenc.measure.method import Method, Toolchain, without_folder
 from mirenc.tasks.openmp import DIALECT, KNOBS, openmp_space, parallel_regions, without_places
 from mirenc.tasks.openmp_pragma import clauses, function_span, parallel_loops, with_clauses
 from mirenc.tasks.space import Space, Value
@@ -81,22 +82,17 @@ class OpenMPMethod(Method):
         for index in range(min(count, _SIZES * len(own))):
             turn, row = divmod(index, len(own))
             name, (source, driver) = own[row]
-            found = list(_kernels(name, source, driver))
+            found = list(_kernels(name, source, parse_driver(driver, f"{name}.driver.c")))
             yield found[(turn + row) % _SIZES]
 
-    def user_kernels(self, paths: Sequence[Path]) -> Iterator[Kernel]:
+    def user_kernels(self, paths: Sequence[Path], toolchain: Toolchain) -> Iterator[Kernel]:
         for path in paths:
-            driver = path.with_name(f"{path.stem}.driver.c")
-            if not driver.is_file():
-                raise TaskError(
-                    f"{path} has no driver {driver.name} beside it. Write one; mirenc_measure.h says what it defines"
-                )
-            yield from _kernels(path.stem, path.read_text(encoding="utf-8"), driver.read_text(encoding="utf-8"))
+            yield from _kernels(path.stem, read_text(path), read_driver(path), folder_of(path))
 
     def build(self, kernel: Kernel, part: str, folder: Path, toolchain: Toolchain) -> Build:
         driver = build_driver(kernel, folder, toolchain)
-        space = self.space
-        built = self._variants(kernel, folder.parent, toolchain, space)
+        beside, space = toolchain.beside(kernel.include), self.space
+        built = self._variants(kernel, folder.parent, beside, space)
         cells = []
         for index, setting in enumerate(space.settings):
             library = built / f"{index}.so"
@@ -112,7 +108,7 @@ class OpenMPMethod(Method):
         shutil.copyfile(built / f"{space.default}.so", folder / "copy.so")
         default = cells[space.default]
         copy = Cell(default.setting, default.effective, default.code, "copy.so", kernel.function)
-        ir, symbol = _region(kernel, folder, toolchain)
+        ir, symbol = _region(kernel, folder, beside)
         return Build(tuple(cells), copy, driver, ir, symbol, default=space.default)
 
     def _variants(self, kernel: Kernel, root: Path, toolchain: Toolchain, space: Space) -> Path:
@@ -146,7 +142,7 @@ def _region(kernel: Kernel, folder: Path, toolchain: Toolchain) -> tuple[str, st
     source = folder / "kernel.c"
     source.write_text(with_clauses(kernel.source, kernel.line, ""), encoding="utf-8")
     # The user's flags; and a table says nothing of the folder that somebody measured in.
-    flags = (*toolchain.cflags[len(_FLAGS) :], "-fdebug-compilation-dir=.")
+    flags = (*toolchain.cflags[len(_FLAGS) :], "-fdebug-compilation-dir=.", without_folder(folder))
     ir = compile_source(source, "c", compiler=toolchain.compiler, cflags=flags, dialect=DIALECT)
     module = without_places(parse_ir(ir, name=kernel.name))
     for region in parallel_regions(module):
@@ -157,36 +153,29 @@ def _region(kernel: Kernel, folder: Path, toolchain: Toolchain) -> tuple[str, st
     )
 
 
-def _kernels(name: str, source: str, driver: str) -> Iterator[Kernel]:
+def _kernels(name: str, source: str, driver: Driver, include: str = "") -> Iterator[Kernel]:
     """Each parallel loop of the function that a driver names, at each of its sizes."""
-    function = re.search(r'\bmirenc_function\s*\[\s*\]\s*=\s*"(\w+)"', driver)
-    sizes = re.search(r"\bmirenc_sizes\s*\[\s*\]\s*=\s*\{([\d\s,]*)\}", driver)
-    if function is None or sizes is None:
-        raise TaskError(
-            f"the driver of {name} says no function or no sizes. Write, for example: "
-            f'const char mirenc_function[] = "{name}"; const long mirenc_sizes[] = {{1000, 100000, 0}};'
-        )
-    first, last = function_span(source, function[1])
+    first, last = function_span(source, driver.function)
     lines = [pragma.line for pragma in parallel_loops(source) if first <= pragma.line <= last]
     if not lines:
-        raise TaskError(f"{name}: no `#pragma omp parallel for` in function {function[1]!r}. Name one that has it")
+        raise TaskError(f"{name}: no `#pragma omp parallel for` in function {driver.function!r}. Name one that has it")
     said = re.match(r"/\* (\w+):", source)
     for line in lines:
-        for size in (int(word) for word in sizes[1].split(",") if word.strip()):
-            if size:
-                place = f":{line}" if len(lines) > 1 else ""
-                yield Kernel(
-                    name=f"{name}{place} n={size}",
-                    group=name,
-                    family=said[1] if said else name,
-                    language="c",
-                    source=source,
-                    driver=driver,
-                    function=function[1],
-                    line=line,
-                    size=size,
-                    context={"n": size},
-                )
+        for size in driver.sizes:
+            place = f":{line}" if len(lines) > 1 else ""
+            yield Kernel(
+                name=f"{name}{place} n={size}",
+                group=name,
+                family=said[1] if said else name,
+                language="c",
+                source=source,
+                driver=driver.text,
+                function=driver.function,
+                line=line,
+                size=size,
+                context={"n": size},
+                include=include,
+            )
 
 
 @cache

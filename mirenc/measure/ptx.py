@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from mirenc.errors import CompileError, ToolchainError
+from mirenc.ir.cuda import names_toolkit
 from mirenc.measure.building import compile_problem
 from mirenc.measure.method import Toolchain
 
@@ -60,7 +61,7 @@ def build_ptx(source: Path, target: Path, toolchain: Toolchain, flags: Sequence[
     """
     command = [toolchain.compiler, *PTX_FLAGS, "-O3", "-S", "-Wno-unknown-cuda-version", *flags]
     libdevice = find_libdevice()
-    if not any(flag.startswith("--cuda-path") for flag in toolchain.cflags):
+    if not names_toolkit(toolchain.cflags):
         # A folder without a toolkit: else clang takes one that it finds, and writes PTX that older drivers refuse.
         command += [f"--cuda-path={target.parent}", "-nocudainc", "-nocudalib"]
         if libdevice is not None:

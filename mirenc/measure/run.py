@@ -114,7 +114,9 @@ class Run:
         """All samples; any beginning of them is spread over the groups as the kernels are."""
         plan = self.plan
         kernels = (
-            self.method.user_kernels(plan.sources) if plan.sources else self.method.own_kernels(plan.count, plan.seed)
+            self.method.user_kernels(plan.sources, self.objects.toolchain)
+            if plan.sources
+            else self.method.own_kernels(plan.count, plan.seed)
         )
         names: set[str] = set()
         for kernel in kernels:
@@ -220,7 +222,7 @@ def _checked_parts(method: Method, plan: Plan) -> tuple[str, ...]:
     here, wanted = method.parts(), plan.parts
     if plan.compile_only:
         here += tuple(part for part in method.elsewhere if part in wanted and part not in here)
-    for part in wanted:
+    for part in wanted or here or ("",):  # "": the machine has none
         if part not in here:
             method.describe(part)  # a device that others have says why it cannot be used here
             known = ", ".join(filter(None, here)) or "none: leave --part out"

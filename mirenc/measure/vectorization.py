@@ -12,11 +12,11 @@ from mirenc.errors import CompileError, TaskError, ToolchainError
 from mirenc.ir import IRModule, Region, parse_ir
 from mirenc.ir.compile import compile_source, find_compiler
 from mirenc.measure.building import build_driver
-from mirenc.measure.drivers import read_driver
+from mirenc.measure.drivers import folder_of, read_driver, read_text
 from mirenc.measure.hints import Hint
 from mirenc.measure.kernel import Build, Cell, Kernel
 from mirenc.measure.loops import generate
-from mirenc.measure.method import Method, Toolchain
+from mirenc.measure.method import Method, Toolchain, without_folder
 from mirenc.measure.vector_variants import Variant, build_variants
 from mirenc.tasks.vectorization import Vectorization, instruction_sets
 
@@ -59,18 +59,18 @@ class VectorizationMethod(Method):
     def own_kernels(self, count: int, seed: int) -> Iterator[Kernel]:
         return generate(count, seed)
 
-    def user_kernels(self, paths: Sequence[Path]) -> Iterator[Kernel]:
-        toolchain = self.find_compiler(None)
+    def user_kernels(self, paths: Sequence[Path], toolchain: Toolchain) -> Iterator[Kernel]:
         for path in paths:
             yield from _user_kernels(path, toolchain)
 
     def build(self, kernel: Kernel, part: str, folder: Path, toolchain: Toolchain) -> Build:
         source = folder / "kernel.c"
         source.write_text(kernel.source, encoding="utf-8")
-        text, region = _scalar_ir(kernel, toolchain)
+        beside = toolchain.beside(kernel.include)
+        text, region = _scalar_ir(kernel, beside)
         hints = [Hint(*map(int, setting)) for setting in _TASK.space.settings[1:]]
         library, default, copy, variants = build_variants(
-            source, kernel.function, kernel.line, hints, flags=_FLAGS[part], toolchain=toolchain, name=part
+            source, kernel.function, kernel.line, hints, flags=_FLAGS[part], toolchain=beside, name=part
         )
         found = [default, *(variants[hint] for hint in hints)]
         return Build(
@@ -96,7 +96,8 @@ def _scalar_loops(source: str, toolchain: Toolchain) -> IRModule:
     with tempfile.TemporaryDirectory(prefix="mirenc-") as folder:
         path = Path(folder, "kernel.c")
         path.write_text(source, encoding="utf-8")
-        data = compile_source(path, "c", compiler=toolchain.compiler, cflags=toolchain.cflags, dialect=_TASK.dialect)
+        cflags = (*toolchain.cflags, without_folder(folder))
+        data = compile_source(path, "c", compiler=toolchain.compiler, cflags=cflags, dialect=_TASK.dialect)
     # A table says nothing of the machine's folders.
     return parse_ir(data.replace(folder.encode(), b"."), name=path.name)
 
@@ -115,8 +116,8 @@ def _scalar_ir(kernel: Kernel, toolchain: Toolchain) -> tuple[str, Region]:
 
 def _user_kernels(path: Path, toolchain: Toolchain) -> Iterator[Kernel]:
     """The innermost loops of one source's function, at each size of its driver."""
-    source, driver = path.read_text(encoding="utf-8"), read_driver(path)
-    module = _scalar_loops(source, toolchain)
+    source, driver, include = read_text(path), read_driver(path), folder_of(path)
+    module = _scalar_loops(source, toolchain.beside(include))
     loops = [loop for loop in _TASK.regions(module) if loop.symbol == driver.function and loop.line]
     if not loops:
         raise TaskError(
@@ -136,4 +137,5 @@ def _user_kernels(path: Path, toolchain: Toolchain) -> Iterator[Kernel]:
                 line=loop.line,
                 size=size,
                 context=told,
+                include=include,
             )

@@ -1,18 +1,23 @@
 """How block sizes are measured: what is built, which shapes are refused, and a user's own kernels."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from mirenc.errors import CompileError, TaskError
+from mirenc.errors import CompileError, IRFileError, TaskError, ToolchainError
+from mirenc.ir.cuda import CUDA_WORDS, WITHOUT_CUDA
+from mirenc.measure import block_size
 from mirenc.measure.block_size import CUDA, BlockSizeMethod
 from mirenc.measure.gpu_kernels import gpu_kernels
 from mirenc.measure.kernel import Kernel
+from mirenc.measure.method import Toolchain
 from mirenc.measure.methods import get_method
 from mirenc.measure.run import Plan, Run
 from mirenc.tasks.block_shapes import block_space
 
 SOURCE = "__kernel void twice(__global float *y, const int n)\n{\n    if (get_global_id(0) < n)\n        y[0] = 2;\n}\n"
+ANY = Toolchain("clang")  # where nothing is compiled
 DRIVER = """kernel = "twice"
 sizes = [100, 1000]
 global = ["n"]
@@ -50,7 +55,7 @@ def test_a_refused_shape_is_no_candidate(tmp_path: Path) -> None:
     (tmp_path / "twice.cl").write_text(SOURCE)
     (tmp_path / "twice.driver.toml").write_text("max_block = 64\npower_of_two = true\n" + DRIVER)
     method = BlockSizeMethod()
-    kernel = next(method.user_kernels([tmp_path / "twice.cl"]))
+    kernel = next(method.user_kernels([tmp_path / "twice.cl"], ANY))
     build = method.build(kernel, "a-cpu", tmp_path, method.find_compiler(None))
     refused = {cell.setting[0] for cell in build.cells if cell.problem}
     assert refused == {128, 256, 512, 1024, 2048, 4096}
@@ -68,13 +73,87 @@ def test_a_users_kernel_has_a_driver_beside_it(tmp_path: Path) -> None:
     source = tmp_path / "twice.cl"
     source.write_text(SOURCE)
     with pytest.raises(TaskError, match=r"twice\.cl has no driver twice\.driver\.toml beside it"):
-        list(BlockSizeMethod().user_kernels([source]))
+        list(BlockSizeMethod().user_kernels([source], ANY))
     (tmp_path / "twice.driver.toml").write_text(DRIVER)
-    found = list(BlockSizeMethod().user_kernels([source]))
+    found = list(BlockSizeMethod().user_kernels([source], ANY))
     assert [kernel.name for kernel in found] == ["twice:twice cl 100", "twice:twice cl 1000"]
     assert found[1].context == {"n": 1000, "dimensions": 1, "cuda": 0}
     with pytest.raises(TaskError, match=r"a\.c is no OpenCL or CUDA source"):
-        list(BlockSizeMethod().user_kernels([tmp_path / "a.c"]))
+        list(BlockSizeMethod().user_kernels([tmp_path / "a.c"], ANY))
+
+
+def test_a_text_that_is_no_utf8_is_named(tmp_path: Path) -> None:
+    source, driver = tmp_path / "twice.cl", tmp_path / "twice.driver.toml"
+    source.write_bytes(b"/* caf\xe9 */\n" + SOURCE.encode())
+    driver.write_text(DRIVER)
+    with pytest.raises(IRFileError, match=r"twice\.cl: byte 6 is no UTF-8"):
+        list(BlockSizeMethod().user_kernels([source], ANY))
+    source.write_text(SOURCE)
+    driver.write_bytes(b"# caf\xe9\n" + DRIVER.encode())
+    with pytest.raises(IRFileError, match=r"twice\.driver\.toml: byte 5 is no UTF-8"):
+        list(BlockSizeMethod().user_kernels([source], ANY))
+
+
+@pytest.mark.needs("clang")
+def test_headers_beside_a_cuda_source_are_found(tmp_path: Path) -> None:
+    (tmp_path / "two.h").write_text("#define TWO 2\n")
+    cuda = SOURCE.replace("__kernel", '#include "two.h"\nextern "C" __global__').replace("__global float", "float")
+    cuda = cuda.replace("get_global_id(0)", "threadIdx.x").replace("= 2", "= TWO")
+    (tmp_path / "twice.cu").write_text(cuda)
+    (tmp_path / "twice.driver.toml").write_text(DRIVER)
+    method, folder = BlockSizeMethod(), tmp_path / "build"
+    folder.mkdir()
+    toolchain = method.find_compiler(None)
+    build = method.build(next(method.user_kernels([tmp_path / "twice.cu"], toolchain)), CUDA, folder, toolchain)
+    assert (folder / build.cells[0].library).name == "kernel.ptx"
+    assert str(tmp_path) not in build.ir
+
+
+@pytest.mark.parametrize("toolkit", [True, False])
+def test_a_toolkit_that_the_flags_name_is_used_for_ir_and_ptx(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, toolkit: bool
+) -> None:
+    seen: dict[str, Any] = {}
+
+    def compiled(*_: Any, dialect: Any, cflags: Any, **__: Any) -> bytes:
+        seen["ir"] = dialect, cflags[: len(flags)]
+        return (
+            b'target triple = "nvptx64-nvidia-cuda"\ndefine ptx_kernel void @twice(ptr %y, i32 %n) {\n  ret void\n}\n'
+        )
+
+    def built(source: Path, target: Path, toolchain: Toolchain, flags: Any) -> None:
+        seen["ptx"] = flags
+        target.write_text("//")
+
+    monkeypatch.setattr(block_size, "compile_source", compiled)
+    monkeypatch.setattr(block_size, "build_ptx", built)
+    block_size._ir.cache_clear()
+    flags = ("--cuda-path=/opt/cuda",) if toolkit else ("-DX=1",)
+    kernel = Kernel("twice 100", "twice", "user", "cuda", "made up", DRIVER, "twice", size=100)
+    try:
+        BlockSizeMethod().build(kernel, CUDA, tmp_path, Toolchain("clang", flags))
+    finally:
+        block_size._ir.cache_clear()
+    assert seen["ir"] == (None if toolkit else WITHOUT_CUDA, flags)
+    assert seen["ptx"] == (() if toolkit else ("-nocudainc", "-include", str(CUDA_WORDS)))
+
+
+@pytest.mark.needs("clang")
+def test_without_any_device_cuda_is_built_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def none() -> tuple[()]:
+        raise ToolchainError("there is no device. Get pocl")
+
+    monkeypatch.setattr(block_size, "cuda_device", none)
+    monkeypatch.setattr(block_size, "opencl_devices", none)
+    method = BlockSizeMethod()
+    toolchain = method.find_compiler(None)
+    run = Run(method, toolchain, Plan(count=1, parts=(CUDA,), compile_only=True), tmp_path)
+    run.go(lambda **_: None)
+    assert [part for _, part in run.samples] == [CUDA]
+    assert len(list((tmp_path / "work" / "objects").glob("*/kernel.ptx"))) == 1
+    for plan in (Plan(count=1), Plan(count=1, compile_only=True), Plan(count=1, parts=(CUDA,))):
+        with pytest.raises(ToolchainError, match="Get pocl"):
+            Run(method, toolchain, plan, tmp_path)
 
 
 @pytest.mark.needs("clang")
@@ -83,7 +162,9 @@ def test_a_driver_for_another_kernel_is_refused(tmp_path: Path) -> None:
     (tmp_path / "twice.driver.toml").write_text(DRIVER)
     method = BlockSizeMethod()
     with pytest.raises(CompileError, match="has no kernel 'twice'"):
-        method.build(next(method.user_kernels([tmp_path / "twice.cl"])), "a-cpu", tmp_path, method.find_compiler(None))
+        method.build(
+            next(method.user_kernels([tmp_path / "twice.cl"], ANY)), "a-cpu", tmp_path, method.find_compiler(None)
+        )
 
 
 @pytest.mark.needs("clang")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,16 +12,20 @@ import pytest
 
 import mirenc
 from mirenc.encoder import Encoder
-from mirenc.errors import TaskError
+from mirenc.errors import IRFileError, TaskError
+from mirenc.ir import parse_ir
 from mirenc.measure import children, openmp
 from mirenc.measure.building import INCLUDE
+from mirenc.measure.method import Toolchain
 from mirenc.measure.methods import get_method
+from mirenc.measure.objects import Objects
 from mirenc.measure.openmp import OpenMPMethod
 from mirenc.measure.run import Plan, Run
 from mirenc.tasks import Evaluation, fit_head, get_task, load_task_head
 
 KERNELS = sorted((INCLUDE / "openmp_kernels").glob("*.driver.c"))
 NAMES = [path.name.removesuffix(".driver.c") for path in KERNELS]
+ANY = Toolchain("clang")  # where nothing is compiled
 DRIVER = """
 #include "mirenc_measure.h"
 #include <stdlib.h>
@@ -123,7 +128,7 @@ def test_every_loop_of_the_users_function_is_a_kernel(tmp_path: Path) -> None:
     again = "#pragma omp parallel for\n    for (long i = 0; i < n; i++)\n        x[i] += 1;\n}\n"
     twice = SOURCE.removesuffix("}\n") + again
     other = "void other(int *x)\n{\n#pragma omp parallel for\n    for (int i = 0; i < 9; i++)\n        x[i] = 0;\n}\n"
-    kernels = list(OpenMPMethod().user_kernels([written(tmp_path, other + twice)]))
+    kernels = list(OpenMPMethod().user_kernels([written(tmp_path, other + twice)], ANY))
     assert [kernel.name for kernel in kernels] == [f"mine:{line} n={n}" for line in (11, 14) for n in (100, 2000)]
     assert kernels[0].context == {"n": 100}
 
@@ -132,13 +137,47 @@ def test_what_a_user_forgot_is_said(tmp_path: Path) -> None:
     method = OpenMPMethod()
     path = written(tmp_path, source="void work(void) {}\n")
     with pytest.raises(TaskError, match="no `#pragma omp parallel for` in function 'work'"):
-        list(method.user_kernels([path]))
+        list(method.user_kernels([path], ANY))
     path = written(tmp_path, driver="int x;\n")
-    with pytest.raises(TaskError, match=r"says no function or no sizes\. Write, for example"):
-        list(method.user_kernels([path]))
+    with pytest.raises(TaskError, match=r"mine\.driver\.c: it does not say which function .* Write, for example"):
+        list(method.user_kernels([path], ANY))
     (tmp_path / "mine.driver.c").unlink()
     with pytest.raises(TaskError, match=r"no driver mine\.driver\.c beside it"):
-        list(method.user_kernels([path]))
+        list(method.user_kernels([path], ANY))
+
+
+def test_sizes_may_say_that_they_are_long(tmp_path: Path) -> None:
+    path = written(tmp_path, driver=DRIVER.replace("100, 2000, 0", "1000L, 0"))
+    assert [kernel.size for kernel in OpenMPMethod().user_kernels([path], ANY)] == [1000]
+
+
+def test_a_text_that_is_no_utf8_is_named(tmp_path: Path) -> None:
+    path = written(tmp_path)
+    path.write_bytes(b"/* caf\xe9 */\n" + SOURCE.encode())
+    with pytest.raises(IRFileError, match=r"mine\.c: byte 6 is no UTF-8"):
+        list(OpenMPMethod().user_kernels([path], ANY))
+
+
+@pytest.mark.needs("libomp")
+def test_headers_beside_a_source_are_found_and_flags_reach_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    few = openmp.openmp_space(2)
+    monkeypatch.setattr(OpenMPMethod, "space", type(few)(few.knobs, few.settings[:2], missing="never"))
+    folder = tmp_path / "own"
+    folder.mkdir()
+    (folder / "half.h").write_text("static inline double halved(double x) { return x / DIVISOR; }\n")
+    own = '#include "half.h"\n'
+    checked = "#include <assert.h>\n" + SOURCE.replace("half(i)", "halved(i)").replace("\n{\n", "\n{\n    assert(n);\n")
+    path = written(folder, own + checked, own + DRIVER)
+    method = OpenMPMethod()
+    found = method.find_compiler(None)
+    toolchain = Toolchain(found.compiler, (*found.cflags, "-DDIVISOR=2"), found.timeout)
+    objects, kernel = Objects(tmp_path / "objects", method, toolchain, 1), next(method.user_kernels([path], toolchain))
+    build = objects.build(kernel, "")
+    assert [cell.problem for cell in build.cells] == ["", ""]
+    assert (objects.folder(kernel, "") / build.driver).is_file()
+    assert str(tmp_path) not in build.ir
+    assert re.search(r'c"(\./)?kernel\.c\\00"', build.ir)
+    assert build.symbol in parse_ir(build.ir).text
 
 
 @pytest.mark.needs("libomp")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import re
 import shutil
 from collections import Counter
 from dataclasses import replace
@@ -12,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mirenc.errors import CompileError, TaskError, ToolchainError
+from mirenc.errors import CompileError, IRFileError, TaskError, ToolchainError
 from mirenc.ir import parse_ir
 from mirenc.measure import vectorization
 from mirenc.measure.drivers import read_driver
@@ -22,6 +23,7 @@ from mirenc.measure.method import Toolchain
 from mirenc.measure.methods import get_method
 from mirenc.measure.vector_variants import build_variants
 from mirenc.tasks import get_task
+from mirenc.tasks.measured import MeasuredKernel
 
 SOURCE = """\
 #include <stddef.h>
@@ -57,7 +59,7 @@ def written(folder: Path, source: str = SOURCE, driver: str = DRIVER) -> Path:
 
 @pytest.mark.needs("clang")
 def test_a_kernel_of_the_user_is_built(tmp_path: Path) -> None:
-    kernels = list(METHOD.user_kernels([written(tmp_path)]))
+    kernels = list(METHOD.user_kernels([written(tmp_path)], METHOD.find_compiler(None)))
     assert [(kernel.name, kernel.line, kernel.size) for kernel in kernels] == [
         ("scale:4 n=100", 4, 100),
         ("scale:4 n=1000", 4, 1000),
@@ -87,7 +89,7 @@ def test_a_kernel_of_the_user_is_built(tmp_path: Path) -> None:
 
 @pytest.mark.needs("clang")
 def test_ir_is_the_same_for_all_instruction_sets_and_names_no_folder(tmp_path: Path) -> None:
-    kernel = next(METHOD.user_kernels([written(tmp_path)]))
+    kernel = next(METHOD.user_kernels([written(tmp_path)], METHOD.find_compiler(None)))
     texts = []
     for part in ("sse2", "avx2"):
         folder = tmp_path / part
@@ -96,6 +98,46 @@ def test_ir_is_the_same_for_all_instruction_sets_and_names_no_folder(tmp_path: P
     assert texts[0] == texts[1]
     assert "mirenc-" not in texts[0]
     assert str(tmp_path) not in texts[0]
+
+
+@pytest.mark.needs("clang")
+def test_the_users_compiler_flags_and_headers_serve_source_and_driver(tmp_path: Path) -> None:
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "factor.h").write_text("static inline float twice(float x) { return FACTOR * x; }\n")
+    source = SOURCE.replace("2 * b[i]", "twice(b[i])").replace("<stddef.h>", '<stddef.h>\n#include "factor.h"')
+    driver = DRIVER.replace("<stddef.h>", '<stddef.h>\n#include "factor.h"\n_Static_assert(FACTOR == 2, "");')
+    path = written(tmp_path / "own", source, driver)
+    found = METHOD.find_compiler(None)
+    with pytest.raises(CompileError, match="undeclared identifier 'FACTOR'"):
+        list(METHOD.user_kernels([path], found))
+    log, compiler = tmp_path / "log", tmp_path / "clang"
+    compiler.write_text(f'#!/bin/sh\necho "$@" >> {log}\nexec {shutil.which(found.compiler)} "$@"\n')
+    compiler.chmod(0o755)
+    toolchain = replace(found, compiler=str(compiler), cflags=("-DFACTOR=2",))
+    kernels = list(METHOD.user_kernels([path], toolchain))
+    assert len(kernels) == 2
+    assert "-DFACTOR=2" in log.read_text()
+    folder = tmp_path / "build"
+    folder.mkdir()
+    build = METHOD.build(kernels[0], METHOD.parts()[0], folder, toolchain)
+    assert (folder / build.driver).is_file()
+    assert not build.cells[0].problem
+    assert str(tmp_path) not in build.ir
+    assert "include" not in MeasuredKernel.__dataclass_fields__  # a path, which a table does not have
+
+
+@pytest.mark.needs("clang")
+def test_what_files_call_themselves_names_no_folder(tmp_path: Path) -> None:
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "where.h").write_text("static inline const char *where(void) { return __FILE__; }\n")
+    body = SOURCE.replace("{\n", "{\n  if (!n) puts(where());\n  assert(n < 9999);\n", 1)
+    path = written(tmp_path / "own", f'#include <assert.h>\n#include <stdio.h>\n#include "where.h"\n{body}')
+    kernel = next(METHOD.user_kernels([path], METHOD.find_compiler(None)))
+    build = METHOD.build(kernel, METHOD.parts()[0], tmp_path, METHOD.find_compiler(None))
+    assert {"where.h", "kernel.c"} <= set(re.findall(r'c"(?:\./)?([.\w]+)\\00"', build.ir))
+    assert parse_ir(build.ir).text
+    assert str(tmp_path) not in build.ir
+    assert str(tmp_path / "own").encode() not in (tmp_path / build.cells[0].library).read_bytes()
 
 
 @pytest.mark.needs("clang")
@@ -153,12 +195,25 @@ def test_a_source_that_does_not_compile(tmp_path: Path) -> None:
 )
 def test_a_source_with_nothing_to_measure(tmp_path: Path, source: str, driver: str, phrase: str) -> None:
     with pytest.raises(TaskError, match=phrase):
-        list(METHOD.user_kernels([written(tmp_path, source, driver)]))
+        list(METHOD.user_kernels([written(tmp_path, source, driver)], METHOD.find_compiler(None)))
 
 
 def test_a_source_without_a_driver(tmp_path: Path) -> None:
     with pytest.raises(TaskError, match=r"no driver scale\.driver\.c beside it"):
         read_driver(tmp_path / "scale.c")
+
+
+def test_a_text_that_is_no_utf8_is_named(tmp_path: Path) -> None:
+    path, toolchain = written(tmp_path), Toolchain("clang")
+    path.write_bytes(b"/* caf\xe9 */\n" + SOURCE.encode())
+    with pytest.raises(IRFileError, match=r"scale\.c: byte 6 is no UTF-8.* iconv -f latin1 -t utf-8 scale\.c"):
+        list(METHOD.user_kernels([path], toolchain))
+    path.write_text(SOURCE)
+    (tmp_path / "scale.driver.c").write_bytes(b"/* caf\xe9 */\n" + DRIVER.encode())
+    with pytest.raises(IRFileError, match=r"scale\.driver\.c: byte 6 is no UTF-8"):
+        list(METHOD.user_kernels([path], toolchain))
+    with pytest.raises(IRFileError, match=r"gone\.c: no such file"):
+        list(METHOD.user_kernels([tmp_path / "gone.c"], toolchain))
 
 
 @pytest.mark.needs("clang")

@@ -80,7 +80,7 @@ class ToyMethod(Method):
     def own_kernels(self, count: int, seed: int) -> Iterator[Kernel]:
         yield from (kernel(1000 + number) for number in range(count))
 
-    def user_kernels(self, paths: Sequence[Path]) -> Iterator[Kernel]:
+    def user_kernels(self, paths: Sequence[Path], toolchain: Toolchain) -> Iterator[Kernel]:
         for path in paths:
             yield kernel(source=path.read_text(), name=path.stem)
 
