@@ -10,7 +10,7 @@ import time
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -198,7 +198,7 @@ class Run:
         else:
             seed = (self.plan.seed, zlib.crc32(f"{kernel.name} {part}".encode()))
             outcome = self._keeper(part).sample(kernel, build, self.objects.folder(kernel, part), seed)
-            sample = replace(_sample(kernel, part, build, outcome), tries=tries)
+            sample = _sample(kernel, part, build, outcome, tries)
             self.journal.add(MeasuredKernel(**row, ir=build.ir, region=region), sample)
         self.objects.discard(kernel, part)
 
@@ -282,9 +282,9 @@ def _region(build: Build) -> Region | None:
     raise TaskError(f"its IR has no {level} {build.symbol} {build.header}".strip() + ". Mend the method")
 
 
-def _sample(kernel: Kernel, part: str, build: Build, outcome: Outcome) -> MeasuredSample:
+def _sample(kernel: Kernel, part: str, build: Build, outcome: Outcome, tries: int) -> MeasuredSample:
     cells = range(len(build.cells))
-    costs = [tuple(of.get(index, math.nan) for index in cells) for of in (outcome.label, outcome.report)]
+    label, report = (tuple(of.get(index, math.nan) for index in cells) for of in (outcome.label, outcome.report))
     return MeasuredSample(
         kernel.name,
         part,
@@ -296,7 +296,9 @@ def _sample(kernel: Kernel, part: str, build: Build, outcome: Outcome) -> Measur
         tuple(cell.effective for cell in build.cells),
         tuple(outcome.status),
         tuple(map(_digest, build.cells)),
-        *costs,
+        label,
+        report,
+        tries,
     )
 
 
