@@ -107,6 +107,16 @@ def test_another_setup_is_refused(tmp_path: Path) -> None:
     assert len(made(tmp_path, count=3).left) == 2
 
 
+def test_what_a_journal_does_not_say_is_not_compared(tmp_path: Path) -> None:
+    gone(made(tmp_path, count=1))
+    journal = tmp_path / "work" / "journal.jsonl"
+    header, *lines = journal.read_text().splitlines(keepends=True)
+    setup = json.loads(header)["setup"]
+    del setup["method_flags"]
+    journal.write_text(json.dumps({"setup": setup | {"rounds": 99}}) + "\n" + "".join(lines))
+    assert made(tmp_path, count=1).left == []
+
+
 def test_compiling_first_and_timing_later(tmp_path: Path) -> None:
     method = ToyMethod(QUICK)
     table = gone(made(tmp_path, method, compile_only=True))
