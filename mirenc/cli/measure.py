@@ -7,11 +7,14 @@ import os
 import shlex
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from mirenc.cli import common
+
+if TYPE_CHECKING:
+    from mirenc.measure.run import Run
 
 
 def measure(
@@ -57,12 +60,13 @@ def measure(
     Each variant's outputs must be those of the default. Variants run in turns, in random order; a second build of the
     default says how noisy the machine is, and samples with more than 3 % are dropped. Other programs should be closed.
 
-    Ctrl-C stops, and the same command goes on; it tries those again that were dropped for noise.
+    Ctrl-C stops, and the same command goes on. Then it tries those again that were dropped for noise, thrice in all.
     The table is for `mirenc evaluate TASK --data FOLDER` and `mirenc fit TASK --data FOLDER`.
     """
     from dataclasses import replace
 
     from mirenc.errors import ConfigError, TaskError
+    from mirenc.measure.journal import MAX_TRIES
     from mirenc.measure.methods import get_method
     from mirenc.measure.run import Plan, Run
 
@@ -96,22 +100,37 @@ def measure(
         with common.progress(f"{task}, samples", before) as advance:
             run.go(advance)
     except KeyboardInterrupt:
-        record = run.table().machine
-        _tell(record, len(run.left) - record["dropped_for_noise"])
+        if compile_only:
+            _tell_built(run, before)
+        else:
+            _tell(run.table().machine, len(run.new))
         raise
     if compile_only:
-        print(f"mirenc: built {before} samples; the same command without --compile-only times them", file=sys.stderr)
+        _tell_built(run, before)
         return
     table = run.table()
-    _tell(table.machine, len(run.left) - table.machine["dropped_for_noise"])
+    _tell(table.machine, len(run.new))
     if not table.machine["samples"]:
         if not table.samples:
             raise TaskError(f"the time was up before any of {len(run.samples)} samples. Give --budget more minutes")
         raise TaskError(
             f"no sample was measured; the first one: {table.samples[0].dropped}. Where it is noise, close other "
-            "programs or give more --rounds, and type the same again"
+            f"programs or give more --rounds, and type the same again; after {MAX_TRIES} tries, with another folder"
         )
     print(f"mirenc: wrote {output}", file=sys.stderr)
+
+
+def _tell_built(run: Run, wanted: int) -> None:
+    """What was built, what was not, and how to go on, on stderr."""
+    lines = [f"built {run.built} of {wanted} samples"]
+    if run.not_built:
+        lines[0] += f", {len(run.not_built)} cannot be built; the first one: {run.not_built[0]}"
+    if run.built + len(run.not_built) < wanted:
+        lines.append("the same command builds the rest")
+    if run.built:
+        lines.append("without --compile-only it times them")
+    for line in lines:
+        print(f"mirenc: {line}", file=sys.stderr)
 
 
 def _tell(record: dict[str, Any], left: int) -> None:

@@ -23,7 +23,7 @@ from mirenc.measure.gpu_driver import GpuDriver, read_driver
 from mirenc.measure.gpu_kernels import LANGUAGES, gpu_kernels
 from mirenc.measure.kernel import Build, Cell, Kernel
 from mirenc.measure.method import Method, Toolchain, without_folder
-from mirenc.measure.ptx import build_ptx
+from mirenc.measure.ptx import OPTIMISATION, PTX_FLAGS, build_ptx
 from mirenc.measure.runners.cuda import cuda_device
 from mirenc.measure.runners.opencl import opencl_devices
 from mirenc.tasks.block_shapes import KNOBS, block_space
@@ -74,6 +74,10 @@ class BlockSizeMethod(Method):
         if part == CUDA:
             return asdict(cuda_device())
         return next((asdict(device) for device in opencl_devices() if device.slug == part), {})
+
+    def flags(self, part: str) -> tuple[str, ...]:
+        """Those of the PTX; what an OpenCL device is given is the source."""
+        return (*PTX_FLAGS, OPTIMISATION) if part == CUDA else ()
 
     def takes(self, kernel: Kernel, part: str) -> bool:
         """CUDA kernels run on the one part, OpenCL's on all others."""

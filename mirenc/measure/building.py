@@ -12,12 +12,13 @@ from mirenc.ir.process import run_limited, without_memory
 from mirenc.measure.kernel import Kernel
 from mirenc.measure.method import Toolchain
 
-__all__ = ["INCLUDE", "build_driver", "compile_problem"]
+__all__ = ["INCLUDE", "MEMORY_LIMIT", "build_driver", "compile_problem"]
 
 INCLUDE = Path(__file__).parent
 """Folder of ``mirenc_measure.h``, for ``-I``."""
 
-_MEMORY_LIMIT = 4 * 2**30
+MEMORY_LIMIT = 4 * 2**30
+"""Bytes of address space of a compiler."""
 _DRIVER_TIMEOUT = 60.0  # seconds; a driver is no variant, so its time decides nothing
 
 
@@ -31,13 +32,13 @@ def compile_problem(command: Sequence[str], timeout: float) -> str:
     timeout : float, seconds
     """
     try:
-        done = run_limited(command, timeout=timeout, memory_limit=_MEMORY_LIMIT)
+        done = run_limited(command, timeout=timeout, memory_limit=MEMORY_LIMIT)
     except subprocess.TimeoutExpired:
         return f"compile: over {timeout:g} s"
     if done.code == 0:
         return ""
     if without_memory(done.words):
-        return f"compile: over {_MEMORY_LIMIT / 2**30:.0f} GiB"
+        return f"compile: over {MEMORY_LIMIT / 2**30:.0f} GiB"
     found = re.search(r"(?:fatal )?error: .*", done.words)
     return f"compile: {found[0] if found else (done.words.splitlines() or [f'exit {done.code}'])[-1]}"
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 __all__ = ["same_outputs"]
 
 # Another order of summation moves the last digits of a sum: share of the largest value of the array, by bytes.
-_TOLERANCE = {2: 1e-2, 4: 1e-4, 8: 1e-9}
+_TOLERANCE = {4: 1e-4, 8: 1e-9}
 
 
 def same_outputs(outputs: Sequence[NDArray[Any]], wanted: Sequence[NDArray[Any]]) -> bool:

@@ -40,6 +40,7 @@ _SLOWER = 20  # a variant may take this many times the default's time, and ...
 _GRACE = 2.0  # ... seconds more, for what happens at a first call only
 _FLOOD = 16 * 2**20  # bytes of one file, standard output among them
 _SAMPLE_LIMIT = 120.0  # seconds that the rounds of one sample may take
+_A_THREAD = 80 * 2**20  # bytes that a thread maps and hardly uses: its stack and its arena of malloc
 _CELL = struct.Struct("q")
 _PR_SET_PDEATHSIG = 1
 
@@ -182,7 +183,21 @@ def _limit(memory: int | None) -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (_FLOOD, _FLOOD))
     if memory is not None:
         with contextlib.suppress(OSError, ValueError):  # it is limited to less already
-            resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+            limit = _address_space(memory)
+            resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+
+
+def _address_space(memory: int) -> int:
+    """Bytes that the process may map in all where a sample may add ``memory``: threads of many cores are no flood."""
+    return _mapped() + memory + _A_THREAD * (os.cpu_count() or 1)
+
+
+def _mapped() -> int:
+    """Bytes of address space that this process has now; 0 where /proc does not say."""
+    try:
+        return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * mmap.PAGESIZE
+    except OSError:
+        return 0
 
 
 def _end_with_parent() -> None:

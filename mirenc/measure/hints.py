@@ -173,7 +173,9 @@ class HintedLoop:
         def symbol(match: re.Match[str]) -> str:
             return f"@{match[1]}{end}" if match[1] in self.symbols else match[0]
 
-        lines = [_SYMBOL.sub(symbol, _NODE.sub(node, line)) for name in self.symbols for line in self._bodies[name]]
+        lines = [
+            _SYMBOL.sub(symbol, _NODE.sub(node, line)) for name in sorted(self.symbols) for line in self._bodies[name]
+        ]
         first_new = shift + max(self._nodes, default=0) + 1
         for number, line in self._nodes.items():
             if number in self._shared:

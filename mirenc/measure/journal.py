@@ -13,7 +13,10 @@ from mirenc.ir.regions import Region
 from mirenc.measure.kernel import Kernel
 from mirenc.tasks.measured import MeasuredKernel, MeasuredSample
 
-__all__ = ["Journal"]
+__all__ = ["MAX_TRIES", "Journal"]
+
+MAX_TRIES = 3
+"""How often a sample is measured: who tries until the noise happens to be small keeps what is noisy."""
 
 
 class Journal:
@@ -24,7 +27,8 @@ class Journal:
     path : Path
         The file, which may be there.
     setup : dict
-        What makes samples comparable: task, compiler, flags, seed and machine. A file of another setup is refused.
+        What makes samples comparable: task, compiler, flags, seed and machine. A file of another setup is refused;
+        what either does not say is not compared.
 
     Attributes
     ----------
@@ -62,12 +66,15 @@ class Journal:
         self.samples[sample.kernel, sample.part] = sample
         self._write({"sample": asdict(sample)})
 
-    def has(self, kernel: Kernel, part: str) -> bool:
-        """Whether a sample is finished: its source is what it was, and it was not dropped for a noisy machine."""
+    def tries(self, kernel: Kernel, part: str) -> int:
+        """How often a sample was measured, with the source that it has now."""
         found = self.samples.get((kernel.name, part))
-        if found is None or found.dropped.startswith("noise"):
-            return False
-        return _same_code(self.kernels[kernel.name], kernel)
+        return found.tries if found is not None and _same_code(self.kernels[kernel.name], kernel) else 0
+
+    def tries_again(self, kernel: Kernel, part: str) -> bool:
+        """Whether a sample was dropped for a noisy machine, and not so often that luck would let it pass."""
+        noisy = 0 < self.tries(kernel, part) < MAX_TRIES
+        return noisy and self.samples[kernel.name, part].dropped.startswith("noise")
 
     def _take(self, kernel: MeasuredKernel) -> None:
         """Keep a kernel; what was measured of another source of that name is no longer true."""
@@ -99,16 +106,16 @@ class Journal:
                 raise ConfigError(
                     f"{path}, line {number} is damaged ({error}). Remove the folder, or name another"
                 ) from None
-            if kind == "setup" and found != json.loads(json.dumps(setup)):
-                other = [
-                    f"{name} {found.get(name)!r}, not {setup[name]!r}"
-                    for name in setup
-                    if found.get(name) != setup[name]
-                ]
+            if kind == "setup" and (other := _differences(found, json.loads(json.dumps(setup)))):
                 raise ConfigError(
                     f"{path.parent.parent} has samples of another run: {'; '.join(other)}. Name another folder with -o"
                 )
         return complete
+
+
+def _differences(found: dict[str, Any], setup: dict[str, Any]) -> list[str]:
+    other = [name for name in setup if name in found and found[name] != setup[name]]
+    return [f"{name} {found[name]!r}, not {setup[name]!r}" for name in other]
 
 
 def _same_code(one: MeasuredKernel | Kernel, other: MeasuredKernel | Kernel) -> bool:

@@ -20,7 +20,6 @@ _INSTRUCTION_SETS = ("sse2", "sse4_2", "avx", "avx2", "fma", "avx512f", "avx512v
 
 def describe_machine() -> dict[str, Any]:
     """Processor, its cores and caches, memory and system: what can be told here, and no name of host or user."""
-    system = platform.freedesktop_os_release().get("PRETTY_NAME", "") if platform.system() == "Linux" else ""
     flags = set(_field("flags").split()) | set(_field("Features").split())
     return {
         "processor": _field("model name") or platform.processor() or platform.machine(),
@@ -29,10 +28,19 @@ def describe_machine() -> dict[str, Any]:
         "instruction_sets": [name for name in _INSTRUCTION_SETS if name in flags],
         "caches": _caches(),
         "memory_gib": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1),
-        "system": system or platform.system(),
+        "system": _system(),
         # Digits only: who builds kernels of their own writes names into the rest.
         "kernel": found[0] if (found := re.match(r"\d+(\.\d+)*", platform.release())) else "",
     }
+
+
+def _system() -> str:
+    """Name and version of a Linux distribution; of another system, or of a bare Linux, the name alone."""
+    try:
+        name = platform.freedesktop_os_release().get("PRETTY_NAME", "")
+    except OSError:  # no /etc/os-release
+        name = ""
+    return name or platform.system()
 
 
 def _usable_cores() -> int:
@@ -84,10 +92,20 @@ def compiler_version(compiler: str) -> str:
 
 
 def machine_title(record: dict[str, Any], parts: Sequence[str] = ()) -> str:
-    """One line for people, with those ``parts`` that are devices: ``AMD EPYC 7763, 2 cores; clang version 19 -O3``."""
+    """One line for people: ``AMD EPYC 7763, 2 cores; clang version 19 -O3``.
+
+    Parameters
+    ----------
+    record : dict
+        ``machine``, ``compiler``, ``flags`` (the user's and the task's) and perhaps ``method_flags``.
+    parts : sequence of str
+        Those that were measured: devices among them are named, and of their flags those that all have.
+    """
     machine = record["machine"]
     count = machine["cores"]
-    flags = " ".join(record["flags"])
+    own = [record.get("method_flags", {}).get(part, []) for part in parts]
+    shared = [flag for flag in own[0] if all(flag in each for each in own)] if own else []
+    flags = " ".join([*shared, *record["flags"]])
     known = machine.get("devices", {})
     devices = [f"{of['name']} ({of['platform']} {of['driver']})" for of in (known[p] for p in parts if p in known)]
     cores = f"{machine['processor']}, {count} core{'s' * (count != 1)}"

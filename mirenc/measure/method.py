@@ -95,6 +95,13 @@ class Method(ABC):
         """What runs a part, where it is a device: its ``name``, ``platform``, ``driver`` and more. Here: nothing."""
         return {}
 
+    def flags(self, part: str) -> tuple[str, ...]:
+        """What every setting is compiled with beside the toolchain's flags, for a table to tell. Here: nothing."""
+        return ()
+
+    def tidy(self, root: Path, left: Sequence[Kernel], toolchain: Toolchain) -> None:  # noqa: B027 - most share nothing
+        """Remove from ``root``, beside the kernels' folders, what none of the kernels left needs. Here: nothing."""
+
     def takes(self, kernel: Kernel, part: str) -> bool:
         """Whether a part of the machine can run a kernel. Here: always."""
         return True

@@ -12,8 +12,10 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+from mirenc import __version__
 from mirenc.errors import ConfigError, MirencError
 from mirenc.measure.kernel import Build, Cell, Kernel
+from mirenc.measure.machine import compiler_version
 from mirenc.measure.method import Method, Toolchain
 from mirenc.measure.timing import first_of_code
 
@@ -28,7 +30,7 @@ class Objects:
     Parameters
     ----------
     root : Path
-        Where they lie.
+        Where they lie, in a folder for each version of compiler and mirenc: neither uses what another built.
     method : Method
     toolchain : Toolchain
     jobs : int
@@ -36,7 +38,9 @@ class Objects:
     """
 
     def __init__(self, root: Path, method: Method, toolchain: Toolchain, jobs: int) -> None:
-        self.root, self.method, self.toolchain, self.jobs = root, method, toolchain, jobs
+        self.method, self.toolchain, self.jobs = method, toolchain, jobs
+        versions = f"{compiler_version(toolchain.compiler)}\0{__version__}"
+        self.root = root / hashlib.sha256(versions.encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
     def folder(self, kernel: Kernel, part: str) -> Path:
         """The folder of a sample; a source, a compiler or flags that were changed have another."""
@@ -47,6 +51,15 @@ class Objects:
     def discard(self, kernel: Kernel, part: str) -> None:
         shutil.rmtree(self.folder(kernel, part), ignore_errors=True)
 
+    def has(self, kernel: Kernel, part: str) -> bool:
+        """Whether it is built."""
+        return (self.folder(kernel, part) / _DONE).exists()
+
+    def tidy(self, left: Sequence[tuple[Kernel, str]]) -> None:
+        """Remove what samples share and none of those left needs."""
+        waiting = [kernel for kernel, part in left if not self.has(kernel, part)]
+        self.method.tidy(self.root, waiting, self.toolchain)
+
     def build(self, kernel: Kernel, part: str) -> Build:
         """What was built before, or a new build.
 
@@ -56,7 +69,7 @@ class Objects:
             The default or the driver cannot be built.
         """
         folder = self.folder(kernel, part)
-        if (folder / _DONE).exists():
+        if self.has(kernel, part):
             return _from_json(json.loads((folder / _DONE).read_text(encoding="utf-8")))
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)

@@ -36,6 +36,7 @@ _FLAGS = ("-O3", "-fopenmp")
 _TIMEOUT = 20.0  # seconds: a variant is a whole optimised build here, and nobody waits for it
 _PROBE_TIMEOUT = 60.0
 _SIZES = 4
+_SHARED = "variants-"  # folders of what all sizes of a kernel share
 _INSTALL = "Install one (Debian: `apt-get install clang-19 libomp-19-dev`), or name one with --compiler"
 
 
@@ -113,16 +114,28 @@ class OpenMPMethod(Method):
 
     def _variants(self, kernel: Kernel, root: Path, toolchain: Toolchain, space: Space) -> Path:
         """A folder with the shared objects of all settings, N.so or N.txt with the reason. All sizes share one."""
-        told = repr((kernel.source, kernel.line, toolchain, space.settings))
-        folder = root / f"variants-{hashlib.sha256(told.encode()).hexdigest()[:16]}"
+        folder = _shared_folder(kernel, root, toolchain, space)
         with self._locks.setdefault(folder, Lock()):
             if folder.is_dir():
                 return folder
-            part = Path(tempfile.mkdtemp(prefix="variants-", dir=root))
+            part = Path(tempfile.mkdtemp(prefix=_SHARED, dir=root))
             for index, setting in enumerate(space.settings):
                 _compile(kernel, setting, part / f"{index}.so", toolchain)
             part.rename(folder)
         return folder
+
+    def tidy(self, root: Path, left: Sequence[Kernel], toolchain: Toolchain) -> None:
+        """Remove the variants of kernels whose sizes are all through, and what a run that was killed left."""
+        space = self.space
+        needed = {_shared_folder(kernel, root, toolchain, space) for kernel in left}
+        for folder in root.glob(f"{_SHARED}*"):
+            if folder not in needed:
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def _shared_folder(kernel: Kernel, root: Path, toolchain: Toolchain, space: Space) -> Path:
+    told = repr((kernel.source, kernel.line, toolchain, space.settings))
+    return root / f"{_SHARED}{hashlib.sha256(told.encode()).hexdigest()[:16]}"
 
 
 def _compile(kernel: Kernel, setting: tuple[Value, ...], library: Path, toolchain: Toolchain) -> None:

@@ -16,10 +16,11 @@ from mirenc.ir.cuda import names_toolkit
 from mirenc.measure.building import compile_problem
 from mirenc.measure.method import Toolchain
 
-__all__ = ["PTX_FLAGS", "build_ptx", "find_libdevice"]
+__all__ = ["OPTIMISATION", "PTX_FLAGS", "build_ptx", "find_libdevice"]
 
 # PTX of the oldest GPU that is still common: every later one takes it, and it is the IR that heads see.
 PTX_FLAGS = ("-x", "cuda", "--cuda-device-only", "--cuda-gpu-arch=sm_70")
+OPTIMISATION = "-O3"
 _LIBDEVICE = Path("nvvm", "libdevice", "libdevice.10.bc")
 _WHEELS = ("cuda_nvcc", "cu13")  # folders of NVIDIA's wheels, below `nvidia`
 _TIMEOUT = 60.0  # seconds; one build serves all settings, so its time decides nothing
@@ -59,7 +60,7 @@ def build_ptx(source: Path, target: Path, toolchain: Toolchain, flags: Sequence[
     ToolchainError
         It calls CUDA's mathematical functions, and there is no libdevice.
     """
-    command = [toolchain.compiler, *PTX_FLAGS, "-O3", "-S", "-Wno-unknown-cuda-version", *flags]
+    command = [toolchain.compiler, *PTX_FLAGS, OPTIMISATION, "-S", "-Wno-unknown-cuda-version", *flags]
     libdevice = find_libdevice()
     if not names_toolkit(toolchain.cflags):
         # A folder without a toolkit: else clang takes one that it finds, and writes PTX that older drivers refuse.

@@ -82,6 +82,15 @@ class Run:
         The folder has a run of another setup.
     TaskError
         An unknown part, or two kernels of one name.
+
+    Attributes
+    ----------
+    samples : list of (Kernel, str)
+        All that were asked for: kernel and part.
+    built : int
+        With ``compile_only``: how many are there.
+    not_built : list of str
+        With ``compile_only``: kernels that could not be built, and why.
     """
 
     def __init__(self, method: Method, toolchain: Toolchain, plan: Plan, folder: Path) -> None:
@@ -98,8 +107,8 @@ class Run:
             "machine": machine,
             "compiler": compiler_version(toolchain.compiler),
             "flags": list(toolchain.cflags),
+            "method_flags": {part: list(method.flags(part)) for part in method.parts()},
             "seed": plan.seed,
-            "rounds": plan.rounds,
             "sources": "the user's" if plan.sources else "the project's own",
         }
         work = folder / "work"
@@ -107,6 +116,8 @@ class Run:
         self.objects = Objects(work / "objects", method, toolchain, plan.jobs)
         self.samples = list(self._spread())
         self.journal = Journal(work / "journal.jsonl", self.setup)
+        self.built = 0
+        self.not_built: list[str] = []
         self._keepers: dict[str, Timekeeper] = {}
         self._saved = time.monotonic()
 
@@ -126,9 +137,14 @@ class Run:
             yield from ((kernel, part) for part in self.parts if self.method.takes(kernel, part))
 
     @property
+    def new(self) -> list[tuple[Kernel, str]]:
+        """Samples that are not measured yet."""
+        return [sample for sample in self.samples if not self.journal.tries(*sample)]
+
+    @property
     def left(self) -> list[tuple[Kernel, str]]:
-        """Samples that are not measured yet, or were dropped because the machine was too noisy."""
-        return [(kernel, part) for kernel, part in self.samples if not self.journal.has(kernel, part)]
+        """Samples that are not measured yet, then those that were dropped because the machine was too noisy."""
+        return self.new + [sample for sample in self.samples if self.journal.tries_again(*sample)]
 
     def go(self, advance: Callable[..., None]) -> None:
         """Measure what is left. What was finished is written whatever ends this, Ctrl-C too.
@@ -146,8 +162,12 @@ class Run:
                     break
                 with self.objects.built(chunk) as builds:
                     if self.plan.compile_only:
-                        for build in builds:
-                            advance(note=_short(build))
+                        for (kernel, _), build in zip(chunk, builds, strict=True):
+                            if isinstance(build, MirencError):
+                                self.not_built.append(f"{kernel.name}: {_one_line(str(build))}")
+                            else:
+                                self.built += 1
+                            advance(note=kernel.name)
                         continue
                     # All are built before one is timed: a compiler beside it would be noise.
                     ready = list(builds)
@@ -163,22 +183,25 @@ class Run:
                 keeper.close()
             if not self.plan.compile_only:
                 self.save()
+            self.objects.tidy(self.left)
 
     def _finish(self, kernel: Kernel, part: str, build: Build | MirencError) -> None:
         """Time one sample and keep it."""
         row = {name: getattr(kernel, name) for name in MeasuredKernel.__dataclass_fields__ if hasattr(kernel, name)}
         row["context"] = dict(kernel.context)
+        tries = self.journal.tries(kernel, part) + 1
         try:
             if isinstance(build, MirencError):
                 raise build
             region = _region(build)
         except MirencError as error:
-            dropped = MeasuredSample(kernel.name, part, dropped=_one_line(f"not built: {error}"))
+            dropped = MeasuredSample(kernel.name, part, dropped=_one_line(f"not built: {error}"), tries=tries)
             self.journal.add(MeasuredKernel(**row), dropped)
         else:
             seed = (self.plan.seed, zlib.crc32(f"{kernel.name} {part}".encode()))
             outcome = self._keeper(part).sample(kernel, build, self.objects.folder(kernel, part), seed)
-            self.journal.add(MeasuredKernel(**row, ir=build.ir, region=region), _sample(kernel, part, build, outcome))
+            sample = _sample(kernel, part, build, outcome, tries)
+            self.journal.add(MeasuredKernel(**row, ir=build.ir, region=region), sample)
         self.objects.discard(kernel, part)
 
     def _keeper(self, part: str) -> Timekeeper:
@@ -202,13 +225,19 @@ class Run:
         kernels = {name: self.journal.kernels[name] for name, _ in keys}
         record = {
             **self.setup,
-            "title": machine_title(self.setup, self.parts),
+            "rounds": self.plan.rounds,
+            "title": machine_title(self.setup, self._measured_parts(samples)),
             "version": __version__,
             "knobs": list(self.method.knobs),
             "batch": BATCH,
             **_counts(samples, kernels),
         }
         return MeasuredTable(record, kernels, samples)
+
+    def _measured_parts(self, samples: Sequence[MeasuredSample]) -> list[str]:
+        """Those of this run and of all before it, in the machine's order."""
+        found = {sample.part for sample in samples} or set(self.parts)
+        return [part for part in self.setup["method_flags"] if part in found]
 
 
 def _checked_parts(method: Method, plan: Plan) -> tuple[str, ...]:
@@ -255,9 +284,9 @@ def _region(build: Build) -> Region | None:
     raise TaskError(f"its IR has no {level} {build.symbol} {build.header}".strip() + ". Mend the method")
 
 
-def _sample(kernel: Kernel, part: str, build: Build, outcome: Outcome) -> MeasuredSample:
+def _sample(kernel: Kernel, part: str, build: Build, outcome: Outcome, tries: int) -> MeasuredSample:
     cells = range(len(build.cells))
-    costs = [tuple(of.get(index, math.nan) for index in cells) for of in (outcome.label, outcome.report)]
+    label, report = (tuple(of.get(index, math.nan) for index in cells) for of in (outcome.label, outcome.report))
     return MeasuredSample(
         kernel.name,
         part,
@@ -269,7 +298,9 @@ def _sample(kernel: Kernel, part: str, build: Build, outcome: Outcome) -> Measur
         tuple(cell.effective for cell in build.cells),
         tuple(outcome.status),
         tuple(map(_digest, build.cells)),
-        *costs,
+        label,
+        report,
+        tries,
     )
 
 
@@ -291,13 +322,10 @@ def _counts(samples: Sequence[MeasuredSample], kernels: dict[str, MeasuredKernel
         "samples": sum(not sample.dropped for sample in samples),
         "dropped_for_noise": for_noise,
         "dropped_otherwise": sum(bool(sample.dropped) for sample in samples) - for_noise,
+        "tried_again": sum(sample.tries > 1 for sample in samples),
         "cells": dict(sorted(cells.items())),
         "noise": {f"p{q}": round(float(np.percentile(noise, q)), 5) for q in _SPREAD} if len(noise) else {},
     }
-
-
-def _short(build: Build | MirencError) -> str:
-    return _one_line(str(build)) if isinstance(build, MirencError) else ""
 
 
 def _one_line(text: str) -> str:

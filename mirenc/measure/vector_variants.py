@@ -11,26 +11,33 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from mirenc.errors import CompileError
+from mirenc.ir.process import run_limited
 from mirenc.measure.assembly import code_digests, digest_of
-from mirenc.measure.building import compile_problem
+from mirenc.measure.building import MEMORY_LIMIT, compile_problem
 from mirenc.measure.hints import PLAIN, Hint, HintedLoop, suffix
 from mirenc.measure.method import Toolchain
 from mirenc.measure.remarks import REMARK_FLAGS, effective_hints
 
-__all__ = ["Variant", "build_variants"]
+__all__ = ["COMMON_FLAGS", "Variant", "build_variants"]
 
 # Up to this many elements at a time a loop compiles in milliseconds, and all copies are compiled as one module.
 _TOGETHER = 64
 # Where those take less than this share of what one setting may take, the larger ones are one module, too.
 _QUICK = 0.3
 _LONGEST = 120.0  # seconds for what is no setting's own: the front end, copies together, the linker
+_LEVEL = "-O3"
 # Floating-point sums keep their order: else a setting would change results, and be no candidate.
-_BACK_END = ("-x", "ir", "-S", "-fPIC", "-w", "-fno-crash-diagnostics", "-mllvm", "-hints-allow-reordering=false")
+_ORDER = ("-mllvm", "-hints-allow-reordering=false")
+COMMON_FLAGS = (_LEVEL, *_ORDER)
+"""What decides, beside the instruction set and the hint, which code a setting is."""
+_BACK_END = ("-x", "ir", "-S", "-fPIC", "-w", "-fno-crash-diagnostics", *_ORDER)
 # With source locations for remarks, which do not reach the machine code; functions begin where loops do not shift.
 _FRONT_END = ("-fPIC", "-falign-functions=64", "-w", "-Rpass=loop-vectorize", "-Xclang", "-disable-llvm-passes", "-S")
 # The shell says last what its children took: "0m0.350000s 0m0.010000s".
 _CPU_LIMITED = ("sh", "-c", 'ulimit -t "$0"; "$@"; code=$?; times; exit $code')
 _KILLED = 128 + signal.SIGKILL
+# What ends a compiler from outside, and says nothing of the setting.
+_STOPPED = frozenset(128 + each for each in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM))
 
 
 @dataclass(frozen=True)
@@ -89,27 +96,32 @@ class _Compiler:
         -------
         str, float
             The problem, or "", and the processor time that it took.
+
+        Raises
+        ------
+        CompileError
+            Somebody ended it before its time was up.
         """
         source, output = self.file(f"{label}.ll"), self.file(f"{label}.s")
         source.write_text(text, encoding="utf-8", errors="surrogateescape")
         record = self.file(f"{label}.yaml")
         command = [*self._command(), *_BACK_END, *REMARK_FLAGS, f"-foptimization-record-file={record}", str(source)]
         try:
-            done = subprocess.run(
+            # In a session of its own: Ctrl-C ends mirenc, and not a compiler whose end would be a setting's fault.
+            done = run_limited(
                 [*_CPU_LIMITED, str(math.ceil(seconds)), *command, "-o", str(output)],
-                capture_output=True,
-                text=True,
-                errors="replace",
                 timeout=20 * seconds + _LONGEST,
-                check=False,
+                memory_limit=MEMORY_LIMIT,
             )
-            code, took = done.returncode, sum(map(_seconds, done.stdout.split()[-2:]))
+            code, took = done.code, sum(map(_seconds, done.output.decode("utf-8", "replace").split()[-2:]))
         except subprocess.TimeoutExpired:
             code, took = _KILLED, seconds
         source.unlink()
         if code != 0:
             for path in (output, record, *self.folder.glob(f"{self.name}.{label}-*.tmp")):  # of a clang that was ended
                 path.unlink(missing_ok=True)
+        if code < 0 or code in _STOPPED or (code == _KILLED and took < seconds / 2):
+            raise CompileError(f"{self.name}: the compiler was ended from outside. Measure again")
         if code == _KILLED or took > seconds:
             return f"compile: over {seconds:g} s", took
         return "" if code == 0 else "compile: clang fails", took
@@ -135,7 +147,7 @@ class _Compiler:
         return output.name
 
     def _command(self) -> list[str]:
-        return [self.toolchain.compiler, "-O3", *self.flags, *self.toolchain.cflags]
+        return [self.toolchain.compiler, _LEVEL, *self.flags, *self.toolchain.cflags]
 
 
 def build_variants(

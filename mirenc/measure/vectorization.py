@@ -17,7 +17,7 @@ from mirenc.measure.hints import Hint
 from mirenc.measure.kernel import Build, Cell, Kernel
 from mirenc.measure.loops import generate
 from mirenc.measure.method import Method, Toolchain, without_folder
-from mirenc.measure.vector_variants import Variant, build_variants
+from mirenc.measure.vector_variants import COMMON_FLAGS, Variant, build_variants
 from mirenc.tasks.vectorization import Vectorization, instruction_sets
 
 __all__ = ["VectorizationMethod"]
@@ -46,6 +46,9 @@ class VectorizationMethod(Method):
                 f"no instruction sets are known for {platform.machine()}. Measure on x86-64 or on 64-bit ARM"
             )
         return found
+
+    def flags(self, part: str) -> tuple[str, ...]:
+        return (*COMMON_FLAGS, *_FLAGS[part])
 
     def find_compiler(self, compiler: str | None) -> Toolchain:
         found = find_compiler("c", compiler)

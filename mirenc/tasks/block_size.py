@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from mirenc.errors import TaskError
 from mirenc.ir import IRModule
-from mirenc.ir.cuda import WITHOUT_CUDA
+from mirenc.ir.cuda import WITHOUT_CUDA, names_toolkit
 from mirenc.ir.kernels import check_kernels
 from mirenc.ir.regions import Region
 from mirenc.tasks.block_shapes import block_space, likely_shapes, tuner_restriction
@@ -100,7 +100,7 @@ class BlockSize(MeasuredTask):
             As `mirenc.read_ir`.
         """
         reader = copy.copy(encoder)
-        if not any(flag.startswith("--cuda-path") for flag in encoder.options.cflags):
+        if not names_toolkit(encoder.options.cflags):
             reader.options = replace(encoder.options, dialect=WITHOUT_CUDA)
         return reader.read(ir)
 

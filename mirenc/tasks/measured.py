@@ -29,6 +29,7 @@ from mirenc.writing import Target
 __all__ = ["FORMAT", "MeasuredKernel", "MeasuredSample", "MeasuredTable", "MeasuredTask", "read_measured"]
 
 FORMAT = 1
+_SAMPLE_COLUMNS = ("kernel", "part", "noise", "rounds", "calls", "dropped", "tries")
 _TABLES = ("kernels", "samples", "costs")
 _PRECISION = 2.0**20  # of a cost's fraction: 1e-6 of it, below any clock; shorter numbers pack better
 
@@ -135,10 +136,7 @@ class MeasuredTable:
         """
         knobs = self.machine["knobs"]
         _write_parquet(folder / "kernels.parquet", [_kernel_row(kernel) for kernel in self.kernels.values()])
-        rows = [
-            {name: getattr(sample, name) for name in ("kernel", "part", "noise", "rounds", "calls", "dropped")}
-            for sample in self.samples
-        ]
+        rows = [{name: getattr(sample, name) for name in _SAMPLE_COLUMNS} for sample in self.samples]
         _write_parquet(folder / "samples.parquet", rows)
         _write_parquet(folder / "costs.parquet", [row for one in self.samples for row in _cost_rows(one, knobs)])
         target = Target(folder / "machine.json")

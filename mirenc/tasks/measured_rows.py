@@ -62,6 +62,8 @@ class MeasuredSample:
     label, report : tuple of float
         Seconds a call in the rounds that labels are made of, and in those that gains are reported in; NaN unless
         ``ok``.
+    tries : int
+        How often it was measured: again only after noise.
     """
 
     kernel: str
@@ -76,6 +78,7 @@ class MeasuredSample:
     code: tuple[str, ...] = ()
     label: tuple[float, ...] = field(default=(), repr=False)
     report: tuple[float, ...] = field(default=(), repr=False)
+    tries: int = 1
 
     @cached_property
     def measured_as(self) -> tuple[int, ...]:

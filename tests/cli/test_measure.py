@@ -9,6 +9,7 @@ from command_line import Run
 from measure.toy import SOURCE, Toy
 
 from mirenc.measure import children, methods
+from mirenc.tasks.measured import read_measured
 
 QUICK = ("--rounds", "4", "--jobs", "2")
 
@@ -58,11 +59,35 @@ def test_kernels_of_the_user_and_their_flags(run: Run, toy: None, tmp_path: Path
 def test_building_first(run: Run, toy: None, tmp_path: Path) -> None:
     built = run("measure", "toy", "-o", tmp_path, *QUICK, "--compile-only", "--count", "1")
     assert built.code == 0
-    assert "built 1 samples; the same command without --compile-only times them" in built.err
+    assert "mirenc: built 1 of 1 samples\nmirenc: without --compile-only it times them\n" in built.err
     assert not (tmp_path / "machine.json").exists()
+    late = run("measure", "toy", "-o", tmp_path, *QUICK, "--compile-only", "--budget", "0")
+    assert "mirenc: built 0 of 2 samples\nmirenc: the same command builds the rest\n" in late.err
+    bad = tmp_path / "bad.c"
+    bad.write_text("this is no C")
+    none = run("measure", "toy", bad, "-o", tmp_path / "user", *QUICK, "--compile-only")
+    assert "mirenc: built 0 of 1 samples, 1 cannot be built; the first one: bad: compile: error:" in none.err
+    assert "times them" not in none.err
     none = run("measure", "toy", "-o", tmp_path, *QUICK, "--count", "1", "--budget", "0")
     assert none.code == 1
     assert "the time was up before any of 1 samples. Give --budget more minutes" in none.err
+
+
+@pytest.mark.needs("clang")
+def test_noise_is_tried_again_with_more_rounds(
+    run: Run, toy: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(children, "MAX_NOISE", -1.0)
+    first = run("measure", "toy", "-o", tmp_path, *QUICK)
+    assert first.code == 1
+    assert "dropped 2 for noise, 0 otherwise; 0 left" in first.err
+    assert "give more --rounds, and type the same again; after 3 tries, with another folder" in first.err
+    # Fewer kernels than were dropped: none are left, and not fewer.
+    fewer = run("measure", "toy", "-o", tmp_path, *QUICK, "--count", "1")
+    assert "dropped 2 for noise, 0 otherwise; 0 left" in fewer.err
+    monkeypatch.setattr(children, "MAX_NOISE", 1e9)
+    assert run("measure", "toy", "-o", tmp_path, "--rounds", "6").code == 0
+    assert [sample.rounds for sample in read_measured(tmp_path, "toy").samples] == [6, 6]
 
 
 def test_a_task_that_cannot_be_measured(run: Run, toy: None, tmp_path: Path) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import mmap
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from mirenc.measure import child
 from mirenc.measure.child import COPY, SETUP, measure
 from mirenc.measure.kernel import Cell
 from mirenc.measure.runners import CellRefusedError, Job, Runner
@@ -97,6 +99,20 @@ def test_more_rounds_may_be_enough() -> None:
     answer, _ = asked(MadeUp({"default": 1e-6, "copy": 1e-6}, disturbed=5), cells("default", "copy"))
     assert answer["rounds"] == 12
     assert (answer["dropped"], answer["noise"]) == ("", pytest.approx(0.0))
+
+
+def test_the_memory_limit_leaves_room_for_the_threads_of_all_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(child, "_mapped", lambda: 5 * 2**30)
+    for cores in (1, 64):
+        monkeypatch.setattr("os.cpu_count", lambda cores=cores: cores)
+        assert child._address_space(8 * 2**30) == 13 * 2**30 + cores * 80 * 2**20
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="no /proc")
+def test_what_is_mapped_counts_what_is_reserved() -> None:
+    before = child._mapped()
+    with mmap.mmap(-1, 1 << 30):
+        assert child._mapped() >= before + (1 << 30)
 
 
 def test_a_kernel_that_takes_minutes_is_dropped_after_a_round(monkeypatch: pytest.MonkeyPatch) -> None:

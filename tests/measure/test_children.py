@@ -83,24 +83,6 @@ def test_what_a_runner_does_not_know_is_no_measurement(build: Build, folder: Pat
     assert "'block'" in outcome.problems[1]
 
 
-def test_a_kernel_that_has_threads_is_told_how_many(tmp_path: Path, method: ToyMethod) -> None:
-    """``threads`` calls the OpenMP runtime that the variant is linked with; here a stand-in in the variant."""
-    toolchain = method.find_compiler(None)
-    build = method.build(kernel(), "", tmp_path, toolchain)
-    source = tmp_path / "threads.c"
-    source.write_text(
-        "static int count; void omp_set_num_threads(int n) { count = n; }\n"
-        "void scale(float *x, long n) { for (long i = 0; i < n; i++) x[i] = count == 2 ? x[i] * 2.0f + 1.0f : 0; }\n"
-    )
-    assert not compile_problem(
-        [toolchain.compiler, "-shared", "-fPIC", "-o", f"{tmp_path}/threads.so", str(source)], 30
-    )
-    two, three = (Cell((n,), (n,), "t", "threads.so", "scale", {"threads": n}) for n in (2, 3))
-    with Timekeeper("c", 4) as keeper:
-        outcome = keeper.sample(kernel(), replace(build, cells=(build.cells[0], two, three)), tmp_path, (0,))
-    assert outcome.status == ["ok", "ok", "differs"]
-
-
 def test_a_runner_that_cannot_start_is_an_error() -> None:
     with (
         Timekeeper("nobody", 4) as keeper,

@@ -47,6 +47,11 @@ def test_a_copy_is_what_the_pragma_gives(tmp_path: Path) -> None:
     copies = [(f"{hint.width}x{hint.count}", hint) for hint in hints]
     together = code_digests(clang(tmp_path, loop.module([("plain", None), *copies]), language="ir"))
     assert together["f__mirenc_plain"] == code_digests(clang(tmp_path, SOURCE))["f"]
+    # In the order of their names, so that two builds are the same.
+    names = re.findall(
+        r"@(\w+)__mirenc_plain\(", "\n".join(re.findall("^define .*", loop.module([("plain", None)]), re.M))
+    )
+    assert names == ["clean", "f"]
     for label, hint in copies:
         lines = SOURCE.split("\n")
         lines.insert(5, f"#pragma clang loop vectorize_width({hint.width}) interleave_count({hint.count})")

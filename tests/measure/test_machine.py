@@ -6,6 +6,7 @@ import getpass
 import json
 import platform
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -29,6 +30,25 @@ def test_the_title_is_for_people() -> None:
     assert machine_title(record) == "AMD EPYC, 2 cores; clang version 19.1.7 -O3"
     record = {**record, "machine": {"processor": "Z80", "cores": 1}, "flags": []}
     assert machine_title(record) == "Z80, 1 core; clang version 19.1.7"
+
+
+def test_a_system_without_a_release_file_has_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing() -> dict[str, str]:
+        raise FileNotFoundError
+
+    monkeypatch.setattr(platform, "freedesktop_os_release", missing)
+    assert describe_machine()["system"] == platform.system()
+
+
+def test_the_title_has_the_flags_of_all_parts() -> None:
+    record: dict[str, Any] = {
+        "machine": {"processor": "Z80", "cores": 1},
+        "compiler": "clang",
+        "flags": ["-Ix"],
+        "method_flags": {"sse2": ["-O3", "-mllvm", "-x", "-march=a"], "avx2": ["-O3", "-mllvm", "-x", "-march=b"]},
+    }
+    assert machine_title(record, ["sse2", "avx2"]) == "Z80, 1 core; clang -O3 -mllvm -x -Ix"
+    assert machine_title(record, ["avx2"]) == "Z80, 1 core; clang -O3 -mllvm -x -march=b -Ix"
 
 
 def test_the_title_names_the_devices_that_were_measured() -> None:

@@ -16,6 +16,7 @@ from mirenc.errors import IRFileError, TaskError
 from mirenc.ir import parse_ir
 from mirenc.measure import children, openmp
 from mirenc.measure.building import INCLUDE
+from mirenc.measure.kernel import Kernel
 from mirenc.measure.method import Toolchain
 from mirenc.measure.methods import get_method
 from mirenc.measure.objects import Objects
@@ -180,6 +181,22 @@ def test_headers_beside_a_source_are_found_and_flags_reach_it(tmp_path: Path, mo
     assert build.symbol in parse_ir(build.ir).text
 
 
+def test_what_sizes_share_is_kept_until_all_are_through(tmp_path: Path) -> None:
+    method = OpenMPMethod()
+    toolchain = Toolchain("clang")
+    one, other = (
+        Kernel(text, text, "user", "c", text, DRIVER, "work", 5, 100) for text in (SOURCE, SOURCE.replace("2", "3"))
+    )
+    folders = [openmp._shared_folder(kernel, tmp_path, toolchain, method.space) for kernel in (one, other)]
+    killed, kernels = tmp_path / "variants-abc", tmp_path / "0123456789abcdef"
+    for folder in (*folders, killed, kernels):
+        folder.mkdir()
+    method.tidy(tmp_path, [one], toolchain)
+    assert [folder.exists() for folder in (*folders, killed, kernels)] == [True, False, False, True]
+    method.tidy(tmp_path, [], toolchain)
+    assert [folder.exists() for folder in (*folders, kernels)] == [False, False, True]
+
+
 @pytest.mark.needs("libomp")
 def test_from_measuring_to_an_answer(tmp_path: Path, tiny: Encoder, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(children, "MAX_NOISE", 1e9)  # how noisy a test machine is decides nothing here
@@ -199,6 +216,7 @@ def test_from_measuring_to_an_answer(tmp_path: Path, tiny: Encoder, monkeypatch:
     table.mkdir()
     run = Run(method, method.find_compiler(None), Plan(sources=tuple(sources), rounds=4), table)
     run.go(lambda *_, **__: None)
+    assert list(run.objects.root.iterdir()) == []
     record = json.loads((table / "machine.json").read_text())
     assert (record["samples"], record["cells"]) == (6, {"ok": 18})
     assert str(tmp_path) not in "".join(kernel.ir for kernel in run.table().kernels.values())

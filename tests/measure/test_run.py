@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -106,13 +107,24 @@ def test_another_setup_is_refused(tmp_path: Path) -> None:
     assert len(made(tmp_path, count=3).left) == 2
 
 
+def test_what_a_journal_does_not_say_is_not_compared(tmp_path: Path) -> None:
+    gone(made(tmp_path, count=1))
+    journal = tmp_path / "work" / "journal.jsonl"
+    header, *lines = journal.read_text().splitlines(keepends=True)
+    setup = json.loads(header)["setup"]
+    del setup["method_flags"]
+    journal.write_text(json.dumps({"setup": setup | {"rounds": 99}}) + "\n" + "".join(lines))
+    assert made(tmp_path, count=1).left == []
+
+
 def test_compiling_first_and_timing_later(tmp_path: Path) -> None:
     method = ToyMethod(QUICK)
     table = gone(made(tmp_path, method, compile_only=True))
     assert sorted(method.built) == ["scale1000", "scale1001"]
     assert table.samples == []
     assert not (tmp_path / "machine.json").exists()
-    objects = list((tmp_path / "work" / "objects").iterdir())
+    (root,) = (tmp_path / "work" / "objects").iterdir()
+    objects = list(root.iterdir())
     assert len(objects) == 2
     # What is the same code is kept once.
     assert {path.name for path in objects[0].glob("*.so")} == {
@@ -125,7 +137,7 @@ def test_compiling_first_and_timing_later(tmp_path: Path) -> None:
     later = ToyMethod(QUICK)
     assert gone(made(tmp_path, later)).machine["samples"] == 2
     assert later.built == []
-    assert list((tmp_path / "work" / "objects").iterdir()) == []
+    assert list(root.iterdir()) == []
 
 
 def test_time_that_is_up_leaves_the_rest(tmp_path: Path) -> None:
@@ -177,8 +189,63 @@ def test_noise_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(children, "MAX_NOISE", 1e9)
     again = made(tmp_path, count=1)
     assert len(again.left) == 1
-    assert gone(again).machine["samples"] == 1
+    found = gone(again).machine
+    assert (found["samples"], found["tried_again"]) == (1, 1)
+    assert read_measured(tmp_path, "toy").samples[0].tries == 2
     assert made(tmp_path, count=1).left == []
+
+
+def test_a_noisy_sample_is_tried_three_times_and_after_new_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(children, "MAX_NOISE", -1.0)
+    for tries in (1, 2, 3):
+        assert len(made(tmp_path, count=1).left) == 1
+        assert gone(made(tmp_path, count=1, rounds=2 * tries + 2)).samples[0].tries == tries
+        names = [kernel.name for kernel, _ in made(tmp_path).left]
+        assert names == ["scale1001", "scale1000"][: 2 if tries < 3 else 1]
+    run = made(tmp_path, count=1, rounds=12)
+    assert (run.left, run.new) == ([], [])
+    record = run.table().machine
+    assert (record["rounds"], record["tried_again"]) == (12, 1)
+
+
+def test_another_version_of_the_compiler_builds_anew(tmp_path: Path) -> None:
+    real = shutil.which(ToyMethod().find_compiler(None).compiler)
+    compiler = tmp_path / "clang"
+
+    def method(version: str) -> ToyMethod:
+        told = f'#!/bin/sh\n[ "$1" = --version ] && echo {version} && exit\nexec {real} "$@"\n'
+        compiler.write_text(told)
+        compiler.chmod(0o755)
+        return ToyMethod(QUICK)
+
+    toolchain = Toolchain(str(compiler), ("-O2",), 30.0)
+    for version, built in (("1.0", 1), ("1.0", 0), ("1.1", 1)):
+        now = method(version)
+        gone(made(tmp_path / "table", now, toolchain=toolchain, count=1, compile_only=True))
+        assert len(now.built) == built
+
+
+def test_flags_and_title_are_those_of_all_parts_that_were_measured(tmp_path: Path) -> None:
+    class Parts(ToyMethod):
+        def parts(self) -> tuple[str, ...]:
+            return ("one", "two", "three")
+
+        def describe(self, part: str) -> dict[str, Any]:
+            return {"name": part.upper(), "platform": "P", "driver": "1"}
+
+        def flags(self, part: str) -> tuple[str, ...]:
+            return ("-O7", f"-m{part}")
+
+    gone(made(tmp_path, Parts(QUICK), count=1, parts=("one",)))
+    assert read_measured(tmp_path, "toy").title.endswith(" -O7 -mone -O2")
+    gone(made(tmp_path, Parts(QUICK), count=1, parts=("two",)))
+    table = read_measured(tmp_path, "toy")
+    assert table.machine["method_flags"] == {part: ["-O7", f"-m{part}"] for part in ("one", "two", "three")}
+    assert "; ONE (P 1); TWO (P 1); " in table.title
+    assert "THREE" not in table.title
+    assert table.title.endswith(" -O7 -O2")
 
 
 def test_cells_that_are_not_the_tasks_settings_are_refused(tmp_path: Path) -> None:

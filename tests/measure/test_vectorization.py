@@ -174,6 +174,47 @@ exec {real} "$@"
     assert hasattr(ctypes.CDLL(str(tmp_path / library)), variants[Hint(4, 1)].symbol)
 
 
+def ends_itself(folder: Path, signal: str) -> Toolchain:
+    """A clang that is ended by a signal at each module with a loop of width 8, and writes its session down."""
+    real = shutil.which(METHOD.find_compiler(None).compiler)
+    compiler = folder / "clang"
+    compiler.write_text(f"""#!/bin/sh
+cut -d' ' -f6 /proc/$$/stat >> {folder}/sessions
+for word; do
+  case $word in
+    *.ll) if [ -f "$word" ] && grep -q '"llvm.loop.vectorize.width", i32 8}}' "$word"; then kill -{signal} $$; fi;;
+  esac
+done
+exec {real} "$@"
+""")
+    compiler.chmod(0o755)
+    return Toolchain(str(compiler))
+
+
+@pytest.mark.needs("clang")
+@pytest.mark.parametrize("signal", ["INT", "TERM", "KILL"])
+def test_a_compiler_that_was_ended_from_outside_says_nothing_of_a_setting(tmp_path: Path, signal: str) -> None:
+    toolchain = ends_itself(tmp_path, signal)
+    with pytest.raises(CompileError, match="the compiler was ended from outside"):
+        build_variants(written(tmp_path), "scale", 4, [Hint(8, 1)], flags=(), toolchain=toolchain, name="x")
+
+
+@pytest.mark.needs("clang")
+def test_a_compiler_that_crashes_costs_the_setting_and_ctrl_c_does_not_reach_it(tmp_path: Path) -> None:
+    toolchain = ends_itself(tmp_path, "SEGV")
+    _, _, _, variants = build_variants(
+        written(tmp_path), "scale", 4, [Hint(8, 1)], flags=(), toolchain=toolchain, name="x"
+    )
+    assert variants[Hint(8, 1)].problem == "compile: clang fails"
+    sessions = (tmp_path / "sessions").read_text().split()
+    assert len(sessions) > 2
+    assert str(os.getsid(0)) not in sessions
+
+
+def test_flags_are_told() -> None:
+    assert METHOD.flags("avx2") == ("-O3", "-mllvm", "-hints-allow-reordering=false", "-march=x86-64-v3")
+
+
 @pytest.mark.needs("clang")
 def test_a_source_that_does_not_compile(tmp_path: Path) -> None:
     kernel = Kernel("k", "k", "user", "c", "void f(void) { for (;;) oops(; }", DRIVER, "f", 1, 1)

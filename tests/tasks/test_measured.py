@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow.parquet as parquet
 import pytest
 
 from mirenc.errors import TaskError
@@ -36,6 +37,7 @@ FIRST = MeasuredSample(
     ("c0", "c0", "c1", "c2"),
     (1e-6, NAN, NAN, 5e-7),
     (1.1e-6, NAN, NAN, 6e-7),
+    tries=2,
 )
 SECOND = replace(
     FIRST, part="sse2", status=("ok",) * 4, code=("",) * 4, label=(1.0, 2.0, 3.0, 4.0), report=(2.0, 3.0, 4.0, 5.0)
@@ -74,6 +76,13 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
         "machine.json",
         "samples.parquet",
     ]
+
+
+def test_tables_from_before_tries_were_counted_are_read(tmp_path: Path) -> None:
+    table(FIRST).write(tmp_path)
+    path = tmp_path / "samples.parquet"
+    parquet.write_table(parquet.read_table(path).drop_columns(["tries"]), path)
+    assert [sample.tries for sample in read_measured(tmp_path, "made").samples] == [1]
 
 
 def test_the_hash_is_that_of_the_tables(tmp_path: Path) -> None:

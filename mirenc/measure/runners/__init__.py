@@ -61,7 +61,8 @@ class Runner(ABC):
     Attributes
     ----------
     memory_limit : int or None
-        Bytes of address space of the process; None where what it runs on maps more than it uses.
+        Bytes of address space that a sample may add, beside a thread a core; None where what it runs on maps more
+        than it uses.
     """
 
     memory_limit: ClassVar[int | None] = 8 * 2**30

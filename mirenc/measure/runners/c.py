@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 
@@ -18,10 +18,7 @@ _TYPES = {"f": "f4", "d": "f8", "b": "i1", "h": "i2", "i": "i4", "l": "i8"}
 
 
 class CRunner(Runner):
-    """Calls through the driver; the timing loop is C (``harness.c``).
-
-    It may be told ``{"threads": n}``: ``omp_set_num_threads(n)`` of the library that the variant is linked with.
-    """
+    """Calls through the driver; the timing loop is C (``harness.c``)."""
 
     def load(self, job: Job) -> None:
         self.folder = job.folder
@@ -67,10 +64,7 @@ class CRunner(Runner):
         if cell.library not in self.libraries:
             self.libraries[cell.library] = ctypes.CDLL(str(Path(self.folder, cell.library)))
         library = self.libraries[cell.library]
-        own_keys(cell.before, ("threads",))
-        if "threads" in cell.before:
-            threads: Any = cell.before["threads"]
-            library.omp_set_num_threads(int(threads))
+        own_keys(cell.before, ())
         address = ctypes.cast(getattr(library, cell.symbol), ctypes.c_void_p).value
         assert address is not None
         return address
