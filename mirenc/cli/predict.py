@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -217,7 +216,7 @@ def _line(head: TaskHead, file: str, found: Prediction) -> dict[str, object]:
             "cost_ratio": found.cost_ratio,
             "seconds": found.seconds,
             "gain": found.gain,
-            "time_factor": found.time_factor if math.isfinite(found.time_factor) else None,
+            "time_factor": found.time_factor,
             "held_out": None if found.record is None else asdict(found.record),
         }
     worth, *interval = found.evidence.worth or (None, None, None)
@@ -277,7 +276,7 @@ def _times(head: TaskHead, found: Prediction) -> list[str]:
     best = min(found.seconds, key=found.seconds.__getitem__)
     times = [f"{words} {_duration(found.seconds[name])}" for words, name in shown.items()]
     line = f"  expected: {', '.join(times)}, best {_duration(found.seconds[best])} ({best})"
-    if math.isfinite(found.time_factor):
+    if found.time_factor is not None:
         line += f"; the default's was within a factor of {found.time_factor:.1f} for 8 of 10 unseen ones"
     return [line]
 

@@ -132,10 +132,10 @@ def gather_evidence(data: TaskData, goal: Goal, features: Features, seed: int) -
     return _choices(data, said, static) if data.chooses else _numbers(data, said, static["mean"])
 
 
-def time_factor(data: TaskData, goal: Goal, features: Features, seed: int) -> float:
-    """The factor that 8 of 10 held-out expected times are within; ``goal`` is log seconds. NaN: one group only."""
+def time_factor(data: TaskData, goal: Goal, features: Features, seed: int) -> float | None:
+    """The factor that 8 of 10 held-out expected times are within; ``goal`` is log seconds. None: one group only."""
     if len(np.unique(data.group)) < 2:
-        return float("nan")
+        return None
     folds = list(cut(data.group, data.labels, _FOLDS, seed))
     error = np.abs(_held_out(data, goal, features, seed, folds) - goal.target)
     return float(np.exp(np.percentile(error, 80)))

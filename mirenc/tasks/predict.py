@@ -75,8 +75,8 @@ class Prediction:
         What the costs were measured on.
     seconds : dict of str to float, or None
         Expected seconds of each setting; None where the task does not ask for them (`Task.seconds`).
-    time_factor : float
-        8 of 10 expected times of the default, on held-out groups, were within this factor of the measured ones; NaN:
+    time_factor : float or None
+        8 of 10 expected times of the default, on held-out groups, were within this factor of the measured ones; None:
         not known.
     gain : float
         Expected speedup of the preferred setting over the default, for this piece of code.
@@ -97,7 +97,7 @@ class Prediction:
     region: Region | None = None
     machine: str = ""
     seconds: dict[str, float] | None = None
-    time_factor: float = float("nan")
+    time_factor: float | None = None
     gain: float = 1.0
     setting: tuple[Value, ...] = ()
 
@@ -131,7 +131,7 @@ class TaskHead:
         The settings, where the training samples share some and the task has none of its own.
     timer : NumberEnsembleHead or None
         Predicts log seconds of the default (`Task.seconds`).
-    time_factor : float
+    time_factor : float or None
         As that of `Prediction`.
     """
 
@@ -148,7 +148,7 @@ class TaskHead:
     machine: str = ""
     space: Space | None = None
     timer: NumberEnsembleHead | None = None
-    time_factor: float = float("nan")
+    time_factor: float | None = None
 
     def predict(self, encoder: Encoder, ir: Any, context: Mapping[str, Any] | tuple[Any, ...] = ()) -> list[Prediction]:
         """Ask about one piece of IR.
@@ -267,7 +267,7 @@ class TaskHead:
         if self.timer is not None:
             extra[_TIMER], own = pack(self.timer, _TIMER)
             arrays |= own
-            if math.isfinite(self.time_factor):
+            if self.time_factor is not None:
                 extra["time_factor"] = self.time_factor
         return save_head(self.head, folder, extra=extra, arrays=arrays)
 
@@ -302,7 +302,7 @@ def fit_head(
     features = build_features(task, data, [row], encoder)[0]
     goal = Goal.of(data, task.select)
     everything = np.arange(len(data))
-    timer, within = None, float("nan")
+    timer, within = None, None
     if task.seconds and data.chooses:
         times = Goal(np.log(data.baseline), None, np.zeros(len(data), dtype=np.int64), data.group, task.select)
         timer = times.fit(features, everything, data.group, seed)
@@ -370,8 +370,8 @@ def load_task_head(folder: str | Path, task: Task | None = None) -> TaskHead:
     timer = unpack(extra[_TIMER], arrays, _TIMER) if _TIMER in extra else None
     if timer is not None and (not isinstance(timer, NumberEnsembleHead) or timer.n_features_in_ != head.n_features_in_):
         raise HeadError(f"{folder}: what predicts seconds is damaged. Save the head again, or train it anew")
-    within = extra.get("time_factor", float("nan"))
-    if not isinstance(within, float):
+    within = extra.get("time_factor")
+    if within is not None and not isinstance(within, float):
         raise HeadError(f"{folder}: time_factor is {within!r}, no number. Save the head again, or train it anew")
     return TaskHead(
         head=head,

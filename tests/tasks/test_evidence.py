@@ -28,7 +28,7 @@ class Oracle:
     """A goal whose heads say what they were told to say, whatever they are trained on."""
 
     def __init__(self, said: np.ndarray) -> None:
-        self.said = said
+        self.said = self.target = said
         self.folds: list[tuple[np.ndarray, np.ndarray]] = []
 
     def fit(self, features: Features, rows: np.ndarray, unit: np.ndarray, seed: int) -> np.ndarray:
