@@ -28,19 +28,26 @@ def device_line(variant: str, title: str) -> str:
     return f"| Device mapping, {title}, accuracy | {cells} | {gain} |"
 
 
-def coarsening_line() -> str:
-    figures = load("downstream/thread_coarsening/kernel.json")["figures"]["kernel"]
+def speedup_line(record: str, title: str) -> str:
+    """A record is ``task/protocol``."""
+    figures = load(f"downstream/{record}.json")["figures"][record.rpartition("/")[2]]
     cells = " | ".join(f"{figures[row]['speedup_geometric']:.3f}" for row in ROWS)
     low, high = figures["both"]["speedup_gain_interval"]
     gain = f"x {figures['both']['speedup_gain']:.3f} [{low:.3f}, {high:.3f}]"
-    return f"| Thread coarsening, geometric mean speedup over never coarsening | {cells} | {gain} |"
+    return f"| {title} | {cells} | {gain} |"
 
 
 @pytest.mark.parametrize("document", ["README.md", "docs/figures.md"])
 def test_decisions(document: str) -> None:
     text = (ROOT / document).read_text(encoding="utf-8")
-    for line in (device_line("nvidia", "NVIDIA"), device_line("amd", "AMD"), coarsening_line()):
+    for line in (device_line("nvidia", "NVIDIA"), device_line("amd", "AMD")):
         assert line in text
+    for record, title in (
+        ("thread_coarsening/kernel", "Thread coarsening, geometric mean speedup over never coarsening"),
+        ("vectorization/structure", "Loop vectorization, measured, over LLVM's choice"),
+        ("openmp/kernel", "OpenMP on two cores, measured, over all threads and static"),
+    ):
+        assert speedup_line(record, title) in text
 
 
 def masked(figures: dict[str, Any]) -> tuple[str, str]:
