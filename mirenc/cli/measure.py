@@ -77,10 +77,10 @@ def measure(
         flags = tuple(shlex.split(cflags))
     except ValueError as error:
         raise typer.BadParameter(f"{cflags!r}: {error}", param_hint="--cflags") from None
-    toolchain = method.find_compiler(compiler)
-    toolchain = replace(toolchain, cflags=(*toolchain.cflags, *flags))
     if output.exists() and not output.is_dir():
         raise ConfigError(f"{output} is a file. Name a folder with -o")
+    toolchain = method.find_compiler(compiler)
+    toolchain = replace(toolchain, cflags=(*toolchain.cflags, *flags))
     output.mkdir(parents=True, exist_ok=True)
     plan = Plan(
         sources=tuple(sources or ()),
