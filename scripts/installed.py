@@ -30,6 +30,7 @@ LEFT_OUT = {
     "mirenc datasets": "the published data",
     "mirenc evaluate": "the published data, or a task of one's own",
     "mirenc fit": "measurements of one's own",
+    "mirenc measure": "a quiet machine and its time",
 }
 # Not in the README word for word.
 MORE = ["mirenc models show mirenc-base", "mirenc models verify mirenc-base", "mirenc models verify mirenc-tiny"]
@@ -40,6 +41,8 @@ FINDINGS = {
     "mirenc models list": r"(?m)^mirenc-base .*\(default\)$",
     "mirenc models verify": "golden vectors reproduced",
     "mirenc predict device_mapping": r"(?m)^ *(?:cpu|gpu) .*\d",
+    "mirenc predict vectorization": r"(?m)^foo\.c:\d+: saxpy",
+    "mirenc predict openmp": r"expected: default [\d.]+ us",
     "mirenc predict thread_coarsening": r"(?m)^ *16 .*\d",
 }
 # A file that a command names and that is not there is made from one of these.
