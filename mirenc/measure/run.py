@@ -122,7 +122,10 @@ class Run:
         self._saved = time.monotonic()
 
     def _spread(self) -> Iterator[tuple[Kernel, str]]:
-        """All samples; any beginning of them is spread over the groups as the kernels are."""
+        """All samples: every kernel at one part, the parts of a group's kernels in turns, then at the others.
+
+        So any beginning is spread over the groups as the kernels are, and over the parts.
+        """
         plan = self.plan
         kernels = (
             self.method.user_kernels(plan.sources, self.objects.toolchain)
@@ -130,11 +133,19 @@ class Run:
             else self.method.own_kernels(plan.count, plan.seed)
         )
         names: set[str] = set()
+        places: dict[str, itertools.count[int]] = {}
+        turns: list[list[tuple[Kernel, str]]] = [[] for _ in self.parts]
         for kernel in kernels:
             if kernel.name in names:
                 raise TaskError(f"two kernels are called {kernel.name!r}. Rename one")
             names.add(kernel.name)
-            yield from ((kernel, part) for part in self.parts if self.method.takes(kernel, part))
+            # A group's first kernel starts at a part that its name decides: else all would start at the same.
+            place = next(places.setdefault(kernel.group, itertools.count(zlib.crc32(kernel.group.encode()))))
+            parts = [part for part in self.parts if self.method.takes(kernel, part)]
+            for turn in range(len(parts)):
+                turns[turn].append((kernel, parts[(place + turn) % len(parts)]))
+        for turn_samples in turns:
+            yield from turn_samples
 
     @property
     def new(self) -> list[tuple[Kernel, str]]:
