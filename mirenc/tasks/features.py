@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from mirenc.errors import MirencError, TaskError
 from mirenc.ir import IRModule
-from mirenc.ir.regions import Region, Regions, regions_of
+from mirenc.ir.regions import Region, regions_of
 from mirenc.tasks.data import TaskData
 from mirenc.tasks.function_text import function_text
 from mirenc.tasks.histogram import opcode_histogram
@@ -25,7 +25,6 @@ from mirenc.tasks.menu import Shape, menu
 from mirenc.tasks.sample import IRSource
 
 if TYPE_CHECKING:
-    from mirenc.embedding import Embedding
     from mirenc.encoder import Encoder
     from mirenc.tasks.base import Task
 
@@ -126,26 +125,52 @@ class CodeReader:
     def __call__(self, module: IRModule, regions: Sequence[Region | None]) -> list[dict[str, Float32]]:
         """``text`` (H,), ``graph`` (d,) and ``histogram`` of each region; None is the module.
 
+        A loop's are followed by those of its function, so each is twice as long: what is around a loop tells how often
+        it is entered and what of it is invariant.
+
         Raises
         ------
         TaskError
             The module has no such region.
         """
-        kept: dict[str, tuple[Embedding, Regions, dict[tuple[str, str], int]]] = {}
+        levels: dict[str, _LevelCode] = {}
+
+        def of(level: str, key: tuple[str, str]) -> dict[str, Float32] | None:
+            if level not in levels:
+                levels[level] = _LevelCode(self.encoder, module, level)
+            return levels[level].of(key)
+
         found = []
         for region in regions:
             level = "module" if region is None else region.level
-            if level not in kept:
-                parts, listed = self.encoder.embed_parts(module, level=level), regions_of(module, level)  # type: ignore[arg-type]
-                kept[level] = parts, listed, {_key(one): row for row, one in enumerate(listed.regions)}
-            parts, listed, places = kept[level]
-            row = 0 if region is None else places.get(_key(region), -1)
-            if region is not None and row < 0:
-                raise TaskError(f"{module.name} has no {level} {region.name!r}. Give IR that has it")
-            inside = listed.instruction[listed.region == row]
-            histogram = opcode_histogram(module, inside)
-            found.append({"text": parts.text[row], "graph": parts.graph[row], "histogram": histogram})
+            parts = of(level, ("", "") if region is None else _key(region))
+            around = of("function", (region.symbol, "")) if region is not None and level == "loop" else None
+            if parts is None or (level == "loop" and around is None):
+                raise TaskError(f"{module.name} has no {level} {region.name if region else ''!r}. Give IR that has it")
+            found.append(
+                {name: np.concatenate([own, around[name]]) for name, own in parts.items()} if around else parts
+            )
         return found
+
+
+class _LevelCode:
+    """Code features of all regions of one level of a module."""
+
+    def __init__(self, encoder: Encoder, module: IRModule, level: str) -> None:
+        self.module, self.listed = module, regions_of(module, level)
+        self.parts = encoder.embed_parts(module, level=level)  # type: ignore[arg-type]
+        self.places = {_key(one): row for row, one in enumerate(self.listed.regions)}
+        if level == "module":
+            self.places = {("", ""): 0}
+
+    def of(self, key: tuple[str, str]) -> dict[str, Float32] | None:
+        """Those of one region; None where there is none."""
+        row = self.places.get(key)
+        if row is None:
+            return None
+        inside = self.listed.instruction[self.listed.region == row]
+        histogram = opcode_histogram(self.module, inside)
+        return {"text": self.parts.text[row], "graph": self.parts.graph[row], "histogram": histogram}
 
 
 def _key(region: Region) -> tuple[str, str]:

@@ -256,3 +256,30 @@ def test_a_regions_row_is_of_its_function_and_says_so(
     ]
     assert row.matrix[:, -1].tolist() == place
     assert row.note == "IR2Vec has no vectors of loops: its row is of the function around each region"
+
+
+def test_a_loops_features_are_followed_by_those_of_its_function(tiny: Encoder) -> None:
+    text = """
+define void @f(ptr %p) {
+  store i32 3, ptr %p
+  br label %again
+again:
+  %x = load i32, ptr %p
+  %c = icmp eq i32 %x, 0
+  br i1 %c, label %out, label %again
+out:
+  ret void
+}
+define void @g() {
+  ret void
+}
+"""
+    module = parse_ir(text)
+    (loop,) = regions_of(module, "loop").regions
+    function = regions_of(module, "function").regions[0]
+    of_loop, of_function = CodeReader(tiny)(module, [loop, function])
+    for name, part in (("text", "text"), ("graph", "graph")):
+        own = getattr(tiny.embed_parts(module, level="loop"), part)[0]
+        assert of_loop[name].tolist() == [*own.tolist(), *of_function[name].tolist()]
+    inside = opcode_histogram(module, np.array([2, 3, 4], dtype=np.int32))
+    assert of_loop["histogram"].tolist() == [*inside.tolist(), *of_function["histogram"].tolist()]
