@@ -43,6 +43,7 @@ Float32 = NDArray[np.float32]
 
 ROW_TITLES = {
     "no_code": "no code",
+    "compiler": "no code + the compiler's own choice",
     "hand": "hand features",
     "histogram": "opcode histogram",
     "ir2vec": "IR2Vec 2.1.1 flow-aware",
@@ -54,7 +55,7 @@ ROW_TITLES = {
 }
 # Rows that look at code through the model, or beside it.
 CODE_ROWS = ("text", "graph", "both", "both_histogram")
-_WITHOUT_CODE = ("no_code", "hand")
+_WITHOUT_CODE = ("no_code", "compiler", "hand")
 # Rows that use one member of the menu instead of the search, and the same features as another row.
 ONE_HEAD = {"both_mlp": ("both", "mlp")}
 
@@ -87,13 +88,15 @@ class Features:
 def default_rows(task: Task, data: TaskData | None = None) -> list[str]:
     """All rows that can be computed here.
 
-    ``no_code`` needs context features; ``hand`` such columns in the data; ``ir2vec`` its wheel; ``both_mlp`` a few
-    settings to choose among; all but the first two, samples with code.
+    ``no_code`` needs context features; ``compiler`` such that a compiler tells; ``hand`` such columns in the data;
+    ``ir2vec`` its wheel; ``both_mlp`` a few settings to choose among; all but the first three, samples with code.
     """
     wanted = list(ROW_TITLES) if data is None or data.has_code else list(_WITHOUT_CODE)
     left_out = set()
     if not task.context_names:
         left_out.add("no_code")
+    if not task.told_by_compiler:
+        left_out.add("compiler")
     if not task.hand_names:
         left_out.add("hand")
     if not ir2vec_available():
@@ -187,12 +190,16 @@ def code_vector(row: str, parts: dict[str, Float32]) -> Float32:
     return parts[row]
 
 
-def _context_matrix(task: Task, data: TaskData) -> NDArray[np.float64]:
-    """Task features of all samples. (n, A)."""
+def _context_matrix(task: Task, data: TaskData, *, blind: bool = False) -> NDArray[np.float64]:
+    """Task features of all samples; ``blind``: what a compiler tells is not known. (n, A)."""
     rows = []
+    hidden = [blind and name in task.told_by_compiler for name in task.context_names]
     for sample in data.samples:
+        context = sample.context
+        if blind and len(context) == len(hidden):
+            context = tuple(0 if hide else value for value, hide in zip(context, hidden, strict=True))
         try:
-            rows.append(encoded_context(task, sample.context))
+            rows.append(encoded_context(task, context))
         except TaskError as error:
             raise TaskError(f"sample {sample.name}: {error}") from None
     return np.array(rows, dtype=np.float64)
@@ -243,13 +250,15 @@ def build_features(
     vectors, of, note = _code_vectors(task, data, rows, encoder, advance)
     result = []
     for row in rows:
-        if row == "no_code":
+        known = context
+        if row in ("no_code", "compiler"):
             code = np.zeros((len(data), 0))
+            known = _context_matrix(task, data, blind=True) if row == "no_code" else context
         elif row == "hand":
             code = np.array([task.hand_features(sample) for sample in data.samples], dtype=np.float64)
         else:
             code = vectors[ONE_HEAD.get(row, (row, ""))[0]][of].astype(np.float64)
-        matrix = np.concatenate([context, code], axis=1)
+        matrix = np.concatenate([known, code], axis=1)
         only = ONE_HEAD.get(row, ("", ""))[1]
         result.append(Features(row, matrix, context.shape[1], only, note if row == "ir2vec" else ""))
     return result
@@ -264,6 +273,8 @@ def _check_rows(task: Task, data: TaskData, rows: Sequence[str]) -> None:
         raise TaskError("row 'ir2vec' needs the IR2Vec wheel. Type: pip install --no-deps IR2Vec==2.1.1")
     if "hand" in rows and not task.hand_names:
         raise TaskError(f"task {task.name!r} has no hand features. Leave out row 'hand'")
+    if "compiler" in rows and not task.told_by_compiler:
+        raise TaskError(f"task {task.name!r} asks no compiler. Leave out row 'compiler'")
     if "no_code" in rows and not task.context_names:
         raise TaskError(f"task {task.name!r} has no context features, so nothing without code. Leave out row 'no_code'")
     if "both_mlp" in rows and not _has_few(data):

@@ -26,7 +26,7 @@ from mirenc.tasks.features import (
 from mirenc.tasks.histogram import opcode_histogram
 from mirenc.tasks.menu import Shape, menu
 
-OWN_ROWS = [row for row in ROW_TITLES if row != "ir2vec"]
+OWN_ROWS = [row for row in ROW_TITLES if row not in ("ir2vec", "compiler")]
 
 
 @pytest.fixture(scope="module")
@@ -186,7 +186,9 @@ def test_rows_that_these_data_cannot_have_are_left_out_and_refused(
     toy: Task, few: TaskData, tiny: Encoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(features, "ir2vec_available", lambda: True)
-    assert set(default_rows(toy, few)) == set(ROW_TITLES)
+    assert set(default_rows(toy, few)) == set(ROW_TITLES) - {"compiler"}  # the toy task asks no compiler
+    with pytest.raises(TaskError, match="asks no compiler"):
+        build_features(toy, few, ["compiler"], tiny)
     wide = Space(("number",), tuple((number,) for number in range(40)))
     many = TaskData([replace(sample, costs=(1.0,) * 40) for sample in few.samples], wide)
     numbers = TaskData([replace(sample, costs=(), value=1.0) for sample in few.samples])
