@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from mirenc.tasks.compiled import CompiledTable, Fires, PassList, Piece, Sizes, hash_of_ir, write_piece_ir
+from mirenc.tasks.compiled import STATUSES, CompiledTable, Fires, PassList, Piece, Sizes, hash_of_ir, write_piece_ir
 
 LISTS = (
     PassList("default<Oz>", "default"),
@@ -56,7 +56,7 @@ def small_table(projects: int = 6, each: int = 4) -> CompiledTable:
     oz = levels["Oz"].text_bytes
     text = np.stack([oz, np.where(rows % 2, oz + 5, oz - 3), oz + 1], axis=1)
     status = np.zeros(text.shape, dtype=np.int8)
-    text[-1, 2], status[-1, 2] = np.nan, 1
+    text[-1, 2], status[-1, 2] = np.nan, STATUSES.index("crash")
     changed = np.stack([rows % 2 == 0, rows % 3 == 0], axis=1)
     known = rows != 1
     fires = {"Oz": Fires(("instcombine", "sroa"), changed & known[:, None], known)}

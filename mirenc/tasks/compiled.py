@@ -3,7 +3,8 @@
 A folder with ``machine.json`` (what made it), ``pieces.parquet`` (a row a function or module), ``levels.parquet`` (a
 row a piece and optimisation level), ``fires.parquet`` (which passes changed a piece), ``lists.json`` and
 ``lists.parquet`` (pass lists, and a row a piece and list). Rows of other files name a piece by its row in
-``pieces.parquet``. ``ir.parquet`` has the pieces' IR by its hash: it is other people's code, so a table may travel without it.
+``pieces.parquet``. ``ir.parquet`` has the pieces' IR by its hash: it is other people's code, so a table may travel
+without it.
 """
 
 from __future__ import annotations
@@ -39,8 +40,8 @@ __all__ = [
 ]
 
 FORMAT = 1
-STATUSES = ("ok", "crash", "timeout", "memory", "refused")
-"""What became of one run: crash: the compiler ended itself; refused: it said no, or what it made is not valid."""
+STATUSES = ("ok", "pipeline", "broken", "backend", "crash", "timeout", "memory")
+"""What became of one run: ok, or how it failed (`mirenc.passes.engine.Failed`)."""
 
 _TASK = "passes"
 _TABLES = ("pieces", "levels", "fires", "lists")
