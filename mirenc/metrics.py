@@ -6,7 +6,7 @@ kernel counted as independent), and published comparisons mix them. Each functio
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -250,6 +250,18 @@ class RankedPairs:
             under = below[np.searchsorted(values, own, "left")] + below[np.searchsorted(values, own, "right")]
             first[label] = member[truth[:, label]].T @ under / 2
         return cls(first, (member.T @ truth).T, (member.T @ ~truth).T)
+
+    @classmethod
+    def mean(cls, several: Sequence[RankedPairs]) -> RankedPairs:
+        """Of several that were told of the same samples, such as one a seed: areas are then means over them."""
+        return cls(np.mean([one.first for one in several], axis=0), several[0].true, several[0].false)
+
+    @property
+    def each(self) -> Float:
+        """(P,) area of each label; NaN where it cannot be told."""
+        pairs = self.true.sum(axis=1) * self.false.sum(axis=1)
+        found: Float = np.where(pairs > 0, self.first.sum(axis=(1, 2)) / np.maximum(pairs, 1), np.nan)
+        return found
 
     def areas(self, weight: Float) -> Float:
         """Mean area over the labels, each group taken so many times. (R, G) -> (R,); NaN where none can be told."""

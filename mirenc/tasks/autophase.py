@@ -83,7 +83,8 @@ AUTOPHASE = (
 _BINARY = frozenset("add fadd sub fsub mul fmul udiv sdiv fdiv urem srem frem shl lshr ashr and or xor".split())
 # What has one operand and computes, as the published tool counts it: casts, loads and allocas, and the negation.
 _UNARY = frozenset(
-    "fneg trunc zext sext fptrunc fpext fptoui fptosi uitofp sitofp ptrtoint inttoptr bitcast addrspacecast load alloca".split()
+    "fneg trunc zext sext fptrunc fpext fptoui fptosi uitofp sitofp ptrtoint inttoptr bitcast addrspacecast load "
+    "alloca".split()
 )
 _MEMORY = frozenset("alloca load store getelementptr fence cmpxchg atomicrmw".split())
 _MOST_SMALL, _MOST_LARGE = 14, 500

@@ -53,8 +53,8 @@ class TaskData:
     ------
     TaskError
         No samples; costs that do not fit the space, or are not positive and finite; an unmeasured default; a value
-        that is no finite number; labels other than 0 and 1, or not one for each name; effective settings that become others themselves; reported costs of other settings
-        than the costs. The message names the sample.
+        that is no finite number; labels other than 0 and 1, or not one for each name; effective settings that become
+        others themselves; reported costs of other settings than the costs. The message names the sample.
     """
 
     samples: Sequence[Sample]

@@ -87,7 +87,9 @@ class Protocol:
                 "each is needed. Measure sources of which some are held out"
             )
         if both := sorted(set(unit[training].tolist()) & set(unit[test].tolist())):
-            raise TaskError(f"protocol {self.name!r}: {both[0]!r} has samples that are held out and others. Mend the data")
+            raise TaskError(
+                f"protocol {self.name!r}: {both[0]!r} has samples that are held out and others. Mend the data"
+            )
         return training, test
 
 

@@ -2,8 +2,8 @@
 
 Normalised statements (`mirenc.ir.statements_of`) are hashed to a fixed number of columns (Weinberger et al., "Feature
 Hashing for Large Scale Multitask Learning", ICML 2009), so that training and a later question have the same columns
-without a vocabulary. A column is log(1 + count). Deviation from tf-idf: no idf, which scales a column by a constant, and
-every head of the menu scales columns by itself or does not care.
+without a vocabulary. A column is log(1 + count). Deviation from tf-idf: no idf, which scales a column by a constant:
+ridges scale columns by themselves.
 """
 
 from __future__ import annotations
