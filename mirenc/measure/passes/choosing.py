@@ -1,4 +1,4 @@
-"""Which pieces a table gets: a seeded sample without copies, any beginning of which is spread over projects and files."""
+"""Which pieces a table gets: a seeded sample without copies; any beginning is spread over projects and files."""
 
 from __future__ import annotations
 

@@ -10,6 +10,7 @@ from fake_tools import FakeTools
 
 from mirenc.errors import IRFileError, ToolchainError
 from mirenc.measure.passes.inputs import IRFile, clang_of, find_ir
+from mirenc.pretraining.corpus.ir_folder import IRFolder, IRRecord
 
 IR = "define void @f() {\n  ret void\n}\n"
 
@@ -45,15 +46,23 @@ def test_single_files(tmp_path: Path, fake_tools: FakeTools) -> None:
 
 
 def test_a_folder_of_sources_even_of_reserved_programs(tmp_path: Path, fake_tools: FakeTools) -> None:
-    for name in ("code/sqlite3/sqlite3.c", "code/mine/x.c", "code/mine/kernel.cl"):
+    for name in ("code/sqlite3/sqlite3.c", "code/mine/x.c"):
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("int x;")
-    said: list[str] = []
-    files = found(tmp_path / "code", work=tmp_path / "work", said=said)
+        path.write_text(f"int x = {len(name)};")
+    files = found(tmp_path / "code", work=tmp_path / "work")
     assert facts(files) == [("mine", "x.c", False), ("sqlite3", "sqlite3.c", True)]
     commands = [call for call in fake_tools.calls() if "-disable-llvm-passes" in call]
     assert {call[0] for call in commands} == {"clang-19"}
+
+
+def test_code_of_another_machine_is_left_out(tmp_path: Path) -> None:
+    with IRFolder(tmp_path / "ir") as folder:
+        for number, language in enumerate(("c", "opencl", "c++", "c+openmp", "cuda")):
+            folder.add(IRRecord("p", "", f"{number}.c", language, "Oz-start", "clang-19", str(number), 9, "ok"), b"x")
+    said: list[str] = []
+    assert [one.file for one in found(tmp_path / "ir", work=tmp_path / "work", said=said)] == ["0.c", "2.c", "3.c"]
+    assert said[-1].endswith("2 files are left out: only C and C++ become code of this machine")
 
 
 def test_build_commands_even_of_reserved_programs(tmp_path: Path, fake_tools: FakeTools) -> None:
