@@ -24,6 +24,7 @@ __all__ = [
     "MissingExtraError",
     "ModelError",
     "NoFunctionBodyError",
+    "PassError",
     "TaskError",
     "TokenizerError",
     "ToolchainError",
@@ -99,6 +100,20 @@ class CompileError(MirencError, ValueError):
     def __init__(self, message: str, *, diagnostic: str = "") -> None:
         super().__init__(message)
         self.diagnostic = diagnostic
+
+
+class PassError(MirencError, ValueError):
+    """A list of passes is not usable: LLVM does not know it, or it fails on this module.
+
+    Attributes
+    ----------
+    failed : str
+        At what step: a status of `mirenc.passes.engine.Failed`; "" where it was not run.
+    """
+
+    def __init__(self, message: str, *, failed: str = "") -> None:
+        super().__init__(message)
+        self.failed = failed
 
 
 class GraphError(MirencError, ValueError):

@@ -16,6 +16,7 @@ from mirenc.ir.compile import find_compiler
 from mirenc.measure.openmp import OpenMPMethod
 from mirenc.measure.ptx import find_libdevice
 from mirenc.measure.runners.opencl import opencl_devices
+from mirenc.passes.shared import SharedEngine
 from mirenc.tasks.ir2vec import ir2vec_available
 
 
@@ -30,6 +31,7 @@ def why_missing(program: str) -> str:
         "clang-10 to 16": lambda: _clang_of(range(10, 17)),
         "clang-15 to 18": lambda: _clang_of(range(15, 19)),
         "opt": lambda: _opt(15),
+        "libLLVM": _shared_llvm,
         "OpenCL": _opencl,
         "libdevice": lambda: "" if find_libdevice() else "no libdevice.10.bc is here. Type: pip install 'mirenc[cuda]'",
         "libomp": _libomp,
@@ -77,6 +79,15 @@ def _opt(oldest: int) -> str:
     if any(shutil.which(f"opt-{version}") for version in range(oldest, 23)):
         return ""
     return f"no opt of LLVM {oldest} or later is on PATH. Type: apt-get install llvm-19"
+
+
+def _shared_llvm() -> str:
+    with SharedEngine() as engine:
+        try:
+            engine.knows("")
+        except ToolchainError as error:
+            return str(error)
+    return ""
 
 
 def _opencl() -> str:

@@ -1,0 +1,247 @@
+"""`ProcessEngine`: the parent's side of a child process in which passes run (`mirenc.passes.worker`).
+
+A list that crashes LLVM, loops, or eats the memory costs itself: its answer is `Failed`, the child is started again,
+and the lists after it run in the new one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import selectors
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, Self
+
+from mirenc.errors import IRParseError, PassError, ToolchainError
+from mirenc.ir.process import LONGEST_TIMEOUT, memory_allowed, without_memory
+from mirenc.passes.engine import CODEGEN, Failed, Optimised
+from mirenc.passes.worker import HEADER, NOT_STARTED
+
+__all__ = ["DEFAULT_MEMORY_LIMIT", "DEFAULT_TIMEOUT", "ProcessEngine"]
+
+DEFAULT_TIMEOUT = 60.0  # seconds for one list on one module
+DEFAULT_MEMORY_LIMIT = 4 * 2**30  # bytes of address space
+_START = 60.0  # seconds to load a library of a hundred megabytes on a slow disk
+_CHUNK = 1 << 20
+_WORDS = 1 << 14  # bytes of a child's last words that are read
+_NO_MODULE = b'target triple = ""\n'
+
+
+class ProcessEngine:
+    """An engine whose LLVM lives in a child process; the base of both.
+
+    Parameters
+    ----------
+    side : str
+        File beside this one that the child loads: it has ``open_library``.
+    arguments : sequence of str
+        What that is called with.
+    kind : str
+        How LLVM is reached, for `name`.
+    timeout : float
+        Seconds allowed for one list on one module.
+    memory_limit : int
+        Bytes of address space; less where this process itself is limited to less.
+    """
+
+    def __init__(self, side: str, arguments: Sequence[str], kind: str, *, timeout: float, memory_limit: int) -> None:
+        self.timeout = timeout
+        self.memory_limit = memory_limit
+        self._side, self._arguments, self._kind = side, list(arguments), kind
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._words: IO[bytes] | None = None
+        self._version = ""
+        self._known: dict[str, bool] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def version(self) -> str:
+        """LLVM's version; starts the child when first asked."""
+        if not self._version:
+            with self._lock:
+                self._start()
+        return self._version
+
+    @property
+    def name(self) -> str:
+        """Which LLVM this is and how it is reached."""
+        return f"LLVM {self.version} ({self._kind})"
+
+    def run(self, ir: bytes, pipeline: str, *, codegen: int = CODEGEN) -> Optimised:
+        """Run one list; see `Engine.run`."""
+        (result,) = self._run(ir, [pipeline], codegen, keep_ir=True)
+        if isinstance(result, Failed):
+            raise PassError(f"{self.name} fails on this list ({result.status}): {result.problem}", failed=result.status)
+        return result
+
+    def run_all(self, ir: bytes, pipelines: Iterable[str], *, codegen: int = CODEGEN) -> list[Optimised | Failed]:
+        """Run each list by itself; see `Engine.run_all`."""
+        return self._run(ir, list(pipelines), codegen, keep_ir=False)
+
+    def knows(self, pipeline: str) -> bool:
+        """Whether this LLVM can read a list of passes."""
+        if pipeline not in self._known:
+            (result,) = self._run(_NO_MODULE, [pipeline], CODEGEN, keep_ir=False)
+            self._known[pipeline] = not (isinstance(result, Failed) and result.status == "pipeline")
+        return self._known[pipeline]
+
+    def close(self) -> None:
+        """End the child; the next request starts a new one."""
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+            process.wait()
+            for stream in (process.stdin, process.stdout, self._words):
+                if stream is not None:
+                    with contextlib.suppress(BrokenPipeError):  # what was not sent
+                        stream.close()
+
+    def _run(self, ir: bytes, pipelines: list[str], codegen: int, *, keep_ir: bool) -> list[Optimised | Failed]:
+        results: list[Optimised | Failed] = []
+        with self._lock:
+            while len(results) < len(pipelines):
+                try:
+                    process = self._start()
+                    request = {"pipelines": pipelines[len(results) :], "codegen": codegen, "keep_ir": keep_ir}
+                    self._send(process, request, ir)
+                    while len(results) < len(pipelines):
+                        results.append(_result(*self._receive(process, self.timeout)))
+                except _EndedError as ended:
+                    results.append(ended.failed)
+                except BaseException:
+                    # Whatever interrupted the exchange, the pipe is out of step now; a module that was refused is not.
+                    self.close()
+                    raise
+        return results
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        if self._process is not None and self._process.poll() is None:
+            return self._process
+        self.close()  # one that died between two requests leaves its streams
+        here = Path(__file__).parent
+        self._words = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the process
+        limit = str(memory_allowed(self.memory_limit))
+        self._process = subprocess.Popen(
+            # -I -S: neither the user's environment nor site-packages' .pth files are worth their start-up time.
+            [sys.executable, "-I", "-S", str(here / "worker.py"), limit, str(here / self._side)] + self._arguments,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._words,
+        )
+        try:
+            greeting, _ = self._receive(self._process, _START)
+        except _EndedError as ended:
+            raise ToolchainError(self._not_started(ended)) from None
+        self._version = greeting["version"]
+        return self._process
+
+    def _not_started(self, ended: _EndedError) -> str:
+        """What to tell and advise where the child could not start."""
+        return f"LLVM cannot be started as a {self._kind}: {ended.failed.problem}. {self._advice()}"
+
+    def _advice(self) -> str:
+        """What to type where the child cannot start."""
+        raise NotImplementedError
+
+    def _send(self, process: subprocess.Popen[bytes], request: dict[str, Any], ir: bytes) -> None:
+        assert process.stdin is not None
+        data = json.dumps(request).encode("ascii")
+        try:
+            # The child does nothing but read now, so this cannot stand still for ever.
+            process.stdin.write(HEADER.pack(len(data), len(ir)) + data + ir)
+            process.stdin.flush()
+        except BrokenPipeError:
+            raise self._death(process) from None
+
+    def _receive(self, process: subprocess.Popen[bytes], timeout: float) -> tuple[dict[str, Any], bytes]:
+        """One frame.
+
+        Raises
+        ------
+        _EndedError
+            The child died, or took too long and was ended.
+        """
+        assert process.stdout is not None
+        limit = min(timeout, LONGEST_TIMEOUT)
+        deadline = time.monotonic() + limit
+        received, wanted = bytearray(), HEADER.size
+        about = 0
+        with selectors.DefaultSelector() as selector:
+            selector.register(process.stdout, selectors.EVENT_READ)
+            while len(received) < wanted:
+                if not selector.select(max(0.0, deadline - time.monotonic())):
+                    self.close()
+                    raise _EndedError("timeout", f"not done within {limit:g} s")
+                # No more than this frame: the next one may already be there.
+                chunk = os.read(process.stdout.fileno(), min(_CHUNK, wanted - len(received)))
+                if not chunk:
+                    raise self._death(process)
+                received += chunk
+                if len(received) == HEADER.size:
+                    about, size = HEADER.unpack(received)
+                    wanted += about + size
+        body = memoryview(received)[HEADER.size :]
+        return json.loads(bytes(body[:about])), bytes(body[about:])
+
+    def _death(self, process: subprocess.Popen[bytes]) -> _EndedError:
+        """How the child ended, from its last words."""
+        code = process.wait()
+        assert self._words is not None
+        self._words.seek(max(0, self._words.seek(0, os.SEEK_END) - _WORDS))
+        words = self._words.read().decode("utf-8", "replace").strip()
+        self.close()
+        if without_memory(words):
+            return _EndedError("memory", f"out of memory (limit {memory_allowed(self.memory_limit) / 2**20:.0f} MiB)")
+        if code == NOT_STARTED:
+            return _EndedError("start", (words.splitlines() or ["no reason given"])[-1])
+        said = next((line for line in words.splitlines() if "LLVM ERROR" in line or "Assertion" in line), "")
+        return _EndedError("crash", f"{_ending(code)}{': ' if said else ''}{said.strip()}")
+
+
+class _EndedError(Exception):
+    """The child is gone."""
+
+    def __init__(self, status: str, problem: str) -> None:
+        super().__init__(problem)
+        self.failed = Failed(status, problem)
+
+
+def _result(answer: dict[str, Any], ir: bytes) -> Optimised | Failed:
+    """A frame as a result.
+
+    Raises
+    ------
+    IRParseError
+        The module itself was refused.
+    """
+    if answer["status"] == "ok":
+        return Optimised(answer["instructions"], answer["text_bytes"], answer["digest"], ir)
+    if answer["status"] == "input":
+        first = answer["problem"].splitlines()[0] if answer["problem"] else "no reason given"
+        raise IRParseError(f"LLVM cannot read the module: {first}", diagnostic=answer["problem"])
+    return Failed(answer["status"], answer["problem"])
+
+
+def _ending(code: int) -> str:
+    """How a process ended, as people say it: ``exit 1`` or ``SIGSEGV``."""
+    try:
+        return signal.Signals(-code).name
+    except ValueError:
+        return f"exit {code}"

@@ -1,0 +1,57 @@
+"""`SharedEngine`: a libLLVM of this system, with every pass and every level that its ``opt`` has.
+
+Debian's ``opt-19`` and ``clang-19`` bring the library with them (package ``libllvm19``). A whole list runs in process,
+in milliseconds, where starting ``opt`` and ``llc`` takes longer than the work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from mirenc.passes.process import DEFAULT_MEMORY_LIMIT, DEFAULT_TIMEOUT, ProcessEngine
+
+__all__ = ["NEWEST", "OLDEST", "SharedEngine"]
+
+OLDEST = 16  # the first whose C API tells its version
+NEWEST = 22
+
+
+class SharedEngine(ProcessEngine):
+    """LLVM as a shared library; see `mirenc.passes.engine.Engine`.
+
+    Parameters
+    ----------
+    version : int, optional
+        LLVM's major version; by default the newest that is here, of 16 to 22.
+    library : str, optional
+        File name or path of the library itself, where it has another name than usual.
+    timeout : float
+        Seconds allowed for one list on one module.
+    memory_limit : int
+        Bytes of address space for LLVM.
+    """
+
+    def __init__(
+        self,
+        version: int | None = None,
+        *,
+        library: str | None = None,
+        timeout: float = DEFAULT_TIMEOUT,
+        memory_limit: int = DEFAULT_MEMORY_LIMIT,
+    ) -> None:
+        self._wanted = version
+        names = [library] if library else list(_names(version))
+        super().__init__("c_api.py", names, "shared library", timeout=timeout, memory_limit=memory_limit)
+
+    def _advice(self) -> str:
+        return f"Type: apt-get install libllvm{self._wanted or 19}"
+
+
+def _names(version: int | None) -> Iterator[str]:
+    """File names under which systems have the library, newest version first."""
+    for number in [version] if version else range(NEWEST, OLDEST - 1, -1):
+        yield f"libLLVM-{number}.so"  # Debian's -dev packages, Fedora
+        yield f"libLLVM.so.{number}.1"  # from 18 on
+        yield f"libLLVM-{number}.so.1"  # Debian before 18
+        yield f"/usr/lib/llvm-{number}/lib/libLLVM.so"
+        yield f"/opt/homebrew/opt/llvm@{number}/lib/libLLVM.dylib"

@@ -1,0 +1,119 @@
+"""The child process in which passes run: one list of passes after another, on one module.
+
+Stand-alone on purpose, as `mirenc.ir.worker` is: it is started by path with ``python -I -S`` and imports the standard
+library and one library of LLVM, so it is ready in a fraction of a second. Passes crash and loop, which is why
+they run here, and why each list's answer is sent at once: what was answered is not lost with the process.
+
+Protocol over stdin and stdout. A frame is two lengths (`HEADER`), a JSON object, and IR or nothing.
+
+first      child: ``{"version": "19.1.7"}``
+request    parent: ``{"pipelines": [...], "codegen": 0 to 3, "keep_ir": bool}`` and the IR
+response   child, one for each pipeline: ``{"status": "ok", "instructions", "text_bytes", "digest"}`` and the optimised
+           bitcode where it was asked for, or ``{"status": ..., "problem": ...}``. Status ``input`` (the IR itself is
+           refused) is the only answer to its request.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import json
+import os
+import signal
+import struct
+import sys
+from typing import IO, Any
+
+HEADER = struct.Struct("<QQ")
+NOT_STARTED = 125  # exit code: no library could be loaded, whatever the request
+_WORDS_ALLOWED = 1 << 26  # bytes: of a pass that prints without end
+
+
+def _limit(memory: int) -> None:
+    try:
+        import resource
+    except ImportError:  # not a POSIX system: the time limit alone protects the caller
+        return
+    for what, limit in (
+        (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_FSIZE, _WORDS_ALLOWED),
+        (resource.RLIMIT_AS, memory),
+    ):
+        # A system that knows no such limit refuses it.
+        with contextlib.suppress(OSError, ValueError):
+            resource.setrlimit(what, (limit, limit))
+
+
+def _library(side: str, arguments: list[str]) -> Any:
+    """The child's side of an engine: a file beside this one, loaded by path since ``-I -S`` knows no packages."""
+    spec = importlib.util.spec_from_file_location("library", side)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    # `dataclasses` and error messages look a module up by its name.
+    sys.modules["library"] = module
+    spec.loader.exec_module(module)
+    return module.open_library(arguments)
+
+
+def _read(stream: IO[bytes], count: int) -> bytes:
+    data = stream.read(count)
+    if len(data) != count:
+        os._exit(0)  # the parent is gone
+    return data
+
+
+def _send(stream: IO[bytes], answer: dict[str, Any], ir: bytes = b"") -> None:
+    data = json.dumps(answer).encode("ascii")
+    stream.write(HEADER.pack(len(data), len(ir)) + data + ir)
+    stream.flush()
+
+
+def _serve(library: Any, request: dict[str, Any], ir: bytes, replies: IO[bytes]) -> None:
+    try:
+        module = library.read(ir)
+    except ValueError as error:
+        return _send(replies, {"status": "input", "problem": str(error)})
+    for pipeline in request["pipelines"]:
+        try:
+            answer, optimised = library.optimise(module, pipeline, request["codegen"])
+        except library.RefusedError as refused:
+            answer, optimised = {"status": refused.status, "problem": str(refused)}, b""
+        except MemoryError:
+            answer, optimised = {"status": "memory", "problem": "out of memory"}, b""
+        _send(replies, answer, optimised if request["keep_ir"] else b"")
+    return None
+
+
+def main() -> None:
+    """``worker.py MEMORY SIDE ARGUMENT...``: answer requests until the parent closes the pipe."""
+    memory, side, *arguments = sys.argv[1:]
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what Ctrl-C ends
+    try:
+        library = _library(side, arguments)
+    # A damaged installation fails in many ways.
+    except (AttributeError, ImportError, MemoryError, OSError, RuntimeError, ValueError) as error:
+        print(error, file=sys.stderr, flush=True)
+        os._exit(NOT_STARTED)
+    _limit(int(memory))
+    # LLVM may print to descriptor 1; only frames may travel there.
+    replies = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    _send(replies, {"version": library.version})
+    requests = sys.stdin.buffer
+    while True:
+        header = requests.read(HEADER.size)
+        if len(header) < HEADER.size:
+            return
+        about, size = HEADER.unpack(header)
+        request = json.loads(_read(requests, about))
+        ir = _read(requests, size)
+        # Only the last request's words say why the process ended.
+        with contextlib.suppress(OSError):
+            os.ftruncate(2, 0)
+            os.lseek(2, 0, os.SEEK_SET)
+        _serve(library, request, ir, replies)
+
+
+if __name__ == "__main__":
+    main()

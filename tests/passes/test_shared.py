@@ -1,0 +1,127 @@
+"""The shared library's engine: figures are those of ``opt`` and ``llc``; only IR, list and LLVM decide them."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from mirenc.errors import IRParseError, PassError, ToolchainError
+from mirenc.passes.engine import Failed, Optimised
+from mirenc.passes.extract import extract_functions
+from mirenc.passes.shared import SharedEngine
+
+FIXTURES = Path(__file__).parent.parent / "fixtures" / "ir" / "clang-19" / "O0"
+pytestmark = pytest.mark.needs("libLLVM")
+SUM = b"""\
+target triple = "x86_64-pc-linux-gnu"
+define i32 @sum(i32 %first, i32 %second) {
+  %slot = alloca i32
+  store i32 %first, ptr %slot
+  %again = load i32, ptr %slot
+  %sum = add i32 %again, %second
+  ret i32 %sum
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def engine() -> Iterator[SharedEngine]:
+    with SharedEngine() as engine:
+        yield engine
+
+
+def test_figures_worked_out_by_hand(engine: SharedEngine) -> None:
+    promoted = engine.run(SUM, "mem2reg")
+    # lea (%rdi,%rsi), %eax is 3 bytes, ret is 1.
+    assert (promoted.instructions, promoted.text_bytes) == (2, 4)
+    assert engine.run(promoted.ir, "") == promoted
+    assert engine.run(SUM, "").instructions == 5
+
+
+def test_names_of_locals_and_debug_information_change_nothing(engine: SharedEngine) -> None:
+    assert engine.run(SUM.replace(b"%first", b"%other"), "mem2reg") == engine.run(SUM, "mem2reg")
+    lost = SUM.replace(b"add", b"sub")
+    assert engine.run(lost, "mem2reg").digest != engine.run(SUM, "mem2reg").digest
+
+
+def test_lists_do_not_see_each_other(engine: SharedEngine) -> None:
+    ir = (FIXTURES / "sorting.ll").read_bytes()
+    lists = ["default<O2>", "function(sroa)", "", "default<Oz>", "function(sroa)"]
+    together = engine.run_all(ir, lists)
+    assert all(isinstance(each, Optimised) for each in together)
+    assert together[1] == together[4]
+    alone = [engine.run(ir, each) for each in lists]
+    assert [(each.instructions, each.text_bytes, each.digest) for each in alone] == [
+        (each.instructions, each.text_bytes, each.digest) for each in together if isinstance(each, Optimised)
+    ]
+    with SharedEngine() as another:
+        assert another.run_all(ir, reversed(lists)) == together[::-1]
+
+
+def test_what_fails_is_told_and_the_rest_goes_on(engine: SharedEngine) -> None:
+    known, unknown, again = engine.run_all(SUM, ["mem2reg", "no-such-pass", "mem2reg"])
+    assert unknown == Failed("pipeline", "unknown pass name 'no-such-pass'")
+    assert known == again
+    with pytest.raises(PassError, match="unknown pass name 'no-such-pass'") as error:
+        engine.run(SUM, "no-such-pass")
+    assert error.value.failed == "pipeline"
+    with pytest.raises(IRParseError, match=r"cannot read the module: <string>:2:7"):
+        engine.run(b"define i32 @f() {\n  ret i64 1\n}\n", "")
+    with pytest.raises(IRParseError, match="cannot read the module"):
+        engine.run_all(b"\x00\x01", ["mem2reg"])
+
+
+def test_it_knows_what_it_can_read(engine: SharedEngine) -> None:
+    assert engine.knows("default<Oz>")
+    assert engine.knows("function(sroa<modify-cfg>,loop-mssa(licm))")
+    assert not engine.knows("function(no-such-pass)")
+    assert not engine.knows("function(sroa")
+
+
+def test_a_backend_that_is_not_there_or_refuses_is_told(engine: SharedEngine) -> None:
+    spir = SUM.replace(b"x86_64-pc-linux-gnu", b"spir64-unknown-unknown")
+    assert isinstance(spir_result := engine.run_all(spir, ["mem2reg"])[0], Failed)
+    assert spir_result.status == "backend"
+    assembly = b'define void @f() {\n  call void asm "no such instruction", ""()\n  ret void\n}\n'
+    (refused,) = engine.run_all(assembly, [""])
+    assert isinstance(refused, Failed)
+    assert refused.status == "backend"
+    assert refused.problem.startswith("<inline asm>:1:")
+
+
+def test_a_pass_that_aborts_costs_itself(engine: SharedEngine) -> None:
+    ir = (FIXTURES / "sorting.ll").read_bytes()
+    # LLVM's own crash of its tests.
+    before, crashed, after = engine.run_all(ir, ["mem2reg", "trigger-crash-module", "mem2reg"])
+    assert isinstance(crashed, Failed)
+    assert crashed.status == "crash"
+    assert before == after
+    assert isinstance(before, Optimised)
+
+
+def test_a_library_that_is_not_there_is_told() -> None:
+    with pytest.raises(ToolchainError, match=r"nowhere\.so.*Type: apt-get install"):
+        SharedEngine(library="nowhere.so").knows("")
+
+
+@pytest.mark.needs("opt")
+@pytest.mark.parametrize("name", ["sorting", "structs", "control_flow", "classes"])
+def test_it_gives_what_opt_and_llc_give(engine: SharedEngine, tmp_path: Path, name: str) -> None:
+    major = engine.version.split(".")[0]
+    opt, llc, size = (shutil.which(f"{tool}-{major}") for tool in ("opt", "llc", "llvm-size"))
+    if not (opt and llc and size):
+        pytest.skip(f"opt-{major}, llc-{major} and llvm-size-{major} are not all here")
+    for function, module in list(extract_functions((FIXTURES / f"{name}.ll").read_text()))[:4]:
+        source, optimised, object_file = (tmp_path / f"a{ending}" for ending in (".ll", ".bc", ".o"))
+        source.write_text(module)
+        subprocess.run([opt, "-passes=default<Oz>", source, "-o", optimised], check=True)
+        subprocess.run([llc, "-filetype=obj", "-relocation-model=pic", optimised, "-o", object_file], check=True)
+        listed = subprocess.run([size, "-A", object_file], capture_output=True, text=True, check=True).stdout
+        by_tools = sum(int(each) for each in re.findall(r"^\.text\S*\s+(\d+)", listed, re.MULTILINE))
+        ours = engine.run(module.encode(), "default<Oz>")
+        assert ours.text_bytes == by_tools, function
