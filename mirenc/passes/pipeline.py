@@ -57,7 +57,7 @@ class Step:
     Attributes
     ----------
     kind : str
-        What it works on: ``module``, ``cgscc``, ``function``, ``loop``, or ``loop-mssa`` (loops, with memory in SSA form).
+        What it works on: ``module``, ``cgscc``, ``function``, ``loop``, or ``loop-mssa`` (loops, memory in SSA form).
     text : str
         The pass with its options.
     """
@@ -109,8 +109,8 @@ def steps(passes: Iterable[PassNode], kind: str = "module") -> Iterator[Step]:
 def mutated(passes: Sequence[PassNode], chance: random.Random) -> tuple[PassNode, ...]:
     """A list with one to `MOST_CHANGES` changes.
 
-    A change drops a pass, repeats a pass in its adaptor, swaps two neighbours, or repeats an adaptor with all that is in
-    it. Analyses stay. An adaptor without passes goes.
+    A change drops a pass, repeats a pass in its adaptor, swaps two neighbours, or repeats an adaptor with all that is
+    in it. Analyses stay. An adaptor without passes goes.
 
     Raises
     ------
