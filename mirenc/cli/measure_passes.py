@@ -37,6 +37,7 @@ def measure_passes(
     """Label pieces of some sources into a folder; see ``mirenc measure --help``."""
     from mirenc.errors import TaskError
     from mirenc.measure.passes.run import Plan, Run
+    from mirenc.passes.fires import PassWatcher
     from mirenc.passes.shared import SharedEngine
 
     if not sources:
@@ -46,7 +47,7 @@ def measure_passes(
         )
     output.mkdir(parents=True, exist_ok=True)
     plan = Plan(tuple(sources), functions, modules, lists, seed, jobs, minutes, compiler, cflags)
-    run = Run(plan, output, lambda: SharedEngine(_LLVM), _say)
+    run = Run(plan, output, lambda: SharedEngine(_LLVM), lambda: PassWatcher(_LLVM), _say)
     run.prepare()
     left = len(run.left)
     if left < len(run.pieces):
