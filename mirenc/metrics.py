@@ -6,15 +6,19 @@ kernel counted as independent), and published comparisons mix them. Each functio
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
+    "RankedPairs",
+    "average_precision",
     "decision_figures",
     "geometric_mean",
     "group_interval",
+    "label_figures",
     "macro_f1",
     "number_figures",
     "oracle_choice",
@@ -159,9 +163,126 @@ def group_interval(
     _, row = np.unique(group, return_inverse=True)
     sums = np.bincount(row, weights=values)
     sizes = np.bincount(row)
-    drawn = np.random.default_rng(0).integers(0, len(sums), size=(_RESAMPLES, len(sums)))
+    drawn = _drawn(len(sums))
     means = sums[drawn].sum(axis=1) / sizes[drawn].sum(axis=1)
     if statistic is not None:
         means = statistic(means)
-    low, high = np.percentile(means, [50 * (1 - _LEVEL), 50 * (1 + _LEVEL)])
+    return _middle(means)
+
+
+def _drawn(groups: int) -> Int:
+    """Groups of each resample. (R, G)."""
+    return np.random.default_rng(0).integers(0, groups, size=(_RESAMPLES, groups))
+
+
+def _middle(values: Float) -> tuple[float, float]:
+    low, high = np.percentile(values, [50 * (1 - _LEVEL), 50 * (1 + _LEVEL)])
     return float(low), float(high)
+
+
+def label_figures(truth: NDArray[np.bool_], said: Float) -> dict[str, float]:
+    """Figures of labels that were told by a number each, more for more likely.
+
+    Parameters
+    ----------
+    truth : (n, P) bool
+    said : (n, P) float64
+
+    Returns
+    -------
+    dict
+        auc and average_precision, means over the labels that some samples have and others have not; brier, mean square
+        difference of said and truth; rate, the share of true labels; labels_told, of how many labels the means are.
+    """
+    both = truth.any(axis=0) & ~truth.all(axis=0)
+    pairs = RankedPairs.of(truth[:, both], said[:, both], np.zeros(len(truth), dtype=np.int64))
+    each = [average_precision(truth[:, label], said[:, label]) for label in np.flatnonzero(both)]
+    return {
+        "auc": pairs.area,
+        "average_precision": float(np.mean(each)) if each else float("nan"),
+        "brier": float(np.mean((said - truth) ** 2)),
+        "rate": float(truth.mean()),
+        "labels_told": float(both.sum()),
+    }
+
+
+def average_precision(truth: NDArray[np.bool_], said: Float) -> float:
+    """Mean precision at each true sample, the most likely first; of equal ones none is before the other. (n,), (n,)."""
+    order = np.argsort(-said, kind="stable")
+    hits = np.cumsum(truth[order])
+    last = np.flatnonzero(np.append(np.diff(said[order]) != 0, True))  # of the samples that were told alike
+    recall = np.append(0, hits[last]) / hits[-1]
+    return float(np.sum(np.diff(recall) * hits[last] / (last + 1)))
+
+
+@dataclass(frozen=True, eq=False)
+class RankedPairs:
+    """How often a sample with a label is told before one without, for each pair of groups. P labels, G groups.
+
+    The area under the ROC curve is the share of such pairs (Mann & Whitney, 1947), so an area where whole groups are
+    drawn anew follows from these counts, without ranking anything again.
+
+    Attributes
+    ----------
+    first : (P, G, G) float64
+        Pairs of a sample of group g with the label and one of group h without, where the former was told before the
+        latter; equals count half.
+    true, false : (P, G) float64
+        Samples of each group with the label, and without.
+    """
+
+    first: Float
+    true: Float
+    false: Float
+
+    @classmethod
+    def of(cls, truth: NDArray[np.bool_], said: Float, group: NDArray[np.generic]) -> RankedPairs:
+        """Count. (n, P) bool, (n, P), (n,)."""
+        names, row = np.unique(group, return_inverse=True)
+        member = np.eye(len(names))[row]  # (n, G)
+        first = np.zeros((truth.shape[1], len(names), len(names)))
+        for label in range(truth.shape[1]):
+            order = np.argsort(said[:, label], kind="stable")
+            values = said[order, label]
+            below = np.zeros((len(order) + 1, len(names)))
+            np.cumsum(member[order] * ~truth[order, label, None], axis=0, out=below[1:])
+            own = said[truth[:, label], label]
+            under = below[np.searchsorted(values, own, "left")] + below[np.searchsorted(values, own, "right")]
+            first[label] = member[truth[:, label]].T @ under / 2
+        return cls(first, (member.T @ truth).T, (member.T @ ~truth).T)
+
+    @classmethod
+    def mean(cls, several: Sequence[RankedPairs]) -> RankedPairs:
+        """Of several that were told of the same samples, such as one a seed: areas are then means over them."""
+        return cls(np.mean([one.first for one in several], axis=0), several[0].true, several[0].false)
+
+    @property
+    def each(self) -> Float:
+        """(P,) area of each label; NaN where it cannot be told."""
+        pairs = self.true.sum(axis=1) * self.false.sum(axis=1)
+        found: Float = np.where(pairs > 0, self.first.sum(axis=(1, 2)) / np.maximum(pairs, 1), np.nan)
+        return found
+
+    def areas(self, weight: Float) -> Float:
+        """Mean area over the labels, each group taken so many times. (R, G) -> (R,); NaN where none can be told."""
+        total = np.zeros(len(weight))
+        told = np.zeros(len(weight))
+        for first, true, false in zip(self.first, self.true, self.false, strict=True):
+            pairs = (weight @ true) * (weight @ false)
+            there = pairs > 0
+            total[there] += np.einsum("rg,rg->r", weight @ first, weight)[there] / pairs[there]
+            told += there
+        return np.where(told > 0, total / np.maximum(told, 1), np.nan)
+
+    @property
+    def area(self) -> float:
+        """Mean area over the labels; NaN where none can be told."""
+        return float(self.areas(np.ones((1, self.true.shape[1])))[0])
+
+    def interval(self, against: RankedPairs | None = None) -> tuple[float, float]:
+        """95 % interval of the mean area, whole groups drawn anew; of the difference to others' if given."""
+        groups = self.true.shape[1]
+        weight = np.stack([np.bincount(one, minlength=groups) for one in _drawn(groups)]).astype(np.float64)
+        values = self.areas(weight) - (0.0 if against is None else against.areas(weight))
+        kept = values[np.isfinite(values)]
+        return _middle(kept) if len(kept) else (float("nan"), float("nan"))

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from pathlib import Path
+from typing import Self
+
+import pytest
 
 # Writes "IR" that depends on the source and the level; #error fails, `hang` never ends, `declare` has no function.
 COMPILER = r"""#!/bin/sh
@@ -66,6 +71,24 @@ class FakeTools:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+
+    @classmethod
+    def only(cls, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Self:
+        """Make the folder, and have nothing else on PATH that compiles or fetches."""
+        if os.name != "posix":
+            pytest.skip("the stand-ins are shell scripts")
+        folder.mkdir()
+        for name in SYSTEM:
+            found = shutil.which(name)
+            assert found is not None, f"the tests need {name}"
+            (folder / name).symlink_to(found)
+        tools = cls(folder)
+        tools.add("clang-14")
+        tools.add("clang-19")
+        tools.add("apt-get", APT_GET)
+        tools.add("dpkg-source", "#!/bin/sh\nexit 1\n")
+        monkeypatch.setenv("PATH", str(folder))
+        return tools
 
     def add(self, name: str, script: str = COMPILER) -> None:
         """Put a program on PATH."""

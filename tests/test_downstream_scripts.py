@@ -16,9 +16,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from small_compiled import write_small_table
 
 import mirenc
 from mirenc.encoder import Encoder
+from mirenc.heads import BoostedRegressor
 
 pytest.importorskip("sklearn")
 torch = pytest.importorskip("torch")
@@ -276,3 +278,30 @@ def test_a_task_of_many_settings_gets_columns_of_time(small: Encoder, tmp_path: 
     cells = best.split(" | ")
     assert cells[1:7] == ["2.000 [2.000, 2.000] (2.00)", "2.000 (100 %)", "5.3", "90", "6.0 of 6", "0.0 of 6"]
     assert lines[-1] == "6 samples, 6 groups, 2 seeds."
+
+
+# -- lists that nobody tried ---------------------------------------------------------------------------
+def test_lists_that_were_not_tried_are_scored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    untried = script("untried_lists")
+    monkeypatch.setattr(untried, "BoostedRegressor", lambda **given: BoostedRegressor(**{**given, "trees": 3}))
+    (tmp_path / "table").mkdir()
+    write_small_table(tmp_path / "table")
+    output = tmp_path / "record.json"
+    asked = [str(tmp_path / "table"), "--rows", "no_code", "--rows", "autophase", "--folds", "2", "--model", MODEL]
+    monkeypatch.setattr(sys, "argv", ["untried_lists.py", *asked, "-o", str(output)])
+    untried.main()
+    record = json.loads(output.read_text())
+    assert (record["pieces"], record["held_out"], record["lists"], record["folds"]) == (20, 4, 3, 2)
+    assert list(record["figures"]) == ["random", "best", "no_code", "autophase"]
+    # The second list takes 3 bytes less than -Oz from the even pieces; all of the others take more.
+    oz = [98 + 9 * row for row in (20, 22)]
+    best = np.expm1(sum(np.log(size / (size - 3)) for size in oz) / 4)
+    for row, figures in record["figures"].items():
+        assert figures["saved_3"] == pytest.approx(best), row  # by the third try all lists were tried
+    assert record["figures"]["best"]["saved_1"] == pytest.approx(best)
+    printed = capsys.readouterr().out
+    assert "| AutoPhase's 56 counts |" in printed
+    with pytest.raises(SystemExit, match="3 lists are too few"):
+        untried.measure(tmp_path / "table", ["no_code"], 3, 100, 0, MODEL)

@@ -6,6 +6,7 @@ import math
 import os
 import shlex
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,13 +18,22 @@ if TYPE_CHECKING:
     from mirenc.measure.run import Run
 
 
+_PASSES = "passes"
+_OF_PASSES = ("functions", "modules", "lists")
+_OF_KERNELS = ("count", "part", "rounds", "compile_only")
+
+
 def measure(
-    task: Annotated[str, typer.Argument(metavar="TASK", help="Task to measure.", show_default=False)],
+    context: typer.Context,
+    task: Annotated[
+        str, typer.Argument(metavar="TASK", help="Task to measure, or passes: a compiler's own.", show_default=False)
+    ],
     sources: Annotated[
         list[Path] | None,
         typer.Argument(
             metavar="SOURCE",
-            help="Your own kernels, NAME.c with NAME.driver.c beside it. [default: the project's own kernels]",
+            help="Your own kernels, NAME.c with NAME.driver.c beside it. [default: the project's own kernels] "
+            "For passes: folders of sources or IR, compile_commands.json, a .toml recipe of Debian packages, files.",
             show_default=False,
         ),
     ] = None,
@@ -33,7 +43,10 @@ def measure(
     count: Annotated[
         int | None, typer.Option(help="How many of the project's kernels. [default: the task's]", min=1)
     ] = None,
-    seed: Annotated[int, typer.Option(help="Of the project's kernels and of the order of timing.", min=0)] = 0,
+    functions: Annotated[int, typer.Option(help="For passes: at most so many functions.", min=0)] = 20_000,
+    modules: Annotated[int, typer.Option(help="For passes: at most so many modules.", min=0)] = 2_000,
+    lists: Annotated[int, typer.Option(help="For passes: so many pass lists, -Oz among them.", min=1)] = 100,
+    seed: Annotated[int, typer.Option(help="Of what is drawn: kernels, pieces, pass lists, order.", min=0)] = 0,
     part: Annotated[
         list[str] | None,
         typer.Option("--part", help="Part of the machine, such as avx2; may be repeated. [default: all it has]"),
@@ -55,30 +68,44 @@ def measure(
     ] = None,
     cflags: Annotated[str, typer.Option("--cflags", help="Flags for every variant, as in --cflags='-Iinclude'.")] = "",
 ) -> None:
-    """Build, check and time every setting of a task's kernels on this machine.
+    """Build, check and time every setting of a task's kernels on this machine; or let a compiler's passes say sizes.
 
     Each variant's outputs must be those of the default. Variants run in turns, in random order; a second build of the
     default says how noisy the machine is, and samples with more than 3 % are dropped. Other programs should be closed.
 
     Ctrl-C stops, and the same command goes on. Then it tries those again that were dropped for noise, thrice in all.
     The table is for `mirenc evaluate TASK --data FOLDER` and `mirenc fit TASK --data FOLDER`.
+
+    `mirenc measure passes` compiles functions and modules at every level and under every pass list. Nothing is timed:
+    sizes are exact, and the same command gives the same table anywhere.
     """
+    _refuse_others(context, _OF_KERNELS if task == _PASSES else _OF_PASSES, task)
+    if task == _PASSES:
+        from mirenc.cli.measure_passes import measure_passes
+
+        measure_passes(
+            sources or [],
+            _folder(output),
+            functions=functions,
+            modules=modules,
+            lists=lists,
+            seed=seed,
+            minutes=math.inf if budget is None else budget,
+            jobs=jobs or os.cpu_count() or 1,
+            compiler=compiler,
+            cflags=_words(cflags),
+        )
+        return
     from dataclasses import replace
 
-    from mirenc.errors import ConfigError, TaskError
+    from mirenc.errors import TaskError
     from mirenc.measure.journal import MAX_TRIES
     from mirenc.measure.methods import get_method
     from mirenc.measure.run import Plan, Run
 
-    if output is None:
-        raise typer.BadParameter("name a folder for the table", param_hint="--output")
+    output = _folder(output)
     method = get_method(task)
-    try:
-        flags = tuple(shlex.split(cflags))
-    except ValueError as error:
-        raise typer.BadParameter(f"{cflags!r}: {error}", param_hint="--cflags") from None
-    if output.exists() and not output.is_dir():
-        raise ConfigError(f"{output} is a file. Name a folder with -o")
+    flags = _words(cflags)
     toolchain = method.find_compiler(compiler)
     toolchain = replace(toolchain, cflags=(*toolchain.cflags, *flags))
     output.mkdir(parents=True, exist_ok=True)
@@ -118,6 +145,50 @@ def measure(
             f"programs or give more --rounds, and type the same again; after {MAX_TRIES} tries, with another folder"
         )
     print(f"mirenc: wrote {output}", file=sys.stderr)
+
+
+def _refuse_others(context: typer.Context, names: Sequence[str], task: str) -> None:
+    """Refuse options that belong to another kind of task.
+
+    Raises
+    ------
+    typer.BadParameter
+    """
+    for name in names:
+        source = context.get_parameter_source(name)
+        if source is not None and source.name != "DEFAULT":
+            option = f"--{name.replace('_', '-')}"
+            whose = "kernels that are timed" if task == _PASSES else "`mirenc measure passes`"
+            raise typer.BadParameter(f"{task} has no such option, it is of {whose}. Leave it out", param_hint=option)
+
+
+def _folder(output: Path | None) -> Path:
+    """The folder for a table, which may be missing yet.
+
+    Raises
+    ------
+    typer.BadParameter, ConfigError
+    """
+    from mirenc.errors import ConfigError
+
+    if output is None:
+        raise typer.BadParameter("name a folder for the table", param_hint="--output")
+    if output.exists() and not output.is_dir():
+        raise ConfigError(f"{output} is a file. Name a folder with -o")
+    return output
+
+
+def _words(cflags: str) -> tuple[str, ...]:
+    """Flags of a line, as a shell would take it apart.
+
+    Raises
+    ------
+    typer.BadParameter
+    """
+    try:
+        return tuple(shlex.split(cflags))
+    except ValueError as error:
+        raise typer.BadParameter(f"{cflags!r}: {error}", param_hint="--cflags") from None
 
 
 def _tell_built(run: Run, wanted: int) -> None:

@@ -28,7 +28,7 @@ try:
 except ImportError as error:
     raise MissingExtraError(f"heads need scikit-learn ({error}). Type: pip install 'mirenc[tasks]'") from None
 
-__all__ = ["SELECT", "EnsembleHead", "NumberEnsembleHead"]
+__all__ = ["SELECT", "EnsembleHead", "LabelsEnsembleHead", "NumberEnsembleHead"]
 
 Float = NDArray[np.float64]
 SELECT = ("accuracy", "speedup")
@@ -299,6 +299,79 @@ class NumberEnsembleHead(RegressorMixin, _Ensemble):  # type: ignore[misc]  # sc
     def predict(self, X: ArrayLike) -> Float:
         """(n,) weighted mean of what the members predict."""
         return self._mean(np.asarray(X, dtype=np.float64), None)
+
+
+@register("labels_ensemble")
+class LabelsEnsembleHead(RegressorMixin, _Ensemble):  # type: ignore[misc]  # scikit-learn carries no types
+    """A mean of heads that tell labels, 0 or 1 each.
+
+    Parameters
+    ----------
+    members : sequence of (name, head)
+        Candidates; each is cloned.
+    picks : int
+        How many members are added at most; one may be added again.
+
+    Attributes
+    ----------
+    weights_, scores_ : dict of str to float
+        As those of `EnsembleHead`; a score is minus the mean square error (Brier, 1950), so that what is told is
+        about how likely a label is, and not only an order.
+    n_labels_ : int
+    """
+
+    def __init__(self, members: Sequence[tuple[str, Any]], *, picks: int = 8) -> None:
+        self.members = members
+        self.picks = picks
+
+    def fit(self, X: ArrayLike, y: ArrayLike, *, part: ArrayLike | None = None) -> Self:
+        """Choose members and train them on all rows.
+
+        Parameters
+        ----------
+        X : (n, A + D)
+        y : (n, P)
+            0 or 1.
+        part : (n,), optional
+            Inner fold of each row, as for `EnsembleHead`.
+
+        Raises
+        ------
+        HeadError
+            Labels that are others, or not rows of some.
+        """
+        features, target = np.asarray(X, dtype=np.float64), np.asarray(y, dtype=np.float64)
+        if target.ndim != 2 or len(target) != len(features) or not target.shape[1] or not np.isin(target, (0, 1)).all():
+            raise HeadError(f"labels of shape {target.shape} for {len(features)} rows; rows of 0 and 1 are needed")
+        self._fit_members(features, target, None, part)
+        self.n_labels_ = target.shape[1]
+        return self
+
+    def _score(self, said: Float, target: Float) -> float:
+        return -float(np.mean((said - target) ** 2))
+
+    @staticmethod
+    def _ask(member: Any, features: Float, settings: Settings | None) -> Float:
+        found: Float = member.predict(features)
+        return found
+
+    def predict(self, X: ArrayLike) -> Float:
+        """(n, P) weighted mean of what the members say, cut to 0 and 1."""
+        return np.clip(self._mean(np.asarray(X, dtype=np.float64), None), 0.0, 1.0)
+
+    def _get_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        meta, arrays = super()._get_state()
+        return {**meta, "labels": self.n_labels_}, arrays
+
+    @classmethod
+    def _from_state(cls, meta: dict[str, Any], arrays: Arrays) -> Self:
+        head = super()._from_state(meta, arrays)
+        head.n_labels_ = meta["labels"]
+        row = np.zeros((1, head.n_features_in_))
+        for name, member in head.fitted_.items():
+            if np.shape(member.predict(row)) != (1, head.n_labels_):
+                raise HeadError(f"member {name!r} does not tell {head.n_labels_!r} labels. Save the head again")
+        return head
 
 
 def _given(member: Any, settings: Settings | None) -> tuple[Settings, ...]:

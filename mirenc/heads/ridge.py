@@ -1,4 +1,4 @@
-"""`RidgeHead` and `RidgeRegressor`: linear in all columns, at once for thousands of samples.
+"""`RidgeHead`, `RidgeRegressor` and `RidgeLabels`: linear in all columns, at once for thousands of samples.
 
 W = (X'X / n + alpha I)^-1 X'Y / n, on columns scaled to unit variance (Hoerl & Kennard, 1970). Memory is (A + D)^2,
 whatever the number of samples.
@@ -24,13 +24,13 @@ try:
 except ImportError as error:
     raise MissingExtraError(f"heads need scikit-learn ({error}). Type: pip install 'mirenc[tasks]'") from None
 
-__all__ = ["RidgeHead", "RidgeRegressor"]
+__all__ = ["RidgeHead", "RidgeLabels", "RidgeRegressor"]
 
 Float = NDArray[np.float64]
 
 
 class _Ridge(BaseEstimator):  # type: ignore[misc]  # scikit-learn carries no types
-    """Scaling, weights and saving of both heads."""
+    """Scaling, weights and saving of all of them."""
 
     alpha: float
     _ARRAYS = ("center_", "spread_", "weights_", "mean_")
@@ -150,3 +150,29 @@ class RidgeRegressor(RegressorMixin, _Ridge):  # type: ignore[misc]  # scikit-le
         """(n,) predicted number."""
         check_is_fitted(self)
         return self._linear(validate_data(self, X, dtype=np.float64, reset=False))[:, 0]
+
+
+@register("ridge_labels")
+class RidgeLabels(RegressorMixin, _Ridge):  # type: ignore[misc]  # scikit-learn carries no types
+    """Ridge regression of labels, 0 or 1 each.
+
+    Parameters
+    ----------
+    alpha : float
+        Penalty, in units of a column's variance.
+    """
+
+    def __init__(self, alpha: float = 0.1) -> None:
+        self.alpha = alpha
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Train on rows (n, C) and labels (n, P)."""
+        features, target = validate_data(self, X, y, dtype=np.float64, multi_output=True, y_numeric=True)
+        self._check_alpha()
+        self._solve(features, np.asarray(target, dtype=np.float64))
+        return self
+
+    def predict(self, X: ArrayLike) -> Float:
+        """(n, P) about how likely each label is; not cut to 0 and 1."""
+        check_is_fitted(self)
+        return self._linear(validate_data(self, X, dtype=np.float64, reset=False))

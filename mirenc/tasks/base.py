@@ -33,7 +33,7 @@ __all__ = ["Task"]
 
 
 class Task(ABC):
-    """A decision problem with measured costs, or a number to predict.
+    """A decision problem with measured costs, or a number or labels to predict.
 
     Attributes
     ----------
@@ -43,11 +43,16 @@ class Task(ABC):
         Its name in `mirenc.tasks.datasets.DATASETS`; "" for data that are not published there.
     space : Space or None
         The settings to choose among; None where each sample brings its own (`Task.space_for`), or where the target is
-        a number.
+        a number, or labels.
     target : str
         ``costs``: a cost for each setting, and the least is chosen. ``number``: `Sample.value` is predicted.
+        ``labels``: whether each of `Sample.labels` holds.
     unit : str
         Of the number to predict, for people.
+    logarithm : bool
+        Whether the number is the natural logarithm of a size, so that errors are also told in per cent of it.
+    events : mapping of str to (str, float)
+        Variant -> what a number of at least so much means, in words: figures then also say how well it is foreseen.
     context_names : tuple of str
         Context features: what is known beside the code, raw, as ``mirenc predict --context name=value`` takes it.
     context_help : mapping of str to str
@@ -63,6 +68,12 @@ class Task(ABC):
         Variant (or `Sample.part`) -> the machine its costs were measured on, for people.
     level : str
         What is decided about: ``module``, ``function`` or ``loop`` (`mirenc.ir.regions`).
+    levels : tuple of str
+        All that a question may be about, where there are several (``mirenc predict --level``); () for ``level`` alone.
+    tabulated : bool
+        Whether answers are bytes (``details``), of which ``mirenc predict`` makes one table for a whole project.
+    more_rows : tuple of str
+        Rows of `mirenc.tasks.features.ROW_TITLES` that a table of the task has beside the usual ones.
     dialect : Dialect or None
         The kind of IR that the samples are, and the compile flags that give it: sources and IR that `mirenc predict`
         is asked about are brought to it. None: taken as it comes.
@@ -92,6 +103,8 @@ class Task(ABC):
     space: ClassVar[Space | None] = None
     target: ClassVar[str] = "costs"
     unit: ClassVar[str] = ""
+    logarithm: ClassVar[bool] = False
+    events: ClassVar[Mapping[str, tuple[str, float]]] = {}
     context_names: ClassVar[tuple[str, ...]] = ()
     context_help: ClassVar[Mapping[str, str]] = {}
     told_by_code: ClassVar[tuple[str, ...]] = ()
@@ -99,6 +112,9 @@ class Task(ABC):
     variants: ClassVar[tuple[str, ...]] = ("",)
     machines: ClassVar[Mapping[str, str]] = {}
     level: ClassVar[str] = "module"
+    levels: ClassVar[tuple[str, ...]] = ()
+    tabulated: ClassVar[bool] = False
+    more_rows: ClassVar[tuple[str, ...]] = ()
     dialect: ClassVar[Dialect | None] = None
     protocols: ClassVar[tuple[Protocol, ...]]
     baselines: ClassVar[Mapping[str, int]] = {}
@@ -232,10 +248,10 @@ class Task(ABC):
         Raises
         ------
         TaskError
-            Costs where a number is the target or the other way round, or another space than the task's own.
+            Samples of another target, or of another space than the task's own.
         """
-        if data.chooses != (self.target == "costs"):
-            found = "costs of settings" if data.chooses else "numbers to predict"
+        if data.target != self.target:
+            found = {"costs": "costs of settings", "number": "numbers to predict", "labels": "labels"}[data.target]
             raise TaskError(
                 f"task {self.name!r} has target {self.target!r}, and its samples have {found}. Mend the task"
             )
@@ -243,6 +259,19 @@ class Task(ABC):
             raise TaskError(
                 f"task {self.name!r} has a space, and its samples another. Give `space` to TaskData, or leave it out"
             )
+
+    def check_level(self, level: str) -> str:
+        """The level that a question is about, the task's own for ``""``.
+
+        Raises
+        ------
+        TaskError
+            One that the task has nothing to say about.
+        """
+        known = self.levels or (self.level,)
+        if level and level not in known:
+            raise TaskError(f"task {self.name} has nothing to say about a {level}; available: {', '.join(known)}")
+        return level or self.level
 
     def regions(self, module: IRModule) -> list[Region]:
         """What of a module is decided about: all regions of `level`."""

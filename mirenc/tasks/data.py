@@ -40,31 +40,38 @@ class TaskData:
     samples : sequence of Sample
     space : Space or None
         The settings of every sample that brings none of its own. None without any: the target is a number,
-        `Sample.value`.
+        `Sample.value`, or labels.
     content_hash : str
         SHA-256 of the files the samples come from; kept in every record.
     machine : str
         What the costs were measured on, in one line for people: processor, compiler, flags. A head that is trained on
         them keeps it. "" where nobody said.
+    label_names : tuple of str
+        What the labels of each sample say (`Sample.labels`); () where the target is another.
 
     Raises
     ------
     TaskError
         No samples; costs that do not fit the space, or are not positive and finite; an unmeasured default; a value
-        that is no finite number; effective settings that become others themselves; reported costs of other settings
-        than the costs. The message names the sample.
+        that is no finite number; labels other than 0 and 1, or not one for each name; effective settings that become
+        others themselves; reported costs of other settings than the costs. The message names the sample.
     """
 
     samples: Sequence[Sample]
     space: Space | None = None
     content_hash: str = ""
     machine: str = ""
+    label_names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.samples:
             raise TaskError("the task has no samples. Check the data folder")
         for row, sample in enumerate(self.samples):
-            _check(sample, sample.space or self.space, f"sample {row} ({sample.name})")
+            where = f"sample {row} ({sample.name})"
+            if self.label_names or sample.labels:
+                _check_labels(sample, sample.space or self.space, self.label_names, where)
+            else:
+                _check(sample, sample.space or self.space, where)
         if self.chooses and any(space is None for space in self._spaces):
             raise TaskError("some samples have settings and others have a value to predict. Make two tasks of them")
 
@@ -75,13 +82,20 @@ class TaskData:
         """The samples of these rows, in this order; the hash says that it is a part."""
         kept = [self.samples[row] for row in rows]
         part = hashlib.sha256(f"{self.content_hash} {list(map(int, rows))}".encode()).hexdigest()
-        return TaskData(kept, self.space, part, self.machine)
+        return TaskData(kept, self.space, part, self.machine, self.label_names)
 
     # -- columns ---------------------------------------------------------------------------------------
     @property
     def chooses(self) -> bool:
-        """Whether the target is a cost for each setting, and not a number."""
+        """Whether the target is a cost for each setting, and not a number or labels."""
         return any(space is not None for space in self._spaces)
+
+    @property
+    def target(self) -> str:
+        """``costs``, ``number`` or ``labels``, as `mirenc.tasks.Task.target`."""
+        if self.label_names:
+            return "labels"
+        return "costs" if self.chooses else "number"
 
     @cached_property
     def _spaces(self) -> list[Space | None]:
@@ -119,6 +133,11 @@ class TaskData:
     def value(self) -> Float:
         """(n,) the number to predict; NaN where the target is costs."""
         return np.array([sample.value for sample in self.samples], dtype=np.float64)
+
+    @cached_property
+    def label_table(self) -> NDArray[np.bool_]:
+        """(n, P) whether each of the labels holds; P = 0 where the target is another."""
+        return np.array([sample.labels for sample in self.samples], dtype=bool).reshape(len(self), -1)
 
     @cached_property
     def _effective(self) -> Int:
@@ -196,7 +215,7 @@ class TaskData:
 
     @cached_property
     def labels(self) -> Int:
-        """(n,) the effective setting of least cost; all 0 where the target is a number."""
+        """(n,) the effective setting of least cost; all 0 where there are no settings."""
         if not self.chooses:
             return np.zeros(len(self), dtype=np.int64)
         return self.resolve(oracle_choice(self.known))
@@ -225,6 +244,15 @@ class TaskData:
     @cached_property
     def group(self) -> NDArray[np.str_]:
         return np.array([sample.group for sample in self.samples])
+
+    @cached_property
+    def kernel(self) -> NDArray[np.str_]:
+        """(n,) the piece of code, by name: samples of one are the same code."""
+        return np.array([sample.kernel or sample.group for sample in self.samples])
+
+    @cached_property
+    def held_out(self) -> NDArray[np.bool_]:
+        return np.array([sample.held_out for sample in self.samples], dtype=bool)
 
     @cached_property
     def suite(self) -> NDArray[np.str_]:
@@ -269,6 +297,17 @@ def _give_code(sample: Sample) -> str:
     return (
         f"Give your own IR of all with --ir-dir DIR, as in DIR/{sample.code}.ll or .bc (Python: mirenc.tasks.with_ir)"
     )
+
+
+def _check_labels(sample: Sample, space: Space | None, names: tuple[str, ...], where: str) -> None:
+    """Refuse a sample whose labels are not those of the names."""
+    if sample.costs or space is not None or len(sample.labels) != len(names):
+        raise TaskError(
+            f"{where}: {len(sample.labels)} labels for {len(names)} names, {len(sample.costs)} costs. For a target of "
+            "labels give label_names to TaskData, as many labels to each sample, and neither costs nor space"
+        )
+    if strange := [label for label in sample.labels if label not in (0, 1)]:
+        raise TaskError(f"{where}: label {strange[0]!r}; allowed: 0 and 1")
 
 
 def _check(sample: Sample, space: Space | None, where: str) -> None:

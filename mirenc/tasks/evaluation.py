@@ -23,6 +23,7 @@ from mirenc.tasks.jobs import Goal, Result, plan_jobs, run_jobs
 from mirenc.tasks.protocols import Protocol
 from mirenc.tasks.registry import get_task
 from mirenc.tasks.report import FORMAT, TaskReport
+from mirenc.tasks.said import keep_said
 from mirenc.tasks.static import static_rows
 
 if TYPE_CHECKING:
@@ -127,17 +128,18 @@ class Evaluation:
                 if not all((protocol.name, seed, row.row) in done for row in self.features):
                     continue
                 folds = list(protocol.split(data, seed))
-                number = np.zeros(len(data), dtype=np.int64)
+                number = np.full(len(data), -1, dtype=np.int64)  # no fold tests it
                 for index, (_, test) in enumerate(folds):
                     number[test] = index
                 rows: dict[str, Any] = {
-                    name: {"said": said.tolist()} for name, said in static_rows(data, folds, task.portfolios).items()
+                    name: {"said": keep_said(said, number)}
+                    for name, said in static_rows(data, folds, task.portfolios).items()
                 }
                 for row in self.features:
                     digest, result = done[protocol.name, seed, row.row]
-                    kept = {"inputs": digest, "said": result.said.tolist(), "heads": result.heads}
+                    kept = {"inputs": digest, "said": keep_said(result.said, number), "heads": result.heads}
                     if result.best_of_three is not None:
-                        kept["best_of_three"] = result.best_of_three.tolist()
+                        kept["best_of_three"] = keep_said(result.best_of_three, number)
                     rows[row.row] = kept
                 runs[str(seed)] = {"fold": number.tolist(), "rows": rows}
             if runs:

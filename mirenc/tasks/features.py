@@ -17,12 +17,14 @@ from numpy.typing import NDArray
 from mirenc.errors import MirencError, TaskError
 from mirenc.ir import IRModule
 from mirenc.ir.regions import Region, regions_of
+from mirenc.tasks.autophase import autophase_features
 from mirenc.tasks.data import TaskData
 from mirenc.tasks.function_text import function_text
 from mirenc.tasks.histogram import opcode_histogram
 from mirenc.tasks.ir2vec import ir2vec_available, ir2vec_vectors
 from mirenc.tasks.menu import Shape, menu
 from mirenc.tasks.sample import IRSource
+from mirenc.tasks.statement_bag import statement_bag
 
 if TYPE_CHECKING:
     from mirenc.encoder import Encoder
@@ -46,6 +48,8 @@ ROW_TITLES = {
     "compiler": "no code + the compiler's own choice",
     "hand": "hand features",
     "histogram": "opcode histogram",
+    "autophase": "AutoPhase's 56 counts",
+    "statements": "bag of statements",
     "ir2vec": "IR2Vec 2.1.1 flow-aware",
     "text": "embedding, text only",
     "graph": "embedding, graph only",
@@ -58,6 +62,14 @@ CODE_ROWS = ("text", "graph", "both", "both_histogram")
 _WITHOUT_CODE = ("no_code", "compiler", "hand")
 # Rows that use one member of the menu instead of the search, and the same features as another row.
 ONE_HEAD = {"both_mlp": ("both", "mlp")}
+# Rows that no model takes part in, computed from a module or a region of it. Those that are only there where a task
+# names them came after the tables of the others.
+_COUNTED: dict[str, Callable[..., Float32]] = {
+    "histogram": opcode_histogram,
+    "autophase": autophase_features,
+    "statements": statement_bag,
+}
+_WHERE_NAMED = ("autophase", "statements")
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,9 +102,10 @@ def default_rows(task: Task, data: TaskData | None = None) -> list[str]:
 
     ``no_code`` needs context features; ``compiler`` such that a compiler tells; ``hand`` such columns in the data;
     ``ir2vec`` its wheel; ``both_mlp`` a few settings to choose among; all but the first three, samples with code.
+    ``autophase`` and ``statements`` are there where `Task.more_rows` names them.
     """
     wanted = list(ROW_TITLES) if data is None or data.has_code else list(_WITHOUT_CODE)
-    left_out = set()
+    left_out = set(_WHERE_NAMED) - set(task.more_rows)
     if not task.context_names:
         left_out.add("no_code")
     if not task.told_by_compiler:
@@ -120,13 +133,16 @@ class CodeReader:
     Parameters
     ----------
     encoder : Encoder
+    counted : sequence of str
+        Rows without a model that are wanted: ``histogram``, ``autophase``, ``statements``.
     """
 
-    def __init__(self, encoder: Encoder) -> None:
+    def __init__(self, encoder: Encoder, counted: Sequence[str] = ("histogram",)) -> None:
         self.encoder = encoder
+        self.counted = counted
 
     def __call__(self, module: IRModule, regions: Sequence[Region | None]) -> list[dict[str, Float32]]:
-        """``text`` (H,), ``graph`` (d,) and ``histogram`` of each region; None is the module.
+        """``text`` (H,), ``graph`` (d,) and the rows of ``counted`` of each region; None is the module.
 
         A loop's are followed by those of its function, so each is twice as long: what is around a loop tells how often
         it is entered and what of it is invariant.
@@ -140,7 +156,7 @@ class CodeReader:
 
         def of(level: str, key: tuple[str, str]) -> dict[str, Float32] | None:
             if level not in levels:
-                levels[level] = _LevelCode(self.encoder, module, level)
+                levels[level] = _LevelCode(self, module, level)
             return levels[level].of(key)
 
         found = []
@@ -159,9 +175,10 @@ class CodeReader:
 class _LevelCode:
     """Code features of all regions of one level of a module."""
 
-    def __init__(self, encoder: Encoder, module: IRModule, level: str) -> None:
-        self.module, self.listed = module, regions_of(module, level)
-        self.parts = encoder.embed_parts(module, level=level)  # type: ignore[arg-type]
+    def __init__(self, reader: CodeReader, module: IRModule, level: str) -> None:
+        self.module, self.level, self.counted = module, level, reader.counted
+        self.listed = regions_of(module, level)
+        self.parts = reader.encoder.embed_parts(module, level=level)  # type: ignore[arg-type]
         self.places = {_key(one): row for row, one in enumerate(self.listed.regions)}
         if level == "module":
             self.places = {("", ""): 0}
@@ -171,9 +188,9 @@ class _LevelCode:
         row = self.places.get(key)
         if row is None:
             return None
-        inside = self.listed.instruction[self.listed.region == row]
-        histogram = opcode_histogram(self.module, inside)
-        return {"text": self.parts.text[row], "graph": self.parts.graph[row], "histogram": histogram}
+        inside = None if self.level == "module" else self.listed.instruction[self.listed.region == row]
+        counts = {name: _COUNTED[name](self.module, inside) for name in self.counted}
+        return {"text": self.parts.text[row], "graph": self.parts.graph[row], **counts}
 
 
 def _key(region: Region) -> tuple[str, str]:
@@ -293,7 +310,8 @@ def _code_vectors(
         by_ir.setdefault(os.fspath(ir), []).append(number)
     found: list[dict[str, Float32]] = [{}] * len(pieces)
     text = [""] * len(pieces)  # for IR2Vec
-    read = CodeReader(encoder)
+    counted = [name for name in _COUNTED if name == "histogram" or name in rows]
+    read = CodeReader(encoder, counted)
     for numbers in by_ir.values():
         ir = pieces[numbers[0]][0]
         try:
@@ -307,7 +325,7 @@ def _code_vectors(
             raise TaskError(f"sample {name}: {error}") from None
         if advance is not None:
             advance(len(numbers), total=len(pieces), note="embedding")
-    vectors = {row: np.stack([code_vector(row, one) for one in found]) for row in (*CODE_ROWS, "histogram")}
+    vectors = {row: np.stack([code_vector(row, one) for one in found]) for row in (*CODE_ROWS, *counted)}
     note = ""
     if "ir2vec" in rows:
         once = list(dict.fromkeys(text))  # loops of one function have one text

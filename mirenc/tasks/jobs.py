@@ -38,12 +38,14 @@ class Goal:
 
     Attributes
     ----------
-    target : (n, K) or (n,) float64
-        Cost of what runs when each setting is asked for (NaN: nobody may ask), or the number to predict.
+    target : (n, K), (n,) or (n, P) float64
+        Cost of what runs when each setting is asked for (NaN: nobody may ask), the number to predict, or labels.
     settings : Settings or None
-        None where the target is a number.
+        None where the target is a number, or labels.
     labels : (n,) int64
     group : (n,) str
+    kernel : (n,) str
+        `TaskData.kernel`.
     select : str
     shared : bool
         Whether all samples have one space, so that a column is the same setting for each.
@@ -55,6 +57,7 @@ class Goal:
     settings: Settings | None
     labels: Int
     group: NDArray[np.str_]
+    kernel: NDArray[np.str_]
     select: str
     shared: bool = True
     default: int = 0
@@ -64,8 +67,10 @@ class Goal:
         """The goal of some data."""
         if data.chooses:
             default = data.space.default if data.space is not None else 0
-            return cls(data.known, data.settings, data.labels, data.group, select, data.shares_space, default)
-        return cls(data.value, None, data.labels, data.group, select)
+            shared = data.shares_space
+            return cls(data.known, data.settings, data.labels, data.group, data.kernel, select, shared, default)
+        target = data.label_table.astype(np.float64) if data.label_names else data.value
+        return cls(target, None, data.labels, data.group, data.kernel, select)
 
     def shape(self, features: Features, rows: Int) -> Shape:
         """What the menu follows from, for training on some rows."""
@@ -73,11 +78,12 @@ class Goal:
             context=features.context,
             code=features.matrix.shape[1] - features.context,
             samples=len(rows),
-            groups=len(np.unique(self.group[rows])),
+            groups=len(np.unique(self.kernel[rows])),
             settings=0 if self.settings is None else self.target.shape[1],
             shared=self.shared,
             default=self.default,
             dense=bool(np.isfinite(self.target[rows]).mean() > _DENSE),
+            labels=self.target.shape[1] if self.settings is None and self.target.ndim > 1 else 0,
         )
 
     def fit(self, features: Features, rows: Int, unit: NDArray[np.generic], seed: int) -> Any:
@@ -88,10 +94,10 @@ class Goal:
         return head.fit(features.matrix[rows], self.target[rows], *own, part=part)
 
     def ask(self, head: Any, features: Features, rows: Int) -> NDArray[np.float64]:
-        """Preferences (m, K), 0 for settings that nobody may ask for, or numbers (m,), of some rows."""
+        """Preferences (m, K), 0 for settings that nobody may ask for, numbers (m,) or labels (m, P), of some rows."""
         if self.settings is None:
-            number: NDArray[np.float64] = head.predict(features.matrix[rows])
-            return number
+            found: NDArray[np.float64] = head.predict(features.matrix[rows])
+            return found
         found = head.predict_proba(features.matrix[rows], self.settings.take(rows))
         # Trees may all vote for what this sample may not be asked: any other is then preferred to that.
         return np.where(np.isfinite(self.target[rows]), np.maximum(found, _LEAST), 0.0)
@@ -102,8 +108,9 @@ class Result(NamedTuple):
 
     Attributes
     ----------
-    said : (n,) int64 or float64
-        The setting chosen, or the number predicted, for each sample by a head that did not see its fold.
+    said : (n,) int64 or float64, or (n, P) float64
+        The setting chosen, the number predicted or how likely each label is, for each sample by a head that did not
+        see its fold; 0 for samples that no fold tests.
     heads : list of dict
         For each fold, the weights of the members of its head.
     best_of_three : (n,) int64, or None
@@ -201,7 +208,8 @@ def _run(job: Job) -> Result:
     from threadpoolctl import threadpool_limits
 
     goal, features = job.goal, job.features
-    said = np.zeros(len(job.unit), dtype=np.float64 if goal.settings is None else np.int64)
+    shape = goal.target.shape if goal.settings is None else len(job.unit)
+    said = np.zeros(shape, dtype=np.float64 if goal.settings is None else np.int64)
     measured = np.zeros(len(job.unit), dtype=np.int64)
     heads = []
     with threadpool_limits(1):

@@ -3,10 +3,11 @@
 One menu for the embedding and for its baselines: none is under-tuned. Which menu follows from the shape of the data
 alone (`Shape`): a few hundred samples of a few settings get the Gaussian process, trees and the paper's MLP (put
 together on the device-mapping data; `downstream/device_mapping/README.md` tells what was dropped); more samples get
-heads whose memory does not grow with their square; many settings, or settings that differ from sample to sample, get
-heads that see a setting as numbers, and where settings outnumber kernels, one that chooses among three; many settings
-of many kernels, where time is what counts, get trees of all settings at once, and leave the default only where the gain
-is worth the risk. The choice among members is made for each fold, on the training rows alone.
+heads whose memory does not grow with their square; labels, heads that tell all of them at once; many settings, or
+settings that differ from sample to sample, get heads that see a setting as numbers, and where settings outnumber
+kernels, one that chooses among three; many settings of many kernels, where time is what counts, get trees of all
+settings at once, and leave the default only where the gain is worth the risk. The choice among members is made for each
+fold, on the training rows alone.
 """
 
 from __future__ import annotations
@@ -23,14 +24,19 @@ from mirenc.heads import (
     CostHead,
     EnsembleHead,
     LabelHead,
+    LabelsEnsembleHead,
+    LandmarkLabels,
+    LandmarkRegressor,
     MLPHead,
     NumberEnsembleHead,
     PairHead,
     PortfolioHead,
     RatioTreesHead,
     RidgeHead,
+    RidgeLabels,
     RidgeRegressor,
     TreesHead,
+    TreesLabels,
 )
 from mirenc.tasks.protocols import cut
 
@@ -44,11 +50,13 @@ _ENOUGH_GROUPS = 50
 _CLIP = {"accuracy": 0.75, "speedup": 2.0}
 # An exact Gaussian process takes n^2 memory and n^3 time.
 _FEW_SAMPLES = 1500
+_MANY_SAMPLES = 5000
 # More settings than this are no longer learned one by one.
 _FEW_SETTINGS = 12
 # With few, a tree's draw among columns is seldom wasted; with many, what tells settings apart is more often there.
 _RATIO_COMPONENTS = (16, 48)
 _PENALTIES = (0.01, 0.1, 1.0)
+_LENGTH_SCALES = (0.5, 1.5)
 
 Members = list[tuple[str, Any]]
 
@@ -64,13 +72,15 @@ class Shape:
     samples, groups : int
         Training rows, and how many different kernels they are of.
     settings : int
-        K; 0 where the target is a number.
+        K; 0 where the target is a number, or labels.
     shared : bool
         Whether all samples have the same settings.
     default : int
         The setting that runs when nobody decides, where all samples have the same.
     dense : bool
         Whether nearly every sample was measured under every setting.
+    labels : int
+        P; 0 where the target is another.
     """
 
     context: int
@@ -81,6 +91,7 @@ class Shape:
     shared: bool = True
     default: int = 0
     dense: bool = True
+    labels: int = 0
 
     def is_cautious(self, select: str) -> bool:
         """Whether there are many settings, alike for all, kernels enough to learn from, and time is what counts."""
@@ -90,6 +101,8 @@ class Shape:
 
 def menu(shape: Shape, seed: int, select: str) -> Members:
     """Named candidates, the one for few kernels first."""
+    if shape.labels:
+        return _labels(shape, seed)
     if shape.settings == 0:
         return _numbers(shape, seed)
     if shape.is_cautious(select):
@@ -122,6 +135,9 @@ def _cautious(shape: Shape, seed: int) -> Members:
     """Trees of all settings at once, with code and without, and a ridge: each is trained in seconds."""
     common: dict[str, Any] = {"default": shape.default, "random_state": seed}
     members: Members = []
+    # A forest of thousands of samples is large, and its leaves need not be that small.
+    if shape.samples > _MANY_SAMPLES:
+        common |= {"trees": 30, "leaf": 20}
     if shape.code:
         members += [
             (f"ratio trees {count}", RatioTreesHead(shape.context, components=count, **common))
@@ -163,20 +179,40 @@ def _pairs(shape: Shape, seed: int, select: str) -> Members:
 
 
 def _numbers(shape: Shape, seed: int) -> Members:
-    ridges: Members = [(f"ridge {penalty:g}", RidgeRegressor(penalty)) for penalty in _PENALTIES]
-    return ridges + [
+    members: Members = [(f"ridge {penalty:g}", RidgeRegressor(penalty)) for penalty in _PENALTIES]
+    members += [
         ("boosted", BoostedRegressor(shape.context, random_state=seed)),
         ("boosted slowly", BoostedRegressor(shape.context, trees=300, leaves=8, learning_rate=0.05, random_state=seed)),
     ]
+    if shape.samples > _FEW_SAMPLES:
+        members += [
+            (f"landmarks {scale:g}", LandmarkRegressor(shape.context, length_scale=scale, random_state=seed))
+            for scale in _LENGTH_SCALES
+        ]
+    return members
 
 
-def head_search(shape: Shape, seed: int, select: str, only: str = "") -> EnsembleHead | NumberEnsembleHead:
+def _labels(shape: Shape, seed: int) -> Members:
+    """Heads that tell all labels at once, so that many cost about what one does."""
+    members: Members = [(f"ridge {penalty:g}", RidgeLabels(penalty)) for penalty in (0.1, 0.01)]
+    members += [
+        (f"landmarks {scale:g}", LandmarkLabels(shape.context, length_scale=scale, random_state=seed))
+        for scale in _LENGTH_SCALES
+    ]
+    return [*members, ("trees", TreesLabels(shape.context, random_state=seed))]
+
+
+def head_search(
+    shape: Shape, seed: int, select: str, only: str = ""
+) -> EnsembleHead | NumberEnsembleHead | LabelsEnsembleHead:
     """An unfitted search over the menu, for training rows of a shape; or its member ``only``."""
     members = menu(shape, seed, select)
     if only:
         members = [(name, member) for name, member in members if name == only]
     elif shape.groups < _ENOUGH_GROUPS:
         members = members[:1]
+    if shape.labels:
+        return LabelsEnsembleHead(members)
     if not shape.settings:
         return NumberEnsembleHead(members)
     if shape.is_cautious(select):

@@ -14,12 +14,13 @@ _LABELS = {
     "speedup": "geometric mean speedup over the default",
     "accuracy": "accuracy",
     "mae": "mean absolute error",
+    "auc": "mean area under the ROC curve",
 }
 _CODE = ("text", "graph", "both", "both_histogram", "both_mlp")
 
 
 def plot_report(report: TaskReport, path: str | Path) -> Path:
-    """Dots with 95 % intervals: accuracy, geometric speedup or mean absolute error, whichever the task is judged by.
+    """Dots with 95 % intervals: accuracy, geometric speedup, absolute error or area, whichever the task is judged by.
 
     Raises
     ------

@@ -17,19 +17,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mirenc.errors import HeadError, TaskError
-from mirenc.heads import EnsembleHead, NumberEnsembleHead, Settings, save_head
+from mirenc.heads import EnsembleHead, LabelsEnsembleHead, NumberEnsembleHead, Settings, save_head
 from mirenc.heads.choosing import cost_ratios
 from mirenc.heads.state import load_head_and_arrays, pack, unpack
 from mirenc.ir import IRModule
-from mirenc.ir.regions import Region
+from mirenc.ir.regions import Region, regions_of
 from mirenc.tasks.base import Task
 from mirenc.tasks.data import TaskData
-from mirenc.tasks.evidence import Evidence, Record, gather_evidence, time_factor
+from mirenc.tasks.evidence import Evidence, gather_evidence, time_factor
 from mirenc.tasks.features import CODE_ROWS, CodeReader, build_features, code_vector, encoded_context
 from mirenc.tasks.jobs import Goal
+from mirenc.tasks.prediction import Prediction
 from mirenc.tasks.reach import Reach
 from mirenc.tasks.registry import get_task
-from mirenc.tasks.space import SettingEncoder, Space, Value
+from mirenc.tasks.space import SettingEncoder, Space
 
 if TYPE_CHECKING:
     from mirenc.encoder import Encoder
@@ -41,79 +42,13 @@ _READY = Path(__file__).parent / "ready"
 _TIMER = "timer"
 
 
-@dataclass(frozen=True)
-class Prediction:
-    """What a head says about one kernel.
-
-    Attributes
-    ----------
-    choice : str
-        The setting to take; the default where there is no evidence for another. "" where a number is predicted.
-    value : float
-        The predicted number; NaN where a setting is chosen.
-    error : float
-        For a number: 8 of 10 held-out answers were nearer than this.
-    preferred : str
-        The setting that the head prefers, evidence or not.
-    default : str
-        The setting that runs when nobody decides.
-    preference : dict of str to float
-        Preference for each setting; they sum to 1.
-    cost_ratio : dict of str to float
-        Expected cost of each setting over that of the preferred one, as the preferences stand for it
-        (`mirenc.heads.choosing.cost_ratios`).
-    distance : float
-        How far the question is from the training samples, in code or in context features; 1 is far
-        (`mirenc.tasks.reach`).
-    evidence : Evidence
-        What held-out answers of this head were worth.
-    record : Record or None
-        Held-out answers like this one.
-    region : Region or None
-        What of the module is decided about; None for the whole.
-    machine : str
-        What the costs were measured on.
-    seconds : dict of str to float, or None
-        Expected seconds of each setting; None where the task does not ask for them (`Task.seconds`).
-    time_factor : float or None
-        8 of 10 expected times of the default, on held-out groups, were within this factor of the measured ones; None:
-        not known.
-    gain : float
-        Expected speedup of the preferred setting over the default, for this piece of code.
-    setting : tuple
-        The choice as values of the knobs; () where the target is a number.
-    """
-
-    choice: str
-    value: float
-    error: float
-    preferred: str
-    default: str
-    preference: dict[str, float]
-    cost_ratio: dict[str, float]
-    distance: float
-    evidence: Evidence
-    record: Record | None = None
-    region: Region | None = None
-    machine: str = ""
-    seconds: dict[str, float] | None = None
-    time_factor: float | None = None
-    gain: float = 1.0
-    setting: tuple[Value, ...] = ()
-
-    @property
-    def far(self) -> bool:
-        """Whether the kernel is unlike those that the head was trained on."""
-        return self.distance > 1.0
-
-
 @dataclass(frozen=True, eq=False)
 class TaskHead:
     """A trained head, with what it belongs to.
 
     Attributes
     ----------
-    head : EnsembleHead or NumberEnsembleHead
+    head : EnsembleHead, NumberEnsembleHead or LabelsEnsembleHead
     task : Task
     variant, row : str
         Row of `mirenc.tasks.features.ROW_TITLES` whose features it takes.
@@ -121,7 +56,7 @@ class TaskHead:
         The model whose vectors it takes.
     data_hash : str
     encoder : SettingEncoder or None
-        How settings become numbers; None where a number is predicted.
+        How settings become numbers; None where nothing is chosen.
     reach : Reach
         Where its training samples are.
     evidence : Evidence
@@ -133,9 +68,11 @@ class TaskHead:
         Predicts log seconds of the default (`Task.seconds`).
     time_factor : float or None
         As that of `Prediction`.
+    label_names : tuple of str
+        As that of `TaskData`.
     """
 
-    head: EnsembleHead | NumberEnsembleHead
+    head: EnsembleHead | NumberEnsembleHead | LabelsEnsembleHead
     task: Task
     variant: str
     row: str
@@ -149,8 +86,11 @@ class TaskHead:
     space: Space | None = None
     timer: NumberEnsembleHead | None = None
     time_factor: float | None = None
+    label_names: tuple[str, ...] = ()
 
-    def predict(self, encoder: Encoder, ir: Any, context: Mapping[str, Any] | tuple[Any, ...] = ()) -> list[Prediction]:
+    def predict(
+        self, encoder: Encoder, ir: Any, context: Mapping[str, Any] | tuple[Any, ...] = (), *, level: str = ""
+    ) -> list[Prediction]:
         """Ask about one piece of IR.
 
         Parameters
@@ -161,6 +101,8 @@ class TaskHead:
         context : mapping or tuple
             Context features: by name (text or numbers), or raw in the order of ``task.context_names``. By name, those
             that the code tells (`Task.told_by_code`) may be left out; what is given wins.
+        level : str
+            What is asked about, where the task knows several (`Task.levels`); its own if left out.
 
         Returns
         -------
@@ -182,14 +124,18 @@ class TaskHead:
                 f"({encoder.files.digest[:12]}). Load that model, or train a head: mirenc fit {self.task.name} "
                 "-o FOLDER"
             )
+        level = self.task.check_level(level)
         given = {name: str(value) for name, value in context.items()} if isinstance(context, Mapping) else {}
         whole = self.task.ask_context(given) if isinstance(context, Mapping) else context
         if whole is not None:
             encoded_context(self.task, whole)  # before any file is read: a wrong one is wrong for all
         module = self.task.read(encoder, ir)
-        regions: list[Region | None] = [None] if self.task.level == "module" else [*self.task.regions(module)]
+        regions: list[Region | None] = [None]
+        if level != "module":
+            own = level == self.task.level
+            regions = [*(self.task.regions(module) if own else regions_of(module, level).regions)]
         if not regions:
-            raise TaskError(f"{module.name} has no {self.task.level} to decide about. Give code that has one")
+            raise TaskError(f"{module.name} has no {level} to decide about. Give code that has one")
         contexts = [self._told(given, module, region) if whole is None else whole for region in regions]
         return [
             self._answer(code_vector(self.row, parts), own, region)
@@ -211,10 +157,15 @@ class TaskHead:
             "evidence": self.evidence,
             "region": region,
             "machine": self.machine or self.task.machine(self.variant, context),
+            "context": dict(zip(self.task.context_names, context, strict=True)),
         }
-        if self.encoder is None:
+        if isinstance(self.head, LabelsEnsembleHead):
+            likely = dict(zip(self.label_names, self.head.predict(features)[0].tolist(), strict=True))
+            return Prediction("", math.nan, self.evidence.error, "", "", {}, {}, labels=likely, **common)
+        if isinstance(self.head, NumberEnsembleHead):
             value = float(self.head.predict(features)[0])
             return Prediction("", value, self.evidence.error, "", "", {}, {}, **common)
+        assert self.encoder is not None
         space = self.space or self.task.space_for(context)
         if space.knobs != self.encoder.knobs:
             raise TaskError(
@@ -222,7 +173,6 @@ class TaskHead:
                 "Train a head for them"
             )
         settings = Settings(self.encoder(space.settings), np.arange(len(space))[None, :])
-        assert isinstance(self.head, EnsembleHead)
         preference = self.head.predict_proba(features, settings)[0]
         best = int(preference.argmax())
         expected = self.head.expected_ratios(features, settings, default=space.default)[0]
@@ -262,6 +212,7 @@ class TaskHead:
             "reach": self.reach.code_reach,
             "evidence": self.evidence.to_json(),
             "machine": self.machine,
+            "labels": list(self.label_names),
         }
         arrays = self.reach.arrays()
         if self.space is not None:
@@ -287,7 +238,7 @@ def fit_head(
     row: str = "both",
     seed: int = 0,
 ) -> TaskHead:
-    """Train a head on all samples of a task; it is chosen by the same search as in an evaluation.
+    """Train a head on all samples of a task but those held out; it is chosen by the same search as in an evaluation.
 
     The search keeps whole groups (`TaskData.group`) together: it is for kernels that were not measured. So does the
     evidence, for which ten further heads are trained with groups held out.
@@ -295,18 +246,23 @@ def fit_head(
     Raises
     ------
     TaskError
-        A row that has no code features of mirenc's; data of another target or space than the task's.
+        A row that has no code features of mirenc's; data of another target or space than the task's; no sample that
+        is not held out.
     """
     task = get_task(task) if isinstance(task, str) else task
     task.check_data(data)
     if row not in CODE_ROWS:
         raise TaskError(f"a head cannot be made for row {row!r}; available: {', '.join(CODE_ROWS)}")
+    content_hash = data.content_hash
+    if data.held_out.any():
+        data = data.subset(np.flatnonzero(~data.held_out))
     features = build_features(task, data, [row], encoder)[0]
     goal = Goal.of(data, task.select)
     everything = np.arange(len(data))
     timer, within = None, None
     if task.seconds and data.chooses:
-        times = Goal(np.log(data.baseline), None, np.zeros(len(data), dtype=np.int64), data.group, task.select)
+        none = np.zeros(len(data), dtype=np.int64)
+        times = Goal(np.log(data.baseline), None, none, data.group, data.kernel, task.select)
         timer = times.fit(features, everything, data.group, seed)
         within = time_factor(data, times, features, seed)
     head = goal.fit(features, everything, data.group, seed)
@@ -317,7 +273,7 @@ def fit_head(
         row=row,
         model=encoder.name,
         model_digest=encoder.files.digest,
-        data_hash=data.content_hash,
+        data_hash=content_hash,
         encoder=data.encoder if data.chooses else None,
         reach=Reach.of(features.matrix, features.context, data.group),
         evidence=gather_evidence(data, goal, features, seed),
@@ -325,6 +281,7 @@ def fit_head(
         space=data.space if data.chooses and task.space is None and data.shares_space else None,
         timer=timer,
         time_factor=within,
+        label_names=data.label_names,
     )
 
 
@@ -346,7 +303,7 @@ def load_task_head(folder: str | Path, task: Task | None = None) -> TaskHead:
     wanted: dict[str, type] = dict.fromkeys(("task", "variant", "row", "model", "model_digest", "data_hash"), str)
     wanted |= {"settings": list, "context_names": list, "knobs": list, "words": dict, "reach": float}
     wrong = [name for name, kind in wanted.items() if not isinstance(extra.get(name), kind)]
-    if wrong or not isinstance(head, (EnsembleHead, NumberEnsembleHead)) or "kernels" not in arrays:
+    if wrong or not isinstance(head, (EnsembleHead, NumberEnsembleHead, LabelsEnsembleHead)) or "kernels" not in arrays:
         what = f" ({', '.join(wrong)} missing or damaged)" if wrong else ""
         raise HeadError(f"{folder}: this head belongs to no task{what}. Make one: mirenc fit TASK -o FOLDER")
     found = get_task(extra["task"]) if task is None else task
@@ -359,7 +316,9 @@ def load_task_head(folder: str | Path, task: Task | None = None) -> TaskHead:
                 f"{', '.join(now)}. Train a head for it"
             )
     chooses = isinstance(head, EnsembleHead)
-    if extra["row"] not in CODE_ROWS or chooses != (found.target == "costs"):
+    target = "costs" if chooses else "number" if isinstance(head, NumberEnsembleHead) else "labels"
+    names = tuple(map(str, extra.get("labels", ())))  # heads of older releases have none
+    if extra["row"] not in CODE_ROWS or target != found.target or len(names) != getattr(head, "n_labels_", 0):
         raise HeadError(f"{folder}: head.json is damaged. Save the head again, or train it anew")
     if not all(isinstance(names, list) for names in extra["words"].values()):
         raise HeadError(f"{folder}: head.json is damaged: 'words' are no lists. Save the head again, or train it anew")
@@ -385,6 +344,7 @@ def load_task_head(folder: str | Path, task: Task | None = None) -> TaskHead:
         space=space,
         timer=timer,
         time_factor=within,
+        label_names=names,
         **{name: extra[name] for name in ("variant", "row", "model", "model_digest", "data_hash")},
     )
 

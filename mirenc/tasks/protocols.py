@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +39,10 @@ class Protocol:
         How many; None leaves out one unit at a time (seeds then change the heads only).
     share : float
         Of all units, the share that is trained on, drawn anew for each fold; 1: all that are not tested.
+    over : str
+        ``all``: every sample is tested once. ``rest``: so is every one that is not held out (`Sample.held_out`), and
+        those that are take no part. ``held_out``: these are tested, once, after training on all others; ``folds`` does
+        not count, and seeds change the heads only.
     """
 
     name: str
@@ -45,6 +50,7 @@ class Protocol:
     unit: Callable[[TaskData], NDArray[np.generic]]
     folds: int | None = 10
     share: float = 1.0
+    over: Literal["all", "rest", "held_out"] = "all"
 
     def split(self, data: TaskData, seed: int) -> Iterator[Fold]:
         """Training and test rows of each fold.
@@ -52,20 +58,39 @@ class Protocol:
         Raises
         ------
         TaskError
-            Fewer than two units, or not one for each sample.
+            Fewer than two units, or not one for each sample; nothing held out where that is what is tested.
         """
         unit = np.asarray(self.unit(data))
         if unit.shape != (len(data),):
             raise TaskError(
                 f"protocol {self.name!r}: unit gives {unit.shape}; one label a sample is needed, ({len(data)},)"
             )
+        if self.over == "held_out":
+            yield self._fixed(data, unit)
+            return
+        inside = np.flatnonzero(~data.held_out) if self.over == "rest" else np.arange(len(data))
         drawn = np.random.default_rng(seed)
-        for training, test in cut(unit, data.labels, self.folds, seed):
+        for rows in cut(unit[inside], data.labels[inside], self.folds, seed):
+            training, test = inside[rows[0]], inside[rows[1]]
             if self.share < 1.0:
                 left = np.unique(unit[training])
                 count = max(2, round(self.share * len(np.unique(unit))))
                 training = training[np.isin(unit[training], drawn.permutation(left)[:count])]
             yield training, test
+
+    def _fixed(self, data: TaskData, unit: NDArray[np.generic]) -> Fold:
+        """Training and test rows of the one split that the data say."""
+        training, test = np.flatnonzero(~data.held_out), np.flatnonzero(data.held_out)
+        if not len(training) or not len(test):
+            raise TaskError(
+                f"protocol {self.name!r} tests {len(test)} held-out samples after training on {len(training)}; one of "
+                "each is needed. Measure sources of which some are held out"
+            )
+        if both := sorted(set(unit[training].tolist()) & set(unit[test].tolist())):
+            raise TaskError(
+                f"protocol {self.name!r}: {both[0]!r} has samples that are held out and others. Mend the data"
+            )
+        return training, test
 
 
 def cut(unit: NDArray[np.generic], labels: Int, folds: int | None, seed: int) -> Iterator[Fold]:

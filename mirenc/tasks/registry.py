@@ -23,6 +23,10 @@ _REGISTRY = {
     "numa_prefetch": "mirenc.tasks.numa_prefetch:NumaPrefetch",
     "openmp": "mirenc.tasks.openmp:OpenMP",
     "openmp_published": "mirenc.tasks.openmp_published:OpenMPPublished",
+    "oz_benefit": "mirenc.tasks.oz_benefit:OzBenefit",
+    "pass_fires": "mirenc.tasks.pass_fires:PassFires",
+    "pass_list": "mirenc.tasks.pass_list:PassListChoice",
+    "size_after": "mirenc.tasks.size_after:SizeAfter",
     "thread_coarsening": "mirenc.tasks.thread_coarsening:ThreadCoarsening",
     "vectorization": "mirenc.tasks.vectorization:Vectorization",
 }
@@ -42,8 +46,8 @@ def _check_task(task: Task, where: str) -> None:
         raise TaskError(f"{where}: select is {task.select!r}; available: accuracy, speedup")
     if task.space is not None and not isinstance(task.space, Space):
         raise TaskError(f"{where}: space is {task.space!r}; it must be a mirenc.tasks.Space")
-    if task.target not in ("costs", "number"):
-        raise TaskError(f"{where}: target is {task.target!r}; available: costs, number")
+    if task.target not in ("costs", "number", "labels"):
+        raise TaskError(f"{where}: target is {task.target!r}; available: costs, number, labels")
     if task.level not in ("module", "function", "loop"):
         raise TaskError(f"{where}: level is {task.level!r}; available: module, function, loop")
     count = 0 if task.space is None else len(task.space)

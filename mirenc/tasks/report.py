@@ -14,6 +14,7 @@ import math
 import os
 import re
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,32 +22,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mirenc.errors import TaskError
-from mirenc.metrics import decision_figures, geometric_mean, group_interval, number_figures
+from mirenc.metrics import (
+    decision_figures,
+    geometric_mean,
+    group_interval,
+    label_figures,
+    number_figures,
+)
+from mirenc.tasks.areas import area_figures
 from mirenc.tasks.data import TaskData
 from mirenc.tasks.datasets import published_hash
 from mirenc.tasks.features import ROW_TITLES
 from mirenc.tasks.jobs import Result
+from mirenc.tasks.said import read_said
 from mirenc.tasks.static import STATIC_TITLES
+from mirenc.tasks.table_columns import columns_of, gain_column, judged_by
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from mirenc.tasks.base import Task
 
-__all__ = ["FORMAT", "TaskReport", "load_report", "row_title", "speedups"]
+__all__ = ["FORMAT", "TaskReport", "load_report", "row_title"]
 
 _AGAINST = "no_code"  # the row that every other is compared with
 FORMAT = 2
-_FEW = 12  # settings, of which people want to know how often the best one was named
 _OF_THREE = ("speedup_geometric", "oracle_gain_share", "slowdowns_2", "headroom_geometric")
-
-
-def speedups(figures: Mapping[str, Any]) -> dict[str, dict[str, float]]:
-    """Speedups over the task's baselines, or over the default where it names none: as in ``speedup_over``."""
-    kinds = ("geometric", "arithmetic")
-    over: dict[str, float] = {kind: figures[f"speedup_{kind}"] for kind in kinds}
-    over |= {f"oracle_{kind}": figures[f"oracle_{kind}"] for kind in kinds}
-    return figures["speedup_over"] or {"default": over}
 
 
 def row_title(row: str) -> str:
@@ -109,23 +110,34 @@ class TaskReport:
         return list(next(iter(seeds.values()))["rows"])
 
     def said(self, protocol: str, row: str) -> NDArray[Any]:
-        """(seeds, n) setting chosen, or number predicted, for each sample while its fold was held out."""
+        """What was said of each sample while its fold was held out; 0 of those that no fold tests (`tested`).
+
+        (seeds, n) settings chosen or numbers predicted, or (seeds, n, P) how likely each label is.
+        """
         seeds = self.record["protocols"][protocol]["seeds"].values()
-        return np.array([run["rows"][row]["said"] for run in seeds])
+        return np.array([read_said(run["rows"][row]["said"], np.array(run["fold"])) for run in seeds])
+
+    def tested(self, protocol: str) -> NDArray[np.bool_]:
+        """(n,) whether a fold of the protocol tests each sample."""
+        found: NDArray[np.bool_] = (
+            np.array(next(iter(self.record["protocols"][protocol]["seeds"].values()))["fold"]) >= 0
+        )
+        return found
 
     def best_of_three(self, protocol: str, row: str) -> NDArray[np.int64] | None:
         """(seeds, n) best of the three preferred settings (`mirenc.tasks.jobs.Result`); None where none was kept."""
         seeds = self.record["protocols"][protocol]["seeds"].values()
-        found = [run["rows"][row].get("best_of_three") for run in seeds]
-        return None if None in found else np.array(found)
+        found = [(run["rows"][row].get("best_of_three"), np.array(run["fold"])) for run in seeds]
+        return None if any(kept is None for kept, _ in found) else np.array([read_said(*one) for one in found])
 
     def known(self, digests: Mapping[tuple[str, int, str], str]) -> dict[tuple[str, int, str], Result]:
         """Results whose inputs had these digests, by `Job.key`. Static rows have none."""
         return {
             (protocol, int(seed), name): Result(
-                np.array(row["said"]),
+                read_said(row["said"], np.array(run["fold"])),
                 row["heads"],
-                np.array(row["best_of_three"]) if "best_of_three" in row else None,  # older records have none
+                # Older records have none.
+                read_said(row["best_of_three"], np.array(run["fold"])) if "best_of_three" in row else None,
             )
             for protocol, runs in self.record["protocols"].items()
             for seed, run in runs["seeds"].items()
@@ -146,13 +158,16 @@ class TaskReport:
         Returns
         -------
         dict
-            For each key of `mirenc.metrics.decision_figures`, or of `number_figures`: mean over the seeds, and
-            ``<key>_sd``. Intervals (95 %, whole groups resampled, samples averaged over seeds): ``<value>_interval``,
-            and against the no-code row ``<value>_gain`` and ``<value>_gain_interval``, where value is ``accuracy`` and
-            ``speedup`` (geometric), or ``mae``. ``speedup_over``: geometric and arithmetic, over each static baseline.
-            ``best_of_three``: some of the keys, where the three preferred settings are measured and the best is taken.
+            For each key of `mirenc.metrics.decision_figures`, `number_figures` or `label_figures`: mean over the seeds,
+            and ``<key>_sd``, of the samples that the protocol tests. Intervals (95 %, whole groups resampled, samples
+            averaged over seeds): ``<value>_interval``, and against the no-code row ``<value>_gain`` and
+            ``<value>_gain_interval``, where value is ``accuracy`` and ``speedup`` (geometric), ``mae`` or ``auc``.
+            ``mape``: the mean share by which a size is missed, where the number is its logarithm. Where a number has
+            an event (`Task.events`), its figures are those of a label, too. ``labels``: what `area_figures` says of
+            each. ``speedup_over``: geometric and arithmetic, over each static baseline. ``best_of_three``: some of the
+            keys, where the three preferred settings are measured and the best is taken.
         """
-        inside = np.flatnonzero(self.data.part == part) if part else np.arange(len(self.data))
+        inside = np.flatnonzero(self.tested(protocol) & ((self.data.part == part) | (not part)))
         each = [self._figures(run, inside) for run in self.said(protocol, row)]
         out: dict[str, Any] = {}
         for key in each[0]:
@@ -169,6 +184,8 @@ class TaskReport:
                 gain = difference.mean()
                 out[f"{value}_gain"] = float(np.exp(gain) if statistic else gain)
                 out[f"{value}_gain_interval"] = group_interval(difference, group, statistic=statistic)
+        if self._events is not None:
+            out |= self._areas(protocol, row, inside)
         if self.data.chooses:
             out["speedup_over"] = self._speedups(protocol, row, inside)
             runs = self.best_of_three(protocol, row)
@@ -182,8 +199,16 @@ class TaskReport:
     def _figures(self, said: NDArray[Any], inside: NDArray[np.int64]) -> dict[str, float]:
         """Figures of one seed. (n,)."""
         data = self.data
+        if data.label_names:
+            return label_figures(data.label_table[inside], said[inside])
         if not data.chooses:
-            return number_figures(data.value[inside], said[inside])
+            figures = number_figures(data.value[inside], said[inside])
+            if self.task.logarithm:
+                figures["mape"] = float(np.abs(np.expm1(said[inside] - data.value[inside])).mean())
+            if self._events is not None and 0 < self._events[inside].sum() < len(inside):
+                event = label_figures(self._events[inside], said[inside, None])
+                figures |= {key: event[key] for key in ("auc", "average_precision", "rate")}
+            return figures
         return decision_figures(
             data.known[inside],
             data.resolve(said)[inside],
@@ -195,11 +220,39 @@ class TaskReport:
     def _per_sample(self, protocol: str, row: str, inside: NDArray[np.int64]) -> dict[str, NDArray[np.float64]]:
         """Mean over the seeds of what intervals are of: hits and log speedups, or absolute errors. (m,) each."""
         data, runs = self.data, self.said(protocol, row)
+        if data.label_names:
+            return {}
         if not data.chooses:
-            return {"mae": np.abs(runs - data.value).mean(axis=0)[inside]}
+            error = (runs - data.value)[:, inside]
+            found = {"mae": np.abs(error).mean(axis=0)}
+            return found | ({"mape": np.abs(np.expm1(error)).mean(axis=0)} if self.task.logarithm else {})
         cost = self._paid(runs)
         hits = (data.known[np.arange(len(data)), runs] == np.nanmin(data.known, axis=1)).mean(axis=0)
         return {"accuracy": hits[inside], "speedup": np.log(data.paid_baseline / cost).mean(axis=0)[inside]}
+
+    @cached_property
+    def _events(self) -> NDArray[np.bool_] | None:
+        """(n, P) labels, or whether a number's event happens (n, 1); None where there is neither."""
+        if self.data.label_names:
+            return self.data.label_table
+        event = self.task.events.get(self.record["variant"])
+        if event is None or self.data.chooses:
+            return None
+        found: NDArray[np.bool_] = self.data.value[:, None] >= event[1]
+        return found
+
+    def _areas(self, protocol: str, row: str, inside: NDArray[np.int64]) -> dict[str, Any]:
+        """How well labels, or a number's event, are told."""
+        assert self._events is not None
+        shape = (-1, len(self.data), self._events.shape[1])
+        against = self.said(protocol, _AGAINST).reshape(shape) if _AGAINST in self.rows(protocol) else None
+        return area_figures(
+            self._events[inside],
+            self.said(protocol, row).reshape(shape)[:, inside],
+            self.data.group[inside],
+            against=None if against is None else against[:, inside],
+            names=self.data.label_names,
+        )
 
     def _paid(self, runs: NDArray[np.int64]) -> NDArray[np.float64]:
         """Reported cost of what runs. (seeds, n) -> (seeds, n)."""
@@ -294,74 +347,36 @@ class TaskReport:
         """Rows of the table, each a title and the figures as text."""
         for row in self.rows(protocol):
             figures = self.figures(protocol, row)
-            line = {"row": row_title(row)}
-            if self.data.chooses:
-                if self.task.select == "accuracy" or self.data.width <= _FEW:
-                    line["accuracy"] = _percent(figures, "accuracy")
-                    line["macro F1"] = f"{figures['macro_f1']:.2f}"
-                for name, over in speedups(figures).items():
-                    line[f"speedup over {name}, geom. (arith.)"] = f"{over['geometric']:.3f} ({over['arithmetic']:.2f})"
-                line["oracle share"] = f"{100 * figures['oracle_share']:.1f} %"
-                line["slowdowns"] = f"{100 * figures['slowdowns']:.1f} %"
-                if self.task.select == "speedup":
-                    line |= _speed_columns(figures)
-            else:
-                low, high = figures["mae_interval"]
-                unit = f", {self.task.unit}" if self.task.unit else ""
-                line[f"mean absolute error{unit}"] = f"{figures['mae']:.4g} [{low:.4g}, {high:.4g}]"
-                line["median error"] = f"{figures['median_error']:.4g}"
-                line["R2"] = f"{figures['r2']:.3f}"
+            line = {"row": row_title(row), **columns_of(self.task, self.record["variant"], self.data, figures)}
             if row not in (_AGAINST, *STATIC_TITLES) and f"{self.judged_by}_gain" in figures:
-                line["against no code"] = self._gain(figures)
+                line["against no code"] = gain_column(self.judged_by, figures)
             yield line
 
     @property
     def judged_by(self) -> str:
-        """What a row is compared with the no-code row by: ``accuracy``, ``speedup`` or ``mae``."""
-        return self.task.select if self.data.chooses else "mae"
-
-    def _gain(self, figures: Mapping[str, Any]) -> str:
-        gain, (low, high) = figures[f"{self.judged_by}_gain"], figures[f"{self.judged_by}_gain_interval"]
-        if self.judged_by == "speedup":
-            return f"x {gain:.3f} [{low:.3f}, {high:.3f}]"
-        if self.judged_by == "accuracy":
-            return f"{100 * gain:+.1f} [{100 * low:+.1f}, {100 * high:+.1f}]"
-        return f"{gain:+.4g} [{low:+.4g}, {high:+.4g}]"
-
-
-def _speed_columns(figures: Mapping[str, Any]) -> dict[str, str]:
-    """What a task that is about time is judged by, beside the mean."""
-    columns = {
-        "slower by 2 %": f"{100 * figures['slowdowns_2']:.1f} %",
-        "gap to best": f"{100 * figures['error_rate']:.1f} %",
-        "over 0.9 of oracle": f"{100 * figures['near_oracle']:.1f} %",
-    }
-    if "oracle_gain_share" in figures:
-        columns["share of oracle's gain"] = f"{100 * figures['oracle_gain_share']:.1f} %"
-    if "headroom_geometric" in figures:
-        columns[f"speedup with headroom ({100 * figures['headroom']:.0f} %)"] = f"{figures['headroom_geometric']:.3f}"
-    if "best_of_three" in figures:
-        columns["best of 3 measured"] = f"{figures['best_of_three']['speedup_geometric']:.3f}"
-    return columns
-
-
-def _percent(figures: Mapping[str, Any], key: str) -> str:
-    low, high = figures[f"{key}_interval"]
-    return f"{100 * figures[key]:.1f} ± {100 * figures[f'{key}_sd']:.1f} % [{100 * low:.1f}, {100 * high:.1f}]"
+        """What a row is compared with the no-code row by: ``accuracy``, ``speedup``, ``mae`` or ``auc``."""
+        return judged_by(self.task, self.data)
 
 
 def _same_target(figures: Any, report: TaskReport) -> bool:
     """Whether figures that were kept are of these data: variants of a task share their files' hash.
 
-    The oracle of costs says so, and the errors of the numbers that were said.
+    The oracle of costs says so, and the errors of the numbers and labels that were said.
     """
-    data, key = report.data, "oracle_geometric" if report.data.chooses else "mae"
+    data = report.data
+    key = {"costs": "oracle_geometric", "number": "mae", "labels": "brier"}[data.target]
     try:
         kept = {(name, row): one[key] for name, rows in figures.items() for row, one in rows.items()}
-        if data.chooses:
-            now = dict.fromkeys(kept, geometric_mean(data.paid_baseline / data.paid[np.arange(len(data)), data.labels]))
-        else:
-            now = {place: float(np.abs(report.said(*place) - data.value).mean()) for place in kept}
+        now = {}
+        for name, row in kept:
+            inside = report.tested(name)
+            if data.chooses:
+                least = data.paid[np.arange(len(data)), data.labels]
+                now[name, row] = geometric_mean((data.paid_baseline / least)[inside])
+            else:
+                target = data.label_table if data.label_names else data.value
+                error = (report.said(name, row) - target)[:, inside]
+                now[name, row] = float((error**2 if data.label_names else np.abs(error)).mean())
         return all(math.isclose(value, now[place], rel_tol=1e-9) for place, value in kept.items())
     except (AttributeError, KeyError, TypeError, ValueError):
         return False

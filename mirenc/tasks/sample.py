@@ -32,7 +32,7 @@ class Sample:
         What is known beside the code (sizes, the machine), raw, in the order of `Task.context_names`.
     costs : tuple or mapping
         Seconds (or any unit, the same for one sample) under each setting of the space; NaN where there is none. Or
-        sparse: index of the setting -> cost. () for a task whose target is a number. Labels and heads come from them.
+        sparse: index of the setting -> cost. () for a task that has no settings. The label and heads come from them.
     value : float
         The number to predict, for a task whose target is one; NaN otherwise.
     region : Region, optional
@@ -54,6 +54,13 @@ class Sample:
         Other measurements of the same settings, in the form of ``costs``: what a report pays for a choice. A least cost
         is least by luck too, so the speedup that it promises is believed only where the clock ran again. () where each
         setting has one measurement: reports then pay ``costs``.
+    labels : tuple of int
+        Whether each of `TaskData.label_names` holds, 1 or 0, for a task whose target is labels; () otherwise.
+    kernel : str
+        The piece of code, where a group holds many that are different, as a project does: how many there are to learn
+        from decides among heads. The group if left out.
+    held_out : bool
+        Tested on only, by protocols that say so (`mirenc.tasks.Protocol`).
     """
 
     name: str
@@ -70,3 +77,6 @@ class Sample:
     hand: tuple[float, ...] = ()
     code: str = ""
     reported: tuple[float, ...] | Mapping[int, float] = ()
+    labels: tuple[int, ...] = ()
+    kernel: str = ""
+    held_out: bool = False

@@ -1,4 +1,4 @@
-"""What needs no features: the default, the best single setting, the most frequent label; for a number, the mean."""
+"""What needs no features: the default, the best single setting, the most frequent label; a mean, or labels' rates."""
 
 from __future__ import annotations
 
@@ -23,22 +23,24 @@ STATIC_TITLES = {
     "try_3": "best of 3, no model",
     "try_4": "best of 4, no model",
     "mean": "mean of the training samples",
+    "rates": "rates in the training samples",
 }
 
 
 def static_rows(
     data: TaskData, folds: Sequence[tuple[Int, Int]], portfolios: Sequence[int] = ()
 ) -> dict[str, NDArray[Any]]:
-    """What each static row says of each sample, learned from the training rows of its fold. Rows of (n,).
+    """What each static row says of each sample, learned from the training rows of its fold. Rows of (n,), or (n, P).
 
     For each size k of ``portfolios``, row ``try_k`` measures k settings on the sample itself and keeps the best: k runs
     of the program and no knowledge about it. The k are those whose best cost the training samples least (greedily).
     """
     if not data.chooses:
-        mean = np.zeros(len(data))
+        name, target = ("rates", data.label_table) if data.label_names else ("mean", data.value)
+        mean = np.zeros(target.shape)
         for training, test in folds:
-            mean[test] = data.value[training].mean()
-        return {"mean": mean}
+            mean[test] = target[training].mean(axis=0)
+        return {name: mean}
     out = {name: data.default.copy() for name in ("default", "best_single", "majority")}
     row = data.settings.row  # (n, K)
     count = len(data.settings.features)

@@ -65,6 +65,7 @@ def command_programs(
     levels: Sequence[str] | None = None,
     compiler: str | None = None,
     cuda_path: Path | None = None,
+    with_reserved: bool = False,
     report: Report | None = None,
 ) -> Iterator[Program]:
     """Programs of a ``compile_commands.json``.
@@ -80,6 +81,8 @@ def command_programs(
     compiler : str, optional
         A clang to use instead of the first on PATH; never the one of the entries, which may be any compiler.
     cuda_path : Path, optional
+    with_reserved : bool
+        Also what is reserved for evaluation.
     report : callable, optional
         Told what is left out.
 
@@ -121,7 +124,7 @@ def command_programs(
         below = file.relative_to(shared)
         project = below.parts[0] if len(below.parts) > 1 else shared.name or "root"
         name = Path(*below.parts[1:]).as_posix() if len(below.parts) > 1 else below.name
-        if is_reserved_package(project) or is_reserved(below.as_posix()):
+        if not with_reserved and (is_reserved_package(project) or is_reserved(below.as_posix())):
             reserved += 1
             continue
         if language not in tools.compilers:

@@ -29,6 +29,7 @@ from mirenc.pretraining.corpus.compiling import (
 )
 from mirenc.pretraining.corpus.ir_folder import FAILURES, IRFolder, Key, digest
 from mirenc.pretraining.corpus.recipe import Package, Recipe, RecipeLimits
+from mirenc.pretraining.corpus.reserved import is_reserved_package
 from mirenc.pretraining.corpus.sources import compile_command, find_sources, header_flags
 
 __all__ = ["compile_recipe"]
@@ -53,6 +54,7 @@ def compile_recipe(
     *,
     workers: int,
     levels: Sequence[str] | None = None,
+    compiler: str | None = None,
     cuda_path: Path | None = None,
     advance: Advance | None = None,
     report: Report | None = None,
@@ -69,6 +71,8 @@ def compile_recipe(
         Compilers at once; one more thread fetches ahead.
     levels : sequence of str, optional
         Default: -O0 and -O2, and -Oz for every eighth file.
+    compiler : str, optional
+        The clang for C and C++. Default: two versions take turns.
     cuda_path : Path, optional
         A CUDA toolkit's headers.
     advance, report : callable, optional
@@ -79,8 +83,10 @@ def compile_recipe(
         A program is missing, apt-get knows no source packages, or CUDA sources and no ``cuda_path``. A package that
         cannot be had is reported, no more.
     """
-    _check_tools(recipe, cuda_path)
-    build = _Build(recipe.limits, folder, work.resolve(), levels, cuda_path and cuda_path.resolve(), advance, report)
+    c_compilers = (compiler,) if compiler else _C_COMPILERS
+    _check_tools(recipe, c_compilers, cuda_path)
+    cuda_path = cuda_path and cuda_path.resolve()
+    build = _Build(recipe.limits, folder, work.resolve(), levels, c_compilers, cuda_path, advance, report)
     total = len(recipe.packages)
     with ThreadPoolExecutor(1) as fetcher, ThreadPoolExecutor(workers) as pool:
         fetched: dict[str, Future[_Fetched]] = {}
@@ -102,9 +108,9 @@ def compile_recipe(
             fetcher.shutdown(cancel_futures=True)
 
 
-def _check_tools(recipe: Recipe, cuda_path: Path | None) -> None:
+def _check_tools(recipe: Recipe, c_compilers: Sequence[str], cuda_path: Path | None) -> None:
     languages = {language for package in recipe.packages for language in package.languages}
-    needed = sorted({name for language in languages for name in _COMPILERS.get(language, _C_COMPILERS)})
+    needed = sorted({name for language in languages for name in _COMPILERS.get(language, c_compilers)})
     _need(*needed)
     if "cuda" in languages and cuda_path is None:
         raise ToolchainError(
@@ -128,6 +134,7 @@ class _Build:
     folder: IRFolder
     work: Path
     levels: Sequence[str] | None
+    c_compilers: Sequence[str]
     cuda_path: Path | None
     advance: Advance | None
     report: Report | None
@@ -149,8 +156,15 @@ class _Build:
             for language in package.languages
         }
         skipped = set(_SKIPPED_FOLDERS) - set(package.keep_folders)
+        # The recipe's reader has decided whether a reserved package may be here; it then comes whole. In others, copies
+        # of reserved programs stay out.
         sources = find_sources(
-            root, package.languages, skipped=skipped, include=package.include, exclude=package.exclude
+            root,
+            package.languages,
+            skipped=skipped,
+            include=package.include,
+            exclude=package.exclude,
+            with_reserved=is_reserved_package(package.name),
         )
         inside, spent, failed = 0, 0, Counter[str]()
         for start in range(0, len(sources), CHUNK):
@@ -188,7 +202,7 @@ def _program(
     if language in _COMPILERS:
         (compiler,) = _COMPILERS[language]
     else:
-        compiler = _C_COMPILERS[digest(f"{package.name}/{file}") % 2]
+        compiler = build.c_compilers[digest(f"{package.name}/{file}") % len(build.c_compilers)]
     options = []
     if language != "fortran":
         for glob, preludes in package.prelude.items():

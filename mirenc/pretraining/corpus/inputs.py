@@ -25,7 +25,7 @@ _ALLOWED = (
 )
 
 
-def kind_of_source(source: Path, report: Report | None = None) -> str:
+def kind_of_source(source: Path, report: Report | None = None, *, with_reserved: bool = False) -> str:
     """What a path is: ``recipe``, ``commands``, ``parquet``, ``sources`` or ``ir``.
 
     A folder with a ``compile_commands.json`` in it stands for that; another one is what most of its files are, and
@@ -41,7 +41,7 @@ def kind_of_source(source: Path, report: Report | None = None) -> str:
             return "commands"
         counts = {
             "ir": len(find_inputs(source)),
-            "sources": len(find_sources(source)),
+            "sources": len(find_sources(source, with_reserved=with_reserved)),
             "parquet": len(find_parquet(source)),
         }
         kind = max(counts, key=lambda name: counts[name])
@@ -71,6 +71,7 @@ def prepare_ir(
     cflags: Sequence[str] = (),
     cuda_path: Path | None = None,
     retry_failed: bool = False,
+    with_reserved: bool = False,
     advance: Advance | None = None,
     report: Report | None = None,
 ) -> Path:
@@ -94,13 +95,15 @@ def prepare_ir(
     limits : Limits, optional
         Of one compilation; a recipe brings its own.
     compiler : str, optional
-        A clang for a folder of sources and ``compile_commands.json``; a recipe brings its own.
+        A clang. Default: the first on PATH; for a recipe two versions that take turns.
     cflags : sequence of str
         Flags for a folder of sources.
     cuda_path : Path, optional
         A CUDA toolkit's headers, where there are CUDA sources.
     retry_failed : bool
         Compile again what failed in an earlier run.
+    with_reserved : bool
+        Also programs that are reserved for evaluation: for what no model is pre-trained on.
     advance, report : callable, optional
 
     Returns
@@ -116,20 +119,28 @@ def prepare_ir(
     """
     if levels is not None:
         check_levels(levels)
-    kind = kind_of_source(source, report)
+    kind = kind_of_source(source, report, with_reserved=with_reserved)
     if kind == "ir":
         return source
-    recipe = read_recipe(source) if kind == "recipe" else None
+    recipe = read_recipe(source, with_reserved=with_reserved) if kind == "recipe" else None
     limits = limits or Limits()
     workers = workers or os.cpu_count() or 1
 
     def programs(report: Report | None) -> Iterator[Program]:
         if kind == "sources":
             return source_programs(
-                source, levels=levels, compiler=compiler, cflags=cflags, cuda_path=cuda_path, report=report
+                source,
+                levels=levels,
+                compiler=compiler,
+                cflags=cflags,
+                cuda_path=cuda_path,
+                with_reserved=with_reserved,
+                report=report,
             )
         path = source / _COMMANDS if source.is_dir() else source
-        return command_programs(path, levels=levels, compiler=compiler, cuda_path=cuda_path, report=report)
+        return command_programs(
+            path, levels=levels, compiler=compiler, cuda_path=cuda_path, with_reserved=with_reserved, report=report
+        )
 
     with IRFolder(out, retry_failed=retry_failed) as folder:
         if not folder.kept():  # nothing worked so far: what was wrong may have been mended
@@ -152,6 +163,7 @@ def prepare_ir(
                 work or out.with_name(f"{out.name}-work"),
                 workers=workers,
                 levels=levels,
+                compiler=compiler,
                 cuda_path=cuda_path,
                 advance=advance,
                 report=report,

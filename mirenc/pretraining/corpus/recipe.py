@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 
@@ -86,21 +87,39 @@ class RecipeLimits(Limits):
 
 
 class Recipe(_Config):
-    """Packages and limits of a corpus."""
+    """Packages and limits of a corpus.
+
+    Attributes
+    ----------
+    limits : RecipeLimits
+    packages : tuple of Package
+    held_out : tuple of str
+        Packages beside the reserved ones that are tested on only; () for a corpus of pre-training, which draws its own.
+    """
 
     limits: RecipeLimits
     packages: tuple[Package, ...]
+    held_out: tuple[str, ...] = ()
 
 
-def read_recipe(path: Path) -> Recipe:
+def read_recipe(path: Path, *, with_reserved: bool = False) -> Recipe:
     """Read a recipe.
+
+    Parameters
+    ----------
+    path : Path
+    with_reserved : bool
+        Take packages that are reserved for evaluation, and the top-level key ``held_out``: for what no model is
+        pre-trained on.
 
     Raises
     ------
     ConfigError
-        Not TOML, a key that is not known, a package that is reserved, ``headers_of`` one that is not there.
+        Not TOML, a key that is not known, a package that is reserved, ``headers_of`` or ``held_out`` names one that is
+        not there.
     """
     values = load_toml(path)
+    held_out: Any = values.pop("held_out", []) if with_reserved else []
     tables: Any = values.pop("package", None)
     if not isinstance(tables, list) or not tables:
         raise ConfigError(f"{path}: no [[package]] table. Write one with a name, as in pretrain/debian-small.toml")
@@ -111,11 +130,19 @@ def read_recipe(path: Path) -> Recipe:
         packages.append(Package.from_dict(table, where=f"{path}: package {number} {name!r}"))
     names = [package.name for package in packages]
     for package in packages:
-        if is_reserved_package(package.name):
+        if is_reserved_package(package.name) and not with_reserved:
             raise ConfigError(f"{path}: {package.name} is reserved for evaluation. Remove it")
         for other in package.headers_of:
-            if other not in names:
-                near = difflib.get_close_matches(other, names, n=1)
-                hint = f"did you mean {near[0]!r}?" if near else "add it as a package"
-                raise ConfigError(f"{path}: {package.name}: headers_of {other!r}, which is no package here; {hint}")
-    return Recipe(limits=limits, packages=tuple(packages))
+            _check_package(other, names, f"{path}: {package.name}: headers_of")
+    if not isinstance(held_out, list):
+        raise ConfigError(f"{path}: held_out: a list of packages is needed (found {held_out!r})")
+    for name in held_out:
+        _check_package(name, names, f"{path}: held_out")
+    return Recipe(limits=limits, packages=tuple(packages), held_out=tuple(held_out))
+
+
+def _check_package(name: str, names: Sequence[str], where: str) -> None:
+    if name not in names:
+        near = difflib.get_close_matches(str(name), names, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else "add it as a package"
+        raise ConfigError(f"{where} {name!r}, which is no package here; {hint}")

@@ -74,6 +74,7 @@ def find_sources(
     skipped: Collection[str] = _SKIPPED_FOLDERS,
     include: Sequence[str] = ("*",),
     exclude: Sequence[str] = (),
+    with_reserved: bool = False,
 ) -> list[tuple[str, str]]:
     """Files below a folder that can be compiled; none that is kept for evaluation, no links.
 
@@ -86,6 +87,8 @@ def find_sources(
         Folder names, lower case, that are not looked into.
     include, exclude : sequence of str
         Globs of paths below ``root``; ``*`` crosses folders.
+    with_reserved : bool
+        Also those that are kept for evaluation.
 
     Returns
     -------
@@ -98,7 +101,9 @@ def find_sources(
         file = path.relative_to(root).as_posix()
         if path.suffix not in suffixes or not path.is_file() or path.is_symlink():
             continue
-        if any(part.lower() in skipped for part in file.split("/")[:-1]) or is_reserved(file):
+        if any(part.lower() in skipped for part in file.split("/")[:-1]):
+            continue
+        if is_reserved(file) and not with_reserved:
             continue
         if not any(fnmatch.fnmatchcase(file, glob) for glob in include):
             continue
@@ -262,6 +267,7 @@ def source_programs(
     compiler: str | None = None,
     cflags: Sequence[str] = (),
     cuda_path: Path | None = None,
+    with_reserved: bool = False,
     report: Report | None = None,
 ) -> Iterator[Program]:
     """Programs of a folder of sources. Its first folders are the projects; one without folders is a project itself.
@@ -279,6 +285,8 @@ def source_programs(
         Flags that all sources need.
     cuda_path : Path, optional
         A CUDA toolkit's headers.
+    with_reserved : bool
+        Also what is reserved for evaluation.
     report : callable, optional
         Told what is left out.
 
@@ -289,7 +297,7 @@ def source_programs(
     ToolchainError
         No compiler for any of them.
     """
-    projects = _projects(folder, report)
+    projects = _projects(folder, with_reserved, report)
     languages = {language for _, _, sources in projects for _, language in sources}
     if not languages:
         suffixes = " ".join(_LANGUAGE_OF)
@@ -320,18 +328,20 @@ def source_programs(
             )
 
 
-def _projects(folder: Path, report: Report | None) -> list[tuple[str, Path, list[tuple[str, str]]]]:
+def _projects(
+    folder: Path, with_reserved: bool, report: Report | None
+) -> list[tuple[str, Path, list[tuple[str, str]]]]:
     """Name, root and sources of each project below a folder."""
     folder = folder.resolve()
     below = sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
     projects = []
     for path in below:
-        if is_reserved_package(path.name):
+        if is_reserved_package(path.name) and not with_reserved:
             if report is not None:
                 report(f"{path.name} is left out: it is reserved for evaluation")
-        elif sources := find_sources(path):
+        elif sources := find_sources(path, with_reserved=with_reserved):
             projects.append((path.name, path, sources))
-    top = [source for source in find_sources(folder) if "/" not in source[0]]
+    top = [source for source in find_sources(folder, with_reserved=with_reserved) if "/" not in source[0]]
     if top:
         projects.append((folder.name, folder, top))
     return projects

@@ -2,34 +2,19 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from fake_tools import APT_GET, SYSTEM, FakeTools
+from fake_tools import FakeTools
 
 
 @pytest.fixture
 def fake_tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeTools:
     """clang-14, clang-19, apt-get and dpkg-source, and nothing else that compiles or fetches."""
-    if os.name != "posix":
-        pytest.skip("the stand-ins are shell scripts")
-    folder = tmp_path / "bin"
-    folder.mkdir()
-    for name in SYSTEM:
-        found = shutil.which(name)
-        assert found is not None, f"the tests need {name}"
-        (folder / name).symlink_to(found)
-    tools = FakeTools(folder)
-    tools.add("clang-14")
-    tools.add("clang-19")
-    tools.add("apt-get", APT_GET)
-    tools.add("dpkg-source", "#!/bin/sh\nexit 1\n")
-    monkeypatch.setenv("PATH", str(folder))
-    return tools
+    return FakeTools.only(tmp_path / "bin", monkeypatch)
 
 
 @pytest.fixture

@@ -91,6 +91,43 @@ def test_recipes_that_are_refused(tmp_path: Path, text: str, complaint: str) -> 
         read_recipe(path)
 
 
+def test_a_recipe_for_testing_may_have_reserved_packages_and_says_what_is_held_out(tmp_path: Path) -> None:
+    path = tmp_path / "recipe.toml"
+    text = "[[package]]\nname = 'sqlite3'\n[[package]]\nname = 'zlib'\n"
+    path.write_text(f"held_out = ['zlib']\n{text}", encoding="utf-8")
+    recipe = read_recipe(path, with_reserved=True)
+    assert [package.name for package in recipe.packages] == ["sqlite3", "zlib"]
+    assert recipe.held_out == ("zlib",)
+    with pytest.raises(ConfigError, match="unknown key 'held_out'"):
+        read_recipe(path)
+    for wrong, complaint in (("['zlip']", "held_out 'zlip'.*did you mean 'zlib'"), ("3", "a list of packages")):
+        path.write_text(f"held_out = {wrong}\n{text}", encoding="utf-8")
+        with pytest.raises(ConfigError, match=complaint):
+            read_recipe(path, with_reserved=True)
+
+
+def test_a_reserved_package_comes_whole_and_copies_in_others_stay_out(
+    archive: Callable[..., None], fake_tools: FakeTools, tmp_path: Path
+) -> None:
+    archive("bzip2", {"bzlib.c": "int b;"})
+    archive("zlib", {"contrib/bzlib.c": "int c;", "z.c": "int z;"})
+    path = tmp_path / "recipe.toml"
+    path.write_text("[[package]]\nname = 'bzip2'\n[[package]]\nname = 'zlib'\n", encoding="utf-8")
+    with IRFolder(tmp_path / "ir") as folder:
+        compile_recipe(
+            read_recipe(path, with_reserved=True),
+            folder,
+            tmp_path / "work",
+            workers=1,
+            levels=["Oz-start"],
+            compiler="clang-19",
+        )
+        assert [(record.project, record.file) for record in folder.kept()] == [("bzip2", "bzlib.c"), ("zlib", "z.c")]
+    commands = compilations(fake_tools)
+    assert {command[0] for command in commands} == {"clang-19"}
+    assert all(command.index("-Oz") < command.index("-disable-llvm-passes") for command in commands)
+
+
 def test_the_committed_recipes_are_read() -> None:
     recipes = sorted((REPOSITORY / "pretrain").glob("debian*.toml"))
     found = {path.stem: len(read_recipe(path).packages) for path in recipes}

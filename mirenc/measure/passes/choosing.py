@@ -1,0 +1,131 @@
+"""Which pieces a table gets: a seeded sample without copies; any beginning is spread over projects and files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from mirenc.measure.passes.inputs import IRFile
+from mirenc.measure.passes.scanning import Candidate, Scan, is_worth_it
+from mirenc.pretraining.corpus.ir_folder import digest
+
+__all__ = ["Choice", "Chosen", "choose"]
+
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """A piece to be labelled.
+
+    Attributes
+    ----------
+    source : IRFile
+    symbol : str
+        As LLVM prints it after ``@``; "" for the module.
+    """
+
+    source: IRFile
+    symbol: str
+
+    @property
+    def level(self) -> str:
+        """``function`` or ``module``."""
+        return "function" if self.symbol else "module"
+
+    @property
+    def name(self) -> str:
+        """Name of the piece, as in `mirenc.tasks.compiled.Piece`."""
+        return f"{self.source.project}/{self.source.file}" + (f":{self.symbol}" if self.symbol else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The pieces of a table.
+
+    Attributes
+    ----------
+    pieces : tuple of Chosen
+        In the order in which they are labelled: functions and modules in turns by their shares.
+    available : dict of str to int
+        Level -> how many different ones there are.
+    copies : int
+        Left out because a piece with the same statements was there before.
+    """
+
+    pieces: tuple[Chosen, ...]
+    available: dict[str, int]
+    copies: int
+
+
+def choose(files: Sequence[IRFile], scans: Sequence[Scan], *, functions: int, modules: int, seed: int) -> Choice:
+    """Choose the pieces.
+
+    Of copies, one that is held out stays: a test that was seen in training is none.
+
+    Parameters
+    ----------
+    files, scans : sequence
+        The same length.
+    functions, modules : int
+        At most so many of each.
+    seed : int
+    """
+    chosen: dict[str, list[Chosen]] = {}
+    available: dict[str, int] = {}
+    copies = 0
+    for level, count in (("function", functions), ("module", modules)):
+        candidates = [
+            (Chosen(file, candidate.symbol), candidate)
+            for file, scan in zip(files, scans, strict=True)
+            for candidate in scan.candidates
+            if bool(candidate.symbol) == (level == "function") and is_worth_it(candidate)
+        ]
+        different = _without_copies(candidates)
+        copies += len(candidates) - len(different)
+        available[level] = len(different)
+        chosen[level] = list(_spread(different, seed))[:count]
+    return Choice(tuple(_in_turns(chosen["function"], chosen["module"])), available, copies)
+
+
+def _without_copies(candidates: Iterable[tuple[Chosen, Candidate]]) -> list[Chosen]:
+    first: dict[str, Chosen] = {}
+    for chosen, candidate in candidates:
+        before = first.get(candidate.digest)
+        if before is None or (chosen.source.held_out and not before.source.held_out):
+            first[candidate.digest] = chosen
+    return list(first.values())
+
+
+def _spread(pieces: Iterable[Chosen], seed: int) -> Iterator[Chosen]:
+    """All pieces: the projects in turns, and the files of a project in turns."""
+    tree: dict[str, dict[str, list[Chosen]]] = {}
+    for piece in pieces:
+        tree.setdefault(piece.source.project, {}).setdefault(piece.source.file, []).append(piece)
+
+    def shuffled(names: Iterable[str], where: str) -> list[str]:
+        return sorted(names, key=lambda name: (digest(f"{seed}/{where}/{name}"), name))
+
+    projects = []
+    for project in shuffled(tree, ""):
+        files = []
+        for file in shuffled(tree[project], project):
+            own = {piece.symbol: piece for piece in tree[project][file]}
+            files.append([own[symbol] for symbol in shuffled(own, f"{project}/{file}")])
+        projects.append(list(_turns(files)))
+    yield from _turns(projects)
+
+
+def _turns(rows: Sequence[Sequence[Item]]) -> Iterator[Item]:
+    """The first of each row, then the second of each that has one, and so on."""
+    for turn in range(max(map(len, rows), default=0)):
+        yield from (row[turn] for row in rows if turn < len(row))
+
+
+def _in_turns(many: Sequence[Item], few: Sequence[Item]) -> Iterator[Item]:
+    """Both, so that any beginning has the same share of each."""
+    places = [
+        ((index + 0.5) / len(row), at, item) for at, row in enumerate((many, few)) for index, item in enumerate(row)
+    ]
+    return (item for _, _, item in sorted(places, key=lambda place: place[:2]))

@@ -1,0 +1,176 @@
+"""Whatever a table of passes can be made from, as IR files that nothing has optimised yet."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from mirenc.errors import IRFileError, ToolchainError
+from mirenc.ir.compile import compile_source
+from mirenc.ir.files import find_inputs, language_of
+from mirenc.pretraining.corpus.compiling import LEVEL_FLAGS
+from mirenc.pretraining.corpus.inputs import kind_of_source, prepare_ir
+from mirenc.pretraining.corpus.ir_folder import origins_of, stamp_of
+from mirenc.pretraining.corpus.recipe import read_recipe
+from mirenc.pretraining.corpus.reserved import is_reserved, is_reserved_package
+from mirenc.writing import Target
+
+__all__ = ["FLAGS", "IRFile", "clang_of", "find_ir"]
+
+_LEVEL = "Oz-start"
+FLAGS = LEVEL_FLAGS[_LEVEL]
+"""What sources are compiled with: -Oz says minsize and optsize, and no pass runs."""
+
+_LANGUAGES = ("c", "c++")
+Report = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class IRFile:
+    """One file of IR.
+
+    Attributes
+    ----------
+    path : Path
+    project : str
+    file : str
+        Its source inside the project, with ``/``; its own name where nobody knows.
+    held_out : bool
+        To be tested on only.
+    stamp : str
+        Changes when the file does.
+    """
+
+    path: Path
+    project: str
+    file: str
+    held_out: bool
+    stamp: str
+
+
+def clang_of(version: str, compiler: str | None = None) -> str:
+    """The clang whose IR an LLVM reads as its own.
+
+    Parameters
+    ----------
+    version : str
+        Of the LLVM, ``19.1.7``.
+    compiler : str, optional
+        The user's choice; taken as it is.
+
+    Raises
+    ------
+    ToolchainError
+        Not on PATH.
+    """
+    name = compiler or f"clang-{version.split('.')[0]}"
+    if shutil.which(name) is None:
+        if compiler:
+            raise ToolchainError(f"compiler {name!r} is not on PATH. Give the path of a clang with --compiler")
+        raise ToolchainError(
+            f"{name} is not on PATH, and LLVM {version} runs the passes. Type: apt-get install {name}, or name a "
+            "clang that is no newer with --compiler, or give IR"
+        )
+    return name
+
+
+def find_ir(
+    sources: Sequence[Path],
+    work: Path,
+    compiler: Callable[[], str],
+    *,
+    cflags: Sequence[str] = (),
+    jobs: int = 1,
+    report: Report,
+) -> list[IRFile]:
+    """The IR of all sources, compiled where it is not IR; what was compiled before is not compiled again.
+
+    Parameters
+    ----------
+    sources : sequence of Path
+        Recipes, folders of sources or of IR, ``compile_commands.json``, single files of C, C++ or IR.
+    work : Path
+        Folder for what is fetched and compiled.
+    compiler : callable
+        Gives the clang; asked only where something is to be compiled.
+    cflags : sequence of str
+        Flags for folders of sources and single sources.
+    jobs : int
+        Compilers at once.
+    report : callable
+
+    Returns
+    -------
+    list[IRFile]
+        Sorted by project and file.
+
+    Raises
+    ------
+    ConfigError, IRFileError, ToolchainError, CompileError, IRResourceError
+        A source cannot be used, or a single file does not compile.
+    """
+    found: list[IRFile] = []
+    for number, source in enumerate(sources):
+        place = work / ("ir" if number == 0 else f"ir-{number + 1}")
+        if source.is_file() and language_of(source) in _LANGUAGES:
+            found.append(_one_source(source, place, compiler(), cflags))
+        elif source.is_file() and source in find_inputs(source.parent):
+            found.append(_file(source, source.resolve().parent.name, source.name))
+        else:
+            found += _many(source, place, compiler, cflags, jobs, report)
+    names = [(one.project, one.file) for one in found]
+    twice = next((name for name in names if names.count(name) > 1), None) if len(sources) > 1 else None
+    if twice:
+        raise IRFileError(f"two inputs are called {'/'.join(twice)}. Give one of them, or rename a folder")
+    return sorted(found, key=lambda one: (one.project, one.file))
+
+
+def _file(path: Path, project: str, file: str, held_out: Sequence[str] = ()) -> IRFile:
+    reserved = is_reserved_package(project) or is_reserved(file)
+    return IRFile(path, project, file, reserved or project in held_out, stamp_of([path], str(path)))
+
+
+def _one_source(source: Path, place: Path, compiler: str, cflags: Sequence[str]) -> IRFile:
+    text = compile_source(source, language_of(source) or "", compiler=compiler, cflags=(*FLAGS, *cflags))
+    place.mkdir(parents=True, exist_ok=True)
+    target = Target(place / f"{source.name}.ll")
+    target.part.write_bytes(text)
+    target.deliver()
+    return _file(place / f"{source.name}.ll", source.resolve().parent.name, source.name)
+
+
+def _many(
+    source: Path, place: Path, compiler: Callable[[], str], cflags: Sequence[str], jobs: int, report: Report
+) -> list[IRFile]:
+    kind = kind_of_source(source, report, with_reserved=True)
+    held_out = read_recipe(source, with_reserved=True).held_out if kind == "recipe" else ()
+    root = source
+    if kind != "ir":
+        root = prepare_ir(
+            source,
+            place,
+            workers=jobs,
+            levels=(_LEVEL,),
+            compiler=compiler(),
+            cflags=cflags if kind == "sources" else (),
+            with_reserved=True,
+            report=report,
+        )
+    origins = origins_of(root)
+    files = []
+    others = 0
+    for path in find_inputs(root):
+        below = path.relative_to(root)
+        origin = origins.get(below.as_posix())
+        if origin is None:
+            project = below.parts[0] if len(below.parts) > 1 else root.resolve().name
+            files.append(_file(path, project, "/".join(below.parts[1:]) or below.name))
+        elif origin["language"].split("+openmp")[0] in _LANGUAGES:
+            files.append(_file(path, origin["project"], origin["file"], held_out))
+        else:
+            others += 1
+    if others:
+        report(f"{source}: {others} files are left out: only C and C++ become code of this machine")
+    return files

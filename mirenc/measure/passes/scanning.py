@@ -1,0 +1,130 @@
+"""What pieces an IR file has: its functions and itself, with sizes and hashes, read once and kept."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from mirenc.errors import MirencError
+from mirenc.ir import read_ir, statements_of
+from mirenc.measure.passes.inputs import IRFile
+from mirenc.writing import Target
+
+__all__ = ["MAX_INSTRUCTIONS", "MIN_BLOCKS", "MIN_INSTRUCTIONS", "Candidate", "Scan", "is_worth_it", "scan_all"]
+
+MIN_BLOCKS, MIN_INSTRUCTIONS = 3, 12
+"""A function with less of both has nothing to decide."""
+MAX_INSTRUCTIONS = 20_000
+"""Above this, one module would take the time of hundreds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A function of a file, or the file's module.
+
+    Attributes
+    ----------
+    symbol : str
+        Function, as LLVM prints it after ``@``; "" for the module.
+    digest : str
+        Of its normalised statements: equal for two copies, whatever they are called.
+    blocks, instructions : int
+    """
+
+    symbol: str
+    digest: str
+    blocks: int
+    instructions: int
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """What a file has.
+
+    Attributes
+    ----------
+    candidates : tuple of Candidate
+        The module first, then its functions in their order; () where the file cannot be read.
+    problem : str
+        Why it cannot be read.
+    """
+
+    candidates: tuple[Candidate, ...]
+    problem: str = ""
+
+
+def is_worth_it(candidate: Candidate) -> bool:
+    """Whether there is something to decide about it, in a time that leaves some for the others."""
+    enough = candidate.blocks >= MIN_BLOCKS or candidate.instructions >= MIN_INSTRUCTIONS
+    return enough and candidate.instructions <= MAX_INSTRUCTIONS
+
+
+def scan_all(
+    files: Sequence[IRFile], known: Path, *, jobs: int = 1, advance: Callable[[], None] | None = None
+) -> list[Scan]:
+    """Scan every file; one that cannot be read is one `Scan` without candidates.
+
+    Parameters
+    ----------
+    files : sequence of IRFile
+    known : Path
+        File with the scans of earlier runs, which is written anew. A file that changed since is scanned again.
+    jobs : int
+        Processes.
+    advance : callable, optional
+        Called after each file.
+    """
+    before = _read(known)
+    fresh = _scans([one.path for one in files if one.stamp not in before], jobs)
+    found = []
+    for one in files:
+        found.append(before[one.stamp] if one.stamp in before else next(fresh))
+        if advance is not None:
+            advance()
+    target = Target(known)
+    lines = [json.dumps([one.stamp, asdict(scan)]) for one, scan in zip(files, found, strict=True)]
+    target.part.write_text("\n".join([*lines, ""]), encoding="utf-8")
+    target.deliver()
+    return found
+
+
+def _scans(paths: Sequence[Path], jobs: int) -> Iterator[Scan]:
+    if jobs <= 1 or len(paths) <= 1:
+        yield from map(_scan, paths)
+        return
+    # spawn: a forked child would share the parent's connection to LLVM.
+    with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn")) as pool:
+        yield from pool.map(_scan, paths, chunksize=8)
+
+
+def _scan(path: Path) -> Scan:
+    try:
+        module = read_ir(path)
+    except MirencError as error:
+        return Scan((), str(error))
+    statements = statements_of(module)
+    start = statements.first_instruction
+    found = [Candidate("", statements.content_hash.hex(), module.block_count, module.instruction_count)]
+    for header in module.headers:
+        if not header.is_declaration:
+            digest = statements.digest(start + header.first, start + header.last).hex()
+            found.append(
+                Candidate(header.name, digest, header.last_block - header.first_block, header.last - header.first)
+            )
+    return Scan(tuple(found))
+
+
+def _read(path: Path) -> dict[str, Scan]:
+    """Scans by stamp; none where the file is not there or was made otherwise: then all are scanned again."""
+    try:
+        found = {}
+        for line in path.read_text(encoding="utf-8").splitlines():
+            stamp, scan = json.loads(line)
+            found[stamp] = Scan(tuple(Candidate(**one) for one in scan["candidates"]), scan["problem"])
+        return found
+    except (OSError, ValueError, TypeError, KeyError):
+        return {}

@@ -1,0 +1,86 @@
+"""`Texts`: the IR of the pieces, cut out of their files once and kept in a folder until the table is written."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Iterable
+from pathlib import Path
+
+from mirenc.errors import IRParseError, MirencError
+from mirenc.ir import read_ir
+from mirenc.ir.files import read_input
+from mirenc.measure.passes.choosing import Chosen
+from mirenc.measure.passes.inputs import IRFile
+from mirenc.passes.extract import extract_functions
+from mirenc.writing import Target
+
+__all__ = ["Texts"]
+
+
+class Texts:
+    """The texts of some pieces.
+
+    Parameters
+    ----------
+    folder : Path
+        Where they are kept; made if it is not there.
+    pieces : iterable of Chosen
+    """
+
+    def __init__(self, folder: Path, pieces: Iterable[Chosen]) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._folder = folder
+        self._symbols: dict[IRFile, set[str]] = {}
+        for piece in pieces:
+            self._symbols.setdefault(piece.source, set()).add(piece.symbol)
+        # Two threads that want two functions of one file would cut it twice.
+        self._lock = threading.Lock()
+
+    def of(self, piece: Chosen) -> str:
+        """IR text of a piece.
+
+        Raises
+        ------
+        MirencError
+            Its file cannot be read, or the function cannot stand alone.
+        """
+        path = self._path(piece.source, piece.symbol)
+        with self._lock:
+            if not path.exists():
+                self._cut(piece.source)
+        try:
+            return path.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            raise IRParseError(f"{piece.name}: the function cannot stand alone") from None
+
+    def _path(self, source: IRFile, symbol: str) -> Path:
+        key = hashlib.sha256(f"{source.stamp} {symbol}".encode("utf-8", "surrogateescape")).hexdigest()[:32]
+        return self._folder / f"{key}.ll"
+
+    def _cut(self, source: IRFile) -> None:
+        """Write all pieces of a file."""
+        wanted = self._symbols[source]
+        text = _text_of(source.path)
+        if "" in wanted:
+            self._write(source, "", text)
+        if wanted != {""}:
+            for symbol, module in extract_functions(text):
+                if symbol in wanted:
+                    self._write(source, symbol, module)
+
+    def _write(self, source: IRFile, symbol: str, text: str) -> None:
+        target = Target(self._path(source, symbol))
+        target.part.write_text(text, encoding="utf-8")
+        target.deliver()
+
+
+def _text_of(path: Path) -> str:
+    """A file's own text, which the LLVM that wrote it reads; bitcode as mirenc's LLVM prints it."""
+    found = read_input(path)
+    if found.kind == "bitcode":
+        return read_ir(path).text
+    try:
+        return found.data.decode("utf-8")
+    except UnicodeDecodeError:
+        raise MirencError(f"{path}: is not UTF-8. Assemble it with llvm-as, and give the bitcode") from None

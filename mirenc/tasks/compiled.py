@@ -1,0 +1,377 @@
+"""Tables that ``mirenc measure passes`` writes: what a compiler's own passes make of functions and modules.
+
+A folder with ``machine.json`` (what made it), ``pieces.parquet`` (a row a function or module), ``levels.parquet`` (a
+row a piece and optimisation level), ``fires.parquet`` (which passes changed a piece), ``lists.json`` and
+``lists.parquet`` (pass lists, and a row a piece and list). Rows of other files name a piece by its row in
+``pieces.parquet``. ``ir.parquet`` has the pieces' IR by its hash: it is other people's code, so a table may travel
+without it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mirenc.errors import TaskError
+from mirenc.writing import Target
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = [
+    "FORMAT",
+    "STATUSES",
+    "CompiledTable",
+    "Fires",
+    "PassList",
+    "Piece",
+    "Sizes",
+    "hash_of_ir",
+    "read_compiled",
+    "read_piece_ir",
+    "write_piece_ir",
+]
+
+FORMAT = 1
+STATUSES = ("ok", "pipeline", "broken", "backend", "crash", "timeout", "memory")
+"""What became of one run: ok, or how it failed (`mirenc.passes.engine.Failed`)."""
+
+_TASK = "passes"
+_TABLES = ("pieces", "levels", "fires", "lists")
+_ANEW = "Make one: mirenc measure passes SOURCES -o FOLDER, then give --data FOLDER"
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A row of ``pieces.parquet``: a function as a module of its own, or a module.
+
+    Attributes
+    ----------
+    name : str
+        ``project/file`` of a module, ``project/file:symbol`` of a function.
+    project, file : str
+    symbol : str
+        Function, without ``@``; "" for a module.
+    level : str
+        ``function`` or ``module``.
+    held_out : bool
+        To be tested on only: the model's held-out projects, and programs reserved for evaluation.
+    ir_hash : str
+        `hash_of_ir` of the text.
+    instructions, text_bytes : int
+        Before any pass.
+    """
+
+    name: str
+    project: str
+    file: str
+    symbol: str
+    level: str
+    held_out: bool
+    ir_hash: str
+    instructions: int
+    text_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class PassList:
+    """One pass list.
+
+    Attributes
+    ----------
+    pipeline : str
+        As ``opt -passes=`` takes it.
+    kind : str
+        ``default`` (-Oz itself, list 0), ``mutation`` of -Oz, or ``random``.
+    """
+
+    pipeline: str
+    kind: str
+
+
+@dataclass(frozen=True, eq=False)
+class Sizes:
+    """What compiling gave. n pieces, K lists; without the last dimension for a level.
+
+    Attributes
+    ----------
+    instructions : (n, K) or (n,) float64
+        NaN where it failed.
+    text_bytes : (n, K) or (n,) float64, bytes
+        Machine code; NaN where it failed.
+    status : (n, K) or (n,) int8
+        Index into `STATUSES`.
+    """
+
+    instructions: NDArray[np.float64]
+    text_bytes: NDArray[np.float64]
+    status: NDArray[np.int8]
+
+
+@dataclass(frozen=True, eq=False)
+class Fires:
+    """Which passes of a level changed a piece. n pieces, P passes.
+
+    Attributes
+    ----------
+    passes : tuple of str
+        Names, sorted.
+    changed : (n, P) bool
+    known : (n,) bool
+        Whether it was found out; rows of ``changed`` without are False.
+    """
+
+    passes: tuple[str, ...]
+    changed: NDArray[np.bool_]
+    known: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class CompiledTable:
+    """A table of n pieces and K lists.
+
+    Attributes
+    ----------
+    record : dict
+        ``machine.json``: engine, flags, seed and counts.
+    pieces : tuple of Piece
+    levels : mapping of str to Sizes
+        Level (``O0``, ``Oz``, ``Oz_plain`` without minsize and optsize, ``O2``, ``O3``) -> (n,) sizes.
+    fires : mapping of str to Fires
+        By level; {} where no opt was there to say.
+    lists : tuple of PassList
+    sizes : Sizes
+        (n, K) under each list.
+    content_hash : str
+        SHA-256 of the tables; "" for one that was not read from files.
+    """
+
+    record: Mapping[str, Any]
+    pieces: tuple[Piece, ...]
+    levels: Mapping[str, Sizes]
+    fires: Mapping[str, Fires]
+    lists: tuple[PassList, ...]
+    sizes: Sizes
+    content_hash: str = ""
+
+    @property
+    def title(self) -> str:
+        """Compiler and flags in one line for people."""
+        found: str = self.record["title"]
+        return found
+
+    def write(self, folder: Path) -> None:
+        """Write everything but the IR (`write_piece_ir`); each file is complete or not there, the same table the same.
+
+        Raises
+        ------
+        OSError
+        """
+        columns = {field.name: [getattr(piece, field.name) for piece in self.pieces] for field in fields(Piece)}
+        _write_parquet(folder / "pieces.parquet", columns)
+        _write_parquet(folder / "levels.parquet", _level_columns(self.levels))
+        _write_parquet(folder / "fires.parquet", _fires_columns(self.fires))
+        count, width = self.sizes.status.shape
+        rows = np.repeat(np.arange(count, dtype=np.int32), width)
+        lists = np.tile(np.arange(width, dtype=np.int16), count)
+        _write_parquet(folder / "lists.parquet", {"piece": rows, "list": lists, **_size_columns(self.sizes)})
+        _write_json(folder / "lists.json", [asdict(one) for one in self.lists])
+        passes = {level: list(fires.passes) for level, fires in self.fires.items()}
+        head = {"task": _TASK, "format": FORMAT}
+        _write_json(folder / "machine.json", {**head, **self.record, "levels": list(self.levels), "passes": passes})
+
+
+def hash_of_ir(text: str) -> str:
+    """SHA-256 of IR text, as hexadecimal."""
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+# -- columns of the files ------------------------------------------------------------------------------
+
+
+def _size_columns(sizes: Sizes) -> dict[str, Any]:
+    """Numbers with nothing where it failed, and the status in words."""
+    import pyarrow as pa
+
+    status = pa.DictionaryArray.from_arrays(pa.array(sizes.status.ravel(), pa.int8()), list(STATUSES))
+    columns: dict[str, Any] = {}
+    for name in ("instructions", "text_bytes"):
+        values = getattr(sizes, name).ravel()
+        lost = np.isnan(values)
+        columns[name] = pa.array(np.where(lost, 0, values).astype(np.int32), mask=lost)
+    return {**columns, "status": status.cast(pa.string())}
+
+
+def _level_columns(levels: Mapping[str, Sizes]) -> dict[str, Any]:
+    import pyarrow as pa
+
+    parts = [{"piece": np.arange(len(one.status), dtype=np.int32), **_size_columns(one)} for one in levels.values()]
+    names = np.repeat(np.array(list(levels), dtype=object), [len(part["piece"]) for part in parts])
+    joined = {name: pa.concat_arrays([pa.array(part[name]) for part in parts]) for name in parts[0]}
+    return {"piece": joined.pop("piece"), "level": pa.array(names, pa.string()), **joined}
+
+
+def _fires_columns(fires: Mapping[str, Fires]) -> dict[str, Any]:
+    import pyarrow as pa
+
+    pieces: list[int] = []
+    levels: list[str] = []
+    changed: list[list[str]] = []
+    for level, one in fires.items():
+        for row in np.flatnonzero(one.known).tolist():
+            pieces.append(row)
+            levels.append(level)
+            changed.append([one.passes[index] for index in np.flatnonzero(one.changed[row])])
+    return {
+        "piece": pa.array(pieces, pa.int32()),
+        "level": pa.array(levels, pa.string()),
+        "changed_by": pa.array(changed, pa.list_(pa.string())),
+    }
+
+
+def _write_parquet(path: Path, columns: Mapping[str, Any]) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    target = Target(path)
+    pq.write_table(pa.table(dict(columns)), target.part, compression="zstd", compression_level=12)
+    target.deliver()
+
+
+def _write_json(path: Path, value: object) -> None:
+    target = Target(path)
+    target.part.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
+    target.deliver()
+
+
+# -- reading -------------------------------------------------------------------------------------------
+
+
+def read_compiled(folder: str | Path) -> CompiledTable:
+    """Read a table, without its IR.
+
+    Raises
+    ------
+    TaskError
+        No table there, of another task or format, or a damaged one.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    root = Path(folder)
+    try:
+        record = json.loads((root / "machine.json").read_text(encoding="utf-8"))
+        found, version = record["task"], record["format"]
+        if (found, version) != (_TASK, FORMAT):
+            raise TaskError(f"{root}: a table of {found!r}, format {version}; {_TASK!r}, {FORMAT} is needed. {_ANEW}")
+        content = hashlib.sha256((root / "lists.json").read_bytes())
+        lists = tuple(PassList(**one) for one in json.loads((root / "lists.json").read_text(encoding="utf-8")))
+        tables: dict[str, pa.Table] = {}
+        for name in _TABLES:
+            content.update((root / f"{name}.parquet").read_bytes())
+            tables[name] = pq.read_table(root / f"{name}.parquet")
+        pieces = tuple(Piece(**row) for row in tables["pieces"].to_pylist())
+        count = len(pieces)
+        levels = {}
+        for level in record["levels"]:
+            rows = np.array(tables["levels"]["level"].to_pylist(), dtype=object) == level
+            levels[level] = _sizes(tables["levels"].filter(rows), (count,))
+        fires = {level: _fires(tables["fires"], level, names, count) for level, names in record["passes"].items()}
+        sizes = _sizes(tables["lists"], (count, len(lists)))
+        return CompiledTable(record, pieces, levels, fires, lists, sizes, content.hexdigest())
+    except FileNotFoundError as error:
+        missing = Path(error.filename or "machine.json").name
+        raise TaskError(f"{root}: no table of passes ({missing} is missing). {_ANEW}") from None
+    except (ValueError, KeyError, TypeError, AttributeError, IndexError, pa.ArrowException) as error:
+        raise TaskError(f"{root}: the table of passes is damaged ({error!r}). {_ANEW}") from None
+
+
+def _sizes(table: pa.Table, shape: tuple[int, ...]) -> Sizes:
+    """Rows that stand in the order of pieces (and lists), as arrays of that shape.
+
+    Raises
+    ------
+    ValueError
+        They do not stand so.
+    """
+    places = np.indices(shape).reshape(len(shape), -1)
+    for name, expected in zip(("piece", "list"), places, strict=False):
+        if not np.array_equal(table[name].to_numpy(), expected):
+            raise ValueError(f"rows of column {name!r} are not {shape} in order")
+    numbers = [
+        table[name].to_numpy().astype(np.float64).reshape(shape)  # nothing becomes NaN
+        for name in ("instructions", "text_bytes")
+    ]
+    encoded = table["status"].combine_chunks().dictionary_encode()
+    known = np.array([STATUSES.index(word) for word in encoded.dictionary.to_pylist()], dtype=np.int8)
+    return Sizes(numbers[0], numbers[1], known[encoded.indices.to_numpy()].reshape(shape))
+
+
+def _fires(table: pa.Table, level: str, names: Sequence[str], count: int) -> Fires:
+    place = {name: index for index, name in enumerate(names)}
+    changed = np.zeros((count, len(names)), dtype=bool)
+    known = np.zeros(count, dtype=bool)
+    for row in table.to_pylist():
+        if row["level"] == level:
+            known[row["piece"]] = True
+            changed[row["piece"], [place[name] for name in row["changed_by"]]] = True
+    return Fires(tuple(names), changed, known)
+
+
+# -- the code ------------------------------------------------------------------------------------------
+
+
+def write_piece_ir(folder: Path, texts: Mapping[str, str]) -> None:
+    """Write ``ir.parquet``: hash -> IR text.
+
+    Raises
+    ------
+    OSError
+    """
+    import pyarrow as pa
+
+    hashes = sorted(texts)
+    text = pa.array([texts[one] for one in hashes], pa.large_string())
+    _write_parquet(folder / "ir.parquet", {"ir_hash": pa.array(hashes, pa.string()), "ir": text})
+
+
+def read_piece_ir(folder: str | Path, pieces: Sequence[Piece]) -> list[str]:
+    """IR text of some pieces, in their order.
+
+    Raises
+    ------
+    TaskError
+        The folder has no IR, or not that of a piece, or other than its hash says.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    path = Path(folder) / "ir.parquet"
+    wanted = {piece.ir_hash for piece in pieces}
+    texts: dict[str, str] = {}
+    try:
+        for batch in pq.ParquetFile(path).iter_batches(batch_size=256):
+            for found, text in zip(batch["ir_hash"].to_pylist(), batch["ir"].to_pylist(), strict=True):
+                if found in wanted:
+                    texts[found] = text
+    except FileNotFoundError:
+        raise TaskError(
+            f"{path}: the table has no IR beside it, which is not published. Make it again as machine.json says: "
+            "mirenc measure passes SOURCES -o FOLDER"
+        ) from None
+    except (OSError, KeyError, TypeError, pa.ArrowException) as error:
+        raise TaskError(f"{path}: the file of IR is damaged ({error}). {_ANEW}") from None
+    for piece in pieces:
+        if piece.ir_hash not in texts:
+            raise TaskError(f"{path}: no IR of {piece.name}. The file belongs to another table. {_ANEW}")
+    for found, text in texts.items():
+        if hash_of_ir(text) != found:
+            raise TaskError(f"{path}: the IR of hash {found[:12]} has another one. {_ANEW}")
+    return [texts[piece.ir_hash] for piece in pieces]
