@@ -132,7 +132,7 @@ def _user_kernels(path: Path, toolchain: Toolchain) -> Iterator[Kernel]:
             yield Kernel(
                 name=f"{path.stem}:{loop.line} n={size}",
                 group=f"{path.stem}:{loop.line}",
-                family="user",
+                family=path.stem,
                 language="c",
                 source=source,
                 driver=driver.text,

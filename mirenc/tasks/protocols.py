@@ -46,6 +46,11 @@ class Protocol:
     folds: int | None = 10
     share: float = 1.0
 
+    def only_unit(self, data: TaskData) -> str:
+        """The one unit of all samples, where there is no second to hold out; else ""."""
+        names = np.unique(np.asarray(self.unit(data)))
+        return str(names[0]) if len(names) == 1 else ""
+
     def split(self, data: TaskData, seed: int) -> Iterator[Fold]:
         """Training and test rows of each fold.
 
