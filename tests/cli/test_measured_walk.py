@@ -1,4 +1,4 @@
-"""Each task that is measured, in miniature: a few kernels from their sources to an answer, by the words a user types."""
+"""Each measured task in miniature: a few kernels from their sources to an answer, by the words that a user types."""
 
 from __future__ import annotations
 
