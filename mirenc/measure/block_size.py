@@ -23,6 +23,7 @@ from mirenc.measure.gpu_driver import GpuDriver, read_driver
 from mirenc.measure.gpu_kernels import LANGUAGES, gpu_kernels
 from mirenc.measure.kernel import Build, Cell, Kernel
 from mirenc.measure.method import Method, Toolchain, without_folder
+from mirenc.measure.opencl_flags import build_options
 from mirenc.measure.ptx import OPTIMISATION, PTX_FLAGS, build_ptx
 from mirenc.measure.runners.cuda import cuda_device
 from mirenc.measure.runners.opencl import opencl_devices
@@ -131,10 +132,15 @@ class BlockSizeMethod(Method):
             build_ptx(source, folder / library, toolchain, () if names_toolkit(toolchain.cflags) else _CUDA_FLAGS)
         space = block_space(kernel.language, driver.dimensions)
         code = hashlib.sha256((folder / library).read_bytes()).hexdigest()
+        device: dict[str, Any] = {}
+        if part != CUDA:
+            # No key where there are none: it is part of what tells one measurement from another.
+            options = build_options(toolchain.cflags)
+            device = {"device": part} | ({"options": list(options)} if options else {})
         cells = []
         for setting in space.settings:
             block = tuple(int(side) for side in setting[: driver.dimensions])
-            told = {"local": list(block)} | ({} if part == CUDA else {"device": part})
+            told = {"local": list(block), **device}
             problem = driver.refusal(kernel.size, block)
             cells.append(Cell(setting, setting, code, library, kernel.function, told, problem))
         copy = f"copy{Path(library).suffix}"
