@@ -21,6 +21,7 @@ from mirenc.ir.kernels import kernels_of
 from mirenc.measure.drivers import folder_of, read_text
 from mirenc.measure.gpu_driver import GpuDriver, read_driver
 from mirenc.measure.gpu_kernels import LANGUAGES, gpu_kernels
+from mirenc.measure.headers import headers_digest
 from mirenc.measure.kernel import Build, Cell, Kernel
 from mirenc.measure.method import Method, Toolchain, without_folder
 from mirenc.measure.opencl_flags import build_options
@@ -104,6 +105,7 @@ class BlockSizeMethod(Method):
                 )
             source, text = read_text(path), read_text(driver_path)
             driver = read_driver(text, str(driver_path))
+            headers = headers_digest([path], toolchain, [_preprocessed(path, toolchain)])
             for size in driver.sizes:
                 yield Kernel(
                     name=f"{path.stem}:{driver.kernel} {_SUFFIXES[path.suffix]} {size}",
@@ -117,6 +119,7 @@ class BlockSizeMethod(Method):
                     context=_context(driver, _SUFFIXES[path.suffix], size),
                     # OpenCL C is compiled by the device's driver, from its text alone.
                     include=folder_of(path) if _SUFFIXES[path.suffix] == "cuda" else "",
+                    headers=headers,
                 )
 
     def build(self, kernel: Kernel, part: str, folder: Path, toolchain: Toolchain) -> Build:
@@ -147,6 +150,13 @@ class BlockSizeMethod(Method):
         (folder / copy).write_bytes((folder / library).read_bytes())
         again = replace(cells[space.default], library=copy)
         return Build(tuple(cells), again, _DRIVER, ir, symbol, default=space.default)
+
+
+def _preprocessed(path: Path, toolchain: Toolchain) -> tuple[str, ...]:
+    """Flags that make a preprocessor find what a build of a source finds."""
+    if _SUFFIXES[path.suffix] != "cuda":
+        return ()
+    return ("--cuda-device-only", "-nocudalib", *(() if names_toolkit(toolchain.cflags) else _CUDA_FLAGS))
 
 
 def _context(driver: GpuDriver, language: str, size: int) -> dict[str, float | str]:

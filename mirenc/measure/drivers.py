@@ -9,7 +9,7 @@ from pathlib import Path
 from mirenc.errors import IRFileError, TaskError
 from mirenc.ir.files import check_file
 
-__all__ = ["Driver", "folder_of", "parse_driver", "read_driver", "read_text"]
+__all__ = ["Driver", "folder_of", "parse_driver", "read_driver", "read_text", "texts_of"]
 
 _FUNCTION = re.compile(r"\bmirenc_function\s*\[\s*\]\s*=\s*\"(\w+)\"")
 _SIZES = re.compile(r"\bmirenc_sizes\s*\[\s*\]\s*=\s*\{([\dlL\s,]*)\}")
@@ -47,6 +47,11 @@ def folder_of(source: Path) -> str:
     return str(source.absolute().parent)
 
 
+def texts_of(source: Path) -> tuple[Path, Path]:
+    """``NAME.c`` and its driver beside it, ``NAME.driver.c``."""
+    return source, source.with_suffix(".driver.c")
+
+
 def read_driver(source: Path) -> Driver:
     """The driver of ``NAME.c``: ``NAME.driver.c`` beside it.
 
@@ -57,7 +62,7 @@ def read_driver(source: Path) -> Driver:
     TaskError
         There is none, or it does not say which function is timed on which sizes.
     """
-    path = source.with_suffix(".driver.c")
+    _, path = texts_of(source)
     if not path.is_file():
         raise TaskError(f"{source}: no driver {path.name} beside it. Write one; mirenc_measure.h says what it defines")
     return parse_driver(read_text(path), str(path))

@@ -22,7 +22,8 @@ from mirenc.errors import CompileError, TaskError, ToolchainError
 from mirenc.ir import parse_ir
 from mirenc.ir.compile import compile_source, find_compiler
 from mirenc.measure.building import build_driver, compile_problem
-from mirenc.measure.drivers import Driver, folder_of, parse_driver, read_driver, read_text
+from mirenc.measure.drivers import Driver, folder_of, parse_driver, read_driver, read_text, texts_of
+from mirenc.measure.headers import headers_digest
 from mirenc.measure.kernel import Build, Cell, Kernel
 from mirenc.measure.machine import describe_machine
 from mirenc.measure.method import Method, Toolchain, without_folder
@@ -88,7 +89,8 @@ class OpenMPMethod(Method):
 
     def user_kernels(self, paths: Sequence[Path], toolchain: Toolchain) -> Iterator[Kernel]:
         for path in paths:
-            yield from _kernels(path.stem, read_text(path), read_driver(path), folder_of(path))
+            driver, headers = read_driver(path), headers_digest(texts_of(path), toolchain)
+            yield from _kernels(path.stem, read_text(path), driver, folder_of(path), headers)
 
     def build(self, kernel: Kernel, part: str, folder: Path, toolchain: Toolchain) -> Build:
         driver = build_driver(kernel, folder, toolchain)
@@ -134,7 +136,7 @@ class OpenMPMethod(Method):
 
 
 def _shared_folder(kernel: Kernel, root: Path, toolchain: Toolchain, space: Space) -> Path:
-    told = repr((kernel.source, kernel.line, toolchain, space.settings))
+    told = repr((kernel.source, kernel.headers, kernel.line, toolchain, space.settings))
     return root / f"{_SHARED}{hashlib.sha256(told.encode()).hexdigest()[:16]}"
 
 
@@ -166,7 +168,7 @@ def _region(kernel: Kernel, folder: Path, toolchain: Toolchain) -> tuple[str, st
     )
 
 
-def _kernels(name: str, source: str, driver: Driver, include: str = "") -> Iterator[Kernel]:
+def _kernels(name: str, source: str, driver: Driver, include: str = "", headers: str = "") -> Iterator[Kernel]:
     """Each parallel loop of the function that a driver names, at each of its sizes."""
     first, last = function_span(source, driver.function)
     lines = [pragma.line for pragma in parallel_loops(source) if first <= pragma.line <= last]
@@ -188,6 +190,7 @@ def _kernels(name: str, source: str, driver: Driver, include: str = "") -> Itera
                 size=size,
                 context={"n": size},
                 include=include,
+                headers=headers,
             )
 
 

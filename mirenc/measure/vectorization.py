@@ -12,7 +12,8 @@ from mirenc.errors import CompileError, TaskError, ToolchainError
 from mirenc.ir import IRModule, Region, parse_ir
 from mirenc.ir.compile import compile_source, find_compiler
 from mirenc.measure.building import build_driver
-from mirenc.measure.drivers import folder_of, read_driver, read_text
+from mirenc.measure.drivers import folder_of, read_driver, read_text, texts_of
+from mirenc.measure.headers import headers_digest
 from mirenc.measure.hints import Hint
 from mirenc.measure.kernel import Build, Cell, Kernel
 from mirenc.measure.loops import generate
@@ -64,7 +65,8 @@ class VectorizationMethod(Method):
 
     def user_kernels(self, paths: Sequence[Path], toolchain: Toolchain) -> Iterator[Kernel]:
         for path in paths:
-            yield from _user_kernels(path, toolchain)
+            arms = [self.flags(part) for part in self.parts()]
+            yield from _user_kernels(path, toolchain, headers_digest(texts_of(path), toolchain, arms))
 
     def build(self, kernel: Kernel, part: str, folder: Path, toolchain: Toolchain) -> Build:
         source = folder / "kernel.c"
@@ -117,7 +119,7 @@ def _scalar_ir(kernel: Kernel, toolchain: Toolchain) -> tuple[str, Region]:
     )
 
 
-def _user_kernels(path: Path, toolchain: Toolchain) -> Iterator[Kernel]:
+def _user_kernels(path: Path, toolchain: Toolchain, headers: str) -> Iterator[Kernel]:
     """The innermost loops of one source's function, at each size of its driver."""
     source, driver, include = read_text(path), read_driver(path), folder_of(path)
     module = _scalar_loops(source, toolchain.beside(include))
@@ -141,4 +143,5 @@ def _user_kernels(path: Path, toolchain: Toolchain) -> Iterator[Kernel]:
                 size=size,
                 context=told,
                 include=include,
+                headers=headers,
             )
