@@ -81,7 +81,6 @@ def measure(
         raise ConfigError(f"{output} is a file. Name a folder with -o")
     toolchain = method.find_compiler(compiler)
     toolchain = replace(toolchain, cflags=(*toolchain.cflags, *flags))
-    output.mkdir(parents=True, exist_ok=True)
     plan = Plan(
         sources=tuple(sources or ()),
         count=count or method.default_count,

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from mirenc.tasks import Prediction, Task, TaskHead
 
 _SHOWN = 8  # settings whose preference is printed
+_FARTHEST = 100  # a head of one part of a machine is at any distance from all others
 
 
 def predict(
@@ -192,8 +193,10 @@ def _show(head: TaskHead, file: str, found: Prediction, as_json: bool) -> None:
         for line in [*_words(head, file, found), *(f"  {remark}" for remark in head.task.remarks(found))]:
             typer.echo(line)
     if found.far:
+        place = file if found.region is None else _place(file, found)
+        far = f"{found.distance:.2f}" if found.distance < _FARTHEST else f"over {_FARTHEST}"
         print(
-            f"mirenc: warning: {file}: unlike what the head was trained on (distance {found.distance:.2f}, "
+            f"mirenc: warning: {place}: unlike what the head was trained on (distance {far}, "
             "where 1 is far). Measure before you rely on the answer",
             file=sys.stderr,
         )
@@ -249,7 +252,7 @@ def _words(head: TaskHead, file: str, found: Prediction) -> list[str]:
             said = f"{head.task.default_words}: no evidence for anything else"
         return [
             f"{place}{said}{machine}",
-            f"  {_no_evidence(found)}; it prefers {found.preferred}",
+            f"  {_no_evidence(found)}; it prefers {'that' if found.preferred == found.default else found.preferred}",
             *_times(head, found),
         ]
     default = head.task.default_words if found.choice == found.default else ""

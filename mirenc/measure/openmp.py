@@ -22,7 +22,7 @@ from mirenc.errors import CompileError, TaskError, ToolchainError
 from mirenc.ir import parse_ir
 from mirenc.ir.compile import compile_source, find_compiler
 from mirenc.measure.building import build_driver, compile_problem
-from mirenc.measure.drivers import Driver, folder_of, parse_driver, read_driver, read_text, texts_of
+from mirenc.measure.drivers import Driver, c_sources, folder_of, parse_driver, read_driver, read_text, texts_of
 from mirenc.measure.headers import headers_digest
 from mirenc.measure.kernel import Build, Cell, Kernel
 from mirenc.measure.machine import describe_machine
@@ -88,7 +88,7 @@ class OpenMPMethod(Method):
             yield found[(turn + row) % _SIZES]
 
     def user_kernels(self, paths: Sequence[Path], toolchain: Toolchain) -> Iterator[Kernel]:
-        for path in paths:
+        for path in c_sources(paths):
             driver, headers = read_driver(path), headers_digest(texts_of(path), toolchain)
             yield from _kernels(path.stem, read_text(path), driver, folder_of(path), headers)
 
