@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from mirenc.tasks import Prediction, Task, TaskHead
 
 _SHOWN = 8  # settings whose preference is printed
-_FARTHEST = 100  # a head of one part of a machine is at any distance from all others
 
 
 def predict(
@@ -194,7 +193,8 @@ def _show(head: TaskHead, file: str, found: Prediction, as_json: bool) -> None:
             typer.echo(line)
     if found.far:
         place = file if found.region is None else _place(file, found)
-        far = f"{found.distance:.2f}" if found.distance < _FARTHEST else f"over {_FARTHEST}"
+        # A head of one part of a machine is at any distance from all others.
+        far = f"{found.distance:.2f}" if found.distance < 100 else "over 100"
         print(
             f"mirenc: warning: {place}: unlike what the head was trained on (distance {far}, "
             "where 1 is far). Measure before you rely on the answer",
@@ -252,7 +252,7 @@ def _words(head: TaskHead, file: str, found: Prediction) -> list[str]:
             said = f"{head.task.default_words}: no evidence for anything else"
         return [
             f"{place}{said}{machine}",
-            f"  {_no_evidence(found)}; it prefers {'that' if found.preferred == found.default else found.preferred}",
+            f"  {_no_evidence(found)}; it prefers {_preferred(found)}",
             *_times(head, found),
         ]
     default = head.task.default_words if found.choice == found.default else ""
@@ -304,6 +304,10 @@ def _no_evidence(found: Prediction) -> str:
         f"on unseen kernels this head's answers were worth x {worth:.2f} [{low:.2f}, {high:.2f}] of "
         f"{found.evidence.rival}{_among(found)}"
     )
+
+
+def _preferred(found: Prediction) -> str:
+    return "the default, too" if found.preferred == found.default else found.preferred
 
 
 def _among(found: Prediction) -> str:
