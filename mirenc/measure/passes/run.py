@@ -264,7 +264,10 @@ class Run:
     def table(self) -> CompiledTable:
         """What is finished, sorted by name."""
         records = [record for piece in self.pieces if (record := self._known(piece)) is not None]
+        versions = {piece.source.project: piece.source.version for piece in self.pieces}
         counts: dict[str, Any] = {
+            "sources": [source.name for source in self.plan.sources],
+            "versions": {project: versions[project] for project in sorted({record.project for record in records})},
             "available": self.choice.available,
             "copies": self.choice.copies,
             "files_unread": self.unread,

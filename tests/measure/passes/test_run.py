@@ -95,6 +95,8 @@ def test_what_a_run_writes(start: Callable[..., Run], tmp_path: Path) -> None:
     assert [one.kind for one in table.lists] == ["default", "expanded", "mutation", "mutation", "random", "random"]
     assert table.record["available"] == {"function": 9, "module": 3}
     assert table.record["left"] == 0
+    assert table.record["sources"] == ["ir"]
+    assert table.record["versions"] == {"alpha": "", "beta": "", "lua5.4": ""}
     text = read_piece_ir(tmp_path / "table", table.pieces[1:2])[0]
     assert "@f0" in text
     assert "@f1" not in text
