@@ -15,6 +15,7 @@ from typing import Any, Generic, TypeVar
 
 from mirenc.errors import IRParseError, PassError, TaskError
 from mirenc.measure.passes.choosing import Chosen, choose
+from mirenc.measure.passes.executing import execute, winning_lists
 from mirenc.measure.passes.inputs import FLAGS, clang_of, find_ir
 from mirenc.measure.passes.journal import Figures, Journal, Record
 from mirenc.measure.passes.labels import LEVELS, Watcher, figures, fires, label
@@ -24,7 +25,7 @@ from mirenc.measure.passes.summary import compiled_table
 from mirenc.measure.passes.texts import Texts
 from mirenc.measure.passes.verifying import find_opt, verify
 from mirenc.passes.engine import Engine
-from mirenc.tasks.compiled import FORMAT, CompiledTable, hash_of_ir, write_piece_ir
+from mirenc.tasks.compiled import FORMAT, CompiledTable, PassList, hash_of_ir, write_piece_ir
 
 __all__ = ["Plan", "Run"]
 
@@ -84,6 +85,8 @@ class Run:
         All that were asked for; known after `prepare`.
     seconds : dict of str to (int, float)
         Level of a piece -> how many were labelled now, and the seconds it took a job.
+    executed : dict
+        What `execute` found: the lists' numbers, and counts; {} before.
     """
 
     plan: Plan
@@ -93,6 +96,7 @@ class Run:
     report: Callable[[str], None]
     pieces: tuple[Chosen, ...] = ()
     seconds: dict[str, tuple[int, float]] = field(default_factory=dict)
+    executed: dict[str, Any] = field(default_factory=dict)
 
     @property
     def work(self) -> Path:
@@ -136,6 +140,7 @@ class Run:
                 jobs=plan.jobs,
                 report=self.report,
             )
+            self.report(f"{len(files)} files of IR; those that are new are read")
             scans = scan_all(files, self.work / "scan.jsonl", jobs=plan.jobs)
             unread = [scan.problem for scan in scans if scan.problem]
             if unread:
@@ -149,10 +154,17 @@ class Run:
                     f"{self.work / 'scan.jsonl'}"
                 )
             self.texts = Texts(self.work / "pieces", self.pieces)
-            place = self.work / "lists.json"
-            if not place.exists():
-                write_lists(place, make_lists(engine, self._first_texts(), plan.lists, plan.seed))
-            self.lists = read_lists(place)
+            self.lists = self._drawn(engine)
+
+    def _drawn(self, engine: Engine) -> list[PassList]:
+        """The pass lists, drawn when first asked."""
+        place = self.work / "lists.json"
+        lists = read_lists(place, self.setup)
+        if lists is None:
+            self.report(f"drawing {self.plan.lists} pass lists")
+            lists = make_lists(engine, self._first_texts(), self.plan.lists, self.plan.seed)
+            write_lists(place, self.setup, lists)
+        return lists
 
     def _first_texts(self) -> Iterator[str]:
         """Some pieces, which say what passes are worth drawing."""
@@ -252,9 +264,33 @@ class Run:
     def table(self) -> CompiledTable:
         """What is finished, sorted by name."""
         records = [record for piece in self.pieces if (record := self._known(piece)) is not None]
-        counts = {"available": self.choice.available, "copies": self.choice.copies, "files_unread": self.unread}
-        counts["left"] = len(self.pieces) - len(records)
+        versions = {piece.source.project: piece.source.version for piece in self.pieces}
+        counts: dict[str, Any] = {
+            "sources": [source.name for source in self.plan.sources],
+            "versions": {project: versions[project] for project in sorted({record.project for record in records})},
+            "available": self.choice.available,
+            "copies": self.choice.copies,
+            "files_unread": self.unread,
+        }
+        counts |= {"left": len(self.pieces) - len(records), "executed": self.executed}
         return compiled_table(self.setup, counts, records, self.lists)
+
+    def execute(self) -> None:
+        """Run the lists that win on the project's own loops; what came out stands in the table from then on.
+
+        Raises
+        ------
+        ToolchainError
+            There is no clang of the engine's version, or nothing can be run here.
+        """
+        table = self.table()
+        numbers = winning_lists(table)
+        if not numbers:
+            return
+        with self.make_engine() as engine:
+            compiler = clang_of(engine.version)
+            counts = execute(engine, compiler, [self.lists[number] for number in (0, *numbers)])
+        self.executed = {"lists": numbers, **counts}
 
     def save(self) -> CompiledTable:
         """Write the table and its IR.
