@@ -61,7 +61,7 @@ def searching(monkeypatch: pytest.MonkeyPatch) -> Job:
     group = np.array([f"g{number}" for number in range(28)])
     fold = (np.arange(24), np.arange(24, 28))
     settings = Settings(np.eye(2), np.tile([0, 1], (28, 1)))
-    goal = Goal(costs, settings, costs.argmin(axis=1), group, "accuracy")
+    goal = Goal(costs, settings, costs.argmin(axis=1), group, group, "accuracy")
     return Job("kernel", 0, Features("both", matrix, 1), goal, group, [fold])
 
 
@@ -161,7 +161,7 @@ def test_what_nobody_may_ask_for_is_not_chosen_even_if_all_trees_vote_for_it(sea
 
     target = np.array([[np.nan, np.nan, 2.0], [3.0, np.nan, 2.0], [1.0, 2.0, 3.0]])
     goal = Goal(
-        target, Settings(np.eye(3), np.where(np.isfinite(target), [[0, 1, 2]], -1)), *[np.arange(3)] * 2, "speedup"
+        target, Settings(np.eye(3), np.where(np.isfinite(target), [[0, 1, 2]], -1)), *[np.arange(3)] * 3, "speedup"
     )
     found = goal.ask(Voting(), Features("both", np.zeros((3, 1)), 0), np.arange(3))
     assert found.argmax(axis=1).tolist() == [2, 0, 1]

@@ -13,14 +13,19 @@ from mirenc.heads import (
     CostHead,
     EnsembleHead,
     LabelHead,
+    LabelsEnsembleHead,
+    LandmarkLabels,
+    LandmarkRegressor,
     NumberEnsembleHead,
     PairHead,
     PortfolioHead,
     RatioTreesHead,
     RidgeHead,
+    RidgeLabels,
     RidgeRegressor,
     Settings,
     TreesHead,
+    TreesLabels,
 )
 from mirenc.heads.state import kind_of_head
 from mirenc.tasks.menu import INNER_FOLDS, Shape, head_search, inner_parts, menu
@@ -35,6 +40,8 @@ SHAPES = {
     "settings of their own": replace(FEW, settings=40, shared=False),
     "a few of their own": replace(FEW, shared=False),
     "numbers": replace(FEW, settings=0),
+    "many numbers": replace(FEW, settings=0, samples=20_000),
+    "labels": replace(FEW, settings=0, labels=40),
 }
 
 
@@ -87,6 +94,8 @@ def test_all_rows_choose_from_the_same_heads() -> None:
         ("settings of their own", {PairHead}),
         ("a few of their own", {PairHead}),
         ("numbers", {RidgeRegressor, BoostedRegressor}),
+        ("many numbers", {RidgeRegressor, BoostedRegressor, LandmarkRegressor}),
+        ("labels", {RidgeLabels, LandmarkLabels, TreesLabels}),
     ],
 )
 def test_heads_that_the_data_are_too_large_for_are_not_candidates(name: str, kinds: set[type]) -> None:
@@ -157,6 +166,7 @@ def test_numbers_are_searched_by_an_ensemble_of_numbers() -> None:
     assert isinstance(head_search(FEW, 0, "accuracy"), EnsembleHead)
     found = head_search(SHAPES["numbers"], 0, "accuracy")
     assert isinstance(found, NumberEnsembleHead)
+    assert isinstance(head_search(SHAPES["labels"], 0, "accuracy"), LabelsEnsembleHead)
     assert [name for name, _ in found.members] == [name for name, _ in menu(SHAPES["numbers"], 0, "accuracy")]
 
 
