@@ -147,7 +147,9 @@ def test_each_fold_answers_for_its_own_rows_alone(searching: Job) -> None:
 
 def test_few_groups_are_not_searched_however_many_rows_they_have(searching: Job) -> None:
     few = np.array([f"g{number % 12}" for number in range(28)])
-    assert _run(changed(searching, group=few)).heads == [{"cost": 1.0}]
+    assert _run(changed(searching, group=few, kernel=few)).heads == [{"cost": 1.0}]
+    # What counts is how many pieces of code there are, and not of how many projects they come.
+    assert _run(changed(searching, group=few)).heads == _run(searching).heads
 
 
 def test_a_row_of_one_head_uses_it_alone(searching: Job) -> None:

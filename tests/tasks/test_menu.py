@@ -112,7 +112,7 @@ def test_candidates_have_names_of_their_own_and_can_be_saved(name: str) -> None:
 @pytest.mark.parametrize("name", SHAPES)
 def test_each_candidate_knows_which_columns_are_context_features(name: str) -> None:
     for one, member in menu(SHAPES[name], 0, "speedup"):
-        if not isinstance(member, (LabelHead, RidgeHead, RidgeRegressor)):  # these treat all columns alike
+        if not isinstance(member, (LabelHead, RidgeHead, RidgeLabels, RidgeRegressor)):  # these treat all columns alike
             own = member.chooser if isinstance(member, PortfolioHead) else member
             assert own.context_columns == 2, one
 
@@ -124,7 +124,8 @@ def test_every_candidate_learns_a_little(name: str) -> None:
     features = rng.normal(size=(24, shape.context + 6))
     count = shape.settings
     settings = Settings(np.arange(max(count, 1))[:, None] * 1.0, np.tile(np.arange(count), (24, 1)))
-    target = np.exp(rng.normal(size=(24, count))) if count else rng.normal(size=24)
+    target = np.exp(rng.normal(size=(24, count))) if count else rng.normal(size=(24, shape.labels or 1))
+    target = target[:, 0] if not count and not shape.labels else target
     for one, member in menu(shape, 0, "accuracy"):
         member.set_params(**{key: 2 for key in ("trees", "regressor__trees") if key in member.get_params()})
         own = (settings,) if getattr(member, "takes_settings", False) else ()
