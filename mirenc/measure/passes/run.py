@@ -15,6 +15,7 @@ from typing import Any, Generic, TypeVar
 
 from mirenc.errors import IRParseError, PassError, TaskError
 from mirenc.measure.passes.choosing import Chosen, choose
+from mirenc.measure.passes.executing import execute, winning_lists
 from mirenc.measure.passes.inputs import FLAGS, clang_of, find_ir
 from mirenc.measure.passes.journal import Figures, Journal, Record
 from mirenc.measure.passes.labels import LEVELS, Watcher, figures, fires, label
@@ -84,6 +85,8 @@ class Run:
         All that were asked for; known after `prepare`.
     seconds : dict of str to (int, float)
         Level of a piece -> how many were labelled now, and the seconds it took a job.
+    executed : dict
+        What `execute` found: the lists' numbers, and counts; {} before.
     """
 
     plan: Plan
@@ -93,6 +96,7 @@ class Run:
     report: Callable[[str], None]
     pieces: tuple[Chosen, ...] = ()
     seconds: dict[str, tuple[int, float]] = field(default_factory=dict)
+    executed: dict[str, Any] = field(default_factory=dict)
 
     @property
     def work(self) -> Path:
@@ -252,9 +256,30 @@ class Run:
     def table(self) -> CompiledTable:
         """What is finished, sorted by name."""
         records = [record for piece in self.pieces if (record := self._known(piece)) is not None]
-        counts = {"available": self.choice.available, "copies": self.choice.copies, "files_unread": self.unread}
-        counts["left"] = len(self.pieces) - len(records)
+        counts: dict[str, Any] = {
+            "available": self.choice.available,
+            "copies": self.choice.copies,
+            "files_unread": self.unread,
+        }
+        counts |= {"left": len(self.pieces) - len(records), "executed": self.executed}
         return compiled_table(self.setup, counts, records, self.lists)
+
+    def execute(self) -> None:
+        """Run the lists that win on the project's own loops; what came out stands in the table from then on.
+
+        Raises
+        ------
+        ToolchainError
+            There is no clang of the engine's version, or nothing can be run here.
+        """
+        table = self.table()
+        numbers = winning_lists(table)
+        if not numbers:
+            return
+        with self.make_engine() as engine:
+            compiler = clang_of(engine.version)
+            counts = execute(engine, compiler, [self.lists[number] for number in (0, *numbers)])
+        self.executed = {"lists": numbers, **counts}
 
     def save(self) -> CompiledTable:
         """Write the table and its IR.
