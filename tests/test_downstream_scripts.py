@@ -170,6 +170,44 @@ def test_data_efficiency_has_every_share_of_every_row(
     assert again["both"]["0.25"]["inputs"] != "of another model"
 
 
+@pytest.mark.parametrize("name", ["size_after", "pass_fires", "pass_list"])
+def test_data_efficiency_counts_samples_of_a_fixed_split(
+    name: str, monkeypatch: pytest.MonkeyPatch, small: Encoder, tmp_path: Path
+) -> None:
+    pytest.importorskip("matplotlib")
+    efficiency = script("data_efficiency")
+    monkeypatch.setattr(efficiency, "ROWS", ("no_code", "autophase"))
+    monkeypatch.setattr(mirenc, "load", lambda: small)
+    (tmp_path / "table").mkdir()
+    write_small_table(tmp_path / "table")
+    asked = [name, "--data", str(tmp_path / "table"), "--seeds", "1", "--output", str(tmp_path)]
+    counts = ["--protocol", "held_out", "--counts", "8", "14", "1000"]
+    monkeypatch.setattr(sys, "argv", ["data_efficiency.py", *asked, *counts])
+    efficiency.main()
+    (path,) = tmp_path.glob("*efficiency.json")
+    found = json.loads(path.read_text(encoding="utf-8"))
+    score = {"size_after": "r2", "pass_fires": "auc", "pass_list": "speedup_geometric"}[name]
+    assert found["score"] == score
+    whole = "19" if name == "pass_fires" else "20"  # 1000 are not there
+    for row in ("no_code", "autophase"):
+        assert set(found["figures"][row]) == {"8", "14", whole}
+        for figures in found["figures"][row].values():
+            low, high = figures[f"{score}_interval"]
+            assert low <= high
+            assert np.isfinite(figures[score])
+    assert "<svg" in path.with_suffix(".svg").read_text(encoding="utf-8")
+
+
+def test_few_samples_are_part_of_more() -> None:
+    first = script("data_efficiency").first
+    training = np.arange(0, 200, 2)
+    rows = [first(training, count, seed=4) for count in (5, 20, 100)]
+    assert [len(one) for one in rows] == [5, 20, 100]
+    for smaller, larger in pairwise(rows):
+        assert set(smaller.tolist()) < set(larger.tolist())
+    np.testing.assert_array_equal(rows[-1], training)
+
+
 def test_live_vectors_are_those_of_the_encoder(live: Any, task_file: Path, small: Encoder) -> None:
     pieces, _ = mirenc.get_task(task_file).load().distinct_code
     chosen = [5, 0, 11]
