@@ -139,10 +139,13 @@ def measure(
     if not table.machine["samples"]:
         if not table.samples:
             raise TaskError(f"the time was up before any of {len(run.samples)} samples. Give --budget more minutes")
-        raise TaskError(
-            f"no sample was measured; the first one: {table.samples[0].dropped}. Where it is noise, close other "
-            f"programs or give more --rounds, and type the same again; after {MAX_TRIES} tries, with another folder"
-        )
+        advice = "Mend the source or its driver, and type the same again"
+        if any(sample.dropped.startswith("noise") for sample in table.samples):
+            advice = (
+                "Where it is noise, close other programs or give more --rounds, and type the same again; after "
+                f"{MAX_TRIES} tries, with another folder"
+            )
+        raise TaskError(f"no sample was measured; the first one: {table.samples[0].dropped}. {advice}")
     print(f"mirenc: wrote {output}", file=sys.stderr)
 
 

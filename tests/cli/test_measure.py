@@ -49,6 +49,7 @@ def test_kernels_of_the_user_and_their_flags(run: Run, toy: None, tmp_path: Path
     refused = run("measure", "toy", source, "-o", tmp_path / "without", *QUICK)
     assert refused.code == 1
     assert "no sample was measured; the first one: not built: compile: error:" in refused.err
+    assert refused.err.endswith(". Mend the source or its driver, and type the same again\n")
     result = run("measure", "toy", source, "-o", tmp_path / "with", *QUICK, "--cflags", "-DMINE")
     assert result.code == 0
     assert "1 samples of 1 kernels" in result.err
