@@ -104,6 +104,13 @@ def test_what_it_does_not_have_is_told(engine: EmbeddedEngine, pipeline: str, pr
         engine.run(SUM, pipeline)
 
 
+def test_inline_assembly_of_this_machine_is_weighed(engine: EmbeddedEngine) -> None:
+    # A module without a target is this machine's, and each of them has a `nop`.
+    text = 'define void @f() {{\n  call void asm sideeffect "{}", ""()\n  ret void\n}}\n'
+    one, two = (engine.run(text.format(code).encode(), "").text_bytes for code in ("nop", "nop\\0Anop"))
+    assert 0 < one < two
+
+
 def test_hostile_modules_are_told(engine: EmbeddedEngine) -> None:
     for broken in sorted((FIXTURES / "broken").glob("refused_*.*")):
         if broken.suffix in (".ll", ".bc"):
