@@ -87,7 +87,7 @@ class Engine(Protocol):
         Raises
         ------
         IRParseError
-            LLVM refuses the module.
+            LLVM refuses the module, or does not survive reading it.
         PassError
             The list fails on it; `Failed` has the ways.
         ToolchainError
