@@ -89,6 +89,8 @@ class Task(ABC):
         What people must know who write `directive` into their source.
     portfolios : tuple of int
         Sizes of small sets of settings that a report has a row for: all of a set are tried, and the best is kept.
+    cost_unit : str
+        What costs are: ``seconds`` or ``bytes``. Tables then speak of what is faster or of what is smaller.
     select : str
         What the search for a head maximises on the training folds: ``accuracy`` or ``speedup``.
     seconds : bool
@@ -122,6 +124,7 @@ class Task(ABC):
     default_words: ClassVar[str] = ""
     directive_note: ClassVar[str] = ""
     portfolios: ClassVar[tuple[int, ...]] = ()
+    cost_unit: ClassVar[str] = "seconds"
     select: ClassVar[str] = "accuracy"
     seconds: ClassVar[bool] = False
 

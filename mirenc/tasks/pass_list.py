@@ -32,6 +32,7 @@ class PassListChoice(CompiledTask):
     title = "pass list"
     portfolios = (2, 3, 4)
     select = "speedup"
+    cost_unit = "bytes"
 
     def ask(self, table: CompiledTable, samples: list[Sample], variant: str) -> TaskData:
         """Bytes under each of the chosen lists."""

@@ -14,7 +14,7 @@ from mirenc.tasks import get_task
 from mirenc.tasks.measured import read_measured
 
 ROOT = Path(__file__).resolve().parents[2]
-# Tables of passes are none of kernels on a machine; test_compiled.py has theirs.
+# A table of passes was compiled, not timed: test_compiled.py and test_compiled_tasks.py have theirs.
 TABLES = sorted(path for path in ROOT.glob("downstream/*/table/machine.json") if path.parent.parent.name != "passes")
 MOST_BYTES = 10 * 2**20
 MOST_NOISE = 0.03
