@@ -92,7 +92,14 @@ def test_what_a_run_writes(start: Callable[..., Run], tmp_path: Path) -> None:
         "alpha/a.ll:f2",
     ]
     assert {piece.project for piece in table.pieces if piece.held_out} == {"lua5.4"}
-    assert [one.kind for one in table.lists] == ["default", "expanded", "mutation", "mutation", "random", "random"]
+    assert [one.kind for one in table.lists] == [
+        "default",
+        "expanded",
+        "mutation",
+        "random",
+        "random",
+        "long random",
+    ]
     assert table.record["available"] == {"function": 9, "module": 3}
     assert table.record["left"] == 0
     assert table.record["sources"] == ["ir"]
