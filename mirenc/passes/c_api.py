@@ -7,9 +7,13 @@ another left behind, and the result is that of ``opt`` on that bitcode.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import hashlib
-from collections.abc import Callable
+import mmap
+import os
+import re
+from collections.abc import Iterator
 from ctypes import POINTER, byref, c_char_p, c_int, c_size_t, c_uint, c_uint64, c_void_p
 from typing import Any
 
@@ -21,6 +25,7 @@ _OBJECT = 1  # LLVMObjectFile
 _RETURN_STATUS = 2  # LLVMReturnStatusAction
 _ERROR = 0  # LLVMDSError
 _SIZES_KEPT = 100_000
+_CHANGED = re.compile(rb"^\*\*\* IR Dump After (\S+) on ", re.MULTILINE)
 
 # Every function that is used: result and parameters. `M` stands for text that LLVM gives away and wants back.
 _P, _M = c_void_p, POINTER(c_char_p)
@@ -58,6 +63,7 @@ _FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "LLVMMoveToNextSection": (None, (_P,)),
     "LLVMObjectFileCopySectionIterator": (_P, (_P,)),
     "LLVMObjectFileIsSectionIteratorAtEnd": (c_int, (_P, _P)),
+    "LLVMParseCommandLineOptions": (None, (c_int, POINTER(c_char_p), c_char_p)),
     "LLVMParseIRInContext": (c_int, (_P, _P, POINTER(_P), _M)),
     "LLVMRunPasses": (_P, (_P, c_char_p, _P, _P)),
     "LLVMStripModuleDebugInfo": (c_int, (_P,)),
@@ -134,13 +140,30 @@ class Library:
             finally:
                 self._c.LLVMDisposeModule(module)
 
-    def optimise(self, bitcode: bytes, pipeline: str, codegen: int) -> tuple[dict[str, Any], bytes]:
+    def answer(self, bitcode: bytes, pipeline: str, codegen: int) -> tuple[dict[str, Any], bytes]:
         """Figures and bitcode of what a list of passes makes of a module.
 
         Raises
         ------
         RefusedError
         """
+        with self._run(bitcode, pipeline, codegen) as (module, machine):
+            problem = self._broken(module)
+            if problem:
+                raise RefusedError("broken", problem)
+            optimised = self._bitcode(module)
+            digest = hashlib.sha256(optimised).hexdigest()
+            key = (digest, codegen)
+            if key not in self._sizes:
+                if len(self._sizes) >= _SIZES_KEPT:
+                    self._sizes.clear()
+                self._sizes[key] = self._instructions(module), self._text_bytes(module, machine)
+            instructions, text_bytes = self._sizes[key]
+            return {"instructions": instructions, "text_bytes": text_bytes, "digest": digest}, optimised
+
+    @contextlib.contextmanager
+    def _run(self, bitcode: bytes, pipeline: str, codegen: int) -> Iterator[tuple[c_void_p, int]]:
+        """A module after a list of passes, and its target machine."""
         self._errors.clear()
         with _Context(self._c) as context:
             self._c.LLVMContextSetDiagnosticHandler(context, self._handler, None)
@@ -154,24 +177,7 @@ class Library:
                     error = self._c.LLVMRunPasses(module, pipeline.encode(), machine, self._options)
                     if error:
                         raise RefusedError("pipeline", self._error_text(error))
-                problem = self._broken(module)
-                if problem:
-                    raise RefusedError("broken", problem)
-                optimised = self._bitcode(module)
-                digest = hashlib.sha256(optimised).hexdigest()
-                key = (digest, codegen)
-                if key not in self._sizes:
-                    if len(self._sizes) >= _SIZES_KEPT:
-                        self._sizes.clear()
-                    self._sizes[key] = self._instructions(module), self._text_bytes(module, machine)
-                instructions, text_bytes = self._sizes[key]
-                figures = {
-                    "status": "ok",
-                    "instructions": instructions,
-                    "text_bytes": text_bytes,
-                    "digest": digest,
-                }
-                return figures, optimised
+                yield module, machine
             finally:
                 self._c.LLVMDisposeModule(module)
 
@@ -278,6 +284,36 @@ class Library:
         return text
 
 
+class Watcher(Library):
+    """A libLLVM that says which passes of a list change a module, by its own option ``-print-changed``.
+
+    LLVM prints the IR after each such pass to descriptor 2, which the parent has made a file. The option holds for the
+    whole process, so this is not the library that weighs.
+    """
+
+    def __init__(self, names: list[str]) -> None:
+        super().__init__(names)
+        arguments = (c_char_p * 2)(b"mirenc", b"-print-changed=quiet")
+        self._c.LLVMParseCommandLineOptions(len(arguments), arguments, None)
+
+    def answer(self, bitcode: bytes, pipeline: str, codegen: int) -> tuple[dict[str, Any], bytes]:
+        """Names of the passes that changed the module.
+
+        Raises
+        ------
+        RefusedError
+        """
+        os.ftruncate(2, 0)
+        os.lseek(2, 0, os.SEEK_SET)
+        with self._run(bitcode, pipeline, codegen):
+            size = os.fstat(2).st_size
+            if not size:
+                return {"changed": []}, b""
+            with mmap.mmap(2, size, access=mmap.ACCESS_READ) as printed:
+                names = {name.decode() for name in _CHANGED.findall(printed)}
+        return {"changed": sorted(name.removesuffix("Pass") for name in names)}, b""
+
+
 class _Context:
     """An LLVM context for the time of a ``with``; its modules must be gone before."""
 
@@ -305,4 +341,6 @@ def _load(names: list[str]) -> Any:
     raise OSError(problem)
 
 
-open_library: Callable[[list[str]], Library] = Library
+def open_library(arguments: list[str]) -> Library:
+    """The library of an engine; with ``--watch`` before the names, the one that says what changes."""
+    return Watcher(arguments[1:]) if arguments[:1] == ["--watch"] else Library(arguments)

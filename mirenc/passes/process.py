@@ -1,4 +1,4 @@
-"""`ProcessEngine`: the parent's side of a child process in which passes run (`mirenc.passes.worker`).
+"""`PassProcess`: the parent's side of a child process in which passes run (`mirenc.passes.worker`).
 
 A list that crashes LLVM, loops, or eats the memory costs itself: its answer is `Failed`, the child is started again,
 and the lists after it run in the new one.
@@ -16,28 +16,26 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import IO, Any, Self
+from typing import IO, Any
 
-from mirenc.errors import IRParseError, PassError, ToolchainError
+from mirenc.errors import IRParseError, ToolchainError
 from mirenc.ir.process import LONGEST_TIMEOUT, memory_allowed, without_memory
-from mirenc.passes.engine import CODEGEN, Failed, Optimised
+from mirenc.passes.engine import CODEGEN, Failed
 from mirenc.passes.worker import HEADER, NOT_STARTED
 
-__all__ = ["DEFAULT_MEMORY_LIMIT", "DEFAULT_TIMEOUT", "ProcessEngine"]
+__all__ = ["DEFAULT_MEMORY_LIMIT", "DEFAULT_TIMEOUT", "PassProcess"]
 
 DEFAULT_TIMEOUT = 60.0  # seconds for one list on one module
 DEFAULT_MEMORY_LIMIT = 4 * 2**30  # bytes of address space
 _START = 60.0  # seconds to load a library of a hundred megabytes on a slow disk
 _CHUNK = 1 << 20
 _WORDS = 1 << 14  # bytes of a child's last words that are read
-_NO_MODULE = b'target triple = ""\n'
 
 
-class ProcessEngine:
-    """An engine whose LLVM lives in a child process; the base of both.
+class PassProcess:
+    """A child process with LLVM in it, started when first needed and started again after a crash.
 
     Parameters
     ----------
@@ -47,33 +45,34 @@ class ProcessEngine:
         What that is called with.
     kind : str
         How LLVM is reached, for `name`.
+    advice : str
+        What to type where LLVM cannot be started.
     timeout : float
         Seconds allowed for one list on one module.
     memory_limit : int
         Bytes of address space; less where this process itself is limited to less.
     """
 
-    def __init__(self, side: str, arguments: Sequence[str], kind: str, *, timeout: float, memory_limit: int) -> None:
+    def __init__(
+        self, side: str, arguments: Sequence[str], *, kind: str, advice: str, timeout: float, memory_limit: int
+    ) -> None:
         self.timeout = timeout
         self.memory_limit = memory_limit
-        self._side, self._arguments, self._kind = side, list(arguments), kind
+        self._side, self._arguments, self._kind, self._advice = side, list(arguments), kind, advice
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._words: IO[bytes] | None = None
         self._version = ""
-        self._known: dict[str, bool] = {}
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     @property
     def version(self) -> str:
-        """LLVM's version; starts the child when first asked."""
+        """LLVM's version; starts the child when first asked.
+
+        Raises
+        ------
+        ToolchainError
+            It cannot start.
+        """
         if not self._version:
             with self._lock:
                 self._start()
@@ -84,23 +83,36 @@ class ProcessEngine:
         """Which LLVM this is and how it is reached."""
         return f"LLVM {self.version} ({self._kind})"
 
-    def run(self, ir: bytes, pipeline: str, *, codegen: int = CODEGEN) -> Optimised:
-        """Run one list; see `Engine.run`."""
-        (result,) = self._run(ir, [pipeline], codegen, keep_ir=True)
-        if isinstance(result, Failed):
-            raise PassError(f"{self.name} fails on this list ({result.status}): {result.problem}", failed=result.status)
-        return result
+    def ask(
+        self, ir: bytes, pipelines: Sequence[str], *, codegen: int = CODEGEN, keep_ir: bool = False
+    ) -> list[tuple[dict[str, Any], bytes] | Failed]:
+        """The library's answer, and IR, for each list on a module.
 
-    def run_all(self, ir: bytes, pipelines: Iterable[str], *, codegen: int = CODEGEN) -> list[Optimised | Failed]:
-        """Run each list by itself; see `Engine.run_all`."""
-        return self._run(ir, list(pipelines), codegen, keep_ir=False)
-
-    def knows(self, pipeline: str) -> bool:
-        """Whether this LLVM can read a list of passes."""
-        if pipeline not in self._known:
-            (result,) = self._run(_NO_MODULE, [pipeline], CODEGEN, keep_ir=False)
-            self._known[pipeline] = not (isinstance(result, Failed) and result.status == "pipeline")
-        return self._known[pipeline]
+        Raises
+        ------
+        IRParseError
+            LLVM refuses the module.
+        ToolchainError
+            The child cannot start.
+        """
+        answers: list[tuple[dict[str, Any], bytes] | Failed] = []
+        with self._lock:
+            while len(answers) < len(pipelines):
+                try:
+                    process = self._start()
+                    request = {"pipelines": pipelines[len(answers) :], "codegen": codegen, "keep_ir": keep_ir}
+                    self._send(process, request, ir)
+                    while len(answers) < len(pipelines):
+                        answers.append(_checked(*self._receive(process, self.timeout)))
+                except _EndedError as ended:
+                    answers.append(ended.failed)
+                except IRParseError:  # the only answer to its request, so the pipe is in step
+                    raise
+                except BaseException:
+                    # Whatever interrupted the exchange, the pipe is out of step now.
+                    self.close()
+                    raise
+        return answers
 
     def close(self) -> None:
         """End the child; the next request starts a new one."""
@@ -112,24 +124,6 @@ class ProcessEngine:
                 if stream is not None:
                     with contextlib.suppress(BrokenPipeError):  # what was not sent
                         stream.close()
-
-    def _run(self, ir: bytes, pipelines: list[str], codegen: int, *, keep_ir: bool) -> list[Optimised | Failed]:
-        results: list[Optimised | Failed] = []
-        with self._lock:
-            while len(results) < len(pipelines):
-                try:
-                    process = self._start()
-                    request = {"pipelines": pipelines[len(results) :], "codegen": codegen, "keep_ir": keep_ir}
-                    self._send(process, request, ir)
-                    while len(results) < len(pipelines):
-                        results.append(_result(*self._receive(process, self.timeout)))
-                except _EndedError as ended:
-                    results.append(ended.failed)
-                except BaseException:
-                    # Whatever interrupted the exchange, the pipe is out of step now; a module that was refused is not.
-                    self.close()
-                    raise
-        return results
 
     def _start(self) -> subprocess.Popen[bytes]:
         if self._process is not None and self._process.poll() is None:
@@ -148,17 +142,10 @@ class ProcessEngine:
         try:
             greeting, _ = self._receive(self._process, _START)
         except _EndedError as ended:
-            raise ToolchainError(self._not_started(ended)) from None
+            problem = ended.failed.problem.removesuffix(".")
+            raise ToolchainError(f"LLVM cannot be started ({self._kind}): {problem}. {self._advice}") from None
         self._version = greeting["version"]
         return self._process
-
-    def _not_started(self, ended: _EndedError) -> str:
-        """What to tell and advise where the child could not start."""
-        return f"LLVM cannot be started as a {self._kind}: {ended.failed.problem}. {self._advice()}"
-
-    def _advice(self) -> str:
-        """What to type where the child cannot start."""
-        raise NotImplementedError
 
     def _send(self, process: subprocess.Popen[bytes], request: dict[str, Any], ir: bytes) -> None:
         assert process.stdin is not None
@@ -223,8 +210,8 @@ class _EndedError(Exception):
         self.failed = Failed(status, problem)
 
 
-def _result(answer: dict[str, Any], ir: bytes) -> Optimised | Failed:
-    """A frame as a result.
+def _checked(answer: dict[str, Any], ir: bytes) -> tuple[dict[str, Any], bytes] | Failed:
+    """A frame, or how the list failed.
 
     Raises
     ------
@@ -232,7 +219,7 @@ def _result(answer: dict[str, Any], ir: bytes) -> Optimised | Failed:
         The module itself was refused.
     """
     if answer["status"] == "ok":
-        return Optimised(answer["instructions"], answer["text_bytes"], answer["digest"], ir)
+        return answer, ir
     if answer["status"] == "input":
         first = answer["problem"].splitlines()[0] if answer["problem"] else "no reason given"
         raise IRParseError(f"LLVM cannot read the module: {first}", diagnostic=answer["problem"])

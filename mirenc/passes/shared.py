@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mirenc.passes.process import DEFAULT_MEMORY_LIMIT, DEFAULT_TIMEOUT, ProcessEngine
+from mirenc.passes.base import ProcessEngine
+from mirenc.passes.process import DEFAULT_MEMORY_LIMIT, DEFAULT_TIMEOUT, PassProcess
 
-__all__ = ["NEWEST", "OLDEST", "SharedEngine"]
+__all__ = ["NEWEST", "OLDEST", "SharedEngine", "shared_process"]
 
 OLDEST = 16  # the first whose C API tells its version
 NEWEST = 22
@@ -39,12 +40,23 @@ class SharedEngine(ProcessEngine):
         timeout: float = DEFAULT_TIMEOUT,
         memory_limit: int = DEFAULT_MEMORY_LIMIT,
     ) -> None:
-        self._wanted = version
-        names = [library] if library else list(_names(version))
-        super().__init__("c_api.py", names, "shared library", timeout=timeout, memory_limit=memory_limit)
+        process = shared_process([], version, library, timeout=timeout, memory_limit=memory_limit)
+        super().__init__(process)
 
-    def _advice(self) -> str:
-        return f"Type: apt-get install libllvm{self._wanted or 19}"
+
+def shared_process(
+    options: list[str], version: int | None, library: str | None, *, timeout: float, memory_limit: int
+) -> PassProcess:
+    """A process with a libLLVM, found as `SharedEngine` says; ``options`` are for `mirenc.passes.c_api`."""
+    names = [library] if library else list(_names(version))
+    return PassProcess(
+        "c_api.py",
+        [*options, *names],
+        kind="shared library",
+        advice=f"Type: apt-get install libllvm{version or 19}",
+        timeout=timeout,
+        memory_limit=memory_limit,
+    )
 
 
 def _names(version: int | None) -> Iterator[str]:

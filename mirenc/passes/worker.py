@@ -8,9 +8,10 @@ Protocol over stdin and stdout. A frame is two lengths (`HEADER`), a JSON object
 
 first      child: ``{"version": "19.1.7"}``
 request    parent: ``{"pipelines": [...], "codegen": 0 to 3, "keep_ir": bool}`` and the IR
-response   child, one for each pipeline: ``{"status": "ok", "instructions", "text_bytes", "digest"}`` and the optimised
-           bitcode where it was asked for, or ``{"status": ..., "problem": ...}``. Status ``input`` (the IR itself is
-           refused) is the only answer to its request.
+response   child, one for each pipeline: ``{"status": "ok", ...}`` with the library's answer (of an engine's:
+           instructions, text_bytes, digest) and the optimised bitcode where it was asked for, or
+           ``{"status": ..., "problem": ...}``. Status ``input`` (the IR itself is refused) is the only answer to its
+           request.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from typing import IO, Any
 
 HEADER = struct.Struct("<QQ")
 NOT_STARTED = 125  # exit code: no library could be loaded, whatever the request
-_WORDS_ALLOWED = 1 << 26  # bytes: of a pass that prints without end
+_WORDS_ALLOWED = 1 << 30  # bytes: of a pass that prints without end
 
 
 def _limit(memory: int) -> None:
@@ -76,12 +77,12 @@ def _serve(library: Any, request: dict[str, Any], ir: bytes, replies: IO[bytes])
         return _send(replies, {"status": "input", "problem": str(error)})
     for pipeline in request["pipelines"]:
         try:
-            answer, optimised = library.optimise(module, pipeline, request["codegen"])
+            answer, optimised = library.answer(module, pipeline, request["codegen"])
         except library.RefusedError as refused:
             answer, optimised = {"status": refused.status, "problem": str(refused)}, b""
         except MemoryError:
             answer, optimised = {"status": "memory", "problem": "out of memory"}, b""
-        _send(replies, answer, optimised if request["keep_ir"] else b"")
+        _send(replies, {"status": "ok"} | answer, optimised if request["keep_ir"] else b"")
     return None
 
 

@@ -1,0 +1,66 @@
+"""What -O0 to -O3, -Os and -Oz are as lists of passes.
+
+``default<Oz>`` is the level itself, whatever LLVM it is. `expanded` is the list that one LLVM makes of it, pass by
+pass: what new lists are made from. It is shipped, so that no ``opt`` is needed to know it.
+
+The two are not quite the same thing. LLVM does not print all that a level sets (what inlining may cost, for one), so an
+expanded level may give other code than the level it was printed from; the level is the baseline, never its print-out.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from functools import cache
+from importlib.resources import files
+
+from mirenc.errors import PassError
+
+__all__ = ["EXPANDED", "LEVELS", "expanded", "level"]
+
+LEVELS = ("O0", "O1", "O2", "O3", "Os", "Oz")
+EXPANDED = ("O2", "O3", "Os", "Oz")
+"""Levels that are shipped pass by pass."""
+
+
+def level(name: str) -> str:
+    """A level as LLVM's own list, ``default<Oz>``.
+
+    Raises
+    ------
+    PassError
+        There is no such level.
+    """
+    if name not in LEVELS:
+        raise PassError(f"unknown level {name!r}; available: {', '.join(LEVELS)}")
+    return f"default<{name}>"
+
+
+def expanded(name: str, version: str = "19") -> str:
+    """A level pass by pass, as one LLVM prints it.
+
+    Parameters
+    ----------
+    name : str
+        One of `EXPANDED`.
+    version : str
+        LLVM's version; its first number counts.
+
+    Raises
+    ------
+    PassError
+        It is not shipped for this level or this LLVM.
+    """
+    levels = _shipped()
+    major = version.partition(".")[0]
+    if major not in levels:
+        raise PassError(f"levels are not known pass by pass for LLVM {version}; available: {', '.join(levels)}")
+    if name not in levels[major]:
+        raise PassError(f"level {name!r} is not known pass by pass; available: {', '.join(EXPANDED)}")
+    return levels[major][name]
+
+
+@cache
+def _shipped() -> dict[str, dict[str, str]]:
+    """Lists by LLVM's major version and level."""
+    text = files("mirenc.passes").joinpath("levels.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)

@@ -1,0 +1,234 @@
+"""Lists of passes as text and as trees, and new lists made of them.
+
+The text is that of ``opt -passes``: names with options in angle brackets, and adaptors (``function(...)``,
+``loop-mssa(...)``) with passes in round ones. A pass only runs inside the adaptor it is made for, so new lists keep
+each pass in a place of its kind, and LLVM can read them as it could read the old one.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from mirenc.errors import PassError
+
+__all__ = ["LONGEST", "MOST_CHANGES", "PassNode", "Step", "mutated", "parse", "random_list", "render", "steps"]
+
+LONGEST = 20  # passes of a random list
+MOST_CHANGES = 8  # of a mutation
+_NAME = re.compile(r"[A-Za-z0-9_-]+")
+_OPTIONS = re.compile(r"(?:<[^<>]*>)*")
+# What an adaptor's passes work on. `devirt<4>` repeats a group of passes over a group of functions.
+_KINDS = {"module": "module", "cgscc": "cgscc", "devirt": "cgscc", "function": "function"}
+_LOOPS = ("loop", "loop-mssa")
+# Analyses, made or thrown away for the passes around them: they change no code, and some passes need them in place.
+_ANALYSES = ("require", "invalidate")
+
+
+@dataclass(frozen=True, slots=True)
+class PassNode:
+    """A pass or an adaptor.
+
+    Attributes
+    ----------
+    name : str
+        Without options.
+    options : str
+        With their angle brackets; "": none are named, ``<>``: none are set.
+    passes : tuple of PassNode
+        Of an adaptor; empty for a pass.
+    """
+
+    name: str
+    options: str = ""
+    passes: tuple[PassNode, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.name}{self.options}" + (f"({render(self.passes)})" if self.passes else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A pass and where it may stand.
+
+    Attributes
+    ----------
+    kind : str
+        What it works on: ``module``, ``cgscc``, ``function``, ``loop``, or ``loop-mssa`` (loops, memory in SSA form).
+    text : str
+        The pass with its options.
+    """
+
+    kind: str
+    text: str
+
+    @property
+    def name(self) -> str:
+        """The pass without its options."""
+        return self.text.partition("<")[0]
+
+
+def parse(text: str) -> tuple[PassNode, ...]:
+    """A list of passes as a tree.
+
+    Raises
+    ------
+    PassError
+        It is not written as one. Whether LLVM knows the names is asked of an engine (`Engine.knows`).
+    """
+    passes, end = _parsed(text, 0)
+    if end < len(text):
+        raise _unreadable(text, end)
+    return passes
+
+
+def render(passes: Iterable[PassNode]) -> str:
+    """The text of a list of passes; `parse` reads it."""
+    return ",".join(map(str, passes))
+
+
+def steps(passes: Iterable[PassNode], kind: str = "module") -> Iterator[Step]:
+    """The passes of a tree in the order they run in, analyses left out.
+
+    Parameters
+    ----------
+    passes : iterable of PassNode
+    kind : str
+        What passes outside of all adaptors work on.
+    """
+    for node in passes:
+        if node.passes:
+            yield from steps(node.passes, node.name if node.name in _LOOPS else _KINDS.get(node.name, kind))
+        elif node.name not in _ANALYSES:
+            yield Step(kind, str(node))
+
+
+def mutated(passes: Sequence[PassNode], chance: random.Random) -> tuple[PassNode, ...]:
+    """A list with one to `MOST_CHANGES` changes.
+
+    A change drops a pass, repeats a pass in its adaptor, swaps two neighbours, or repeats an adaptor with all that is
+    in it. Analyses stay. An adaptor without passes goes.
+
+    Raises
+    ------
+    PassError
+        The list has no pass to change.
+    """
+    if not any(steps(passes)):
+        raise PassError("a list without passes cannot be changed; give one like 'function(sroa,instcombine)'")
+    root = PassNode("", "", tuple(passes))
+    for _ in range(chance.randint(1, MOST_CHANGES)):
+        changed = _changed(root, chance)
+        # The last pass of a list is not dropped.
+        root = changed if any(steps(changed.passes)) else root
+    return root.passes
+
+
+def random_list(pool: Sequence[Step], chance: random.Random, longest: int = LONGEST) -> str:
+    """A list of one to ``longest`` passes, drawn from a pool with repetition; neighbours of one kind share an adaptor.
+
+    Raises
+    ------
+    PassError
+        The pool is empty.
+    """
+    if not pool:
+        raise PassError("there are no passes to draw a list from")
+    drawn = [chance.choice(pool) for _ in range(chance.randint(1, longest))]
+    return ",".join(_level(kind, list(group)) for kind, group in groupby(drawn, key=_outer))
+
+
+def _outer(step: Step) -> str:
+    return "function" if step.kind in _LOOPS else step.kind
+
+
+def _level(kind: str, group: list[Step]) -> str:
+    """Neighbours that one adaptor of the module takes."""
+    parts = []
+    for inner, loops in groupby(group, key=lambda step: step.kind):
+        texts = ",".join(step.text for step in loops)
+        parts.append(f"{inner}({texts})" if inner in _LOOPS else texts)
+    return f"{kind}({','.join(parts)})" if kind != "module" else ",".join(parts)
+
+
+def _changed(root: PassNode, chance: random.Random) -> PassNode:
+    """A tree with one change; the same where the change drawn has no place in it."""
+    change = chance.choice(("drop", "repeat", "swap", "repeat adaptor"))
+    places = list(_places(root, change))
+    if not places:
+        return root
+    *way, at = chance.choice(places)
+    parent = _node_at(root, way)
+    children = list(parent.passes)
+    if change == "drop":
+        del children[at]
+    elif change == "swap":
+        children[at], children[at + 1] = children[at + 1], children[at]
+    elif change == "repeat":
+        children.insert(chance.randint(0, len(children)), children[at])
+    else:
+        children.insert(at, children[at])
+    return _replaced(root, way, tuple(children))
+
+
+def _places(node: PassNode, change: str) -> Iterator[list[int]]:
+    """Ways (indices from the root) to what a change can be made at."""
+    for at, child in enumerate(node.passes):
+        fixed = child.name in _ANALYSES
+        if change == "swap":
+            following = node.passes[at + 1 : at + 2]
+            fits = not fixed and bool(following) and following[0].name not in _ANALYSES and following[0] != child
+        else:
+            fits = not fixed and bool(child.passes) == (change == "repeat adaptor")
+        if fits:
+            yield [at]
+        for way in _places(child, change):
+            yield [at, *way]
+
+
+def _node_at(node: PassNode, way: Sequence[int]) -> PassNode:
+    for at in way:
+        node = node.passes[at]
+    return node
+
+
+def _replaced(node: PassNode, way: Sequence[int], passes: tuple[PassNode, ...]) -> PassNode:
+    """A tree whose node at ``way`` has other passes; adaptors left without any are gone."""
+    if not way:
+        return PassNode(node.name, node.options, passes)
+    at, *rest = way
+    child = _replaced(node.passes[at], rest, passes)
+    kept = (child,) if child.passes else ()
+    return PassNode(node.name, node.options, (*node.passes[:at], *kept, *node.passes[at + 1 :]))
+
+
+def _parsed(text: str, at: int) -> tuple[tuple[PassNode, ...], int]:
+    """Passes up to the bracket that closes them, or to the end, and the place of that."""
+    passes = []
+    while True:
+        name = _NAME.match(text, at)
+        if name is None:
+            raise _unreadable(text, at)
+        options = _OPTIONS.match(text, name.end())
+        assert options is not None
+        at = options.end()
+        inner: tuple[PassNode, ...] = ()
+        if text.startswith("(", at):
+            inner, at = _parsed(text, at + 1)
+            if not text.startswith(")", at):
+                raise _unreadable(text, at)
+            at += 1
+        passes.append(PassNode(name[0], options[0], inner))
+        if not text.startswith(",", at):
+            return tuple(passes), at
+        at += 1
+
+
+def _unreadable(text: str, at: int) -> PassError:
+    found = f"{text[at : at + 20]!r} at character {at + 1}" if at < len(text) else "its end"
+    return PassError(
+        f"a list of passes is wrong at {found}; it looks like 'function(sroa,loop-mssa(licm)),globaldce', no spaces"
+    )
