@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 __all__ = ["measure_passes"]
 
+_LLVM = 19
+"""One LLVM for all tables, so that any two can be compared; the newest whose -Oz is known pass by pass."""
+
 
 def measure_passes(
     sources: Sequence[Path],
@@ -34,7 +37,7 @@ def measure_passes(
     """Label pieces of some sources into a folder; see ``mirenc measure --help``."""
     from mirenc.errors import TaskError
     from mirenc.measure.passes.run import Plan, Run
-    from mirenc.passes.shared import SharedEngine as find_engine
+    from mirenc.passes.shared import SharedEngine
 
     if not sources:
         raise typer.BadParameter(
@@ -43,7 +46,7 @@ def measure_passes(
         )
     output.mkdir(parents=True, exist_ok=True)
     plan = Plan(tuple(sources), functions, modules, lists, seed, jobs, minutes, compiler, cflags)
-    run = Run(plan, output, find_engine, _say)
+    run = Run(plan, output, lambda: SharedEngine(_LLVM), _say)
     run.prepare()
     left = len(run.left)
     if left < len(run.pieces):

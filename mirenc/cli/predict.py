@@ -12,12 +12,14 @@ import typer
 
 from mirenc.cli import common, tasks
 from mirenc.cli.apply import Copies, directive_of
+from mirenc.cli.predict_table import is_project, print_table, project_files, table_rows
 from mirenc.errors import HeadError, MirencError, TaskError
 
 if TYPE_CHECKING:
     from mirenc.tasks import Prediction, Task, TaskHead
 
 _SHOWN = 8  # settings whose preference is printed
+_UNOPTIMISED = "O0"
 
 
 def predict(
@@ -25,7 +27,8 @@ def predict(
         list[str] | None,
         typer.Argument(
             metavar="TASK INPUT...",
-            help="A task (not with --task-file), then IR or sources, folders of IR, or - for stdin.",
+            help="A task (not with --task-file), then IR or sources, folders of IR, or - for stdin. For size_after "
+            "also folders of sources and compile_commands.json: one table for all.",
             show_default=False,
         ),
     ] = None,
@@ -46,6 +49,17 @@ def predict(
     function: Annotated[
         str | None,
         typer.Option("--function", "--kernel", help="Answer for this function or kernel only.", show_default=False),
+    ] = None,
+    level: Annotated[
+        str, typer.Option("--level", "-l", help="function or module, where the task knows both. [default: function]")
+    ] = "",
+    against: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Head of another variant, such as one for O0: a table then says what is saved beside it. [default: "
+            "the shipped one for O0]",
+        ),
     ] = None,
     restrict: Annotated[
         Path | None,
@@ -93,7 +107,16 @@ def predict(
             f"the head in {head} is for {trained.variant or 'the one table'} of {problem.name}, not for {variant}. "
             "Leave --variant out, or name the head for it"
         )
+    problem.check_level(level)
     encoder = load(trained.model if model is None else model, options=options)
+    if problem.tabulated and any(map(is_project, names)):
+        heads = {trained.variant: trained} | _others(problem, trained.variant, against, shipped=head is None)
+        with project_files(names, compiler, options.cflags) as found_files:
+            failures = common.Failures(len(found_files))
+            rows = table_rows(heads, encoder, found_files, given, level, failures)
+        print_table(heads, rows, as_json=as_json)
+        failures.finish()
+        return
     files = common.expand(names)
     copies = None if apply is None else Copies(problem, apply, files)
     failures = common.Failures(len(files))
@@ -101,7 +124,7 @@ def predict(
     with common.progress("predicting", len(files)) as advance:
         for file in files:
             try:
-                found = _wanted(trained.predict(encoder, Path(file), given), function, file)
+                found = _wanted(trained.predict(encoder, Path(file), given, level=level), function, file)
                 if restrict is not None:
                     _restrict(trained, file, found, restrict, alone=len(files) == 1)
             except MirencError as error:
@@ -116,6 +139,22 @@ def predict(
     if noted:
         print(f"mirenc: {problem.directive_note}", file=sys.stderr)
     failures.finish()
+
+
+def _others(task: Task, variant: str, against: Path | None, *, shipped: bool) -> dict[str, TaskHead]:
+    """The head that a table's answers are compared with, by its variant; none where there is none."""
+    from mirenc.tasks import load_task_head
+    from mirenc.tasks.predict import ready_heads
+
+    if against is None:
+        ready = ready_heads(task) if shipped else {}
+        if variant == _UNOPTIMISED or _UNOPTIMISED not in ready:
+            return {}
+        against = ready[_UNOPTIMISED]
+    other = load_task_head(against, task)
+    if other.variant == variant:
+        raise HeadError(f"{against}: both heads are for {variant}. Name the head of another variant with --against")
+    return {other.variant: other}
 
 
 def _wanted(found: list[Prediction], function: str | None, file: str) -> list[Prediction]:
@@ -206,6 +245,8 @@ def _line(head: TaskHead, file: str, found: Prediction) -> dict[str, object]:
         line["region"] = asdict(found.region)
     if head.task.target == "number":
         line |= {"value": found.value, "error": found.error, "unit": head.task.unit}
+    elif head.task.target == "labels":
+        line |= {"labels": dict(found.labels), "error": found.error}
     else:
         line |= {
             "choice": found.choice,
@@ -242,6 +283,12 @@ def _words(head: TaskHead, file: str, found: Prediction) -> list[str]:
             f"{place}{found.value:.6g}{unit}{machine}",
             f"  {said if found.evidence.found else _no_evidence(found)}",
         ]
+    if head.task.target == "labels":
+        ranked = sorted(found.labels, key=lambda name: -found.labels[name])
+        told = ", ".join(f"{name} {100 * found.labels[name]:.0f} %" for name in ranked[:_SHOWN])
+        more = f" and {len(ranked) - _SHOWN} more; --json has them all" if len(ranked) > _SHOWN else ""
+        lines = [f"{place}{told}{more}{machine}"]
+        return lines if found.evidence.found else [*lines, f"  {_no_evidence(found)}"]
     title = " x ".join(head.encoder.knobs) if head.encoder is not None else ""
     if not found.evidence.found:
         said = f"no evidence for any {title} but the default, {found.default}"
@@ -296,7 +343,7 @@ def _no_evidence(found: Prediction) -> str:
         return "all samples of this head are of one group, so nobody knows what it is worth on another"
     worth, low, high = found.evidence.worth
     if not found.preference:
-        return "no evidence: on unseen groups such answers were no better than the mean"
+        return f"no evidence: on unseen groups such answers were no better than the {found.evidence.rival}"
     return (
         f"on unseen kernels this head's answers were worth x {worth:.2f} [{low:.2f}, {high:.2f}] of "
         f"{found.evidence.rival}{_among(found)}"

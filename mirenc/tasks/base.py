@@ -67,6 +67,8 @@ class Task(ABC):
         What is decided about: ``module``, ``function`` or ``loop`` (`mirenc.ir.regions`).
     levels : tuple of str
         All that a question may be about, where there are several (``mirenc predict --level``); () for ``level`` alone.
+    tabulated : bool
+        Whether answers are bytes (``details``), of which ``mirenc predict`` makes one table for a whole project.
     more_rows : tuple of str
         Rows of `mirenc.tasks.features.ROW_TITLES` that a table of the task has beside the usual ones.
     dialect : Dialect or None
@@ -107,6 +109,7 @@ class Task(ABC):
     machines: ClassVar[Mapping[str, str]] = {}
     level: ClassVar[str] = "module"
     levels: ClassVar[tuple[str, ...]] = ()
+    tabulated: ClassVar[bool] = False
     more_rows: ClassVar[tuple[str, ...]] = ()
     dialect: ClassVar[Dialect | None] = None
     protocols: ClassVar[tuple[Protocol, ...]]

@@ -236,7 +236,7 @@ def fit_head(
     row: str = "both",
     seed: int = 0,
 ) -> TaskHead:
-    """Train a head on all samples of a task; it is chosen by the same search as in an evaluation.
+    """Train a head on all samples of a task but those held out; it is chosen by the same search as in an evaluation.
 
     The search keeps whole groups (`TaskData.group`) together: it is for kernels that were not measured. So does the
     evidence, for which ten further heads are trained with groups held out.
@@ -244,12 +244,16 @@ def fit_head(
     Raises
     ------
     TaskError
-        A row that has no code features of mirenc's; data of another target or space than the task's.
+        A row that has no code features of mirenc's; data of another target or space than the task's; no sample that
+        is not held out.
     """
     task = get_task(task) if isinstance(task, str) else task
     task.check_data(data)
     if row not in CODE_ROWS:
         raise TaskError(f"a head cannot be made for row {row!r}; available: {', '.join(CODE_ROWS)}")
+    content_hash = data.content_hash
+    if data.held_out.any():
+        data = data.subset(np.flatnonzero(~data.held_out))
     features = build_features(task, data, [row], encoder)[0]
     goal = Goal.of(data, task.select)
     everything = np.arange(len(data))
@@ -267,7 +271,7 @@ def fit_head(
         row=row,
         model=encoder.name,
         model_digest=encoder.files.digest,
-        data_hash=data.content_hash,
+        data_hash=content_hash,
         encoder=data.encoder if data.chooses else None,
         reach=Reach.of(features.matrix, features.context, data.group),
         evidence=gather_evidence(data, goal, features, seed),

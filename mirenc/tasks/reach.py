@@ -17,6 +17,8 @@ Float = NDArray[np.float64]
 _FAR = 95.0
 # A context feature is far if it is outside of the training samples' range by half of that range.
 _OUTSIDE = 0.5
+# A head need not remember every kernel of many to know what is like them.
+_MOST = 2048
 _BLOCK = 1024  # kernels whose distances to all others are in memory at once
 
 
@@ -27,7 +29,7 @@ class Reach:
     Attributes
     ----------
     kernels : (m, D) float32
-        Code features.
+        Code features; of more than 2,048 pieces of code, a sample.
     code_reach : float
         Distance beyond which a piece of code is far.
     low, high : (A,) float64
@@ -43,6 +45,9 @@ class Reach:
     def of(cls, matrix: Float, context: int, group: NDArray[np.str_]) -> Self:
         """The reach of training rows (n, A + D); the nearest neighbour of a row is of another group."""
         kernels, first = np.unique(matrix[:, context:].astype(np.float32), axis=0, return_index=True)
+        if len(kernels) > _MOST:
+            drawn = np.sort(np.random.default_rng(0).permutation(len(kernels))[:_MOST])
+            kernels, first = kernels[drawn], first[drawn]
         of = group[first]
         square = (kernels.astype(np.float64) ** 2).sum(axis=1)
         nearest = np.full(len(kernels), np.inf)

@@ -1,4 +1,4 @@
-"""`size_after`: how many bytes of machine code a function or module has after -Oz or -O3, from its IR before."""
+"""`size_after`: how many bytes of machine code a function or module has after -Oz, -O3 or nothing, from its IR."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ class SizeAfter(CompiledTask):
     target = "number"
     unit = "log bytes"
     logarithm = True
-    variants = ("Oz", "O3")
+    variants = ("Oz", "O3", "O0")
+    tabulated = True
 
     def ask(self, table: CompiledTable, samples: list[Sample], variant: str) -> TaskData:
         """Logarithms of the sizes after the variant's level."""

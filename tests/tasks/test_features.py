@@ -23,9 +23,12 @@ from mirenc.tasks.features import (
     code_vector,
     default_rows,
 )
+from mirenc.tasks.autophase import autophase_features
 from mirenc.tasks.histogram import opcode_histogram
 from mirenc.tasks.menu import Shape, menu
+from mirenc.tasks.statement_bag import statement_bag
 
+COUNTED = {"histogram": opcode_histogram, "autophase": autophase_features, "statements": statement_bag}
 OWN_ROWS = [row for row in ROW_TITLES if row != "ir2vec"]
 
 
@@ -55,6 +58,8 @@ def test_each_row_sees_its_own_columns_and_no_others(
     assert code["no_code"].shape == (12, 0)
     assert code["hand"].tolist() == [list(sample.hand) for sample in few.samples]
     np.testing.assert_array_equal(code["histogram"][5], opcode_histogram(parse_ir(few.samples[5].ir)))
+    np.testing.assert_array_equal(code["autophase"][5], autophase_features(parse_ir(few.samples[5].ir)))
+    np.testing.assert_array_equal(code["statements"][5], statement_bag(parse_ir(few.samples[5].ir)))
     np.testing.assert_array_equal(code["both"], np.hstack([code["text"], code["graph"]]))
     np.testing.assert_array_equal(code["both_histogram"], np.hstack([code["both"], code["histogram"]]))
     np.testing.assert_array_equal(code["both_mlp"], code["both"])
@@ -108,8 +113,11 @@ def test_rows_that_cannot_be_computed_here_are_left_out(
 
     monkeypatch.setattr(features, "ir2vec_available", lambda: there)
     optional = ["ir2vec"] if there else []
-    assert set(default_rows(toy)) == {*OWN_ROWS, *optional}
-    assert set(default_rows(Bare())) == {*OWN_ROWS, *optional} - {"no_code", "hand"}
+    usual = {*OWN_ROWS, *optional} - {"autophase", "statements"}
+    assert set(default_rows(toy)) == usual
+    assert set(default_rows(Bare())) == usual - {"no_code", "hand"}
+    monkeypatch.setattr(Bare, "more_rows", ("autophase",))
+    assert set(default_rows(Bare())) == usual - {"no_code", "hand"} | {"autophase"}
 
 
 def test_a_row_that_is_asked_for_and_cannot_be_had_says_why(
@@ -163,7 +171,7 @@ def test_a_region_has_features_of_its_own(toy: Task, functions: TaskData, tiny: 
     rows = {
         row.row: row.matrix[:, 1:]
         for row in build_features(
-            toy, functions, ["both", "histogram"], tiny, advance=lambda done, **_: seen.append(done)
+            toy, functions, ["both", *COUNTED], tiny, advance=lambda done, **_: seen.append(done)
         )
     }
     assert seen == [2]  # one module read, for two pieces
@@ -173,7 +181,8 @@ def test_a_region_has_features_of_its_own(toy: Task, functions: TaskData, tiny: 
     parts = tiny.embed_parts(PAIR, level="function")
     np.testing.assert_array_equal(rows["both"][::2], np.hstack([parts.text, parts.graph]))
     one, other = (parse_ir(text) for text in (PAIR.split("\n}")[0] + "\n}", PAIR.split("\n}")[1] + "\n}"))
-    np.testing.assert_array_equal(rows["histogram"][::2], [opcode_histogram(one), opcode_histogram(other)])
+    for row, count in COUNTED.items():
+        np.testing.assert_array_equal(rows[row][::2], [count(one), count(other)])
 
 
 def test_a_region_that_the_module_has_not_is_named(toy: Task, functions: TaskData, tiny: Encoder) -> None:
@@ -186,7 +195,7 @@ def test_rows_that_these_data_cannot_have_are_left_out_and_refused(
     toy: Task, few: TaskData, tiny: Encoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(features, "ir2vec_available", lambda: True)
-    assert set(default_rows(toy, few)) == set(ROW_TITLES)
+    assert set(default_rows(toy, few)) == set(ROW_TITLES) - {"autophase", "statements"}
     wide = Space(("number",), tuple((number,) for number in range(40)))
     many = TaskData([replace(sample, costs=(1.0,) * 40) for sample in few.samples], wide)
     numbers = TaskData([replace(sample, costs=(), value=1.0) for sample in few.samples])

@@ -1,22 +1,104 @@
-"""The pool of pass lists: one for all pieces, from a seed."""
+"""The pool of pass lists: one for all pieces, from a seed.
+
+List 0 is -Oz itself, list 1 the same as LLVM prints it, pass by pass. Then come mutations of that print-out, and random
+lists of the passes that change something.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+import random
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from mirenc.errors import ConfigError
-from mirenc.passes.engine import Engine
+from mirenc.errors import ConfigError, IRParseError
+from mirenc.passes.engine import Engine, Optimised
+from mirenc.passes.levels import expanded, level
+from mirenc.passes.pipeline import Step, mutated, parse, random_list, render, steps
 from mirenc.tasks.compiled import PassList
 from mirenc.writing import Target
 
-__all__ = ["make_lists", "read_lists", "write_lists"]
+__all__ = ["firing", "make_lists", "read_lists", "write_lists"]
+
+_MUTATIONS = 0.6  # share of the lists beside -Oz itself
+_TRIES = 50  # draws a list: a small pool has few different ones
+# What a pass is tried after: nothing, what brings variables into registers, and what else many passes wait for.
+_BEGINNINGS = ("", "function(sroa)", "function(sroa,early-cse,instcombine,simplifycfg,loop-mssa(licm))")
 
 
 def make_lists(engine: Engine, texts: Iterable[str], count: int, seed: int) -> list[PassList]:
-    return [PassList("default<Oz>", "default"), PassList("function(sroa,instcombine,simplifycfg)", "mutation")][:count]
+    """Draw the lists.
+
+    Parameters
+    ----------
+    engine : Engine
+        Its LLVM reads every list.
+    texts : iterable of str
+        IR: passes of -Oz that change none of these are not drawn from.
+    count : int
+        So many lists, or fewer where there are no more different ones.
+    seed : int
+
+    Raises
+    ------
+    PassError
+        -Oz of this LLVM is not known pass by pass.
+    """
+    tree = parse(expanded("Oz", engine.version))
+    pool = sorted(set(steps(tree)), key=lambda step: (step.kind, step.text))
+    pool = firing(engine, texts, pool) or pool
+    chance = random.Random(seed)
+    lists = [PassList(level("Oz"), "default"), PassList(render(tree), "expanded")][:count]
+    rest = count - len(lists)
+    mutations = round(_MUTATIONS * rest)
+    lists += _drawn("mutation", lambda: render(mutated(tree, chance)), mutations, engine, lists)
+    lists += _drawn("random", lambda: random_list(pool, chance), rest - mutations, engine, lists)
+    return lists
+
+
+def firing(engine: Engine, texts: Iterable[str], pool: Sequence[Step]) -> list[Step]:
+    """The passes of a pool that change any of some modules, after one of a few beginnings.
+
+    A text that the engine refuses says nothing.
+    """
+    found: set[Step] = set()
+    for text in texts:
+        left = [step for step in pool if step not in found]
+        for beginning in _BEGINNINGS:
+            lists = [beginning, *(",".join(filter(None, (beginning, _alone(step)))) for step in left)]
+            try:
+                before, *after = engine.run_all(text.encode(), lists)
+            except IRParseError:
+                continue
+            if isinstance(before, Optimised):
+                found.update(
+                    step
+                    for step, result in zip(left, after, strict=True)
+                    if isinstance(result, Optimised) and result.digest != before.digest
+                )
+    return [step for step in pool if step in found]
+
+
+def _alone(step: Step) -> str:
+    """The list of one pass."""
+    return random_list([step], random.Random(0), longest=1)
+
+
+def _drawn(
+    kind: str, draw: Callable[[], str], count: int, engine: Engine, before: Sequence[PassList]
+) -> list[PassList]:
+    """Different lists that the engine knows."""
+    seen = {one.pipeline for one in before}
+    found: list[PassList] = []
+    for _ in range(_TRIES * count):
+        if len(found) == count:
+            break
+        pipeline = draw()
+        if pipeline not in seen and engine.knows(pipeline):
+            seen.add(pipeline)
+            found.append(PassList(pipeline, kind))
+    return found
 
 
 def write_lists(path: Path, lists: Sequence[PassList]) -> None:

@@ -2,31 +2,34 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from mirenc.errors import IRParseError, MirencError, TaskError
+from mirenc.errors import IRParseError, PassError, TaskError
 from mirenc.measure.passes.choosing import Chosen, choose
 from mirenc.measure.passes.inputs import FLAGS, clang_of, find_ir
-from mirenc.measure.passes.journal import Journal, Record
+from mirenc.measure.passes.journal import Figures, Journal, Record
 from mirenc.measure.passes.labels import LEVELS, figures, label
 from mirenc.measure.passes.pool import make_lists, read_lists, write_lists
 from mirenc.measure.passes.scanning import scan_all
 from mirenc.measure.passes.summary import compiled_table
 from mirenc.measure.passes.texts import Texts
+from mirenc.measure.passes.verifying import find_opt, verify
 from mirenc.passes.engine import Engine
 from mirenc.tasks.compiled import FORMAT, CompiledTable, hash_of_ir, write_piece_ir
 
 __all__ = ["Plan", "Run"]
 
 _AHEAD = 2  # pieces that wait for each job
+_ASKED = 24  # functions that say which passes change anything
 
 
 @dataclass(frozen=True)
@@ -109,6 +112,9 @@ class Run:
         self.work.mkdir(exist_ok=True)
         with self.make_engine() as engine:
             version = engine.version
+            self.opt = find_opt(version)
+            if self.opt is None:
+                self.report(f"no opt of LLVM {version} is on PATH: best lists are verified in the engine only")
             self.setup: dict[str, Any] = {
                 "format": FORMAT,
                 "engine": engine.name,
@@ -146,11 +152,11 @@ class Run:
             self.lists = read_lists(place)
 
     def _first_texts(self) -> Iterator[str]:
-        for piece in self.pieces:
-            try:
+        """Some functions, which say what passes are worth drawing."""
+        for piece in [piece for piece in self.pieces if piece.symbol][:_ASKED]:
+            # One that cannot stand alone is dropped when its turn comes.
+            with contextlib.suppress(IRParseError):
                 yield self.texts.of(piece)
-            except MirencError:  # it is dropped when its turn comes
-                continue
 
     @property
     def left(self) -> list[Chosen]:
@@ -206,7 +212,7 @@ class Run:
         }
         try:
             record = self._finished(engines.mine(), piece, facts)
-        except IRParseError as error:
+        except (IRParseError, PassError) as error:
             record = Record(**facts, dropped=" ".join(str(error).split())[:200])
         return record, time.monotonic() - start
 
@@ -222,7 +228,17 @@ class Run:
         for name, (_, size, status) in (("code generation", facts["before"]), ("-Oz", facts["levels"]["Oz"])):
             if not size:
                 return Record(**facts, dropped=f"{name}: {status if status != 'ok' else 'no machine code'}")
+        if self.opt is not None:
+            facts["winner"] = self._winner(engine, self.opt, text, facts["lists"])
         return Record(**facts)
+
+    def _winner(self, engine: Engine, opt: str, text: str, lists: Sequence[Figures]) -> str:
+        """What opt says of what the best list makes; "" where none is better than -Oz."""
+        fine = [(size, number) for number, (_, size, status) in enumerate(lists) if status == "ok"]
+        size, number = min(fine, default=(0, 0))
+        if not number or size >= lists[0][1]:
+            return ""
+        return verify(opt, engine.run(text.encode(), self.lists[number].pipeline).ir)
 
     def table(self) -> CompiledTable:
         """What is finished, sorted by name."""

@@ -1,0 +1,169 @@
+"""``mirenc predict size_after FOLDER``: one table for a whole project, of where its bytes are."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from mirenc.cli import common
+from mirenc.errors import MirencError
+
+if TYPE_CHECKING:
+    from mirenc.encoder import Encoder
+    from mirenc.tasks import TaskHead
+
+__all__ = ["is_project", "print_table", "project_files", "table_rows"]
+
+_SHOWN = 20  # rows that people see; --json has all
+_START = "Oz-start"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One function or module.
+
+    Attributes
+    ----------
+    name, file : str
+    instructions : int
+        Before any pass.
+    amount : mapping of str to float
+        Variant of a head -> what it predicts.
+    """
+
+    name: str
+    file: str
+    instructions: int
+    amount: Mapping[str, float]
+
+
+def is_project(given: str) -> bool:
+    """Whether an input stands for many files: a folder, or a ``compile_commands.json``."""
+    return given != "-" and (Path(given).is_dir() or given.endswith(".json"))
+
+
+@contextlib.contextmanager
+def project_files(
+    inputs: Sequence[str], compiler: str | None, cflags: Sequence[str]
+) -> Iterator[list[tuple[str, str]]]:
+    """What people call each file, and where its IR is while the context lasts: sources are compiled.
+
+    Raises
+    ------
+    ConfigError, IRFileError, ToolchainError
+        An input cannot be used, or nothing in it becomes IR.
+    """
+    from mirenc.ir.files import find_inputs
+    from mirenc.pretraining.corpus.inputs import kind_of_source, prepare_ir
+    from mirenc.pretraining.corpus.ir_folder import origins_of
+
+    def report(line: str) -> None:
+        print(f"mirenc: {line}", file=sys.stderr)
+
+    files: list[tuple[str, str]] = []
+    with tempfile.TemporaryDirectory(prefix="mirenc-") as scratch:
+        for number, given in enumerate(inputs):
+            if not is_project(given):
+                files.append((given, given))
+                continue
+            source = Path(given)
+            if kind_of_source(source, report, with_reserved=True) == "ir":
+                files += [(str(path), str(path)) for path in find_inputs(source)]
+                continue
+            root = prepare_ir(
+                source,
+                Path(scratch) / str(number),
+                levels=(_START,),
+                compiler=compiler,
+                cflags=cflags,
+                with_reserved=True,
+                report=report,
+            )
+            origins = origins_of(root)
+            for path in find_inputs(root):
+                origin = origins[path.relative_to(root).as_posix()]
+                files.append((f"{origin['project']}/{origin['file']}", str(path)))
+        yield files
+
+
+def table_rows(
+    heads: Mapping[str, TaskHead],
+    encoder: Encoder,
+    files: Sequence[tuple[str, str]],
+    given: Mapping[str, str],
+    level: str,
+    failures: common.Failures,
+) -> list[Row]:
+    """What the heads, by variant, say of every function or module; the largest by the first head's answer first."""
+    task = next(iter(heads.values())).task
+    rows = []
+    with common.progress("predicting", len(files)) as advance:
+        for name, file in files:
+            try:
+                module = task.read(encoder, file)
+                if level != "module" and not module.defined_functions:
+                    continue
+                answers = [head.predict(encoder, module, given, level=level) for head in heads.values()]
+            except MirencError as error:
+                failures.add(error)
+                continue
+            finally:
+                advance()
+            for found in zip(*answers, strict=True):
+                amount = {variant: float(task.details(one)["bytes"]) for variant, one in zip(heads, found, strict=True)}
+                shown = name if found[0].region is None else found[0].region.name
+                rows.append(Row(shown, name, int(str(found[0].context["instructions"])), amount))
+    first = next(iter(heads))
+    return sorted(rows, key=lambda row: (-row.amount[first], row.file, row.name))
+
+
+def print_table(heads: Mapping[str, TaskHead], rows: Sequence[Row], *, as_json: bool) -> None:
+    """The rows with totals and, where a second head says what is without the first one's level, what it saves."""
+    variants = list(heads)
+    totals = {variant: sum(row.amount[variant] for row in rows) for variant in variants}
+    if as_json:
+        found = {
+            "task": heads[variants[0]].task.name,
+            "rows": [
+                {"name": row.name, "file": row.file, "instructions": row.instructions, "bytes": row.amount}
+                for row in rows
+            ],
+            "total": {"instructions": sum(row.instructions for row in rows), "bytes": totals},
+        }
+        typer.echo(json.dumps(found))
+        return
+    from rich.console import Console
+    from rich.table import Table
+
+    first, *others = variants
+    table = Table(title="where the bytes are, predicted", title_justify="left")
+    table.add_column("function or module", overflow="fold")
+    table.add_column("file", overflow="fold")
+    for title in ("instructions", *(f"bytes after {one}" for one in variants), *(f"less than {one}" for one in others)):
+        table.add_column(title, justify="right")
+    table.add_column("share", justify="right")
+
+    def cells(count: int, amount: Mapping[str, float]) -> list[str]:
+        saved = [f"{100 * (1 - amount[first] / amount[one]):.0f} %" for one in others]
+        share = f"{100 * amount[first] / totals[first]:.1f} %"
+        return [str(count), *(f"{amount[one]:.0f}" for one in variants), *saved, share]
+
+    for row in rows[:_SHOWN]:
+        table.add_row(row.name, row.file, *cells(row.instructions, row.amount))
+    if len(rows) > _SHOWN:
+        rest = rows[_SHOWN:]
+        amount = {one: sum(row.amount[one] for row in rest) for one in variants}
+        table.add_row(f"and {len(rest)} more", "", *cells(sum(row.instructions for row in rest), amount))
+    if rows:
+        table.add_section()
+        table.add_row("all", "", *cells(sum(row.instructions for row in rows), totals))
+    wide: dict[str, Any] = {} if sys.stdout.isatty() else {"width": 160}
+    Console(**wide).print(table)

@@ -1,0 +1,227 @@
+"""A whole run without LLVM: twice the same bytes, stopped and gone on, what fails is one cell or one piece."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from measure.passes.fake_engine import FakeEngine
+
+from mirenc.errors import ConfigError, TaskError
+from mirenc.measure.passes import run as run_module
+from mirenc.measure.passes.pool import write_lists
+from mirenc.measure.passes.run import Plan, Run
+from mirenc.tasks.compiled import STATUSES, PassList, read_compiled, read_piece_ir
+
+FILES = (
+    "machine.json",
+    "pieces.parquet",
+    "levels.parquet",
+    "fires.parquet",
+    "lists.json",
+    "lists.parquet",
+    "ir.parquet",
+)
+FUNCTION = """
+define i32 @NAME(i32 %a) #0 {
+  %c = icmp sgt i32 %a, NUMBER
+  br i1 %c, label %yes, label %no
+yes:
+  %b = mul i32 %a, NUMBER
+  ret i32 %b
+no:
+  ret i32 0
+}
+"""
+
+
+@pytest.fixture(autouse=True)
+def no_opt(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What opt says is another test's."""
+    monkeypatch.setattr(run_module, "find_opt", lambda version: None)
+
+
+@pytest.fixture
+def sources(tmp_path: Path) -> Path:
+    """Three projects of one file and three functions each, one of the projects reserved."""
+    for number, project in enumerate(("alpha", "beta", "lua5.4")):
+        folder = tmp_path / "ir" / project
+        folder.mkdir(parents=True)
+        functions = [
+            FUNCTION.replace("NAME", f"f{index}").replace("NUMBER", str(10 * number + index + 2)) for index in range(3)
+        ]
+        (folder / "a.ll").write_text("".join(functions) + "attributes #0 = { minsize optsize }\n")
+    return tmp_path / "ir"
+
+
+@pytest.fixture
+def start(sources: Path, tmp_path: Path) -> Callable[..., Run]:
+    """A run that is prepared."""
+
+    def prepared(name: str = "table", lists: list[PassList] | None = None, **plan: object) -> Run:
+        folder = tmp_path / name
+        folder.mkdir(exist_ok=True)
+        if lists is not None:
+            (folder / "work").mkdir(exist_ok=True)
+            write_lists(folder / "work" / "lists.json", lists)
+        wanted = replace(Plan((sources,), functions=100, modules=100, lists=6), **plan)
+        run = Run(wanted, folder, FakeEngine, lambda line: None)
+        run.prepare()
+        return run
+
+    return prepared
+
+
+def ignored(*_: object, **__: object) -> None:
+    pass
+
+
+def finish(run: Run) -> None:
+    run.go(ignored)
+    run.save()
+
+
+def test_what_a_run_writes(start: Callable[..., Run], tmp_path: Path) -> None:
+    finish(start())
+    table = read_compiled(tmp_path / "table")
+    assert len(table.pieces) == 12
+    assert [piece.name for piece in table.pieces[:4]] == [
+        "alpha/a.ll",
+        "alpha/a.ll:f0",
+        "alpha/a.ll:f1",
+        "alpha/a.ll:f2",
+    ]
+    assert {piece.project for piece in table.pieces if piece.held_out} == {"lua5.4"}
+    assert [one.kind for one in table.lists] == ["default", "expanded", "mutation", "mutation", "random", "random"]
+    assert table.record["available"] == {"function": 9, "module": 3}
+    assert table.record["left"] == 0
+    text = read_piece_ir(tmp_path / "table", table.pieces[1:2])[0]
+    assert "@f0" in text
+    assert "@f1" not in text
+    assert "minsize" in text
+
+
+def test_sizes_are_of_their_levels_and_lists(start: Callable[..., Run], tmp_path: Path) -> None:
+    finish(start())
+    table = read_compiled(tmp_path / "table")
+    lines = read_piece_ir(tmp_path / "table", table.pieces)[1].count("\n")
+    assert table.pieces[1].text_bytes == 100 + lines  # code generation of -O0
+    assert table.levels["Oz"].text_bytes[1] == 100 + lines + 2
+    assert table.levels["O3"].text_bytes[1] - table.levels["O2"].text_bytes[1] == 1
+    commas = np.array([one.pipeline.count(",") for one in table.lists])
+    np.testing.assert_array_equal(table.sizes.text_bytes[1], 100 + lines + 2 - commas)
+
+
+def test_plain_levels_see_no_size_attributes(start: Callable[..., Run]) -> None:
+    engine = FakeEngine()
+    run = start()
+    run.make_engine = lambda: engine
+    finish(run)
+    assert any("minsize" in text for text in engine.texts)
+    assert any("minsize" not in text for text in engine.texts)
+
+
+def test_labels_made_twice_are_equal_byte_for_byte(start: Callable[..., Run], tmp_path: Path) -> None:
+    finish(start("one"))
+    finish(start("two", jobs=2))
+    for file in FILES:
+        assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes(), file
+
+
+def test_a_run_that_was_stopped_goes_on(start: Callable[..., Run], tmp_path: Path) -> None:
+    finish(start("whole"))
+    stopped = start("parts")
+
+    class StopError(Exception):
+        pass
+
+    count = 0
+
+    def stop(**_: object) -> None:
+        nonlocal count
+        count += 1
+        if count == 5:
+            raise StopError
+
+    with pytest.raises(StopError):
+        stopped.go(stop)
+    assert len(stopped.left) == 7
+    stopped.save()
+    assert len(read_compiled(tmp_path / "parts").pieces) == 5
+    journal = tmp_path / "parts" / "work" / "journal.jsonl"
+    journal.write_bytes(journal.read_bytes() + b'{"name": "alpha/a.ll')  # as a kill inside a line leaves it
+    again = start("parts")
+    assert len(again.left) == 7
+    finish(again)
+    for file in FILES:
+        assert (tmp_path / "whole" / file).read_bytes() == (tmp_path / "parts" / file).read_bytes(), file
+
+
+def test_no_time_is_no_piece(start: Callable[..., Run]) -> None:
+    run = start(minutes=-1)
+    run.go(ignored)
+    assert len(run.left) == 12
+    assert run.save().pieces == ()
+
+
+def test_a_list_that_crashes_is_one_failed_cell(start: Callable[..., Run], tmp_path: Path) -> None:
+    lists = [
+        PassList("default<Oz>", "default"),
+        PassList("function(crash)", "random"),
+        PassList("function(a,b)", "random"),
+    ]
+    finish(start(lists=lists))
+    table = read_compiled(tmp_path / "table")
+    assert len(table.pieces) == 12
+    assert {STATUSES[status] for status in table.sizes.status[:, 1].tolist()} == {"crash"}
+    assert np.isnan(table.sizes.text_bytes[:, 1]).all()
+    assert np.isfinite(table.sizes.text_bytes[:, [0, 2]]).all()
+    assert table.record["cells"] == {"crash": 12, "ok": 24}
+
+
+def test_a_piece_that_llvm_refuses_is_dropped(start: Callable[..., Run], sources: Path, tmp_path: Path) -> None:
+    path = sources / "beta" / "a.ll"
+    path.write_text(path.read_text().replace("%b = mul", "; unreadable\n  %b = mul", 1))
+    finish(start())
+    table = read_compiled(tmp_path / "table")
+    # The module, and the function itself.
+    assert len(table.pieces) == 10
+    assert table.record["dropped"] == {"LLVM refuses it": 2}
+
+
+def test_another_setup_is_refused(start: Callable[..., Run]) -> None:
+    finish(start())
+    with pytest.raises(ConfigError, match=r"pieces of another run: seed 0, not 1\. Name another folder"):
+        start(seed=1)
+
+
+def test_a_file_that_changed_is_labelled_again(start: Callable[..., Run], sources: Path) -> None:
+    finish(start())
+    path = sources / "beta" / "a.ll"
+    path.write_text(path.read_text().replace("@f2", "@other"))
+    again = start()
+    assert sorted(piece.name for piece in again.left) == [
+        "beta/a.ll",
+        *(f"beta/a.ll:{symbol}" for symbol in ("f0", "f1", "other")),
+    ]
+
+
+def test_sources_without_anything_to_decide(start: Callable[..., Run], sources: Path) -> None:
+    for path in sources.rglob("*.ll"):
+        path.write_text("define void @f() {\n  ret void\n}\n")
+    with pytest.raises(TaskError, match="no function that is large enough"):
+        start()
+
+
+def test_a_damaged_journal_is_told(start: Callable[..., Run], tmp_path: Path) -> None:
+    finish(start())
+    journal = tmp_path / "table" / "work" / "journal.jsonl"
+    lines = journal.read_text().splitlines()
+    lines[1] = json.dumps({"name": 3})
+    journal.write_text("\n".join([*lines, ""]))
+    with pytest.raises(ConfigError, match=r"journal\.jsonl is damaged"):
+        start()
