@@ -117,7 +117,8 @@ def read_code(
     if function is None:
         return Code(given.name, loaded.data, module, "", given.language, remarks)
     symbol = _symbol(module, function)
-    alone = dict(extract_functions(text)).get(symbol)
+    modules = dict(extract_functions(text))
+    alone = modules.get(symbol, modules.get(f'"{symbol}"'))  # LLVM quotes a name of unusual letters
     if alone is None:
         raise TaskError(
             f"{given.name}: {function!r} takes the address of another function's block and cannot stand alone. Leave "
@@ -139,10 +140,16 @@ def _clang_for(version: str) -> str | None:
 
 
 def _symbol(module: IRModule, function: str) -> str:
-    """A function's name as LLVM prints it, by that or by what people call it."""
+    """A function's name in the IR, by that or by what people call it.
+
+    Raises
+    ------
+    TaskError
+        There is none.
+    """
     regions = regions_of(module, "function").regions
     for region in regions:
-        if function in (region.symbol, region.function, region.name, region.function.partition("(")[0]):
+        if function in (region.symbol, region.function, region.function.partition("(")[0]):
             return region.symbol
     known = ", ".join(region.function for region in regions[:20]) + (" ..." if len(regions) > 20 else "")
     raise TaskError(f"{module.name}: no function {function!r} with a body; it has {known}")

@@ -96,7 +96,7 @@ def suggest(head: TaskHead, encoder: Encoder, code: Code, count: int) -> Suggest
         raise HeadError(f"a head for {head.task.name} suggests no pass lists. Make one: mirenc fit {TASK} -o FOLDER")
     if count < 1:
         raise TaskError(f"{count} pass lists are wanted; allowed: 1 or more")
-    (found,) = head.predict(encoder, code.module, level=code.level)
+    (found,) = head.predict(encoder, code.module, {}, level=code.level)
     others = {pipeline: ratio for pipeline, ratio in found.expected.items() if pipeline != found.default}
     ranked = sorted(others, key=lambda pipeline: others[pipeline])  # stable, as the record's
     trial = trial_like(found.evidence.trials.get(code.level, ()), 1 / others[ranked[0]])
