@@ -47,27 +47,50 @@ class ProcessEngine:
 
     def run(self, ir: bytes, pipeline: str, *, codegen: int = CODEGEN) -> Optimised:
         """Run one list; see `Engine.run`."""
-        (answer,) = self._process.ask(ir, [pipeline], codegen=codegen, keep_ir=True)
-        if isinstance(answer, Failed):
-            raise PassError(f"{self.name} fails on this list ({answer.status}): {answer.problem}", failed=answer.status)
-        return _optimised(*answer)
+        (result,) = self._results(ir, [pipeline], codegen, keep_ir=True)
+        if isinstance(result, Failed):
+            raise PassError(f"{self.name} fails on this list ({result.status}): {result.problem}", failed=result.status)
+        return result
 
     def run_all(self, ir: bytes, pipelines: Iterable[str], *, codegen: int = CODEGEN) -> list[Optimised | Failed]:
         """Run each list by itself; see `Engine.run_all`."""
-        answers = self._process.ask(ir, list(pipelines), codegen=codegen)
-        return [each if isinstance(each, Failed) else _optimised(*each) for each in answers]
+        return self._results(ir, list(pipelines), codegen, keep_ir=False)
 
     def knows(self, pipeline: str) -> bool:
         """Whether this LLVM can read a list of passes; see `Engine.knows`."""
         if pipeline not in self._known:
-            (answer,) = self._process.ask(_NO_MODULE, [pipeline])
-            self._known[pipeline] = not (isinstance(answer, Failed) and answer.status == "pipeline")
+            (result,) = self._results(_NO_MODULE, [pipeline], CODEGEN, keep_ir=False)
+            self._known[pipeline] = not (isinstance(result, Failed) and result.status == "pipeline")
         return self._known[pipeline]
 
     def close(self) -> None:
         """End the process; the next request starts a new one."""
         self._process.close()
 
+    def _spelled(self, pipeline: str) -> str:
+        """A list as the child's library wants it.
 
-def _optimised(answer: dict[str, Any], ir: bytes) -> Optimised:
-    return Optimised(answer["instructions"], answer["text_bytes"], answer["digest"], ir)
+        Raises
+        ------
+        PassError
+            The library cannot have it.
+        """
+        return pipeline
+
+    def _results(self, ir: bytes, pipelines: list[str], codegen: int, *, keep_ir: bool) -> list[Optimised | Failed]:
+        refused: dict[int, Failed] = {}
+        spelled = []
+        for number, pipeline in enumerate(pipelines):
+            try:
+                spelled.append(self._spelled(pipeline))
+            except PassError as error:
+                refused[number] = Failed("pipeline", str(error))
+        answers = iter(self._process.ask(ir, spelled, codegen=codegen, keep_ir=keep_ir))
+        return [refused.get(number) or _result(next(answers)) for number in range(len(pipelines))]
+
+
+def _result(answer: tuple[dict[str, Any], bytes] | Failed) -> Optimised | Failed:
+    if isinstance(answer, Failed):
+        return answer
+    figures, ir = answer
+    return Optimised(figures["instructions"], figures["text_bytes"], figures["digest"], ir)

@@ -88,6 +88,8 @@ class Engine(Protocol):
         ------
         IRParseError
             LLVM refuses the module.
+        IRResourceError
+            LLVM ends its process, or takes too long, when it reads the module.
         PassError
             The list fails on it; `Failed` has the ways.
         ToolchainError
@@ -102,7 +104,7 @@ class Engine(Protocol):
 
         Raises
         ------
-        IRParseError, ToolchainError
+        IRParseError, IRResourceError, ToolchainError
             As `run`.
         """
 

@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any
 
-from mirenc.errors import IRParseError, ToolchainError
+from mirenc.errors import IRParseError, IRResourceError, ToolchainError
 from mirenc.ir.process import LONGEST_TIMEOUT, memory_allowed, without_memory
 from mirenc.passes.engine import CODEGEN, Failed
 from mirenc.passes.worker import HEADER, NOT_STARTED
@@ -92,6 +92,8 @@ class PassProcess:
         ------
         IRParseError
             LLVM refuses the module.
+        IRResourceError
+            LLVM ends its process, or takes too long, when it reads the module.
         ToolchainError
             The child cannot start.
         """
@@ -102,11 +104,14 @@ class PassProcess:
                     process = self._start()
                     request = {"pipelines": pipelines[len(answers) :], "codegen": codegen, "keep_ir": keep_ir}
                     self._send(process, request, ir)
+                    self._await_reading(process)
                     while len(answers) < len(pipelines):
-                        answers.append(_checked(*self._receive(process, self.timeout)))
+                        answer, optimised = self._receive(process, self.timeout)
+                        ok = answer["status"] == "ok"
+                        answers.append((answer, optimised) if ok else Failed(answer["status"], answer["problem"]))
                 except _EndedError as ended:
                     answers.append(ended.failed)
-                except IRParseError:  # the only answer to its request, so the pipe is in step
+                except (IRParseError, IRResourceError):  # the pipe is in step, or there is none
                     raise
                 except BaseException:
                     # Whatever interrupted the exchange, the pipe is out of step now.
@@ -157,6 +162,17 @@ class PassProcess:
         except BrokenPipeError:
             raise self._death(process) from None
 
+    def _await_reading(self, process: subprocess.Popen[bytes]) -> None:
+        """See that the module was read; without that each list would end a process of its own."""
+        try:
+            answer, _ = self._receive(process, self.timeout)
+        except _EndedError as ended:
+            raise IRResourceError(f"LLVM did not read the module: {ended.failed.problem}") from None
+        if answer["status"] == "input":
+            lines = [line for line in answer["problem"].splitlines() if not line.endswith(" parsing error")]
+            first = lines[0] if lines else "no reason given"
+            raise IRParseError(f"LLVM cannot read the module: {first}", diagnostic=answer["problem"])
+
     def _receive(self, process: subprocess.Popen[bytes], timeout: float) -> tuple[dict[str, Any], bytes]:
         """One frame.
 
@@ -198,7 +214,9 @@ class PassProcess:
             return _EndedError("memory", f"out of memory (limit {memory_allowed(self.memory_limit) / 2**20:.0f} MiB)")
         if code == NOT_STARTED:
             return _EndedError("start", (words.splitlines() or ["no reason given"])[-1])
-        said = next((line for line in words.splitlines() if "LLVM ERROR" in line or "Assertion" in line), "")
+        lines = words.splitlines()
+        # LLVM's reason, which a stack dump may follow; otherwise the last line, such as that of a Python traceback.
+        said = next((line for line in lines if "LLVM ERROR" in line or "Assertion" in line), lines[-1] if lines else "")
         return _EndedError("crash", f"{_ending(code)}{': ' if said else ''}{said.strip()}")
 
 
@@ -208,22 +226,6 @@ class _EndedError(Exception):
     def __init__(self, status: str, problem: str) -> None:
         super().__init__(problem)
         self.failed = Failed(status, problem)
-
-
-def _checked(answer: dict[str, Any], ir: bytes) -> tuple[dict[str, Any], bytes] | Failed:
-    """A frame, or how the list failed.
-
-    Raises
-    ------
-    IRParseError
-        The module itself was refused.
-    """
-    if answer["status"] == "ok":
-        return answer, ir
-    if answer["status"] == "input":
-        first = answer["problem"].splitlines()[0] if answer["problem"] else "no reason given"
-        raise IRParseError(f"LLVM cannot read the module: {first}", diagnostic=answer["problem"])
-    return Failed(answer["status"], answer["problem"])
 
 
 def _ending(code: int) -> str:

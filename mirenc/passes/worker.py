@@ -10,8 +10,8 @@ first      child: ``{"version": "19.1.7"}``
 request    parent: ``{"pipelines": [...], "codegen": 0 to 3, "keep_ir": bool}`` and the IR
 response   child, one for each pipeline: ``{"status": "ok", ...}`` with the library's answer (of an engine's:
            instructions, text_bytes, digest) and the optimised bitcode where it was asked for, or
-           ``{"status": ..., "problem": ...}``. Status ``input`` (the IR itself is refused) is the only answer to its
-           request.
+           ``{"status": ..., "problem": ...}``. Before them ``{"status": "read"}``, or ``input`` and the problem where
+           the IR itself is refused, which is then the only answer.
 """
 
 from __future__ import annotations
@@ -75,6 +75,7 @@ def _serve(library: Any, request: dict[str, Any], ir: bytes, replies: IO[bytes])
         module = library.read(ir)
     except ValueError as error:
         return _send(replies, {"status": "input", "problem": str(error)})
+    _send(replies, {"status": "read"})
     for pipeline in request["pipelines"]:
         try:
             answer, optimised = library.answer(module, pipeline, request["codegen"])

@@ -51,7 +51,14 @@ def test_it_says_what_opt_says(tmp_path: Path, name: str) -> None:
         for function, module in list(extract_functions((FIXTURES / f"{name}.ll").read_text()))[:4]:
             source = tmp_path / "a.ll"
             source.write_text(module)
-            command = [opt, "-passes=default<O3>", "-print-changed=quiet", "-disable-output", source]
+            command = [
+                opt,
+                "-relocation-model=pic",
+                "-passes=default<O3>",
+                "-print-changed=quiet",
+                "-disable-output",
+                source,
+            ]
             printed = subprocess.run(command, capture_output=True, text=True, check=True).stderr
             by_opt = set(re.findall(r"^\*\*\* IR Dump After (\S+?)(?:Pass)? on ", printed, re.MULTILINE))
             assert watcher.fires(module.encode(), ["default<O3>"]) == [by_opt], function

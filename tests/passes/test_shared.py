@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from mirenc.errors import IRParseError, PassError, ToolchainError
+from mirenc.errors import IRParseError, IRResourceError, PassError, ToolchainError
 from mirenc.passes.engine import Failed, Optimised
 from mirenc.passes.extract import extract_functions
 from mirenc.passes.shared import SharedEngine
@@ -104,6 +104,25 @@ def test_a_pass_that_aborts_costs_itself(engine: SharedEngine) -> None:
     assert isinstance(before, Optimised)
 
 
+def test_a_module_too_large_for_the_memory_is_told() -> None:
+    huge = SUM + b'@large = global [4294967296 x i8] zeroinitializer, section ".data"\n'
+    with SharedEngine(memory_limit=2**31) as engine:
+        (failed,) = engine.run_all(huge, ["mem2reg"])
+        assert isinstance(failed, Failed)
+        assert failed.status == "memory"
+        assert isinstance(engine.run_all(SUM, ["mem2reg"])[0], Optimised)
+
+
+def test_broken_files_are_told(engine: SharedEngine) -> None:
+    broken = FIXTURES.parents[2] / "broken"
+    for path in [*sorted(broken.glob("refused_*.ll")), *sorted(broken.glob("refused_*.bc"))]:
+        with pytest.raises(IRParseError):
+            engine.run_all(path.read_bytes(), ["mem2reg"])
+    with pytest.raises(IRResourceError, match="did not read the module"):
+        engine.run_all((broken / "dies_in_parser.ll").read_bytes(), ["mem2reg"])
+    assert isinstance(engine.run_all(SUM, ["mem2reg"])[0], Optimised)
+
+
 def test_a_library_that_is_not_there_is_told() -> None:
     with pytest.raises(ToolchainError, match=r"nowhere\.so.*Type: apt-get install"):
         SharedEngine(library="nowhere.so").knows("")
@@ -119,7 +138,7 @@ def test_it_gives_what_opt_and_llc_give(engine: SharedEngine, tmp_path: Path, na
     for function, module in list(extract_functions((FIXTURES / f"{name}.ll").read_text()))[:4]:
         source, optimised, object_file = (tmp_path / f"a{ending}" for ending in (".ll", ".bc", ".o"))
         source.write_text(module)
-        subprocess.run([opt, "-passes=default<Oz>", source, "-o", optimised], check=True)
+        subprocess.run([opt, "-relocation-model=pic", "-passes=default<Oz>", source, "-o", optimised], check=True)
         subprocess.run([llc, "-filetype=obj", "-relocation-model=pic", optimised, "-o", object_file], check=True)
         listed = subprocess.run([size, "-A", object_file], capture_output=True, text=True, check=True).stdout
         by_tools = sum(int(each) for each in re.findall(r"^\.text\S*\s+(\d+)", listed, re.MULTILINE))

@@ -1,0 +1,165 @@
+"""The LLVM inside llvmlite: the child's side of `mirenc.passes.embedded`.
+
+Stand-alone: `mirenc.passes.worker` loads it by path. llvmlite has single passes with fixed options and the levels O0 to
+O3, so the parent sends not LLVM's text but the names of llvmlite's methods, joined by commas, or ``level`` and a
+digit.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import sys
+from typing import Any
+
+_SIZES_KEPT = 100_000
+_NON_ASCII = re.compile(rb"[\x80-\xff]")
+
+
+class RefusedError(Exception):
+    """A list that gives no figures; ``status`` says at what step: ``broken`` or ``backend``."""
+
+    def __init__(self, status: str, problem: str) -> None:
+        super().__init__(problem)
+        self.status = status
+
+
+class Library:
+    """llvmlite's LLVM.
+
+    Parameters
+    ----------
+    llvm : module
+        ``llvmlite.binding``.
+    """
+
+    RefusedError = RefusedError
+
+    def __init__(self, llvm: Any) -> None:
+        self._llvm = llvm
+        llvm.initialize_all_targets()
+        llvm.initialize_all_asmprinters()
+        self.version = ".".join(map(str, llvm.llvm_version_info))
+        self._machines: dict[tuple[str, int], Any] = {}
+        self._sizes: dict[tuple[str, int], tuple[int, int]] = {}
+
+    def read(self, ir: bytes) -> bytes:
+        """Bitcode, without names of local values and without debug information, of a module in text or bitcode.
+
+        Raises
+        ------
+        ValueError
+            The parser or the verifier refuses it.
+        """
+        llvm = self._llvm
+        context = llvm.create_context()
+        module = None
+        try:
+            try:
+                if ir.startswith((b"BC\xc0\xde", b"\xde\xc0\x17\x0b")):
+                    module = llvm.parse_bitcode(ir, context=context)
+                else:
+                    module = llvm.parse_assembly(_decoded(ir), context=context)
+                module.verify()
+            except RuntimeError as error:
+                raise ValueError(str(error)) from None
+            self._strip(module, self._machine(module.triple, 2))
+            return bytes(module.as_bitcode())
+        except RefusedError:  # another target than those that can be compiled for: told for each list
+            assert module is not None
+            return bytes(module.as_bitcode())
+        finally:
+            # Module before context, always: the other order crashes.
+            if module is not None:
+                module.close()
+            context.close()
+
+    def answer(self, bitcode: bytes, pipeline: str, codegen: int) -> tuple[dict[str, Any], bytes]:
+        """Figures and bitcode of what a list of passes makes of a module.
+
+        Raises
+        ------
+        RefusedError
+        """
+        llvm = self._llvm
+        context = llvm.create_context()
+        module = llvm.parse_bitcode(bitcode, context=context)
+        try:
+            machine = self._machine(module.triple, codegen)
+            if pipeline:
+                self._optimise(module, machine, pipeline)
+                try:
+                    module.verify()
+                except RuntimeError as error:
+                    raise RefusedError("broken", str(error)) from None
+                self._strip(module, machine)  # passes give names, too
+            optimised = bytes(module.as_bitcode())
+            digest = hashlib.sha256(optimised).hexdigest()
+            key = (digest, codegen)
+            if key not in self._sizes:
+                if len(self._sizes) >= _SIZES_KEPT:
+                    self._sizes.clear()
+                instructions = sum(
+                    1 for function in module.functions for block in function.blocks for _ in block.instructions
+                )
+                self._sizes[key] = instructions, self._text_bytes(module, machine)
+            instructions, text_bytes = self._sizes[key]
+            return {"instructions": instructions, "text_bytes": text_bytes, "digest": digest}, optimised
+        finally:
+            module.close()
+            context.close()
+
+    def _optimise(self, module: Any, machine: Any, pipeline: str) -> None:
+        llvm = self._llvm
+        if pipeline.startswith("level"):
+            options = llvm.create_pipeline_tuning_options(speed_level=int(pipeline.removeprefix("level")))
+            # As LLVM reads `default<O2>`: both vectorisers from O2 on.
+            options.loop_vectorization = options.slp_vectorization = options.speed_level >= 2
+            builder = llvm.create_pass_builder(machine, options)
+            manager = builder.getModulePassManager()
+        else:
+            builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options())
+            manager = llvm.create_new_module_pass_manager()
+            for name in pipeline.split(","):
+                getattr(manager, name)()
+        manager.run(module, builder)
+
+    def _strip(self, module: Any, machine: Any) -> None:
+        """Take names of local values and debug information away."""
+        self._optimise(module, machine, "add_strip_symbols_pass")
+
+    def _text_bytes(self, module: Any, machine: Any) -> int:
+        try:
+            sections = self._llvm.ObjectFileRef.from_data(machine.emit_object(module)).sections()
+        except RuntimeError as error:
+            raise RefusedError("backend", str(error)) from None
+        # `.text`, `.text.unlikely`, `.text.f` of ELF and COFF; Mach-O's is `__text`.
+        return sum(each.size() for each in sections if (each.name() or b"").startswith((b".text", b"__text")))
+
+    def _machine(self, triple: str, codegen: int) -> Any:
+        """Target machine of a triple, of this host's where a module names none; made once."""
+        triple = triple or self._llvm.get_default_triple()
+        key = (triple, codegen)
+        if key not in self._machines:
+            try:
+                target = self._llvm.Target.from_triple(triple)
+            except RuntimeError as error:
+                raise RefusedError("backend", str(error)) from None
+            self._machines[key] = target.create_target_machine(opt=codegen, reloc="pic", codemodel="default")
+        return self._machines[key]
+
+
+def _decoded(text: bytes) -> str:
+    try:
+        return text.decode("utf-8")
+    except UnicodeDecodeError:
+        # Raw bytes are legal inside LLVM's quoted strings; the escaped spelling means the same.
+        return _NON_ASCII.sub(lambda match: b"\\%02X" % match.group()[0], text).decode("ascii")
+
+
+def open_library(arguments: list[str]) -> Library:
+    """The library of the engine; the argument is the folder in which llvmlite lies."""
+    sys.path.insert(0, arguments[0])
+    import llvmlite.binding as llvm
+
+    return Library(llvm)

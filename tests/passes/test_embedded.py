@@ -1,0 +1,128 @@
+"""llvmlite's LLVM as an engine: it has the passes it says, and refuses others in words."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from mirenc.errors import IRParseError, IRResourceError, PassError, ToolchainError
+from mirenc.ir import parse_ir
+from mirenc.passes.embedded import PASSES, EmbeddedEngine
+from mirenc.passes.engine import Failed, Optimised
+from mirenc.passes.extract import without_size_attributes
+from mirenc.passes.find import find_engine
+from mirenc.passes.pipeline import random_list
+
+FIXTURES = Path(__file__).parent.parent / "fixtures"
+SORTING = (FIXTURES / "ir" / "clang-19" / "O0" / "sorting.ll").read_bytes()
+SUM = b"""\
+target triple = "x86_64-pc-linux-gnu"
+define i32 @sum(i32 %first, i32 %second) {
+  %slot = alloca i32
+  store i32 %first, ptr %slot
+  %again = load i32, ptr %slot
+  %sum = add i32 %again, %second
+  ret i32 %sum
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def engine() -> Iterator[EmbeddedEngine]:
+    with EmbeddedEngine() as engine:
+        yield engine
+
+
+def test_figures_worked_out_by_hand(engine: EmbeddedEngine) -> None:
+    promoted = engine.run(SUM, "function(sroa)")
+    # lea (%rdi,%rsi), %eax is 3 bytes, ret is 1.
+    assert (promoted.instructions, promoted.text_bytes) == (2, 4)
+    assert engine.run(promoted.ir, "") == promoted
+    assert engine.run(SUM, "").instructions == 5
+    # llvmlite reads what it wrote.
+    assert len(parse_ir(promoted.ir).functions) == 1
+
+
+def test_names_of_locals_change_nothing(engine: EmbeddedEngine) -> None:
+    assert engine.run(SUM.replace(b"%first", b"%other"), "sroa") == engine.run(SUM, "sroa")
+    assert engine.run(SUM.replace(b"add", b"sub"), "sroa").digest != engine.run(SUM, "sroa").digest
+
+
+def test_every_pass_it_says_it_has_runs(engine: EmbeddedEngine) -> None:
+    lists = [each.text if each.kind == "module" else f"{each.kind}({each.text})" for each in PASSES]
+    assert all(isinstance(each, Optimised) for each in engine.run_all(SORTING, lists))
+    drawn = [random_list(PASSES, random.Random(seed)) for seed in range(30)]
+    assert all(engine.knows(each) for each in drawn[:5])
+    results = engine.run_all(SORTING, drawn)
+    assert all(isinstance(each, Optimised) for each in results)
+    assert len({each.digest for each in results if isinstance(each, Optimised)}) > 10
+    assert results == engine.run_all(SORTING, drawn)
+
+
+def test_levels_shrink_code(engine: EmbeddedEngine) -> None:
+    results = engine.run_all(SORTING, [f"default<O{number}>" for number in range(4)])
+    sizes = [each.text_bytes for each in results if isinstance(each, Optimised)]
+    assert sizes[0] > sizes[1]
+    small = engine.run_all(b"".join(_with_size_words(SORTING)), ["default<O2>"])[0]
+    assert isinstance(small, Optimised)
+    assert small.text_bytes < sizes[2]
+
+
+def _with_size_words(text: bytes) -> Iterator[bytes]:
+    # clang's -O0 forbids optimising; -Oz's words instead.
+    for line in text.splitlines(keepends=True):
+        yield line.replace(b" optnone", b"").replace(b" noinline", b" minsize optsize")
+
+
+def test_size_words_taken_away_again_make_it_large(engine: EmbeddedEngine) -> None:
+    marked = b"".join(_with_size_words(SORTING)).decode()
+    one, two = (engine.run(text.encode(), "default<O2>") for text in (marked, without_size_attributes(marked)))
+    assert one.text_bytes < two.text_bytes
+
+
+@pytest.mark.parametrize(
+    ("pipeline", "problem"),
+    [
+        ("default<Oz>", "llvmlite has no pass 'default<Oz>'"),
+        ("function(sroa<modify-cfg>)", "llvmlite's sroa takes no options; found 'sroa<modify-cfg>'"),
+        ("function(nonsense)", "llvmlite has no pass 'nonsense' for a function"),
+        ("function(globaldce)", "llvmlite has no pass 'globaldce' for a function"),
+        ("function(sroa", "a list of passes is wrong at its end"),
+    ],
+)
+def test_what_it_does_not_have_is_told(engine: EmbeddedEngine, pipeline: str, problem: str) -> None:
+    assert not engine.knows(pipeline)
+    good, refused, again = engine.run_all(SUM, ["sroa", pipeline, "sroa"])
+    assert isinstance(refused, Failed)
+    assert refused.status == "pipeline"
+    assert refused.problem.startswith(problem)
+    assert good == again
+    with pytest.raises(PassError, match="LLVM"):
+        engine.run(SUM, pipeline)
+
+
+def test_hostile_modules_are_told(engine: EmbeddedEngine) -> None:
+    for broken in sorted((FIXTURES / "broken").glob("refused_*.*")):
+        if broken.suffix in (".ll", ".bc"):
+            with pytest.raises(IRParseError):
+                engine.run_all(broken.read_bytes(), ["sroa"])
+    with pytest.raises(IRResourceError, match="LLVM did not read the module"):
+        engine.run_all((FIXTURES / "broken" / "dies_in_parser.ll").read_bytes(), ["sroa"])
+    odd = engine.run_all(SUM.replace(b"x86_64-pc-linux-gnu", b"nowhere-none-none"), ["sroa", ""])
+    assert [each.status for each in odd if isinstance(each, Failed)] == ["backend", "backend"]
+    raw = SUM + b'@text = constant [1 x i8] c"\xff"\n'
+    assert engine.run(raw, "sroa").instructions == 2
+
+
+def test_an_engine_is_found_for_what_llvmlite_has() -> None:
+    with find_engine(["function(sroa,instcombine)", "default<O2>"]) as found:
+        assert found.knows("default<O2>")
+        assert found.run(SUM, "default<O2>").text_bytes == 4
+
+
+def test_no_engine_is_told_with_the_reasons() -> None:
+    with pytest.raises(ToolchainError, match=r"LLVM 22\.\S+ \(llvmlite\) does not know 'nonsense'\. Type: apt-get"):
+        find_engine(["default<O2>", "nonsense"])
