@@ -2,13 +2,16 @@
 
 Grouped by kernel source, as `mirenc evaluate -p kernel`; of each fold's training groups only a share is used, nested
 (the 5 % are among the 10 %), and the search for a head sees nothing but these. Rows: no code, opcode histogram, IR2Vec
-(where installed), embedding.
+(where installed), embedding, and those that the task has beside (`Task.more_rows`).
 
     MIRENC_DATA=... python downstream/data_efficiency.py device_mapping --variant nvidia --jobs 2
+    python downstream/data_efficiency.py size_after --data TABLE --protocol held_out --counts 100 300 1000 3000 10000
 
-writes downstream/<task>/<variant>.efficiency.json and .svg. The whole training set is the evaluation itself: it is read
-from the record <variant>.kernel.json where that has the same inputs. With --resume, so are all points from the record
-of an earlier run.
+With --counts, so many training samples are used in place of shares, nested likewise. The score is the accuracy of a
+choice, or what it wins where the task is about that (`Task.select`), R2 of a number, and the mean AUC of labels. The
+script writes downstream/<task>/<variant>.efficiency.json and .svg. The whole training set is the evaluation itself: it
+is read from the record <variant>.<protocol>.json where that has the same inputs. With --resume, so are all points from
+the record of an earlier run.
 """
 
 from __future__ import annotations
@@ -24,15 +27,29 @@ import numpy as np
 from rich.progress import track
 
 import mirenc
-from mirenc.metrics import decision_figures, group_interval
+from mirenc.metrics import decision_figures, group_interval, label_figures, number_figures
 from mirenc.tasks import Task, TaskData
+from mirenc.tasks.areas import area_figures
 from mirenc.tasks.features import build_features, default_rows
 from mirenc.tasks.jobs import Goal, Job, plan_jobs, run_jobs
 from mirenc.tasks.report import TaskReport, load_report, row_title
 
 SHARES = (0.05, 0.1, 0.25, 0.5)  # and 1, which is the evaluation itself
-ROWS = ("no_code", "histogram", "ir2vec", "both")
-COLOURS = {"no_code": "#bbbbbb", "histogram": "#ddaa33", "ir2vec": "#cc6677", "both": "#4477aa"}
+ROWS = ("no_code", "histogram", "autophase", "statements", "ir2vec", "both")
+COLOURS = {
+    "no_code": "#bbbbbb",
+    "histogram": "#ddaa33",
+    "autophase": "#117733",
+    "statements": "#aa4499",
+    "ir2vec": "#cc6677",
+    "both": "#4477aa",
+}
+SCORES = {
+    "accuracy": "accuracy on unseen kernels",
+    "speedup_geometric": "times better than the default, on unseen kernels",
+    "r2": "R2 on unseen kernels",
+    "auc": "mean AUC on unseen kernels",
+}
 
 
 def few(training: np.ndarray, group: np.ndarray, share: float, seed: int) -> np.ndarray:
@@ -43,14 +60,37 @@ def few(training: np.ndarray, group: np.ndarray, share: float, seed: int) -> np.
     return training[np.isin(group[training], kept)]
 
 
-def whole(folder: Path, variant: str, task: Task, data: TaskData) -> TaskReport | None:
+def first(training: np.ndarray, count: int, seed: int) -> np.ndarray:
+    """So many of the training rows; fewer are part of more."""
+    return np.sort(np.random.default_rng(seed).permutation(training)[:count])
+
+
+def whole(folder: Path, variant: str, protocol: str, task: Task, data: TaskData) -> TaskReport | None:
     """The evaluation's own record, if it is there and of the same data."""
-    path = folder / ".".join(filter(None, (variant, "kernel", "json")))
+    path = folder / ".".join(filter(None, (variant, protocol, "json")))
     return load_report(path, task, data) if path.is_file() else None
 
 
+def score_of(task: Task, data: TaskData) -> str:
+    """Which figure the curve is of."""
+    if data.chooses:
+        return "accuracy" if task.select == "accuracy" else "speedup_geometric"
+    return "auc" if data.label_names else "r2"
+
+
 def figures_of(data: TaskData, runs: list[np.ndarray]) -> dict[str, Any]:
-    """Mean figures of chosen settings (n,), one array a seed."""
+    """Mean figures of what was said, (n,) or (n, P), one array a seed."""
+    if data.label_names:
+        told = [label_figures(data.label_table, run) for run in runs]
+        areas = area_figures(data.label_table, np.array(runs), data.group)
+        return {key: float(np.mean([one[key] for one in told])) for key in told[0]} | areas
+    if not data.chooses:
+        numbers = [number_figures(data.value, run) for run in runs]
+        error = np.mean([(run - data.value) ** 2 for run in runs], axis=0)
+        low, high = group_interval(error, data.group)
+        spread = float(data.value.var())
+        interval = {"r2_interval": (1 - high / spread, 1 - low / spread)}
+        return {key: float(np.mean([one[key] for one in numbers])) for key in numbers[0]} | interval
     each = [decision_figures(data.known, data.resolve(run), data.baseline, data.labels) for run in runs]
     cost = data.known[np.arange(len(data)), np.array(runs)]  # (seeds, n)
     hits = (cost == np.nanmin(data.known, axis=1)).mean(axis=0)
@@ -59,41 +99,76 @@ def figures_of(data: TaskData, runs: list[np.ndarray]) -> dict[str, Any]:
         "accuracy_sd": float(np.std([one["accuracy"] for one in each], ddof=1)) if len(each) > 1 else 0.0,
         "accuracy_interval": group_interval(hits, data.group),
         "speedup_geometric": float(np.mean([one["speedup_geometric"] for one in each])),
+        "speedup_geometric_interval": group_interval(
+            np.log(data.baseline / cost).mean(axis=0), data.group, statistic=np.exp
+        ),
         "oracle_share": float(np.mean([one["oracle_share"] for one in each])),
     }
 
 
+def points_of(job: Job, group: np.ndarray, counts: list[int]) -> dict[str, Job]:
+    """The job with few of its training rows, by what a record calls the point; the last is the job itself."""
+    if not counts:
+        named = {str(share): (lambda rows, share=share: few(rows, group, share, job.seed)) for share in SHARES}
+        last = "1.0"
+    else:
+        size = min(len(training) for training, _ in job.folds)
+        named = {
+            str(count): (lambda rows, count=count: first(rows, count, job.seed)) for count in counts if count < size
+        }
+        last = str(size)
+    points = {
+        name: replace(job, folds=[(chosen(training), test) for training, test in job.folds])
+        for name, chosen in named.items()
+    }
+    return {**points, last: job}
+
+
 def measure(
-    task: Task, data_dir: str | None, variant: str, seeds: int, jobs: int, folder: Path, kept: dict[str, Any]
+    task: Task,
+    data_dir: str | None,
+    variant: str,
+    seeds: int,
+    jobs: int,
+    folder: Path,
+    kept: dict[str, Any],
+    *,
+    protocol_name: str = "kernel",
+    counts: list[int] | None = None,
 ) -> dict[str, Any]:
-    """Figures of each row at each share; those in ``kept`` that are of the same inputs are taken from there."""
+    """Figures of each row at each point; those in ``kept`` that are of the same inputs are taken from there."""
     data = task.load(data_dir, variant)
     encoder = mirenc.load()
     rows = [row for row in ROWS if row in default_rows(task, data)]
     features = build_features(task, data, rows, encoder)
-    protocol = task.protocol("kernel")
-    report = whole(folder, variant, task, data)
-    work: dict[tuple[str, float], list[Job]] = {}
+    protocol = task.protocol(protocol_name)
+    report = whole(folder, variant, protocol_name, task, data)
+    work: dict[tuple[str, str], list[Job]] = {}
+    tested = np.zeros(len(data), dtype=bool)
     for job in plan_jobs(Goal.of(data, task.select), data, features, [protocol], range(seeds)):
-        for share in (*SHARES, 1.0):
-            folds = [(few(training, data.group, share, job.seed), test) for training, test in job.folds]
-            work.setdefault((job.features.row, share), []).append(job if share == 1.0 else replace(job, folds=folds))
+        tested[np.concatenate([test for _, test in job.folds])] = True
+        for point, own in points_of(job, data.group, counts or []).items():
+            work.setdefault((job.features.row, point), []).append(own)
+    inside = np.flatnonzero(tested)
+    part = data.subset(inside)
     figures: dict[str, dict[str, Any]] = {row: {} for row in rows}
-    for (row, share), together in track(sorted(work.items(), key=lambda item: item[0]), "points"):
+    for (row, point), together in track(sorted(work.items(), key=lambda item: item[0]), "points"):
         digests = {job.key: job.digest() for job in together}
         inputs = hashlib.sha256("".join(digests.values()).encode()).hexdigest()
-        old = kept.get(row, {}).get(str(share), {})
+        old = kept.get(row, {}).get(point, {})
         if old.get("inputs") != inputs:
             taken = report.known(digests) if report is not None else {}
-            runs = [result.said for result in run_jobs(together, jobs, known=taken)]
-            old = {**figures_of(data, runs), "inputs": inputs}
-        figures[row][str(share)] = old
+            runs = [result.said[inside] for result in run_jobs(together, jobs, known=taken)]
+            old = {**figures_of(part, runs), "inputs": inputs}
+        figures[row][point] = old
     return {
         "task": task.name,
         "variant": variant,
         "protocol": protocol.title,
         "seeds": seeds,
         "kernels": len(np.unique(data.group)),
+        "score": score_of(task, data),
+        "counts": bool(counts),
         "data_hash": data.content_hash,
         "model": {"name": encoder.name, "digest": encoder.files.digest},
         "figures": figures,
@@ -101,23 +176,24 @@ def measure(
 
 
 def plot(record: dict[str, Any], path: Path) -> None:
-    """Accuracy against the share, with intervals over groups."""
+    """The score against the share or count, with intervals over groups."""
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(6.4, 4.2), layout="constrained")
     axis = figure.subplots()
-    for row, by_share in record["figures"].items():
-        shares = np.array([float(share) for share in by_share])
-        values = np.array([one["accuracy"] for one in by_share.values()])
-        low, high = np.array([one["accuracy_interval"] for one in by_share.values()]).T
-        axis.fill_between(100 * shares, low, high, color=COLOURS[row], alpha=0.15)
-        axis.plot(100 * shares, values, "o-", color=COLOURS[row], label=row_title(row))
+    score = record["score"]
+    for row, by_point in record["figures"].items():
+        at = np.array([float(point) for point in by_point]) * (1 if record["counts"] else 100)
+        order = np.argsort(at)
+        values = np.array([one[score] for one in by_point.values()])[order]
+        low, high = np.array([one[f"{score}_interval"] for one in by_point.values()])[order].T
+        axis.fill_between(at[order], low, high, color=COLOURS[row], alpha=0.15)
+        axis.plot(at[order], values, "o-", color=COLOURS[row], label=row_title(row))
     axis.set_xscale("log")
-    ticks = [100 * share for share in (*SHARES, 1.0)]
-    axis.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
-    axis.set_xlabel("% of the training kernels")
-    axis.set_ylabel("accuracy on unseen kernels")
+    axis.set_xticks(sorted(at), [f"{tick:g}" for tick in sorted(at)])
+    axis.set_xlabel("training samples" if record["counts"] else "% of the training kernels")
+    axis.set_ylabel(SCORES[score])
     axis.grid(alpha=0.3)
     axis.legend(fontsize=8)
     axis.set_title(f"{record['task']} {record['variant']}: {record['protocol']}, {record['seeds']} seeds", fontsize=9)
@@ -135,6 +211,8 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--output", type=Path, help="folder [default: downstream/TASK]")
+    parser.add_argument("--protocol", default="kernel")
+    parser.add_argument("--counts", type=int, nargs="+", default=[], help="training samples, in place of shares")
     parser.add_argument("--resume", action="store_true", help="take what the record holds of the same inputs")
     given = parser.parse_args()
     task = mirenc.get_task(given.task_file or given.task)
@@ -145,7 +223,17 @@ def main() -> None:
     kept = {}
     if given.resume and (folder / f"{stem}.json").is_file():
         kept = json.loads((folder / f"{stem}.json").read_text(encoding="utf-8"))["figures"]
-    record = measure(task, given.data, variant, given.seeds, given.jobs, folder, kept)
+    record = measure(
+        task,
+        given.data,
+        variant,
+        given.seeds,
+        given.jobs,
+        folder,
+        kept,
+        protocol_name=given.protocol,
+        counts=given.counts,
+    )
     (folder / f"{stem}.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
     plot(record, folder / f"{stem}.svg")
     print(f"\nwrote {folder / stem}.json and .svg")

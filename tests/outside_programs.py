@@ -30,8 +30,12 @@ def why_missing(program: str) -> str:
         # Up to 16 they read typed pointers, from 15 on opaque ones.
         "clang-10 to 16": lambda: _clang_of(range(10, 17)),
         "clang-15 to 18": lambda: _clang_of(range(15, 19)),
+        # Of one version, as tables of passes are.
+        "clang-19": lambda: "" if shutil.which("clang-19") else "it is not on PATH. Type: apt-get install clang-19",
         "opt": lambda: _opt(15),
+        "opt-19": lambda: "" if shutil.which("opt-19") else "it is not on PATH. Type: apt-get install llvm-19",
         "libLLVM": _shared_llvm,
+        "libLLVM 19": lambda: _shared_llvm(19),
         "OpenCL": _opencl,
         "libdevice": lambda: "" if find_libdevice() else "no libdevice.10.bc is here. Type: pip install 'mirenc[cuda]'",
         "libomp": _libomp,
@@ -81,8 +85,8 @@ def _opt(oldest: int) -> str:
     return f"no opt of LLVM {oldest} or later is on PATH. Type: apt-get install llvm-19"
 
 
-def _shared_llvm() -> str:
-    with SharedEngine() as engine:
+def _shared_llvm(version: int | None = None) -> str:
+    with SharedEngine(version) as engine:
         try:
             engine.knows("")
         except ToolchainError as error:

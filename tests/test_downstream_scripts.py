@@ -16,9 +16,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from small_compiled import write_small_table
 
 import mirenc
 from mirenc.encoder import Encoder
+from mirenc.heads import BoostedRegressor
 
 pytest.importorskip("sklearn")
 torch = pytest.importorskip("torch")
@@ -168,6 +170,44 @@ def test_data_efficiency_has_every_share_of_every_row(
     assert again["both"]["0.25"]["inputs"] != "of another model"
 
 
+@pytest.mark.parametrize("name", ["size_after", "pass_fires", "pass_list"])
+def test_data_efficiency_counts_samples_of_a_fixed_split(
+    name: str, monkeypatch: pytest.MonkeyPatch, small: Encoder, tmp_path: Path
+) -> None:
+    pytest.importorskip("matplotlib")
+    efficiency = script("data_efficiency")
+    monkeypatch.setattr(efficiency, "ROWS", ("no_code", "autophase"))
+    monkeypatch.setattr(mirenc, "load", lambda: small)
+    (tmp_path / "table").mkdir()
+    write_small_table(tmp_path / "table")
+    asked = [name, "--data", str(tmp_path / "table"), "--seeds", "1", "--output", str(tmp_path)]
+    counts = ["--protocol", "held_out", "--counts", "8", "14", "1000"]
+    monkeypatch.setattr(sys, "argv", ["data_efficiency.py", *asked, *counts])
+    efficiency.main()
+    (path,) = tmp_path.glob("*efficiency.json")
+    found = json.loads(path.read_text(encoding="utf-8"))
+    score = {"size_after": "r2", "pass_fires": "auc", "pass_list": "speedup_geometric"}[name]
+    assert found["score"] == score
+    whole = "19" if name == "pass_fires" else "20"  # 1000 are not there
+    for row in ("no_code", "autophase"):
+        assert set(found["figures"][row]) == {"8", "14", whole}
+        for figures in found["figures"][row].values():
+            low, high = figures[f"{score}_interval"]
+            assert low <= high
+            assert np.isfinite(figures[score])
+    assert "<svg" in path.with_suffix(".svg").read_text(encoding="utf-8")
+
+
+def test_few_samples_are_part_of_more() -> None:
+    first = script("data_efficiency").first
+    training = np.arange(0, 200, 2)
+    rows = [first(training, count, seed=4) for count in (5, 20, 100)]
+    assert [len(one) for one in rows] == [5, 20, 100]
+    for smaller, larger in pairwise(rows):
+        assert set(smaller.tolist()) < set(larger.tolist())
+    np.testing.assert_array_equal(rows[-1], training)
+
+
 def test_live_vectors_are_those_of_the_encoder(live: Any, task_file: Path, small: Encoder) -> None:
     pieces, _ = mirenc.get_task(task_file).load().distinct_code
     chosen = [5, 0, 11]
@@ -276,3 +316,30 @@ def test_a_task_of_many_settings_gets_columns_of_time(small: Encoder, tmp_path: 
     cells = best.split(" | ")
     assert cells[1:7] == ["2.000 [2.000, 2.000] (2.00)", "2.000 (100 %)", "5.3", "90", "6.0 of 6", "0.0 of 6"]
     assert lines[-1] == "6 samples, 6 groups, 2 seeds."
+
+
+# -- lists that nobody tried ---------------------------------------------------------------------------
+def test_lists_that_were_not_tried_are_scored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    untried = script("untried_lists")
+    monkeypatch.setattr(untried, "BoostedRegressor", lambda **given: BoostedRegressor(**{**given, "trees": 3}))
+    (tmp_path / "table").mkdir()
+    write_small_table(tmp_path / "table")
+    output = tmp_path / "record.json"
+    asked = [str(tmp_path / "table"), "--rows", "no_code", "--rows", "autophase", "--folds", "2", "--model", MODEL]
+    monkeypatch.setattr(sys, "argv", ["untried_lists.py", *asked, "-o", str(output)])
+    untried.main()
+    record = json.loads(output.read_text())
+    assert (record["pieces"], record["held_out"], record["lists"], record["folds"]) == (20, 4, 3, 2)
+    assert list(record["figures"]) == ["random", "best", "no_code", "autophase"]
+    # The second list takes 3 bytes less than -Oz from the even pieces; all of the others take more.
+    oz = [98 + 9 * row for row in (20, 22)]
+    best = np.expm1(sum(np.log(size / (size - 3)) for size in oz) / 4)
+    for row, figures in record["figures"].items():
+        assert figures["saved_3"] == pytest.approx(best), row  # by the third try all lists were tried
+    assert record["figures"]["best"]["saved_1"] == pytest.approx(best)
+    printed = capsys.readouterr().out
+    assert "| AutoPhase's 56 counts |" in printed
+    with pytest.raises(SystemExit, match="3 lists are too few"):
+        untried.measure(tmp_path / "table", ["no_code"], 3, 100, 0, MODEL)

@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 
 from mirenc.metrics import (
+    RankedPairs,
     decision_figures,
     geometric_mean,
     group_interval,
+    label_figures,
     macro_f1,
     number_figures,
     oracle_choice,
@@ -113,3 +115,67 @@ def test_where_there_is_nothing_to_gain_no_share_of_it_is_given() -> None:
     assert figures["slowdowns_2"] == 0.5
     assert figures["headroom"] == 0.0
     assert not {"oracle_gain_share", "headroom_geometric"} & set(figures)
+
+
+# -- labels --------------------------------------------------------------------------------------------
+# One label: samples told 4, 3, 2, 2, 1, of which the first, third and fifth have it.
+TRUTH = np.array([[True], [False], [True], [False], [True]])
+SAID = np.array([[4.0], [3.0], [2.0], [2.0], [1.0]])
+GROUP = np.array(["a", "a", "b", "b", "b"])
+
+
+def test_an_area_by_hand() -> None:
+    # Six pairs: 4 before 3 and 2; 2 before neither 3, and as 2; 1 before none.
+    found = label_figures(TRUTH, SAID)
+    assert found["auc"] == pytest.approx(2.5 / 6)
+    # At 4: 1 of 1; at 2: 2 of 4; at 1: 3 of 5.
+    assert found["average_precision"] == pytest.approx((1 + 2 / 4 + 3 / 5) / 3)
+    assert found["brier"] == pytest.approx((9 + 9 + 1 + 4 + 0) / 5)
+    assert (found["rate"], found["labels_told"]) == (0.6, 1.0)
+
+
+def test_areas_and_precisions_are_those_of_scikit_learn() -> None:
+    from sklearn.metrics import average_precision_score, roc_auc_score
+
+    rng = np.random.default_rng(0)
+    truth = rng.random((200, 3)) < 0.3
+    said = np.round(rng.random((200, 3)) + 0.3 * truth, 1)  # with ties
+    found = label_figures(truth, said)
+    assert found["auc"] == pytest.approx(roc_auc_score(truth, said, average="macro"))
+    assert found["average_precision"] == pytest.approx(average_precision_score(truth, said, average="macro"))
+
+
+def test_a_label_that_all_have_tells_nothing() -> None:
+    always = np.ones_like(TRUTH)
+    both = label_figures(np.hstack([TRUTH, always]), np.hstack([SAID, SAID]))
+    assert both["auc"] == label_figures(TRUTH, SAID)["auc"]
+    assert both["labels_told"] == 1
+    assert np.isnan(label_figures(always, SAID)["auc"])
+
+
+def test_pairs_are_counted_between_groups() -> None:
+    pairs = RankedPairs.of(TRUTH, SAID, GROUP)
+    assert pairs.first.tolist() == [[[1, 1], [0, 0.5]]]
+    assert (pairs.true.tolist(), pairs.false.tolist()) == ([[1, 2]], [[1, 1]])
+    assert pairs.area == pairs.each[0] == pytest.approx(2.5 / 6)
+
+
+def test_an_area_of_groups_drawn_twice_is_that_of_the_samples_twice() -> None:
+    rng = np.random.default_rng(1)
+    truth, said, group = rng.random((60, 2)) < 0.5, rng.random((60, 2)), np.arange(60) % 3
+    weighted = RankedPairs.of(truth, said, group).areas(np.array([[2.0, 0.0, 1.0]]))[0]
+    rows = np.concatenate([np.flatnonzero(group == one) for one in (0, 0, 2)])
+    assert weighted == pytest.approx(label_figures(truth[rows], said[rows])["auc"])
+
+
+def test_an_interval_of_areas_holds_the_area_and_a_difference_to_itself_is_none() -> None:
+    rng = np.random.default_rng(2)
+    truth, group = rng.random((400, 4)) < 0.4, np.arange(400) % 20
+    said = rng.random((400, 4)) + 0.4 * truth
+    pairs = RankedPairs.of(truth, said, group)
+    low, high = pairs.interval()
+    assert low < pairs.area < high < low + 0.1
+    assert pairs.interval(pairs) == (0.0, 0.0)
+    other = RankedPairs.of(truth, rng.random((400, 4)), group)
+    assert pairs.interval(other)[0] > 0.05
+    assert RankedPairs.mean([pairs, other]).area == pytest.approx((pairs.area + other.area) / 2)

@@ -35,8 +35,9 @@ def measure_passes(
     cflags: tuple[str, ...],
 ) -> None:
     """Label pieces of some sources into a folder; see ``mirenc measure --help``."""
-    from mirenc.errors import TaskError
+    from mirenc.errors import TaskError, ToolchainError
     from mirenc.measure.passes.run import Plan, Run
+    from mirenc.passes.fires import PassWatcher
     from mirenc.passes.shared import SharedEngine
 
     if not sources:
@@ -46,7 +47,7 @@ def measure_passes(
         )
     output.mkdir(parents=True, exist_ok=True)
     plan = Plan(tuple(sources), functions, modules, lists, seed, jobs, minutes, compiler, cflags)
-    run = Run(plan, output, lambda: SharedEngine(_LLVM), _say)
+    run = Run(plan, output, lambda: SharedEngine(_LLVM), lambda: PassWatcher(_LLVM), _say)
     run.prepare()
     left = len(run.left)
     if left < len(run.pieces):
@@ -54,6 +55,10 @@ def measure_passes(
     try:
         with common.progress("passes, pieces", left) as advance:
             run.go(advance)
+        try:
+            run.execute()
+        except ToolchainError as error:
+            _say(f"no list was tried on programs that run: {error}")
     finally:
         table = run.save()
         _tell(run, table)
@@ -82,5 +87,8 @@ def _tell(run: Run, table: CompiledTable) -> None:
     if winners:
         said = ", ".join(f"{count} {word}" for word, count in winners.items() if word != "better_than_oz")
         _say(f"a list beats -Oz for {winners['better_than_oz']} pieces" + (f"; by opt: {said}" if said else ""))
+    executed = {name: count for name, count in record["executed"].items() if name != "lists"}
+    if executed:
+        _say("winning lists on loops that run: " + ", ".join(f"{count} {word}" for word, count in executed.items()))
     for level, (count, seconds) in sorted(run.seconds.items()):
         _say(f"{seconds / count:.2f} s a {level}")

@@ -68,7 +68,7 @@ class TreesLabels(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         forest = ExtraTreesRegressor(
             self.trees, max_features=self.share, min_samples_leaf=self.leaf, random_state=self.random_state
         )
-        forest.fit(self._reduce(features), target)
+        forest.fit(self._reduce(features), target[:, 0] if target.shape[1] == 1 else target)
         self.forest_ = Forest.join([_tree(one.tree_) for one in forest.estimators_])
         return self
 

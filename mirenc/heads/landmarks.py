@@ -51,7 +51,7 @@ class _Landmarks(BaseEstimator):  # type: ignore[misc]  # scikit-learn carries n
         components: int = 64,
         landmarks: int = 600,
         length_scale: float = 1.0,
-        alpha: float = 1e-3,
+        alpha: float = 1e-4,
         random_state: int = 0,
     ) -> None:
         self.context_columns = context_columns

@@ -49,7 +49,7 @@ def read_said(kept: Any, fold: NDArray[np.int64]) -> NDArray[Any]:
             content = zlib.decompress(base64.b64decode(kept["float16"], validate=True))
             found = np.frombuffer(content, dtype="<f2").astype(np.float64).reshape(-1, kept["labels"])
         else:
-            found = np.array(kept)
+            found = np.array(kept, dtype=np.float64 if any(isinstance(one, float) for one in kept) else np.int64)
         said = np.zeros((len(fold), *found.shape[1:]), dtype=found.dtype)
         said[tested] = found
     except (KeyError, TypeError, ValueError, binascii.Error, zlib.error) as error:

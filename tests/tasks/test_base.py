@@ -16,8 +16,8 @@ from mirenc.tasks import Protocol, Task, get_task, list_tasks, load_task_file
 from mirenc.tasks.compiled_task import CompiledTask
 from mirenc.tasks.measured import MeasuredTask
 
-# A measured task has tables of its users; the rules of a table are checked in tests/measure, and of a table of passes in
-# test_compiled_tasks.py.
+# A measured task has tables of its users; the rules of a table are checked in tests/measure, and of a table of passes
+# in test_compiled_tasks.py.
 PUBLISHED = [name for name in list_tasks() if not isinstance(get_task(name), (MeasuredTask, CompiledTask))]
 TABLES = [(name, variant) for name in PUBLISHED for variant in get_task(name).variants]
 

@@ -222,6 +222,40 @@ def test_settings_and_numbers_do_not_mix() -> None:
         TaskData([replace(GOOD, space=SPACE), replace(GOOD, costs=(), value=1.0)])
 
 
+# -- labels --------------------------------------------------------------------------------------------
+BARE = replace(GOOD, costs=())
+
+
+def test_labels_are_a_target() -> None:
+    table = TaskData([replace(BARE, labels=one) for one in ((1, 0), (0, 0))], label_names=("a", "b"))
+    assert (table.target, table.chooses) == ("labels", False)
+    assert table.label_table.tolist() == [[True, False], [False, False]]
+    assert table.labels.tolist() == [0, 0]
+    assert table.subset([1]).label_table.tolist() == [[False, False]]
+
+
+@pytest.mark.parametrize(
+    ("sample", "names", "words"),
+    [
+        (replace(BARE, labels=(1,)), ("a", "b"), r"sample 0 \(a/1\): 1 labels for 2 names, 0 costs"),
+        (replace(BARE, labels=(1, 0)), (), "2 labels for 0 names"),
+        (replace(GOOD, labels=(1, 0)), ("a", "b"), "2 labels for 2 names, [1-9]"),
+        (replace(BARE, labels=(1, 2)), ("a", "b"), "label 2; allowed: 0 and 1"),
+        (replace(BARE, labels=(1, 0.5)), ("a", "b"), "label 0.5; allowed"),
+    ],
+    ids="few unnamed costs two half".split(),
+)
+def test_other_labels_are_refused_by_the_samples_name(sample: Any, names: tuple[str, ...], words: str) -> None:
+    with pytest.raises(TaskError, match=words):
+        TaskData([sample], label_names=names)
+
+
+def test_a_kernel_is_its_group_unless_it_says_more() -> None:
+    table = data(GOOD, replace(GOOD, kernel="f", held_out=True))
+    assert table.kernel.tolist() == [GOOD.group, "f"]
+    assert table.held_out.tolist() == [False, True]
+
+
 # -- columns -------------------------------------------------------------------------------------------
 def test_samples_share_what_is_the_same_ir() -> None:
     samples = [replace(GOOD, ir=ir) for ir in ("one", b"two", Path("three.ll"), "one", b"two", "four")]

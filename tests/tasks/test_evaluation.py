@@ -61,7 +61,7 @@ def searching(monkeypatch: pytest.MonkeyPatch) -> Job:
     group = np.array([f"g{number}" for number in range(28)])
     fold = (np.arange(24), np.arange(24, 28))
     settings = Settings(np.eye(2), np.tile([0, 1], (28, 1)))
-    goal = Goal(costs, settings, costs.argmin(axis=1), group, "accuracy")
+    goal = Goal(costs, settings, costs.argmin(axis=1), group, group, "accuracy")
     return Job("kernel", 0, Features("both", matrix, 1), goal, group, [fold])
 
 
@@ -147,7 +147,9 @@ def test_each_fold_answers_for_its_own_rows_alone(searching: Job) -> None:
 
 def test_few_groups_are_not_searched_however_many_rows_they_have(searching: Job) -> None:
     few = np.array([f"g{number % 12}" for number in range(28)])
-    assert _run(changed(searching, group=few)).heads == [{"cost": 1.0}]
+    assert _run(changed(searching, group=few, kernel=few)).heads == [{"cost": 1.0}]
+    # What counts is how many pieces of code there are, and not of how many projects they come.
+    assert _run(changed(searching, group=few)).heads == _run(searching).heads
 
 
 def test_a_row_of_one_head_uses_it_alone(searching: Job) -> None:
@@ -161,7 +163,7 @@ def test_what_nobody_may_ask_for_is_not_chosen_even_if_all_trees_vote_for_it(sea
 
     target = np.array([[np.nan, np.nan, 2.0], [3.0, np.nan, 2.0], [1.0, 2.0, 3.0]])
     goal = Goal(
-        target, Settings(np.eye(3), np.where(np.isfinite(target), [[0, 1, 2]], -1)), *[np.arange(3)] * 2, "speedup"
+        target, Settings(np.eye(3), np.where(np.isfinite(target), [[0, 1, 2]], -1)), *[np.arange(3)] * 3, "speedup"
     )
     found = goal.ask(Voting(), Features("both", np.zeros((3, 1)), 0), np.arange(3))
     assert found.argmax(axis=1).tolist() == [2, 0, 1]

@@ -14,6 +14,7 @@ from mirenc.errors import TaskError
 from mirenc.ir import parse_ir
 from mirenc.ir.regions import regions_of
 from mirenc.tasks import Space, Task, TaskData, features
+from mirenc.tasks.autophase import autophase_features
 from mirenc.tasks.features import (
     CODE_ROWS,
     ONE_HEAD,
@@ -23,7 +24,6 @@ from mirenc.tasks.features import (
     code_vector,
     default_rows,
 )
-from mirenc.tasks.autophase import autophase_features
 from mirenc.tasks.histogram import opcode_histogram
 from mirenc.tasks.menu import Shape, menu
 from mirenc.tasks.statement_bag import statement_bag
@@ -170,9 +170,7 @@ def test_a_region_has_features_of_its_own(toy: Task, functions: TaskData, tiny: 
     seen: list[int] = []
     rows = {
         row.row: row.matrix[:, 1:]
-        for row in build_features(
-            toy, functions, ["both", *COUNTED], tiny, advance=lambda done, **_: seen.append(done)
-        )
+        for row in build_features(toy, functions, ["both", *COUNTED], tiny, advance=lambda done, **_: seen.append(done))
     }
     assert seen == [2]  # one module read, for two pieces
     for matrix in rows.values():

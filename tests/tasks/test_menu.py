@@ -13,14 +13,19 @@ from mirenc.heads import (
     CostHead,
     EnsembleHead,
     LabelHead,
+    LabelsEnsembleHead,
+    LandmarkLabels,
+    LandmarkRegressor,
     NumberEnsembleHead,
     PairHead,
     PortfolioHead,
     RatioTreesHead,
     RidgeHead,
+    RidgeLabels,
     RidgeRegressor,
     Settings,
     TreesHead,
+    TreesLabels,
 )
 from mirenc.heads.state import kind_of_head
 from mirenc.tasks.menu import INNER_FOLDS, Shape, head_search, inner_parts, menu
@@ -35,6 +40,8 @@ SHAPES = {
     "settings of their own": replace(FEW, settings=40, shared=False),
     "a few of their own": replace(FEW, shared=False),
     "numbers": replace(FEW, settings=0),
+    "many numbers": replace(FEW, settings=0, samples=20_000),
+    "labels": replace(FEW, settings=0, labels=40),
 }
 
 
@@ -87,6 +94,8 @@ def test_all_rows_choose_from_the_same_heads() -> None:
         ("settings of their own", {PairHead}),
         ("a few of their own", {PairHead}),
         ("numbers", {RidgeRegressor, BoostedRegressor}),
+        ("many numbers", {RidgeRegressor, BoostedRegressor, LandmarkRegressor}),
+        ("labels", {RidgeLabels, LandmarkLabels, TreesLabels}),
     ],
 )
 def test_heads_that_the_data_are_too_large_for_are_not_candidates(name: str, kinds: set[type]) -> None:
@@ -103,7 +112,7 @@ def test_candidates_have_names_of_their_own_and_can_be_saved(name: str) -> None:
 @pytest.mark.parametrize("name", SHAPES)
 def test_each_candidate_knows_which_columns_are_context_features(name: str) -> None:
     for one, member in menu(SHAPES[name], 0, "speedup"):
-        if not isinstance(member, (LabelHead, RidgeHead, RidgeRegressor)):  # these treat all columns alike
+        if not isinstance(member, (LabelHead, RidgeHead, RidgeLabels, RidgeRegressor)):  # these treat all columns alike
             own = member.chooser if isinstance(member, PortfolioHead) else member
             assert own.context_columns == 2, one
 
@@ -115,7 +124,8 @@ def test_every_candidate_learns_a_little(name: str) -> None:
     features = rng.normal(size=(24, shape.context + 6))
     count = shape.settings
     settings = Settings(np.arange(max(count, 1))[:, None] * 1.0, np.tile(np.arange(count), (24, 1)))
-    target = np.exp(rng.normal(size=(24, count))) if count else rng.normal(size=24)
+    target = np.exp(rng.normal(size=(24, count))) if count else rng.normal(size=(24, shape.labels or 1))
+    target = target[:, 0] if not count and not shape.labels else target
     for one, member in menu(shape, 0, "accuracy"):
         member.set_params(**{key: 2 for key in ("trees", "regressor__trees") if key in member.get_params()})
         own = (settings,) if getattr(member, "takes_settings", False) else ()
@@ -157,6 +167,7 @@ def test_numbers_are_searched_by_an_ensemble_of_numbers() -> None:
     assert isinstance(head_search(FEW, 0, "accuracy"), EnsembleHead)
     found = head_search(SHAPES["numbers"], 0, "accuracy")
     assert isinstance(found, NumberEnsembleHead)
+    assert isinstance(head_search(SHAPES["labels"], 0, "accuracy"), LabelsEnsembleHead)
     assert [name for name, _ in found.members] == [name for name, _ in menu(SHAPES["numbers"], 0, "accuracy")]
 
 

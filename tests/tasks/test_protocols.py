@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from mirenc.errors import TaskError
-from mirenc.tasks import Task, TaskData
+from mirenc.tasks import Protocol, Sample, Task, TaskData
 from mirenc.tasks.protocols import cut
 
 RNG = np.random.default_rng(0)
@@ -86,3 +88,40 @@ def test_a_protocol_cuts_by_its_unit(toy: Task, toy_data: TaskData) -> None:
     assert any(
         set(toy_data.group[training]) & set(toy_data.group[test]) for training, test in found["rows"]
     )  # it leaks
+
+
+# -- samples that are held out -------------------------------------------------------------------------
+PROJECTS = ("a", "b", "c", "a", "b", "c", "d")
+
+
+def held_out(*projects: str) -> TaskData:
+    return TaskData(
+        [Sample(f"s{row}", "ir", one, value=float(row), held_out=one in projects) for row, one in enumerate(PROJECTS)]
+    )
+
+
+def by_project(over: str) -> Protocol:
+    return Protocol("one", "one", lambda data: data.group, folds=2, over=over)  # type: ignore[arg-type]
+
+
+def test_what_is_held_out_is_tested_once_after_training_on_the_rest() -> None:
+    for seed in (0, 1):
+        ((training, test),) = by_project("held_out").split(held_out("b", "d"), seed)
+        assert (training.tolist(), test.tolist()) == ([0, 2, 3, 5], [1, 4, 6])
+
+
+def test_the_rest_is_folded_and_what_is_held_out_takes_no_part() -> None:
+    folds = [(training.tolist(), test.tolist()) for training, test in by_project("rest").split(held_out("b"), 0)]
+    assert sorted(row for _, test in folds for row in test) == [0, 2, 3, 5, 6]
+    for training, test in folds:
+        assert sorted(training + test) == [0, 2, 3, 5, 6]
+        assert not {PROJECTS[row] for row in training} & {PROJECTS[row] for row in test}
+
+
+def test_a_split_that_the_data_do_not_have_is_refused() -> None:
+    with pytest.raises(TaskError, match=r"tests 0 held-out samples after training on 7"):
+        list(by_project("held_out").split(held_out(), 0))
+    data = held_out("b")
+    mixed = TaskData([replace(data.samples[0], held_out=True), *data.samples[1:]])
+    with pytest.raises(TaskError, match="'a' has samples that are held out and others"):
+        list(by_project("held_out").split(mixed, 0))

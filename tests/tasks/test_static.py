@@ -85,10 +85,19 @@ def test_of_numbers_the_mean_of_the_training_samples() -> None:
     assert {name: row.tolist() for name, row in found.items()} == {"mean": [15.0, 15.0, 2.0, 2.0]}
 
 
+def labelled(*labels: tuple[int, ...]) -> TaskData:
+    return TaskData([replace(ONE, value=NAN, labels=one) for one in labels], label_names=("a", "b"))
+
+
+def test_of_labels_their_rates_in_the_training_samples() -> None:
+    found = static_rows(labelled((0, 1), (1, 1), (0, 0)), [(np.array([0, 1]), np.array([2]))])
+    assert {name: row.tolist() for name, row in found.items()} == {"rates": [[0, 0], [0, 0], [0.5, 1.0]]}
+
+
 def test_every_static_row_has_a_title() -> None:
     numbers = TaskData([replace(ONE, value=1.0)] * 2)
     choices = static_rows(rows_of((1.0, 2.0, 3.0), (1.0, 2.0, 3.0)), fold(1, 2), (2, 3, 4))
-    made = {*choices, *static_rows(numbers, fold(1, 2))}
+    made = {*choices, *static_rows(numbers, fold(1, 2)), *static_rows(labelled((0, 1), (1, 0)), fold(1, 2))}
     assert made == set(STATIC_TITLES)
 
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from mirenc.measure.passes.journal import Figures
 from mirenc.passes.engine import CODEGEN, Engine, Failed, Optimised
 from mirenc.passes.extract import without_size_attributes
 from mirenc.tasks.compiled import PassList
 
-__all__ = ["LEVELS", "Labels", "Level", "figures", "label"]
+__all__ = ["LEVELS", "WATCHED", "Labels", "Level", "Watcher", "figures", "fires", "label"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,20 @@ LEVELS: Mapping[str, Level] = {
     "O3": Level("default<O3>", 3, plain=True),
 }
 """``Oz_plain`` is the weak baseline: ``opt -Oz`` on code whose functions do not say that they should be small."""
+
+
+WATCHED = ("Oz", "O3")
+"""Levels whose passes are asked whether they change a piece."""
+
+
+class Watcher(Protocol):
+    """Says which passes change a module; `mirenc.passes.fires.PassWatcher` is one."""
+
+    def fires(self, ir: bytes, pipelines: Iterable[str]) -> list[frozenset[str] | Failed]:
+        """For each list the passes that change the module."""
+
+    def close(self) -> None:
+        """End what it runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +103,26 @@ def label(engine: Engine, text: str, lists: Sequence[PassList]) -> Labels:
         found = engine.run_all(plain, [LEVELS[name].pipeline for name in names], codegen=codegen)
         levels.update(zip(names, found, strict=True))
     return Labels(before, {name: levels[name] for name in LEVELS}, results[len(own) :])
+
+
+def fires(watcher: Watcher, text: str) -> dict[str, tuple[str, ...]]:
+    """The passes of each watched level that change a piece; without the levels that failed.
+
+    Raises
+    ------
+    IRParseError
+        LLVM refuses the piece.
+    ToolchainError
+        LLVM cannot start.
+    """
+    plain = without_size_attributes(text)
+    found = {}
+    for name in WATCHED:
+        level = LEVELS[name]
+        (passes,) = watcher.fires((plain if level.plain else text).encode(), [level.pipeline])
+        if not isinstance(passes, Failed):
+            found[name] = tuple(sorted(passes))
+    return found
 
 
 def figures(result: Optimised | Failed) -> Figures:

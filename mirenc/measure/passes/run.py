@@ -11,13 +11,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from mirenc.errors import IRParseError, PassError, TaskError
 from mirenc.measure.passes.choosing import Chosen, choose
+from mirenc.measure.passes.executing import execute, winning_lists
 from mirenc.measure.passes.inputs import FLAGS, clang_of, find_ir
 from mirenc.measure.passes.journal import Figures, Journal, Record
-from mirenc.measure.passes.labels import LEVELS, figures, label
+from mirenc.measure.passes.labels import LEVELS, Watcher, figures, fires, label
 from mirenc.measure.passes.pool import make_lists, read_lists, write_lists
 from mirenc.measure.passes.scanning import scan_all
 from mirenc.measure.passes.summary import compiled_table
@@ -28,8 +29,10 @@ from mirenc.tasks.compiled import FORMAT, CompiledTable, hash_of_ir, write_piece
 
 __all__ = ["Plan", "Run"]
 
+Tool = TypeVar("Tool", Engine, Watcher)  # what runs LLVM for one job
+
 _AHEAD = 2  # pieces that wait for each job
-_ASKED = 24  # functions that say which passes change anything
+_ASKED = {"function": 20, "module": 3}  # pieces that say which passes change anything
 
 
 @dataclass(frozen=True)
@@ -71,8 +74,8 @@ class Run:
     ----------
     plan : Plan
     folder : Path
-    make_engine : callable
-        A new engine; each job has one.
+    make_engine, make_watcher : callable
+        A new engine, and what says which passes fire; each job has one.
     report : callable
         Told what is left out.
 
@@ -82,14 +85,18 @@ class Run:
         All that were asked for; known after `prepare`.
     seconds : dict of str to (int, float)
         Level of a piece -> how many were labelled now, and the seconds it took a job.
+    executed : dict
+        What `execute` found: the lists' numbers, and counts; {} before.
     """
 
     plan: Plan
     folder: Path
     make_engine: Callable[[], Engine]
+    make_watcher: Callable[[], Watcher]
     report: Callable[[str], None]
     pieces: tuple[Chosen, ...] = ()
     seconds: dict[str, tuple[int, float]] = field(default_factory=dict)
+    executed: dict[str, Any] = field(default_factory=dict)
 
     @property
     def work(self) -> Path:
@@ -152,8 +159,10 @@ class Run:
             self.lists = read_lists(place)
 
     def _first_texts(self) -> Iterator[str]:
-        """Some functions, which say what passes are worth drawing."""
-        for piece in [piece for piece in self.pieces if piece.symbol][:_ASKED]:
+        """Some pieces, which say what passes are worth drawing."""
+        functions = [piece for piece in self.pieces if piece.symbol][: _ASKED["function"]]
+        modules = [piece for piece in self.pieces if not piece.symbol][: _ASKED["module"]]
+        for piece in (*functions, *modules):
             # One that cannot stand alone is dropped when its turn comes.
             with contextlib.suppress(IRParseError):
                 yield self.texts.of(piece)
@@ -175,14 +184,14 @@ class Run:
             The engine does not start.
         """
         end = time.monotonic() + 60 * self.plan.minutes
-        engines = _Engines(self.make_engine)
+        engines, watchers = _ForEachJob(self.make_engine), _ForEachJob(self.make_watcher)
         waiting: deque[tuple[Chosen, Future[tuple[Record, float]]]] = deque()
         pool = ThreadPoolExecutor(self.plan.jobs)
         try:
             for piece in self.left:
                 if time.monotonic() > end:
                     break
-                waiting.append((piece, pool.submit(self._label, engines, piece)))
+                waiting.append((piece, pool.submit(self._label, engines, watchers, piece)))
                 if len(waiting) >= _AHEAD * self.plan.jobs:
                     self._keep(*waiting.popleft(), advance)
             while waiting:
@@ -190,6 +199,7 @@ class Run:
         finally:
             pool.shutdown(cancel_futures=True)
             engines.close()
+            watchers.close()
 
     def _keep(self, piece: Chosen, future: Future[tuple[Record, float]], advance: Callable[..., None]) -> None:
         record, seconds = future.result()
@@ -198,7 +208,9 @@ class Run:
         self.seconds[piece.level] = count + 1, total + seconds
         advance(note=piece.source.project)
 
-    def _label(self, engines: _Engines, piece: Chosen) -> tuple[Record, float]:
+    def _label(
+        self, engines: _ForEachJob[Engine], watchers: _ForEachJob[Watcher], piece: Chosen
+    ) -> tuple[Record, float]:
         start = time.monotonic()
         source = piece.source
         facts: dict[str, Any] = {
@@ -211,12 +223,12 @@ class Run:
             "stamp": source.stamp,
         }
         try:
-            record = self._finished(engines.mine(), piece, facts)
+            record = self._finished(engines.mine(), watchers.mine(), piece, facts)
         except (IRParseError, PassError) as error:
             record = Record(**facts, dropped=" ".join(str(error).split())[:200])
         return record, time.monotonic() - start
 
-    def _finished(self, engine: Engine, piece: Chosen, facts: dict[str, Any]) -> Record:
+    def _finished(self, engine: Engine, watcher: Watcher, piece: Chosen, facts: dict[str, Any]) -> Record:
         text = self.texts.of(piece)
         labels = label(engine, text, self.lists)
         facts |= {
@@ -228,6 +240,7 @@ class Run:
         for name, (_, size, status) in (("code generation", facts["before"]), ("-Oz", facts["levels"]["Oz"])):
             if not size:
                 return Record(**facts, dropped=f"{name}: {status if status != 'ok' else 'no machine code'}")
+        facts["fires"] = fires(watcher, text)
         if self.opt is not None:
             facts["winner"] = self._winner(engine, self.opt, text, facts["lists"])
         return Record(**facts)
@@ -243,9 +256,30 @@ class Run:
     def table(self) -> CompiledTable:
         """What is finished, sorted by name."""
         records = [record for piece in self.pieces if (record := self._known(piece)) is not None]
-        counts = {"available": self.choice.available, "copies": self.choice.copies, "files_unread": self.unread}
-        counts["left"] = len(self.pieces) - len(records)
+        counts: dict[str, Any] = {
+            "available": self.choice.available,
+            "copies": self.choice.copies,
+            "files_unread": self.unread,
+        }
+        counts |= {"left": len(self.pieces) - len(records), "executed": self.executed}
         return compiled_table(self.setup, counts, records, self.lists)
+
+    def execute(self) -> None:
+        """Run the lists that win on the project's own loops; what came out stands in the table from then on.
+
+        Raises
+        ------
+        ToolchainError
+            There is no clang of the engine's version, or nothing can be run here.
+        """
+        table = self.table()
+        numbers = winning_lists(table)
+        if not numbers:
+            return
+        with self.make_engine() as engine:
+            compiler = clang_of(engine.version)
+            counts = execute(engine, compiler, [self.lists[number] for number in (0, *numbers)])
+        self.executed = {"lists": numbers, **counts}
 
     def save(self) -> CompiledTable:
         """Write the table and its IR.
@@ -264,24 +298,24 @@ class Run:
         return table
 
 
-class _Engines:
-    """An engine for each thread that asks."""
+class _ForEachJob(Generic[Tool]):
+    """A tool for each thread that asks."""
 
-    def __init__(self, make: Callable[[], Engine]) -> None:
-        self._make = make
+    def __init__(self, make: Callable[[], Tool]) -> None:
+        self._make: Callable[[], Tool] = make
         self._own = threading.local()
-        self._all: list[Engine] = []
+        self._all: list[Tool] = []
 
-    def mine(self) -> Engine:
-        engine: Engine | None = getattr(self._own, "engine", None)
-        if engine is None:
-            engine = self._own.engine = self._make()
-            self._all.append(engine)
-        return engine
+    def mine(self) -> Tool:
+        tool: Tool | None = getattr(self._own, "tool", None)
+        if tool is None:
+            tool = self._own.tool = self._make()
+            self._all.append(tool)
+        return tool
 
     def close(self) -> None:
-        for engine in self._all:
-            engine.close()
+        for tool in self._all:
+            tool.close()
 
 
 class _TextsByHash(Mapping[str, str]):

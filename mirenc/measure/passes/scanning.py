@@ -72,24 +72,33 @@ def scan_all(
     ----------
     files : sequence of IRFile
     known : Path
-        File with the scans of earlier runs, which is written anew. A file that changed since is scanned again.
+        File with the scans of earlier runs, which grows with each scan. A file that changed since is scanned again.
     jobs : int
         Processes.
     advance : callable, optional
         Called after each file.
     """
     before = _read(known)
+    target = Target(known)
+    lines = [_line(one.stamp, before[one.stamp]) for one in files if one.stamp in before]
+    target.part.write_text("".join(lines), encoding="utf-8")
+    target.deliver()
     fresh = _scans([one.path for one in files if one.stamp not in before], jobs)
     found = []
-    for one in files:
-        found.append(before[one.stamp] if one.stamp in before else next(fresh))
-        if advance is not None:
-            advance()
-    target = Target(known)
-    lines = [json.dumps([one.stamp, asdict(scan)]) for one, scan in zip(files, found, strict=True)]
-    target.part.write_text("\n".join([*lines, ""]), encoding="utf-8")
-    target.deliver()
+    with known.open("a", encoding="utf-8") as stream:
+        for one in files:
+            if one.stamp in before:
+                found.append(before[one.stamp])
+            else:
+                found.append(next(fresh))
+                stream.write(_line(one.stamp, found[-1]))
+            if advance is not None:
+                advance()
     return found
+
+
+def _line(stamp: str, scan: Scan) -> str:
+    return json.dumps([stamp, asdict(scan)]) + "\n"
 
 
 def _scans(paths: Sequence[Path], jobs: int) -> Iterator[Scan]:
@@ -122,7 +131,8 @@ def _read(path: Path) -> dict[str, Scan]:
     """Scans by stamp; none where the file is not there or was made otherwise: then all are scanned again."""
     try:
         found = {}
-        for line in path.read_text(encoding="utf-8").splitlines():
+        data = path.read_text(encoding="utf-8")
+        for line in data[: data.rfind("\n") + 1].splitlines():  # without half a line of a run that was killed
             stamp, scan = json.loads(line)
             found[stamp] = Scan(tuple(Candidate(**one) for one in scan["candidates"]), scan["problem"])
         return found

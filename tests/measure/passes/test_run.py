@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from measure.passes.fake_engine import FakeEngine
+from measure.passes.fake_engine import FakeEngine, FakeWatcher
 
 from mirenc.errors import ConfigError, TaskError
 from mirenc.measure.passes import run as run_module
@@ -69,7 +69,7 @@ def start(sources: Path, tmp_path: Path) -> Callable[..., Run]:
             (folder / "work").mkdir(exist_ok=True)
             write_lists(folder / "work" / "lists.json", lists)
         wanted = replace(Plan((sources,), functions=100, modules=100, lists=6), **plan)
-        run = Run(wanted, folder, FakeEngine, lambda line: None)
+        run = Run(wanted, folder, FakeEngine, FakeWatcher, lambda line: None)
         run.prepare()
         return run
 
@@ -114,6 +114,16 @@ def test_sizes_are_of_their_levels_and_lists(start: Callable[..., Run], tmp_path
     assert table.levels["O3"].text_bytes[1] - table.levels["O2"].text_bytes[1] == 1
     commas = np.array([one.pipeline.count(",") for one in table.lists])
     np.testing.assert_array_equal(table.sizes.text_bytes[1], 100 + lines + 2 - commas)
+
+
+def test_what_fires_and_what_nobody_knows(start: Callable[..., Run], tmp_path: Path) -> None:
+    finish(start())
+    table = read_compiled(tmp_path / "table")
+    crashed = [piece.name for piece, known in zip(table.pieces, table.fires["Oz"].known, strict=True) if not known]
+    assert crashed == ["alpha/a.ll", "alpha/a.ll:f1"]
+    assert table.fires["Oz"].passes == ("LICM", "SROA")
+    assert table.fires["Oz"].changed[1].all()
+    assert table.fires["O3"].passes == ("SROA",)
 
 
 def test_plain_levels_see_no_size_attributes(start: Callable[..., Run]) -> None:

@@ -60,9 +60,26 @@ def test_what_did_not_change_is_not_read_again(
     assert read[3:] == ["two.ll"]
 
 
+def test_a_scan_that_was_stopped_goes_on(files: list[IRFile], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = scan_all(files, tmp_path / "scan.jsonl")
+    known = tmp_path / "scan.jsonl"
+    known.write_text(known.read_text()[:-9])  # as a kill inside the last line leaves it
+    read: list[str] = []
+    whole = scanning.read_ir
+
+    def counted(path: Path) -> object:
+        read.append(path.name)
+        return whole(path)
+
+    monkeypatch.setattr(scanning, "read_ir", counted)
+    assert scan_all(files, known) == first
+    assert scan_all(files, known) == first
+    assert read == ["wrong.ll"]
+
+
 def test_a_damaged_file_of_scans_is_made_anew(files: list[IRFile], tmp_path: Path) -> None:
     first = scan_all(files, tmp_path / "scan.jsonl")
-    (tmp_path / "scan.jsonl").write_text("{")
+    (tmp_path / "scan.jsonl").write_text("{\n")
     assert scan_all(files, tmp_path / "scan.jsonl") == first
 
 

@@ -1,0 +1,179 @@
+"""One head for all pass lists: what it says of lists that nobody tried, on projects that it never saw.
+
+    python downstream/untried_lists.py TABLE -o downstream/passes/untried_lists.json
+    python downstream/untried_lists.py TABLE --rows no_code --rows both --folds 5 --pairs 200000
+
+TABLE is a folder of `mirenc measure passes`, with its IR. The lists but -Oz are cut into folds; a `PairHead` learns
+from the pieces of the training projects under the other folds' lists, where a list is how often each pass stands in it,
+and says how large the held-out pieces are under the lists of the fold. So neither the code nor the list was seen.
+Figures of each row of features: R2 and mean absolute error of log(size / size after -Oz), the mean rank correlation
+within a piece, and what trying the k lists that it prefers wins over -Oz (kept where none is smaller), beside k
+lists at random and the best of all. Intervals (95 %) are over the held-out projects.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.progress import track
+from scipy.stats import rankdata
+from threadpoolctl import threadpool_limits
+
+import mirenc
+from mirenc.heads import BoostedRegressor, PairHead, Settings
+from mirenc.metrics import group_interval, number_figures
+from mirenc.tasks import TaskData, get_task
+from mirenc.tasks.compiled import read_compiled
+from mirenc.tasks.features import Features, build_features, default_rows
+from mirenc.tasks.list_columns import ListColumns
+from mirenc.tasks.report import row_title
+
+ROWS = ("no_code", "histogram", "autophase", "statements", "both")
+TRIES = (1, 3, 10)
+
+
+def read(folder: Path) -> tuple[TaskData, np.ndarray, list[str]]:
+    """Pieces as samples, bytes under each list (n, N) with NaN where one failed, and the lists."""
+    table = read_compiled(folder)
+    sizes = np.where(np.isnan(table.sizes.text_bytes), np.nan, np.maximum(table.sizes.text_bytes, 1.0))
+    data = get_task("size_after").load(folder, "Oz")
+    row = {piece.name: number for number, piece in enumerate(table.pieces)}
+    places = np.array([row[sample.name] for sample in data.samples])
+    kept = np.flatnonzero(np.isfinite(sizes[places, 0]))
+    return (
+        replace(data.subset(kept), content_hash=table.content_hash),
+        sizes[places[kept]],
+        [one.pipeline for one in table.lists],
+    )
+
+
+def predict(
+    features: Features, data: TaskData, sizes: np.ndarray, lists: list[str], folds: int, pairs: int, seed: int
+) -> np.ndarray:
+    """log(size / size after -Oz) of held-out pieces under lists of a fold that the head was not shown. (m, N - 1)."""
+    training, test = np.flatnonzero(~data.held_out), np.flatnonzero(data.held_out)
+    fold = np.random.default_rng(seed).permutation(len(lists) - 1) % folds
+    said = np.zeros((len(test), len(lists) - 1))
+    for number in range(folds):
+        known = np.array([0, *(1 + np.flatnonzero(fold != number))])
+        asked = np.array([0, *(1 + np.flatnonzero(fold == number))])
+        columns = ListColumns.of([lists[index] for index in known])
+        regressor = BoostedRegressor(components=4096, trees=200, random_state=seed)
+        head = PairHead(regressor, features.context, components=24, clip=1.0, most_pairs=pairs, random_state=seed)
+        with threadpool_limits(1):
+            head.fit(
+                features.matrix[training], sizes[training][:, known], settings(columns, lists, known, len(training))
+            )
+            found = head.predict_log_costs(features.matrix[test], settings(columns, lists, asked, len(test)))
+        said[:, asked[1:] - 1] = found[:, 1:] - found[:, :1]
+    return said
+
+
+def settings(columns: ListColumns, lists: list[str], chosen: np.ndarray, rows: int) -> Settings:
+    """Some lists, the same for so many pieces."""
+    return Settings(columns([lists[index] for index in chosen]), np.tile(np.arange(len(chosen)), (rows, 1)))
+
+
+def won(said: np.ndarray, truth: np.ndarray, tries: int) -> np.ndarray:
+    """Log saving over -Oz of the best of the so many lists that are preferred, 0 at least. (m, N) twice -> (m,)."""
+    first = np.argsort(said, axis=1, kind="stable")[:, :tries]
+    smaller = np.take_along_axis(np.where(np.isnan(truth), 0.0, -truth), first, axis=1)
+    return np.maximum(smaller.max(axis=1), 0.0)
+
+
+def figures_of(said: np.ndarray, truth: np.ndarray, group: np.ndarray) -> dict[str, Any]:
+    """Figures of one row. (m, N), (m, N) with NaN where a list failed, (m,)."""
+    known = np.isfinite(truth)
+    rank = [
+        np.corrcoef(rankdata(one[has]), rankdata(other[has]))[0, 1]
+        for one, other, has in zip(said, truth, known, strict=True)
+        if has.sum() > 1 and np.ptp(one[has]) > 0 and np.ptp(other[has]) > 0
+    ]
+    found: dict[str, Any] = {
+        key: value for key, value in number_figures(truth[known], said[known]).items() if key in ("r2", "mae")
+    }
+    found["rank_correlation"] = float(np.mean(rank)) if rank else float("nan")
+    tried = np.where(known, said, np.inf)
+    for tries in TRIES:
+        saved = won(tried, truth, tries)
+        found[f"saved_{tries}"] = float(np.expm1(saved.mean()))
+        found[f"saved_{tries}_interval"] = group_interval(saved, group, statistic=np.expm1)
+    return found
+
+
+def measure(folder: Path, rows: list[str], folds: int, pairs: int, seed: int, model: str | None) -> dict[str, Any]:
+    """Figures of each row, and of lists at random and of the best."""
+    data, sizes, lists = read(folder)
+    if not data.held_out.any() or len(lists) <= folds:
+        raise SystemExit(f"{folder}: {int(data.held_out.sum())} held-out pieces and {len(lists)} lists are too few")
+    encoder = mirenc.load(model)
+    task = get_task("size_after")
+    wanted = [row for row in rows if row in default_rows(task, data)]
+    test = data.held_out
+    truth = np.log(sizes[test][:, 1:] / sizes[test][:, :1])
+    group = data.group[test]
+    chance = np.random.default_rng(seed).random(truth.shape)
+    figures = {
+        "random": figures_of(chance, truth, group),
+        "best": figures_of(np.where(np.isnan(truth), np.inf, truth), truth, group),
+    }
+    for features in track(build_features(task, data, wanted, encoder), "rows"):
+        figures[features.row] = figures_of(predict(features, data, sizes, lists, folds, pairs, seed), truth, group)
+    return {
+        "pieces": int((~test).sum()),
+        "held_out": int(test.sum()),
+        "projects_held_out": len(np.unique(group)),
+        "lists": len(lists),
+        "folds": folds,
+        "pairs": pairs,
+        "seed": seed,
+        "data_hash": data.content_hash,
+        "model": {"name": encoder.name, "digest": encoder.files.digest},
+        "figures": figures,
+    }
+
+
+def lines(record: dict[str, Any]) -> list[str]:
+    """The table in Markdown."""
+    head = ["", "R2", "mean error", "rank correlation", *(f"saved by {tries}" for tries in TRIES)]
+    found = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    for row, one in record["figures"].items():
+        saved = [
+            "{:.2f} % [{:.2f}, {:.2f}]".format(*(100 * value for value in (one[key], *one[f"{key}_interval"])))
+            for key in (f"saved_{tries}" for tries in TRIES)
+        ]
+        told = (
+            ["", "", ""]
+            if row in ("random", "best")
+            else [f"{one[key]:.3f}" for key in ("r2", "mae", "rank_correlation")]
+        )
+        title = {"random": "lists at random", "best": "the best of all"}.get(row, row_title(row))
+        found.append("| " + " | ".join([title, *told, *saved]) + " |")
+    return found
+
+
+def main() -> None:
+    """Measure, write and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("table", type=Path)
+    parser.add_argument("--rows", action="append", help="features; may be repeated")
+    parser.add_argument("--folds", type=int, default=5, help="of lists")
+    parser.add_argument("--pairs", type=int, default=200_000, help="of a piece and a list, that a head is trained on")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--model")
+    parser.add_argument("-o", "--output", type=Path)
+    given = parser.parse_args()
+    record = measure(given.table, given.rows or list(ROWS), given.folds, given.pairs, given.seed, given.model)
+    if given.output is not None:
+        given.output.parent.mkdir(parents=True, exist_ok=True)
+        given.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    print("\n".join(lines(record)))
+
+
+if __name__ == "__main__":
+    main()

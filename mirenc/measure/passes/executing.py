@@ -1,0 +1,104 @@
+"""Whether code is still right under the lists that win: the project's own loops, run with their drivers.
+
+LLVM's verifier says that a module is well formed, not that it computes what it did. So the lists that are best most
+often compile generated loops, and every output must be that of -Oz.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+from mirenc.errors import CompileError, MirencError
+from mirenc.ir.compile import compile_source
+from mirenc.measure.building import build_driver, compile_problem
+from mirenc.measure.children import Timekeeper
+from mirenc.measure.kernel import Build, Cell, Kernel
+from mirenc.measure.loops import generate
+from mirenc.measure.method import Toolchain
+from mirenc.measure.passes.inputs import FLAGS
+from mirenc.passes.engine import Engine
+from mirenc.tasks.compiled import CompiledTable, PassList
+
+__all__ = ["KERNELS", "LISTS", "execute", "winning_lists"]
+
+KERNELS = 12
+"""Loops that are run."""
+LISTS = 10
+"""Lists that they are run under."""
+
+_ROUNDS = 4  # the fewest; times decide nothing here
+_SECONDS = 60.0  # for linking one function
+
+
+def winning_lists(table: CompiledTable) -> list[int]:
+    """Numbers of the lists that are best most often, among those that beat -Oz; the most frequent first."""
+    sizes = table.sizes.text_bytes
+    best = Counter(
+        min(range(len(row)), key=lambda number: (row[number] != row[number], row[number], number))
+        for row in sizes.tolist()
+    )
+    return sorted((number for number in best if number), key=lambda number: (-best[number], number))[:LISTS]
+
+
+def execute(engine: Engine, compiler: str, lists: Sequence[PassList]) -> dict[str, int]:
+    """Compile and run generated loops under some lists.
+
+    Parameters
+    ----------
+    engine : Engine
+    compiler : str
+        A clang of the engine's version.
+    lists : sequence of PassList
+        The first is the one that the others must agree with.
+
+    Returns
+    -------
+    dict of str to int
+        ``loops`` that were run, and how many runs were ``same`` as the first list's, ``differs``, ``crash``,
+        ``timeout``, ``flood`` or ``compile``.
+    """
+    found: Counter[str] = Counter()
+    with Timekeeper("c", _ROUNDS, pin=False) as keeper, tempfile.TemporaryDirectory(prefix="mirenc-") as scratch:
+        for kernel in generate(KERNELS, 0):
+            folder = Path(scratch, kernel.name)
+            folder.mkdir()
+            try:
+                build = _build(kernel, folder, engine, compiler, lists)
+            except MirencError:
+                found["loops_not_built"] += 1
+                continue
+            outcome = keeper.sample(kernel, build, folder, (0,))
+            if outcome.status[0] != "ok" or outcome.dropped.startswith(("default", "driver", "a second", "the copy")):
+                found["loops_not_run"] += 1
+                continue
+            found["loops"] += 1
+            # `same`: the same code as an earlier list's, so the same outputs.
+            found.update("same" if status == "ok" else status for status in outcome.status[1:])
+    return dict(sorted(found.items()))
+
+
+def _build(kernel: Kernel, folder: Path, engine: Engine, compiler: str, lists: Sequence[PassList]) -> Build:
+    source = folder / "kernel.c"
+    source.write_text(kernel.source, encoding="utf-8")
+    ir = compile_source(source, "c", compiler=compiler, cflags=(*FLAGS, "-fPIC"))
+    cells = [_cell(number, one, ir, kernel, folder, engine, compiler) for number, one in enumerate(lists)]
+    if cells[0].problem:
+        raise CompileError(cells[0].problem)
+    copy = _cell(len(lists), lists[0], ir, kernel, folder, engine, compiler)
+    return Build(tuple(cells), copy, build_driver(kernel, folder, Toolchain(compiler)), "")
+
+
+def _cell(number: int, one: PassList, ir: bytes, kernel: Kernel, folder: Path, engine: Engine, compiler: str) -> Cell:
+    """The loop under one list, as a shared object of its own."""
+    library = f"list{number}.so"
+    try:
+        made = engine.run(ir, one.pipeline)
+    except MirencError as error:
+        return Cell((number,), (number,), problem=f"compile: {error}")
+    bitcode = folder / f"list{number}.bc"
+    bitcode.write_bytes(made.ir)
+    command = [compiler, *FLAGS, "-w", "-fPIC", "-shared", "-o", str(folder / library), str(bitcode), "-lm"]
+    return Cell((number,), (number,), made.digest, library, kernel.function, problem=compile_problem(command, _SECONDS))
