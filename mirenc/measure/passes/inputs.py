@@ -135,10 +135,13 @@ def _file(path: Path, project: str, file: str, held_out: Sequence[str] = ()) -> 
 def _one_source(source: Path, place: Path, compiler: str, cflags: Sequence[str]) -> IRFile:
     text = compile_source(source, language_of(source) or "", compiler=compiler, cflags=(*FLAGS, *cflags))
     place.mkdir(parents=True, exist_ok=True)
-    target = Target(place / f"{source.name}.ll")
-    target.part.write_bytes(text)
-    target.deliver()
-    return _file(place / f"{source.name}.ll", source.resolve().parent.name, source.name)
+    path = place / f"{source.name}.ll"
+    # A file that is as it was keeps its stamp, and its labels with that.
+    if not path.exists() or path.read_bytes() != text:
+        target = Target(path)
+        target.part.write_bytes(text)
+        target.deliver()
+    return _file(path, source.resolve().parent.name, source.name)
 
 
 def _many(

@@ -140,6 +140,7 @@ class Run:
                 jobs=plan.jobs,
                 report=self.report,
             )
+            self.report(f"{len(files)} files of IR; those that are new are read")
             scans = scan_all(files, self.work / "scan.jsonl", jobs=plan.jobs)
             unread = [scan.problem for scan in scans if scan.problem]
             if unread:
@@ -155,6 +156,7 @@ class Run:
             self.texts = Texts(self.work / "pieces", self.pieces)
             place = self.work / "lists.json"
             if not place.exists():
+                self.report(f"drawing {plan.lists} pass lists")
                 write_lists(place, make_lists(engine, self._first_texts(), plan.lists, plan.seed))
             self.lists = read_lists(place)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import threading
 from collections.abc import Iterable
 from pathlib import Path
@@ -16,6 +17,9 @@ from mirenc.passes.extract import extract_functions
 from mirenc.writing import Target
 
 __all__ = ["Texts"]
+
+# Where the source lies on this machine, which is no part of the program.
+_PATHS = re.compile(r"\A(?:; ModuleID = [^\n]*\n)?(?:source_filename = [^\n]*\n)?")
 
 
 class Texts:
@@ -63,7 +67,7 @@ class Texts:
         wanted = self._symbols[source]
         text = _text_of(source.path)
         if "" in wanted:
-            self._write(source, "", text)
+            self._write(source, "", _PATHS.sub("", text, count=1))
         if wanted != {""}:
             for symbol, module in extract_functions(text):
                 if symbol in wanted:

@@ -142,6 +142,15 @@ def test_labels_made_twice_are_equal_byte_for_byte(start: Callable[..., Run], tm
         assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes(), file
 
 
+def test_where_a_source_lies_is_no_part_of_its_module(start: Callable[..., Run], sources: Path, tmp_path: Path) -> None:
+    finish(start("before"))
+    path = sources / "beta" / "a.ll"
+    path.write_text(f"; ModuleID = '/home/me/a.c'\nsource_filename = \"/home/me/a.c\"\n{path.read_text()}")
+    finish(start("after"))
+    before, after = (read_compiled(tmp_path / name).pieces for name in ("before", "after"))
+    assert [piece.ir_hash for piece in before] == [piece.ir_hash for piece in after]
+
+
 def test_a_run_that_was_stopped_goes_on(start: Callable[..., Run], tmp_path: Path) -> None:
     finish(start("whole"))
     stopped = start("parts")

@@ -1,0 +1,83 @@
+"""``mirenc measure passes``: from C to a table, options that belong to others, and what is said where nothing comes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from command_line import Run
+
+from mirenc.measure.passes import executing
+from mirenc.tasks.compiled import read_compiled, read_piece_ir
+
+SOURCE = """
+int sum(const int *x, int n) { int s = 0; for (int i = 0; i < n; i++) s += x[i]; return s; }
+int sign(int x) { if (x > 0) return 1; if (x < 0) return -1; return 0; }
+"""
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    path = tmp_path / "mine" / "small.c"
+    path.parent.mkdir()
+    path.write_text(SOURCE)
+    return path
+
+
+@pytest.mark.needs("libLLVM 19")
+@pytest.mark.needs("clang-19")
+def test_from_source_to_table(run: Run, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(executing, "KERNELS", 1)
+    folder = tmp_path / "new" / "table"
+    command = ("measure", "passes", source, "-o", folder, "--lists", "4", "--jobs", "1")
+    result = run(*command, "--functions", "1")
+    assert result.code == 0, result.err
+    assert result.out == ""
+    for phrase in (
+        "mirenc: 1 functions and 1 modules of 1 projects (0 of them to be tested on only); dropped 0; 0 left",
+        "mirenc: lists: 8 ok",
+        " s a function",
+        f"mirenc: wrote {folder}",
+    ):
+        assert phrase in result.err
+    more = run(*command)
+    assert more.code == 0
+    assert "mirenc: 2 of 3 pieces are there already" in more.err
+    table = read_compiled(folder)
+    assert [piece.name for piece in table.pieces] == ["mine/small.c", "mine/small.c:sign", "mine/small.c:sum"]
+    assert len(read_piece_ir(folder, table.pieces)) == 3
+    run(*command, "--seed", "1").failed("seed 0, not 1", "Name another folder")
+
+
+@pytest.mark.needs("libLLVM 19")
+@pytest.mark.needs("clang-19")
+def test_no_time(run: Run, source: Path, tmp_path: Path) -> None:
+    late = run("measure", "passes", source, "-o", tmp_path / "table", "--lists", "2", "--budget", "0")
+    assert late.code == 1
+    assert "the time was up before any of 3 pieces. Give --budget more minutes" in late.err
+
+
+@pytest.mark.needs("libLLVM 19")
+def test_nothing_to_decide(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "a.ll").write_text("define void @f() {\n  ret void\n}\n")
+    refused = run("measure", "passes", tmp_path / "a.ll", "-o", tmp_path / "table")
+    assert refused.code == 1
+    assert "no function that is large enough to decide about" in refused.err
+
+
+def test_options_of_another_kind_are_refused(run: Run, source: Path, tmp_path: Path) -> None:
+    for option in (("--count", "3"), ("--part", "avx2"), ("--rounds", "12"), ("--compile-only",)):
+        run("measure", "passes", source, "-o", tmp_path / "table", *option).refused(
+            option[0], "passes has no such option, it is of kernels that are timed. Leave it out"
+        )
+    for option in (("--functions", "3"), ("--modules", "3"), ("--lists", "100")):
+        run("measure", "openmp", "-o", tmp_path / "table", *option).refused(
+            option[0], "openmp has no such option, it is of `mirenc measure passes`. Leave it out"
+        )
+    assert not (tmp_path / "table").exists()
+
+
+def test_what_is_missing(run: Run, source: Path, tmp_path: Path) -> None:
+    run("measure", "passes", "-o", tmp_path / "table").refused("give sources: a folder")
+    run("measure", "passes", source).refused("name a folder for the table")
+    run("measure", "passes", source, "-o", tmp_path / "table", "--cflags", "'").refused("--cflags")
