@@ -71,9 +71,13 @@ def suggest(
         _warn(code)
         _say(code, suggest_lists(trained, encoder, code, count), None, as_json)
         return
-    from mirenc.passes.shared import SharedEngine
+    from mirenc.passes.find import find_engine
+    from mirenc.passes.process import DEFAULT_MEMORY_LIMIT, DEFAULT_TIMEOUT
 
-    with SharedEngine() as engine:
+    assert trained.space is not None
+    lists = [str(pipeline) for (pipeline,) in trained.space.settings]
+    memory = options.memory_limit or DEFAULT_MEMORY_LIMIT
+    with find_engine(lists, timeout=timeout or DEFAULT_TIMEOUT, memory_limit=memory) as engine:
         code = read_code(file, function=function, options=options, version=engine.version)
         _warn(code)
         found = suggest_lists(trained, encoder, code, count)
