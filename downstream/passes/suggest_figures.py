@@ -3,15 +3,16 @@
     python downstream/passes/suggest_figures.py TABLE -o downstream/passes
 
 reads what `mirenc measure passes` wrote (with the IR beside it), trains heads on the projects for training, and writes
-suggest.json and suggest.md. Rows: the lists in a head's order, with code and by size alone; the best lists of training
-in their greedy order, the same for every piece; lists drawn at random. Of each, the first k are tried beside -Oz, and
-the smallest is kept. Gains are means of log sizes; intervals are 95 % over the unseen projects.
+suggest.json and suggest.md. Rows: the lists in the order of `mirenc suggest`, with code and by size alone; the best
+lists of training in their greedy order, the same for every piece; lists drawn at random. Of each, the first k are tried
+beside -Oz, and the smallest is kept. Gains are means of log sizes; intervals are 95 % over the unseen projects.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +22,14 @@ from rich.progress import track
 
 import mirenc
 from mirenc.metrics import group_interval
-from mirenc.tasks import TaskData, TaskHead, fit_head
+from mirenc.tasks import TaskData
 from mirenc.tasks.compiled import CompiledTable, read_compiled
 from mirenc.tasks.compiled_task import HELD_OUT
+from mirenc.tasks.evidence import Evidence, gather_evidence
 from mirenc.tasks.features import build_features
 from mirenc.tasks.jobs import Goal
 from mirenc.tasks.pass_list import PassListChoice, covering_lists
-from mirenc.tasks.trying import WORTH_TRYING, promise_of, trial_like
+from mirenc.tasks.trying import WORTH_TRYING, Trial, promise_of, trial_like
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
@@ -103,29 +105,34 @@ def figures_of(won: dict[str, Float], group: NDArray[np.str_], counts: list[int]
     return found
 
 
-def calibration(head: TaskHead, expected: Float, won: Float, data: TaskData, count: int) -> dict[str, Any]:
-    """How often "nothing to gain" is right on unseen pieces: promised by ``expected`` (m, K), won (m, N - 1)."""
+def records(evidence: Evidence, expected: Float, data: TaskData) -> list[Trial]:
+    """The record that `mirenc suggest` goes by, of each piece. ``expected``: (m, K)."""
     assert data.space is not None
-    promise = promise_of(expected, data.space.default)
-    idle, known = [], []
-    for part, one in zip(data.part.tolist(), promise.tolist(), strict=True):
-        trial = trial_like(head.evidence.trials.get(part, ()), one)
-        known.append(trial is not None)
-        idle.append(trial is not None and trial.is_idle(count))
-    said, nothing = np.array(idle), won[:, count - 1] < np.log(WORTH_TRYING)
+    found = []
+    for part, promise in zip(data.part.tolist(), promise_of(expected, data.space.default).tolist(), strict=True):
+        trial = trial_like(evidence.trials.get(part, ()), promise)
+        if trial is None:
+            raise SystemExit(f"the table has too few {part}s for training: {part}s of unseen projects have no record")
+        found.append(trial)
+    return found
+
+
+def calibration(trials: list[Trial], won: Float, group: NDArray[np.str_], count: int) -> dict[str, Any]:
+    """How often "nothing to gain" is right on unseen pieces, which won (m, N - 1)."""
+    said, nothing = np.array([one.is_idle(count) for one in trials]), won[:, count - 1] < np.log(WORTH_TRYING)
     found: dict[str, Any] = {
         "pieces": len(said),
-        "with_record": int(np.sum(known)),
         "said": int(said.sum()),
         "nothing_to_gain": float(nothing.mean()),
+        "expected": 100 * (1 - float(np.exp(-np.mean([np.log(one.gain(count)) for one in trials])))),
+        "saved": saved(won[:, count - 1], group),
     }
     if said.any():
-        group = data.group[said]
         hits = nothing[said].astype(np.float64)
-        found["right"] = [float(hits.mean()), *group_interval(hits, group)]
-        found["missed"] = saved(won[said, count - 1], group)
+        found["right"] = [float(hits.mean()), *group_interval(hits, group[said])]
+        found["missed"] = saved(won[said, count - 1], group[said])
     if not said.all():
-        found["saved_where_not_said"] = saved(won[~said, count - 1], data.group[~said])
+        found["saved_where_not_said"] = saved(won[~said, count - 1], group[~said])
     return found
 
 
@@ -138,21 +145,21 @@ def measure(folder: Path, seeds: int, model: str | None) -> dict[str, Any]:
     features = build_features(task, data, [row for row in ROWS if row not in ("cover", "random")], encoder)
     goal, known = Goal.of(data, task.select), known_lists(data, table)
     cover = covering_lists(ratios[training], ratios.shape[1])[1:]
-    assert data.space is not None
-    others = np.delete(np.arange(len(known)), data.space.default)
+    seen, unseen = data.subset(training), data.subset(test)
+    inside = Goal.of(seen, task.select)
     own = ratios[test]
     runs: dict[str, list[Float]] = {row: [] for row in ROWS}
-    head = fit_head(task, data, encoder)  # with its own record of held-out answers, and of seed 0
-    unseen: dict[str, Any] = {}
+    said: dict[str, Any] = {}
     for seed in track(range(seeds), "seeds"):
         for row in features:
-            is_first = seed == 0 and row.row == "both"
-            fitted = head.head if is_first else goal.fit(row, training, data.group, seed)
-            expected = goal.expected(fitted, row, test)
-            order = known[others[np.argsort(expected[:, others], axis=1, kind="stable")]]
+            part = replace(row, matrix=row.matrix[training])
+            evidence = gather_evidence(seen, inside, part, seed, tried=task.trials)
+            head = goal.fit(row, training, data.group, seed)
+            trials = records(evidence, goal.expected(head, row, test), unseen)
+            order = known[np.array([one.order for one in trials])]
             runs[row.row].append(gains(own, followed_by_rest(order, cover)))
-            if is_first:
-                unseen = calibration(head, expected, runs["both"][0], data.subset(test), SHOWN)
+            if row.row == "both" and seed == 0:
+                said = calibration(trials, runs["both"][0], unseen.group, min(SHOWN, own.shape[1] - 1))
         chance = np.random.default_rng(seed)
         drawn = np.tile(np.arange(1, ratios.shape[1]), (len(test), 1))
         runs["random"].append(gains(own, chance.permuted(drawn, axis=1)))
@@ -162,10 +169,10 @@ def measure(folder: Path, seeds: int, model: str | None) -> dict[str, Any]:
     part = data.part[test]
     figures = {"all": figures_of(won, data.group[test], counts)}
     for name in PARTS:
-        inside = part == name
-        if inside.any():
+        inside_part = part == name
+        if inside_part.any():
             figures[name] = figures_of(
-                {row: runs[:, inside] for row, runs in won.items()}, data.group[test][inside], counts
+                {row: runs[:, inside_part] for row, runs in won.items()}, data.group[test][inside_part], counts
             )
     return {
         "table": {"title": table.title, "content_hash": table.content_hash, "lists": len(table.lists)},
@@ -174,7 +181,7 @@ def measure(folder: Path, seeds: int, model: str | None) -> dict[str, Any]:
         "seeds": seeds,
         "lists_of_head": len(known) - 1,
         "figures": figures,
-        "nothing_to_gain": unseen,
+        "nothing_to_gain": said,
     }
 
 
@@ -205,6 +212,10 @@ def markdown(record: dict[str, Any]) -> str:
             lines.append(f"| {title} | " + " | ".join([*cells, share]) + " |")
         lines.append("")
     said = record["nothing_to_gain"]
+    lines.append(
+        f"By {SHOWN} lists {said['expected']:.2f} % was expected to be saved, and "
+        + "{:.2f} [{:.2f}, {:.2f}] % was.".format(*said["saved"])
+    )
     lines.append(
         f'"Nothing to gain" is said of {said["said"]} of {said["pieces"]} unseen pieces; '
         f"{100 * said['nothing_to_gain']:.0f} % of all have less than 0.5 % to gain by {SHOWN} lists."

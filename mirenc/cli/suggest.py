@@ -52,7 +52,9 @@ def suggest(
     compiler: common.Compiler = None,
     cflags: common.CFlags = "",
 ) -> None:
-    """Pass lists that may beat -Oz on this code, the most promising first, and whether any is worth trying.
+    """Pass lists that may beat -Oz on this code, in the order in which to try them, and whether that is worth it.
+
+    Each list is the one that is expected to win most beside -Oz and the lists before it.
 
     C and C++ are compiled with -Oz -Xclang -disable-llvm-passes. With --try the result is never larger than that of
     -Oz, which always runs too.

@@ -1,13 +1,15 @@
-"""`suggest`: the pass lists that a head expects most of, and what trying as many was worth on held-out code."""
+"""`suggest`: pass lists in the order in which to try them, and what trying as many was worth on held-out code."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from mirenc.errors import HeadError, TaskError
 from mirenc.suggesting.code import Code
-from mirenc.tasks.trying import Trial, trial_like
+from mirenc.tasks.trying import Trial, promise_of, trial_like
 
 if TYPE_CHECKING:
     from mirenc.encoder import Encoder
@@ -39,7 +41,7 @@ class Suggested:
 
 @dataclass(frozen=True)
 class Suggestion:
-    """Pass lists for some code, the most promising first.
+    """Pass lists for some code. Each is expected to win most beside -Oz and those before it.
 
     Attributes
     ----------
@@ -74,7 +76,7 @@ class Suggestion:
 
 
 def suggest(head: TaskHead, encoder: Encoder, code: Code, count: int) -> Suggestion:
-    """The ``count`` most promising lists, or as many as the head knows.
+    """The ``count`` lists to try, or as many as the head knows.
 
     Parameters
     ----------
@@ -88,7 +90,7 @@ def suggest(head: TaskHead, encoder: Encoder, code: Code, count: int) -> Suggest
     Raises
     ------
     HeadError
-        A head of another task, or of another model.
+        A head of another task or of another model, or a damaged one.
     TaskError
         ``count`` is below 1.
     """
@@ -97,12 +99,17 @@ def suggest(head: TaskHead, encoder: Encoder, code: Code, count: int) -> Suggest
     if count < 1:
         raise TaskError(f"{count} pass lists are wanted; allowed: 1 or more")
     (found,) = head.predict(encoder, code.module, {}, level=code.level)
-    others = {pipeline: ratio for pipeline, ratio in found.expected.items() if pipeline != found.default}
-    ranked = sorted(others, key=lambda pipeline: others[pipeline])  # stable, as the record's
-    trial = trial_like(found.evidence.trials.get(code.level, ()), 1 / others[ranked[0]])
-    usual = trial.ratios if trial is not None else ()
+    pipelines = list(found.expected)
+    default = pipelines.index(found.default)
+    expected = np.array(list(found.expected.values()))
+    trial = trial_like(found.evidence.trials.get(code.level, ()), float(promise_of(expected, default)))
+    if trial is not None and max(trial.order) >= len(pipelines):
+        raise HeadError("the head's record of trials is of other lists. Train it anew")
+    # Without a record: as the task has them, which is the order in which they covered the pieces for training.
+    order = trial.order if trial is not None else [place for place in range(len(pipelines)) if place != default]
+    usual = trial.ratios if trial is not None else (None,) * len(order)
     lists = tuple(
-        Suggested(pipeline, others[pipeline], usual[rank] if rank < len(usual) else None)
-        for rank, pipeline in enumerate(ranked[:count])
+        Suggested(pipelines[place], float(expected[place]), ratio)
+        for place, ratio in zip(order[:count], usual[:count], strict=True)
     )
     return Suggestion(lists, found.default, trial, found.distance)

@@ -183,7 +183,7 @@ def _trials(
     expected = np.ones(goal.target.shape)
     for head, test in heads:
         expected[test] = goal.expected(head, features, test)
-    return trials_of(expected, data.paid, goal.default, data.part, tried)
+    return trials_of(expected, data.paid, goal.default, data.part, data.group, tried)
 
 
 def _numbers(data: TaskData, target: Float, said: Float, mean: Float, rival: str) -> Evidence:

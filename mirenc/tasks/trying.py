@@ -1,9 +1,9 @@
 """What trying several settings was worth on held-out samples: to say beforehand whether it is worth the while.
 
-Where a setting can be tried for next to nothing, as a list of passes can, nobody takes a head's word for it: the few
-settings that it prefers are tried beside the default, and the best is kept. So what counts is not whether the first
-answer is right, but what is won by trying k of them, and that is told by the record of held-out answers that promised
-as much.
+Where a setting can be tried for next to nothing, as a list of passes can, nobody takes a head's word for it: a few
+settings are tried beside the default, and the best is kept. So what counts is not whether the first
+answer is right, but what is won by trying k of them: they should complement each other. Both the order in which to try
+and what that wins come from held-out answers that promised as much.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["WORTH_TRYING", "Trial", "promise_of", "trial_like", "trials_of"]
+from mirenc.heads.portfolio import portfolio
+
+__all__ = ["WORTH_TRYING", "Trial", "covering_order", "promise_of", "trial_like", "trials_of"]
 
 Float = NDArray[np.float64]
 WORTH_TRYING = 1.005
@@ -23,6 +25,7 @@ WORTH_TRYING = 1.005
 
 _MOST_PARTS = 10
 _LEAST = 20  # held-out answers that a record is worth telling of
+_ENOUGH = 200  # answers that an order is made of
 
 
 @dataclass(frozen=True)
@@ -36,6 +39,8 @@ class Trial:
     promise : float
         Least gain over the default that the head expected of the first setting.
     answers : int
+    order : tuple of int
+        (R,) settings in the order in which to try them (`covering_order`).
     ratios : tuple of float
         (R,) geometric mean cost of the setting of each rank over that of the default.
     gains : tuple of float
@@ -46,6 +51,7 @@ class Trial:
 
     promise: float
     answers: int
+    order: tuple[int, ...]
     ratios: tuple[float, ...]
     gains: tuple[float, ...]
     idle: tuple[float, ...]
@@ -73,11 +79,12 @@ class Trial:
         """
         columns = {name: tuple(float(value) for value in found[name]) for name in ("ratios", "gains", "idle")}
         numbers = [found["promise"], found["answers"], *(value for column in columns.values() for value in column)]
-        if len({len(column) for column in columns.values()}) != 1 or not columns["gains"]:
-            raise ValueError("columns of a trial have different lengths")
+        order = tuple(int(setting) for setting in found["order"])
+        if len({len(order), *map(len, columns.values())}) != 1 or not order or min(order) < 0:
+            raise ValueError("columns of a trial do not belong together")
         if not np.isfinite(np.array(numbers, dtype=np.float64)).all():
             raise ValueError("a trial has numbers that are not finite")
-        return cls(float(found["promise"]), int(found["answers"]), **columns)
+        return cls(float(found["promise"]), int(found["answers"]), order, **columns)
 
 
 def promise_of(expected: Float, default: int) -> Float:
@@ -87,9 +94,11 @@ def promise_of(expected: Float, default: int) -> Float:
 
 
 def trials_of(
-    expected: Float, costs: Float, default: int, part: NDArray[np.str_], count: int
+    expected: Float, costs: Float, default: int, part: NDArray[np.str_], group: NDArray[np.str_], count: int
 ) -> dict[str, tuple[Trial, ...]]:
     """Records of trials, of each part of a table by itself.
+
+    What an order won is told of groups that it was not made of: each half of them by the order of the other half.
 
     Parameters
     ----------
@@ -98,8 +107,8 @@ def trials_of(
     costs : (n, K) float64
         What each setting costs.
     default : int
-    part : (n,) str
-        `mirenc.tasks.Sample.part`.
+    part, group : (n,) str
+        As those of `mirenc.tasks.TaskData`.
     count : int
         How many settings are ranked, at most.
 
@@ -108,29 +117,69 @@ def trials_of(
     dict of str to tuple of Trial
         Up to ten for each part, the most promising first; none for a part of few samples.
     """
-    others = np.delete(np.arange(costs.shape[1]), default)
-    order = others[np.argsort(expected[:, others], axis=1, kind="stable")[:, :count]]  # (n, R)
-    ratios = np.take_along_axis(costs, order, axis=1) / costs[:, default, None]
-    gains = 1 / np.minimum.accumulate(np.minimum(ratios, 1.0), axis=1)
     promise = promise_of(expected, default)
+    logs = np.log(costs / costs[:, default, None])
+    half = np.unique(group, return_inverse=True)[1] % 2
     found = {}
     for name in np.unique(part).tolist():
         rows = np.flatnonzero(part == name)
         rows = rows[np.argsort(-promise[rows], kind="stable")]
-        if len(rows) >= _LEAST:
-            pieces = np.array_split(rows, min(_MOST_PARTS, len(rows) // _LEAST))
-            found[name] = tuple(_trial(promise[rows], ratios[rows], gains[rows]) for rows in pieces)
+        if len(rows) < _LEAST:
+            continue
+        trials = []
+        for piece in np.array_split(np.arange(len(rows)), min(_MOST_PARTS, len(rows) // _LEAST)):
+            around = rows[_around(piece, len(rows))]
+            order = covering_order(logs[around], default, count)
+            tried = np.tile(order, (len(piece), 1))  # (m, R)
+            own = rows[piece]
+            for side in (0, 1):
+                others = around[half[around] != side]
+                if len(others):
+                    tried[half[own] == side] = covering_order(logs[others], default, count)
+            trials.append(_trial(promise[own], np.take_along_axis(logs[own], tried, axis=1), order))
+        found[name] = tuple(trials)
     return found
 
 
-def _trial(promise: Float, ratios: Float, gains: Float) -> Trial:
-    """The record of some answers. (m,), (m, R), (m, R)."""
+def covering_order(logs: Float, default: int, count: int) -> NDArray[np.int64]:
+    """Settings in the order in which to try them: each wins most beside the default and those before it.
+
+    An order by expected cost would try what is alike one after the other.
+
+    Parameters
+    ----------
+    logs : (n, K) float64
+        Log cost over that of the default, of samples like the one in question.
+    default : int
+    count : int
+
+    Returns
+    -------
+    (min(count, K - 1),) int64
+        Without the default.
+    """
+    others = np.delete(np.arange(logs.shape[1]), default)
+    found: NDArray[np.int64] = others[portfolio(np.minimum(logs[:, others], 0.0), count)]
+    return found
+
+
+def _around(piece: NDArray[np.int64], total: int) -> NDArray[np.int64]:
+    """A part's places among ordered answers, and as many beside it as an order needs."""
+    wanted = min(max(_ENOUGH, len(piece)), total)
+    first = min(max(int(piece[0]) - (wanted - len(piece)) // 2, 0), total - wanted)
+    return np.arange(first, first + wanted)
+
+
+def _trial(promise: Float, logs: Float, order: NDArray[np.int64]) -> Trial:
+    """The record of some answers. (m,), (m, R) log cost of what was tried, (R,)."""
+    won = np.maximum(np.maximum.accumulate(-logs, axis=1), 0.0)
     return Trial(
         promise=float(promise.min()),
         answers=len(promise),
-        ratios=_numbers(np.exp(np.log(ratios).mean(axis=0))),
-        gains=_numbers(np.exp(np.log(gains).mean(axis=0))),
-        idle=_numbers((gains < WORTH_TRYING).mean(axis=0)),
+        order=tuple(map(int, order)),
+        ratios=_numbers(np.exp(logs.mean(axis=0))),
+        gains=_numbers(np.exp(won.mean(axis=0))),
+        idle=_numbers((won < np.log(WORTH_TRYING)).mean(axis=0)),
     )
 
 

@@ -207,7 +207,7 @@ WHOLE = Evidence(
 )
 
 
-TRIED = replace(WHOLE, trials={"module": (Trial(1.2, 20, (0.9,), (1.1,), (0.25,)),) * 2})
+TRIED = replace(WHOLE, trials={"module": (Trial(1.2, 20, (1,), (0.9,), (1.1,), (0.25,)),) * 2})
 
 
 @pytest.mark.parametrize("one", [WHOLE, TRIED, Evidence("mean", (0.4, 0.1, 0.6), 2.5)])
@@ -233,7 +233,13 @@ def test_what_was_saved_is_read(one: Evidence) -> None:
         {"other": [{"sure": 0.5, "answers": 20, "right": NAN, "slower": 0.0, "speedup": 1.0}]},
         {"trials": None},
         {"trials": {"module": [{"promise": 1.0}]}},
-        {"trials": {"module": [{"promise": 1.0, "answers": 20, "ratios": [1.0], "gains": [NAN], "idle": [0.5]}]}},
+        {
+            "trials": {
+                "module": [
+                    {"promise": 1.0, "answers": 20, "order": [1], "ratios": [1.0], "gains": [NAN], "idle": [0.5]}
+                ]
+            }
+        },
         {"other": [{"sure": "much", "answers": 20, "right": 0.5, "slower": 0.0, "speedup": 1.0}]},
     ],
 )
