@@ -10,6 +10,7 @@ from typing import Self
 import pytest
 
 from mirenc.errors import PassError
+from mirenc.passes.embedded import EmbeddedEngine
 from mirenc.passes.engine import CODEGEN, Failed, Optimised
 from mirenc.passes.shared import SharedEngine
 from mirenc.suggesting import try_lists
@@ -94,3 +95,15 @@ def test_a_real_engine_gives_a_module_that_has_the_size() -> None:
     assert "no-such-pass" in found.tried[1].problem
     assert found.winner.text_bytes == min(found.oz.text_bytes, sizes[0], sizes[2])
     assert found.before > found.oz.text_bytes
+
+
+def test_the_embedded_engine_needs_nothing_but_pip() -> None:
+    ir = (Path(__file__).parents[1] / "fixtures" / "ir" / "clang-19" / "O0" / "sorting.ll").read_bytes()
+    ir = ir.replace(b" optnone", b" minsize optsize")
+    with EmbeddedEngine() as engine:
+        found = try_lists(engine, ir, ["function(sroa,simplifycfg)", "function(reg2mem)"], "default<O2>")
+        assert engine.run(found.ir, "").text_bytes == found.winner.text_bytes
+    assert found.before > found.winner.text_bytes
+    assert found.oz.text_bytes is not None
+    assert found.saved >= 0
+    assert "llvmlite" in found.engine
