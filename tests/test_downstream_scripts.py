@@ -21,6 +21,7 @@ from small_compiled import write_small_table
 import mirenc
 from mirenc.encoder import Encoder
 from mirenc.heads import BoostedRegressor
+from mirenc.tasks import load_report
 
 pytest.importorskip("sklearn")
 torch = pytest.importorskip("torch")
@@ -379,3 +380,39 @@ def test_suggestions_on_unseen_projects_from_a_table_alone(tmp_path: Path, monke
     text = (tmp_path / "out" / "suggest.md").read_text(encoding="utf-8")
     assert "unseen projects" in text
     assert "Nothing to gain" in text
+
+
+# -- all tasks over a table of passes ------------------------------------------------------------------
+def test_all_tasks_over_a_table_have_the_records_that_evaluate_makes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], small: Encoder
+) -> None:
+    tasks = script("pass_tasks")
+    monkeypatch.setattr(mirenc, "load", lambda name: small)
+    table, features = tmp_path / "table", tmp_path / "features.npz"
+    table.mkdir()
+    write_small_table(table)
+    asked = [str(table), "-o", str(tmp_path), "--features", str(features), "--row", "no_code", "--row", "autophase"]
+    monkeypatch.setattr(sys, "argv", ["pass_tasks.py", *asked])
+    tasks.main()
+    printed = capsys.readouterr().out
+    assert "pass_fires O3: left out: " in printed
+    variants = ("size_after.Oz", "size_after.O3", "size_after.O0", "oz_benefit.Oz_over_O0", "oz_benefit.O3_over_Oz")
+    expected = {
+        f"{one}.{rest}" for one in (*variants, "pass_fires.Oz", "pass_list") for rest in ("held_out", "project")
+    }
+    assert {path.name.removesuffix(".json") for path in tmp_path.glob("*.json")} == expected
+
+    task = mirenc.get_task("pass_fires")
+    data = task.load(table, "Oz")
+    alone = mirenc.evaluate(task, data, variant="Oz", encoder=small, rows=["no_code", "autophase"], seeds=(0,))
+    found = load_report(tmp_path / "pass_fires.Oz.project.json", task, data)
+    for row in ("rates", "no_code", "autophase"):
+        np.testing.assert_allclose(found.said("project", row), alone.said("project", row), atol=1e-3)
+
+    # The second time nothing is embedded, and records of the same inputs are taken as they are.
+    before = (tmp_path / "pass_fires.Oz.project.json").read_text()
+    monkeypatch.setattr(tasks, "build_features", None)
+    monkeypatch.setattr(sys, "argv", ["pass_tasks.py", *asked, "--task", "pass_fires"])
+    tasks.main()
+    assert "features from" in capsys.readouterr().out
+    assert (tmp_path / "pass_fires.Oz.project.json").read_text() == before

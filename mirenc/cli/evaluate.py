@@ -13,7 +13,7 @@ import typer
 from mirenc.cli import common, tasks
 
 if TYPE_CHECKING:
-    from mirenc.tasks import TaskReport
+    from mirenc.tasks import Task, TaskData, TaskReport
 
 
 def evaluate(
@@ -57,6 +57,8 @@ def evaluate(
     if resume and output is None:
         raise typer.BadParameter("goes on from the records in a folder; give it with --output", param_hint="--resume")
     samples = load_data(problem, data, variant, ir_dir)
+    if not protocol:
+        chosen = _possible(problem, samples, chosen)
     with common.progress("embedding", None) as advance:
         prepared = Evaluation.prepare(problem, samples, variant=variant, encoder=load(model), rows=row, advance=advance)
     records = []
@@ -87,6 +89,19 @@ def evaluate(
             _print(report, name)
     if as_json:
         typer.echo(json.dumps(records))
+
+
+def _possible(task: Task, data: TaskData, names: list[str]) -> list[str]:
+    """Protocols with something to hold out, those left out on stderr; all where none has, to fail with the reason.
+
+    A table of one's own few sources may be of one family only, and the others judge it all the same.
+    """
+    single = {name: only for name in names if (only := task.protocol(name).only_unit(data))}
+    if len(single) == len(names):
+        return names
+    for name, only in single.items():
+        print(f"mirenc: left out: {name}, as all samples are of {only!r}", file=sys.stderr)
+    return [name for name in names if name not in single]
 
 
 def _print(report: TaskReport, protocol: str) -> None:

@@ -108,7 +108,6 @@ def measure(
     flags = _words(cflags)
     toolchain = method.find_compiler(compiler)
     toolchain = replace(toolchain, cflags=(*toolchain.cflags, *flags))
-    output.mkdir(parents=True, exist_ok=True)
     plan = Plan(
         sources=tuple(sources or ()),
         count=count or method.default_count,

@@ -231,8 +231,11 @@ def _show(head: TaskHead, file: str, found: Prediction, as_json: bool) -> None:
         for line in [*_words(head, file, found), *(f"  {remark}" for remark in head.task.remarks(found))]:
             typer.echo(line)
     if found.far:
+        place = file if found.region is None else _place(file, found)
+        # A head of one part of a machine is at any distance from all others.
+        far = f"{found.distance:.2f}" if found.distance < 100 else "over 100"
         print(
-            f"mirenc: warning: {file}: unlike what the head was trained on (distance {found.distance:.2f}, "
+            f"mirenc: warning: {place}: unlike what the head was trained on (distance {far}, "
             "where 1 is far). Measure before you rely on the answer",
             file=sys.stderr,
         )
@@ -296,7 +299,7 @@ def _words(head: TaskHead, file: str, found: Prediction) -> list[str]:
             said = f"{head.task.default_words}: no evidence for anything else"
         return [
             f"{place}{said}{machine}",
-            f"  {_no_evidence(found)}; it prefers {found.preferred}",
+            f"  {_no_evidence(found)}; it prefers {_preferred(found)}",
             *_times(head, found),
         ]
     default = head.task.default_words if found.choice == found.default else ""
@@ -348,6 +351,10 @@ def _no_evidence(found: Prediction) -> str:
         f"on unseen kernels this head's answers were worth x {worth:.2f} [{low:.2f}, {high:.2f}] of "
         f"{found.evidence.rival}{_among(found)}"
     )
+
+
+def _preferred(found: Prediction) -> str:
+    return "the default, too" if found.preferred == found.default else found.preferred
 
 
 def _among(found: Prediction) -> str:

@@ -54,7 +54,7 @@ def is_project(given: str) -> bool:
 def project_files(
     inputs: Sequence[str], compiler: str | None, cflags: Sequence[str]
 ) -> Iterator[list[tuple[str, str]]]:
-    """What people call each file, and where its IR is while the context lasts: sources are compiled.
+    """What people call each file (its place in the folder), and where its IR is meanwhile: sources are compiled.
 
     Raises
     ------
@@ -76,7 +76,7 @@ def project_files(
                 continue
             source = Path(given)
             if kind_of_source(source, report, with_reserved=True) == "ir":
-                files += [(str(path), str(path)) for path in find_inputs(source)]
+                files += [(path.relative_to(source).as_posix(), str(path)) for path in find_inputs(source)]
                 continue
             root = prepare_ir(
                 source,

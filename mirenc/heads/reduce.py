@@ -42,7 +42,9 @@ class CodeReducer:
 
         code = features[:, self.context_columns :]
         if code.shape[1] > self.components:
-            found = PCA(min(self.components, *code.shape), random_state=0).fit(code)
+            # One row alone has no variance to divide by; whatever axis comes of it, the row is at 0.
+            with np.errstate(invalid="ignore"):
+                found = PCA(min(self.components, *code.shape), random_state=0).fit(code)
             self.center, self.axes = found.mean_, found.components_.T
         else:
             self.center, self.axes = np.zeros(code.shape[1]), np.zeros((code.shape[1], 0))

@@ -19,7 +19,8 @@ _LARGEST = 2**32 - 1  # as LLVM's getSmallConstantTripCount
 _NAME = r'%(?:"[^"]*"|[-\w$.]+)'
 _BRANCH = re.compile(rf"  br i1 ({_NAME}), label ({_NAME}), label ({_NAME})")
 _COMPARE = re.compile(rf"  ({_NAME}) = icmp (?:samesign )?(\w+) i(\d+) ({_NAME}), (-?\d+)$")
-_STEP = re.compile(rf"  ({_NAME}) = add (?:nuw )?(?:nsw )?i\d+ ({_NAME}), (-?\d+)$")
+# With no bit in common, which LLVM says since 18, an or is an add.
+_STEP = re.compile(rf"  ({_NAME}) = (?:add (?:nuw )?(?:nsw )?|or disjoint )i\d+ ({_NAME}), (-?\d+)$")
 _PHI = re.compile(rf"  ({_NAME}) = phi i\d+ (.*)$")
 _INCOMING = re.compile(rf"\[ ({_NAME}|-?\d+), ({_NAME}) \]")
 _OPPOSITE = {
@@ -129,12 +130,25 @@ def _counter(loop: _Loop, leaving: int, latch: str) -> _Counter | None:
         incoming = {block: value for value, block in _INCOMING.findall(phi[2])} if phi else {}
         after = incoming.pop(latch, "")
         step = steps.get(after)
-        if phi is None or step is None or step[2] != phi[1] or compared not in (phi[1], after):
+        if phi is None or step is None or step[2] != phi[1]:
+            continue
+        moved = _distance(compared, {phi[1]: 0, after: int(step[3])}, steps)
+        if moved is None:
             continue
         starts = set(incoming.values())
         start = starts.pop() if len(starts) == 1 else "%"
         if start.startswith("%"):
             return None
-        moved = int(step[3]) if compared == after else 0
         return _Counter(int(start) + moved, int(step[3]), predicate, int(limit), int(bits))
     return None
+
+
+def _distance(compared: str, known: dict[str, int], steps: dict[str, re.Match[str]]) -> int | None:
+    """How far what is compared is from the counter: the counter itself, the next one, or either with a constant added.
+
+    ``i + 3 < n`` compares the third from it.
+    """
+    if compared in known:
+        return known[compared]
+    beside = steps.get(compared)
+    return known[beside[2]] + int(beside[3]) if beside is not None and beside[2] in known else None

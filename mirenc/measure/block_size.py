@@ -21,8 +21,10 @@ from mirenc.ir.kernels import kernels_of
 from mirenc.measure.drivers import folder_of, read_text
 from mirenc.measure.gpu_driver import GpuDriver, read_driver
 from mirenc.measure.gpu_kernels import LANGUAGES, gpu_kernels
+from mirenc.measure.headers import headers_digest
 from mirenc.measure.kernel import Build, Cell, Kernel
 from mirenc.measure.method import Method, Toolchain, without_folder
+from mirenc.measure.opencl_flags import build_options
 from mirenc.measure.ptx import OPTIMISATION, PTX_FLAGS, build_ptx
 from mirenc.measure.runners.cuda import cuda_device
 from mirenc.measure.runners.opencl import opencl_devices
@@ -103,6 +105,7 @@ class BlockSizeMethod(Method):
                 )
             source, text = read_text(path), read_text(driver_path)
             driver = read_driver(text, str(driver_path))
+            headers = headers_digest([path], toolchain, [_preprocessed(path, toolchain)])
             for size in driver.sizes:
                 yield Kernel(
                     name=f"{path.stem}:{driver.kernel} {_SUFFIXES[path.suffix]} {size}",
@@ -116,6 +119,7 @@ class BlockSizeMethod(Method):
                     context=_context(driver, _SUFFIXES[path.suffix], size),
                     # OpenCL C is compiled by the device's driver, from its text alone.
                     include=folder_of(path) if _SUFFIXES[path.suffix] == "cuda" else "",
+                    headers=headers,
                 )
 
     def build(self, kernel: Kernel, part: str, folder: Path, toolchain: Toolchain) -> Build:
@@ -131,16 +135,28 @@ class BlockSizeMethod(Method):
             build_ptx(source, folder / library, toolchain, () if names_toolkit(toolchain.cflags) else _CUDA_FLAGS)
         space = block_space(kernel.language, driver.dimensions)
         code = hashlib.sha256((folder / library).read_bytes()).hexdigest()
+        device: dict[str, Any] = {}
+        if part != CUDA:
+            # No key where there are none: it is part of what tells one measurement from another.
+            options = build_options(toolchain.cflags)
+            device = {"device": part} | ({"options": list(options)} if options else {})
         cells = []
         for setting in space.settings:
             block = tuple(int(side) for side in setting[: driver.dimensions])
-            told = {"local": list(block)} | ({} if part == CUDA else {"device": part})
+            told = {"local": list(block), **device}
             problem = driver.refusal(kernel.size, block)
             cells.append(Cell(setting, setting, code, library, kernel.function, told, problem))
         copy = f"copy{Path(library).suffix}"
         (folder / copy).write_bytes((folder / library).read_bytes())
         again = replace(cells[space.default], library=copy)
         return Build(tuple(cells), again, _DRIVER, ir, symbol, default=space.default)
+
+
+def _preprocessed(path: Path, toolchain: Toolchain) -> tuple[str, ...]:
+    """Flags that make a preprocessor find what a build of a source finds."""
+    if _SUFFIXES[path.suffix] != "cuda":
+        return ()
+    return ("--cuda-device-only", "-nocudalib", *(() if names_toolkit(toolchain.cflags) else _CUDA_FLAGS))
 
 
 def _context(driver: GpuDriver, language: str, size: int) -> dict[str, float | str]:

@@ -58,6 +58,6 @@ def build_driver(kernel: Kernel, folder: Path, toolchain: Toolchain) -> str:
     command = [toolchain.compiler, *flags, "-o", str(folder / "driver.so"), *inputs, "-lm"]
     if problem := compile_problem(command, _DRIVER_TIMEOUT):
         raise CompileError(
-            f"the driver of {kernel.name} does not build: {problem}. mirenc_measure.h says what it needs"
+            f"the driver of {kernel.name} does not build: {problem}. {INCLUDE / 'mirenc_measure.h'} says what it needs"
         )
     return "driver.so"

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from mirenc.errors import IRFileError, TaskError
 from mirenc.ir.files import check_file
 
-__all__ = ["Driver", "folder_of", "parse_driver", "read_driver", "read_text"]
+__all__ = ["Driver", "c_sources", "folder_of", "parse_driver", "read_driver", "read_text", "texts_of"]
 
+_DRIVER = ".driver.c"
+_HEADER = Path(__file__).with_name("mirenc_measure.h")
 _FUNCTION = re.compile(r"\bmirenc_function\s*\[\s*\]\s*=\s*\"(\w+)\"")
 _SIZES = re.compile(r"\bmirenc_sizes\s*\[\s*\]\s*=\s*\{([\dlL\s,]*)\}")
 
@@ -47,6 +50,33 @@ def folder_of(source: Path) -> str:
     return str(source.absolute().parent)
 
 
+def c_sources(paths: Sequence[Path]) -> list[Path]:
+    """The sources among what a user named: of ``*.c``, drivers beside their sources are none.
+
+    Raises
+    ------
+    IRFileError
+        One that cannot be read.
+    TaskError
+        No C, or a driver without its source.
+    """
+    sources = []
+    for path in paths:
+        if path.suffix != ".c":
+            raise TaskError(f"{path} is no C source. Write what is measured as a C function, in a file NAME.c")
+        check_file(path)
+        if not path.name.endswith(_DRIVER):
+            sources.append(path)
+        elif (source := path.with_name(f"{path.name.removesuffix(_DRIVER)}.c")) not in paths:
+            raise TaskError(f"{path} is a driver. Name its source, {source}")
+    return sources
+
+
+def texts_of(source: Path) -> tuple[Path, Path]:
+    """``NAME.c`` and its driver beside it, ``NAME.driver.c``."""
+    return source, source.with_suffix(_DRIVER)
+
+
 def read_driver(source: Path) -> Driver:
     """The driver of ``NAME.c``: ``NAME.driver.c`` beside it.
 
@@ -57,9 +87,9 @@ def read_driver(source: Path) -> Driver:
     TaskError
         There is none, or it does not say which function is timed on which sizes.
     """
-    path = source.with_suffix(".driver.c")
+    _, path = texts_of(source)
     if not path.is_file():
-        raise TaskError(f"{source}: no driver {path.name} beside it. Write one; mirenc_measure.h says what it defines")
+        raise TaskError(f"{source}: no driver {path.name} beside it. Write one; {_HEADER} says what it defines")
     return parse_driver(read_text(path), str(path))
 
 

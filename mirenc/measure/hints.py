@@ -123,7 +123,9 @@ class HintedLoop:
             if place is not None and int(place[2]) == line:
                 found[number] = int(place[3] or 0)
         if not found:
-            raise CompileError(f"no loop of {self.function!r} begins in line {line}. Name the line of its `for`")
+            raise CompileError(
+                f"no `for`, `while` or `do` of {self.function!r} begins in line {line}. Name a line where one does"
+            )
         loop_node = max(found, key=lambda number: found[number])
         named = _NODE.findall(self._nodes[loop_node])
         hints = [self._nodes[int(number)] for number in named if number]

@@ -67,7 +67,7 @@ class Journal:
         self._write({"sample": asdict(sample)})
 
     def tries(self, kernel: Kernel, part: str) -> int:
-        """How often a sample was measured, with the source that it has now."""
+        """How often a sample was measured, with the source and headers that it has now."""
         found = self.samples.get((kernel.name, part))
         return found.tries if found is not None and _same_code(self.kernels[kernel.name], kernel) else 0
 
@@ -119,7 +119,7 @@ def _differences(found: dict[str, Any], setup: dict[str, Any]) -> list[str]:
 
 
 def _same_code(one: MeasuredKernel | Kernel, other: MeasuredKernel | Kernel) -> bool:
-    return (one.source, one.driver, one.size) == (other.source, other.driver, other.size)
+    return all(getattr(one, name) == getattr(other, name) for name in ("source", "driver", "headers", "size"))
 
 
 def _tuples(value: Any) -> Any:

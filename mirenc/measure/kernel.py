@@ -40,6 +40,8 @@ class Kernel:
         What is known beside the code, by the names of the task's context features.
     include : str
         Folder of the user's source, for the headers beside it; "" for the project's own. No table has it.
+    headers : str
+        Digest of what the user's source and driver include (`mirenc.measure.headers`); "" for the project's own.
     """
 
     name: str
@@ -53,6 +55,7 @@ class Kernel:
     size: int = 0
     context: Mapping[str, float | str] = field(default_factory=dict, hash=False)
     include: str = ""
+    headers: str = ""
 
 
 @dataclass(frozen=True)

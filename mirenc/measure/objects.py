@@ -43,9 +43,9 @@ class Objects:
         self.root = root / hashlib.sha256(versions.encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
     def folder(self, kernel: Kernel, part: str) -> Path:
-        """The folder of a sample; a source, a compiler or flags that were changed have another."""
+        """The folder of a sample; a source, a header, a compiler or flags that were changed have another."""
         built_by = (Path(self.toolchain.compiler).name, *self.toolchain.cflags)
-        said = "\0".join((kernel.name, part, str(kernel.size), kernel.source, kernel.driver, *built_by))
+        said = "\0".join((kernel.name, part, str(kernel.size), kernel.source, kernel.driver, kernel.headers, *built_by))
         return self.root / hashlib.sha256(said.encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
     def discard(self, kernel: Kernel, part: str) -> None:

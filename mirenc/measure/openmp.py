@@ -22,7 +22,8 @@ from mirenc.errors import CompileError, TaskError, ToolchainError
 from mirenc.ir import parse_ir
 from mirenc.ir.compile import compile_source, find_compiler
 from mirenc.measure.building import build_driver, compile_problem
-from mirenc.measure.drivers import Driver, folder_of, parse_driver, read_driver, read_text
+from mirenc.measure.drivers import Driver, c_sources, folder_of, parse_driver, read_driver, read_text, texts_of
+from mirenc.measure.headers import headers_digest
 from mirenc.measure.kernel import Build, Cell, Kernel
 from mirenc.measure.machine import describe_machine
 from mirenc.measure.method import Method, Toolchain, without_folder
@@ -35,7 +36,7 @@ __all__ = ["OpenMPMethod"]
 _FLAGS = ("-O3", "-fopenmp")
 _TIMEOUT = 20.0  # seconds: a variant is a whole optimised build here, and nobody waits for it
 _PROBE_TIMEOUT = 60.0
-_SIZES = 4
+_SIZES = 5  # the least takes a thread 0.5 to 4 us, where starting another costs as much
 _SHARED = "variants-"  # folders of what all sizes of a kernel share
 _INSTALL = "Install one (Debian: `apt-get install clang-19 libomp-19-dev`), or name one with --compiler"
 
@@ -44,7 +45,7 @@ class OpenMPMethod(Method):
     """``num_threads`` and ``schedule`` of one ``#pragma omp parallel for``."""
 
     task = "openmp"
-    default_count = 292  # all of them
+    default_count = 365  # all of them
     one_thread = False
 
     def __init__(self) -> None:
@@ -77,7 +78,7 @@ class OpenMPMethod(Method):
         return Toolchain(found[0], _FLAGS, _TIMEOUT)
 
     def own_kernels(self, count: int, seed: int) -> Iterator[Kernel]:
-        """Each kernel at one of its sizes, then each at another, until all four are through."""
+        """Each kernel at one of its sizes, then each at another, until all five are through."""
         own = list(_own().items())
         random.Random(seed).shuffle(own)
         for index in range(min(count, _SIZES * len(own))):
@@ -87,8 +88,9 @@ class OpenMPMethod(Method):
             yield found[(turn + row) % _SIZES]
 
     def user_kernels(self, paths: Sequence[Path], toolchain: Toolchain) -> Iterator[Kernel]:
-        for path in paths:
-            yield from _kernels(path.stem, read_text(path), read_driver(path), folder_of(path))
+        for path in c_sources(paths):
+            driver, headers = read_driver(path), headers_digest(texts_of(path), toolchain)
+            yield from _kernels(path.stem, read_text(path), driver, folder_of(path), headers)
 
     def build(self, kernel: Kernel, part: str, folder: Path, toolchain: Toolchain) -> Build:
         driver = build_driver(kernel, folder, toolchain)
@@ -134,7 +136,7 @@ class OpenMPMethod(Method):
 
 
 def _shared_folder(kernel: Kernel, root: Path, toolchain: Toolchain, space: Space) -> Path:
-    told = repr((kernel.source, kernel.line, toolchain, space.settings))
+    told = repr((kernel.source, kernel.headers, kernel.line, toolchain, space.settings))
     return root / f"{_SHARED}{hashlib.sha256(told.encode()).hexdigest()[:16]}"
 
 
@@ -166,7 +168,7 @@ def _region(kernel: Kernel, folder: Path, toolchain: Toolchain) -> tuple[str, st
     )
 
 
-def _kernels(name: str, source: str, driver: Driver, include: str = "") -> Iterator[Kernel]:
+def _kernels(name: str, source: str, driver: Driver, include: str = "", headers: str = "") -> Iterator[Kernel]:
     """Each parallel loop of the function that a driver names, at each of its sizes."""
     first, last = function_span(source, driver.function)
     lines = [pragma.line for pragma in parallel_loops(source) if first <= pragma.line <= last]
@@ -188,6 +190,7 @@ def _kernels(name: str, source: str, driver: Driver, include: str = "") -> Itera
                 size=size,
                 context={"n": size},
                 include=include,
+                headers=headers,
             )
 
 

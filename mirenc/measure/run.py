@@ -74,7 +74,7 @@ class Run:
     toolchain : Toolchain
     plan : Plan
     folder : Path
-        There already.
+        Made where it is not there.
 
     Raises
     ------
@@ -112,9 +112,9 @@ class Run:
             "sources": "the user's" if plan.sources else "the project's own",
         }
         work = folder / "work"
-        work.mkdir(exist_ok=True)
         self.objects = Objects(work / "objects", method, toolchain, plan.jobs)
         self.samples = list(self._spread())
+        work.mkdir(parents=True, exist_ok=True)  # only now: a source that is wrong leaves no folder behind
         self.journal = Journal(work / "journal.jsonl", self.setup)
         self.built = 0
         self.not_built: list[str] = []

@@ -18,7 +18,7 @@ from mirenc.measure.hints import PLAIN, Hint, HintedLoop, suffix
 from mirenc.measure.method import Toolchain
 from mirenc.measure.remarks import REMARK_FLAGS, effective_hints
 
-__all__ = ["COMMON_FLAGS", "Variant", "build_variants"]
+__all__ = ["COMMON_FLAGS", "Variant", "build_variants", "hinted_ir"]
 
 # Up to this many elements at a time a loop compiles in milliseconds, and all copies are compiled as one module.
 _TOGETHER = 64
@@ -148,6 +148,17 @@ class _Compiler:
 
     def _command(self) -> list[str]:
         return [self.toolchain.compiler, _LEVEL, *self.flags, *self.toolchain.cflags]
+
+
+def hinted_ir(source: Path, folder: Path, toolchain: Toolchain) -> str:
+    """Unoptimised IR of a source, as `HintedLoop` takes it, by way of a folder.
+
+    Raises
+    ------
+    CompileError
+        It does not compile.
+    """
+    return _Compiler(toolchain, (), folder, "hinted").front_end(source)
 
 
 def build_variants(

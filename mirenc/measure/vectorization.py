@@ -12,12 +12,13 @@ from mirenc.errors import CompileError, TaskError, ToolchainError
 from mirenc.ir import IRModule, Region, parse_ir
 from mirenc.ir.compile import compile_source, find_compiler
 from mirenc.measure.building import build_driver
-from mirenc.measure.drivers import folder_of, read_driver, read_text
-from mirenc.measure.hints import Hint
+from mirenc.measure.drivers import Driver, c_sources, folder_of, read_driver, read_text, texts_of
+from mirenc.measure.headers import headers_digest
+from mirenc.measure.hints import Hint, HintedLoop
 from mirenc.measure.kernel import Build, Cell, Kernel
 from mirenc.measure.loops import generate
 from mirenc.measure.method import Method, Toolchain, without_folder
-from mirenc.measure.vector_variants import COMMON_FLAGS, Variant, build_variants
+from mirenc.measure.vector_variants import COMMON_FLAGS, Variant, build_variants, hinted_ir
 from mirenc.tasks.vectorization import Vectorization, instruction_sets
 
 __all__ = ["VectorizationMethod"]
@@ -63,8 +64,9 @@ class VectorizationMethod(Method):
         return generate(count, seed)
 
     def user_kernels(self, paths: Sequence[Path], toolchain: Toolchain) -> Iterator[Kernel]:
-        for path in paths:
-            yield from _user_kernels(path, toolchain)
+        arms = [self.flags(part) for part in self.parts()]
+        for path in c_sources(paths):
+            yield from _user_kernels(path, toolchain, arms)
 
     def build(self, kernel: Kernel, part: str, folder: Path, toolchain: Toolchain) -> Build:
         source = folder / "kernel.c"
@@ -117,22 +119,20 @@ def _scalar_ir(kernel: Kernel, toolchain: Toolchain) -> tuple[str, Region]:
     )
 
 
-def _user_kernels(path: Path, toolchain: Toolchain) -> Iterator[Kernel]:
+def _user_kernels(path: Path, toolchain: Toolchain, arms: Sequence[Sequence[str]]) -> Iterator[Kernel]:
     """The innermost loops of one source's function, at each size of its driver."""
     source, driver, include = read_text(path), read_driver(path), folder_of(path)
-    module = _scalar_loops(source, toolchain.beside(include))
-    loops = [loop for loop in _TASK.regions(module) if loop.symbol == driver.function and loop.line]
-    if not loops:
-        raise TaskError(
-            f"{path}: at -O1 no loop is left in {driver.function!r}, so nothing is to be decided. Leave it out"
-        )
-    for loop in loops:
+    headers = headers_digest(texts_of(path), toolchain, arms)
+    # The user's own file, and not a copy: errors name it.
+    data = compile_source(path, "c", compiler=toolchain.compiler, cflags=toolchain.cflags, dialect=_TASK.dialect)
+    module = parse_ir(data, name=str(path))
+    for loop in _own_loops(path, module, driver, toolchain):
         told = dict(_TASK.tell(module, loop))
         for size in driver.sizes:
             yield Kernel(
                 name=f"{path.stem}:{loop.line} n={size}",
                 group=f"{path.stem}:{loop.line}",
-                family="user",
+                family=path.stem,
                 language="c",
                 source=source,
                 driver=driver.text,
@@ -141,4 +141,49 @@ def _user_kernels(path: Path, toolchain: Toolchain) -> Iterator[Kernel]:
                 size=size,
                 context=told,
                 include=include,
+                headers=headers,
             )
+
+
+def _own_loops(path: Path, module: IRModule, driver: Driver, toolchain: Toolchain) -> list[Region]:
+    """The innermost loops that a pragma can stand before in a driver's function.
+
+    A loop of a function that it calls may have come into it, and a loop that is made of ``goto`` takes no pragma: these
+    are left out.
+
+    Raises
+    ------
+    CompileError
+        The front end refuses the source for measuring.
+    TaskError
+        It has no such function or none of these loops, or two begin in one line.
+    """
+    functions = [function.name.strip('@"') for function in module.defined_functions]
+    if driver.function not in functions:
+        raise TaskError(
+            f"{path}: its driver times {driver.function!r}, and functions here are {', '.join(functions)}. "
+            "Mend mirenc_function, or leave `static` out"
+        )
+    found = [loop for loop in _TASK.regions(module) if loop.symbol == driver.function and loop.line]
+    if not found:
+        raise TaskError(
+            f"{path}: at -O1 no loop is left in {driver.function!r}, so nothing is to be decided. Leave it out"
+        )
+    with tempfile.TemporaryDirectory(prefix="mirenc-") as folder:
+        text = hinted_ir(path, Path(folder), toolchain)
+    kept: dict[int, Region] = {}
+    reason = "its loops are all of other files"
+    for loop in found:
+        if Path(loop.file).absolute() != path.absolute():
+            continue
+        try:
+            HintedLoop(text, driver.function, loop.line)
+        except CompileError as error:
+            reason = str(error)
+            continue
+        if loop.line in kept:
+            raise TaskError(f"{path}:{loop.line}: two loops begin in this line. Give each a line of its own")
+        kept[loop.line] = loop
+    if not kept:
+        raise TaskError(f"{path}: no loop of {driver.function!r} can be measured: {reason}")
+    return [*kept.values()]

@@ -87,9 +87,7 @@ class Engine(Protocol):
         Raises
         ------
         IRParseError
-            LLVM refuses the module.
-        IRResourceError
-            LLVM ends its process, or takes too long, when it reads the module.
+            LLVM refuses the module, or does not survive reading it.
         PassError
             The list fails on it; `Failed` has the ways.
         ToolchainError
@@ -104,7 +102,7 @@ class Engine(Protocol):
 
         Raises
         ------
-        IRParseError, IRResourceError, ToolchainError
+        IRParseError, ToolchainError
             As `run`.
         """
 

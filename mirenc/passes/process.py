@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any
 
-from mirenc.errors import IRParseError, IRResourceError, ToolchainError
+from mirenc.errors import IRParseError, ToolchainError
 from mirenc.ir.process import LONGEST_TIMEOUT, memory_allowed, without_memory
 from mirenc.passes.engine import CODEGEN, Failed
 from mirenc.passes.worker import HEADER, NOT_STARTED
@@ -91,9 +91,7 @@ class PassProcess:
         Raises
         ------
         IRParseError
-            LLVM refuses the module.
-        IRResourceError
-            LLVM ends its process, or takes too long, when it reads the module.
+            LLVM refuses the module, or does not survive reading it.
         ToolchainError
             The child cannot start.
         """
@@ -111,7 +109,7 @@ class PassProcess:
                         answers.append((answer, optimised) if ok else Failed(answer["status"], answer["problem"]))
                 except _EndedError as ended:
                     answers.append(ended.failed)
-                except (IRParseError, IRResourceError):  # the pipe is in step, or there is none
+                except IRParseError:  # the pipe is in step, or there is none
                     raise
                 except BaseException:
                     # Whatever interrupted the exchange, the pipe is out of step now.
@@ -167,7 +165,7 @@ class PassProcess:
         try:
             answer, _ = self._receive(process, self.timeout)
         except _EndedError as ended:
-            raise IRResourceError(f"LLVM did not read the module: {ended.failed.problem}") from None
+            raise IRParseError(f"LLVM did not survive reading the module: {ended.failed.problem}") from None
         if answer["status"] == "input":
             lines = [line for line in answer["problem"].splitlines() if not line.endswith(" parsing error")]
             first = lines[0] if lines else "no reason given"

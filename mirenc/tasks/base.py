@@ -58,7 +58,10 @@ class Task(ABC):
     context_help : mapping of str to str
         What each of them is, for messages: unit, or allowed values.
     told_by_code : tuple of str
-        Those of ``context_names`` that the IR itself tells (`tell`): a question need not give them.
+        Those of ``context_names`` that the IR itself tells (`tell`, `ask_compiler`): a question need not give them.
+    told_by_compiler : tuple of str
+        Those of ``told_by_code`` that are a compiler's own decision about the code (`ask_compiler`); 0: not known. They
+        are knowledge of code: row ``no_code`` does not see them, row ``compiler`` sees them and nothing else of it.
     variants : tuple of str
         Separate tables of the task, such as one a GPU; ``("",)`` if there is one.
     machines : mapping of str to str
@@ -90,6 +93,8 @@ class Task(ABC):
         How many settings of an answer may be tried at next to no cost and the best kept, as `mirenc suggest` does: a
         head then knows what that was worth (`mirenc.tasks.trying`). All samples share one space, where what is missing
         runs as the default. 0: none are.
+    cost_unit : str
+        What costs are: ``seconds`` or ``bytes``. Tables then speak of what is faster or of what is smaller.
     select : str
         What the search for a head maximises on the training folds: ``accuracy`` or ``speedup``.
     seconds : bool
@@ -109,6 +114,7 @@ class Task(ABC):
     context_names: ClassVar[tuple[str, ...]] = ()
     context_help: ClassVar[Mapping[str, str]] = {}
     told_by_code: ClassVar[tuple[str, ...]] = ()
+    told_by_compiler: ClassVar[tuple[str, ...]] = ()
     variants: ClassVar[tuple[str, ...]] = ("",)
     machines: ClassVar[Mapping[str, str]] = {}
     level: ClassVar[str] = "module"
@@ -123,6 +129,7 @@ class Task(ABC):
     directive_note: ClassVar[str] = ""
     portfolios: ClassVar[tuple[int, ...]] = ()
     trials: ClassVar[int] = 0
+    cost_unit: ClassVar[str] = "seconds"
     select: ClassVar[str] = "accuracy"
     seconds: ClassVar[bool] = False
 
@@ -153,6 +160,10 @@ class Task(ABC):
 
     def tell(self, module: IRModule, region: Region | None) -> Mapping[str, Any]:
         """Values of `told_by_code` for one region of a module, as `parse_context` takes them: text or numbers."""
+        return {}
+
+    def ask_compiler(self, module: IRModule, region: Region | None, context: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Values of `told_by_compiler` for one region of a module, where the other context features are known."""
         return {}
 
     def assume(self) -> Mapping[str, str]:

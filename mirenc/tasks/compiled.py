@@ -45,6 +45,8 @@ STATUSES = ("ok", "pipeline", "broken", "backend", "crash", "timeout", "memory")
 
 _TASK = "passes"
 _TABLES = ("pieces", "levels", "fires", "lists")
+_LEVEL = 12  # of zstd
+_BATCH = 256  # texts that are written and read at once
 _ANEW = "Make one: mirenc measure passes SOURCES -o FOLDER, then give --data FOLDER"
 
 
@@ -241,7 +243,7 @@ def _write_parquet(path: Path, columns: Mapping[str, Any]) -> None:
     import pyarrow.parquet as pq
 
     target = Target(path)
-    pq.write_table(pa.table(dict(columns)), target.part, compression="zstd", compression_level=12)
+    pq.write_table(pa.table(dict(columns)), target.part, compression="zstd", compression_level=_LEVEL)
     target.deliver()
 
 
@@ -336,10 +338,17 @@ def write_piece_ir(folder: Path, texts: Mapping[str, str]) -> None:
     OSError
     """
     import pyarrow as pa
+    import pyarrow.parquet as pq
 
     hashes = sorted(texts)
-    text = pa.array([texts[one] for one in hashes], pa.large_string())
-    _write_parquet(folder / "ir.parquet", {"ir_hash": pa.array(hashes, pa.string()), "ir": text})
+    schema = pa.schema([("ir_hash", pa.string()), ("ir", pa.large_string())])
+    target = Target(folder / "ir.parquet")
+    # In parts: all texts together may be more than memory holds.
+    with pq.ParquetWriter(target.part, schema, compression="zstd", compression_level=_LEVEL) as writer:
+        for start in range(0, len(hashes), _BATCH):
+            part = hashes[start : start + _BATCH]
+            writer.write_table(pa.table({"ir_hash": part, "ir": [texts[one] for one in part]}, schema=schema))
+    target.deliver()
 
 
 def read_piece_ir(folder: str | Path, pieces: Sequence[Piece]) -> list[str]:
@@ -357,7 +366,7 @@ def read_piece_ir(folder: str | Path, pieces: Sequence[Piece]) -> list[str]:
     wanted = {piece.ir_hash for piece in pieces}
     texts: dict[str, str] = {}
     try:
-        for batch in pq.ParquetFile(path).iter_batches(batch_size=256):
+        for batch in pq.ParquetFile(path).iter_batches(batch_size=_BATCH):
             for found, text in zip(batch["ir_hash"].to_pylist(), batch["ir"].to_pylist(), strict=True):
                 if found in wanted:
                     texts[found] = text

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from mirenc.errors import MirencError, TaskError
 from mirenc.ir import IRModule
-from mirenc.ir.regions import Region, Regions, regions_of
+from mirenc.ir.regions import Region, regions_of
 from mirenc.tasks.autophase import autophase_features
 from mirenc.tasks.data import TaskData
 from mirenc.tasks.function_text import function_text
@@ -27,7 +27,6 @@ from mirenc.tasks.sample import IRSource
 from mirenc.tasks.statement_bag import statement_bag
 
 if TYPE_CHECKING:
-    from mirenc.embedding import Embedding
     from mirenc.encoder import Encoder
     from mirenc.tasks.base import Task
 
@@ -46,6 +45,7 @@ Float32 = NDArray[np.float32]
 
 ROW_TITLES = {
     "no_code": "no code",
+    "compiler": "no code + the compiler's own choice",
     "hand": "hand features",
     "histogram": "opcode histogram",
     "autophase": "AutoPhase's 56 counts",
@@ -59,7 +59,7 @@ ROW_TITLES = {
 }
 # Rows that look at code through the model, or beside it.
 CODE_ROWS = ("text", "graph", "both", "both_histogram")
-_WITHOUT_CODE = ("no_code", "hand")
+_WITHOUT_CODE = ("no_code", "compiler", "hand")
 # Rows that use one member of the menu instead of the search, and the same features as another row.
 ONE_HEAD = {"both_mlp": ("both", "mlp")}
 # Rows that no model takes part in, computed from a module or a region of it. Those that are only there where a task
@@ -100,14 +100,16 @@ class Features:
 def default_rows(task: Task, data: TaskData | None = None) -> list[str]:
     """All rows that can be computed here.
 
-    ``no_code`` needs context features; ``hand`` such columns in the data; ``ir2vec`` its wheel; ``both_mlp`` a few
-    settings to choose among; all but the first two, samples with code. ``autophase`` and ``statements`` are there where
-    `Task.more_rows` names them.
+    ``no_code`` needs context features; ``compiler`` such that a compiler tells; ``hand`` such columns in the data;
+    ``ir2vec`` its wheel; ``both_mlp`` a few settings to choose among; all but the first three, samples with code.
+    ``autophase`` and ``statements`` are there where `Task.more_rows` names them.
     """
     wanted = list(ROW_TITLES) if data is None or data.has_code else list(_WITHOUT_CODE)
     left_out = set(_WHERE_NAMED) - set(task.more_rows)
     if not task.context_names:
         left_out.add("no_code")
+    if not task.told_by_compiler:
+        left_out.add("compiler")
     if not task.hand_names:
         left_out.add("hand")
     if not ir2vec_available():
@@ -142,26 +144,53 @@ class CodeReader:
     def __call__(self, module: IRModule, regions: Sequence[Region | None]) -> list[dict[str, Float32]]:
         """``text`` (H,), ``graph`` (d,) and the rows of ``counted`` of each region; None is the module.
 
+        A loop's are followed by those of its function, so each is twice as long: what is around a loop tells how often
+        it is entered and what of it is invariant.
+
         Raises
         ------
         TaskError
             The module has no such region.
         """
-        kept: dict[str, tuple[Embedding, Regions, dict[tuple[str, str], int]]] = {}
+        levels: dict[str, _LevelCode] = {}
+
+        def of(level: str, key: tuple[str, str]) -> dict[str, Float32] | None:
+            if level not in levels:
+                levels[level] = _LevelCode(self, module, level)
+            return levels[level].of(key)
+
         found = []
         for region in regions:
             level = "module" if region is None else region.level
-            if level not in kept:
-                parts, listed = self.encoder.embed_parts(module, level=level), regions_of(module, level)  # type: ignore[arg-type]
-                kept[level] = parts, listed, {_key(one): row for row, one in enumerate(listed.regions)}
-            parts, listed, places = kept[level]
-            row = 0 if region is None else places.get(_key(region), -1)
-            if region is not None and row < 0:
-                raise TaskError(f"{module.name} has no {level} {region.name!r}. Give IR that has it")
-            inside = None if region is None else listed.instruction[listed.region == row]
-            counts = {name: _COUNTED[name](module, inside) for name in self.counted}
-            found.append({"text": parts.text[row], "graph": parts.graph[row], **counts})
+            parts = of(level, ("", "") if region is None else _key(region))
+            around = of("function", (region.symbol, "")) if region is not None and level == "loop" else None
+            if parts is None or (level == "loop" and around is None):
+                raise TaskError(f"{module.name} has no {level} {region.name if region else ''!r}. Give IR that has it")
+            found.append(
+                {name: np.concatenate([own, around[name]]) for name, own in parts.items()} if around else parts
+            )
         return found
+
+
+class _LevelCode:
+    """Code features of all regions of one level of a module."""
+
+    def __init__(self, reader: CodeReader, module: IRModule, level: str) -> None:
+        self.module, self.level, self.counted = module, level, reader.counted
+        self.listed = regions_of(module, level)
+        self.parts = reader.encoder.embed_parts(module, level=level)  # type: ignore[arg-type]
+        self.places = {_key(one): row for row, one in enumerate(self.listed.regions)}
+        if level == "module":
+            self.places = {("", ""): 0}
+
+    def of(self, key: tuple[str, str]) -> dict[str, Float32] | None:
+        """Those of one region; None where there is none."""
+        row = self.places.get(key)
+        if row is None:
+            return None
+        inside = None if self.level == "module" else self.listed.instruction[self.listed.region == row]
+        counts = {name: _COUNTED[name](self.module, inside) for name in self.counted}
+        return {"text": self.parts.text[row], "graph": self.parts.graph[row], **counts}
 
 
 def _key(region: Region) -> tuple[str, str]:
@@ -178,12 +207,16 @@ def code_vector(row: str, parts: dict[str, Float32]) -> Float32:
     return parts[row]
 
 
-def _context_matrix(task: Task, data: TaskData) -> NDArray[np.float64]:
-    """Task features of all samples. (n, A)."""
+def _context_matrix(task: Task, data: TaskData, *, blind: bool = False) -> NDArray[np.float64]:
+    """Task features of all samples; ``blind``: what a compiler tells is not known. (n, A)."""
     rows = []
+    hidden = [blind and name in task.told_by_compiler for name in task.context_names]
     for sample in data.samples:
+        context = sample.context
+        if blind and len(context) == len(hidden):
+            context = tuple(0 if hide else value for value, hide in zip(context, hidden, strict=True))
         try:
-            rows.append(encoded_context(task, sample.context))
+            rows.append(encoded_context(task, context))
         except TaskError as error:
             raise TaskError(f"sample {sample.name}: {error}") from None
     return np.array(rows, dtype=np.float64)
@@ -234,13 +267,15 @@ def build_features(
     vectors, of, note = _code_vectors(task, data, rows, encoder, advance)
     result = []
     for row in rows:
-        if row == "no_code":
+        known = context
+        if row in ("no_code", "compiler"):
             code = np.zeros((len(data), 0))
+            known = _context_matrix(task, data, blind=True) if row == "no_code" else context
         elif row == "hand":
             code = np.array([task.hand_features(sample) for sample in data.samples], dtype=np.float64)
         else:
             code = vectors[ONE_HEAD.get(row, (row, ""))[0]][of].astype(np.float64)
-        matrix = np.concatenate([context, code], axis=1)
+        matrix = np.concatenate([known, code], axis=1)
         only = ONE_HEAD.get(row, ("", ""))[1]
         result.append(Features(row, matrix, context.shape[1], only, note if row == "ir2vec" else ""))
     return result
@@ -255,6 +290,8 @@ def _check_rows(task: Task, data: TaskData, rows: Sequence[str]) -> None:
         raise TaskError("row 'ir2vec' needs the IR2Vec wheel. Type: pip install --no-deps IR2Vec==2.1.1")
     if "hand" in rows and not task.hand_names:
         raise TaskError(f"task {task.name!r} has no hand features. Leave out row 'hand'")
+    if "compiler" in rows and not task.told_by_compiler:
+        raise TaskError(f"task {task.name!r} asks no compiler. Leave out row 'compiler'")
     if "no_code" in rows and not task.context_names:
         raise TaskError(f"task {task.name!r} has no context features, so nothing without code. Leave out row 'no_code'")
     if "both_mlp" in rows and not _has_few(data):

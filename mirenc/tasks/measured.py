@@ -67,6 +67,7 @@ class MeasuredTable:
         level: str,
         *,
         part_context: Mapping[str, Mapping[str, Any]] | None = None,
+        sample_context: Callable[[MeasuredSample], Mapping[str, Any]] | None = None,
     ) -> TaskData:
         """The samples that were not dropped.
 
@@ -75,11 +76,13 @@ class MeasuredTable:
         space : Space or callable
             The settings of all samples, or what gives those of a kernel.
         context_names : sequence of str
-            Context features in this order: of the kernel, ``part`` itself, or of the part.
+            Context features in this order: of the kernel, ``part`` itself, of the part, or of the sample.
         level : str
             What is decided about: ``module``, ``function`` or ``loop``.
         part_context : mapping of str to mapping, optional
             What each part says beside its name.
+        sample_context : callable, optional
+            What a sample says, such as by what the compiler made of its default.
 
         Raises
         ------
@@ -95,6 +98,8 @@ class MeasuredTable:
             kernel = self.kernels[sample.kernel]
             name = f"{sample.kernel} {sample.part}".strip()
             known = {**kernel.context, "part": sample.part, **(part_context or {}).get(sample.part, {})}
+            if sample_context is not None:
+                known |= sample_context(sample)
             lost = next((one for one in context_names if one not in known), None)
             if lost is not None:
                 raise TaskError(
@@ -319,7 +324,17 @@ class MeasuredTask(Task):
         if data_dir is None:
             raise TaskError(f"{self.name} has costs of your own machine only. {_how_to_measure(self.name)}")
         table = read_measured(data_dir, self.name)
-        return table.data(self.space or self.space_of, self.context_names, self.level, part_context=self.part_context)
+        return table.data(
+            self.space or self.space_of,
+            self.context_names,
+            self.level,
+            part_context=self.part_context,
+            sample_context=self.sample_context,
+        )
+
+    def sample_context(self, sample: MeasuredSample) -> Mapping[str, Any]:
+        """Context features that a sample itself says. Here: none."""
+        return {}
 
     def space_of(self, kernel: MeasuredKernel) -> Space:
         """The settings of a kernel, where the task has no `space` of its own: one object for all that share it.

@@ -20,6 +20,8 @@ class MeasuredKernel:
 
     Attributes
     ----------
+    headers : str
+        Digest of what a user's source and driver include; "" for the project's own, and in tables of older releases.
     ir : str
         What a head sees; "" where the kernel did not compile.
     region : Region or None
@@ -38,6 +40,7 @@ class MeasuredKernel:
     driver: str
     ir: str = ""
     region: Region | None = None
+    headers: str = ""
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,7 @@ class PassListChoice(CompiledTask):
     portfolios = (2, 3, 4)
     trials = LISTS
     select = "speedup"
+    cost_unit = "bytes"
 
     def ask(self, table: CompiledTable, samples: list[Sample], variant: str) -> TaskData:
         """Bytes under each of the chosen lists."""

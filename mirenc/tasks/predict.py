@@ -144,8 +144,10 @@ class TaskHead:
 
     def _told(self, given: Mapping[str, str], module: IRModule, region: Region | None) -> tuple[Any, ...]:
         """Context features of one region: what the code tells, and what was given."""
-        told = {name: str(value) for name, value in self.task.tell(module, region).items()}
-        return self.task.parse_context({**told, **given})
+        known = {**self.task.tell(module, region), **given}
+        if not known.keys() >= set(self.task.told_by_compiler):
+            known = {**self.task.ask_compiler(module, region, known), **known}
+        return self.task.parse_context({name: str(value) for name, value in known.items()})
 
     def _answer(self, code: NDArray[np.float32], context: tuple[Any, ...], region: Region | None) -> Prediction:
         encoded = encoded_context(self.task, context)

@@ -52,6 +52,11 @@ class Protocol:
     share: float = 1.0
     over: Literal["all", "rest", "held_out"] = "all"
 
+    def only_unit(self, data: TaskData) -> str:
+        """The one unit of all samples, where there is no second to hold out; else ""."""
+        names = np.unique(np.asarray(self.unit(data)))
+        return str(names[0]) if len(names) == 1 else ""
+
     def split(self, data: TaskData, seed: int) -> Iterator[Fold]:
         """Training and test rows of each fold.
 

@@ -42,6 +42,8 @@ def _check_task(task: Task, where: str) -> None:
             raise TaskError(f"{where}: {name} is {getattr(task, name)!r}; it must be a tuple of names")
     if strange := [name for name in task.told_by_code if name not in task.context_names]:
         raise TaskError(f"{where}: told_by_code names {strange[0]!r}, which context_names does not")
+    if task.cost_unit not in ("seconds", "bytes"):
+        raise TaskError(f"{where}: cost_unit is {task.cost_unit!r}; available: seconds, bytes")
     if task.select not in ("accuracy", "speedup"):
         raise TaskError(f"{where}: select is {task.select!r}; available: accuracy, speedup")
     if task.space is not None and not isinstance(task.space, Space):

@@ -7,7 +7,6 @@ compared).
 
 from __future__ import annotations
 
-import html
 import io
 import json
 import math
@@ -36,7 +35,7 @@ from mirenc.tasks.features import ROW_TITLES
 from mirenc.tasks.jobs import Result
 from mirenc.tasks.said import read_said
 from mirenc.tasks.static import STATIC_TITLES
-from mirenc.tasks.table_columns import columns_of, gain_column, judged_by
+from mirenc.tasks.table_columns import columns_of, gain_column, html_table, judged_by
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -86,18 +85,7 @@ class TaskReport:
 
     def _repr_html_(self) -> str:
         """The tables, for a notebook."""
-        return "".join(self._html(protocol) for protocol in self.protocols)
-
-    def _html(self, protocol: str) -> str:
-        lines = list(self.lines(protocol))
-        columns = list(dict.fromkeys(key for line in lines for key in line))
-        head = "".join(f"<th>{html.escape(column)}</th>" for column in columns)
-        body = "".join(
-            "<tr>" + "".join(f"<td>{html.escape(line.get(column, ''))}</td>" for column in columns) + "</tr>"
-            for line in lines
-        )
-        title, caption = map(html.escape, (self.title(protocol), self.caption()))
-        return f"<h4>{title}</h4><table><tr>{head}</tr>{body}</table><p>{caption}</p>"
+        return "".join(html_table(self.title(one), self.lines(one), self.caption()) for one in self.protocols)
 
     @property
     def protocols(self) -> list[str]:
@@ -314,7 +302,9 @@ class TaskReport:
     def title(self, protocol: str) -> str:
         """What a protocol's table is called."""
         name = " ".join(filter(None, (self.task.title, self.record["variant"])))
-        return f"{name}: {self.record['protocols'][protocol]['title']}"
+        tested = self.tested(protocol)
+        some = "" if tested.all() else f" ({tested.sum()} samples of {len(np.unique(self.data.group[tested]))} groups)"
+        return f"{name}: {self.record['protocols'][protocol]['title']}{some}"
 
     def caption(self) -> str:
         """What the tables are made of, and how to read them."""
@@ -350,6 +340,8 @@ class TaskReport:
             line = {"row": row_title(row), **columns_of(self.task, self.record["variant"], self.data, figures)}
             if row not in (_AGAINST, *STATIC_TITLES) and f"{self.judged_by}_gain" in figures:
                 line["against no code"] = gain_column(self.judged_by, figures)
+                if self.judged_by == "mae" and "auc_gain" in figures:
+                    line["AUC against no code"] = gain_column("auc", figures)
             yield line
 
     @property

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import html
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from mirenc.tasks.base import Task
     from mirenc.tasks.data import TaskData
 
-__all__ = ["columns_of", "gain_column", "judged_by", "speedups"]
+__all__ = ["columns_of", "gain_column", "html_table", "judged_by", "speedups"]
 
+# What costs are -> how gains and losses are called: over a baseline, from 1 % on, from 2 % on, with headroom.
+_WORDS = {
+    "seconds": ("speedup over", "slowdowns", "slower by 2 %", "speedup"),
+    "bytes": ("times smaller than", "larger", "larger by 2 %", "times smaller"),
+}
 _FEW = 12  # settings, of which people want to know how often the best one was named
 
 
@@ -44,31 +50,45 @@ def speedups(figures: Mapping[str, Any]) -> dict[str, dict[str, float]]:
     return figures["speedup_over"] or {"default": over}
 
 
+def html_table(title: str, lines: Iterable[Mapping[str, str]], caption: str) -> str:
+    """A table for a notebook, of rows that are title of a column -> text."""
+    rows = list(lines)
+    columns = list(dict.fromkeys(key for row in rows for key in row))
+    head = "".join(f"<th>{html.escape(column)}</th>" for column in columns)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{html.escape(row.get(column, ''))}</td>" for column in columns) + "</tr>" for row in rows
+    )
+    return f"<h4>{html.escape(title)}</h4><table><tr>{head}</tr>{body}</table><p>{html.escape(caption)}</p>"
+
+
 def _choices(task: Task, variant: str, data: TaskData, figures: Mapping[str, Any]) -> dict[str, str]:
     line = {}
+    words = _WORDS[task.cost_unit]
     if task.select == "accuracy" or data.width <= _FEW:
         line["accuracy"] = _percent(figures, "accuracy")
         line["macro F1"] = f"{figures['macro_f1']:.2f}"
     for name, over in speedups(figures).items():
-        line[f"speedup over {name}, geom. (arith.)"] = f"{over['geometric']:.3f} ({over['arithmetic']:.2f})"
+        line[f"{words[0]} {name}, geom. (arith.)"] = f"{over['geometric']:.3f} ({over['arithmetic']:.2f})"
     line["oracle share"] = f"{100 * figures['oracle_share']:.1f} %"
-    line["slowdowns"] = f"{100 * figures['slowdowns']:.1f} %"
+    line[words[1]] = f"{100 * figures['slowdowns']:.1f} %"
     if task.select == "speedup":
-        line |= _speed_columns(figures)
+        line |= _gain_columns(figures, words)
     return line
 
 
-def _speed_columns(figures: Mapping[str, Any]) -> dict[str, str]:
-    """What a task that is about time is judged by, beside the mean."""
+def _gain_columns(figures: Mapping[str, Any], words: tuple[str, str, str, str]) -> dict[str, str]:
+    """What a task that is about the mean cost is judged by, beside it."""
     columns = {
-        "slower by 2 %": f"{100 * figures['slowdowns_2']:.1f} %",
+        words[2]: f"{100 * figures['slowdowns_2']:.1f} %",
         "gap to best": f"{100 * figures['error_rate']:.1f} %",
         "over 0.9 of oracle": f"{100 * figures['near_oracle']:.1f} %",
     }
     if "oracle_gain_share" in figures:
         columns["share of oracle's gain"] = f"{100 * figures['oracle_gain_share']:.1f} %"
     if "headroom_geometric" in figures:
-        columns[f"speedup with headroom ({100 * figures['headroom']:.0f} %)"] = f"{figures['headroom_geometric']:.3f}"
+        columns[f"{words[3]} with headroom ({100 * figures['headroom']:.0f} %)"] = (
+            f"{figures['headroom_geometric']:.3f}"
+        )
     if "best_of_three" in figures:
         columns["best of 3 measured"] = f"{figures['best_of_three']['speedup_geometric']:.3f}"
     return columns
@@ -89,8 +109,6 @@ def _numbers(task: Task, variant: str, data: TaskData, figures: Mapping[str, Any
         title = f"{task.events[variant][0]} ({100 * figures['rate']:.0f} %)"
         line[f"AUC, {title}"] = _area(figures)
         line[f"average precision, {title}"] = f"{figures['average_precision']:.3f}"
-        if "auc_gain" in figures:
-            line["AUC against no code"] = gain_column("auc", figures)
     return line
 
 

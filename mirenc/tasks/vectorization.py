@@ -17,7 +17,8 @@ from mirenc.ir.dialect import SCALAR_LOOPS
 from mirenc.ir.module import IRModule
 from mirenc.ir.regions import Region, regions_of
 from mirenc.ir.trip_counts import constant_trip_count
-from mirenc.tasks.measured import MeasuredTask
+from mirenc.passes.vectorizer import vectorizer_choices
+from mirenc.tasks.measured import MeasuredSample, MeasuredTask
 from mirenc.tasks.protocols import Protocol
 from mirenc.tasks.space import Space, Value
 
@@ -52,17 +53,20 @@ class Vectorization(MeasuredTask):
     )
     level = "loop"
     dialect = SCALAR_LOOPS
-    context_names = ("trip_count", "vector_bits")
+    context_names = ("trip_count", "vector_bits", "llvm_width", "llvm_count")
     context_help = {  # noqa: RUF012 - a ClassVar by its base
         "trip_count": "iterations each time, 0 where that is not constant",
         "vector_bits": "bits of the widest vector compiled for: 128 (SSE2), 256 (AVX2) or 512 (AVX-512)",
+        "llvm_width": "vector width of LLVM's own choice, 1 for a scalar loop, 0 for not known",
+        "llvm_count": "interleave count of LLVM's own choice, 0 for not known",
     }
     part_context = {part: {"vector_bits": bits} for part, bits in VECTOR_BITS.items()}  # noqa: RUF012
     protocols = (
         Protocol("structure", "5 folds of whole structures", lambda data: data.group, folds=5),
         Protocol("family", "leave one family of structures out", lambda data: data.suite, folds=None),
     )
-    told_by_code = ("trip_count",)
+    told_by_code = ("trip_count", "llvm_width", "llvm_count")
+    told_by_compiler = ("llvm_width", "llvm_count")
     default_words = "leave it to LLVM"
     directive_note = (
         "with such a pragma LLVM may reorder floating-point sums; it was measured, and results stay the same, with "
@@ -82,16 +86,31 @@ class Vectorization(MeasuredTask):
         ]
 
     def encode_context(self, context: tuple[Any, ...]) -> NDArray[np.float64]:
-        """Whether the trip count is constant, its logarithm, and that of the vectors' bits. (3,)."""
-        count, bits = map(float, context)
-        if count < 0 or bits <= 0:
+        """Logarithms of trip count, vector bits, and width and count of LLVM's own choice. (6,).
+
+        Before the trip count, and before LLVM's choice, is whether it is known.
+        """
+        count, bits, width, interleaved = map(float, context)
+        if min(count, width, interleaved) < 0 or bits <= 0:
             raise TaskError(
-                f"trip_count is {count:g} and vector_bits {bits:g}; allowed: 0 or more, and 128, 256 or 512"
+                f"trip_count is {count:g}, vector_bits {bits:g}, llvm_width {width:g} and llvm_count {interleaved:g}; "
+                "allowed: 0 or more, and for vector_bits 128, 256 or 512"
             )
-        return np.array([float(count > 0), np.log2(1 + count), np.log2(bits)])
+        known = width > 0 and interleaved > 0
+        choice = (np.log2(width), np.log2(interleaved)) if known else (0.0, 0.0)
+        return np.array([float(count > 0), np.log2(1 + count), np.log2(bits), float(known), *choice])
 
     def tell(self, module: IRModule, region: Region | None) -> Mapping[str, Any]:
         return {} if region is None else {"trip_count": constant_trip_count(module, region)}
+
+    def ask_compiler(self, module: IRModule, region: Region | None, context: Mapping[str, Any]) -> Mapping[str, Any]:
+        """LLVM 22's choice for the loop. Tables have the choice of the LLVM that was measured."""
+        choices = vectorizer_choices(module, int(float(context["vector_bits"])))
+        width, count = choices.get((region.symbol, region.header), (0, 0)) if region else (0, 0)
+        return {"llvm_width": width, "llvm_count": count}
+
+    def sample_context(self, sample: MeasuredSample) -> Mapping[str, Any]:
+        return dict(zip(self.told_by_compiler, sample.effective[self.space.default], strict=True))
 
     def assume(self) -> Mapping[str, str]:
         """The widest vectors of this machine, where it is known."""

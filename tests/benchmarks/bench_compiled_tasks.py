@@ -4,7 +4,7 @@
     taskset -c 1 python tests/benchmarks/bench_compiled_tasks.py --samples 2000 --columns 60
 
 The data are made up: 60 projects, every sample a kernel of its own; a few directions of the columns say what happens.
-What is looked at is how long a search and its training take, for a number, for 60 labels and for a choice among 50 lists.
+What is looked at is how long a search and its training take: a number, 60 labels, a choice among 50 lists.
 """
 
 from __future__ import annotations

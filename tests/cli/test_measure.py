@@ -100,3 +100,8 @@ def test_what_is_missing_is_said_first(run: Run, toy: None, tmp_path: Path) -> N
     run("measure", "toy", "-o", tmp_path / "file").failed("file is a file", "Name a folder with -o")
     run("measure", "toy", "-o", tmp_path, "--cflags", "'").refused("--cflags")
     run("measure", "toy", "-o", tmp_path, "--compiler", "nothing-here").failed("'nothing-here' is not on PATH")
+
+
+def test_a_source_that_is_wrong_leaves_no_folder(run: Run, tmp_path: Path) -> None:
+    run("measure", "openmp", tmp_path / "gone.c", "-o", tmp_path / "table", "--compiler", "clang").failed()
+    assert [*tmp_path.iterdir()] == []

@@ -34,6 +34,12 @@ def test_fewer_rows_than_components_are_enough() -> None:
     assert reducer(FEATURES).shape == (30, 5)
 
 
+def test_one_row_is_at_the_origin_of_its_axis() -> None:
+    reducer = CodeReducer(2, 8).fit(FEATURES[:1])
+    np.testing.assert_array_equal(reducer(FEATURES[:1])[:, 2:], [[0]])
+    assert np.isfinite(reducer(FEATURES)).all()
+
+
 def test_without_code_nothing_is_reduced() -> None:
     reducer = CodeReducer(12, 4).fit(FEATURES)
     np.testing.assert_array_equal(reducer(FEATURES), FEATURES)

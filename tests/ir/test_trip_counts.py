@@ -26,6 +26,7 @@ LOOPS = {
     "long i = -5; i < 5; i++": 10,
     "unsigned i = 64; i--;": 64,
     "short i = 0; i < 300; i += 3": 100,
+    "int i = 0; i + 3 < 1000; i += 5": 200,
     "int i = 0; i < n; i++": 0,
     "int i = n; i < 1000; i++": 0,
     "int i = 1; i < 1000; i *= 2": 0,
@@ -115,4 +116,23 @@ def test_counters(
 ) -> None:
     first, second = ("out", "again") if leaves_first else ("again", "out")
     module = parse_ir(COUNTING.format(**locals()))
+    assert constant_trip_count(module, regions_of(module, "loop").regions[0]) == count
+
+
+@pytest.mark.parametrize(
+    ("beside", "limit", "count"),
+    [
+        ("or disjoint i8 %next, 2", 50, 12),  # 6, 10, ... and 50 is none below
+        ("or disjoint i8 %next, 2", 51, 13),
+        ("add nuw i8 %i, 3", 50, 13),  # 3, 7, ... 51
+        ("or i8 %next, 2", 50, 0),  # whether it adds is not said
+        ("add i8 %other, 2", 50, 0),
+    ],
+)
+def test_counters_with_a_constant_beside_them(beside: str, limit: int, count: int) -> None:
+    text = COUNTING.format(
+        start=0, step=4, predicate="ult", compared="%beside", limit=limit, first="again", second="out"
+    )
+    text = text.replace("  %c =", f"  %other = load i8, ptr %p\n  %beside = {beside}\n  %c =")
+    module = parse_ir(text)
     assert constant_trip_count(module, regions_of(module, "loop").regions[0]) == count

@@ -1,11 +1,12 @@
 """How block sizes are measured: what is built, which shapes are refused, and a user's own kernels."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from mirenc.errors import CompileError, IRFileError, TaskError, ToolchainError
+from mirenc.errors import CompileError, ConfigError, IRFileError, TaskError, ToolchainError
 from mirenc.ir.cuda import CUDA_WORDS, WITHOUT_CUDA
 from mirenc.measure import block_size
 from mirenc.measure.block_size import CUDA, BlockSizeMethod
@@ -13,7 +14,9 @@ from mirenc.measure.gpu_kernels import gpu_kernels
 from mirenc.measure.kernel import Kernel
 from mirenc.measure.method import Toolchain
 from mirenc.measure.methods import get_method
+from mirenc.measure.opencl_flags import build_options
 from mirenc.measure.run import Plan, Run
+from mirenc.tasks import Space, block_shapes
 from mirenc.tasks.block_shapes import block_space
 
 SOURCE = "__kernel void twice(__global float *y, const int n)\n{\n    if (get_global_id(0) < n)\n        y[0] = 2;\n}\n"
@@ -181,3 +184,36 @@ def test_measured_in_miniature_and_read_as_a_task(tmp_path: Path) -> None:
     assert set(sample.status) <= {"ok", "compile"}
     assert sample.status[8] == "ok"
     assert len(sample.settings) == 13
+
+
+@pytest.mark.needs("clang")
+@pytest.mark.needs("OpenCL")
+def test_flags_of_the_user_reach_the_device(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    few = Space(block_shapes.KNOBS, ((32, 1), (64, 1)), default=1, missing="default")
+    monkeypatch.setitem(block_shapes._SPACES, ("cl", 1), few)
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "two.h").write_text("#define TWO 2 * ONE\n")
+    (tmp_path / "twice.cl").write_text('#include "two.h"\n' + SOURCE.replace("= 2", "= TWO"))
+    (tmp_path / "twice.driver.toml").write_text(DRIVER)
+    method = BlockSizeMethod()
+    part = next(part for part in method.parts() if part != CUDA)
+    plan = Plan(sources=(tmp_path / "twice.cl",), parts=(part,), rounds=4)
+    toolchain = replace(method.find_compiler(None), cflags=("-DONE=1", f"-I{tmp_path / 'own'}"))
+    run = Run(method, toolchain, plan, tmp_path)
+    run.go(lambda **_: None)
+    assert [sample.status for sample in run.table().samples] == [("ok", "ok")] * 2
+    plain = replace(toolchain, cflags=("-O3", *toolchain.cflags))
+    kernel = next(method.user_kernels(plan.sources, plain))
+    with pytest.raises(ConfigError, match=r"is given '-O3', which its compiler does not know.* with --part cuda"):
+        method.build(kernel, part, tmp_path, plain)
+
+
+def test_options_of_an_opencl_build() -> None:
+    assert build_options(("-D", "N=2", "-Iown", "-cl-mad-enable", "-w")) == ("-DN=2", "-Iown", "-cl-mad-enable", "-w")
+    assert build_options(("--cuda-path=/opt/cuda", "-nocudainc")) == ()
+    for flags in (("-DT=unsigned int",), ("-D",), ("-I", "my own")):
+        with pytest.raises(ConfigError, match="may have no blanks"):
+            build_options(flags)
+    for flags in (("-march=native",), ("-std=c99",), ("-include", "a.h")):
+        with pytest.raises(ConfigError, match=f"is given '{flags[0]}', which its compiler does not know"):
+            build_options(flags)

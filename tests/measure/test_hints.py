@@ -73,7 +73,7 @@ def test_what_others_need_stays(tmp_path: Path) -> None:
 @pytest.mark.needs("clang")
 @pytest.mark.parametrize(
     ("function", "line", "phrase"),
-    [("h", 6, "no function 'h'"), ("clean", 2, "is static"), ("f", 7, "no loop of 'f' begins in line 7")],
+    [("h", 6, "no function 'h'"), ("clean", 2, "is static"), ("f", 7, "of 'f' begins in line 7")],
 )
 def test_refused(tmp_path: Path, function: str, line: int, phrase: str) -> None:
     with pytest.raises(CompileError, match=phrase):

@@ -24,6 +24,9 @@ from mirenc.measure.loops.families import FAMILIES
 from mirenc.measure.loops.fill import fill_value
 from mirenc.measure.loops.sizes import SIZES, draw_size
 from mirenc.measure.loops.structure import Structure, structure
+from mirenc.measure.method import Toolchain
+from mirenc.measure.vectorization import _scalar_loops
+from mirenc.tasks.vectorization import Vectorization
 
 HEADERS = Path(mirenc.measure.__file__).parent
 STRUCTURES = tuple(chain.from_iterable(FAMILIES.values()))
@@ -180,6 +183,20 @@ def test_trip_count_is_given_where_the_source_says_it(kernels: list[Kernel]) -> 
     for kernel in kernels:
         if re.search(r"\bn\b", kernel.source.split("\n")[kernel.line - 1]) and kernel.group == "gather":
             assert kernel.context["trip_count"] == 0
+
+
+@pytest.mark.needs("clang")
+def test_a_head_is_asked_about_the_trip_counts_that_it_learned_from(kernels: list[Kernel]) -> None:
+    """What the generator says of a loop, which heads learn from, is what a question reads from the loop's IR."""
+    task, compiler = Vectorization(), find_compiler("c")[0]
+    constant = [kernel for kernel in kernels if kernel.context["trip_count"]]
+    others = [kernel for kernel in kernels if not kernel.context["trip_count"]]
+    uneven = [kernel for kernel in constant if kernel.group == "unrolled by hand"]  # i + 3 < n; i += 4
+    assert uneven
+    for kernel in [*constant[:: len(constant) // 12], *others[:: len(others) // 12], *uneven]:
+        module = _scalar_loops(kernel.source, Toolchain(compiler))
+        loop = next(one for one in task.regions(module) if (one.symbol, one.line) == (kernel.function, kernel.line))
+        assert task.tell(module, loop) == kernel.context, kernel.name
 
 
 def test_all_ranges_of_trip_counts_and_few_millions(kernels: list[Kernel]) -> None:

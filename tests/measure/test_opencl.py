@@ -1,5 +1,6 @@
 """The OpenCL runner, on a device that is really there."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -100,6 +101,14 @@ def test_a_device_is_named_by_its_slug(runner: OpenCLRunner) -> None:
     device = opencl_devices()[0]
     assert runner.outputs(cell(64, device=device.slug))[0][1] == 3
     assert device.compute_units >= 1
+
+
+def test_options_of_a_build_stand_beside_the_standard_or_for_it(tmp_path: Path, runner: OpenCLRunner) -> None:
+    own = SOURCE.replace("a * tile[l]", "FACTOR * (__OPENCL_C_VERSION__ == 120)")
+    for number, (options, factor) in enumerate(((["-DFACTOR=3"], 3), (["-DFACTOR=4", "-cl-std=CL1.1"], 0))):
+        (tmp_path / f"{number}.cl").write_text(own)
+        asked = replace(cell(64, options=options), library=f"{number}.cl")
+        assert np.array_equal(runner.outputs(asked)[0], np.arange(1000, dtype=np.float32) + factor)
 
 
 def test_an_unknown_device_lists_those_there_are(runner: OpenCLRunner) -> None:

@@ -16,7 +16,7 @@ import pytest
 from mirenc.errors import CompileError, IRFileError, TaskError, ToolchainError
 from mirenc.ir import parse_ir
 from mirenc.measure import vectorization
-from mirenc.measure.drivers import read_driver
+from mirenc.measure.drivers import c_sources, read_driver
 from mirenc.measure.hints import Hint
 from mirenc.measure.kernel import Kernel
 from mirenc.measure.method import Toolchain
@@ -232,11 +232,63 @@ def test_a_source_that_does_not_compile(tmp_path: Path) -> None:
         (SOURCE, DRIVER.replace("mirenc_function", "other"), "does not say which function"),
         (SOURCE, DRIVER.replace("100, 1000L, 0", "0"), "does not say which function"),
         ("void scale(void) {}", DRIVER, "no loop is left in 'scale'"),
+        (SOURCE.replace("scale", "grow"), DRIVER, "driver times 'scale', and functions here are grow. Mend"),
+        ("void other(void) {}\n" + SOURCE.replace("void scale", "static void scale"), DRIVER, "or leave `static` out"),
+        (
+            "void scale(int *a, int n) { for (int i = 0; i < n; i++) a[i]++; for (int i = 9; i < n; i++) a[i] *= 7; }",
+            DRIVER,
+            r"scale\.c:1: two loops begin in this line. Give each a line of its own",
+        ),
+        (
+            "void scale(float *a, int n)\n{\n  int i = 0;\nagain:\n  a[i]++;\n  if (++i < n)\n    goto again;\n}\n",
+            DRIVER,
+            "no loop of 'scale' can be measured: no `for`, `while` or `do` of 'scale' begins in line",
+        ),
     ],
 )
 def test_a_source_with_nothing_to_measure(tmp_path: Path, source: str, driver: str, phrase: str) -> None:
     with pytest.raises(TaskError, match=phrase):
         list(METHOD.user_kernels([written(tmp_path, source, driver)], METHOD.find_compiler(None)))
+
+
+@pytest.mark.needs("clang")
+def test_loops_of_other_functions_are_left_out(tmp_path: Path) -> None:
+    (tmp_path / "twice.h").write_text(
+        "static inline void twice(float *a, size_t n) { for (size_t i = 0; i < n; i++) a[i] *= 2; }\n"
+    )
+    own = """#include <stddef.h>
+#include "twice.h"
+static void half(float *a, size_t n) {
+  for (size_t i = 0; i < n; i++) a[i] /= 2;
+}
+void scale(float *restrict a, const float *restrict b, size_t n) {
+  while (n--)
+    a[n] = 3 * b[n];
+  half(a, n); twice(a, n);
+}
+"""
+    kernels = METHOD.user_kernels([written(tmp_path, own)], METHOD.find_compiler(None))
+    assert {kernel.line for kernel in kernels} == {7}
+
+
+@pytest.mark.needs("clang")
+def test_an_error_names_the_users_file(tmp_path: Path) -> None:
+    path = written(tmp_path, SOURCE.replace("2 * b[i]", "oops"))
+    with pytest.raises(CompileError, match=rf"^{re.escape(str(path))}: .* refuses it: {re.escape(str(path))}:5:"):
+        list(METHOD.user_kernels([path], METHOD.find_compiler(None)))
+
+
+def test_which_files_are_sources(tmp_path: Path) -> None:
+    source = written(tmp_path)
+    driver = source.with_name("scale.driver.c")
+    assert c_sources([driver, source]) == [source]
+    with pytest.raises(TaskError, match=r"scale\.driver\.c is a driver\. Name its source, .*scale\.c"):
+        c_sources([driver])
+    for path in (tmp_path, tmp_path / "scale.cpp", Path(".")):
+        with pytest.raises(TaskError, match="is no C source"):
+            c_sources([path])
+    with pytest.raises(IRFileError, match=r"gone\.c: no such file"):
+        c_sources([tmp_path / "gone.c"])
 
 
 def test_a_source_without_a_driver(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mirenc.errors import IRParseError, IRResourceError, PassError, ToolchainError
+from mirenc.errors import IRParseError, PassError, ToolchainError
 from mirenc.passes.base import ProcessEngine
 from mirenc.passes.engine import Failed, Optimised
 from mirenc.passes.process import PassProcess
@@ -61,7 +61,7 @@ def test_a_refused_module_is_an_error_and_the_process_goes_on(engine: ProcessEng
 
 
 def test_a_module_that_ends_the_process_is_read_once(engine: ProcessEngine) -> None:
-    with pytest.raises(IRResourceError, match="LLVM did not read the module: SIGABRT: LLVM ERROR: deadly"):
+    with pytest.raises(IRParseError, match="LLVM did not survive reading the module: SIGABRT: LLVM ERROR: deadly"):
         engine.run_all(b"deadly", ["a"] * 1_000_000)
     assert engine.run_all(b"text", ["a"]) == [_ok("a")]
 

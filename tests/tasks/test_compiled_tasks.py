@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +17,7 @@ from mirenc.errors import TaskError
 from mirenc.ir import parse_ir
 from mirenc.ir.regions import regions_of
 from mirenc.tasks import Evaluation, Task, evaluate, fit_head, get_task, load_data, load_report, load_task_head
-from mirenc.tasks.compiled import CompiledTable, Fires, Sizes
+from mirenc.tasks.compiled import CompiledTable, Fires, Sizes, read_compiled
 from mirenc.tasks.compiled_task import CompiledTask
 from mirenc.tasks.features import default_rows
 from mirenc.tasks.pass_list import covering_lists
@@ -275,3 +277,24 @@ def test_a_yes_or_no_is_told_beside_the_number(folder: Path, tiny: Encoder) -> N
     assert found["auc_interval"][0] <= found["auc"] <= found["auc_interval"][1]
     (line,) = [one for one in report.lines("project") if one["row"] == "no code"]
     assert any(title.startswith("AUC, -Oz saves 1.2 %") for title in line)
+
+
+# -- the project's own table ---------------------------------------------------------------------------
+OWN = Path(__file__).resolve().parents[2] / "downstream" / "passes" / "table"
+
+
+@pytest.mark.skipif(not (OWN / "machine.json").is_file(), reason="the project has no table of passes yet")
+def test_the_committed_table_is_whole_and_without_code() -> None:
+    table = read_compiled(OWN)
+    files = [path for path in OWN.iterdir() if path.is_file()]
+    assert "ir.parquet" not in {path.name for path in files}
+    assert sum(path.stat().st_size for path in files) < 10 * 2**20
+    assert not re.search(r"(?<![\w.])/\w", json.dumps(table.record))  # no path of the machine that compiled
+    held_out = {piece.project for piece in table.pieces if piece.held_out}
+    assert held_out
+    assert not held_out & {piece.project for piece in table.pieces if not piece.held_out}
+    assert len({piece.name for piece in table.pieces}) == len(table.pieces)
+    for name in TASKS:
+        data = load_data(get_task(name), OWN)
+        assert len(data) > 0.9 * len(table.pieces) or name == "pass_fires"  # of some, nobody may know what fires
+        assert not data.has_code

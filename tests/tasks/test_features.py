@@ -29,7 +29,7 @@ from mirenc.tasks.menu import Shape, menu
 from mirenc.tasks.statement_bag import statement_bag
 
 COUNTED = {"histogram": opcode_histogram, "autophase": autophase_features, "statements": statement_bag}
-OWN_ROWS = [row for row in ROW_TITLES if row != "ir2vec"]
+OWN_ROWS = [row for row in ROW_TITLES if row not in ("ir2vec", "compiler")]
 
 
 @pytest.fixture(scope="module")
@@ -193,7 +193,10 @@ def test_rows_that_these_data_cannot_have_are_left_out_and_refused(
     toy: Task, few: TaskData, tiny: Encoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(features, "ir2vec_available", lambda: True)
-    assert set(default_rows(toy, few)) == set(ROW_TITLES) - {"autophase", "statements"}
+    # The toy task asks no compiler, and names none of the rows that came later.
+    assert set(default_rows(toy, few)) == set(ROW_TITLES) - {"compiler", "autophase", "statements"}
+    with pytest.raises(TaskError, match="asks no compiler"):
+        build_features(toy, few, ["compiler"], tiny)
     wide = Space(("number",), tuple((number,) for number in range(40)))
     many = TaskData([replace(sample, costs=(1.0,) * 40) for sample in few.samples], wide)
     numbers = TaskData([replace(sample, costs=(), value=1.0) for sample in few.samples])
@@ -263,3 +266,30 @@ def test_a_regions_row_is_of_its_function_and_says_so(
     ]
     assert row.matrix[:, -1].tolist() == place
     assert row.note == "IR2Vec has no vectors of loops: its row is of the function around each region"
+
+
+def test_a_loops_features_are_followed_by_those_of_its_function(tiny: Encoder) -> None:
+    text = """
+define void @f(ptr %p) {
+  store i32 3, ptr %p
+  br label %again
+again:
+  %x = load i32, ptr %p
+  %c = icmp eq i32 %x, 0
+  br i1 %c, label %out, label %again
+out:
+  ret void
+}
+define void @g() {
+  ret void
+}
+"""
+    module = parse_ir(text)
+    (loop,) = regions_of(module, "loop").regions
+    function = regions_of(module, "function").regions[0]
+    of_loop, of_function = CodeReader(tiny)(module, [loop, function])
+    for name, part in (("text", "text"), ("graph", "graph")):
+        own = getattr(tiny.embed_parts(module, level="loop"), part)[0]
+        assert of_loop[name].tolist() == [*own.tolist(), *of_function[name].tolist()]
+    inside = opcode_histogram(module, np.array([2, 3, 4], dtype=np.int32))
+    assert of_loop["histogram"].tolist() == [*inside.tolist(), *of_function["histogram"].tolist()]

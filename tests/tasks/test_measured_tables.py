@@ -14,7 +14,8 @@ from mirenc.tasks import get_task
 from mirenc.tasks.measured import read_measured
 
 ROOT = Path(__file__).resolve().parents[2]
-TABLES = sorted(ROOT.glob("downstream/*/table/machine.json"))
+# A table of passes was compiled, not timed: test_compiled_tasks.py.
+TABLES = sorted(path for path in ROOT.glob("downstream/*/table/machine.json") if path.parent.parent.name != "passes")
 MOST_BYTES = 10 * 2**20
 MOST_NOISE = 0.03
 

@@ -124,3 +124,16 @@ def test_a_missing_array_is_refused(name: str) -> None:
     del arrays[name]
     with pytest.raises(HeadError, match="is damaged"):
         Reach.from_arrays(arrays, 1.0, columns=2, where="head")
+
+
+def test_of_many_kernels_a_sample_is_remembered() -> None:
+    rng = np.random.default_rng(0)
+    matrix = rng.normal(size=(3000, 4))
+    reach = Reach.of(matrix, 1, np.array([f"k{row}" for row in range(3000)]))
+    assert reach.kernels.shape == (2048, 3)
+    assert {tuple(row) for row in reach.kernels.tolist()} <= {
+        tuple(row) for row in matrix[:, 1:].astype(np.float32).tolist()
+    }
+    # What is far still follows from training: most of the rows are not, the forgotten ones included.
+    distances = [reach.distance(np.zeros(1), row.astype(np.float32)) for row in matrix[:500, 1:]]
+    assert 0.9 < np.mean(np.array(distances) <= 1) < 1

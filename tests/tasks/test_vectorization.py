@@ -11,7 +11,8 @@ import pytest
 from mirenc.encoder import Encoder
 from mirenc.errors import TaskError
 from mirenc.ir import IRModule, ReadOptions, parse_ir, read_ir, regions_of, statements_of
-from mirenc.tasks import fit_head
+from mirenc.tasks import fit_head, vectorization
+from mirenc.tasks.features import build_features, default_rows
 from mirenc.tasks.measured import MeasuredKernel, MeasuredSample, MeasuredTable
 from mirenc.tasks.vectorization import Vectorization
 
@@ -94,14 +95,17 @@ def test_a_setting_is_a_pragma() -> None:
 
 
 def test_context() -> None:
-    assert TASK.encode_context((0, 128)).tolist() == [0.0, 0.0, 7.0]
-    assert TASK.encode_context((63, 512)).tolist() == [1.0, 6.0, 9.0]
+    assert TASK.encode_context((0, 128, 0, 0)).tolist() == [0.0, 0.0, 7.0, 0.0, 0.0, 0.0]
+    assert TASK.encode_context((63, 512, 8, 4)).tolist() == [1.0, 6.0, 9.0, 1.0, 3.0, 2.0]
+    assert TASK.encode_context((63, 512, 1, 1)).tolist() == [1.0, 6.0, 9.0, 1.0, 0.0, 0.0]
     assert TASK.ask_context({"vector_bits": "256"}) is None
-    assert TASK.ask_context({"vector_bits": "256", "trip_count": "8"}) == (8.0, 256.0)
+    known = {"vector_bits": "256", "trip_count": "8"}
+    assert TASK.ask_context(known) is None
+    assert TASK.ask_context({**known, "llvm_width": "4", "llvm_count": "2"}) == (8.0, 256.0, 4.0, 2.0)
     with pytest.raises(TaskError, match="also needs 'vector_bits'"):
         TASK.ask_context({})
-    for context in ((-1, 128), (0, 0)):
-        with pytest.raises(TaskError, match="allowed: 0 or more, and 128, 256 or 512"):
+    for context in ((-1, 128, 1, 1), (0, 0, 1, 1), (0, 128, -1, 1)):
+        with pytest.raises(TaskError, match="allowed: 0 or more, and for vector_bits 128, 256 or 512"):
             TASK.encode_context(context)
 
 
@@ -146,9 +150,10 @@ def made_table(folder: Path) -> Path:
         for part in ("sse2", "avx2"):
             cost = [1.0] * len(settings)
             cost[wide] = 0.5 if multiplies else 2.0
+            effective = ((1, 1), *settings[1:])
             codes, statuses, costs = ("",) * 36, ("ok",) * 36, tuple(cost)
             samples.append(
-                MeasuredSample(name, part, 0.01, 12, 9, "", settings, settings, statuses, codes, costs, costs)
+                MeasuredSample(name, part, 0.01, 12, 9, "", settings, effective, statuses, codes, costs, costs)
             )
     folder.mkdir()
     machine = {"task": "vectorization", "format": 1, "knobs": list(TASK.space.knobs), "title": "a machine"}
@@ -160,7 +165,8 @@ def test_a_table_becomes_samples(tmp_path: Path) -> None:
     data = TASK.load(made_table(tmp_path / "table"))
     TASK.check_data(data)
     assert len(data) == 24
-    assert {sample.context for sample in data.samples} == {(0, 128), (0, 256)}
+    # LLVM's own choice is what the table says that the default became: here no loop was vectorised.
+    assert {sample.context for sample in data.samples} == {(0, 128, 1, 1), (0, 256, 1, 1)}
     assert np.unique(TASK.protocol("family").unit(data)).tolist() == ["family0", "family1", "family2"]
     assert len(np.unique(TASK.protocol("structure").unit(data))) == 12
     assert data.samples[0].region is not None
@@ -177,3 +183,37 @@ def test_from_a_table_to_an_answer(tmp_path: Path, encoder: Encoder) -> None:
     assert [one.region.line for one in found if one.region] == [4, 10, 12]
     assert {one.machine for one in found} == {"a machine"}
     assert all(one.choice in TASK.space.names for one in found)
+
+
+def test_what_llvm_would_choose_is_asked_where_it_is_not_given(
+    tmp_path: Path, encoder: Encoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    head = fit_head(TASK, TASK.load(made_table(tmp_path / "table")), encoder)
+    asked = []
+
+    def choices(module: IRModule, bits: int) -> dict[tuple[str, str], tuple[int, int]]:
+        asked.append(bits)
+        return {("f", "%again"): (8, 4)}
+
+    monkeypatch.setattr(vectorization, "vectorizer_choices", choices)
+    seen: list[list[float]] = []
+    monkeypatch.setattr(
+        vectorization.Vectorization,
+        "encode_context",
+        lambda self, context: seen.append([*context]) or np.zeros(6),  # type: ignore[func-returns-value]
+    )
+    ir = IR.format(body="%y = mul i32 %x, 3")
+    head.predict(encoder, ir, {"vector_bits": "256"})
+    assert (asked, seen[-1]) == ([256], [0.0, 256.0, 8.0, 4.0])
+    head.predict(encoder, ir, {"vector_bits": "256", "llvm_width": "2", "llvm_count": "1"})
+    assert (asked, seen[-1]) == ([256], [0.0, 256.0, 2.0, 1.0])
+
+
+def test_only_rows_with_code_know_what_llvm_would_choose(tmp_path: Path, tiny: Encoder) -> None:
+    data = TASK.load(made_table(tmp_path / "table"))
+    assert "compiler" in default_rows(TASK, data)
+    found = {row.row: row for row in build_features(TASK, data, ["no_code", "compiler", "histogram"], tiny)}
+    assert found["no_code"].matrix[0].tolist() == [0.0, 0.0, 7.0, 0.0, 0.0, 0.0]
+    for row in ("compiler", "histogram"):
+        assert found[row].matrix[0, :6].tolist() == [0.0, 0.0, 7.0, 1.0, 0.0, 0.0]
+    assert found["compiler"].matrix.shape == (24, 6)

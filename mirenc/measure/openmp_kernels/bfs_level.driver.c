@@ -1,7 +1,7 @@
 #include "inputs.h"
 
 const char mirenc_function[] = "bfs_level";
-const long mirenc_sizes[] = {1900, 6300, 14000, 58000, 0};
+const long mirenc_sizes[] = {210, 1900, 6300, 14000, 58000, 0};
 const char mirenc_types[] = "i";
 static long n;
 static int *start, *neighbour, *level, depth, *next;

@@ -1,7 +1,7 @@
 #include "inputs.h"
 
 const char mirenc_function[] = "bilinear";
-const long mirenc_sizes[] = {100, 180, 290, 630, 0};
+const long mirenc_sizes[] = {53, 100, 180, 290, 630, 0};
 const char mirenc_types[] = "d";
 static long n;
 static double *a, *x, *y, *result;

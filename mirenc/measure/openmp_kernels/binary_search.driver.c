@@ -1,7 +1,7 @@
 #include "inputs.h"
 
 const char mirenc_function[] = "binary_search";
-const long mirenc_sizes[] = {1000, 3600, 5300, 40000, 0};
+const long mirenc_sizes[] = {350, 1000, 3600, 5300, 40000, 0};
 const char mirenc_types[] = "i";
 static long n;
 static int *table, *wanted, *place;

@@ -1,7 +1,7 @@
 #include "inputs.h"
 
 const char mirenc_function[] = "bits";
-const long mirenc_sizes[] = {37000, 120000, 300000, 1200000, 0};
+const long mirenc_sizes[] = {1100, 37000, 120000, 300000, 1200000, 0};
 const char mirenc_types[] = "l";
 static long n, *left, *right, *result;
 

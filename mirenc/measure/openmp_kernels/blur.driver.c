@@ -1,7 +1,7 @@
 #include "inputs.h"
 
 const char mirenc_function[] = "blur";
-const long mirenc_sizes[] = {130, 250, 480, 1000, 0};
+const long mirenc_sizes[] = {30, 130, 250, 480, 1000, 0};
 const char mirenc_types[] = "f";
 static long n;
 static float *from, *to;

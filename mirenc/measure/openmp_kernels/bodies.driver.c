@@ -1,7 +1,7 @@
 #include "inputs.h"
 
 const char mirenc_function[] = "bodies";
-const long mirenc_sizes[] = {38, 74, 130, 280, 0};
+const long mirenc_sizes[] = {26, 38, 74, 130, 280, 0};
 const char mirenc_types[] = "d";
 static long n;
 static double *place, *mass, *pull;

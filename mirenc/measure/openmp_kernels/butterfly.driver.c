@@ -1,7 +1,7 @@
 #include "inputs.h"
 
 const char mirenc_function[] = "butterfly";
-const long mirenc_sizes[] = {160, 510, 1600, 5300, 0};
+const long mirenc_sizes[] = {10, 160, 510, 1600, 5300, 0};
 const char mirenc_types[] = "d";
 static long n;
 static double *turn, *from, *to;

@@ -1,7 +1,7 @@
 #include "inputs.h"
 
 const char mirenc_function[] = "cholesky_update";
-const long mirenc_sizes[] = {150, 290, 490, 2000, 0};
+const long mirenc_sizes[] = {45, 150, 290, 490, 2000, 0};
 const char mirenc_types[] = "d";
 static long n;
 static double *columns, *a, *next;

@@ -1,7 +1,7 @@
 #include "inputs.h"
 
 const char mirenc_function[] = "collatz";
-const long mirenc_sizes[] = {210, 620, 1700, 9700, 0};
+const long mirenc_sizes[] = {100, 210, 620, 1700, 9700, 0};
 const char mirenc_types[] = "i";
 static long n;
 static int *steps;

@@ -1,7 +1,7 @@
 #include "inputs.h"
 
 const char mirenc_function[] = "count_rank";
-const long mirenc_sizes[] = {120, 230, 400, 890, 0};
+const long mirenc_sizes[] = {37, 120, 230, 400, 890, 0};
 const char mirenc_types[] = "i";
 static long n;
 static float *values;

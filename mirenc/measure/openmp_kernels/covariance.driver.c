@@ -1,7 +1,7 @@
 #include "inputs.h"
 
 const char mirenc_function[] = "covariance";
-const long mirenc_sizes[] = {31, 59, 110, 440, 0};
+const long mirenc_sizes[] = {9, 31, 59, 110, 440, 0};
 const char mirenc_types[] = "d";
 static long n;
 static double *rows, *mean, *found;

@@ -1,7 +1,7 @@
 #include "inputs.h"
 
 const char mirenc_function[] = "dot";
-const long mirenc_sizes[] = {24000, 91000, 260000, 1200000, 0};
+const long mirenc_sizes[] = {3500, 24000, 91000, 260000, 1200000, 0};
 const char mirenc_types[] = "d";
 static long n;
 static double *x, *y, *result;

@@ -1,7 +1,7 @@
 #include "inputs.h"
 
 const char mirenc_function[] = "edit_distance";
-const long mirenc_sizes[] = {9, 21, 100, 730, 0};
+const long mirenc_sizes[] = {2, 9, 21, 100, 730, 0};
 const char mirenc_types[] = "i";
 static long n;
 static int *length, *distance;

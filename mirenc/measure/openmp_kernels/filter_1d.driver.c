@@ -1,7 +1,7 @@
 #include "inputs.h"
 
 const char mirenc_function[] = "filter_1d";
-const long mirenc_sizes[] = {1300, 6700, 21000, 100000, 0};
+const long mirenc_sizes[] = {390, 1300, 6700, 21000, 100000, 0};
 const char mirenc_types[] = "f";
 static long n;
 static float *signal, *taps, *filtered;

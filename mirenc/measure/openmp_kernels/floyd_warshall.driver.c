@@ -1,7 +1,7 @@
 #include "inputs.h"
 
 const char mirenc_function[] = "floyd_warshall";
-const long mirenc_sizes[] = {300, 650, 1100, 2700, 0};
+const long mirenc_sizes[] = {170, 300, 650, 1100, 2700, 0};
 const char mirenc_types[] = "f";
 static long n;
 static float *from, *to;

@@ -1,7 +1,7 @@
 #include "inputs.h"
 
 const char mirenc_function[] = "forest";
-const long mirenc_sizes[] = {64, 270, 730, 9800, 0};
+const long mirenc_sizes[] = {2, 64, 270, 730, 9800, 0};
 const char mirenc_types[] = "f";
 static long n;
 static float *rows, *limit, *said;

@@ -1,7 +1,7 @@
 #include "inputs.h"
 
 const char mirenc_function[] = "gather";
-const long mirenc_sizes[] = {15000, 47000, 150000, 570000, 0};
+const long mirenc_sizes[] = {2800, 15000, 47000, 150000, 570000, 0};
 const char mirenc_types[] = "d";
 static long n;
 static int *from;

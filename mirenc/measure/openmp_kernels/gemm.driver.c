@@ -1,7 +1,7 @@
 #include "inputs.h"
 
 const char mirenc_function[] = "gemm";
-const long mirenc_sizes[] = {26, 41, 62, 120, 0};
+const long mirenc_sizes[] = {23, 26, 41, 62, 120, 0};
 const char mirenc_types[] = "d";
 static long n;
 static double *a, *b, *c;

@@ -1,7 +1,7 @@
 #include "inputs.h"
 
 const char mirenc_function[] = "gemv";
-const long mirenc_sizes[] = {130, 250, 460, 1700, 0};
+const long mirenc_sizes[] = {38, 130, 250, 460, 1700, 0};
 const char mirenc_types[] = "f";
 static long n;
 static float *a, *x, *y;

@@ -1,7 +1,7 @@
 #include "inputs.h"
 
 const char mirenc_function[] = "gemv_columns";
-const long mirenc_sizes[] = {170, 310, 510, 1600, 0};
+const long mirenc_sizes[] = {53, 170, 310, 510, 1600, 0};
 const char mirenc_types[] = "d";
 static long n;
 static double *a, *x, *y;

@@ -1,7 +1,7 @@
 #include "inputs.h"
 
 const char mirenc_function[] = "hash_probe";
-const long mirenc_sizes[] = {1600, 6700, 17000, 55000, 0};
+const long mirenc_sizes[] = {740, 1600, 6700, 17000, 55000, 0};
 const char mirenc_types[] = "i";
 static long n;
 static int *slots, *wanted, *probes;

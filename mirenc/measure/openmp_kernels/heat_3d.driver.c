@@ -1,7 +1,7 @@
 #include "inputs.h"
 
 const char mirenc_function[] = "heat_3d";
-const long mirenc_sizes[] = {19, 31, 44, 69, 0};
+const long mirenc_sizes[] = {10, 19, 31, 44, 69, 0};
 const char mirenc_types[] = "d";
 static long n;
 static double *from, *to;

@@ -1,7 +1,7 @@
 #include "inputs.h"
 
 const char mirenc_function[] = "histogram";
-const long mirenc_sizes[] = {37000, 130000, 500000, 1500000, 0};
+const long mirenc_sizes[] = {2100, 37000, 130000, 500000, 1500000, 0};
 const char mirenc_types[] = "i";
 static long n;
 static unsigned char *pixels;

@@ -1,7 +1,7 @@
 #include "inputs.h"
 
 const char mirenc_function[] = "histogram_blocks";
-const long mirenc_sizes[] = {30, 91, 300, 4900, 0};
+const long mirenc_sizes[] = {2, 30, 91, 300, 4900, 0};
 const char mirenc_types[] = "i";
 static long n;
 static float *values;

@@ -1,7 +1,7 @@
 #include "inputs.h"
 
 const char mirenc_function[] = "jacobi_1d";
-const long mirenc_sizes[] = {13000, 45000, 170000, 1000000, 0};
+const long mirenc_sizes[] = {950, 13000, 45000, 170000, 1000000, 0};
 const char mirenc_types[] = "d";
 static long n;
 static double *from, *to;

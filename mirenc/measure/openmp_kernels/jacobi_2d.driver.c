@@ -1,7 +1,7 @@
 #include "inputs.h"
 
 const char mirenc_function[] = "jacobi_2d";
-const long mirenc_sizes[] = {100, 220, 330, 750, 0};
+const long mirenc_sizes[] = {54, 100, 220, 330, 750, 0};
 const char mirenc_types[] = "d";
 static long n;
 static double *from, *to;

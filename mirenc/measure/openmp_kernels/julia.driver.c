@@ -1,7 +1,7 @@
 #include "inputs.h"
 
 const char mirenc_function[] = "julia";
-const long mirenc_sizes[] = {16, 31, 57, 210, 0};
+const long mirenc_sizes[] = {6, 16, 31, 57, 210, 0};
 const char mirenc_types[] = "i";
 static long n;
 static int *steps;

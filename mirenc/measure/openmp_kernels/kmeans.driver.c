@@ -1,7 +1,7 @@
 #include "inputs.h"
 
 const char mirenc_function[] = "kmeans";
-const long mirenc_sizes[] = {450, 1400, 4000, 49000, 0};
+const long mirenc_sizes[] = {19, 450, 1400, 4000, 49000, 0};
 const char mirenc_types[] = "i";
 static long n;
 static float *points, *centres;

@@ -1,7 +1,7 @@
 #include "inputs.h"
 
 const char mirenc_function[] = "knapsack";
-const long mirenc_sizes[] = {14000, 53000, 200000, 1000000, 0};
+const long mirenc_sizes[] = {1600, 14000, 53000, 200000, 1000000, 0};
 const char mirenc_types[] = "i";
 static long n;
 static int *best, weight, value, *next;

@@ -1,7 +1,7 @@
 #include "inputs.h"
 
 const char mirenc_function[] = "labels";
-const long mirenc_sizes[] = {1000, 4500, 10000, 15000, 0};
+const long mirenc_sizes[] = {610, 1000, 4500, 10000, 15000, 0};
 const char mirenc_types[] = "i";
 static long n;
 static int *start, *neighbour, *label, *next;

@@ -1,7 +1,7 @@
 #include "inputs.h"
 
 const char mirenc_function[] = "largest";
-const long mirenc_sizes[] = {21000, 81000, 290000, 1200000, 0};
+const long mirenc_sizes[] = {1100, 21000, 81000, 290000, 1200000, 0};
 const char mirenc_types[] = "f";
 static long n;
 static float *values, *result;

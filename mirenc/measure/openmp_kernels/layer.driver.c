@@ -1,7 +1,7 @@
 #include "inputs.h"
 
 const char mirenc_function[] = "layer";
-const long mirenc_sizes[] = {45, 140, 540, 9300, 0};
+const long mirenc_sizes[] = {3, 45, 140, 540, 9300, 0};
 const char mirenc_types[] = "f";
 static long n;
 static float *rows, *weights, *bias, *after;

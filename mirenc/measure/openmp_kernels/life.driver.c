@@ -1,7 +1,7 @@
 #include "inputs.h"
 
 const char mirenc_function[] = "life";
-const long mirenc_sizes[] = {78, 140, 230, 440, 0};
+const long mirenc_sizes[] = {38, 78, 140, 230, 440, 0};
 const char mirenc_types[] = "b";
 static long n;
 static unsigned char *from, *to;

@@ -1,7 +1,7 @@
 #include "inputs.h"
 
 const char mirenc_function[] = "lookup";
-const long mirenc_sizes[] = {4300, 13000, 40000, 190000, 0};
+const long mirenc_sizes[] = {450, 4300, 13000, 40000, 190000, 0};
 const char mirenc_types[] = "f";
 static long n;
 static float *table, *x, *y;

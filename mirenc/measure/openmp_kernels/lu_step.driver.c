@@ -1,7 +1,7 @@
 #include "inputs.h"
 
 const char mirenc_function[] = "lu_step";
-const long mirenc_sizes[] = {210, 380, 690, 1500, 0};
+const long mirenc_sizes[] = {76, 210, 380, 690, 1500, 0};
 const char mirenc_types[] = "d";
 static long n;
 static double *a, *next;

@@ -1,7 +1,7 @@
 #include "inputs.h"
 
 const char mirenc_function[] = "mandelbrot";
-const long mirenc_sizes[] = {13, 25, 42, 170, 0};
+const long mirenc_sizes[] = {5, 13, 25, 42, 170, 0};
 const char mirenc_types[] = "i";
 static long n;
 static int *steps;

@@ -1,7 +1,7 @@
 #include "inputs.h"
 
 const char mirenc_function[] = "matrix_chain";
-const long mirenc_sizes[] = {230, 410, 760, 1500, 0};
+const long mirenc_sizes[] = {60, 230, 410, 760, 1500, 0};
 const char mirenc_types[] = "d";
 static long n;
 static double *cost, *side, *next;

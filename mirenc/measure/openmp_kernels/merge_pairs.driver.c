@@ -1,7 +1,7 @@
 #include "inputs.h"
 
 const char mirenc_function[] = "merge_pairs";
-const long mirenc_sizes[] = {13, 40, 150, 1500, 0};
+const long mirenc_sizes[] = {2, 13, 40, 150, 1500, 0};
 const char mirenc_types[] = "i";
 static long n;
 static int *runs, *merged;

@@ -1,7 +1,7 @@
 #include "inputs.h"
 
 const char mirenc_function[] = "neighbours";
-const long mirenc_sizes[] = {240, 780, 2600, 21000, 0};
+const long mirenc_sizes[] = {64, 240, 780, 2600, 21000, 0};
 const char mirenc_types[] = "f";
 static long n;
 static int *start, *near;

@@ -1,7 +1,7 @@
 #include "inputs.h"
 
 const char mirenc_function[] = "newton";
-const long mirenc_sizes[] = {200, 860, 2300, 21000, 0};
+const long mirenc_sizes[] = {18, 200, 860, 2300, 21000, 0};
 const char mirenc_types[] = "d";
 static long n;
 static double *of, *root;

@@ -1,7 +1,7 @@
 #include "inputs.h"
 
 const char mirenc_function[] = "options";
-const long mirenc_sizes[] = {290, 1200, 3800, 23000, 0};
+const long mirenc_sizes[] = {50, 290, 1200, 3800, 23000, 0};
 const char mirenc_types[] = "d";
 static long n;
 static double *price, *strike, *worth;

@@ -1,7 +1,7 @@
 #include "inputs.h"
 
 const char mirenc_function[] = "pagerank";
-const long mirenc_sizes[] = {780, 4000, 9300, 27000, 0};
+const long mirenc_sizes[] = {470, 780, 4000, 9300, 27000, 0};
 const char mirenc_types[] = "d";
 static long n;
 static int *start, *source;

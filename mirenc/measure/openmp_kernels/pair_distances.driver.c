@@ -1,7 +1,7 @@
 #include "inputs.h"
 
 const char mirenc_function[] = "pair_distances";
-const long mirenc_sizes[] = {200, 380, 710, 2500, 0};
+const long mirenc_sizes[] = {48, 200, 380, 710, 2500, 0};
 const char mirenc_types[] = "f";
 static long n;
 static float *points, *distance;

@@ -1,7 +1,7 @@
 #include "inputs.h"
 
 const char mirenc_function[] = "polynomial";
-const long mirenc_sizes[] = {9200, 34000, 99000, 600000, 0};
+const long mirenc_sizes[] = {600, 9200, 34000, 99000, 600000, 0};
 const char mirenc_types[] = "d";
 static long n;
 static double *factors, *x, *y;

@@ -1,7 +1,7 @@
 #include "inputs.h"
 
 const char mirenc_function[] = "prefix_blocks";
-const long mirenc_sizes[] = {35, 160, 600, 3400, 0};
+const long mirenc_sizes[] = {17, 35, 160, 600, 3400, 0};
 const char mirenc_types[] = "l";
 static long n, *values, *sums;
 

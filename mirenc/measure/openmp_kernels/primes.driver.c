@@ -1,7 +1,7 @@
 #include "inputs.h"
 
 const char mirenc_function[] = "primes";
-const long mirenc_sizes[] = {710, 1900, 4200, 13000, 0};
+const long mirenc_sizes[] = {130, 710, 1900, 4200, 13000, 0};
 const char mirenc_types[] = "l";
 static long n, *result;
 

@@ -1,7 +1,7 @@
 #include "inputs.h"
 
 const char mirenc_function[] = "push_particles";
-const long mirenc_sizes[] = {3200, 14000, 50000, 710000, 0};
+const long mirenc_sizes[] = {160, 3200, 14000, 50000, 710000, 0};
 const char mirenc_types[] = "f";
 static long n;
 static float *field, *place, *speed, *moved;

@@ -1,7 +1,7 @@
 #include "inputs.h"
 
 const char mirenc_function[] = "quadrature";
-const long mirenc_sizes[] = {4100, 15000, 44000, 820000, 0};
+const long mirenc_sizes[] = {560, 4100, 15000, 44000, 820000, 0};
 const char mirenc_types[] = "d";
 static long n;
 static double *result;

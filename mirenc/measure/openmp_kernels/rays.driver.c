@@ -1,7 +1,7 @@
 #include "inputs.h"
 
 const char mirenc_function[] = "rays";
-const long mirenc_sizes[] = {11, 21, 38, 110, 0};
+const long mirenc_sizes[] = {2, 11, 21, 38, 110, 0};
 const char mirenc_types[] = "f";
 static long n;
 static float *spheres, *light;

@@ -1,7 +1,7 @@
 #include "inputs.h"
 
 const char mirenc_function[] = "recurrence";
-const long mirenc_sizes[] = {28, 110, 330, 1700, 0};
+const long mirenc_sizes[] = {6, 28, 110, 330, 1700, 0};
 const char mirenc_types[] = "f";
 static long n;
 static float *signal, *smooth;

@@ -1,7 +1,7 @@
 #include "inputs.h"
 
 const char mirenc_function[] = "rejection";
-const long mirenc_sizes[] = {410, 1700, 7700, 45000, 0};
+const long mirenc_sizes[] = {120, 410, 1700, 7700, 45000, 0};
 const char mirenc_types[] = "f";
 static long n;
 static float *shape, *drawn;

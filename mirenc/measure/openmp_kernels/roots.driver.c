@@ -1,7 +1,7 @@
 #include "inputs.h"
 
 const char mirenc_function[] = "roots";
-const long mirenc_sizes[] = {5500, 8100, 11000, 20000, 0};
+const long mirenc_sizes[] = {490, 5500, 8100, 11000, 20000, 0};
 const char mirenc_types[] = "i";
 static long n;
 static int *parent, *root;

@@ -1,7 +1,7 @@
 #include "inputs.h"
 
 const char mirenc_function[] = "row_softmax";
-const long mirenc_sizes[] = {35, 120, 460, 3800, 0};
+const long mirenc_sizes[] = {3, 35, 120, 460, 3800, 0};
 const char mirenc_types[] = "f";
 static long n;
 static float *scores, *shares;

@@ -1,7 +1,7 @@
 #include "inputs.h"
 
 const char mirenc_function[] = "scale_bytes";
-const long mirenc_sizes[] = {5300, 20000, 59000, 290000, 0};
+const long mirenc_sizes[] = {2200, 5300, 20000, 59000, 290000, 0};
 const char mirenc_types[] = "b";
 static long n;
 static unsigned char *colours, *grey;

@@ -1,7 +1,7 @@
 #include "inputs.h"
 
 const char mirenc_function[] = "slow_fourier";
-const long mirenc_sizes[] = {27, 50, 94, 340, 0};
+const long mirenc_sizes[] = {6, 27, 50, 94, 340, 0};
 const char mirenc_types[] = "d";
 static long n;
 static double *signal, *power;

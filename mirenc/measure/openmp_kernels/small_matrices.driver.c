@@ -1,7 +1,7 @@
 #include "inputs.h"
 
 const char mirenc_function[] = "small_matrices";
-const long mirenc_sizes[] = {1200, 4200, 12000, 200000, 0};
+const long mirenc_sizes[] = {85, 1200, 4200, 12000, 200000, 0};
 const char mirenc_types[] = "f";
 static long n;
 static float *a, *b, *c;

@@ -1,7 +1,7 @@
 #include "inputs.h"
 
 const char mirenc_function[] = "sort_rows";
-const long mirenc_sizes[] = {11, 41, 120, 840, 0};
+const long mirenc_sizes[] = {4, 11, 41, 120, 840, 0};
 const char mirenc_types[] = "i";
 static long n;
 static int *length, *from, *to;

@@ -1,7 +1,7 @@
 #include "inputs.h"
 
 const char mirenc_function[] = "sparse_block";
-const long mirenc_sizes[] = {760, 2800, 7800, 25000, 0};
+const long mirenc_sizes[] = {79, 760, 2800, 7800, 25000, 0};
 const char mirenc_types[] = "f";
 static long n;
 static int *start, *column;

@@ -1,7 +1,7 @@
 #include "inputs.h"
 
 const char mirenc_function[] = "sparse_even";
-const long mirenc_sizes[] = {4500, 12000, 36000, 190000, 0};
+const long mirenc_sizes[] = {910, 4500, 12000, 36000, 190000, 0};
 const char mirenc_types[] = "d";
 static long n;
 static int *column;

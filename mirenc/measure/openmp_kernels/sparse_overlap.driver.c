@@ -1,7 +1,7 @@
 #include "inputs.h"
 
 const char mirenc_function[] = "sparse_overlap";
-const long mirenc_sizes[] = {290, 900, 2500, 28000, 0};
+const long mirenc_sizes[] = {62, 290, 900, 2500, 28000, 0};
 const char mirenc_types[] = "i";
 static long n;
 static int *start, *column, *shared;

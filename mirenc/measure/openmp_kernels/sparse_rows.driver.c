@@ -1,7 +1,7 @@
 #include "inputs.h"
 
 const char mirenc_function[] = "sparse_rows";
-const long mirenc_sizes[] = {1600, 5300, 15000, 53000, 0};
+const long mirenc_sizes[] = {140, 1600, 5300, 15000, 53000, 0};
 const char mirenc_types[] = "d";
 static long n;
 static int *start, *column;

@@ -1,7 +1,7 @@
 #include "inputs.h"
 
 const char mirenc_function[] = "sparse_scale";
-const long mirenc_sizes[] = {410, 1300, 4000, 18000, 0};
+const long mirenc_sizes[] = {99, 410, 1300, 4000, 18000, 0};
 const char mirenc_types[] = "d";
 static long n;
 static int *start;

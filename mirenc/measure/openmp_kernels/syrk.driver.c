@@ -1,7 +1,7 @@
 #include "inputs.h"
 
 const char mirenc_function[] = "syrk";
-const long mirenc_sizes[] = {39, 57, 86, 200, 0};
+const long mirenc_sizes[] = {25, 39, 57, 86, 200, 0};
 const char mirenc_types[] = "f";
 static long n;
 static float *a, *c;

@@ -1,7 +1,7 @@
 #include "inputs.h"
 
 const char mirenc_function[] = "text_search";
-const long mirenc_sizes[] = {700, 1400, 2100, 28000, 0};
+const long mirenc_sizes[] = {150, 700, 1400, 2100, 28000, 0};
 const char mirenc_types[] = "i";
 static long n;
 static int *start, *found;

@@ -1,7 +1,7 @@
 #include "inputs.h"
 
 const char mirenc_function[] = "transpose";
-const long mirenc_sizes[] = {170, 310, 480, 1000, 0};
+const long mirenc_sizes[] = {78, 170, 310, 480, 1000, 0};
 const char mirenc_types[] = "d";
 static long n;
 static double *a, *b;

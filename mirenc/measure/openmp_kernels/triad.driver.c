@@ -1,7 +1,7 @@
 #include "inputs.h"
 
 const char mirenc_function[] = "triad";
-const long mirenc_sizes[] = {25000, 73000, 220000, 790000, 0};
+const long mirenc_sizes[] = {12000, 25000, 73000, 220000, 790000, 0};
 const char mirenc_types[] = "d";
 static long n;
 static double *b, *c, *a;

@@ -1,7 +1,7 @@
 #include "inputs.h"
 
 const char mirenc_function[] = "triangle_product";
-const long mirenc_sizes[] = {210, 370, 650, 2100, 0};
+const long mirenc_sizes[] = {59, 210, 370, 650, 2100, 0};
 const char mirenc_types[] = "d";
 static long n;
 static double *lower, *x, *y;

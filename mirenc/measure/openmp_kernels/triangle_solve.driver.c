@@ -1,7 +1,7 @@
 #include "inputs.h"
 
 const char mirenc_function[] = "triangle_solve";
-const long mirenc_sizes[] = {66, 250, 720, 15000, 0};
+const long mirenc_sizes[] = {5, 66, 250, 720, 15000, 0};
 const char mirenc_types[] = "d";
 static long n;
 static double *lower, *b, *x;

@@ -1,7 +1,7 @@
 #include "inputs.h"
 
 const char mirenc_function[] = "triangles";
-const long mirenc_sizes[] = {67, 140, 330, 1400, 0};
+const long mirenc_sizes[] = {31, 67, 140, 330, 1400, 0};
 const char mirenc_types[] = "l";
 static long n, *result;
 static int *start, *neighbour;

@@ -1,7 +1,7 @@
 #include "inputs.h"
 
 const char mirenc_function[] = "two_paths";
-const long mirenc_sizes[] = {1300, 5000, 15000, 74000, 0};
+const long mirenc_sizes[] = {120, 1300, 5000, 15000, 74000, 0};
 const char mirenc_types[] = "d";
 static long n;
 static double *x, *y;

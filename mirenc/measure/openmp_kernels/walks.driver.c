@@ -1,7 +1,7 @@
 #include "inputs.h"
 
 const char mirenc_function[] = "walks";
-const long mirenc_sizes[] = {77, 320, 1100, 16000, 0};
+const long mirenc_sizes[] = {7, 77, 320, 1100, 16000, 0};
 const char mirenc_types[] = "i";
 static long n;
 static int *steps;

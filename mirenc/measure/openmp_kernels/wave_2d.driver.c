@@ -1,7 +1,7 @@
 #include "inputs.h"
 
 const char mirenc_function[] = "wave_2d";
-const long mirenc_sizes[] = {190, 310, 620, 2100, 0};
+const long mirenc_sizes[] = {71, 190, 310, 620, 2100, 0};
 const char mirenc_types[] = "f";
 static long n;
 static float *before, *now, *speed, *next;

@@ -1,7 +1,7 @@
 #include "inputs.h"
 
 const char mirenc_function[] = "wavefront";
-const long mirenc_sizes[] = {19000, 64000, 240000, 800000, 0};
+const long mirenc_sizes[] = {1400, 19000, 64000, 240000, 800000, 0};
 const char mirenc_types[] = "i";
 static long n;
 static int *before, *last, *next;

@@ -41,6 +41,8 @@ class IRFile:
         To be tested on only.
     stamp : str
         Changes when the file does.
+    version : str
+        Of the project; "" where nobody knows.
     """
 
     path: Path
@@ -48,6 +50,7 @@ class IRFile:
     file: str
     held_out: bool
     stamp: str
+    version: str = ""
 
 
 def clang_of(version: str, compiler: str | None = None) -> str:
@@ -127,9 +130,9 @@ def find_ir(
     return sorted(found, key=lambda one: (one.project, one.file))
 
 
-def _file(path: Path, project: str, file: str, held_out: Sequence[str] = ()) -> IRFile:
+def _file(path: Path, project: str, file: str, held_out: Sequence[str] = (), version: str = "") -> IRFile:
     reserved = is_reserved_package(project) or is_reserved(file)
-    return IRFile(path, project, file, reserved or project in held_out, stamp_of([path], str(path)))
+    return IRFile(path, project, file, reserved or project in held_out, stamp_of([path], str(path)), version)
 
 
 def _one_source(source: Path, place: Path, compiler: str, cflags: Sequence[str]) -> IRFile:
@@ -171,7 +174,7 @@ def _many(
             project = below.parts[0] if len(below.parts) > 1 else root.resolve().name
             files.append(_file(path, project, "/".join(below.parts[1:]) or below.name))
         elif origin["language"].split("+openmp")[0] in _LANGUAGES:
-            files.append(_file(path, origin["project"], origin["file"], held_out))
+            files.append(_file(path, origin["project"], origin["file"], held_out, origin["version"]))
         else:
             others += 1
     if others:

@@ -81,7 +81,9 @@ class Journal:
         if complete:
             os.truncate(path, complete)  # without the line that was being written when the run was killed
         else:
-            path.write_text(json.dumps(setup) + "\n", encoding="utf-8")
+            path.unlink(missing_ok=True)
+        # Written with the first piece: a folder without any may get another setup.
+        self._header = "" if complete else json.dumps(setup) + "\n"
 
     def get(self, name: str, stamp: str) -> Record | None:
         """What is known of a piece; None if it is not finished, or its file has changed since."""
@@ -90,7 +92,8 @@ class Journal:
     def add(self, record: Record) -> None:
         """Keep a finished piece."""
         with self._path.open("a", encoding="utf-8") as stream:
-            stream.write(json.dumps(asdict(record)) + "\n")
+            stream.write(self._header + json.dumps(asdict(record)) + "\n")
+        self._header = ""
         self._records[record.name, record.stamp] = record
 
     def _read(self, setup: dict[str, Any]) -> int:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from mirenc.errors import ConfigError, IRParseError
 from mirenc.passes.engine import Engine, Optimised
@@ -101,7 +102,7 @@ def _drawn(
     return found
 
 
-def write_lists(path: Path, lists: Sequence[PassList]) -> None:
+def write_lists(path: Path, setup: Mapping[str, Any], lists: Sequence[PassList]) -> None:
     """Keep the lists of a run, so that it goes on with them.
 
     Raises
@@ -109,19 +110,24 @@ def write_lists(path: Path, lists: Sequence[PassList]) -> None:
     OSError
     """
     target = Target(path)
-    target.part.write_text(json.dumps([asdict(one) for one in lists]), encoding="utf-8")
+    target.part.write_text(json.dumps({"setup": setup, "lists": [asdict(one) for one in lists]}), encoding="utf-8")
     target.deliver()
 
 
-def read_lists(path: Path) -> list[PassList]:
-    """What `write_lists` wrote.
+def read_lists(path: Path, setup: Mapping[str, Any]) -> list[PassList] | None:
+    """What `write_lists` wrote for this setup; None where it wrote nothing, or for another one.
 
     Raises
     ------
     ConfigError
         Damaged.
     """
+    if not path.exists():
+        return None
     try:
-        return [PassList(**one) for one in json.loads(path.read_text(encoding="utf-8"))]
-    except (OSError, ValueError, TypeError) as error:
-        raise ConfigError(f"{path} is damaged ({error}). Remove the folder, or name another") from None
+        found = json.loads(path.read_text(encoding="utf-8"))
+        if found["setup"] != json.loads(json.dumps(setup)):
+            return None
+        return [PassList(**one) for one in found["lists"]]
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise ConfigError(f"{path} is damaged ({error!r}). Remove the folder, or name another") from None

@@ -25,7 +25,7 @@ from mirenc.measure.passes.summary import compiled_table
 from mirenc.measure.passes.texts import Texts
 from mirenc.measure.passes.verifying import find_opt, verify
 from mirenc.passes.engine import Engine
-from mirenc.tasks.compiled import FORMAT, CompiledTable, hash_of_ir, write_piece_ir
+from mirenc.tasks.compiled import FORMAT, CompiledTable, PassList, hash_of_ir, write_piece_ir
 
 __all__ = ["Plan", "Run"]
 
@@ -154,11 +154,17 @@ class Run:
                     f"{self.work / 'scan.jsonl'}"
                 )
             self.texts = Texts(self.work / "pieces", self.pieces)
-            place = self.work / "lists.json"
-            if not place.exists():
-                self.report(f"drawing {plan.lists} pass lists")
-                write_lists(place, make_lists(engine, self._first_texts(), plan.lists, plan.seed))
-            self.lists = read_lists(place)
+            self.lists = self._drawn(engine)
+
+    def _drawn(self, engine: Engine) -> list[PassList]:
+        """The pass lists, drawn when first asked."""
+        place = self.work / "lists.json"
+        lists = read_lists(place, self.setup)
+        if lists is None:
+            self.report(f"drawing {self.plan.lists} pass lists")
+            lists = make_lists(engine, self._first_texts(), self.plan.lists, self.plan.seed)
+            write_lists(place, self.setup, lists)
+        return lists
 
     def _first_texts(self) -> Iterator[str]:
         """Some pieces, which say what passes are worth drawing."""
@@ -258,7 +264,10 @@ class Run:
     def table(self) -> CompiledTable:
         """What is finished, sorted by name."""
         records = [record for piece in self.pieces if (record := self._known(piece)) is not None]
+        versions = {piece.source.project: piece.source.version for piece in self.pieces}
         counts: dict[str, Any] = {
+            "sources": [source.name for source in self.plan.sources],
+            "versions": {project: versions[project] for project in sorted({record.project for record in records})},
             "available": self.choice.available,
             "copies": self.choice.copies,
             "files_unread": self.unread,

@@ -103,7 +103,8 @@ class OpenCLRunner(Runner):
     """Launches through pyopencl; times are the device's own.
 
     `Job.driver` is a TOML driver (`mirenc.measure.gpu_driver`), `Cell.library` a text of OpenCL C. A cell is told
-    ``{"local": [x, y]}``, and may be told ``device``, the slug of one (`opencl_devices`); all cells of a job the same.
+    ``{"local": [x, y]}``, and may be told ``device``, the slug of one (`opencl_devices`), and ``options`` of the
+    build; all cells of a job the same two.
     """
 
     memory_limit = None  # a GPU's library maps all of its memory
@@ -146,7 +147,7 @@ class OpenCLRunner(Runner):
         """A function that launches a cell, after a reset."""
         import pyopencl as cl
 
-        own_keys(cell.before, ("local", "device"))
+        own_keys(cell.before, ("local", "device", "options"))
         self._open(cell)
         block = self.driver.block(cell.before["local"])
         kernel = self._kernel(cell)
@@ -194,7 +195,7 @@ class OpenCLRunner(Runner):
         if key not in self.kernels:
             text = (self.folder / cell.library).read_text(encoding="utf-8")
             # Else pyopencl fills a folder in the user's home.
-            program = cl.Program(self.context, text).build([_STANDARD], cache_dir=str(self.folder / "opencl"))
+            program = cl.Program(self.context, text).build(_options(cell), cache_dir=str(self.folder / "opencl"))
             kernel = cl.Kernel(program, cell.symbol)
             if kernel.num_args != len(self.driver.arguments):
                 raise RuntimeError(
@@ -225,3 +226,10 @@ class OpenCLRunner(Runner):
         local = self.driver.local_bytes(self.size, block)
         if local > device.local_mem_size:
             raise CellRefusedError(f"{local} bytes of local memory, and the device has {device.local_mem_size}")
+
+
+def _options(cell: Cell) -> list[str]:
+    """The user's, whose standard of the language stands for ours."""
+    given: Any = cell.before.get("options", ())
+    standard = [] if any(option.startswith("-cl-std=") for option in given) else [_STANDARD]
+    return [*standard, *given]

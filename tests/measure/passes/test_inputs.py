@@ -59,9 +59,12 @@ def test_a_folder_of_sources_even_of_reserved_programs(tmp_path: Path, fake_tool
 def test_code_of_another_machine_is_left_out(tmp_path: Path) -> None:
     with IRFolder(tmp_path / "ir") as folder:
         for number, language in enumerate(("c", "opencl", "c++", "c+openmp", "cuda")):
-            folder.add(IRRecord("p", "", f"{number}.c", language, "Oz-start", "clang-19", str(number), 9, "ok"), b"x")
+            folder.add(
+                IRRecord("p", "1.5", f"{number}.c", language, "Oz-start", "clang-19", str(number), 9, "ok"), b"x"
+            )
     said: list[str] = []
     assert [one.file for one in found(tmp_path / "ir", work=tmp_path / "work", said=said)] == ["0.c", "2.c", "3.c"]
+    assert {one.version for one in found(tmp_path / "ir", work=tmp_path / "work")} == {"1.5"}
     assert said[-1].endswith("2 files are left out: only C and C++ become code of this machine")
 
 

@@ -13,7 +13,6 @@ from measure.passes.fake_engine import FakeEngine, FakeWatcher
 
 from mirenc.errors import ConfigError, TaskError
 from mirenc.measure.passes import run as run_module
-from mirenc.measure.passes.pool import write_lists
 from mirenc.measure.passes.run import Plan, Run
 from mirenc.tasks.compiled import STATUSES, PassList, read_compiled, read_piece_ir
 
@@ -62,12 +61,9 @@ def sources(tmp_path: Path) -> Path:
 def start(sources: Path, tmp_path: Path) -> Callable[..., Run]:
     """A run that is prepared."""
 
-    def prepared(name: str = "table", lists: list[PassList] | None = None, **plan: object) -> Run:
+    def prepared(name: str = "table", **plan: object) -> Run:
         folder = tmp_path / name
         folder.mkdir(exist_ok=True)
-        if lists is not None:
-            (folder / "work").mkdir(exist_ok=True)
-            write_lists(folder / "work" / "lists.json", lists)
         wanted = replace(Plan((sources,), functions=100, modules=100, lists=6), **plan)
         run = Run(wanted, folder, FakeEngine, FakeWatcher, lambda line: None)
         run.prepare()
@@ -99,6 +95,8 @@ def test_what_a_run_writes(start: Callable[..., Run], tmp_path: Path) -> None:
     assert [one.kind for one in table.lists] == ["default", "expanded", "mutation", "mutation", "random", "random"]
     assert table.record["available"] == {"function": 9, "module": 3}
     assert table.record["left"] == 0
+    assert table.record["sources"] == ["ir"]
+    assert table.record["versions"] == {"alpha": "", "beta": "", "lua5.4": ""}
     text = read_piece_ir(tmp_path / "table", table.pieces[1:2])[0]
     assert "@f0" in text
     assert "@f1" not in text
@@ -193,7 +191,9 @@ def test_a_list_that_crashes_is_one_failed_cell(start: Callable[..., Run], tmp_p
         PassList("function(crash)", "random"),
         PassList("function(a,b)", "random"),
     ]
-    finish(start(lists=lists))
+    run = start()
+    run.lists = lists
+    finish(run)
     table = read_compiled(tmp_path / "table")
     assert len(table.pieces) == 12
     assert {STATUSES[status] for status in table.sizes.status[:, 1].tolist()} == {"crash"}
@@ -216,6 +216,12 @@ def test_another_setup_is_refused(start: Callable[..., Run]) -> None:
     finish(start())
     with pytest.raises(ConfigError, match=r"pieces of another run: seed 0, not 1\. Name another folder"):
         start(seed=1)
+
+
+def test_a_folder_without_any_piece_may_get_another_setup(start: Callable[..., Run]) -> None:
+    first = start().lists
+    assert start().lists == first
+    assert start(seed=1).lists != first
 
 
 def test_a_file_that_changed_is_labelled_again(start: Callable[..., Run], sources: Path) -> None:

@@ -1,0 +1,128 @@
+"""`vectorizer_choices`: the vector width and interleave count that LLVM would choose for each innermost loop.
+
+What the compiler does when nobody tells it is what a hint is measured against, and its cost model knows much about a
+loop. The LLVM inside llvmlite is asked, so no compiler is needed: on the project's 737 measured samples it agrees with
+clang 19 in 96 of 100.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from mirenc.ir.loops import find_loops
+from mirenc.ir.module import IRModule
+from mirenc.ir.process import run_limited
+from mirenc.ir.regions import block_name
+
+__all__ = ["vectorizer_choices"]
+
+Key = tuple[str, str]  # symbol of the function, header of the loop
+_WORKER = Path(__file__).with_name("vectorizer_worker.py")
+_TIMEOUT = 60.0  # seconds for one module
+_MEMORY = 4 * 2**30  # bytes of address space
+# Architecture and bits of its widest vectors -> a processor that has these and no wider ones.
+_PROCESSORS = {
+    ("x86_64", 128): "x86-64",
+    ("x86_64", 256): "x86-64-v3",
+    ("x86_64", 512): "x86-64-v4",
+    ("aarch64", 128): "generic",
+}
+_ARCHITECTURE = re.compile(r'^target triple = "(\w+)', re.MULTILINE)
+_SAME = {"amd64": "x86_64", "arm64": "aarch64"}
+# What says which processor a function is for, and metadata, which would speak about loops and places in another way.
+_PROCESSOR = re.compile(r' "(?:target-cpu|target-features|tune-cpu)"="[^"]*"')
+_ATTACHED = re.compile(r" ![\w.]+ !\d+")
+# A place needs a scope, and that a file. The module's own nodes are left out.
+_HEAD = (
+    "!llvm.module.flags = !{!0}",
+    "!llvm.dbg.cu = !{!1}",
+    '!0 = !{i32 2, !"Debug Info Version", i32 3}',
+    "!1 = distinct !DICompileUnit(language: DW_LANG_C99, file: !3, emissionKind: LineTablesOnly)",
+    '!2 = distinct !DISubprogram(name: "loops", scope: !3, file: !3, unit: !1, spFlags: DISPFlagDefinition)',
+    '!3 = !DIFile(filename: "loops", directory: "")',
+)
+_NODES = 4  # of the first loop
+
+
+def vectorizer_choices(module: IRModule, vector_bits: int) -> Mapping[Key, tuple[int, int]]:
+    """Vector width and interleave count that LLVM 22 chooses at -O3 for every innermost loop; (1, 1): neither.
+
+    Parameters
+    ----------
+    module : IRModule
+        Loops before the vectorizer, such as `mirenc.ir.dialect.SCALAR_LOOPS`.
+    vector_bits : int
+        Of the widest vector of the processor: 128, 256 or 512 on x86-64, 128 on AArch64.
+
+    Returns
+    -------
+    dict
+        (symbol of the function, header as in `mirenc.ir.Region`) -> (width, count). Empty where nobody knows: the
+        module is for another processor, or LLVM does not come to an end with it.
+    """
+    named = _ARCHITECTURE.search(module.text)
+    architecture = _SAME.get(named[1], named[1]) if named else ""
+    processor = _PROCESSORS.get((architecture, vector_bits), "")
+    if not processor:
+        return {}
+    text, loops = _marked(module)
+    return _asked(text, loops, architecture, processor) if loops else {}
+
+
+def _marked(module: IRModule) -> tuple[str, tuple[Key, ...]]:
+    """The module with a source line at each innermost loop, which is the loop's place in the second value plus 1."""
+    forest, arrays = find_loops(module), module.arrays
+    lines = [_plain(line) for line in module.lines]
+    loops: list[Key] = []
+    nodes = []
+    for row in sorted(set(range(len(forest))) - set(forest.parent.tolist())):
+        node = _NODES + 2 * len(loops)
+        header = int(forest.header[row])
+        for block in np.flatnonzero(forest.innermost == row).tolist():
+            first, last = arrays.successor_start[block : block + 2]
+            if header in arrays.successor[first:last].tolist():  # a latch
+                lines[arrays.line[arrays.block_start[block + 1] - 1]] += f", !llvm.loop !{node}"
+        loops.append((module.headers[int(forest.function[row])].name, block_name(module, header)))
+        nodes.append(f"!{node} = distinct !{{!{node}, !{node + 1}}}")
+        nodes.append(f"!{node + 1} = !DILocation(line: {len(loops)}, scope: !2)")
+    return "\n".join([*lines, *_HEAD, *nodes, ""]), tuple(loops)
+
+
+def _plain(line: str) -> str:
+    """A line without metadata, and without the processor it is for."""
+    if line.startswith("!"):
+        return ""
+    if line.startswith("attributes "):
+        return _PROCESSOR.sub("", line)
+    return _ATTACHED.sub("", line) if line.startswith(("define ", "declare ", "@")) else line
+
+
+@functools.lru_cache(maxsize=16)  # a question about a module is asked for each of its loops
+def _asked(text: str, loops: tuple[Key, ...], architecture: str, processor: str) -> Mapping[Key, tuple[int, int]]:
+    spec = importlib.util.find_spec("llvmlite")
+    if spec is None or spec.origin is None:
+        return {}
+    command = [sys.executable, "-I", "-S", str(_WORKER), str(Path(spec.origin).parent.parent)]
+    command += [f"{architecture}-unknown-linux-gnu", processor]
+    try:
+        ended = run_limited(command, timeout=_TIMEOUT, memory_limit=_MEMORY, data=text.encode())
+        if ended.code != 0:
+            return {}
+        answers = json.loads(ended.output)
+    except (subprocess.TimeoutExpired, ValueError, OSError):
+        return {}
+    found = dict.fromkeys(loops, (1, 1))
+    for line, width, count in answers:
+        if 0 < line <= len(loops):  # LLVM's own loops have line 0; of several copies of one, the widest counts
+            key = loops[line - 1]
+            found[key] = max(found[key], (width, count), key=lambda one: (one[0] * one[1], one[0]))
+    return found

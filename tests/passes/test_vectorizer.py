@@ -1,0 +1,107 @@
+"""What LLVM's vectorizer would choose for a loop, by the LLVM that comes with llvmlite."""
+
+from __future__ import annotations
+
+import subprocess
+from typing import Any
+
+import pytest
+
+from mirenc.ir import parse_ir
+from mirenc.passes import vectorizer
+from mirenc.passes.vectorizer import vectorizer_choices
+
+# Two loops that any LLVM vectorises, one within another loop, and one that carries a value from round to round.
+LOOPS = """
+target datalayout = "e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128"
+target triple = "x86_64-unknown-linux-gnu"
+
+define void @halved(ptr noalias %a, i64 %n) #0 {
+entry:
+  br label %rows
+rows:
+  %r = phi i64 [ 0, %entry ], [ %r.next, %rows.end ]
+  %row = getelementptr float, ptr %a, i64 %r
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %rows ], [ %i.next, %loop ]
+  %p = getelementptr float, ptr %row, i64 %i
+  %x = load float, ptr %p
+  %y = fmul float %x, 5.000000e-01
+  store float %y, ptr %p
+  %i.next = add nuw nsw i64 %i, 1
+  %done = icmp eq i64 %i.next, 1024
+  br i1 %done, label %rows.end, label %loop, !llvm.loop !0
+rows.end:
+  %r.next = add nuw nsw i64 %r, 1024
+  %all = icmp ult i64 %r.next, %n
+  br i1 %all, label %rows, label %out
+out:
+  ret void
+}
+
+define i32 @carried(ptr noalias %a, i64 %n) #0 {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %i.next, %loop ]
+  %h = phi i32 [ 1, %entry ], [ %h.next, %loop ]
+  %p = getelementptr i32, ptr %a, i64 %i
+  %x = load i32, ptr %p
+  %m = mul i32 %h, %x
+  %h.next = udiv i32 %m, 3
+  store i32 %h.next, ptr %p
+  %i.next = add nuw nsw i64 %i, 1
+  %done = icmp eq i64 %i.next, %n
+  br i1 %done, label %out, label %loop
+out:
+  ret i32 %h
+}
+
+attributes #0 = { nounwind "target-cpu"="x86-64" "target-features"="+sse2" }
+
+!0 = distinct !{!0, !1}
+!1 = !{!"llvm.loop.unroll.disable"}
+"""
+
+
+def test_wider_vectors_and_a_loop_that_has_none() -> None:
+    module = parse_ir(LOOPS)
+    widths = []
+    for bits in (128, 256, 512):
+        choices = vectorizer_choices(module, bits)
+        assert set(choices) == {("halved", "%loop"), ("carried", "%loop")}
+        assert choices["carried", "%loop"] == (1, 1)
+        widths.append(choices["halved", "%loop"])
+    assert [width for width, _ in widths[:2]] == [4, 8]
+    assert widths[2][0] >= 8
+    # That the loop must not be unrolled is said of its IR, and LLVM would take it for a word against interleaving.
+    assert widths[0][1] > 1
+
+
+@pytest.mark.parametrize(
+    ("text", "bits"),
+    [
+        (LOOPS, 64),
+        (LOOPS.replace("x86_64", "riscv64"), 128),
+        ("define void @f() {\n  ret void\n}", 128),
+        (LOOPS[: LOOPS.index("define")] + "define void @f() {\n  ret void\n}", 128),
+    ],
+)
+def test_where_nobody_knows_nothing_is_said(text: str, bits: int) -> None:
+    assert vectorizer_choices(parse_ir(text), bits) == {}
+
+
+def test_another_architecture() -> None:
+    choices = vectorizer_choices(parse_ir(LOOPS.replace("x86_64", "aarch64")), 128)
+    assert choices.get(("halved", "%loop"), (4, 1))[0] == 4  # an llvmlite may be built without it
+
+
+def test_an_llvm_that_does_not_answer_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = parse_ir(LOOPS.replace("@halved", "@other"))
+
+    def hangs(*words: Any, **more: Any) -> None:
+        raise subprocess.TimeoutExpired("python", 60)
+
+    monkeypatch.setattr(vectorizer, "run_limited", hangs)
+    assert vectorizer_choices(module, 128) == {}
