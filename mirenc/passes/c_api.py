@@ -329,16 +329,15 @@ class _Context:
 
 
 def _load(names: list[str]) -> Any:
-    problem = "no name was given"
+    problems = []
     for name in names:
         try:
             return ctypes.CDLL(name)
         except OSError as error:
-            # The first that is there but cannot be loaded is what a user wants to hear of.
-            if "No such file" not in str(error) or len(names) == 1:
-                raise
-            problem = str(error)
-    raise OSError(problem)
+            problems.append(str(error))
+    # One that is there but cannot be loaded is what a user wants to hear of, not the names that do not exist.
+    told = [problem for problem in problems if "no such file" not in problem.lower()]
+    raise OSError((told or problems)[0])
 
 
 def open_library(arguments: list[str]) -> Library:

@@ -80,7 +80,7 @@ class Engine(Protocol):
         ir : bytes
             A module in text or bitcode that this LLVM reads.
         pipeline : str
-            As for ``opt -passes``; "" runs nothing.
+            As for ``opt -relocation-model=pic -passes``: position-independent, as clang compiles; "" runs nothing.
         codegen : int
             Level of code generation, 0 to 3.
 

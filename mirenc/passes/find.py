@@ -8,7 +8,7 @@ from mirenc.errors import ToolchainError
 from mirenc.passes.embedded import EmbeddedEngine
 from mirenc.passes.engine import Engine
 from mirenc.passes.process import DEFAULT_MEMORY_LIMIT, DEFAULT_TIMEOUT
-from mirenc.passes.shared import NEWEST, OLDEST, SharedEngine
+from mirenc.passes.shared import OLDEST, SharedEngine
 
 __all__ = ["find_engine"]
 
@@ -37,10 +37,7 @@ def find_engine(
     wanted = list(dict.fromkeys(pipelines))
     unknown = []
     for engine in _engines(timeout, memory_limit):
-        try:
-            missing = next((each for each in wanted if not engine.knows(each)), None)
-        except ToolchainError:
-            continue  # not installed
+        missing = next((each for each in wanted if not engine.knows(each)), None)
         if missing is None:
             return engine
         unknown.append(f"{engine.name} does not know {_short(missing)}")
@@ -51,8 +48,20 @@ def find_engine(
 
 
 def _engines(timeout: float, memory_limit: int) -> Iterator[Engine]:
-    for version in range(NEWEST, OLDEST - 1, -1):
-        yield SharedEngine(version, timeout=timeout, memory_limit=memory_limit)
+    """Every engine that starts here, in the order they are preferred."""
+    version: int | None = None  # the newest: found in one go, since each failed start is a process
+    while version is None or version >= OLDEST:
+        engine = SharedEngine(version, timeout=timeout, memory_limit=memory_limit)
+        try:
+            found = int(engine.version.partition(".")[0])
+        except ToolchainError:
+            if version is None:
+                break
+        else:
+            version = found
+            yield engine
+        assert version is not None
+        version -= 1
     yield EmbeddedEngine(timeout=timeout, memory_limit=memory_limit)
 
 

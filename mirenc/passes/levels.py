@@ -3,8 +3,9 @@
 ``default<Oz>`` is the level itself, whatever LLVM it is. `expanded` is the list that one LLVM makes of it, pass by
 pass: what new lists are made from. It is shipped, so that no ``opt`` is needed to know it.
 
-The two are not quite the same thing. LLVM does not print all that a level sets (what inlining may cost, for one), so an
-expanded level may give other code than the level it was printed from; the level is the baseline, never its print-out.
+The two are not quite the same thing: LLVM does not print what inlining may cost. Where functions are marked ``minsize``
+that word decides it, and both give the same code. Elsewhere the print-out of -Oz inlines as -O2 does, and can give much
+larger code than -Oz. The level is the baseline, never its print-out.
 """
 
 from __future__ import annotations

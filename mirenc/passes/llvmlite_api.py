@@ -39,6 +39,7 @@ class Library:
         self._llvm = llvm
         llvm.initialize_all_targets()
         llvm.initialize_all_asmprinters()
+        llvm.initialize_native_asmparser()  # for inline assembly; llvmlite has no others
         self.version = ".".join(map(str, llvm.llvm_version_info))
         self._machines: dict[tuple[str, int], Any] = {}
         self._sizes: dict[tuple[str, int], tuple[int, int]] = {}

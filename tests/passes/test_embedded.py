@@ -8,12 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from mirenc.errors import IRParseError, PassError, ToolchainError
+from mirenc.errors import IRParseError, PassError
 from mirenc.ir import parse_ir
 from mirenc.passes.embedded import PASSES, EmbeddedEngine
 from mirenc.passes.engine import Failed, Optimised
 from mirenc.passes.extract import without_size_attributes
-from mirenc.passes.find import find_engine
 from mirenc.passes.pipeline import random_list
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
@@ -104,6 +103,13 @@ def test_what_it_does_not_have_is_told(engine: EmbeddedEngine, pipeline: str, pr
         engine.run(SUM, pipeline)
 
 
+def test_inline_assembly_of_this_machine_is_weighed(engine: EmbeddedEngine) -> None:
+    # A module without a target is this machine's, and each of them has a `nop`.
+    text = 'define void @f() {{\n  call void asm sideeffect "{}", ""()\n  ret void\n}}\n'
+    one, two = (engine.run(text.format(code).encode(), "").text_bytes for code in ("nop", "nop\\0Anop"))
+    assert 0 < one < two
+
+
 def test_hostile_modules_are_told(engine: EmbeddedEngine) -> None:
     for broken in sorted((FIXTURES / "broken").glob("refused_*.*")):
         if broken.suffix in (".ll", ".bc"):
@@ -115,14 +121,3 @@ def test_hostile_modules_are_told(engine: EmbeddedEngine) -> None:
     assert [each.status for each in odd if isinstance(each, Failed)] == ["backend", "backend"]
     raw = SUM + b'@text = constant [1 x i8] c"\xff"\n'
     assert engine.run(raw, "sroa").instructions == 2
-
-
-def test_an_engine_is_found_for_what_llvmlite_has() -> None:
-    with find_engine(["function(sroa,instcombine)", "default<O2>"]) as found:
-        assert found.knows("default<O2>")
-        assert found.run(SUM, "default<O2>").text_bytes == 4
-
-
-def test_no_engine_is_told_with_the_reasons() -> None:
-    with pytest.raises(ToolchainError, match=r"LLVM 22\.\S+ \(llvmlite\) does not know 'nonsense'\. Type: apt-get"):
-        find_engine(["default<O2>", "nonsense"])
