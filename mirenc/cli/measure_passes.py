@@ -76,6 +76,8 @@ def _say(line: str) -> None:
 
 def _tell(run: Run, table: CompiledTable) -> None:
     """What was labelled, what it cost, and what is left."""
+    import numpy as np
+
     record = table.record
     dropped = sum(record["dropped"].values())
     _say(
@@ -87,6 +89,13 @@ def _tell(run: Run, table: CompiledTable) -> None:
     if winners:
         said = ", ".join(f"{count} {word}" for word, count in winners.items() if word != "better_than_oz")
         _say(f"a list beats -Oz for {winners['better_than_oz']} pieces" + (f"; by opt: {said}" if said else ""))
+    if table.pieces and np.array_equal(
+        table.levels["Oz"].text_bytes, table.levels["Oz_plain"].text_bytes, equal_nan=True
+    ):
+        _say(
+            "no piece is smaller for minsize, so this -Oz is the weak baseline. For the other one compile with: "
+            + " ".join(record["flags"])
+        )
     executed = {name: count for name, count in record["executed"].items() if name != "lists"}
     if executed:
         _say("winning lists on loops that run: " + ", ".join(f"{count} {word}" for word, count in executed.items()))

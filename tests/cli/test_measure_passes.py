@@ -43,6 +43,7 @@ def test_from_source_to_table(run: Run, source: Path, tmp_path: Path, monkeypatc
     more = run(*command)
     assert more.code == 0
     assert "mirenc: 2 of 3 pieces are there already" in more.err
+    assert "weak baseline" not in more.err
     table = read_compiled(folder)
     assert [piece.name for piece in table.pieces] == ["mine/small.c", "mine/small.c:sign", "mine/small.c:sum"]
     assert len(read_piece_ir(folder, table.pieces)) == 3
@@ -55,6 +56,15 @@ def test_no_time(run: Run, source: Path, tmp_path: Path) -> None:
     late = run("measure", "passes", source, "-o", tmp_path / "table", "--lists", "2", "--budget", "0")
     assert late.code == 1
     assert "the time was up before any of 3 pieces. Give --budget more minutes" in late.err
+
+
+@pytest.mark.needs("libLLVM 19")
+def test_ir_that_does_not_say_minsize_is_told(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(executing, "KERNELS", 1)
+    examples = Path(__file__).parents[2] / "examples" / "insertion_sort.ll"
+    result = run("measure", "passes", examples, "-o", tmp_path / "table", "--lists", "2", "--functions", "0")
+    assert result.code == 0, result.err
+    assert "no piece is smaller for minsize, so this -Oz is the weak baseline" in result.err
 
 
 @pytest.mark.needs("libLLVM 19")

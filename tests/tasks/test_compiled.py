@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +15,8 @@ from mirenc.errors import TaskError
 from mirenc.ir import parse_ir
 from mirenc.tasks.compiled import STATUSES, CompiledTable, read_compiled, read_piece_ir, write_piece_ir
 
+COMMITTED = Path(__file__).resolve().parents[2] / "downstream" / "passes" / "table"
+MOST_BYTES = 10 * 2**20
 FILES = ("machine.json", "pieces.parquet", "levels.parquet", "fires.parquet", "lists.json", "lists.parquet")
 
 
@@ -127,3 +130,21 @@ def test_a_level_that_is_missing_is_refused(tmp_path: Path) -> None:
     (tmp_path / "machine.json").write_text(json.dumps({**record, "levels": ["O1"]}))
     with pytest.raises(TaskError, match="is damaged"):
         read_compiled(tmp_path)
+
+
+def test_the_committed_table_is_whole_and_has_nobodys_code() -> None:
+    assert {path.name for path in COMMITTED.iterdir()} == set(FILES)
+    assert sum(path.stat().st_size for path in COMMITTED.iterdir()) < MOST_BYTES
+    table = read_compiled(COMMITTED)
+    record = table.record
+    assert not re.search(r"(?<![\w.])/\w", json.dumps(record))  # no path of the machine that made it
+    assert len(table.pieces) == record["pieces"] == record["functions"] + record["modules"]
+    assert (
+        len({piece.name for piece in table.pieces})
+        == len({piece.ir_hash for piece in table.pieces})
+        == len(table.pieces)
+    )
+    assert {piece.project for piece in table.pieces if piece.held_out} == set(record["held_out_projects"])
+    np.testing.assert_array_equal(table.sizes.text_bytes[:, 0], table.levels["Oz"].text_bytes)
+    assert record["winners"]["verified"] == record["winners"]["better_than_oz"]
+    assert set(record["executed"]) == {"lists", "loops", "same"}
