@@ -346,6 +346,42 @@ def test_lists_that_were_not_tried_are_scored(
         untried.measure(tmp_path / "table", ["no_code"], 3, 100, 0, MODEL)
 
 
+# -- pass lists on unseen projects ---------------------------------------------------------------------
+def test_gains_are_those_of_the_best_so_far_and_of_oz() -> None:
+    figures = script("passes/suggest_figures")
+    ratios = np.array([[1.0, 1.2, 0.9, 0.8], [1.0, 1.1, 1.3, 1.0]])
+    found = figures.gains(ratios, np.array([[1, 2, 3], [3, 2, 1]]))
+    assert found == pytest.approx(np.array([[0.0, -np.log(0.9), -np.log(0.8)], [0.0, 0.0, 0.0]]))
+    assert figures.followed_by_rest(np.array([[3, 1], [1, 3]]), np.array([1, 4, 3, 2])).tolist() == [
+        [3, 1, 4, 2],
+        [1, 3, 4, 2],
+    ]
+    share = figures.share_interval(np.array([1.0, 2.0]), np.array([2.0, 4.0]), np.array(["a", "b"]))
+    assert share == pytest.approx((0.5, 0.5, 0.5))
+
+
+def test_suggestions_on_unseen_projects_from_a_table_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    figures = script("passes/suggest_figures")
+    (tmp_path / "table").mkdir()
+    write_small_table(tmp_path / "table", projects=24, each=4)
+    words = [tmp_path / "table", "-o", tmp_path / "out", "--seeds", 2, "--model", MODEL]
+    monkeypatch.setattr(sys, "argv", ["suggest_figures", *map(str, words)])
+    figures.main()
+    record = json.loads((tmp_path / "out" / "suggest.json").read_text(encoding="utf-8"))
+    whole = record["figures"]["all"]
+    assert (whole["pieces"], whole["projects"]) == (4, 1)
+    # List 1 takes 3 bytes less on even pieces and list 2 never saves: two lists reach all there is, whatever the order.
+    assert whole["best_of_all"][0] > 0
+    for row in ("both", "no_code", "cover", "random"):
+        assert whole[row]["saved"]["2"] == pytest.approx(whole["best_of_all"])
+        assert whole[row]["share"]["2"][0] == pytest.approx(1.0)
+    assert whole["both"]["saved"]["1"][0] == pytest.approx(whole["best_of_all"][0])
+    assert whole["random"]["saved"]["1"][0] <= whole["best_of_all"][0]
+    text = (tmp_path / "out" / "suggest.md").read_text(encoding="utf-8")
+    assert "unseen projects" in text
+    assert "Nothing to gain" in text
+
+
 # -- all tasks over a table of passes ------------------------------------------------------------------
 def test_all_tasks_over_a_table_have_the_records_that_evaluate_makes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], small: Encoder

@@ -33,7 +33,7 @@ FLOORS = (
     ("metrics", "golden"),
     ("heads",),
     ("tasks", "pretraining"),
-    ("measure",),
+    ("measure", "suggesting"),
     ("__init__",),
     ("cli",),
     ("__main__",),

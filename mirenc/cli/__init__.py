@@ -30,6 +30,7 @@ from mirenc.cli import (
     predict,
     pretrain,
     search,
+    suggest,
     tokenizer,
 )
 from mirenc.cli.diagnostics import shown
@@ -60,6 +61,7 @@ app.command()(measure.measure)
 app.command()(evaluate.evaluate)
 app.command()(fit.fit)
 app.command()(predict.predict)
+app.command()(suggest.suggest)
 
 
 def _version(wanted: bool) -> None:

@@ -89,6 +89,10 @@ class Task(ABC):
         What people must know who write `directive` into their source.
     portfolios : tuple of int
         Sizes of small sets of settings that a report has a row for: all of a set are tried, and the best is kept.
+    trials : int
+        How many settings of an answer may be tried at next to no cost and the best kept, as `mirenc suggest` does: a
+        head then knows what that was worth (`mirenc.tasks.trying`). All samples share one space, where what is missing
+        runs as the default. 0: none are.
     cost_unit : str
         What costs are: ``seconds`` or ``bytes``. Tables then speak of what is faster or of what is smaller.
     select : str
@@ -124,6 +128,7 @@ class Task(ABC):
     default_words: ClassVar[str] = ""
     directive_note: ClassVar[str] = ""
     portfolios: ClassVar[tuple[int, ...]] = ()
+    trials: ClassVar[int] = 0
     cost_unit: ClassVar[str] = "seconds"
     select: ClassVar[str] = "accuracy"
     seconds: ClassVar[bool] = False

@@ -6,7 +6,8 @@ answers are compared with what was measured, and the new answer is told by the r
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
 from numbers import Real
 from typing import Any, Self
 
@@ -20,6 +21,7 @@ from mirenc.tasks.features import Features
 from mirenc.tasks.jobs import Goal
 from mirenc.tasks.protocols import cut
 from mirenc.tasks.static import STATIC_TITLES, static_rows
+from mirenc.tasks.trying import Trial, trials_of
 
 __all__ = ["Evidence", "Record", "gather_evidence", "time_factor"]
 
@@ -74,6 +76,9 @@ class Evidence:
     whole : bool
         Whether every setting was measured on every sample. If not, the held-out answers were among those that were;
         where more than one in ten was not, no record of them tells about a choice among all.
+    trials : mapping of str to tuple of Trial
+        By part of the table (`Sample.part`): what trying several settings won (`mirenc.tasks.trying`), for a task whose
+        settings are tried (`Task.trials`).
     """
 
     rival: str
@@ -82,6 +87,7 @@ class Evidence:
     default: tuple[Record, ...] = ()
     other: tuple[Record, ...] = ()
     whole: bool = True
+    trials: Mapping[str, tuple[Trial, ...]] = field(default_factory=dict)
 
     @property
     def found(self) -> bool:
@@ -111,28 +117,37 @@ class Evidence:
         try:
             records = {name: tuple(Record(**one) for one in found[name]) for name in ("default", "other")}
             worth = None if found["worth"] is None else (*found["worth"],)
+            trials = {
+                str(part): tuple(map(Trial.from_json, kept))
+                for part, kept in found.get("trials", {}).items()  # heads of older releases have none
+            }
             numbers = [*(worth or (0.0,) * 3), found["error"]]
             numbers += [value for kept in records.values() for one in kept for value in asdict(one).values()]
             fits = (
                 len(worth or (0.0,) * 3) == 3 and isinstance(found["rival"], str) and isinstance(found["whole"], bool)
             )
             fits = fits and all(isinstance(value, Real) for value in numbers)
-        except (KeyError, TypeError, ValueError):
+        except (AttributeError, KeyError, TypeError, ValueError):
             fits = False
         if not fits or not np.isfinite(numbers).all():
             raise HeadError(f"{where}: 'evidence' is damaged. Save the head again, or train it anew")
-        return cls(found["rival"], worth, found["error"], **records, whole=found["whole"])
+        return cls(found["rival"], worth, found["error"], **records, whole=found["whole"], trials=trials)
 
 
-def gather_evidence(data: TaskData, goal: Goal, features: Features, seed: int) -> Evidence:
-    """Train and ask heads with groups held out (10 folds, or one group at a time where there are fewer)."""
+def gather_evidence(data: TaskData, goal: Goal, features: Features, seed: int, *, tried: int = 0) -> Evidence:
+    """Train and ask heads with groups held out (10 folds, or one group at a time where there are fewer).
+
+    ``tried`` settings an answer, at most, are ranked for `Evidence.trials`; 0 where none are tried.
+    """
     if len(np.unique(data.group)) < 2:
         return Evidence("", None)
     folds = list(cut(data.group, data.labels, _FOLDS, seed))
-    said = _held_out(data, goal, features, seed, folds)
+    heads = _held_out(data, goal, features, seed, folds)
+    said = _said(goal, features, heads)
     static = static_rows(data, folds)
     if data.chooses:
-        return _choices(data, said, static)
+        found = _choices(data, said, static)
+        return replace(found, trials=_trials(data, goal, features, heads, tried)) if tried else found
     name, target = ("rates", data.label_table) if data.label_names else ("mean", data.value)
     return _numbers(data, target.astype(np.float64), said, static[name], name)
 
@@ -142,19 +157,33 @@ def time_factor(data: TaskData, goal: Goal, features: Features, seed: int) -> fl
     if len(np.unique(data.group)) < 2:
         return None
     folds = list(cut(data.group, data.labels, _FOLDS, seed))
-    error = np.abs(_held_out(data, goal, features, seed, folds) - goal.target)
+    error = np.abs(_said(goal, features, _held_out(data, goal, features, seed, folds)) - goal.target)
     return float(np.exp(np.percentile(error, 80)))
 
 
 def _held_out(
     data: TaskData, goal: Goal, features: Features, seed: int, folds: list[tuple[NDArray[np.int64], NDArray[np.int64]]]
-) -> Float:
-    """What heads that did not see a fold say of it: (n, K) preferences, (n,) numbers, or (n, P) labels."""
+) -> list[tuple[Any, NDArray[np.int64]]]:
+    """A head for each fold, and the rows that it did not see."""
+    return [(goal.fit(features, training, data.group, seed), test) for training, test in folds]
+
+
+def _said(goal: Goal, features: Features, heads: list[tuple[Any, NDArray[np.int64]]]) -> Float:
+    """What the heads say of rows that they did not see: (n, K) preferences, (n,) numbers, or (n, P) labels."""
     said = np.zeros(goal.target.shape)
-    for training, test in folds:
-        head = goal.fit(features, training, data.group, seed)
+    for head, test in heads:
         said[test] = goal.ask(head, features, test)
     return said
+
+
+def _trials(
+    data: TaskData, goal: Goal, features: Features, heads: list[tuple[Any, NDArray[np.int64]]], tried: int
+) -> dict[str, tuple[Trial, ...]]:
+    """What trying the settings that the heads prefer won."""
+    expected = np.ones(goal.target.shape)
+    for head, test in heads:
+        expected[test] = goal.expected(head, features, test)
+    return trials_of(expected, data.paid, goal.default, data.part, data.group, tried)
 
 
 def _numbers(data: TaskData, target: Float, said: Float, mean: Float, rival: str) -> Evidence:

@@ -102,6 +102,14 @@ class Goal:
         # Trees may all vote for what this sample may not be asked: any other is then preferred to that.
         return np.where(np.isfinite(self.target[rows]), np.maximum(found, _LEAST), 0.0)
 
+    def expected(self, head: Any, features: Features, rows: Int) -> NDArray[np.float64]:
+        """(m, K) cost of each setting over that of the default, as a head that chooses expects it of some rows."""
+        assert self.settings is not None
+        found: NDArray[np.float64] = head.expected_ratios(
+            features.matrix[rows], self.settings.take(rows), default=self.default
+        )
+        return found
+
 
 class Result(NamedTuple):
     """What came of a job.

@@ -51,6 +51,8 @@ class Prediction:
         not known.
     gain : float
         Expected speedup of the preferred setting over the default, for this piece of code.
+    expected : dict of str to float
+        Expected cost of each setting over that of the default, for this piece of code; no caution in it.
     setting : tuple
         The choice as values of the knobs; () where nothing is chosen.
     labels : mapping of str to float
@@ -74,6 +76,7 @@ class Prediction:
     seconds: dict[str, float] | None = None
     time_factor: float | None = None
     gain: float = 1.0
+    expected: dict[str, float] = field(default_factory=dict)
     setting: tuple[Value, ...] = ()
     labels: Mapping[str, float] = field(default_factory=dict)
     context: Mapping[str, object] = field(default_factory=dict)

@@ -14,6 +14,7 @@ from mirenc.tasks import Sample, Space, TaskData, evidence
 from mirenc.tasks.evidence import Evidence, Record, gather_evidence
 from mirenc.tasks.features import Features
 from mirenc.tasks.jobs import Goal
+from mirenc.tasks.trying import Trial
 
 NAN = float("nan")
 SPACE = Space(("width",), (("narrow",), ("wide",)))
@@ -136,6 +137,20 @@ def test_a_real_head_is_trained_without_the_groups_it_answers_for() -> None:
     assert not gather_evidence(chance, Goal.of(chance, "accuracy"), features, 0).found
 
 
+def test_trials_are_of_held_out_answers() -> None:
+    # A setting that halves the cost of every other group, and no feature that says which.
+    costs = [(1.0, 0.5 if row // 2 % 2 else 2.0) for row in range(48)]
+    data = TaskData([Sample(f"s{row}", "ir", f"g{row // 2}", costs=one) for row, one in enumerate(costs)], SPACE)
+    features = Features("both", np.random.default_rng(0).normal(size=(48, 3)), 1)
+    goal = Goal.of(data, "speedup")
+    assert gather_evidence(data, goal, features, 0).trials == {}
+    (one, other) = gather_evidence(data, goal, features, 0, tried=5).trials[""]
+    assert one.answers + other.answers == 48
+    # Half of all answers gain a factor of two, whatever the head promised.
+    assert (one.gains[0] ** one.answers) * (other.gains[0] ** other.answers) == pytest.approx(2**24, rel=1e-3)
+    assert one.idle[0] * one.answers + other.idle[0] * other.answers == pytest.approx(24, rel=1e-3)
+
+
 def test_groups_are_held_out_whole() -> None:
     data = TaskData([Sample(f"s{row}", "ir", f"g{row % 14}", costs=(1.0, 2.0)) for row in range(56)], SPACE)
     goal = Oracle(np.tile([0.5, 0.5], (56, 1)))
@@ -192,7 +207,10 @@ WHOLE = Evidence(
 )
 
 
-@pytest.mark.parametrize("one", [WHOLE, Evidence("mean", (0.4, 0.1, 0.6), 2.5)])
+TRIED = replace(WHOLE, trials={"module": (Trial(1.2, 20, (1,), (0.9,), (1.1,), (0.25,)),) * 2})
+
+
+@pytest.mark.parametrize("one", [WHOLE, TRIED, Evidence("mean", (0.4, 0.1, 0.6), 2.5)])
 def test_what_was_saved_is_read(one: Evidence) -> None:
     again = Evidence.from_json(json.loads(json.dumps(one.to_json())), "head")
     assert again == one
@@ -213,6 +231,15 @@ def test_what_was_saved_is_read(one: Evidence) -> None:
         {"default": [{"sure": 0.5}]},
         {"default": None},
         {"other": [{"sure": 0.5, "answers": 20, "right": NAN, "slower": 0.0, "speedup": 1.0}]},
+        {"trials": None},
+        {"trials": {"module": [{"promise": 1.0}]}},
+        {
+            "trials": {
+                "module": [
+                    {"promise": 1.0, "answers": 20, "order": [1], "ratios": [1.0], "gains": [NAN], "idle": [0.5]}
+                ]
+            }
+        },
         {"other": [{"sure": "much", "answers": 20, "right": 0.5, "slower": 0.0, "speedup": 1.0}]},
     ],
 )

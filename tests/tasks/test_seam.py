@@ -346,7 +346,7 @@ def test_the_default_is_left_where_it_pays_and_nowhere_else(
     assert found["oracle_gain_share"] > 0.8
     assert found["slowdowns_2"] < 0.06
     # Figures of held-out answers are tested elsewhere; here the head is asked.
-    monkeypatch.setattr(predict, "gather_evidence", lambda *_: Evidence("default", (1.1, 1.05, 1.2)))
+    monkeypatch.setattr(predict, "gather_evidence", lambda *_, **__: Evidence("default", (1.1, 1.05, 1.2)))
     head = load_task_head(fit_head(task, data, tiny, row="both_histogram").save(tmp_path), task)
     assert isinstance(head.head, CautiousEnsembleHead)
     asked = [(kernel(1, 31), 5), (kernel(1, 31), 25), (kernel(2, 3), 5), (kernel(2, 3), 25)]

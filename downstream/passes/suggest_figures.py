@@ -1,0 +1,254 @@
+"""What `mirenc suggest` wins over -Oz on unseen projects, from a table alone: everything was compiled once.
+
+    python downstream/passes/suggest_figures.py TABLE -o downstream/passes
+
+reads what `mirenc measure passes` wrote (with the IR beside it), trains heads on the projects for training, and writes
+suggest.json and suggest.md. Rows: the lists in the order of `mirenc suggest`, with code and by size alone; the best
+lists of training in their greedy order, the same for every piece; lists drawn at random. Of each, the first k are tried
+beside -Oz, and the smallest is kept. Gains are means of log sizes; intervals are 95 % over the unseen projects.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.progress import track
+
+import mirenc
+from mirenc.metrics import group_interval
+from mirenc.tasks import TaskData
+from mirenc.tasks.compiled import CompiledTable, read_compiled
+from mirenc.tasks.compiled_task import HELD_OUT
+from mirenc.tasks.evidence import Evidence, gather_evidence
+from mirenc.tasks.features import build_features
+from mirenc.tasks.jobs import Goal
+from mirenc.tasks.pass_list import PassListChoice, covering_lists
+from mirenc.tasks.trying import WORTH_TRYING, Trial, promise_of, trial_like
+
+Float = NDArray[np.float64]
+Int = NDArray[np.int64]
+COUNTS = (1, 10, 50, 100)
+SHOWN = 10  # what a user tries by default
+ROWS = {"both": "suggest, code", "no_code": "suggest, size alone", "cover": "best of training", "random": "random"}
+PARTS = ("function", "module")
+_RESAMPLES = 2000
+
+
+def ratios_of(table: CompiledTable) -> Float:
+    """Size under each list over that of -Oz, of the pieces that -Oz compiles. (n, N); what fails runs as -Oz."""
+    sizes = np.maximum(table.sizes.text_bytes, 1.0)
+    sizes = sizes[np.isfinite(sizes[:, 0])]
+    ratios: Float = np.where(np.isfinite(sizes), sizes, sizes[:, :1]) / sizes[:, :1]
+    return ratios
+
+
+def gains(ratios: Float, order: Int) -> Float:
+    """Log gain by the best of -Oz and the first k lists. (m, N), (m, N - 1) lists -> (m, N - 1)."""
+    tried = np.take_along_axis(ratios, order, axis=1)
+    result: Float = -np.log(np.minimum(np.minimum.accumulate(tried, axis=1), 1.0))
+    return result
+
+
+def followed_by_rest(first: Int, rest: Int) -> Int:
+    """Lists in a head's order, then those that it does not know. (m, K), (N - 1,) -> (m, N - 1)."""
+    left = rest[~np.isin(rest, first[0])]
+    return np.concatenate([first, np.tile(left, (len(first), 1))], axis=1)
+
+
+def known_lists(data: TaskData, table: CompiledTable) -> Int:
+    """Number in the table of each list that a head chooses among. (K,)."""
+    assert data.space is not None
+    places = {one.pipeline: number for number, one in enumerate(table.lists)}
+    return np.array([places[str(setting[0])] for setting in data.space.settings], dtype=np.int64)
+
+
+def share_interval(won: Float, whole: Float, group: NDArray[np.str_]) -> tuple[float, float, float]:
+    """Share of the best-of-all gain that is reached, and its interval over whole groups."""
+    _, row = np.unique(group, return_inverse=True)
+    sums = np.stack([np.bincount(row, weights=values) for values in (won, whole)])
+    drawn = np.random.default_rng(0).integers(0, sums.shape[1], size=(_RESAMPLES, sums.shape[1]))
+    parts = sums[:, drawn].sum(axis=2)
+    low, high = np.percentile(parts[0] / np.maximum(parts[1], 1e-12), [2.5, 97.5])
+    return float(won.sum() / max(whole.sum(), 1e-12)), float(low), float(high)
+
+
+def saved(logs: Float, group: NDArray[np.str_]) -> list[float]:
+    """Per cent saved, and its interval over groups."""
+    interval = group_interval(logs, group, statistic=lambda means: 1 - np.exp(-means))
+    return [100 * (1 - float(np.exp(-logs.mean()))), *(100 * value for value in interval)]
+
+
+def figures_of(won: dict[str, Float], group: NDArray[np.str_], counts: list[int]) -> dict[str, Any]:
+    """Figures of some pieces. ``won``: row -> (seeds, m, N - 1) log gains."""
+    oracle = won["cover"][0][:, -1]
+    found: dict[str, Any] = {
+        "pieces": len(group),
+        "projects": len(np.unique(group)),
+        "best_of_all": saved(oracle, group),
+    }
+    for row, runs in won.items():
+        mean = runs.mean(axis=0)  # (m, N - 1)
+        found[row] = {
+            "saved": {str(count): saved(mean[:, count - 1], group) for count in counts},
+            "sd": {str(count): 100 * float(runs[:, :, count - 1].mean(axis=1).std(ddof=0)) for count in counts},
+            "share": {str(count): share_interval(mean[:, count - 1], oracle, group) for count in counts},
+        }
+        if row != "both":
+            lead = won["both"].mean(axis=0) - mean
+            found[row]["behind_code"] = {str(count): saved(lead[:, count - 1], group) for count in counts}
+    return found
+
+
+def records(evidence: Evidence, expected: Float, data: TaskData) -> list[Trial]:
+    """The record that `mirenc suggest` goes by, of each piece. ``expected``: (m, K)."""
+    assert data.space is not None
+    found = []
+    for part, promise in zip(data.part.tolist(), promise_of(expected, data.space.default).tolist(), strict=True):
+        trial = trial_like(evidence.trials.get(part, ()), promise)
+        if trial is None:
+            raise SystemExit(f"the table has too few {part}s for training: {part}s of unseen projects have no record")
+        found.append(trial)
+    return found
+
+
+def calibration(trials: list[Trial], won: Float, group: NDArray[np.str_], count: int) -> dict[str, Any]:
+    """How often "nothing to gain" is right on unseen pieces, which won (m, N - 1)."""
+    said, nothing = np.array([one.is_idle(count) for one in trials]), won[:, count - 1] < np.log(WORTH_TRYING)
+    found: dict[str, Any] = {
+        "pieces": len(said),
+        "said": int(said.sum()),
+        "nothing_to_gain": float(nothing.mean()),
+        "expected": 100 * (1 - float(np.exp(-np.mean([np.log(one.gain(count)) for one in trials])))),
+        "saved": saved(won[:, count - 1], group),
+    }
+    if said.any():
+        hits = nothing[said].astype(np.float64)
+        found["right"] = [float(hits.mean()), *group_interval(hits, group[said])]
+        found["missed"] = saved(won[said, count - 1], group[said])
+    if not said.all():
+        found["saved_where_not_said"] = saved(won[~said, count - 1], group[~said])
+    return found
+
+
+def measure(folder: Path, seeds: int, model: str | None) -> dict[str, Any]:
+    """All figures of a table."""
+    task, table = PassListChoice(), read_compiled(folder)
+    data, ratios = task.load(folder), ratios_of(table)
+    encoder = mirenc.load(model)
+    training, test = next(HELD_OUT.split(data, 0))
+    features = build_features(task, data, [row for row in ROWS if row not in ("cover", "random")], encoder)
+    goal, known = Goal.of(data, task.select), known_lists(data, table)
+    cover = covering_lists(ratios[training], ratios.shape[1])[1:]
+    seen, unseen = data.subset(training), data.subset(test)
+    inside = Goal.of(seen, task.select)
+    own = ratios[test]
+    runs: dict[str, list[Float]] = {row: [] for row in ROWS}
+    said: dict[str, Any] = {}
+    for seed in track(range(seeds), "seeds"):
+        for row in features:
+            part = replace(row, matrix=row.matrix[training])
+            evidence = gather_evidence(seen, inside, part, seed, tried=task.trials)
+            head = goal.fit(row, training, data.group, seed)
+            trials = records(evidence, goal.expected(head, row, test), unseen)
+            order = known[np.array([one.order for one in trials])]
+            runs[row.row].append(gains(own, followed_by_rest(order, cover)))
+            if row.row == "both" and seed == 0:
+                said = calibration(trials, runs["both"][0], unseen.group, min(SHOWN, own.shape[1] - 1))
+        chance = np.random.default_rng(seed)
+        drawn = np.tile(np.arange(1, ratios.shape[1]), (len(test), 1))
+        runs["random"].append(gains(own, chance.permuted(drawn, axis=1)))
+    runs["cover"].append(gains(own, np.tile(cover, (len(test), 1))))
+    won = {row: np.stack(found) for row, found in runs.items()}
+    counts = sorted({min(count, ratios.shape[1] - 1) for count in COUNTS})
+    part = data.part[test]
+    figures = {"all": figures_of(won, data.group[test], counts)}
+    for name in PARTS:
+        inside_part = part == name
+        if inside_part.any():
+            figures[name] = figures_of(
+                {row: runs[:, inside_part] for row, runs in won.items()}, data.group[test][inside_part], counts
+            )
+    return {
+        "table": {"title": table.title, "content_hash": table.content_hash, "lists": len(table.lists)},
+        "training": {"pieces": len(training), "projects": len(np.unique(data.group[training]))},
+        "model": {"name": encoder.name, "digest": encoder.files.digest},
+        "seeds": seeds,
+        "lists_of_head": len(known) - 1,
+        "figures": figures,
+        "nothing_to_gain": said,
+    }
+
+
+def markdown(record: dict[str, Any]) -> str:
+    """The tables that people read."""
+    table, training = record["table"], record["training"]
+    about = [
+        f"{table['title']}; {table['lists']} lists, of which heads rank {record['lists_of_head']}",
+        f"{training['pieces']} pieces of {training['projects']} projects for training",
+        f"{record['seeds']} seeds; model {record['model']['name']}.",
+    ]
+    lines = ["; ".join(about), ""]
+    for part, found in record["figures"].items():
+        counts = list(found["both"]["saved"])
+        best = "{:.2f} [{:.2f}, {:.2f}]".format(*found["best_of_all"])
+        of = f"{found['pieces']} pieces of {found['projects']} unseen projects"
+        lines += [
+            f"**{part}**: {of}; % saved over -Oz, of which all lists together reach {best}",
+            "",
+            "| lists tried | " + " | ".join(counts) + f" | share of that by {min(counts, key=_near)}, % |",
+            "| --- |" + " ---: |" * (len(counts) + 1),
+        ]
+        for row, title in ROWS.items():
+            cells = ["{:.2f} [{:.2f}, {:.2f}]".format(*found[row]["saved"][count]) for count in counts]
+            share = "{:.0f} [{:.0f}, {:.0f}]".format(
+                *(100 * value for value in found[row]["share"][min(counts, key=_near)])
+            )
+            lines.append(f"| {title} | " + " | ".join([*cells, share]) + " |")
+        lines.append("")
+    said = record["nothing_to_gain"]
+    lines.append(
+        f"By {SHOWN} lists {said['expected']:.2f} % was expected to be saved, and "
+        + "{:.2f} [{:.2f}, {:.2f}] % was.".format(*said["saved"])
+    )
+    lines.append(
+        f'"Nothing to gain" is said of {said["said"]} of {said["pieces"]} unseen pieces; '
+        f"{100 * said['nothing_to_gain']:.0f} % of all have less than 0.5 % to gain by {SHOWN} lists."
+    )
+    if "right" in said:
+        lines.append(
+            "It is right for {:.0f} % [{:.0f}, {:.0f}] of them, ".format(*(100 * value for value in said["right"]))
+            + "and what trying would have saved there is {:.2f} % [{:.2f}, {:.2f}].".format(*said["missed"])
+        )
+    if "saved_where_not_said" in said:
+        lines.append("On the others trying saves {:.2f} % [{:.2f}, {:.2f}].".format(*said["saved_where_not_said"]))
+    return "\n".join(lines) + "\n"
+
+
+def _near(count: str) -> int:
+    """How far a column is from what a user tries."""
+    return abs(int(count) - SHOWN)
+
+
+def main() -> None:
+    """Measure and write."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("table", type=Path)
+    parser.add_argument("-o", "--output", type=Path, default=Path(__file__).parent)
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--model")
+    given = parser.parse_args()
+    record = measure(given.table, given.seeds, given.model)
+    given.output.mkdir(parents=True, exist_ok=True)
+    (given.output / "suggest.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    (given.output / "suggest.md").write_text(markdown(record), encoding="utf-8")
+    print(markdown(record), end="")
+
+
+if __name__ == "__main__":
+    main()

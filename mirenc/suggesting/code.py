@@ -1,0 +1,186 @@
+"""`Code`: a module or function as -Oz meets it, before any pass, and a warning where it is something else."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from mirenc.errors import ForeignIRError, TaskError
+from mirenc.ir import IRModule, ReadOptions
+from mirenc.ir.inputs import path_input
+from mirenc.ir.read import load_input, module_of
+from mirenc.ir.regions import regions_of
+from mirenc.passes.extract import extract_functions
+from mirenc.tasks.compiled_task import BEFORE_OZ
+
+__all__ = ["Code", "read_code"]
+
+_OLDEST_CLANG = 16  # older ones write typed pointers, which newer LLVMs refuse as text
+_DEFINITION = re.compile(r"^define [^\n]*", re.MULTILINE)
+_GROUP = re.compile(r"^attributes (#\d+) = \{([^\n]*)\}", re.MULTILINE)
+# What is in quotes, or the name of something, is no attribute.
+_NO_WORDS = re.compile(r'[@%$!]?"[^"]*"|[@%$!][-\w.$]+')
+_HOW = "Compile with: clang -Oz -Xclang -disable-llvm-passes -S -emit-llvm"
+
+
+@dataclass(frozen=True)
+class Code:
+    """What lists of passes are suggested for.
+
+    Attributes
+    ----------
+    name : str
+        File, as it was given.
+    ir : bytes
+        Text or bitcode, as its compiler wrote it: what passes run on.
+    module : IRModule
+        The same, for a model.
+    symbol : str
+        Function, without ``@``, that ``ir`` was made a module of; "" for a whole module.
+    language : str
+        ``c`` or ``c++`` where it was compiled here; "" for IR.
+    remarks : tuple of str
+        What people must know who rely on -Oz of this code.
+    """
+
+    name: str
+    ir: bytes
+    module: IRModule
+    symbol: str = ""
+    language: str = ""
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def level(self) -> str:
+        """``function`` or ``module``."""
+        return "function" if self.symbol else "module"
+
+    def preparation(self) -> str:
+        """The command whose output `command` takes; "" where it takes the file as it is."""
+        if not self.language:
+            return ""
+        return f"{_HOW.partition(': ')[2]} {shlex.quote(self.name)} -o {shlex.quote(_ir_name(self.name))}"
+
+    def command(self, pipeline: str) -> str:
+        """The line that runs a list of passes."""
+        passes = f"opt -passes={shlex.quote(pipeline)}"
+        given = shlex.quote(_ir_name(self.name) if self.language else self.name)
+        stem = Path(self.name).name.partition(".")[0].strip("-") or "stdin"
+        if not self.symbol:
+            return f"{passes} {given} -o {shlex.quote(f'{stem}.opt.bc')}"
+        output = shlex.quote(f"{stem}.{self.symbol}.opt.bc")
+        return f"llvm-extract --func={shlex.quote(self.symbol)} {given} -o - | {passes} -o {output}"
+
+
+def read_code(
+    path: str | os.PathLike[str],
+    *,
+    function: str | None = None,
+    options: ReadOptions | None = None,
+    version: str | None = None,
+) -> Code:
+    """Read IR, or compile C or C++ to what -Oz begins with.
+
+    Parameters
+    ----------
+    path : path
+        IR, C or C++; ``-`` is standard input (IR only).
+    function : str, optional
+        Make a module of this function, by its symbol or demangled name.
+    options : ReadOptions, optional
+        Its ``cflags`` come last.
+    version : str, optional
+        Of the LLVM that is to read the IR: a source is then compiled by no newer clang where there is one. Left out,
+        or where ``options`` names a compiler, nobody minds.
+
+    Raises
+    ------
+    MirencError
+        As `mirenc.read_ir`.
+    ForeignIRError
+        Passes leave all of it alone: every function is marked optnone, as -O0 does.
+    TaskError
+        No such function.
+    """
+    options = options or ReadOptions()
+    compiler = options.compiler or (None if version is None else _clang_for(version))
+    options = replace(options, dialect=BEFORE_OZ, compiler=compiler)
+    given = path_input(path)
+    loaded = load_input(given, options)
+    module = module_of(loaded, options)
+    text = loaded.data.decode("utf-8", "surrogateescape") if loaded.kind == "text" else module.text
+    remarks = _remarks(text, given.name)
+    if function is None:
+        return Code(given.name, loaded.data, module, "", given.language, remarks)
+    symbol = _symbol(module, function)
+    modules = dict(extract_functions(text))
+    alone = modules.get(symbol, modules.get(f'"{symbol}"'))  # LLVM quotes a name of unusual letters
+    if alone is None:
+        raise TaskError(
+            f"{given.name}: {function!r} takes the address of another function's block and cannot stand alone. Leave "
+            "--function out"
+        )
+    data = alone.encode("utf-8", "surrogateescape")
+    part = replace(loaded, data=data, kind="text")
+    return Code(given.name, data, module_of(part, options), symbol, given.language, remarks)
+
+
+def _ir_name(source: str) -> str:
+    return f"{Path(source).name.partition('.')[0]}.ll"
+
+
+def _clang_for(version: str) -> str | None:
+    """The newest clang on PATH whose IR an LLVM reads; None for whatever there is."""
+    names = (f"clang-{number}" for number in range(int(version.split(".")[0]), _OLDEST_CLANG - 1, -1))
+    return next((name for name in names if shutil.which(name)), None)
+
+
+def _symbol(module: IRModule, function: str) -> str:
+    """A function's name in the IR, by that or by what people call it.
+
+    Raises
+    ------
+    TaskError
+        There is none.
+    """
+    regions = regions_of(module, "function").regions
+    for region in regions:
+        if function in (region.symbol, region.function, region.function.partition("(")[0]):
+            return region.symbol
+    known = ", ".join(region.function for region in regions[:20]) + (" ..." if len(regions) > 20 else "")
+    raise TaskError(f"{module.name}: no function {function!r} with a body; it has {known}")
+
+
+def _remarks(text: str, name: str) -> tuple[str, ...]:
+    """What its functions say of themselves that -Oz minds.
+
+    Raises
+    ------
+    ForeignIRError
+        No pass would touch any of them.
+    """
+    groups = dict(_GROUP.findall(text))
+    total = small = untouched = 0
+    for line in _DEFINITION.findall(text):
+        own = " ".join([_NO_WORDS.sub("", line), *(groups.get(group, "") for group in re.findall(r"#\d+", line))])
+        words = set(re.findall(r"[a-z]+", _NO_WORDS.sub("", own)))
+        total += 1
+        small += bool(words & {"minsize", "optsize"})
+        untouched += "optnone" in words
+    if total and untouched == total:
+        raise ForeignIRError(
+            f"{name}: every function is marked optnone, as -O0 does, so passes leave them alone. {_HOW}"
+        )
+    remarks = []
+    if untouched:
+        remarks.append(f"{untouched} of {total} functions are marked optnone: passes leave them alone")
+    if small < total - untouched:
+        remarks.append(
+            f"{total - untouched - small} of {total} functions say neither minsize nor optsize: -Oz of this IR is the "
+            f"weak baseline. {_HOW}"
+        )
+    return tuple(remarks)

@@ -1,0 +1,115 @@
+"""`try_lists`: run lists of passes and keep the smallest result, which -Oz itself may be."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mirenc.errors import PassError
+from mirenc.passes.engine import Engine, Failed
+
+__all__ = ["Outcome", "Tried", "try_lists"]
+
+_UNOPTIMISED = 0  # level of code generation
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """What came of one list.
+
+    Attributes
+    ----------
+    pipeline : str
+    text_bytes : int or None
+        Machine code; None where the list failed.
+    instructions : int or None
+    problem : str
+        Why it failed; "" where it did not.
+    """
+
+    pipeline: str
+    text_bytes: int | None
+    instructions: int | None
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What trying was worth.
+
+    Attributes
+    ----------
+    engine : str
+        The LLVM that ran the lists.
+    before : int
+        Bytes of machine code without any pass, by the code generation of -O0.
+    oz : Tried
+        -Oz itself.
+    tried : tuple of Tried
+        In the order in which they were given.
+    best : int
+        Place of the best in ``tried``; -1 where that is -Oz.
+    ir : bytes
+        The best module, as bitcode of the engine's LLVM; its verifier accepts it.
+    """
+
+    engine: str
+    before: int
+    oz: Tried
+    tried: tuple[Tried, ...]
+    best: int
+    ir: bytes
+
+    @property
+    def winner(self) -> Tried:
+        """The best of the lists and -Oz."""
+        return self.oz if self.best < 0 else self.tried[self.best]
+
+    @property
+    def saved(self) -> int:
+        """Bytes less than -Oz; never below 0."""
+        assert self.oz.text_bytes is not None
+        assert self.winner.text_bytes is not None
+        return self.oz.text_bytes - self.winner.text_bytes
+
+
+def try_lists(engine: Engine, ir: bytes, pipelines: Sequence[str], default: str) -> Outcome:
+    """Run every list and -Oz on the same module; the engine verifies every result.
+
+    Parameters
+    ----------
+    engine : Engine
+    ir : bytes
+        Text or bitcode that the engine's LLVM reads.
+    pipelines : sequence of str
+        One that fails is told, and the others are tried all the same.
+    default : str
+        -Oz; it is kept unless another is smaller.
+
+    Raises
+    ------
+    IRParseError
+        The engine's LLVM refuses the module.
+    PassError
+        -Oz itself fails on it, or no machine code can be made of it.
+    ToolchainError
+        The engine cannot start.
+    """
+    (before,) = engine.run_all(ir, [""], codegen=_UNOPTIMISED)
+    if isinstance(before, Failed):
+        raise PassError(f"{engine.name} makes no machine code of the module: {before.problem}", failed=before.status)
+    oz, *tried = (
+        Tried(pipeline, None, None, f"{result.status}: {result.problem}")
+        if isinstance(result, Failed)
+        else Tried(pipeline, result.text_bytes, result.instructions)
+        for pipeline, result in zip([default, *pipelines], engine.run_all(ir, [default, *pipelines]), strict=True)
+    )
+    if oz.text_bytes is None:
+        raise PassError(f"{engine.name} fails on {default} itself ({oz.problem})")
+    smallest = min(range(-1, len(tried)), key=lambda place: _size(oz if place < 0 else tried[place]))
+    winner = oz if smallest < 0 else tried[smallest]
+    return Outcome(engine.name, before.text_bytes, oz, tuple(tried), smallest, engine.run(ir, winner.pipeline).ir)
+
+
+def _size(one: Tried) -> float:
+    return float("inf") if one.text_bytes is None else one.text_bytes

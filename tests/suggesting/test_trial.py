@@ -1,0 +1,109 @@
+"""Trying lists: the smallest is kept, -Oz where none is smaller, and what fails is told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import pytest
+
+from mirenc.errors import PassError
+from mirenc.passes.embedded import EmbeddedEngine
+from mirenc.passes.engine import CODEGEN, Failed, Optimised
+from mirenc.passes.shared import SharedEngine
+from mirenc.suggesting import try_lists
+
+OZ = "default<Oz>"
+
+
+class FakeEngine:
+    """Sizes by heart; its IR is the list's own text."""
+
+    name = "made"
+    version = "19.0.0"
+
+    def __init__(self, sizes: dict[str, int | str]) -> None:
+        self.sizes = sizes
+        self.runs: list[tuple[str, int]] = []
+
+    def run_all(self, ir: bytes, pipelines: Iterable[str], *, codegen: int = CODEGEN) -> list[Optimised | Failed]:
+        given = list(pipelines)
+        self.runs += [(one, codegen) for one in given]
+        found = [self.sizes[one] for one in given]
+        return [
+            Failed(size, "bad luck") if isinstance(size, str) else Optimised(1, size, one)
+            for one, size in zip(given, found, strict=True)
+        ]
+
+    def run(self, ir: bytes, pipeline: str, *, codegen: int = CODEGEN) -> Optimised:
+        return Optimised(1, int(self.sizes[pipeline]), pipeline, pipeline.encode())
+
+    def knows(self, pipeline: str) -> bool:
+        return True
+
+    def close(self) -> None: ...
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+
+def test_the_smallest_is_kept() -> None:
+    engine = FakeEngine({"": 100, OZ: 60, "a": 61, "b": 55, "c": 55})
+    found = try_lists(engine, b"ir", ["a", "b", "c"], OZ)
+    assert (found.before, found.oz.text_bytes, found.winner.pipeline, found.saved) == (100, 60, "b", 5)
+    assert (found.best, found.ir, found.engine) == (1, b"b", "made")
+    assert ("", 0) in engine.runs  # as -O0 makes code
+
+
+@pytest.mark.parametrize("sizes", [{"a": 61, "b": 60}, {"a": "crash", "b": "timeout"}])
+def test_never_worse_than_oz(sizes: dict[str, int | str]) -> None:
+    found = try_lists(FakeEngine({"": 100, OZ: 60, **sizes}), b"ir", ["a", "b"], OZ)
+    assert (found.best, found.saved, found.ir) == (-1, 0, OZ.encode())
+    assert found.winner == found.oz
+
+
+def test_a_list_that_fails_is_told_and_the_others_are_tried() -> None:
+    found = try_lists(FakeEngine({"": 100, OZ: 60, "a": "broken", "b": 50}), b"ir", ["a", "b"], OZ)
+    assert (found.tried[0].text_bytes, found.tried[0].problem) == (None, "broken: bad luck")
+    assert (found.best, found.saved) == (1, 10)
+
+
+def test_code_that_oz_cannot_compile_is_an_error() -> None:
+    with pytest.raises(PassError, match=r"made fails on default<Oz> itself \(crash: bad luck\)"):
+        try_lists(FakeEngine({"": 100, OZ: "crash"}), b"ir", [], OZ)
+    with pytest.raises(PassError, match="made makes no machine code of the module: bad luck") as error:
+        try_lists(FakeEngine({"": "backend", OZ: 1}), b"ir", [], OZ)
+    assert error.value.failed == "backend"
+
+
+@pytest.mark.needs("libLLVM")
+def test_a_real_engine_gives_a_module_that_has_the_size() -> None:
+    ir = (Path(__file__).parents[1] / "fixtures" / "ir" / "clang-19" / "O0" / "sorting.ll").read_bytes()
+    ir = ir.replace(b" optnone", b" minsize optsize")
+    lists = ["function(sroa)", "no-such-pass", "function(sroa,early-cse,instcombine,simplifycfg)"]
+    with SharedEngine() as engine:
+        found = try_lists(engine, ir, lists, OZ)
+        assert engine.run(found.ir, "").text_bytes == found.winner.text_bytes
+    sizes = [one.text_bytes for one in found.tried]
+    assert sizes[1] is None
+    assert "no-such-pass" in found.tried[1].problem
+    assert found.winner.text_bytes == min(found.oz.text_bytes, sizes[0], sizes[2])
+    assert found.before > found.oz.text_bytes
+
+
+def test_the_embedded_engine_needs_nothing_but_pip() -> None:
+    ir = (Path(__file__).parents[1] / "fixtures" / "ir" / "clang-19" / "O0" / "sorting.ll").read_bytes()
+    ir = ir.replace(b" optnone", b" minsize optsize")
+    with EmbeddedEngine() as engine:
+        found = try_lists(engine, ir, ["function(sroa,simplifycfg)", "function(reg2mem)"], "default<O2>")
+        assert engine.run(found.ir, "").text_bytes == found.winner.text_bytes
+    assert found.before > found.winner.text_bytes
+    assert found.oz.text_bytes is not None
+    assert found.saved >= 0
+    assert "llvmlite" in found.engine
