@@ -18,7 +18,7 @@ _FAR = 95.0
 # A context feature is far if it is outside of the training samples' range by half of that range.
 _OUTSIDE = 0.5
 # A head need not remember every kernel of many to know what is like them.
-_MOST = 2048
+_MOST = 512
 _BLOCK = 1024  # kernels whose distances to all others are in memory at once
 
 
@@ -29,7 +29,7 @@ class Reach:
     Attributes
     ----------
     kernels : (m, D) float32
-        Code features; of more than 2,048 pieces of code, a sample.
+        Code features; of more than 512 pieces of code, a sample.
     code_reach : float
         Distance beyond which a piece of code is far.
     low, high : (A,) float64

@@ -130,7 +130,7 @@ def test_of_many_kernels_a_sample_is_remembered() -> None:
     rng = np.random.default_rng(0)
     matrix = rng.normal(size=(3000, 4))
     reach = Reach.of(matrix, 1, np.array([f"k{row}" for row in range(3000)]))
-    assert reach.kernels.shape == (2048, 3)
+    assert reach.kernels.shape == (512, 3)
     assert {tuple(row) for row in reach.kernels.tolist()} <= {
         tuple(row) for row in matrix[:, 1:].astype(np.float32).tolist()
     }
