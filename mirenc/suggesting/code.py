@@ -67,7 +67,8 @@ class Code:
 
     def command(self, pipeline: str) -> str:
         """The line that runs a list of passes."""
-        passes = f"opt -passes={shlex.quote(pipeline)}"
+        # As clang compiles; some passes ask.
+        passes = f"opt -relocation-model=pic -passes={shlex.quote(pipeline)}"
         given = shlex.quote(_ir_name(self.name) if self.language else self.name)
         stem = Path(self.name).name.partition(".")[0].strip("-") or "stdin"
         if not self.symbol:

@@ -35,7 +35,10 @@ def test_a_module_is_taken_as_it_is(tmp_path: Path) -> None:
     code = read_code(written(tmp_path, SMALL))
     assert code.ir.decode() == SMALL
     assert (code.level, code.symbol, code.remarks, code.preparation()) == ("module", "", (), "")
-    assert code.command("function(sroa)") == f"opt -passes='function(sroa)' '{code.name}' -o 'in put.opt.bc'"
+    assert (
+        code.command("function(sroa)")
+        == f"opt -relocation-model=pic -passes='function(sroa)' '{code.name}' -o 'in put.opt.bc'"
+    )
 
 
 @pytest.mark.parametrize("name", ["_Z4mainv", "main"])
@@ -47,7 +50,7 @@ def test_a_function_becomes_a_module(tmp_path: Path, name: str) -> None:
     assert "declare dso_local i32 @helper(i32 %x)" in code.ir.decode()
     assert code.module.text.split("\n", 1)[1] == alone.text.split("\n", 1)[1]
     assert code.command("dce").startswith("llvm-extract --func=_Z4mainv ")
-    assert code.command("dce").endswith(" | opt -passes=dce -o 'in put._Z4mainv.opt.bc'")
+    assert code.command("dce").endswith(" | opt -relocation-model=pic -passes=dce -o 'in put._Z4mainv.opt.bc'")
 
 
 def test_an_unknown_function_is_told_with_those_there_are(tmp_path: Path) -> None:
@@ -91,4 +94,4 @@ def test_c_is_compiled_to_what_oz_begins_with(tmp_path: Path) -> None:
     assert "minsize" in text
     assert code.remarks == ()
     assert code.preparation() == f"clang -Oz -Xclang -disable-llvm-passes -S -emit-llvm {source} -o sum.ll"
-    assert code.command("dce") == "opt -passes=dce sum.ll -o sum.opt.bc"
+    assert code.command("dce") == "opt -relocation-model=pic -passes=dce sum.ll -o sum.opt.bc"
