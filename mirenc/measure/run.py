@@ -229,9 +229,13 @@ class Run:
         self._saved = time.monotonic()
 
     def table(self) -> MeasuredTable:
-        """What is finished, in the order of the kernels."""
-        order = {(kernel.name, part): row for row, (kernel, part) in enumerate(self.samples)}
-        keys = sorted(self.journal.samples, key=lambda key: order.get(key, len(order)))
+        """What is finished, in the order of the kernels and of the machine's parts."""
+        kernel_order = {name: row for row, name in enumerate(dict.fromkeys(kernel.name for kernel, _ in self.samples))}
+        part_order = {part: row for row, part in enumerate(self.setup["method_flags"])}
+        keys = sorted(
+            self.journal.samples,
+            key=lambda key: (kernel_order.get(key[0], len(kernel_order)), part_order.get(key[1], len(part_order))),
+        )
         samples = [self.journal.samples[key] for key in keys]
         kernels = {name: self.journal.kernels[name] for name, _ in keys}
         record = {

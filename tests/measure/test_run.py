@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import shutil
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -272,3 +273,24 @@ def test_parts_and_names_are_checked(tmp_path: Path) -> None:
         made(tmp_path, Twice())
     with pytest.raises(TaskError, match=r"available: none: leave --part out"):
         made(tmp_path, parts=("tiny",))
+
+
+def test_every_kernel_is_measured_at_one_part_before_any_at_a_second(tmp_path: Path) -> None:
+    class Parts(ToyMethod):
+        def parts(self) -> tuple[str, ...]:
+            return ("one", "two")
+
+        def own_kernels(self, count: int, seed: int) -> Iterator[Kernel]:
+            return (kernel(1000 + number, group="same") for number in range(count))
+
+    run = made(tmp_path, Parts(QUICK), count=4)
+    first, second = run.samples[:4], run.samples[4:]
+    assert [one.name for one, _ in first] == [one.name for one, _ in second] == [f"scale{1000 + n}" for n in range(4)]
+    # The parts take turns within a group.
+    assert [part for _, part in first] in (["one", "two"] * 2, ["two", "one"] * 2)
+    assert all(here != there for (_, here), (_, there) in zip(first, second, strict=True))
+    assert [(one.kernel, one.part) for one in gone(run).samples[:3]] == [
+        ("scale1000", "one"),
+        ("scale1000", "two"),
+        ("scale1001", "one"),
+    ]
