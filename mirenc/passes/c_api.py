@@ -25,7 +25,13 @@ _OBJECT = 1  # LLVMObjectFile
 _RETURN_STATUS = 2  # LLVMReturnStatusAction
 _ERROR = 0  # LLVMDSError
 _SIZES_KEPT = 100_000
-_CHANGED = re.compile(rb"^\*\*\* IR Dump After (\S+) on ", re.MULTILINE)
+# A pass that takes away what it works on, such as a loop, leaves nothing to print: it is told as invalidated. So are
+# the managers around it, whose names are no words, and adaptors.
+_CHANGED = re.compile(
+    rb"^\*\*\* IR (?:Dump After (\S+) on [^\n]*(?<! omitted because no change)|Pass ([\w-]+) invalidated) \*\*\*$",
+    re.MULTILINE,
+)
+_AROUND = ("PassAdaptor", "DevirtSCCRepeatedPass")
 
 # Every function that is used: result and parameters. `M` stands for text that LLVM gives away and wants back.
 _P, _M = c_void_p, POINTER(c_char_p)
@@ -287,13 +293,13 @@ class Library:
 class Watcher(Library):
     """A libLLVM that says which passes of a list change a module, by its own option ``-print-changed``.
 
-    LLVM prints the IR after each such pass to descriptor 2, which the parent has made a file. The option holds for the
-    whole process, so this is not the library that weighs.
+    LLVM prints what each pass did to descriptor 2, which the parent has made a file; ``=quiet`` would keep back that a
+    pass deleted its loop. The option holds for the whole process, so this is not the library that weighs.
     """
 
     def __init__(self, names: list[str]) -> None:
         super().__init__(names)
-        arguments = (c_char_p * 2)(b"mirenc", b"-print-changed=quiet")
+        arguments = (c_char_p * 2)(b"mirenc", b"-print-changed")
         self._c.LLVMParseCommandLineOptions(len(arguments), arguments, None)
 
     def answer(self, bitcode: bytes, pipeline: str, codegen: int) -> tuple[dict[str, Any], bytes]:
@@ -310,8 +316,8 @@ class Watcher(Library):
             if not size:
                 return {"changed": []}, b""
             with mmap.mmap(2, size, access=mmap.ACCESS_READ) as printed:
-                names = {name.decode() for name in _CHANGED.findall(printed)}
-        return {"changed": sorted(name.removesuffix("Pass") for name in names)}, b""
+                names = {(changed or gone).decode() for changed, gone in _CHANGED.findall(printed)}
+        return {"changed": sorted(name.removesuffix("Pass") for name in names if not name.endswith(_AROUND))}, b""
 
 
 class _Context:

@@ -41,6 +41,8 @@ _SAME = {"amd64": "x86_64", "arm64": "aarch64"}
 # What says which processor a function is for, and metadata, which would speak about loops and places in another way.
 _PROCESSOR = re.compile(r' "(?:target-cpu|target-features|tune-cpu)"="[^"]*"')
 _ATTACHED = re.compile(r" ![\w.]+ !\d+")
+# Says where the scope of a metadata node begins that nothing refers to any more; inlining leaves it behind.
+_SCOPE = "call void @llvm.experimental.noalias.scope.decl("
 # A place needs a scope, and that a file. The module's own nodes are left out.
 _HEAD = (
     "!llvm.module.flags = !{!0}",
@@ -99,7 +101,7 @@ def _marked(module: IRModule) -> tuple[str, tuple[Key, ...]]:
 
 def _plain(line: str) -> str:
     """A line without metadata, and without the processor it is for."""
-    if line.startswith("!"):
+    if line.startswith("!") or _SCOPE in line:
         return ""
     if line.startswith("attributes "):
         return _PROCESSOR.sub("", line)

@@ -114,9 +114,8 @@ def read_code(
     loaded = load_input(given, options)
     module = module_of(loaded, options)
     text = loaded.data.decode("utf-8", "surrogateescape") if loaded.kind == "text" else module.text
-    remarks = _remarks(text, given.name)
     if function is None:
-        return Code(given.name, loaded.data, module, "", given.language, remarks)
+        return Code(given.name, loaded.data, module, "", given.language, _remarks(text, given.name))
     symbol = _symbol(module, function)
     modules = dict(extract_functions(text))
     alone = modules.get(symbol, modules.get(f'"{symbol}"'))  # LLVM quotes a name of unusual letters
@@ -127,7 +126,7 @@ def read_code(
         )
     data = alone.encode("utf-8", "surrogateescape")
     part = replace(loaded, data=data, kind="text")
-    return Code(given.name, data, module_of(part, options), symbol, given.language, remarks)
+    return Code(given.name, data, module_of(part, options), symbol, given.language, _remarks(alone, given.name))
 
 
 def _ir_name(source: str) -> str:

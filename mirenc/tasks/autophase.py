@@ -59,7 +59,7 @@ AUTOPHASE = (
     "blocks with 1 to 3 phis",
     "blocks with more than 3 phis",
     "blocks without phis",
-    "phis at the beginning of a block",
+    "blocks that begin with a phi",
     "branches",
     "calls that return an integer",
     "critical edges",
@@ -81,12 +81,13 @@ AUTOPHASE = (
     *(f"{name} instructions" for name in _OPCODES.values()),
 )
 _BINARY = frozenset("add fadd sub fsub mul fmul udiv sdiv fdiv urem srem frem shl lshr ashr and or xor".split())
-# What has one operand and computes, as the published tool counts it: casts, loads and allocas, and the negation.
+# What has one operand, as the published tool counts it (LLVM's UnaryInstruction): casts, loads and allocas too.
 _UNARY = frozenset(
     "fneg trunc zext sext fptrunc fpext fptoui fptosi uitofp sitofp ptrtoint inttoptr bitcast addrspacecast load "
-    "alloca".split()
+    "alloca extractvalue va_arg freeze".split()
 )
-_MEMORY = frozenset("alloca load store getelementptr fence cmpxchg atomicrmw".split())
+# As the tool: LLVM's own count of that name (InstCount), which calls belong to.
+_MEMORY = frozenset("alloca load store getelementptr call invoke".split())
 _MOST_SMALL, _MOST_LARGE = 14, 500
 _FEW_ARGUMENTS, _FEW_PHIS = 5, 3
 
@@ -120,15 +121,14 @@ def autophase_counts(module: IRModule, instructions: NDArray[np.int32] | None = 
     successors = np.diff(arrays.successor_start)[arrays.block[rows]]
     integer = np.array([_returns_integer(form.signature) for form in module.forms], dtype=bool)[arrays.form[rows]]
     found = [
-        *flow[:14],
-        phi.sum(),
+        *flow[:15],
         branch.sum(),
         (are({"call"}) & integer).sum(),
-        *flow[14:16],
+        *flow[15:17],
         *constants,
         (branch & (successors == 1)).sum(),
         (are(_BINARY) & constant_operand).sum(),
-        *flow[16:],
+        *flow[17:],
         len(rows),
         are(_MEMORY).sum(),
         len(np.unique(arrays.function[rows])),
@@ -171,6 +171,7 @@ def _flow_counts(module: IRModule, rows: Int, phi: NDArray[np.bool_]) -> list[in
         (phis >= 1) & (phis <= _FEW_PHIS),
         phis > _FEW_PHIS,
         phis == 0,
+        phis > 0,  # they stand before all else
     ]
     sizes = [(size > _MOST_SMALL) & (size <= _MOST_LARGE), size <= _MOST_SMALL]
     return [

@@ -70,6 +70,8 @@ class Task(ABC):
         What is decided about: ``module``, ``function`` or ``loop`` (`mirenc.ir.regions`).
     levels : tuple of str
         All that a question may be about, where there are several (``mirenc predict --level``); () for ``level`` alone.
+    alone : bool
+        Whether functions of the samples are modules of their own: a function that is asked about then becomes one, too.
     tabulated : bool
         Whether answers are bytes (``details``), of which ``mirenc predict`` makes one table for a whole project.
     more_rows : tuple of str
@@ -119,6 +121,7 @@ class Task(ABC):
     machines: ClassVar[Mapping[str, str]] = {}
     level: ClassVar[str] = "module"
     levels: ClassVar[tuple[str, ...]] = ()
+    alone: ClassVar[bool] = False
     tabulated: ClassVar[bool] = False
     more_rows: ClassVar[tuple[str, ...]] = ()
     dialect: ClassVar[Dialect | None] = None

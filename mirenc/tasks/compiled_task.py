@@ -54,6 +54,7 @@ class CompiledTask(Task):
     told_by_code = ("instructions", "level")
     level = "function"
     levels = _LEVELS
+    alone = True
     more_rows = ("autophase", "statements")
     dialect = BEFORE_OZ
     protocols = (HELD_OUT, PROJECT)

@@ -20,8 +20,9 @@ from mirenc.errors import HeadError, TaskError
 from mirenc.heads import EnsembleHead, LabelsEnsembleHead, NumberEnsembleHead, Settings, save_head
 from mirenc.heads.choosing import cost_ratios
 from mirenc.heads.state import load_head_and_arrays, pack, unpack
-from mirenc.ir import IRModule
+from mirenc.ir import IRModule, parse_ir
 from mirenc.ir.regions import Region, regions_of
+from mirenc.passes.extract import extract_functions
 from mirenc.tasks.base import Task
 from mirenc.tasks.data import TaskData
 from mirenc.tasks.evidence import Evidence, gather_evidence, time_factor
@@ -139,8 +140,25 @@ class TaskHead:
         contexts = [self._told(given, module, region) if whole is None else whole for region in regions]
         return [
             self._answer(code_vector(self.row, parts), own, region)
-            for own, region, parts in zip(contexts, regions, CodeReader(encoder)(module, regions), strict=True)
+            for own, region, parts in zip(contexts, regions, self._read(encoder, module, regions), strict=True)
         ]
+
+    def _read(
+        self, encoder: Encoder, module: IRModule, regions: list[Region | None]
+    ) -> list[dict[str, NDArray[np.float32]]]:
+        """Code features of the regions, each as the samples had it."""
+        read = CodeReader(encoder)
+        if not self.task.alone or regions == [None]:
+            return read(module, regions)
+        modules = dict(extract_functions(module.text))
+        found = []
+        for region in regions:
+            text = None
+            if region is not None:  # LLVM quotes a name of unusual letters
+                text = modules.get(region.symbol, modules.get(f'"{region.symbol}"'))
+            # What takes the address of another function's block cannot stand alone.
+            found += read(module if text is None else parse_ir(text), [region])
+        return found
 
     def _told(self, given: Mapping[str, str], module: IRModule, region: Region | None) -> tuple[Any, ...]:
         """Context features of one region: what the code tells, and what was given."""

@@ -115,17 +115,18 @@ def trials_of(
     Returns
     -------
     dict of str to tuple of Trial
-        Up to ten for each part, the most promising first; none for a part of few samples.
+        Up to ten for each part, the most promising first; none for a part of few samples, or of one group.
     """
     promise = promise_of(expected, default)
     logs = np.log(costs / costs[:, default, None])
-    half = np.unique(group, return_inverse=True)[1] % 2
     found = {}
     for name in np.unique(part).tolist():
         rows = np.flatnonzero(part == name)
         rows = rows[np.argsort(-promise[rows], kind="stable")]
-        if len(rows) < _LEAST:
+        if len(rows) < _LEAST or len(np.unique(group[rows])) < 2:
             continue
+        half = np.zeros(len(part), dtype=np.int64)
+        half[rows] = np.unique(group[rows], return_inverse=True)[1] % 2
         trials = []
         for piece in np.array_split(np.arange(len(rows)), min(_MOST_PARTS, len(rows) // _LEAST)):
             around = rows[_around(piece, len(rows))]
@@ -134,8 +135,9 @@ def trials_of(
             own = rows[piece]
             for side in (0, 1):
                 others = around[half[around] != side]
-                if len(others):
-                    tried[half[own] == side] = covering_order(logs[others], default, count)
+                if not len(others):  # one large group has all that promise as much
+                    others = rows[half[rows] != side]
+                tried[half[own] == side] = covering_order(logs[others], default, count)
             trials.append(_trial(promise[own], np.take_along_axis(logs[own], tried, axis=1), order))
         found[name] = tuple(trials)
     return found

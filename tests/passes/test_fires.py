@@ -41,6 +41,31 @@ def test_a_pass_fires_where_it_has_work() -> None:
             watcher.fires(b"nonsense", ["function(sroa)"])
 
 
+def test_a_pass_that_takes_its_loop_away_fires() -> None:
+    loop = b"""\
+define i32 @f(ptr %p) {
+  br label %loop
+loop:
+  %i = phi i32 [ 0, %0 ], [ %next, %loop ]
+  BODY
+  %next = add nuw nsw i32 %i, 1
+  %more = icmp ult i32 %next, 4
+  br i1 %more, label %loop, label %out
+out:
+  ret i32 0
+}
+"""
+    busy = loop.replace(b"BODY", b"store volatile i32 %i, ptr %p")
+    deleted, unrolled = "function(loop(loop-deletion))", "function(loop(loop-unroll-full))"
+    with PassWatcher() as watcher:
+        (idle,) = watcher.fires(loop.replace(b"BODY", b""), [deleted])
+        kept, gone = watcher.fires(busy, [deleted, unrolled])
+    assert not any(isinstance(one, Failed) for one in (idle, kept, gone))
+    names = [sorted(one) for one in (idle, kept, gone) if not isinstance(one, Failed)]
+    assert ["LoopDeletion" in names[0], "LoopDeletion" in names[1], "LoopFullUnroll" in names[2]] == [True, False, True]
+    assert not [name for own in names for name in own if "Manager" in name or "Adaptor" in name]
+
+
 @pytest.mark.needs("opt")
 @pytest.mark.parametrize("name", ["sorting", "structs", "control_flow"])
 def test_it_says_what_opt_says(tmp_path: Path, name: str) -> None:
@@ -55,11 +80,17 @@ def test_it_says_what_opt_says(tmp_path: Path, name: str) -> None:
                 opt,
                 "-relocation-model=pic",
                 "-passes=default<O3>",
-                "-print-changed=quiet",
+                "-print-changed",
                 "-disable-output",
                 source,
             ]
             printed = subprocess.run(command, capture_output=True, text=True, check=True).stderr
-            by_opt = set(re.findall(r"^\*\*\* IR Dump After (\S+?)(?:Pass)? on ", printed, re.MULTILINE))
+            told = [line for line in printed.splitlines() if line.startswith("*** ") and "omitted" not in line]
+            by_opt = {
+                found[1] for line in told if (found := re.match(r"\*\*\* IR Dump After (\S+?)(?:Pass)? on ", line))
+            }
+            by_opt |= {
+                found[1] for line in told if (found := re.fullmatch(r"\*\*\* IR Pass (\w+)Pass invalidated .*", line))
+            }
             assert watcher.fires(module.encode(), ["default<O3>"]) == [by_opt], function
             assert by_opt

@@ -97,6 +97,18 @@ def test_another_architecture() -> None:
     assert choices.get(("halved", "%loop"), (4, 1))[0] == 4  # an llvmlite may be built without it
 
 
+def test_what_inlining_left_behind_hides_nothing() -> None:
+    scope = "call void @llvm.experimental.noalias.scope.decl(metadata !9)"
+    inlined = LOOPS.replace("entry:\n", f"entry:\n  {scope}\n", 1)
+    inlined += "declare void @llvm.experimental.noalias.scope.decl(metadata)\n"
+    inlined += "!9 = !{!10}\n!10 = distinct !{!10, !11}\n!11 = distinct !{!11}\n"
+    module = parse_ir(inlined)
+    assert scope.partition("(")[0] in module.text
+    found = vectorizer_choices(module, 256)
+    assert found == vectorizer_choices(parse_ir(LOOPS), 256)
+    assert found
+
+
 def test_an_llvm_that_does_not_answer_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
     module = parse_ir(LOOPS.replace("@halved", "@other"))
 

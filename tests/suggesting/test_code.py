@@ -53,6 +53,15 @@ def test_a_function_becomes_a_module(tmp_path: Path, name: str) -> None:
     assert code.command("dce").endswith(" | opt -relocation-model=pic -passes=dce -o 'in put._Z4mainv.opt.bc'")
 
 
+def test_a_function_is_warned_of_for_itself(tmp_path: Path) -> None:
+    other = SMALL.replace("@helper(i32 %x) #0 {", "@helper(i32 %x) noinline optnone {")
+    path = written(tmp_path, other)
+    assert read_code(path).remarks == ("1 of 2 functions are marked optnone: passes leave them alone",)
+    assert read_code(path, function="main").remarks == ()
+    with pytest.raises(ForeignIRError, match="every function is marked optnone"):
+        read_code(path, function="helper")
+
+
 def test_an_unknown_function_is_told_with_those_there_are(tmp_path: Path) -> None:
     with pytest.raises(TaskError, match=r"no function 'other' with a body; it has helper, main"):
         read_code(written(tmp_path, SMALL), function="other")

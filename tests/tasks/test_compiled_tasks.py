@@ -16,6 +16,7 @@ from mirenc.encoder import Encoder
 from mirenc.errors import TaskError
 from mirenc.ir import parse_ir
 from mirenc.ir.regions import regions_of
+from mirenc.passes.extract import extract_functions
 from mirenc.tasks import Evaluation, Task, evaluate, fit_head, get_task, load_data, load_report, load_task_head
 from mirenc.tasks.compiled import CompiledTable, Fires, Sizes, read_compiled
 from mirenc.tasks.compiled_task import CompiledTask
@@ -234,6 +235,23 @@ def test_every_task_has_its_table_and_its_head(name: str, folder: Path, tiny: En
         assert np.isfinite(module.value)
     with pytest.raises(TaskError, match="nothing to say about a loop; available: function, module"):
         head.predict(tiny, text, {}, level="loop")
+
+
+def test_a_function_of_a_module_is_answered_as_the_module_of_its_own_that_samples_are(
+    folder: Path, tiny: Encoder
+) -> None:
+    task = get_task("size_after")
+    head = fit_head(task, task.load(folder, "Oz"), tiny, variant="Oz", row="graph")
+    text = (
+        "@seen = constant i32 7\n"
+        "define internal i32 @helper(i32 %x) {\n  %v = load i32, ptr @seen\n  %y = mul i32 %x, %v\n  ret i32 %y\n}\n"
+        "define i32 @asked(i32 %x) {\n  %y = call i32 @helper(i32 %x)\n  ret i32 %y\n}\n"
+    )
+    found = head.predict(tiny, parse_ir(text), {})
+    alone = dict(extract_functions(text))
+    assert [one.region.symbol for one in found if one.region is not None] == list(alone) == ["helper", "asked"]
+    expected = [head.predict(tiny, parse_ir(one), {})[0] for one in alone.values()]
+    assert [(one.value, one.distance) for one in found] == [(one.value, one.distance) for one in expected]
 
 
 def test_held_out_pieces_have_no_part_in_a_head(folder: Path, tiny: Encoder) -> None:

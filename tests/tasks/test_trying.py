@@ -80,6 +80,23 @@ def test_parts_have_records_of_their_own_where_they_are_large_enough() -> None:
     assert sum(trial.answers for trial in found["function"]) == 21
 
 
+def test_no_group_is_tried_in_an_order_of_its_own() -> None:
+    # The 200 of "a" promise most, so nobody else is around the boldest of them. Setting 0 helps them, and 2 the others.
+    expected = np.tile([[1.0, 1.0, 1.0]], (400, 1))
+    expected[:, 0] = 1 / np.linspace(1.2, 1.0, 400)
+    costs = np.array([[90.0, 100.0, 101.0]] * 200 + [[101.0, 100.0, 90.0]] * 200)
+    group = np.repeat(["a", "b"], 200)
+    bold = trials_of(expected, costs, 1, np.full(400, ""), group, 1)[""][0]
+    assert (bold.order, bold.gains) == ((0,), (1.0,))
+    # The same where other parts' groups stand between those of a part; and one group alone has no record.
+    part = np.repeat(["f", "m", "f"], [200, 20, 200])
+    rows = np.r_[0:200, 0:20, 200:400]
+    group = np.repeat(["a", "b", "c"], [200, 20, 200])
+    found = trials_of(expected[rows], costs[rows], 1, part, group, 1)
+    assert list(found) == ["f"]
+    assert found["f"][0].gains == (1.0,)
+
+
 def test_a_question_gets_the_record_of_those_that_promised_as_much() -> None:
     known = trials()["module"]
     assert trial_like(known, 1.5) is known[0]

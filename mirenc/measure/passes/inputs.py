@@ -127,7 +127,19 @@ def find_ir(
     twice = next((name for name in names if names.count(name) > 1), None) if len(sources) > 1 else None
     if twice:
         raise IRFileError(f"two inputs are called {'/'.join(twice)}. Give one of them, or rename a folder")
-    return sorted(found, key=lambda one: (one.project, one.file))
+    return sorted(_apart(found, report), key=lambda one: (one.project, one.file))
+
+
+def _apart(files: Sequence[IRFile], report: Report) -> list[IRFile]:
+    """The files without copies of reserved programs inside of projects that are for training.
+
+    They may not be trained on, and the rest of their project is: as a test they would be none of an unseen project.
+    """
+    trained = {one.project for one in files if not one.held_out}
+    kept = [one for one in files if not (one.held_out and one.project in trained)]
+    if len(kept) < len(files):
+        report(f"{len(files) - len(kept)} files are left out: reserved programs inside of projects for training")
+    return kept
 
 
 def _file(path: Path, project: str, file: str, held_out: Sequence[str] = (), version: str = "") -> IRFile:

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Iterable
 from pathlib import Path
 
-from mirenc.errors import IRParseError, MirencError
+from mirenc.errors import IRParseError
 from mirenc.ir import read_ir
 from mirenc.ir.files import read_input
 from mirenc.measure.passes.choosing import Chosen
@@ -87,4 +87,4 @@ def _text_of(path: Path) -> str:
     try:
         return found.data.decode("utf-8")
     except UnicodeDecodeError:
-        raise MirencError(f"{path}: is not UTF-8. Assemble it with llvm-as, and give the bitcode") from None
+        raise IRParseError(f"{path}: is not UTF-8. Assemble it with llvm-as, and give the bitcode") from None

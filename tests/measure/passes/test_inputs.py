@@ -56,6 +56,17 @@ def test_a_folder_of_sources_even_of_reserved_programs(tmp_path: Path, fake_tool
     assert {call[0] for call in commands} == {"clang-19"}
 
 
+def test_a_reserved_program_inside_of_a_project_is_neither_trained_on_nor_a_test(tmp_path: Path) -> None:
+    for name in ("ir/rocks/db/main.ll", "ir/rocks/third-party/lz4/lib.ll", "ir/lua5.4/lapi.ll", "ir/lua5.4/src/lvm.ll"):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(IR)
+    said: list[str] = []
+    files = found(tmp_path / "ir", work=tmp_path / "work", said=said)
+    assert facts(files) == [("lua5.4", "lapi.ll", True), ("lua5.4", "src/lvm.ll", True), ("rocks", "db/main.ll", False)]
+    assert said == ["1 files are left out: reserved programs inside of projects for training"]
+
+
 def test_code_of_another_machine_is_left_out(tmp_path: Path) -> None:
     with IRFolder(tmp_path / "ir") as folder:
         for number, language in enumerate(("c", "opencl", "c++", "c+openmp", "cuda")):
