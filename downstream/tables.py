@@ -35,6 +35,14 @@ def against(row: str, figures: dict[str, Any]) -> tuple[str, str]:
     return points, f"{figures['speedup_gain']:.3f} [{low:.3f}, {high:.3f}]"
 
 
+def over_compiler(row: str, figures: dict[str, Any]) -> str:
+    """Geometric speedup of a row that sees code over the row that knows the compiler's own choice and nothing else."""
+    if row in (*STATIC_TITLES, "no_code"):
+        return ""
+    low, high = figures["speedup_gain_over_compiler_interval"]
+    return f"{figures['speedup_gain_over_compiler']:.3f} [{low:.3f}, {high:.3f}]"
+
+
 def headroom(figures: dict[str, Any]) -> str:
     """Geometric mean over the samples that the oracle speeds up by more than 5 %, and their share."""
     found = figures.get("headroom_geometric")
@@ -48,6 +56,9 @@ def speed_lines(record: dict[str, Any], rows: dict[str, dict[str, Any]]) -> list
     head = ["", "speedup over default, geom. (arith.)", "where > 1.05x is there", "gap to best, %"]
     head += ["share of oracle's gain, %"]
     head += ["over 0.9 of oracle, samples", "slower by 2 %, samples", "best of 3 measured", "against no code, factor"]
+    asks_compiler = "compiler" in rows
+    if asks_compiler:
+        head += ["against the compiler's choice, factor"]
     lines = [head + parts, ["---"] + ["---:"] * (len(head) + len(parts) - 1)]
     count = record["samples"]
     for row, figures in rows.items():
@@ -57,9 +68,11 @@ def speed_lines(record: dict[str, Any], rows: dict[str, dict[str, Any]]) -> list
         line = [row_title(row), speedup, headroom(figures), f"{100 * figures['error_rate']:.1f}"]
         line += [f"{100 * figures['oracle_gain_share']:.0f}", f"{count * figures['near_oracle']:.1f} of {count}"]
         line += [f"{count * figures['slowdowns_2']:.1f} of {count}", three, against(row, figures)[1]]
+        if asks_compiler:
+            line.append("" if row == "compiler" else over_compiler(row, figures))
         lines.append(line + [f"{figures['parts'][part]['speedup_geometric']:.3f}" for part in parts])
     oracle = ["oracle", f"{first['oracle_geometric']:.3f} ({first['oracle_arithmetic']:.2f})", "", "0", "100"]
-    oracle += [f"{count} of {count}", f"0 of {count}", "", ""]
+    oracle += [f"{count} of {count}", f"0 of {count}", *[""] * (2 + asks_compiler)]
     lines.append(oracle + [f"{first['parts'][part]['oracle_geometric']:.3f}" for part in parts])
     return lines
 

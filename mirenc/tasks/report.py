@@ -45,6 +45,8 @@ if TYPE_CHECKING:
 __all__ = ["FORMAT", "TaskReport", "load_report", "row_title"]
 
 _AGAINST = "no_code"  # the row that every other is compared with
+# Where a compiler's own choice is known (`Task.told_by_compiler`), code must beat that too.
+_RIVALS = {"gain": _AGAINST, "gain_over_compiler": "compiler"}
 FORMAT = 2
 _OF_THREE = ("speedup_geometric", "oracle_gain_share", "slowdowns_2", "headroom_geometric")
 
@@ -163,15 +165,19 @@ class TaskReport:
             out[key] = float(values.mean())
             out[f"{key}_sd"] = float(values.std(ddof=1)) if len(values) > 1 else 0.0
         group = self.data.group[inside]
-        against = self._per_sample(protocol, _AGAINST, inside) if _AGAINST in self.rows(protocol) else {}
+        rivals = {
+            name: self._per_sample(protocol, rival, inside)
+            for name, rival in _RIVALS.items()
+            if rival in self.rows(protocol)
+        }
         for value, own in self._per_sample(protocol, row, inside).items():
             statistic = np.exp if value == "speedup" else None
             out[f"{value}_interval"] = group_interval(own, group, statistic=statistic)
-            if against:
+            for name, against in rivals.items():
                 difference = own - against[value]
                 gain = difference.mean()
-                out[f"{value}_gain"] = float(np.exp(gain) if statistic else gain)
-                out[f"{value}_gain_interval"] = group_interval(difference, group, statistic=statistic)
+                out[f"{value}_{name}"] = float(np.exp(gain) if statistic else gain)
+                out[f"{value}_{name}_interval"] = group_interval(difference, group, statistic=statistic)
         if self._events is not None:
             out |= self._areas(protocol, row, inside)
         if self.data.chooses:

@@ -11,7 +11,7 @@ import pytest
 from mirenc.encoder import Encoder
 from mirenc.errors import TaskError
 from mirenc.ir import IRModule, ReadOptions, parse_ir, read_ir, regions_of, statements_of
-from mirenc.tasks import fit_head, vectorization
+from mirenc.tasks import evaluate, fit_head, vectorization
 from mirenc.tasks.features import build_features, default_rows
 from mirenc.tasks.measured import MeasuredKernel, MeasuredSample, MeasuredTable
 from mirenc.tasks.vectorization import Vectorization
@@ -217,3 +217,16 @@ def test_only_rows_with_code_know_what_llvm_would_choose(tmp_path: Path, tiny: E
     for row in ("compiler", "histogram"):
         assert found[row].matrix[0, :6].tolist() == [0.0, 0.0, 7.0, 1.0, 0.0, 0.0]
     assert found["compiler"].matrix.shape == (24, 6)
+
+
+def test_code_is_also_compared_with_the_compilers_own_choice(tmp_path: Path, tiny: Encoder) -> None:
+    report = evaluate(TASK, made_table(tmp_path / "table"), encoder=tiny, rows=["no_code", "compiler", "histogram"],
+                      protocols=["structure"], seeds=(0,))  # fmt: skip
+    said = {row: report.said("structure", row)[0].astype(int) for row in ("compiler", "histogram")}
+    paid = report.data.paid
+    log_cost = {row: np.log(paid[np.arange(len(paid)), choice]).mean() for row, choice in said.items()}
+    figures = report.figures("structure", "histogram")
+    assert figures["speedup_gain_over_compiler"] == pytest.approx(np.exp(log_cost["compiler"] - log_cost["histogram"]))
+    low, high = figures["speedup_gain_over_compiler_interval"]
+    assert low <= figures["speedup_gain_over_compiler"] <= high
+    assert report.figures("structure", "compiler")["speedup_gain_over_compiler"] == 1.0
