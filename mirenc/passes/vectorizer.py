@@ -55,6 +55,7 @@ _HEAD = (
 _NODES = 4  # of the first loop
 
 
+@functools.lru_cache(maxsize=1)  # asked for each loop of a module in turn, and one answer is of all
 def vectorizer_choices(module: IRModule, vector_bits: int) -> Mapping[Key, tuple[int, int]]:
     """Vector width and interleave count that LLVM 22 chooses at -O3 for every innermost loop; (1, 1): neither.
 
@@ -108,7 +109,6 @@ def _plain(line: str) -> str:
     return _ATTACHED.sub("", line) if line.startswith(("define ", "declare ", "@")) else line
 
 
-@functools.lru_cache(maxsize=16)  # a question about a module is asked for each of its loops
 def _asked(text: str, loops: tuple[Key, ...], architecture: str, processor: str) -> Mapping[Key, tuple[int, int]]:
     spec = importlib.util.find_spec("llvmlite")
     if spec is None or spec.origin is None:

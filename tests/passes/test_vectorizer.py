@@ -117,3 +117,19 @@ def test_an_llvm_that_does_not_answer_is_no_error(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(vectorizer, "run_limited", hangs)
     assert vectorizer_choices(module, 128) == {}
+
+
+def test_a_module_is_asked_about_once_for_all_its_loops(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+    run_limited = vectorizer.run_limited
+    monkeypatch.setattr(
+        vectorizer, "run_limited", lambda *words, **more: asked.append(1) or run_limited(*words, **more)
+    )
+    marked = vectorizer._marked
+    read = []
+    monkeypatch.setattr(vectorizer, "_marked", lambda module: read.append(1) or marked(module))
+    module = parse_ir(LOOPS.replace("@halved", "@third"))
+    assert vectorizer_choices(module, 128) == vectorizer_choices(module, 128)
+    assert (len(asked), len(read)) == (1, 1)
+    vectorizer_choices(module, 256)
+    assert (len(asked), len(read)) == (2, 2)
