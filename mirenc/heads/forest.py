@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from mirenc.errors import HeadError
 from mirenc.heads.state import Arrays
 
-__all__ = ["Forest", "Tree"]
+__all__ = ["Forest", "Tree", "extra_tree"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,3 +107,8 @@ class Forest:
         if not (inside and roots and finite and (forest.column < columns).all()):
             raise HeadError("arrays of trees do not belong together. Save the head again")
         return forest
+
+
+def extra_tree(grown: Any) -> Tree:
+    """A tree that scikit-learn's `ExtraTreesRegressor` has grown (its ``tree_``), on one target or several."""
+    return Tree(grown.children_left, grown.children_right, grown.feature, grown.threshold, grown.value[:, :, 0])

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mirenc.errors import MissingExtraError
 from mirenc.heads.choosing import parameters_of
-from mirenc.heads.forest import Forest, Tree
+from mirenc.heads.forest import Forest, extra_tree
 from mirenc.heads.reduce import CodeReducer
 from mirenc.heads.state import Arrays, register
 
@@ -69,7 +69,7 @@ class TreesLabels(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
             self.trees, max_features=self.share, min_samples_leaf=self.leaf, random_state=self.random_state
         )
         forest.fit(self._reduce(features), target[:, 0] if target.shape[1] == 1 else target)
-        self.forest_ = Forest.join([_tree(one.tree_) for one in forest.estimators_])
+        self.forest_ = Forest.join([extra_tree(one.tree_) for one in forest.estimators_])
         return self
 
     def predict(self, X: ArrayLike) -> Float:
@@ -96,7 +96,3 @@ class TreesLabels(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         head._reduce = CodeReducer.from_arrays(context, head.components, arrays, columns=head.n_features_in_)
         head.forest_ = Forest.from_arrays(arrays, columns=head._reduce.columns)
         return head
-
-
-def _tree(grown: Any) -> Tree:
-    return Tree(grown.children_left, grown.children_right, grown.feature, grown.threshold, grown.value[:, :, 0])

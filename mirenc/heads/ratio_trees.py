@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mirenc.errors import ConfigError, HeadError, MissingExtraError
 from mirenc.heads.choosing import ChoosingMixin, checked_costs, parameters_of, preferences
-from mirenc.heads.forest import Forest, Tree
+from mirenc.heads.forest import Forest, extra_tree
 from mirenc.heads.reduce import CodeReducer
 from mirenc.heads.state import Arrays, register
 
@@ -129,7 +129,7 @@ class RatioTreesHead(ChoosingMixin, BaseEstimator):  # type: ignore[misc]  # sci
             self.trees, max_features=self.share, min_samples_leaf=self.leaf, random_state=self.random_state
         )
         forest.fit(self._reduce(seen), target)
-        self.forest_ = Forest.join([_tree(one.tree_) for one in forest.estimators_])
+        self.forest_ = Forest.join([extra_tree(one.tree_) for one in forest.estimators_])
         self.n_choices_ = costs.shape[1]
         return self
 
@@ -172,7 +172,3 @@ def _once_each(features: Float, context_columns: int) -> Float:
     _, first = np.unique(features[:, context_columns:], axis=0, return_index=True)
     result: Float = features[np.sort(first)]
     return result
-
-
-def _tree(grown: Any) -> Tree:
-    return Tree(grown.children_left, grown.children_right, grown.feature, grown.threshold, grown.value[:, :, 0])
