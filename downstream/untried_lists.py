@@ -40,7 +40,7 @@ TRIES = (1, 3, 10)
 def read(folder: Path) -> tuple[TaskData, np.ndarray, list[str]]:
     """Pieces as samples, bytes under each list (n, N) with NaN where one failed, and the lists."""
     table = read_compiled(folder)
-    sizes = np.where(np.isnan(table.sizes.text_bytes), np.nan, np.maximum(table.sizes.text_bytes, 1.0))
+    sizes = np.where(np.isnan(table.sizes.code_bytes), np.nan, np.maximum(table.sizes.code_bytes, 1.0))
     data = get_task("size_after").load(folder, "Oz")
     row = {piece.name: number for number, piece in enumerate(table.pieces)}
     places = np.array([row[sample.name] for sample in data.samples])

@@ -50,10 +50,10 @@ def small_table(projects: int = 6, each: int = 4) -> CompiledTable:
             )
         )
     rows = np.arange(len(pieces))
-    before = np.array([piece.text_bytes for piece in pieces], dtype=np.float64)
+    before = np.array([piece.code_bytes for piece in pieces], dtype=np.float64)
     fine = np.zeros(len(pieces), dtype=np.int8)
     levels = {level: Sizes(rows + 3.0, before - 2 * number - rows, fine.copy()) for number, level in enumerate(LEVELS)}
-    oz = levels["Oz"].text_bytes
+    oz = levels["Oz"].code_bytes
     text = np.stack([oz, np.where(rows % 2, oz + 5, oz - 3), oz + 1], axis=1)
     status = np.zeros(text.shape, dtype=np.int8)
     text[-1, 2], status[-1, 2] = np.nan, STATUSES.index("crash")

@@ -42,7 +42,7 @@ _RESAMPLES = 2000
 
 def ratios_of(table: CompiledTable) -> Float:
     """Size under each list over that of -Oz, of the pieces that -Oz compiles. (n, N); what fails runs as -Oz."""
-    sizes = np.maximum(table.sizes.text_bytes, 1.0)
+    sizes = np.maximum(table.sizes.code_bytes, 1.0)
     sizes = sizes[np.isfinite(sizes[:, 0])]
     ratios: Float = np.where(np.isfinite(sizes), sizes, sizes[:, :1]) / sizes[:, :1]
     return ratios

@@ -90,7 +90,7 @@ def _tell(run: Run, table: CompiledTable) -> None:
         said = ", ".join(f"{count} {word}" for word, count in winners.items() if word != "better_than_oz")
         _say(f"a list beats -Oz for {winners['better_than_oz']} pieces" + (f"; by opt: {said}" if said else ""))
     if table.pieces and np.array_equal(
-        table.levels["Oz"].text_bytes, table.levels["Oz_plain"].text_bytes, equal_nan=True
+        table.levels["Oz"].code_bytes, table.levels["Oz_plain"].code_bytes, equal_nan=True
     ):
         _say(
             "no piece is smaller for minsize, so this -Oz is the weak baseline. For the other one compile with: "

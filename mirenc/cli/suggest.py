@@ -159,7 +159,7 @@ def _line(code: Code, found: Suggestion, outcome: Outcome | None) -> dict[str, A
             "expected": one.expected,
             "held_out": one.usual,
             "command": code.command(one.pipeline),
-            **({} if result is None else {"text_bytes": result.text_bytes, "problem": result.problem or None}),
+            **({} if result is None else {"code_bytes": result.code_bytes, "problem": result.problem or None}),
         }
         for one, result in zip(found.lists, tried, strict=True)
     ]
@@ -181,8 +181,8 @@ def _line(code: Code, found: Suggestion, outcome: Outcome | None) -> dict[str, A
     return line | {
         "engine": outcome.engine,
         "before": outcome.before,
-        "oz": outcome.oz.text_bytes,
-        "best": winner.text_bytes,
+        "oz": outcome.oz.code_bytes,
+        "best": winner.code_bytes,
         "saved": outcome.saved,
         "best_list": outcome.best + 1,
         "best_command": code.command(winner.pipeline),
@@ -219,12 +219,12 @@ def _commands(code: Code, found: Suggestion) -> list[str]:
 
 def _result(code: Code, found: Suggestion, outcome: Outcome) -> list[str]:
     """What trying them gave."""
-    lines = [f"  {outcome.before:9,} bytes before any pass", f"  {outcome.oz.text_bytes:9,} bytes by -Oz"]
+    lines = [f"  {outcome.before:9,} bytes before any pass", f"  {outcome.oz.code_bytes:9,} bytes by -Oz"]
     for rank, (one, result) in enumerate(zip(found.lists, outcome.tried, strict=True), 1):
-        size = f"{result.text_bytes:9,} bytes" if result.text_bytes is not None else f"   failed ({result.problem})"
+        size = f"{result.code_bytes:9,} bytes" if result.code_bytes is not None else f"   failed ({result.problem})"
         lines.append(f"  {size} by list {rank} (x {one.expected:.3f} expected)")
-    assert outcome.oz.text_bytes is not None
-    share = 100 * outcome.saved / max(outcome.oz.text_bytes, 1)
+    assert outcome.oz.code_bytes is not None
+    share = 100 * outcome.saved / max(outcome.oz.code_bytes, 1)
     what = f"list {outcome.best + 1}" if outcome.best >= 0 else "-Oz itself"
     lines.append(f"best: {what}, {outcome.saved:,} bytes less than -Oz ({share:.1f} %), by {outcome.engine}, verified")
     if outcome.best >= 0:

@@ -93,4 +93,5 @@ def _result(answer: tuple[dict[str, Any], bytes] | Failed) -> Optimised | Failed
     if isinstance(answer, Failed):
         return answer
     figures, ir = answer
-    return Optimised(figures["instructions"], figures["text_bytes"], figures["digest"], ir)
+    numbers = {name: figures[name] for name in ("instructions", "text_bytes", "data_bytes")}
+    return Optimised(digest=figures["digest"], ir=ir, **numbers)

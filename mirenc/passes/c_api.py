@@ -25,6 +25,8 @@ _OBJECT = 1  # LLVMObjectFile
 _RETURN_STATUS = 2  # LLVMReturnStatusAction
 _ERROR = 0  # LLVMDSError
 _SIZES_KEPT = 100_000
+# `.text`, `.text.unlikely`, `.text.f`, `.rodata.cst8` of ELF, `.rdata` of COFF; the others are those of Mach-O.
+_TEXT, _DATA = (b".text", b"__text"), (b".rodata", b".data.rel.ro", b".rdata", b"__const", b"__cstring", b"__literal")
 # A pass that takes away what it works on, such as a loop, leaves nothing to print: it is told as invalidated. So are
 # the managers around it, whose names are no words, and adaptors.
 _CHANGED = re.compile(
@@ -120,7 +122,7 @@ class Library:
                     initialise()
         self._options = self._c.LLVMCreatePassBuilderOptions()
         self._machines: dict[tuple[bytes, int], int] = {}
-        self._sizes: dict[tuple[str, int], tuple[int, int]] = {}
+        self._sizes: dict[tuple[str, int], dict[str, int]] = {}
         self._errors: list[str] = []
         # Without a handler of ours LLVM would end the process at an error of the backend. ctypes' object must live on.
         self._handler = _HANDLER(self._diagnose)
@@ -163,9 +165,8 @@ class Library:
             if key not in self._sizes:
                 if len(self._sizes) >= _SIZES_KEPT:
                     self._sizes.clear()
-                self._sizes[key] = self._instructions(module), self._text_bytes(module, machine)
-            instructions, text_bytes = self._sizes[key]
-            return {"instructions": instructions, "text_bytes": text_bytes, "digest": digest}, optimised
+                self._sizes[key] = {"instructions": self._instructions(module), **self._bytes(module, machine)}
+            return {**self._sizes[key], "digest": digest}, optimised
 
     @contextlib.contextmanager
     def _run(self, bitcode: bytes, pipeline: str, codegen: int) -> Iterator[tuple[c_void_p, int]]:
@@ -225,8 +226,8 @@ class Library:
             function = c.LLVMGetNextFunction(function)
         return count
 
-    def _text_bytes(self, module: c_void_p, machine: int) -> int:
-        """Bytes of machine code: the sum of the object's text sections. The backend changes the module."""
+    def _bytes(self, module: c_void_p, machine: int) -> dict[str, int]:
+        """Bytes of machine code and of read-only data: sums of the object's sections. The backend changes the module."""
         problem, buffer = c_char_p(), c_void_p()
         failed = self._c.LLVMTargetMachineEmitToMemoryBuffer(machine, module, _OBJECT, byref(problem), byref(buffer))
         if failed:
@@ -234,24 +235,24 @@ class Library:
         try:
             if self._errors:
                 raise RefusedError("backend", self._errors[0])
-            return self._sum_of_text(buffer)
+            return self._sums(buffer)
         finally:
             self._c.LLVMDisposeMemoryBuffer(buffer)
 
-    def _sum_of_text(self, buffer: c_void_p) -> int:
-        c, problem, total = self._c, c_char_p(), 0
+    def _sums(self, buffer: c_void_p) -> dict[str, int]:
+        c, problem, text, data = self._c, c_char_p(), 0, 0
         binary = c.LLVMCreateBinary(buffer, None, byref(problem))
         if not binary:
             raise RefusedError("backend", self._taken(problem))
         section = c.LLVMObjectFileCopySectionIterator(binary)
         while not c.LLVMObjectFileIsSectionIteratorAtEnd(binary, section):
-            # `.text`, `.text.unlikely`, `.text.f` of ELF and COFF; Mach-O's is `__text`.
-            if (c.LLVMGetSectionName(section) or b"").startswith((b".text", b"__text")):
-                total += c.LLVMGetSectionSize(section)
+            name, size = c.LLVMGetSectionName(section) or b"", c.LLVMGetSectionSize(section)
+            text += size if name.startswith(_TEXT) else 0
+            data += size if name.startswith(_DATA) else 0
             c.LLVMMoveToNextSection(section)
         c.LLVMDisposeSectionIterator(section)
         c.LLVMDisposeBinary(binary)
-        return total
+        return {"text_bytes": text, "data_bytes": data}
 
     def _machine(self, triple: bytes, codegen: int) -> int:
         """Target machine of a triple, of this host's where a module names none; made once."""

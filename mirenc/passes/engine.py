@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Protocol, Self
 
-__all__ = ["CODEGEN", "Engine", "Failed", "Optimised"]
+__all__ = ["CODEGEN", "Engine", "Failed", "Optimised", "code_bytes"]
 
 # Code generation level by default: LLVM's own, which clang takes for -Oz, -Os and -O2. 0 is -O0's, 3 is -O3's.
 CODEGEN = 2
@@ -32,12 +32,28 @@ class Optimised:
     ir : bytes
         The optimised module as the engine writes it, without names of local values and without debug information;
         empty where it was not asked for.
+    data_bytes : int
+        Bytes of read-only data in the object: constants, jump tables and lookup tables.
     """
 
     instructions: int
     text_bytes: int
     digest: str
     ir: bytes = b""
+    data_bytes: int = 0
+
+
+def code_bytes(result: Optimised, before: Optimised) -> int:
+    """Size of compiled code: machine code, and the read-only data that compiling added.
+
+    Machine code alone would be smaller wherever branches become a table.
+
+    Parameters
+    ----------
+    result, before : Optimised
+        After some passes, and before any.
+    """
+    return result.text_bytes + max(0, result.data_bytes - before.data_bytes)
 
 
 @dataclass(frozen=True, slots=True)

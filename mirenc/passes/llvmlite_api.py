@@ -13,6 +13,8 @@ import sys
 from typing import Any
 
 _SIZES_KEPT = 100_000
+# As in `mirenc.passes.c_api`, beside which this stands alone.
+_TEXT, _DATA = (b".text", b"__text"), (b".rodata", b".data.rel.ro", b".rdata", b"__const", b"__cstring", b"__literal")
 _NON_ASCII = re.compile(rb"[\x80-\xff]")
 
 
@@ -42,7 +44,7 @@ class Library:
         llvm.initialize_native_asmparser()  # for inline assembly; llvmlite has no others
         self.version = ".".join(map(str, llvm.llvm_version_info))
         self._machines: dict[tuple[str, int], Any] = {}
-        self._sizes: dict[tuple[str, int], tuple[int, int]] = {}
+        self._sizes: dict[tuple[str, int], dict[str, int]] = {}
 
     def read(self, ir: bytes) -> bytes:
         """Bitcode, without names of local values and without debug information, of a module in text or bitcode.
@@ -103,9 +105,8 @@ class Library:
                 instructions = sum(
                     1 for function in module.functions for block in function.blocks for _ in block.instructions
                 )
-                self._sizes[key] = instructions, self._text_bytes(module, machine)
-            instructions, text_bytes = self._sizes[key]
-            return {"instructions": instructions, "text_bytes": text_bytes, "digest": digest}, optimised
+                self._sizes[key] = {"instructions": instructions, **self._bytes(module, machine)}
+            return {**self._sizes[key], "digest": digest}, optimised
         finally:
             module.close()
             context.close()
@@ -129,13 +130,17 @@ class Library:
         """Take names of local values and debug information away."""
         self._optimise(module, machine, "add_strip_symbols_pass")
 
-    def _text_bytes(self, module: Any, machine: Any) -> int:
+    def _bytes(self, module: Any, machine: Any) -> dict[str, int]:
+        """Bytes of machine code and of read-only data."""
         try:
-            sections = self._llvm.ObjectFileRef.from_data(machine.emit_object(module)).sections()
+            made = self._llvm.ObjectFileRef.from_data(machine.emit_object(module))
+            sections = [(each.name() or b"", each.size()) for each in made.sections()]
         except RuntimeError as error:
             raise RefusedError("backend", str(error)) from None
-        # `.text`, `.text.unlikely`, `.text.f` of ELF and COFF; Mach-O's is `__text`.
-        return sum(each.size() for each in sections if (each.name() or b"").startswith((b".text", b"__text")))
+        return {
+            what: sum(size for name, size in sections if name.startswith(names))
+            for what, names in (("text_bytes", _TEXT), ("data_bytes", _DATA))
+        }
 
     def _machine(self, triple: str, codegen: int) -> Any:
         """Target machine of a triple, of this host's where a module names none; made once."""

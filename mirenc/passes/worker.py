@@ -9,7 +9,7 @@ Protocol over stdin and stdout. A frame is two lengths (`HEADER`), a JSON object
 first      child: ``{"version": "19.1.7"}``
 request    parent: ``{"pipelines": [...], "codegen": 0 to 3, "keep_ir": bool}`` and the IR
 response   child, one for each pipeline: ``{"status": "ok", ...}`` with the library's answer (of an engine's:
-           instructions, text_bytes, digest) and the optimised bitcode where it was asked for, or
+           instructions, text_bytes, data_bytes, digest) and the optimised bitcode where it was asked for, or
            ``{"status": ..., "problem": ...}``. Before them ``{"status": "read"}``, or ``input`` and the problem where
            the IR itself is refused, which is then the only answer.
 """

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mirenc.errors import PassError
-from mirenc.passes.engine import Engine, Failed
+from mirenc.passes.engine import Engine, Failed, code_bytes
 
 __all__ = ["Outcome", "Tried", "try_lists"]
 
@@ -20,15 +20,15 @@ class Tried:
     Attributes
     ----------
     pipeline : str
-    text_bytes : int or None
-        Machine code; None where the list failed.
+    code_bytes : int or None
+        Machine code, and the read-only data that the list added; None where the list failed.
     instructions : int or None
     problem : str
         Why it failed; "" where it did not.
     """
 
     pipeline: str
-    text_bytes: int | None
+    code_bytes: int | None
     instructions: int | None
     problem: str = ""
 
@@ -42,7 +42,7 @@ class Outcome:
     engine : str
         The LLVM that ran the lists.
     before : int
-        Bytes of machine code without any pass, by the code generation of -O0.
+        Bytes without any pass, by the code generation of -O0.
     oz : Tried
         -Oz itself.
     tried : tuple of Tried
@@ -68,9 +68,9 @@ class Outcome:
     @property
     def saved(self) -> int:
         """Bytes less than -Oz; never below 0."""
-        assert self.oz.text_bytes is not None
-        assert self.winner.text_bytes is not None
-        return self.oz.text_bytes - self.winner.text_bytes
+        assert self.oz.code_bytes is not None
+        assert self.winner.code_bytes is not None
+        return self.oz.code_bytes - self.winner.code_bytes
 
 
 def try_lists(engine: Engine, ir: bytes, pipelines: Sequence[str], default: str) -> Outcome:
@@ -101,10 +101,10 @@ def try_lists(engine: Engine, ir: bytes, pipelines: Sequence[str], default: str)
     oz, *tried = (
         Tried(pipeline, None, None, f"{result.status}: {result.problem}")
         if isinstance(result, Failed)
-        else Tried(pipeline, result.text_bytes, result.instructions)
+        else Tried(pipeline, code_bytes(result, before), result.instructions)
         for pipeline, result in zip([default, *pipelines], engine.run_all(ir, [default, *pipelines]), strict=True)
     )
-    if oz.text_bytes is None:
+    if oz.code_bytes is None:
         raise PassError(f"{engine.name} fails on {default} itself ({oz.problem})")
     smallest = min(range(-1, len(tried)), key=lambda place: _size(oz if place < 0 else tried[place]))
     winner = oz if smallest < 0 else tried[smallest]
@@ -112,4 +112,4 @@ def try_lists(engine: Engine, ir: bytes, pipelines: Sequence[str], default: str)
 
 
 def _size(one: Tried) -> float:
-    return float("inf") if one.text_bytes is None else one.text_bytes
+    return float("inf") if one.code_bytes is None else one.code_bytes

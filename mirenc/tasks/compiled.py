@@ -39,7 +39,7 @@ __all__ = [
     "write_piece_ir",
 ]
 
-FORMAT = 1
+FORMAT = 2
 STATUSES = ("ok", "pipeline", "broken", "backend", "crash", "timeout", "memory")
 """What became of one run: ok, or how it failed (`mirenc.passes.engine.Failed`)."""
 
@@ -67,7 +67,7 @@ class Piece:
         To be tested on only: the model's held-out projects, and programs reserved for evaluation.
     ir_hash : str
         `hash_of_ir` of the text.
-    instructions, text_bytes : int
+    instructions, code_bytes : int
         Before any pass.
     """
 
@@ -79,7 +79,7 @@ class Piece:
     held_out: bool
     ir_hash: str
     instructions: int
-    text_bytes: int
+    code_bytes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,14 +106,14 @@ class Sizes:
     ----------
     instructions : (n, K) or (n,) float64
         NaN where it failed.
-    text_bytes : (n, K) or (n,) float64, bytes
-        Machine code; NaN where it failed.
+    code_bytes : (n, K) or (n,) float64, bytes
+        Machine code, and the read-only data that compiling added, such as jump tables; NaN where it failed.
     status : (n, K) or (n,) int8
         Index into `STATUSES`.
     """
 
     instructions: NDArray[np.float64]
-    text_bytes: NDArray[np.float64]
+    code_bytes: NDArray[np.float64]
     status: NDArray[np.int8]
 
 
@@ -204,7 +204,7 @@ def _size_columns(sizes: Sizes) -> dict[str, Any]:
 
     status = pa.DictionaryArray.from_arrays(pa.array(sizes.status.ravel(), pa.int8()), list(STATUSES))
     columns: dict[str, Any] = {}
-    for name in ("instructions", "text_bytes"):
+    for name in ("instructions", "code_bytes"):
         values = getattr(sizes, name).ravel()
         lost = np.isnan(values)
         columns[name] = pa.array(np.where(lost, 0, values).astype(np.int32), mask=lost)
@@ -291,6 +291,8 @@ def read_compiled(folder: str | Path) -> CompiledTable:
     except FileNotFoundError as error:
         missing = Path(error.filename or "machine.json").name
         raise TaskError(f"{root}: no table of passes ({missing} is missing). {_ANEW}") from None
+    except TaskError:  # which is a ValueError, too
+        raise
     except (ValueError, KeyError, TypeError, AttributeError, IndexError, pa.ArrowException) as error:
         raise TaskError(f"{root}: the table of passes is damaged ({error!r}). {_ANEW}") from None
 
@@ -309,7 +311,7 @@ def _sizes(table: pa.Table, shape: tuple[int, ...]) -> Sizes:
             raise ValueError(f"rows of column {name!r} are not {shape} in order")
     numbers = [
         table[name].to_numpy().astype(np.float64).reshape(shape)  # nothing becomes NaN
-        for name in ("instructions", "text_bytes")
+        for name in ("instructions", "code_bytes")
     ]
     encoded = table["status"].combine_chunks().dictionary_encode()
     known = np.array([STATUSES.index(word) for word in encoded.dictionary.to_pylist()], dtype=np.int8)

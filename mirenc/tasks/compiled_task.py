@@ -90,7 +90,7 @@ class CompiledTask(Task):
         raise NotImplementedError
 
     def sizes_after(self, table: CompiledTable, level: str) -> NDArray[np.float64]:
-        """(n,) bytes of machine code after a level, 1 at least; NaN where it failed.
+        """(n,) bytes of code after a level, 1 at least; NaN where it failed.
 
         Raises
         ------
@@ -102,7 +102,7 @@ class CompiledTask(Task):
                 f"{self.name} wants sizes after {level}; the table has {', '.join(table.levels) or 'none'}. Measure "
                 "anew with this release: mirenc measure passes SOURCES -o FOLDER"
             )
-        found: NDArray[np.float64] = np.maximum(table.levels[level].text_bytes, 1.0)
+        found: NDArray[np.float64] = np.maximum(table.levels[level].code_bytes, 1.0)
         return found
 
     def parse_context(self, given: Mapping[str, str]) -> tuple[Any, ...]:

@@ -22,7 +22,7 @@ LISTS = 50
 
 
 class PassListChoice(CompiledTask):
-    """A list for each piece, out of `LISTS` that were chosen among all measured ones; costs are bytes of machine code.
+    """A list for each piece, out of `LISTS` that were chosen among all measured ones; costs are bytes of code.
 
     The lists are those of which the best serves the pieces for training best (`covering_lists`); -Oz, list 0 of a
     table, is the first of them and the default. A list under which a piece does not compile runs as the default.
@@ -37,7 +37,7 @@ class PassListChoice(CompiledTask):
 
     def ask(self, table: CompiledTable, samples: list[Sample], variant: str) -> TaskData:
         """Bytes under each of the chosen lists."""
-        sizes = np.where(np.isnan(table.sizes.text_bytes), np.nan, np.maximum(table.sizes.text_bytes, 1.0))
+        sizes = np.where(np.isnan(table.sizes.code_bytes), np.nan, np.maximum(table.sizes.code_bytes, 1.0))
         measured = np.isfinite(sizes[:, 0])
         held_out = np.array([sample.held_out for sample in samples], dtype=bool)
         training = sizes[measured & ~held_out]

@@ -1,4 +1,4 @@
-"""`size_after`: how many bytes of machine code a function or module has after -Oz, -O3 or nothing, from its IR."""
+"""`size_after`: how many bytes of code a function or module has after -Oz, -O3 or nothing, from its IR."""
 
 from __future__ import annotations
 

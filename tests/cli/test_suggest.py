@@ -118,7 +118,7 @@ def test_a_trial_tells_bytes_and_writes_the_best(run: Run, heads: dict[str, Path
     found = json.loads(run("suggest", code, "--head", heads["useful"], "--try", "--json", "-o", text).ok().out)
     assert found["before"] > found["oz"] >= found["best"] > 0
     assert found["saved"] == found["oz"] - found["best"]
-    assert found["best"] == min(found["oz"], *(one["text_bytes"] for one in found["lists"]))
+    assert found["best"] == min(found["oz"], *(one["code_bytes"] for one in found["lists"]))
     out = run("suggest", code, "--head", heads["useful"], "--try", "-o", bitcode).ok().out
     assert f"{found['oz']} bytes by -Oz" in out
     assert "best: " in out

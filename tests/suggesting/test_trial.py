@@ -56,7 +56,7 @@ class FakeEngine:
 def test_the_smallest_is_kept() -> None:
     engine = FakeEngine({"": 100, OZ: 60, "a": 61, "b": 55, "c": 55})
     found = try_lists(engine, b"ir", ["a", "b", "c"], OZ)
-    assert (found.before, found.oz.text_bytes, found.winner.pipeline, found.saved) == (100, 60, "b", 5)
+    assert (found.before, found.oz.code_bytes, found.winner.pipeline, found.saved) == (100, 60, "b", 5)
     assert (found.best, found.ir, found.engine) == (1, b"b", "made")
     assert ("", 0) in engine.runs  # as -O0 makes code
 
@@ -70,7 +70,7 @@ def test_never_worse_than_oz(sizes: dict[str, int | str]) -> None:
 
 def test_a_list_that_fails_is_told_and_the_others_are_tried() -> None:
     found = try_lists(FakeEngine({"": 100, OZ: 60, "a": "broken", "b": 50}), b"ir", ["a", "b"], OZ)
-    assert (found.tried[0].text_bytes, found.tried[0].problem) == (None, "broken: bad luck")
+    assert (found.tried[0].code_bytes, found.tried[0].problem) == (None, "broken: bad luck")
     assert (found.best, found.saved) == (1, 10)
 
 
@@ -89,12 +89,12 @@ def test_a_real_engine_gives_a_module_that_has_the_size() -> None:
     lists = ["function(sroa)", "no-such-pass", "function(sroa,early-cse,instcombine,simplifycfg)"]
     with SharedEngine() as engine:
         found = try_lists(engine, ir, lists, OZ)
-        assert engine.run(found.ir, "").text_bytes == found.winner.text_bytes
-    sizes = [one.text_bytes for one in found.tried]
+        assert engine.run(found.ir, "").text_bytes == found.winner.code_bytes
+    sizes = [one.code_bytes for one in found.tried]
     assert sizes[1] is None
     assert "no-such-pass" in found.tried[1].problem
-    assert found.winner.text_bytes == min(found.oz.text_bytes, sizes[0], sizes[2])
-    assert found.before > found.oz.text_bytes
+    assert found.winner.code_bytes == min(found.oz.code_bytes, sizes[0], sizes[2])
+    assert found.before > found.oz.code_bytes
 
 
 def test_the_embedded_engine_needs_nothing_but_pip() -> None:
@@ -102,8 +102,8 @@ def test_the_embedded_engine_needs_nothing_but_pip() -> None:
     ir = ir.replace(b" optnone", b" minsize optsize")
     with EmbeddedEngine() as engine:
         found = try_lists(engine, ir, ["function(sroa,simplifycfg)", "function(reg2mem)"], "default<O2>")
-        assert engine.run(found.ir, "").text_bytes == found.winner.text_bytes
-    assert found.before > found.winner.text_bytes
-    assert found.oz.text_bytes is not None
+        assert engine.run(found.ir, "").text_bytes == found.winner.code_bytes
+    assert found.before > found.winner.code_bytes
+    assert found.oz.code_bytes is not None
     assert found.saved >= 0
     assert "llvmlite" in found.engine

@@ -32,9 +32,9 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
         *((found.levels[name], given.levels[name]) for name in found.levels),
     ]:
         np.testing.assert_array_equal(one.instructions, other.instructions)
-        np.testing.assert_array_equal(one.text_bytes, other.text_bytes)
+        np.testing.assert_array_equal(one.code_bytes, other.code_bytes)
         np.testing.assert_array_equal(one.status, other.status)
-    assert np.isnan(found.sizes.text_bytes[-1, 2])
+    assert np.isnan(found.sizes.code_bytes[-1, 2])
     assert STATUSES[found.sizes.status[-1, 2]] == "crash"
     assert found.fires["Oz"].passes == ("instcombine", "sroa")
     np.testing.assert_array_equal(found.fires["Oz"].changed, given.fires["Oz"].changed)
@@ -58,7 +58,7 @@ def test_the_hash_is_of_what_is_measured(tmp_path: Path) -> None:
     write_small_table(tmp_path)
     before = read_compiled(tmp_path).content_hash
     table = small_table()
-    table.sizes.text_bytes[0, 1] += 1
+    table.sizes.code_bytes[0, 1] += 1
     table.write(tmp_path)
     assert read_compiled(tmp_path).content_hash != before
 
@@ -110,7 +110,7 @@ def test_another_task_is_refused(tmp_path: Path) -> None:
     write_small_table(tmp_path)
     record = json.loads((tmp_path / "machine.json").read_text())
     (tmp_path / "machine.json").write_text(json.dumps({**record, "task": "openmp"}))
-    with pytest.raises(TaskError, match="a table of 'openmp', format 1; 'passes', 1 is needed"):
+    with pytest.raises(TaskError, match="a table of 'openmp', format 2; 'passes', 2 is needed"):
         read_compiled(tmp_path)
 
 
@@ -145,6 +145,6 @@ def test_the_committed_table_is_whole_and_has_nobodys_code() -> None:
         == len(table.pieces)
     )
     assert {piece.project for piece in table.pieces if piece.held_out} == set(record["held_out_projects"])
-    np.testing.assert_array_equal(table.sizes.text_bytes[:, 0], table.levels["Oz"].text_bytes)
+    np.testing.assert_array_equal(table.sizes.code_bytes[:, 0], table.levels["Oz"].code_bytes)
     assert record["winners"]["verified"] == record["winners"]["better_than_oz"]
     assert set(record["executed"]) == {"lists", "loops", "same"}

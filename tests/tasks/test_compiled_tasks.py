@@ -162,7 +162,7 @@ def test_lists_are_covered_greedily_and_oz_is_first() -> None:
 
 def test_what_failed_is_left_out(tmp_path: Path) -> None:
     table = small_table()
-    lost = table.levels["Oz"].text_bytes.copy()
+    lost = table.levels["Oz"].code_bytes.copy()
     lost[3] = np.nan
     levels = {**table.levels, "Oz": Sizes(table.levels["Oz"].instructions, lost, (np.isnan(lost)).astype(np.int8))}
     data = ask("size_after", replace(table, levels=levels), tmp_path, "Oz")

@@ -14,6 +14,8 @@ __all__ = ["Choice", "Chosen", "choose"]
 
 Item = TypeVar("Item")
 
+_MOST_COPIED = 0.1  # share of a training module's instructions that held-out projects may have, too
+
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
@@ -51,7 +53,8 @@ class Choice:
     available : dict of str to int
         Level -> how many different ones there are.
     copies : int
-        Left out because a piece with the same statements was there before.
+        Left out because a piece with the same statements was there before, or because they are modules for training
+        whose functions are those of held-out projects.
     """
 
     pieces: tuple[Chosen, ...]
@@ -62,7 +65,9 @@ class Choice:
 def choose(files: Sequence[IRFile], scans: Sequence[Scan], *, functions: int, modules: int, seed: int) -> Choice:
     """Choose the pieces.
 
-    Of copies, one that is held out stays: a test that was seen in training is none.
+    Of copies, one that is held out stays: a test that was seen in training is none. So a module for training is left
+    out where more than a tenth of its instructions are functions of held-out projects, such as a library that comes
+    with the program.
 
     Parameters
     ----------
@@ -75,14 +80,16 @@ def choose(files: Sequence[IRFile], scans: Sequence[Scan], *, functions: int, mo
     chosen: dict[str, list[Chosen]] = {}
     available: dict[str, int] = {}
     copies = 0
+    tested = _tested(files, scans)
     for level, count in (("function", functions), ("module", modules)):
         candidates = [
-            (Chosen(file, candidate.symbol), candidate)
+            (Chosen(file, candidate.symbol), candidate, scan)
             for file, scan in zip(files, scans, strict=True)
             for candidate in scan.candidates
             if bool(candidate.symbol) == (level == "function") and is_worth_it(candidate)
         ]
-        different = _without_copies(candidates)
+        own = [one for one in candidates if one[0].symbol or one[0].source.held_out or _is_new(one[2], tested)]
+        different = _without_copies((chosen, candidate) for chosen, candidate, _ in own)
         copies += len(candidates) - len(different)
         available[level] = len(different)
         chosen[level] = list(_spread(different, seed))[:count]
@@ -96,6 +103,23 @@ def _without_copies(candidates: Iterable[tuple[Chosen, Candidate]]) -> list[Chos
         if before is None or (chosen.source.held_out and not before.source.held_out):
             first[candidate.digest] = chosen
     return list(first.values())
+
+
+def _tested(files: Sequence[IRFile], scans: Sequence[Scan]) -> set[str]:
+    """Digests of the functions of held-out projects."""
+    return {
+        candidate.digest
+        for file, scan in zip(files, scans, strict=True)
+        for candidate in scan.candidates
+        if file.held_out and candidate.symbol and is_worth_it(candidate)
+    }
+
+
+def _is_new(scan: Scan, tested: set[str]) -> bool:
+    """Whether hardly any of a module's functions are those of held-out projects."""
+    whole = sum(candidate.instructions for candidate in scan.candidates if not candidate.symbol)
+    copied = sum(one.instructions for one in scan.candidates if one.symbol and one.digest in tested)
+    return copied <= _MOST_COPIED * whole
 
 
 def _spread(pieces: Iterable[Chosen], seed: int) -> Iterator[Chosen]:

@@ -35,7 +35,7 @@ _SECONDS = 60.0  # for linking one function
 
 def winning_lists(table: CompiledTable) -> list[int]:
     """Numbers of the lists that are best most often, among those that beat -Oz; the most frequent first."""
-    sizes = table.sizes.text_bytes
+    sizes = table.sizes.code_bytes
     best = Counter(
         min(range(len(row)), key=lambda number: (row[number] != row[number], row[number], number))
         for row in sizes.tolist()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from mirenc.measure.passes.journal import Figures
-from mirenc.passes.engine import CODEGEN, Engine, Failed, Optimised
+from mirenc.passes.engine import CODEGEN, Engine, Failed, Optimised, code_bytes
 from mirenc.passes.extract import without_size_attributes
 from mirenc.tasks.compiled import PassList
 
@@ -125,8 +125,8 @@ def fires(watcher: Watcher, text: str) -> dict[str, tuple[str, ...]]:
     return found
 
 
-def figures(result: Optimised | Failed) -> Figures:
-    """A result as the journal keeps it."""
+def figures(result: Optimised | Failed, before: Optimised | Failed) -> Figures:
+    """A result as the journal keeps it, with the size beside what there was before any pass."""
     if isinstance(result, Failed):
         return 0, 0, result.status
-    return result.instructions, result.text_bytes, "ok"
+    return result.instructions, code_bytes(result, result if isinstance(before, Failed) else before), "ok"

@@ -167,9 +167,10 @@ class Run:
         return lists
 
     def _first_texts(self) -> Iterator[str]:
-        """Some pieces, which say what passes are worth drawing."""
-        functions = [piece for piece in self.pieces if piece.symbol][: _ASKED["function"]]
-        modules = [piece for piece in self.pieces if not piece.symbol][: _ASKED["module"]]
+        """Some pieces, which say what passes are worth drawing; of those for training, where there are any."""
+        pieces = [piece for piece in self.pieces if not piece.source.held_out] or self.pieces
+        functions = [piece for piece in pieces if piece.symbol][: _ASKED["function"]]
+        modules = [piece for piece in pieces if not piece.symbol][: _ASKED["module"]]
         for piece in (*functions, *modules):
             # One that cannot stand alone is dropped when its turn comes.
             with contextlib.suppress(IRParseError):
@@ -241,9 +242,9 @@ class Run:
         labels = label(engine, text, self.lists)
         facts |= {
             "ir_hash": hash_of_ir(text),
-            "before": figures(labels.before),
-            "levels": {name: figures(result) for name, result in labels.levels.items()},
-            "lists": tuple(map(figures, labels.lists)),
+            "before": figures(labels.before, labels.before),
+            "levels": {name: figures(result, labels.before) for name, result in labels.levels.items()},
+            "lists": tuple(figures(result, labels.before) for result in labels.lists),
         }
         for name, (_, size, status) in (("code generation", facts["before"]), ("-Oz", facts["levels"]["Oz"])):
             if not size:

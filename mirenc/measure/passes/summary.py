@@ -49,7 +49,7 @@ def compiled_table(
     levels = {name: _sizes([(record.levels or {})[name] for record in kept]) for name in LEVELS}
     rows = _sizes([one for record in kept for one in record.lists])
     shape = (len(kept), len(lists))
-    sizes = Sizes(rows.instructions.reshape(shape), rows.text_bytes.reshape(shape), rows.status.reshape(shape))
+    sizes = Sizes(rows.instructions.reshape(shape), rows.code_bytes.reshape(shape), rows.status.reshape(shape))
     record = {
         **setup,
         "title": f"{setup['engine']}; clang {' '.join(setup['flags'])}",
@@ -100,6 +100,6 @@ def _winners(records: Sequence[Record], sizes: Sizes) -> dict[str, int]:
     """How many pieces have a list that beats -Oz, and what LLVM's verifier says of these."""
     if not records:
         return {}
-    better = np.nanmin(sizes.text_bytes, axis=1) < sizes.text_bytes[:, 0]
+    better = np.nanmin(sizes.code_bytes, axis=1) < sizes.code_bytes[:, 0]
     said = Counter("verified" if one.winner == "ok" else "refused" for one in records if one.winner)
     return {"better_than_oz": int(better.sum()), **dict(sorted(said.items()))}

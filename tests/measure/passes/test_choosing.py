@@ -20,7 +20,7 @@ def corpus(**projects: int) -> tuple[list[IRFile], list[Scan]]:
             name = f"{project}/{number}.c"
             files.append(IRFile(Path(f"{name}.ll"), project, f"{number}.c", project.startswith("held"), name))
             symbols = ("", *(f"f{index}" for index in range(5)))
-            scans.append(Scan(tuple(Candidate(symbol, f"{name}{symbol}", 4, 50) for symbol in symbols)))
+            scans.append(Scan(tuple(Candidate(symbol, f"{name}{symbol}", 4, 50 if symbol else 1000) for symbol in symbols)))
     return files, scans
 
 
@@ -64,6 +64,17 @@ def test_of_copies_one_stays_and_rather_the_held_out_one() -> None:
     choice = choose(files, scans, functions=100, modules=10, seed=0)
     assert [piece.name for piece in choice.pieces if piece.symbol == "copied"] == ["held/0.c:copied"]
     assert choice.copies == 2
+
+
+def test_a_training_module_that_holds_a_tested_function_is_left_out() -> None:
+    files, scans = corpus(alpha=1, beta=1, held=1)
+    bundled = Candidate("inflate", "same", 4, 50)
+    # All have it. It is most of alpha's module, and a twentieth of beta's.
+    scans = [Scan((*scan.candidates, bundled)) for scan in scans]
+    scans[0] = Scan((Candidate("", "alpha/0.c", 4, 60), *scans[0].candidates[1:]))
+    choice = choose(files, scans, functions=0, modules=10, seed=0)
+    assert sorted(piece.name for piece in choice.pieces) == ["beta/0.c", "held/0.c"]
+    assert choice.available["module"] == 2
 
 
 @pytest.mark.parametrize(

@@ -63,18 +63,18 @@ def test_every_cell_has_a_size(table: tuple[Run, CompiledTable]) -> None:
     assert sum(piece.level == "function" for piece in found.pieces) == 10
     assert sum(piece.level == "module" for piece in found.pieces) == 1
     assert len(found.lists) == 8
-    assert np.isfinite(found.sizes.text_bytes).all()
+    assert np.isfinite(found.sizes.code_bytes).all()
     for sizes in found.levels.values():
-        assert (sizes.text_bytes > 0).all()
+        assert (sizes.code_bytes > 0).all()
     assert not found.record["dropped"]
 
 
 def test_levels_are_what_they_are_called(table: tuple[Run, CompiledTable]) -> None:
-    levels = {name: sizes.text_bytes for name, sizes in table[1].levels.items()}
+    levels = {name: sizes.code_bytes for name, sizes in table[1].levels.items()}
     assert (levels["Oz"] < levels["O0"]).all()
     assert levels["Oz"].sum() <= levels["Oz_plain"].sum() < levels["O3"].sum()
     # List 0 is -Oz.
-    np.testing.assert_array_equal(table[1].sizes.text_bytes[:, 0], levels["Oz"])
+    np.testing.assert_array_equal(table[1].sizes.code_bytes[:, 0], levels["Oz"])
 
 
 def test_passes_that_fire_are_named(table: tuple[Run, CompiledTable]) -> None:
@@ -90,7 +90,7 @@ def test_passes_that_fire_are_named(table: tuple[Run, CompiledTable]) -> None:
 def test_winners_are_verified_and_run(table: tuple[Run, CompiledTable]) -> None:
     run, found = table
     winners = winning_lists(found)
-    better = int((found.sizes.text_bytes.min(axis=1) < found.sizes.text_bytes[:, 0]).sum())
+    better = int((found.sizes.code_bytes.min(axis=1) < found.sizes.code_bytes[:, 0]).sum())
     said = found.record["winners"]
     assert said["better_than_oz"] == better
     assert said.get("verified", 0) == better

@@ -114,11 +114,11 @@ def test_sizes_are_of_their_levels_and_lists(start: Callable[..., Run], tmp_path
     finish(start())
     table = read_compiled(tmp_path / "table")
     lines = read_piece_ir(tmp_path / "table", table.pieces)[1].count("\n")
-    assert table.pieces[1].text_bytes == 100 + lines  # code generation of -O0
-    assert table.levels["Oz"].text_bytes[1] == 100 + lines + 2
-    assert table.levels["O3"].text_bytes[1] - table.levels["O2"].text_bytes[1] == 1
+    assert table.pieces[1].code_bytes == 100 + lines  # code generation of -O0
+    assert table.levels["Oz"].code_bytes[1] == 100 + lines + 2
+    assert table.levels["O3"].code_bytes[1] - table.levels["O2"].code_bytes[1] == 1
     commas = np.array([one.pipeline.count(",") for one in table.lists])
-    np.testing.assert_array_equal(table.sizes.text_bytes[1], 100 + lines + 2 - commas)
+    np.testing.assert_array_equal(table.sizes.code_bytes[1], 100 + lines + 2 - commas)
 
 
 def test_what_fires_and_what_nobody_knows(start: Callable[..., Run], tmp_path: Path) -> None:
@@ -204,8 +204,8 @@ def test_a_list_that_crashes_is_one_failed_cell(start: Callable[..., Run], tmp_p
     table = read_compiled(tmp_path / "table")
     assert len(table.pieces) == 12
     assert {STATUSES[status] for status in table.sizes.status[:, 1].tolist()} == {"crash"}
-    assert np.isnan(table.sizes.text_bytes[:, 1]).all()
-    assert np.isfinite(table.sizes.text_bytes[:, [0, 2]]).all()
+    assert np.isnan(table.sizes.code_bytes[:, 1]).all()
+    assert np.isfinite(table.sizes.code_bytes[:, [0, 2]]).all()
     assert table.record["cells"] == {"crash": 12, "ok": 24}
 
 
