@@ -227,7 +227,7 @@ class Library:
         return count
 
     def _bytes(self, module: c_void_p, machine: int) -> dict[str, int]:
-        """Bytes of machine code and of read-only data: sums of the object's sections. The backend changes the module."""
+        """Bytes of machine code and of read-only data: sums over sections. The backend changes the module."""
         problem, buffer = c_char_p(), c_void_p()
         failed = self._c.LLVMTargetMachineEmitToMemoryBuffer(machine, module, _OBJECT, byref(problem), byref(buffer))
         if failed:

@@ -13,8 +13,8 @@ from mirenc.errors import ConfigError
 __all__ = ["Figures", "Journal", "Record"]
 
 Figures = tuple[int, int, str]
-"""Instructions, bytes of code (`mirenc.passes.engine.code_bytes`), and what became of it (one of `mirenc.tasks.compiled.STATUSES`); 0 where it
-failed."""
+"""Instructions, bytes of code (`mirenc.passes.engine.code_bytes`), and what became of it (one of
+`mirenc.tasks.compiled.STATUSES`); 0 where it failed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,9 @@ def corpus(**projects: int) -> tuple[list[IRFile], list[Scan]]:
             name = f"{project}/{number}.c"
             files.append(IRFile(Path(f"{name}.ll"), project, f"{number}.c", project.startswith("held"), name))
             symbols = ("", *(f"f{index}" for index in range(5)))
-            scans.append(Scan(tuple(Candidate(symbol, f"{name}{symbol}", 4, 50 if symbol else 1000) for symbol in symbols)))
+            sizes = [50 if symbol else 1000 for symbol in symbols]
+            found = (Candidate(one, f"{name}{one}", 4, size) for one, size in zip(symbols, sizes, strict=True))
+            scans.append(Scan(tuple(found)))
     return files, scans
 
 
