@@ -29,9 +29,11 @@ _HABIT = {1: (256, 1), 2: (16, 16)}
 
 def _space(language: str, dimensions: int) -> Space:
     lines, planes = tuple((x, 1) for x in _LINES[language]), _PLANES[language]
-    settings = lines if dimensions == 1 else planes
+    habit = _HABIT[dimensions]
+    # The default stands first in every space, so that a head for all of them knows it.
+    settings = (habit, *(shape for shape in (lines if dimensions == 1 else planes) if shape != habit))
     # A shape that a kernel or a device refuses leaves people with what they have.
-    return Space(KNOBS, settings, settings.index(_HABIT[dimensions]), missing="default")
+    return Space(KNOBS, settings, 0, missing="default")
 
 
 _SPACES = {(language, dimensions): _space(language, dimensions) for language in _LINES for dimensions in (1, 2)}

@@ -180,6 +180,7 @@ def _trials(
     data: TaskData, goal: Goal, features: Features, heads: list[tuple[Any, NDArray[np.int64]]], tried: int
 ) -> dict[str, tuple[Trial, ...]]:
     """What trying the settings that the heads prefer won."""
+    assert goal.default is not None
     expected = np.ones(goal.target.shape)
     for head, test in heads:
         expected[test] = goal.expected(head, features, test)

@@ -49,8 +49,8 @@ class Goal:
     select : str
     shared : bool
         Whether all samples have one space, so that a column is the same setting for each.
-    default : int
-        Its default.
+    default : int or None
+        Column of the default; None where it is another one from sample to sample.
     """
 
     target: NDArray[np.float64]
@@ -60,15 +60,17 @@ class Goal:
     kernel: NDArray[np.str_]
     select: str
     shared: bool = True
-    default: int = 0
+    default: int | None = 0
 
     @classmethod
     def of(cls, data: TaskData, select: str) -> Goal:
         """The goal of some data."""
         if data.chooses:
-            default = data.space.default if data.space is not None else 0
-            shared = data.shares_space
-            return cls(data.known, data.settings, data.labels, data.group, data.kernel, select, shared, default)
+            defaults = np.unique(data.default)
+            default = int(defaults[0]) if len(defaults) == 1 else None
+            return cls(
+                data.known, data.settings, data.labels, data.group, data.kernel, select, data.shares_space, default
+            )
         target = data.label_table.astype(np.float64) if data.label_names else data.value
         return cls(target, None, data.labels, data.group, data.kernel, select)
 
@@ -105,6 +107,7 @@ class Goal:
     def expected(self, head: Any, features: Features, rows: Int) -> NDArray[np.float64]:
         """(m, K) cost of each setting over that of the default, as a head that chooses expects it of some rows."""
         assert self.settings is not None
+        assert self.default is not None
         found: NDArray[np.float64] = head.expected_ratios(
             features.matrix[rows], self.settings.take(rows), default=self.default
         )

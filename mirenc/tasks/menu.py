@@ -5,9 +5,9 @@ alone (`Shape`): a few hundred samples of a few settings get the Gaussian proces
 together on the device-mapping data; `downstream/device_mapping/README.md` tells what was dropped); more samples get
 heads whose memory does not grow with their square; labels, heads that tell all of them at once; many settings, or
 settings that differ from sample to sample, get heads that see a setting as numbers, and where settings outnumber
-kernels, one that chooses among three; many settings of many kernels, where time is what counts, get trees of all
-settings at once, and leave the default only where the gain is worth the risk. The choice among members is made for each
-fold, on the training rows alone.
+kernels, one that chooses among three; many settings of many kernels, where time is what counts, leave the default only
+where the gain is worth the risk, and get trees of all settings at once where these are alike. The choice among members
+is made for each fold, on the training rows alone.
 """
 
 from __future__ import annotations
@@ -75,8 +75,8 @@ class Shape:
         K; 0 where the target is a number, or labels.
     shared : bool
         Whether all samples have the same settings.
-    default : int
-        The setting that runs when nobody decides, where all samples have the same.
+    default : int or None
+        Column of the setting that runs when nobody decides; None where it is another one from sample to sample.
     dense : bool
         Whether nearly every sample was measured under every setting.
     labels : int
@@ -89,14 +89,14 @@ class Shape:
     groups: int
     settings: int
     shared: bool = True
-    default: int = 0
+    default: int | None = 0
     dense: bool = True
     labels: int = 0
 
     def is_cautious(self, select: str) -> bool:
-        """Whether there are many settings, alike for all, kernels enough to learn from, and time is what counts."""
+        """Whether there are many settings, one column of defaults, kernels enough, and time is what counts."""
         many = self.settings > _FEW_SETTINGS and self.groups >= _ENOUGH_GROUPS
-        return self.shared and many and select == "speedup"
+        return self.default is not None and many and select == "speedup"
 
 
 def menu(shape: Shape, seed: int, select: str) -> Members:
@@ -105,7 +105,7 @@ def menu(shape: Shape, seed: int, select: str) -> Members:
         return _labels(shape, seed)
     if shape.settings == 0:
         return _numbers(shape, seed)
-    if shape.is_cautious(select):
+    if shape.shared and shape.is_cautious(select):
         return _cautious(shape, seed)
     if not shape.shared or shape.settings > _FEW_SETTINGS:
         return _portfolios(shape, select) + _pairs(shape, seed, select) + (_ridges(select) if shape.shared else [])
@@ -215,7 +215,7 @@ def head_search(
         return LabelsEnsembleHead(members)
     if not shape.settings:
         return NumberEnsembleHead(members)
-    if shape.is_cautious(select):
+    if shape.default is not None and shape.is_cautious(select):
         return CautiousEnsembleHead(members, default=shape.default)
     return EnsembleHead(members, select=select)
 

@@ -45,7 +45,7 @@ def test_one_build_serves_all_shapes(tmp_path: Path) -> None:
     method = get_method("block_size")
     build = method.build(own("transpose_tiled"), "a-cpu", tmp_path, method.find_compiler(None))
     assert [cell.setting for cell in build.cells] == list(block_space("cl", 2).settings)
-    assert build.cells[3].before == {"local": [16, 4], "device": "a-cpu"}
+    assert build.cells[4].before == {"local": [16, 4], "device": "a-cpu"}
     assert len({(cell.code, cell.library) for cell in build.cells}) == 1
     assert build.copy.before == build.cells[build.default].before == {"local": [16, 16], "device": "a-cpu"}
     assert build.copy.library != build.cells[0].library

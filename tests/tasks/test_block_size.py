@@ -162,9 +162,9 @@ def test_a_measured_table_becomes_samples_of_two_spaces(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("default", "matters"), [(1.02, False), (1.2, True)])
 def test_an_answer_says_whether_it_matters_and_what_to_try(default: float, matters: bool) -> None:
     space = block_space("cl", 2)
-    ratios = dict.fromkeys(space.names, 2.0) | {space.names[0]: 1.0, space.names[space.default]: default}
+    ratios = dict.fromkeys(space.names, 2.0) | {space.names[1]: 1.0, space.names[space.default]: default}
     found = Prediction(
-        *(space.names[0], float("nan"), 0.0, space.names[0], space.names[space.default]),
+        *(space.names[1], float("nan"), 0.0, space.names[1], space.names[space.default]),
         *({}, ratios, 0.5, Evidence("default", None)),
     )
     details, remarks = TASK.details(found), TASK.remarks(found)

@@ -68,7 +68,14 @@ def test_few_samples_let_it_choose_a_gaussian_process_too() -> None:
     assert type(head_search(replace(LARGE, samples=1500), 0, "speedup")) is CautiousEnsembleHead
 
 
-@pytest.mark.parametrize("change", [{"settings": 12}, {"groups": 49}, {"shared": False}])
+def test_settings_of_their_own_with_one_default_get_a_cautious_search_over_pairs() -> None:
+    head = head_search(replace(LARGE, shared=False), 0, "speedup")
+    assert type(head) is CautiousEnsembleHead
+    assert head.default == 3
+    assert {type(member) for _, member in head.members} == {PairHead}
+
+
+@pytest.mark.parametrize("change", [{"settings": 12}, {"groups": 49}, {"default": None}])
 def test_only_many_settings_of_many_kernels_do(change: dict[str, int]) -> None:
     shape = replace(LARGE, **change)  # type: ignore[arg-type]
     assert type(head_search(shape, 0, "speedup")) is EnsembleHead
