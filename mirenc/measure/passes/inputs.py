@@ -144,7 +144,9 @@ def _apart(files: Sequence[IRFile], report: Report) -> list[IRFile]:
 
 def _file(path: Path, project: str, file: str, held_out: Sequence[str] = (), version: str = "") -> IRFile:
     reserved = is_reserved_package(project) or is_reserved(file)
-    return IRFile(path, project, file, reserved or project in held_out, stamp_of([path], str(path)), version)
+    # Not the path: the folder may be moved, or typed in another way, and goes on.
+    stamp = stamp_of([path], project, file, path.name)
+    return IRFile(path, project, file, reserved or project in held_out, stamp, version)
 
 
 def _one_source(source: Path, place: Path, compiler: str, cflags: Sequence[str]) -> IRFile:
