@@ -30,7 +30,7 @@ __all__ = ["PairHead"]
 
 Float = NDArray[np.float64]
 _BLOCK = 65536  # pairs that are predicted at once
-_PARAMETERS = ("context_columns", "components", "products", "clip", "most_pairs", "random_state")
+_PARAMETERS = ("context_columns", "use_code", "components", "products", "clip", "most_pairs", "random_state")
 
 
 @register("pairs")
@@ -46,6 +46,8 @@ class PairHead(ChoosingMixin, BaseEstimator):  # type: ignore[misc]  # scikit-le
         `RidgeRegressor` or `BoostedRegressor`, or any regressor. To be saved it must be one of mirenc's.
     context_columns : int
         The first so many columns of X are context features.
+    use_code : bool
+        False looks at the context features only.
     components : int
         Principal components of the code columns.
     products : bool
@@ -70,6 +72,7 @@ class PairHead(ChoosingMixin, BaseEstimator):  # type: ignore[misc]  # scikit-le
         regressor: Any,
         context_columns: int = 0,
         *,
+        use_code: bool = True,
         components: int = 16,
         products: bool = False,
         clip: float = 2.0,
@@ -78,6 +81,7 @@ class PairHead(ChoosingMixin, BaseEstimator):  # type: ignore[misc]  # scikit-le
     ) -> None:
         self.regressor = regressor
         self.context_columns = context_columns
+        self.use_code = use_code
         self.components = components
         self.products = products
         self.clip = clip
@@ -103,6 +107,7 @@ class PairHead(ChoosingMixin, BaseEstimator):  # type: ignore[misc]  # scikit-le
         """
         features = validate_data(self, X, dtype=np.float64)
         self._check_parameters(features.shape[1])
+        features = self._seen(features)
         costs = checked_costs(y)
         settings = settings or _numbered(costs)
         if not len(costs) == len(features) == len(settings) or costs.shape != settings.row.shape:
@@ -132,6 +137,8 @@ class PairHead(ChoosingMixin, BaseEstimator):  # type: ignore[misc]  # scikit-le
         context: Any = self.context_columns
         if not isinstance(context, Integral) or not 0 <= int(context) <= columns:
             raise ConfigError(f"context_columns is {self.context_columns!r}; allowed: 0 to {columns}, the columns of X")
+        if not context and not self.use_code:
+            raise ConfigError("use_code=False leaves no column to look at. Give context_columns")
         clip: Any = self.clip
         if not isinstance(clip, Real) or not math.isfinite(clip) or clip <= 0:
             raise ConfigError(f"clip is {clip!r}; allowed: a number above 0")
@@ -146,6 +153,10 @@ class PairHead(ChoosingMixin, BaseEstimator):  # type: ignore[misc]  # scikit-le
         self.middle_, self.spread_ = _scaling(features)
         self._reduce = CodeReducer(self.context_columns, self.components).fit(self._scaled(features))
         self.setting_middle_, self.setting_spread_ = _scaling(settings.features)
+
+    def _seen(self, features: Float) -> Float:
+        """The columns that the head may look at."""
+        return features if self.use_code else features[:, : self.context_columns]
 
     def _scaled(self, features: Float) -> Float:
         result: Float = (features - self.middle_) / self.spread_
@@ -175,7 +186,7 @@ class PairHead(ChoosingMixin, BaseEstimator):  # type: ignore[misc]  # scikit-le
     def predict_log_costs(self, X: ArrayLike, settings: Settings | None = None) -> Float:
         """(n, K) predicted log cost of each setting, up to a constant of the sample; infinite where there is none."""
         check_is_fitted(self)
-        features = validate_data(self, X, dtype=np.float64, reset=False)
+        features = self._seen(validate_data(self, X, dtype=np.float64, reset=False))
         settings = settings or _numbered(np.ones((len(features), self.n_settings_)))
         if len(settings) != len(features) or settings.features.shape[1] != len(self.setting_middle_):
             raise HeadError(
@@ -217,10 +228,9 @@ class PairHead(ChoosingMixin, BaseEstimator):  # type: ignore[misc]  # scikit-le
         head._check_parameters(head.n_features_in_)
         for name in ("middle_", "spread_", "setting_middle_", "setting_spread_"):
             setattr(head, name, arrays[name])
-        head._reduce = CodeReducer.from_arrays(
-            head.context_columns, head.components, arrays, columns=head.n_features_in_
-        )
-        shapes = head.middle_.shape == head.spread_.shape == (head.n_features_in_,)
+        seen = head.n_features_in_ if head.use_code else head.context_columns
+        head._reduce = CodeReducer.from_arrays(head.context_columns, head.components, arrays, columns=seen)
+        shapes = head.middle_.shape == head.spread_.shape == (seen,)
         shapes &= head.setting_middle_.shape == head.setting_spread_.shape and head.setting_middle_.ndim == 1
         settings = head.setting_middle_.size
         asked = settings + (settings * (settings + 1) // 2 if head.products else 0)

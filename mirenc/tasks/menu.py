@@ -171,11 +171,14 @@ def _pairs(shape: Shape, seed: int, select: str) -> Members:
     # A pair's columns are few already, so nothing is reduced twice.
     boosted = BoostedRegressor(components=4096, trees=100, random_state=seed)
     slow = BoostedRegressor(components=4096, trees=200, leaves=8, learning_rate=0.05, random_state=seed)
-    return [
+    members: Members = [
         ("pairs, boosted", PairHead(boosted, shape.context, **common)),
         ("pairs, boosted slowly", PairHead(slow, shape.context, **common)),
         ("pairs, ridge", PairHead(RidgeRegressor(0.01), shape.context, components=8, products=True, **common)),
     ]
+    if shape.context and shape.code:
+        members.append(("pairs, context", PairHead(slow, shape.context, use_code=False, **common)))
+    return members
 
 
 def _numbers(shape: Shape, seed: int) -> Members:

@@ -45,6 +45,20 @@ def test_it_learns_which_setting_is_cheap(head: PairHead) -> None:
     assert np.abs(found.argmax(axis=1) - best[90:]).mean() < 0.7
 
 
+def test_without_code_only_the_context_counts_and_it_is_saved_so(tmp_path: Path) -> None:
+    features, costs, _ = valley()
+    blind = PairHead(RidgeRegressor(1e-3), 1, use_code=False, products=True).fit(features, costs, shared(120))
+    other = features.copy()
+    other[:, 1:] = 7.0
+    found = blind.predict_log_costs(other, shared(120))
+    np.testing.assert_array_equal(found, blind.predict_log_costs(features, shared(120)))
+    # The same as a head that was given no code.
+    alone = PairHead(RidgeRegressor(1e-3), 1, products=True).fit(features[:, :1], costs, shared(120))
+    np.testing.assert_allclose(found, alone.predict_log_costs(features[:, :1], shared(120)))
+    save_head(blind, tmp_path)
+    np.testing.assert_array_equal(load_head(tmp_path)[0].predict_log_costs(features, shared(120)), found)
+
+
 @HEADS
 def test_a_setting_that_was_never_measured_is_predicted_from_its_neighbours(head: PairHead) -> None:
     features, costs, best = valley()
@@ -184,6 +198,7 @@ def test_of_too_many_pairs_some_are_drawn_by_the_seed() -> None:
         ({"clip": np.inf}, "clip is inf"),
         ({"components": 0}, "components is 0"),
         ({"most_pairs": 2.5}, "most_pairs is 2.5"),
+        ({"use_code": False}, "use_code=False leaves no column"),
     ],
 )
 def test_a_parameter_out_of_range_is_named(parameters: dict[str, Any], word: str) -> None:
