@@ -61,16 +61,16 @@ def block_space(language: str, dimensions: int) -> Space:
     return _SPACES[language, dimensions]
 
 
-def likely_shapes(cost_ratio: Mapping[str, float], count: int) -> list[tuple[int, int]]:
+def likely_shapes(expected: Mapping[str, float], count: int) -> list[tuple[int, int]]:
     """The shapes of least expected cost, the best first.
 
     Parameters
     ----------
-    cost_ratio : mapping of str to float
-        Expected cost by the name of each setting, ``block_x=32 block_y=8`` (`mirenc.tasks.Prediction`).
+    expected : mapping of str to float
+        Expected cost by the name of each setting, ``block_x=32 block_y=8`` (`mirenc.tasks.Prediction.expected`).
     count : int
     """
-    best = sorted(cost_ratio, key=lambda name: cost_ratio[name])[:count]
+    best = sorted(expected, key=lambda name: expected[name])[:count]
     sides = ([int(word.partition("=")[2]) for word in name.split()] for name in best)
     return [(x, y) for x, y in sides]
 

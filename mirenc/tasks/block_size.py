@@ -136,12 +136,13 @@ class BlockSize(MeasuredTask):
         return self._expected(found)
 
     def _expected(self, found: Prediction) -> dict[str, Any]:
-        shapes = likely_shapes(found.cost_ratio, _TOLD)
-        least = min(found.cost_ratio.values())
+        # Not `cost_ratio`: there the default has a head start, which is caution and no expectation.
+        expected = found.expected
+        least = min(expected.values())
         return {
-            "matters": found.cost_ratio[found.default] >= _MATTERS * least,
-            "loss": {name: ratio / least - 1 for name, ratio in found.cost_ratio.items()},
-            "restriction": tuner_restriction(shapes),
+            "matters": expected[found.default] >= _MATTERS * least,
+            "loss": {name: ratio / least - 1 for name, ratio in expected.items()},
+            "restriction": tuner_restriction(likely_shapes(expected, _TOLD)),
         }
 
 

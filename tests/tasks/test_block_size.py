@@ -165,7 +165,8 @@ def test_an_answer_says_whether_it_matters_and_what_to_try(default: float, matte
     ratios = dict.fromkeys(space.names, 2.0) | {space.names[1]: 1.0, space.names[space.default]: default}
     found = Prediction(
         *(space.names[1], float("nan"), 0.0, space.names[1], space.names[space.default]),
-        *({}, ratios, 0.5, Evidence("default", None)),
+        *({}, {}, 0.5, Evidence("default", None)),
+        expected=ratios,
     )
     details, remarks = TASK.details(found), TASK.remarks(found)
     assert details["matters"] is matters
