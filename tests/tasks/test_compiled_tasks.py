@@ -220,6 +220,7 @@ def test_every_task_has_its_table_and_its_head(name: str, folder: Path, tiny: En
 
     head = load_task_head(fit_head(task, data, tiny).save(tmp_path / "head"), task)
     assert head.data_hash == data.content_hash
+    assert head.llvm == "19.1.7"
     text = ir_of(3) + ir_of(5)
     functions = head.predict(tiny, text, {})
     assert [one.region.symbol for one in functions if one.region] == ["f3", "f5"]
