@@ -182,7 +182,7 @@ class TaskHead:
             "context": dict(zip(self.task.context_names, context, strict=True)),
         }
         if isinstance(self.head, LabelsEnsembleHead):
-            likely = dict(zip(self.label_names, self.head.predict(features)[0].tolist(), strict=True))
+            likely = dict(zip(self.label_names, self.head.probabilities(features)[0].tolist(), strict=True))
             return Prediction("", math.nan, self.evidence.error, "", "", {}, {}, labels=likely, **common)
         if isinstance(self.head, NumberEnsembleHead):
             value = float(self.head.predict(features)[0])
