@@ -172,12 +172,13 @@ def _remarks(text: str, name: str) -> tuple[str, ...]:
         No pass would touch any of them.
     """
     groups = dict(_GROUP.findall(text))
-    total = small = untouched = 0
+    total = small = moderate = untouched = 0
     for line in _DEFINITION.findall(text):
         own = " ".join([_NO_WORDS.sub("", line), *(groups.get(group, "") for group in re.findall(r"#\d+", line))])
         words = set(re.findall(r"[a-z]+", _NO_WORDS.sub("", own)))
         total += 1
         small += bool(words & {"minsize", "optsize"})
+        moderate += "optsize" in words and "minsize" not in words
         untouched += "optnone" in words
     if total and untouched == total:
         raise ForeignIRError(
@@ -191,4 +192,6 @@ def _remarks(text: str, name: str) -> tuple[str, ...]:
             f"{total - untouched - small} of {total} functions say neither minsize nor optsize: -Oz of this IR is the "
             f"weak baseline. {_HOW}"
         )
+    if moderate:  # zig cc takes -Oz for -Os
+        remarks.append(f"{moderate} of {total} functions say optsize without minsize, as at -Os. {_HOW}")
     return tuple(remarks)

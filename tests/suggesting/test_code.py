@@ -82,6 +82,12 @@ def test_a_weak_baseline_is_told(tmp_path: Path) -> None:
     assert read_code(written(tmp_path, half)).remarks[0].startswith("1 of 2 functions say neither")
 
 
+def test_code_of_os_is_told_from_that_of_oz(tmp_path: Path) -> None:
+    (remark,) = read_code(written(tmp_path, SMALL.replace("minsize ", ""))).remarks
+    assert remark.startswith("2 of 2 functions say optsize without minsize, as at -Os. Compile with: clang -Oz ")
+    assert read_code(written(tmp_path, SMALL.replace("optsize ", ""))).remarks == ()
+
+
 def test_a_word_of_its_own_line_counts(tmp_path: Path) -> None:
     inline = "define i32 @f(i32 %x) minsize {\n  ret i32 %x\n}\n"
     assert read_code(written(tmp_path, inline)).remarks == ()
@@ -97,7 +103,7 @@ def test_code_that_passes_leave_alone_is_refused(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.needs("C compiler")
+@pytest.mark.needs("clang")  # zig cc's -Oz is -Os
 def test_c_is_compiled_to_what_oz_begins_with(tmp_path: Path) -> None:
     source = tmp_path / "sum.c"
     source.write_text("int sum(int n) { int s = 0; for (int i = 0; i < n; i++) s += i; return s; }\n", encoding="utf-8")
