@@ -192,7 +192,8 @@ def label_figures(truth: NDArray[np.bool_], said: Float) -> dict[str, float]:
     -------
     dict
         auc and average_precision, means over the labels that some samples have and others have not; brier, mean square
-        difference of said and truth; rate, the share of true labels; labels_told, of how many labels the means are.
+        difference of the truth and of what was said, cut to 0 and 1; rate, the share of true labels; labels_told, of
+        how many labels the means are.
     """
     both = truth.any(axis=0) & ~truth.all(axis=0)
     pairs = RankedPairs.of(truth[:, both], said[:, both], np.zeros(len(truth), dtype=np.int64))
@@ -200,7 +201,7 @@ def label_figures(truth: NDArray[np.bool_], said: Float) -> dict[str, float]:
     return {
         "auc": pairs.area,
         "average_precision": float(np.mean(each)) if each else float("nan"),
-        "brier": float(np.mean((said - truth) ** 2)),
+        "brier": float(np.mean((np.clip(said, 0.0, 1.0) - truth) ** 2)),
         "rate": float(truth.mean()),
         "labels_told": float(both.sum()),
     }

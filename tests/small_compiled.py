@@ -15,7 +15,7 @@ LISTS = (
     PassList("function(gvn,gvn)", "random"),
 )
 LEVELS = ("O0", "Oz", "Oz_plain", "O2", "O3")
-RECORD = {"engine": "made", "seed": 0, "title": "LLVM 19 (made)"}
+RECORD = {"engine": "made", "llvm": "19.1.7", "seed": 0, "title": "LLVM 19 (made)"}
 
 
 def ir_of(row: int) -> str:

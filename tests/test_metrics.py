@@ -130,8 +130,16 @@ def test_an_area_by_hand() -> None:
     assert found["auc"] == pytest.approx(2.5 / 6)
     # At 4: 1 of 1; at 2: 2 of 4; at 1: 3 of 5.
     assert found["average_precision"] == pytest.approx((1 + 2 / 4 + 3 / 5) / 3)
-    assert found["brier"] == pytest.approx((9 + 9 + 1 + 4 + 0) / 5)
+    assert found["brier"] == 2 / 5  # all are told as certain, and three have it
     assert (found["rate"], found["labels_told"]) == (0.6, 1.0)
+
+
+def test_a_probability_is_cut_and_a_rank_is_not() -> None:
+    said = np.array([[1.5], [1.25], [0.5], [-0.25], [0.25]])
+    found = label_figures(TRUTH, said)
+    assert found["brier"] == pytest.approx((0 + 1 + 0.25 + 0 + 0.5625) / 5)
+    assert found["auc"] == pytest.approx(4 / 6)  # cut, the first two would be alike: 3.5 / 6
+    assert found["auc"] == label_figures(TRUTH, 10 * said)["auc"]
 
 
 def test_areas_and_precisions_are_those_of_scikit_learn() -> None:

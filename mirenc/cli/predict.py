@@ -12,7 +12,7 @@ import typer
 
 from mirenc.cli import common, tasks
 from mirenc.cli.apply import Copies, directive_of
-from mirenc.cli.predict_table import is_project, print_table, project_files, table_rows
+from mirenc.cli.predict_table import is_project, print_table, project_files, read_project
 from mirenc.errors import HeadError, MirencError, TaskError
 
 if TYPE_CHECKING:
@@ -113,8 +113,8 @@ def predict(
         heads = {trained.variant: trained} | _others(problem, trained.variant, against, shipped=head is None)
         with project_files(names, compiler, options.cflags) as found_files:
             failures = common.Failures(len(found_files))
-            rows = table_rows(heads, encoder, found_files, given, level, failures)
-        print_table(heads, rows, as_json=as_json)
+            project = read_project(heads, encoder, found_files, given, level, failures)
+        print_table(heads, project, as_json=as_json)
         failures.finish()
         return
     files = common.expand(names)

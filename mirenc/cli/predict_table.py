@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from mirenc.encoder import Encoder
     from mirenc.tasks import TaskHead
 
-__all__ = ["is_project", "print_table", "project_files", "table_rows"]
+__all__ = ["Project", "is_project", "print_table", "project_files", "read_project"]
 
 _SHOWN = 20  # rows that people see; --json has all
 _START = "Oz-start"
@@ -43,6 +43,40 @@ class Row:
     file: str
     instructions: int
     amount: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Project:
+    """What is known of all files together.
+
+    Attributes
+    ----------
+    rows : list of Row
+        The largest by the first head's answer first.
+    whole : bool
+        Whether a row is a module: its size includes every function in it.
+    copies : int
+        Functions that a file before has, too, and a linker keeps once: no rows.
+    elsewhere : int
+        Functions that come from another library: no rows.
+    """
+
+    rows: list[Row]
+    whole: bool
+    copies: int
+    elsewhere: int
+
+    def note(self) -> str:
+        """What became of functions that are not the project's own alone; "" where there are none."""
+        parts = []
+        if self.copies:
+            parts.append(
+                f"{self.copies} {'copy' if self.copies == 1 else 'copies'} of functions that a linker keeps once"
+            )
+        if self.elsewhere:
+            parts.append(f"{self.elsewhere} function{'s' * (self.elsewhere > 1)} that another library has")
+        counted = "counted all the same, since a module is one piece" if self.whole else "left out"
+        return f"{counted}: {', '.join(parts)}" if parts else ""
 
 
 def is_project(given: str) -> bool:
@@ -94,17 +128,19 @@ def project_files(
         yield files
 
 
-def table_rows(
+def read_project(
     heads: Mapping[str, TaskHead],
     encoder: Encoder,
     files: Sequence[tuple[str, str]],
     given: Mapping[str, str],
     level: str,
     failures: common.Failures,
-) -> list[Row]:
-    """What the heads, by variant, say of every function or module; the largest by the first head's answer first."""
+) -> Project:
+    """What the heads, by variant, say of every function that is linked, or of every module."""
+    from mirenc.ir.linkage import Linker
+
     task = next(iter(heads.values())).task
-    rows = []
+    rows, linker = [], Linker()
     with common.progress("predicting", len(files)) as advance:
         for name, file in files:
             try:
@@ -117,17 +153,22 @@ def table_rows(
                 continue
             finally:
                 advance()
+            linked = linker.add(module)
             for found in zip(*answers, strict=True):
+                region = found[0].region
+                if region is not None and region.symbol not in linked:
+                    continue
                 amount = {variant: float(task.details(one)["bytes"]) for variant, one in zip(heads, found, strict=True)}
-                shown = name if found[0].region is None else found[0].region.name
+                shown = name if region is None else region.name
                 rows.append(Row(shown, name, int(str(found[0].context["instructions"])), amount))
     first = next(iter(heads))
-    return sorted(rows, key=lambda row: (-row.amount[first], row.file, row.name))
+    rows.sort(key=lambda row: (-row.amount[first], row.file, row.name))
+    return Project(rows, level == "module", linker.copies, linker.elsewhere)
 
 
-def print_table(heads: Mapping[str, TaskHead], rows: Sequence[Row], *, as_json: bool) -> None:
+def print_table(heads: Mapping[str, TaskHead], project: Project, *, as_json: bool) -> None:
     """The rows with totals and, where a second head says what is without the first one's level, what it saves."""
-    variants = list(heads)
+    rows, variants = project.rows, list(heads)
     totals = {variant: sum(row.amount[variant] for row in rows) for variant in variants}
     if as_json:
         found = {
@@ -137,6 +178,8 @@ def print_table(heads: Mapping[str, TaskHead], rows: Sequence[Row], *, as_json: 
                 for row in rows
             ],
             "total": {"instructions": sum(row.instructions for row in rows), "bytes": totals},
+            "copies": project.copies,
+            "elsewhere": project.elsewhere,
         }
         typer.echo(json.dumps(found))
         return
@@ -144,7 +187,7 @@ def print_table(heads: Mapping[str, TaskHead], rows: Sequence[Row], *, as_json: 
     from rich.table import Table
 
     first, *others = variants
-    table = Table(title="where the bytes are, predicted", title_justify="left")
+    table = Table(title="where the bytes are, predicted", title_justify="left", caption_justify="left")
     table.add_column("function or module", overflow="fold")
     table.add_column("file", overflow="fold")
     for title in ("instructions", *(f"bytes after {one}" for one in variants), *(f"less than {one}" for one in others)):
@@ -165,5 +208,6 @@ def print_table(heads: Mapping[str, TaskHead], rows: Sequence[Row], *, as_json: 
     if rows:
         table.add_section()
         table.add_row("all", "", *cells(sum(row.instructions for row in rows), totals))
+    table.caption = project.note() or None
     wide: dict[str, Any] = {} if sys.stdout.isatty() else {"width": 160}
     Console(**wide).print(table)

@@ -69,7 +69,7 @@ def suggest(
 
     encoder = load(trained.model if model is None else model, options=options)
     if not attempt:
-        code = read_code(file, function=function, options=options)
+        code = read_code(file, function=function, options=options, version=trained.llvm or None)
         _warn(code)
         _say(code, suggest_lists(trained, encoder, code, count), None, as_json)
         return
@@ -79,10 +79,11 @@ def suggest(
     assert trained.space is not None
     lists = [str(pipeline) for (pipeline,) in trained.space.settings]
     memory = options.memory_limit or DEFAULT_MEMORY_LIMIT
-    with find_engine(lists, timeout=timeout or DEFAULT_TIMEOUT, memory_limit=memory) as engine:
+    with find_engine(lists, prefer=trained.llvm, timeout=timeout or DEFAULT_TIMEOUT, memory_limit=memory) as engine:
         code = read_code(file, function=function, options=options, version=engine.version)
         _warn(code)
         found = suggest_lists(trained, encoder, code, count)
+        _compare(found.llvm, engine.version)
         outcome = try_lists(engine, code.ir, [one.pipeline for one in found.lists], found.default)
     if output is not None:
         _write(outcome.ir, output)
@@ -119,6 +120,18 @@ def _head(folder: Path | None) -> TaskHead:
 def _warn(code: Code) -> None:
     for remark in code.remarks:
         print(f"mirenc: warning: {code.name}: {remark}", file=sys.stderr)
+
+
+def _compare(measured: str, runs: str) -> None:
+    """Warn where lists run in another LLVM than the one whose sizes the head learned."""
+    from mirenc.passes.find import major_of
+
+    if measured and major_of(measured) != major_of(runs):
+        print(
+            f"mirenc: warning: promises are of LLVM {measured}, lists run in LLVM {runs}. Type: apt-get install "
+            f"libllvm{major_of(measured)}",
+            file=sys.stderr,
+        )
 
 
 def _write(bitcode: bytes, output: Path) -> None:
@@ -170,6 +183,7 @@ def _line(code: Code, found: Suggestion, outcome: Outcome | None) -> dict[str, A
         "expected_gain": found.gain,
         "held_out_answers": None if found.trial is None else found.trial.answers,
         "held_out_below_half_a_percent": found.idle_share,
+        "llvm": found.llvm or None,
         "distance": found.distance,
         "remarks": list(code.remarks),
         "prepare": code.preparation() or None,
@@ -210,7 +224,7 @@ def _expectation(code: Code, found: Suggestion) -> list[str]:
 
 def _commands(code: Code, found: Suggestion) -> list[str]:
     """The lists, each with its command."""
-    lines = [f"  first: {code.preparation()}"] if code.language else []
+    lines = [f"  first: {code.preparation()}"] if code.compiled_by else []
     for rank, one in enumerate(found.lists, 1):
         usual = "" if one.usual is None else f"; lists of this rank on held-out code like this: x {one.usual:.3f}"
         lines += [f"{rank:3}. size x {one.expected:.3f} expected{usual}", f"     {code.command(one.pipeline)}"]
@@ -228,6 +242,6 @@ def _result(code: Code, found: Suggestion, outcome: Outcome) -> list[str]:
     what = f"list {outcome.best + 1}" if outcome.best >= 0 else "-Oz itself"
     lines.append(f"best: {what}, {outcome.saved:,} bytes less than -Oz ({share:.1f} %), by {outcome.engine}, verified")
     if outcome.best >= 0:
-        lines += [f"  first: {code.preparation()}"] if code.language else []
+        lines += [f"  first: {code.preparation()}"] if code.compiled_by else []
         lines.append(f"  {code.command(outcome.winner.pipeline)}")
     return lines

@@ -356,8 +356,12 @@ class LabelsEnsembleHead(RegressorMixin, _Ensemble):  # type: ignore[misc]  # sc
         return found
 
     def predict(self, X: ArrayLike) -> Float:
-        """(n, P) weighted mean of what the members say, cut to 0 and 1."""
-        return np.clip(self._mean(np.asarray(X, dtype=np.float64), None), 0.0, 1.0)
+        """(n, P) weighted mean of what the members say: it ranks, below 0 and above 1, too."""
+        return self._mean(np.asarray(X, dtype=np.float64), None)
+
+    def probabilities(self, X: ArrayLike) -> Float:
+        """(n, P) how likely each label is: what `predict` says, cut to 0 and 1."""
+        return np.clip(self.predict(X), 0.0, 1.0)
 
     def _get_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         meta, arrays = super()._get_state()

@@ -23,7 +23,7 @@ from mirenc.ir.files import check_file
 from mirenc.ir.llvm import DEFAULT_MEMORY_LIMIT
 from mirenc.ir.process import memory_advice, run_limited, without_memory
 
-__all__ = ["assemble_old_text", "compile_source", "find_compiler"]
+__all__ = ["assemble_old_text", "compile_source", "find_compiler", "ir_compiler"]
 
 _NAMES = ("clang", *(f"clang-{version}" for version in range(22, 9, -1)))
 _LANGUAGE_FLAGS = {
@@ -80,6 +80,19 @@ def find_compiler(language: str, compiler: str | None = None, *, oldest: bool = 
     )
 
 
+def ir_compiler(language: str, compiler: str | None = None, *, oldest: bool = False) -> list[str]:
+    """The command of `find_compiler`, told to write what a clang writes.
+
+    Raises
+    ------
+    ToolchainError
+        As `find_compiler`.
+    """
+    command = find_compiler(language, compiler, oldest=oldest)
+    # zig cc adds a sanitizer of its own; a user of clang expects clang's output.
+    return [*command, "-fno-sanitize=undefined"] if "ziglang" in command else command
+
+
 def assemble_old_text(
     text: bytes, *, timeout: float | None = None, memory_limit: int = DEFAULT_MEMORY_LIMIT
 ) -> bytes | None:
@@ -127,13 +140,10 @@ def compile_source(
     limit = _DEFAULT_TIMEOUT if timeout is None else timeout
     oldest = dialect is not None and dialect.oldest_clang
     try:
-        command = [*find_compiler(language, compiler, oldest=oldest), "-S", "-emit-llvm", "-fno-crash-diagnostics"]
+        command = [*ir_compiler(language, compiler, oldest=oldest), "-S", "-emit-llvm", "-fno-crash-diagnostics"]
     except ToolchainError as error:
         raise ToolchainError(f"{name}: {error}") from None
     who = "zig cc" if "ziglang" in command else command[0]
-    if "ziglang" in command:
-        # zig cc adds a sanitizer of its own; a user of clang expects clang's output.
-        command.append("-fno-sanitize=undefined")
     own = _LANGUAGE_FLAGS[language] if dialect is None else dialect.flags.get(language, _LANGUAGE_FLAGS[language])
     command += [_DEFAULT_OPTIMISATION, *own, *cflags]
     # A name that begins with a dash would be an option.

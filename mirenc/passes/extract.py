@@ -82,12 +82,12 @@ class _Entry:
 def extract_functions(text: str) -> Iterator[tuple[str, str]]:
     """Each function that a module defines, as a module of its own.
 
+    A function that takes the address of another one's block cannot stand alone and is left out.
+
     Parameters
     ----------
     text : str
         A module as LLVM prints it (``clang -S -emit-llvm``, ``llvm-dis``, `mirenc.ir.IRModule.text`).
-
-    A function that takes the address of another one's block cannot stand alone and is left out.
 
     Yields
     ------

@@ -10,12 +10,13 @@ from mirenc.passes.engine import Engine
 from mirenc.passes.process import DEFAULT_MEMORY_LIMIT, DEFAULT_TIMEOUT
 from mirenc.passes.shared import OLDEST, SharedEngine
 
-__all__ = ["find_engine"]
+__all__ = ["find_engine", "major_of"]
 
 
 def find_engine(
     pipelines: Iterable[str],
     *,
+    prefer: str = "",
     timeout: float = DEFAULT_TIMEOUT,
     memory_limit: int = DEFAULT_MEMORY_LIMIT,
 ) -> Engine:
@@ -24,6 +25,8 @@ def find_engine(
     Parameters
     ----------
     pipelines : iterable of str
+    prefer : str
+        Version of an LLVM; a shared library of the same major version is asked before all others. "": none is.
     timeout : float
         Seconds allowed for one list on one module.
     memory_limit : int
@@ -36,7 +39,7 @@ def find_engine(
     """
     wanted = list(dict.fromkeys(pipelines))
     unknown = []
-    for engine in _engines(timeout, memory_limit):
+    for engine in _engines(major_of(prefer) if prefer else None, timeout, memory_limit):
         missing = next((each for each in wanted if not engine.knows(each)), None)
         if missing is None:
             return engine
@@ -47,22 +50,37 @@ def find_engine(
     )
 
 
-def _engines(timeout: float, memory_limit: int) -> Iterator[Engine]:
+def major_of(version: str) -> int:
+    """19 of ``19.1.7``: lists and sizes are alike within it."""
+    return int(version.partition(".")[0])
+
+
+def _engines(first: int | None, timeout: float, memory_limit: int) -> Iterator[Engine]:
     """Every engine that starts here, in the order they are preferred."""
+    if first is not None:
+        engine = SharedEngine(first, timeout=timeout, memory_limit=memory_limit)
+        if _starts(engine):
+            yield engine
     version: int | None = None  # the newest: found in one go, since each failed start is a process
     while version is None or version >= OLDEST:
         engine = SharedEngine(version, timeout=timeout, memory_limit=memory_limit)
-        try:
-            found = int(engine.version.partition(".")[0])
-        except ToolchainError:
-            if version is None:
-                break
-        else:
-            version = found
-            yield engine
-        assert version is not None
+        if _starts(engine):
+            version = major_of(engine.version)
+            if version == first:
+                engine.close()
+            else:
+                yield engine
+        elif version is None:
+            break
         version -= 1
     yield EmbeddedEngine(timeout=timeout, memory_limit=memory_limit)
+
+
+def _starts(engine: Engine) -> bool:
+    try:
+        return bool(engine.version)
+    except ToolchainError:
+        return False
 
 
 def _short(pipeline: str) -> str:

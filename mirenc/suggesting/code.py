@@ -11,6 +11,7 @@ from pathlib import Path
 
 from mirenc.errors import ForeignIRError, TaskError
 from mirenc.ir import IRModule, ReadOptions
+from mirenc.ir.compile import ir_compiler
 from mirenc.ir.inputs import path_input
 from mirenc.ir.read import load_input, module_of
 from mirenc.ir.regions import regions_of
@@ -24,7 +25,8 @@ _DEFINITION = re.compile(r"^define [^\n]*", re.MULTILINE)
 _GROUP = re.compile(r"^attributes (#\d+) = \{([^\n]*)\}", re.MULTILINE)
 # What is in quotes, or the name of something, is no attribute.
 _NO_WORDS = re.compile(r'[@%$!]?"[^"]*"|[@%$!][-\w.$]+')
-_HOW = "Compile with: clang -Oz -Xclang -disable-llvm-passes -S -emit-llvm"
+_FLAGS = ("-Oz", "-Xclang", "-disable-llvm-passes", "-S", "-emit-llvm")
+_HOW = f"Compile with: clang {' '.join(_FLAGS)}"
 
 
 @dataclass(frozen=True)
@@ -41,8 +43,8 @@ class Code:
         The same, for a model.
     symbol : str
         Function, without ``@``, that ``ir`` was made a module of; "" for a whole module.
-    language : str
-        ``c`` or ``c++`` where it was compiled here; "" for IR.
+    compiled_by : tuple of str
+        Command that made it here, the user's flags last, without file and output; () for IR.
     remarks : tuple of str
         What people must know who rely on -Oz of this code.
     """
@@ -51,7 +53,7 @@ class Code:
     ir: bytes
     module: IRModule
     symbol: str = ""
-    language: str = ""
+    compiled_by: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
 
     @property
@@ -61,15 +63,15 @@ class Code:
 
     def preparation(self) -> str:
         """The command whose output `command` takes; "" where it takes the file as it is."""
-        if not self.language:
+        if not self.compiled_by:
             return ""
-        return f"{_HOW.partition(': ')[2]} {shlex.quote(self.name)} -o {shlex.quote(_ir_name(self.name))}"
+        return shlex.join([*self.compiled_by, _no_option(self.name), "-o", _ir_name(self.name)])
 
     def command(self, pipeline: str) -> str:
         """The line that runs a list of passes."""
         # As clang compiles; some passes ask.
         passes = f"opt -relocation-model=pic -passes={shlex.quote(pipeline)}"
-        given = shlex.quote(_ir_name(self.name) if self.language else self.name)
+        given = shlex.quote(_ir_name(self.name) if self.compiled_by else _no_option(self.name))
         stem = Path(self.name).name.partition(".")[0].strip("-") or "stdin"
         if not self.symbol:
             return f"{passes} {given} -o {shlex.quote(f'{stem}.opt.bc')}"
@@ -112,10 +114,11 @@ def read_code(
     options = replace(options, dialect=BEFORE_OZ, compiler=compiler)
     given = path_input(path)
     loaded = load_input(given, options)
+    made = (*ir_compiler(given.language, compiler), *_FLAGS, *options.cflags) if given.language else ()
     module = module_of(loaded, options)
     text = loaded.data.decode("utf-8", "surrogateescape") if loaded.kind == "text" else module.text
     if function is None:
-        return Code(given.name, loaded.data, module, "", given.language, _remarks(text, given.name))
+        return Code(given.name, loaded.data, module, "", made, _remarks(text, given.name))
     symbol = _symbol(module, function)
     modules = dict(extract_functions(text))
     alone = modules.get(symbol, modules.get(f'"{symbol}"'))  # LLVM quotes a name of unusual letters
@@ -126,11 +129,16 @@ def read_code(
         )
     data = alone.encode("utf-8", "surrogateescape")
     part = replace(loaded, data=data, kind="text")
-    return Code(given.name, data, module_of(part, options), symbol, given.language, _remarks(alone, given.name))
+    return Code(given.name, data, module_of(part, options), symbol, made, _remarks(alone, given.name))
 
 
 def _ir_name(source: str) -> str:
-    return f"{Path(source).name.partition('.')[0]}.ll"
+    return _no_option(f"{Path(source).name.partition('.')[0]}.ll")
+
+
+def _no_option(name: str) -> str:
+    """A file's name, where a command takes what begins with a dash for an option; - itself is stdin."""
+    return f"./{name}" if name.startswith("-") and name != "-" else name
 
 
 def _clang_for(version: str) -> str | None:
@@ -164,12 +172,13 @@ def _remarks(text: str, name: str) -> tuple[str, ...]:
         No pass would touch any of them.
     """
     groups = dict(_GROUP.findall(text))
-    total = small = untouched = 0
+    total = small = moderate = untouched = 0
     for line in _DEFINITION.findall(text):
         own = " ".join([_NO_WORDS.sub("", line), *(groups.get(group, "") for group in re.findall(r"#\d+", line))])
         words = set(re.findall(r"[a-z]+", _NO_WORDS.sub("", own)))
         total += 1
         small += bool(words & {"minsize", "optsize"})
+        moderate += "optsize" in words and "minsize" not in words
         untouched += "optnone" in words
     if total and untouched == total:
         raise ForeignIRError(
@@ -183,4 +192,6 @@ def _remarks(text: str, name: str) -> tuple[str, ...]:
             f"{total - untouched - small} of {total} functions say neither minsize nor optsize: -Oz of this IR is the "
             f"weak baseline. {_HOW}"
         )
+    if moderate:  # zig cc takes -Oz for -Os
+        remarks.append(f"{moderate} of {total} functions say optsize without minsize, as at -Os. {_HOW}")
     return tuple(remarks)

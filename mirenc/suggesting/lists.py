@@ -52,12 +52,15 @@ class Suggestion:
         Held-out code that promised as much; None where the head knows none.
     distance : float
         How far the code is from what the head was trained on; 1 is far.
+    llvm : str
+        Version of the LLVM whose sizes the head learned; "" where the head does not say.
     """
 
     lists: tuple[Suggested, ...]
     default: str
     trial: Trial | None
     distance: float
+    llvm: str = ""
 
     @property
     def gain(self) -> float | None:
@@ -112,4 +115,4 @@ def suggest(head: TaskHead, encoder: Encoder, code: Code, count: int) -> Suggest
         Suggested(pipelines[place], float(expected[place]), ratio)
         for place, ratio in zip(order[:count], usual[:count], strict=True)
     )
-    return Suggestion(lists, found.default, trial, found.distance)
+    return Suggestion(lists, found.default, trial, found.distance, head.llvm)

@@ -108,7 +108,10 @@ def try_lists(engine: Engine, ir: bytes, pipelines: Sequence[str], default: str)
         raise PassError(f"{engine.name} fails on {default} itself ({oz.problem})")
     smallest = min(range(-1, len(tried)), key=lambda place: _size(oz if place < 0 else tried[place]))
     winner = oz if smallest < 0 else tried[smallest]
-    return Outcome(engine.name, before.text_bytes, oz, tuple(tried), smallest, engine.run(ir, winner.pipeline).ir)
+    # Once more for the IR: to keep that of every list costs more than one list of all, and lists of one result share
+    # their machine code only where they run together.
+    best = engine.run(ir, winner.pipeline).ir
+    return Outcome(engine.name, before.text_bytes, oz, tuple(tried), smallest, best)
 
 
 def _size(one: Tried) -> float:

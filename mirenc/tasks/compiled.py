@@ -169,6 +169,12 @@ class CompiledTable:
         found: str = self.record["title"]
         return found
 
+    @property
+    def llvm(self) -> str:
+        """Version of the LLVM that compiled, ``19.1.7``."""
+        found: str = self.record["llvm"]
+        return found
+
     def write(self, folder: Path) -> None:
         """Write everything but the IR (`write_piece_ir`); each file is complete or not there, the same table the same.
 

@@ -48,6 +48,8 @@ class TaskData:
         them keeps it. "" where nobody said.
     label_names : tuple of str
         What the labels of each sample say (`Sample.labels`); () where the target is another.
+    llvm : str
+        Version of the LLVM whose work the targets are, ``19.1.7``; "" where they are no compiler's. A head keeps it.
 
     Raises
     ------
@@ -62,6 +64,7 @@ class TaskData:
     content_hash: str = ""
     machine: str = ""
     label_names: tuple[str, ...] = ()
+    llvm: str = ""
 
     def __post_init__(self) -> None:
         if not self.samples:
@@ -82,7 +85,7 @@ class TaskData:
         """The samples of these rows, in this order; the hash says that it is a part."""
         kept = [self.samples[row] for row in rows]
         part = hashlib.sha256(f"{self.content_hash} {list(map(int, rows))}".encode()).hexdigest()
-        return TaskData(kept, self.space, part, self.machine, self.label_names)
+        return TaskData(kept, self.space, part, self.machine, self.label_names, self.llvm)
 
     # -- columns ---------------------------------------------------------------------------------------
     @property

@@ -148,8 +148,10 @@ def gather_evidence(data: TaskData, goal: Goal, features: Features, seed: int, *
     if data.chooses:
         found = _choices(data, said, static)
         return replace(found, trials=_trials(data, goal, features, heads, tried)) if tried else found
-    name, target = ("rates", data.label_table) if data.label_names else ("mean", data.value)
-    return _numbers(data, target.astype(np.float64), said, static[name], name)
+    if data.label_names:
+        # As people are told it.
+        return _numbers(data, data.label_table.astype(np.float64), np.clip(said, 0.0, 1.0), static["rates"], "rates")
+    return _numbers(data, data.value, said, static["mean"], "mean")
 
 
 def time_factor(data: TaskData, goal: Goal, features: Features, seed: int) -> float | None:

@@ -47,7 +47,7 @@ class OzBenefit(CompiledTask):
             for sample, ratio in zip(samples, np.log(over / under).tolist(), strict=True)
             if math.isfinite(ratio)
         ]
-        return TaskData(kept, None, table.content_hash, table.title)
+        return TaskData(kept, None, table.content_hash, table.title, llvm=table.llvm)
 
     def remarks(self, found: Prediction) -> list[str]:
         """The factor."""

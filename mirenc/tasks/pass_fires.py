@@ -48,7 +48,7 @@ class PassFires(CompiledTask):
             if known
         ]
         names = tuple(fires.passes[index] for index in told)
-        return TaskData(kept, None, table.content_hash, table.title, names)
+        return TaskData(kept, None, table.content_hash, table.title, names, table.llvm)
 
     def remarks(self, found: Prediction) -> list[str]:
         """The passes that are least likely to do anything."""

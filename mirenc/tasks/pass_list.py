@@ -54,7 +54,7 @@ class PassListChoice(CompiledTask):
             for sample, row, known in zip(samples, sizes[:, chosen].tolist(), measured.tolist(), strict=True)
             if known
         ]
-        return TaskData(kept, space, table.content_hash, table.title)
+        return TaskData(kept, space, table.content_hash, table.title, llvm=table.llvm)
 
 
 def covering_lists(sizes: NDArray[np.float64], count: int) -> NDArray[np.int64]:

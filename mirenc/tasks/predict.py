@@ -8,6 +8,7 @@ them, and what its answers were worth on kernels that it had not seen (`mirenc.t
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -71,6 +72,8 @@ class TaskHead:
         As that of `Prediction`.
     label_names : tuple of str
         As that of `TaskData`.
+    llvm : str
+        As that of `TaskData`; "" for a head of an older release, too.
     """
 
     head: EnsembleHead | NumberEnsembleHead | LabelsEnsembleHead
@@ -88,6 +91,7 @@ class TaskHead:
     timer: NumberEnsembleHead | None = None
     time_factor: float | None = None
     label_names: tuple[str, ...] = ()
+    llvm: str = ""
 
     def predict(
         self, encoder: Encoder, ir: Any, context: Mapping[str, Any] | tuple[Any, ...] = (), *, level: str = ""
@@ -178,7 +182,7 @@ class TaskHead:
             "context": dict(zip(self.task.context_names, context, strict=True)),
         }
         if isinstance(self.head, LabelsEnsembleHead):
-            likely = dict(zip(self.label_names, self.head.predict(features)[0].tolist(), strict=True))
+            likely = dict(zip(self.label_names, self.head.probabilities(features)[0].tolist(), strict=True))
             return Prediction("", math.nan, self.evidence.error, "", "", {}, {}, labels=likely, **common)
         if isinstance(self.head, NumberEnsembleHead):
             value = float(self.head.predict(features)[0])
@@ -232,6 +236,7 @@ class TaskHead:
             "evidence": self.evidence.to_json(),
             "machine": self.machine,
             "labels": list(self.label_names),
+            "llvm": self.llvm,
         }
         arrays = self.reach.arrays()
         if self.space is not None:
@@ -301,6 +306,7 @@ def fit_head(
         timer=timer,
         time_factor=within,
         label_names=data.label_names,
+        llvm=data.llvm,
     )
 
 
@@ -353,6 +359,9 @@ def load_task_head(folder: str | Path, task: Task | None = None) -> TaskHead:
     within = extra.get("time_factor")
     if within is not None and not isinstance(within, float):
         raise HeadError(f"{folder}: time_factor is {within!r}, no number. Save the head again, or train it anew")
+    llvm = str(extra.get("llvm", ""))  # as the machine
+    if re.fullmatch(r"(\d+(\.\w+)*)?", llvm) is None:
+        raise HeadError(f"{folder}: llvm is {llvm!r}, no version. Save the head again, or train it anew")
     return TaskHead(
         head=head,
         task=found,
@@ -364,6 +373,7 @@ def load_task_head(folder: str | Path, task: Task | None = None) -> TaskHead:
         timer=timer,
         time_factor=within,
         label_names=names,
+        llvm=llvm,
         **{name: extra[name] for name in ("variant", "row", "model", "model_digest", "data_hash")},
     )
 

@@ -35,7 +35,7 @@ class SizeAfter(CompiledTask):
             for sample, size in zip(samples, sizes.tolist(), strict=True)
             if np.isfinite(size)
         ]
-        return TaskData(kept, None, table.content_hash, table.title)
+        return TaskData(kept, None, table.content_hash, table.title, llvm=table.llvm)
 
     def remarks(self, found: Prediction) -> list[str]:
         """The bytes, and the factor that most answers were within."""

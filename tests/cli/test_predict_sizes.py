@@ -83,8 +83,30 @@ def test_a_folder_is_one_table_with_totals(run: Run, heads: dict[str, Path], pro
     printed = run(*asked)
     for words in ("where the bytes are", "bytes after Oz", "bytes after O0", "less than O0", "all"):
         assert words in printed.out
+    assert "left out" not in printed.out
     modules = json.loads(run(*asked, "--json", "--level", "module").out)
     assert [row["file"] for row in modules["rows"]] == ["a.ll", "b.ll"]
+
+
+def test_what_a_linker_keeps_once_is_counted_once(run: Run, heads: dict[str, Path], project: Path) -> None:
+    inline = ir_of(4).replace("define ", "define linkonce_odr ")
+    for name in ("a.ll", "b.ll", "c.ll"):
+        with (project / name).open("a") as file:
+            file.write(inline + ir_of(6).replace("define ", "define internal "))
+    with (project / "c.ll").open("a") as file:
+        file.write(ir_of(9).replace("define ", "define available_externally "))
+    asked = ("predict", "size_after", project, "--head", heads["size_after Oz"])
+    record = json.loads(run(*asked, "--json").ok().out)
+    found = sorted((row["file"], row["name"]) for row in record["rows"])
+    own = [("a.ll", "f3"), ("a.ll", "f4"), ("a.ll", "f6"), ("a.ll", "f8"), ("b.ll", "f5"), ("b.ll", "f6")]
+    assert found == [*own, ("c.ll", "f6")]
+    assert (record["copies"], record["elsewhere"]) == (2, 1)
+    assert record["total"]["bytes"]["Oz"] == pytest.approx(sum(row["bytes"]["Oz"] for row in record["rows"]))
+    assert "left out: 2 copies of functions that a linker keeps once, 1 function that another library has" in " ".join(
+        run(*asked).ok().out.split()
+    )
+    modules = run(*asked, "--level", "module").ok().out
+    assert "counted all the same, since a module is one piece: 2 copies of functions" in " ".join(modules.split())
 
 
 def test_a_file_of_a_project_that_fails_is_named_and_the_rest_is_told(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from small_compiled import LISTS, ir_of, write_small_table
 
 import mirenc
 from mirenc.ir import parse_ir
+from mirenc.passes.find import find_engine
 from mirenc.tasks import fit_head, get_task, load_task_head
 from mirenc.tasks.trying import Trial
 
@@ -67,6 +69,7 @@ def test_json_has_everything(run: Run, heads: dict[str, Path], code: Path) -> No
     assert [one["pipeline"] for one in found["lists"]] == [pipelines[2], pipelines[1]]
     assert (found["nothing_to_gain"], found["expected_gain"], found["held_out_answers"]) == (False, 1.021, 230)
     assert "oz" not in found
+    assert found["llvm"] == "19.1.7"  # of the table
 
 
 def test_nothing_to_gain_is_said_with_how_often_that_is_right(run: Run, heads: dict[str, Path], code: Path) -> None:
@@ -112,7 +115,7 @@ def test_a_weak_baseline_is_a_warning(run: Run, heads: dict[str, Path], tmp_path
     assert "-Oz of this IR is the weak baseline" in found.err
 
 
-@pytest.mark.needs("libLLVM")
+@pytest.mark.needs("libLLVM 19")  # as the table's
 def test_a_trial_tells_bytes_and_writes_the_best(run: Run, heads: dict[str, Path], code: Path, tmp_path: Path) -> None:
     text, bitcode = tmp_path / "best.ll", tmp_path / "best.bc"
     found = json.loads(run("suggest", code, "--head", heads["useful"], "--try", "--json", "-o", text).ok().out)
@@ -125,3 +128,31 @@ def test_a_trial_tells_bytes_and_writes_the_best(run: Run, heads: dict[str, Path
     # Six additions of one number are one.
     for path in (text, bitcode):
         assert parse_ir(path.read_bytes()).instruction_count == 2
+
+
+@pytest.mark.needs("C compiler")
+def test_commands_have_the_users_flags(run: Run, heads: dict[str, Path], tmp_path: Path) -> None:
+    source = tmp_path / "code.c"
+    source.write_text("int f(int x) { return x + NUMBER; }\n", encoding="utf-8")
+    flags = "-DNUMBER='(1 + 2)'"
+    asked = ("suggest", source, "-k", 1, "--head", heads["useful"], f"--cflags={flags}")
+    prepare = f" {shlex.quote('-DNUMBER=(1 + 2)')} {source} -o code.ll"
+    assert json.loads(run(*asked, "--json").out)["prepare"].endswith(prepare)
+    (line,) = (line for line in run(*asked).out.splitlines() if line.startswith("  first: "))
+    assert line.endswith(prepare)
+
+
+@pytest.mark.needs("libLLVM")
+def test_a_trial_in_another_llvm_is_told(run: Run, heads: dict[str, Path], code: Path, tmp_path: Path) -> None:
+    with find_engine(["default<Oz>"]) as engine:
+        here = engine.version
+    head = replace(load_task_head(heads["useful"]), llvm="15.0.6").save(tmp_path / "head")
+    found = run("suggest", code, "--head", head, "--try")
+    assert found.code == 0
+    assert "best: " in found.out
+    assert found.err.splitlines() == [
+        f"mirenc: warning: promises are of LLVM 15.0.6, lists run in LLVM {here}. Type: apt-get install libllvm15"
+    ]
+    # A head of an older release does not say.
+    silent = replace(load_task_head(heads["useful"]), llvm="").save(tmp_path / "silent")
+    run("suggest", code, "--head", silent, "--try").ok()

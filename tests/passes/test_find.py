@@ -55,6 +55,25 @@ def test_every_engine_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     assert asked == [None, 17, 16]
 
 
+@pytest.mark.parametrize(
+    ("prefer", "order"),
+    [
+        ("19.1.7", [19, 22, 16]),
+        ("22.1.0", [22, 19, 16]),
+        ("18.1.8", [22, 19, 16]),  # not here
+        ("", [22, 19, 16]),
+    ],
+)
+def test_the_llvm_of_a_table_is_asked_first(prefer: str, order: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    here = [22, 19, 16]
+    asked: list[str] = []
+    monkeypatch.setattr(PassProcess, "version", property(lambda process: _version(process, here)))
+    monkeypatch.setattr(SharedEngine, "knows", lambda engine, pipeline: bool(asked.append(engine.version)))
+    with pytest.raises(ToolchainError, match="no LLVM here can run these pass lists"):
+        find_engine(["nonsense"], prefer=prefer)
+    assert asked == [f"{number}.1" for number in order]
+
+
 def _version(process: PassProcess, here: list[int]) -> str:
     """What a process would say that has one of these libraries at most."""
     if process._kind == "llvmlite":
@@ -63,6 +82,12 @@ def _version(process: PassProcess, here: list[int]) -> str:
     if not wanted:
         raise ToolchainError("not here")
     return f"{wanted[0]}.1"
+
+
+@pytest.mark.needs("libLLVM 19")
+def test_an_llvm_may_be_preferred_to_a_newer_one() -> None:
+    with find_engine(["default<Oz>"], prefer="19.1.0") as engine:
+        assert engine.version.startswith("19.")
 
 
 @pytest.mark.needs("libLLVM")

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import shlex
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from mirenc.errors import ForeignIRError, TaskError
-from mirenc.ir import parse_ir
+from mirenc.ir import ReadOptions, parse_ir
+from mirenc.ir.compile import find_compiler, ir_compiler
 from mirenc.suggesting import read_code
 
 SMALL = """\
@@ -78,6 +82,12 @@ def test_a_weak_baseline_is_told(tmp_path: Path) -> None:
     assert read_code(written(tmp_path, half)).remarks[0].startswith("1 of 2 functions say neither")
 
 
+def test_code_of_os_is_told_from_that_of_oz(tmp_path: Path) -> None:
+    (remark,) = read_code(written(tmp_path, SMALL.replace("minsize ", ""))).remarks
+    assert remark.startswith("2 of 2 functions say optsize without minsize, as at -Os. Compile with: clang -Oz ")
+    assert read_code(written(tmp_path, SMALL.replace("optsize ", ""))).remarks == ()
+
+
 def test_a_word_of_its_own_line_counts(tmp_path: Path) -> None:
     inline = "define i32 @f(i32 %x) minsize {\n  ret i32 %x\n}\n"
     assert read_code(written(tmp_path, inline)).remarks == ()
@@ -93,7 +103,7 @@ def test_code_that_passes_leave_alone_is_refused(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.needs("C compiler")
+@pytest.mark.needs("clang")  # zig cc's -Oz is -Os
 def test_c_is_compiled_to_what_oz_begins_with(tmp_path: Path) -> None:
     source = tmp_path / "sum.c"
     source.write_text("int sum(int n) { int s = 0; for (int i = 0; i < n; i++) s += i; return s; }\n", encoding="utf-8")
@@ -102,5 +112,40 @@ def test_c_is_compiled_to_what_oz_begins_with(tmp_path: Path) -> None:
     assert "alloca" in text
     assert "minsize" in text
     assert code.remarks == ()
-    assert code.preparation() == f"clang -Oz -Xclang -disable-llvm-passes -S -emit-llvm {source} -o sum.ll"
+    assert code.preparation() == (
+        f"{shlex.join(ir_compiler('c'))} -Oz -Xclang -disable-llvm-passes -S -emit-llvm {source} -o sum.ll"
+    )
     assert code.command("dce") == "opt -relocation-model=pic -passes=dce sum.ll -o sum.opt.bc"
+
+
+@pytest.mark.needs("C compiler")
+def test_the_preparation_makes_what_was_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As it is pasted into a shell, quotes included."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "in clude").mkdir()
+    (tmp_path / "in clude" / "word.h").write_text('#define WORD "$HOME"\n', encoding="utf-8")
+    source = tmp_path / "-say it.c"
+    source.write_text("#include <word.h>\nconst char *say(void) { return WORD AND; }\n", encoding="utf-8")
+    flags = ("-Iin clude", '-DAND="it\'s"')
+    code = read_code(source.name, function="say", options=ReadOptions(cflags=flags))
+    subprocess.run(["sh", "-c", code.preparation()], check=True)
+    assert read_code("-say it.ll", function="say").ir == code.ir
+    assert " './-say it.ll' -o " in code.command("dce")
+    assert " './-say it.ll' -o " in read_code("-say it.ll").command("dce")
+    assert "$HOMEit's" in parse_ir((tmp_path / "-say it.ll").read_bytes()).text
+
+
+@pytest.mark.needs("clang")
+def test_the_compiler_that_was_asked_for_is_told(tmp_path: Path) -> None:
+    source = tmp_path / "one.c"
+    source.write_text("int one(void) { return 1; }\n", encoding="utf-8")
+    (own,) = find_compiler("cl")
+    path = str(shutil.which(own))
+    assert read_code(source, options=ReadOptions(compiler=path)).preparation().startswith(f"{path} -Oz ")
+
+
+@pytest.mark.needs("clang-19")
+def test_a_clang_that_the_llvm_reads_is_told(tmp_path: Path) -> None:
+    source = tmp_path / "one.c"
+    source.write_text("int one(void) { return 1; }\n", encoding="utf-8")
+    assert read_code(source, version="19.1.0").preparation().startswith("clang-19 -Oz ")

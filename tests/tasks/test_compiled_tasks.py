@@ -220,6 +220,7 @@ def test_every_task_has_its_table_and_its_head(name: str, folder: Path, tiny: En
 
     head = load_task_head(fit_head(task, data, tiny).save(tmp_path / "head"), task)
     assert head.data_hash == data.content_hash
+    assert head.llvm == "19.1.7"
     text = ir_of(3) + ir_of(5)
     functions = head.predict(tiny, text, {})
     assert [one.region.symbol for one in functions if one.region] == ["f3", "f5"]
@@ -295,6 +296,26 @@ def test_a_yes_or_no_is_told_beside_the_number(folder: Path, tiny: Encoder) -> N
     assert found["auc_interval"][0] <= found["auc"] <= found["auc_interval"][1]
     (line,) = [one for one in report.lines("project") if one["row"] == "no code"]
     assert any(title.startswith("AUC, -Oz saves 1.2 %") for title in line)
+
+
+def test_labels_are_ranked_by_scores_and_told_as_probabilities(folder: Path, tiny: Encoder) -> None:
+    task = get_task("pass_fires")
+    data = load_data(task, folder, "Oz")
+    report = evaluate(task, data, variant="Oz", encoder=tiny, rows=["text"], protocols=["project"], seeds=(0,))
+    said, truth = report.said("project", "text")[0][~data.held_out], data.label_table[~data.held_out]
+    assert said.min() < 0
+    assert said.max() > 1
+    pairs = [
+        np.mean([(a > b) + (a == b) / 2 for a in column[own] for b in column[~own]])
+        for column, own in zip(said.T, truth.T, strict=True)
+    ]
+    found = report.figures("project", "text")
+    assert found["auc"] == pytest.approx(np.mean(pairs))
+    assert found["brier"] == pytest.approx(np.mean((np.clip(said, 0, 1) - truth) ** 2))
+    head = fit_head(task, data, tiny, variant="Oz", row="text")
+    likely = [value for row in range(40) for one in head.predict(tiny, ir_of(row), {}) for value in one.labels.values()]
+    assert {0.0, 1.0} & set(likely)
+    assert all(0 <= value <= 1 for value in likely)
 
 
 # -- the project's own table ---------------------------------------------------------------------------

@@ -201,6 +201,17 @@ def test_numbers_without_any_error_are_evidence() -> None:
     assert 0 < found.error < 1e-9
 
 
+def test_labels_are_held_against_their_rates_as_people_are_told_them() -> None:
+    truth = np.tile([[0, 1], [1, 1], [0, 0]], (10, 1))
+    samples = [Sample(f"s{row}", "ir", f"g{row}", labels=tuple(one)) for row, one in enumerate(truth.tolist())]
+    data = TaskData(samples, label_names=("a", "b"))
+    found = gather(data, np.where(truth, 0.75, -3.0))
+    assert found.rival == "rates in the training samples"
+    assert found.found
+    assert found.error == 0.25
+    assert found == gather(data, np.where(truth, 0.75, 0.0))
+
+
 # -- files ---------------------------------------------------------------------------------------------
 WHOLE = Evidence(
     "default", (1.3, 1.1, 1.5), 0.0, (Record(0.6, 30, 0.9, 0.0, 1.0),), (Record(0.9, 25, 0.8, 0.1, 1.6),) * 2

@@ -161,6 +161,7 @@ def test_shipped_heads_belong_to_the_default_model(name: str) -> None:
         ({"knobs": "width"}, "knobs missing or damaged"),
         ({"words": None}, "words missing or damaged"),
         ({"row": "nope"}, "head.json is damaged"),
+        ({"llvm": "new"}, "llvm is 'new', no version"),
         ({"settings": ["narrow", "broad"]}, "the head's settings are narrow, broad"),
         ({"task": "other"}, "a head for task other"),
     ],
