@@ -71,8 +71,11 @@ def _explain(cls: type[BaseModel], error: ValidationError) -> str:
 
 def _kinds(annotation: Any) -> dict[str, Any]:
     """Classes by tag, of a field that takes several kinds; none of any other."""
-    tagged = [get_args(member) for member in get_args(annotation)]
-    return {extra.tag: member for member, *extras in filter(None, tagged) for extra in extras if isinstance(extra, Tag)}
+    found: dict[str, Any] = {}
+    for member in get_args(annotation):
+        inner, *extras = get_args(member) or (member,)  # of Annotated: the type, then what is said of it
+        found |= {extra.tag: inner for extra in extras if isinstance(extra, Tag)} or _kinds(member)
+    return found
 
 
 def _kind(values: Any) -> str:
@@ -176,7 +179,14 @@ class ConvolutionConfig(_Config):
         return self.channels
 
 
-TextConfig = TextEncoderConfig | ConvolutionConfig
+TextConfig = Annotated[
+    Annotated[TextEncoderConfig, Tag("transformer")] | Annotated[ConvolutionConfig, Tag("convolution")],
+    Discriminator(
+        _kind,
+        custom_error_type="kind",
+        custom_error_message="kind must be 'transformer' or 'convolution'",
+    ),
+]
 
 
 class GraphEncoderConfig(_Config):
@@ -211,14 +221,7 @@ class ModelConfig(_Config):
     """Architecture of one model; saved beside its weights, and all that is needed to build it."""
 
     tokenizer: TokenizerConfig = TokenizerConfig()
-    text: Annotated[
-        Annotated[TextEncoderConfig, Tag("transformer")] | Annotated[ConvolutionConfig, Tag("convolution")],
-        Discriminator(
-            _kind,
-            custom_error_type="kind",
-            custom_error_message="kind must be 'transformer' or 'convolution'",
-        ),
-    ] = TextEncoderConfig()
+    text: TextConfig = TextEncoderConfig()
     graph: GraphEncoderConfig = GraphEncoderConfig()
     matching: MatchingConfig = MatchingConfig()
     pooling: PoolingConfig = PoolingConfig()
@@ -296,9 +299,12 @@ class PretrainConfig(_Config):
     ----------
     preset : str
         Architecture.
+    text : TextEncoderConfig or ConvolutionConfig, optional
+        Another text encoder than the preset's.
     start_from : str or None
         Name or folder of a packaged model of that architecture whose weights the run goes on from; the corpus must have
-        been built with its tokenizer. None: random weights.
+        been built with its tokenizer. Of a model that has only the text encoder in common, that is taken. None: random
+        weights.
     held_out_share : float
         Share of the modules, in whole projects, that training never sees.
     mask_share : float
@@ -328,6 +334,7 @@ class PretrainConfig(_Config):
     """
 
     preset: Literal["tiny", "small", "base", "fast"] = "tiny"
+    text: TextConfig | None = None
     start_from: str | None = None
     schedule: Literal["sequential", "joint"] = "sequential"
     seed: int = Field(0, ge=0, lt=2**63)

@@ -62,7 +62,8 @@ def _training(trainer: Trainer, figures: Figures) -> str:
         )
     start = trainer.started_from
     if start is not None:
-        stages = f"From the weights of {start['name']} (digest {start['digest'][:12]}): {stages}"
+        weights = "text encoder" if "part" in start else "weights"
+        stages = f"From the {weights} of {start['name']} (digest {start['digest'][:12]}): {stages}"
     white = trainer.model_config.pooling.whiten
     whitened = (
         " Pooled vectors are whitened by a map fitted on training modules, programs at two levels first."
