@@ -12,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 
 from mirenc import load
-from mirenc.config import ConvolutionConfig, PretrainConfig
+from mirenc.config import ConvolutionConfig, PretrainConfig, preset
 from mirenc.errors import ConfigError, ModelError
 from mirenc.golden import GOLDEN_IR, check_golden
 from mirenc.pretraining.corpus import Corpus, build_corpus
@@ -114,12 +114,22 @@ def test_convolutions_learn_from_every_objective(
     assert sum(losses[-3:]) < 0.9 * sum(losses[:3])
 
 
-@pytest.mark.parametrize(("preset", "matrices"), [("tiny", 3 * 4), ("fast", 2 * 2)])
+def test_a_run_may_have_a_text_encoder_of_its_own(short_run: PretrainConfig, corpus: Corpus, tmp_path: Path) -> None:
+    text = {"kind": "convolution", "embedding": 16, "channels": 24, "hidden": 40}
+    config = PretrainConfig.from_dict({**short_run.model_dump(), "text": text})
+    trainer = Trainer(config, corpus, tmp_path)
+    assert trainer.model_config.text == ConvolutionConfig(embedding=16, channels=24, hidden=40)
+    assert trainer.model_config.graph == preset("tiny").graph
+    with pytest.raises(ConfigError, match=r"unknown key 'text.chanels'; did you mean 'channels'\?"):
+        PretrainConfig.from_dict({"text": {"kind": "convolution", "chanels": 24}})
+
+
+@pytest.mark.parametrize(("name", "matrices"), [("tiny", 3 * 4), ("fast", 2 * 2)])
 def test_muon_takes_the_matrices_of_the_layers(
-    short_run: PretrainConfig, corpus: Corpus, tmp_path: Path, preset: str, matrices: int
+    short_run: PretrainConfig, corpus: Corpus, tmp_path: Path, name: str, matrices: int
 ) -> None:
     """Of a Transformer's layer four, of a convolution's two: its depthwise weights are no matrix."""
-    trainer = Trainer(short_run.model_copy(update={"preset": preset}), corpus, tmp_path)
+    trainer = Trainer(short_run.model_copy(update={"preset": name}), corpus, tmp_path)
     adam, muon = Optimiser([trainer.model.text, trainer.model.mlm], trainer.config).state()
     assert sum(len(group["params"]) for group in muon["param_groups"]) == matrices
     everything = [*trainer.model.text.parameters(), *trainer.model.mlm.parameters()]
