@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Float32", "Layers", "Weights", "gelu", "softmax"]
+__all__ = ["Float32", "Layers", "Weights", "gelu", "layer_norm", "softmax"]
 
 Float32 = NDArray[np.float32]
 Weights = dict[str, Float32]
@@ -40,13 +40,18 @@ class Layers:
         return y
 
     def norm(self, x: Float32, name: str) -> Float32:
-        """Layer norm over the last axis. Shapes: (..., D) -> (..., D)."""
-        x = x - x.mean(-1, keepdims=True)
-        variance = np.einsum("...i,...i->...", x, x)[..., None] / np.float32(x.shape[-1])
-        x /= np.sqrt(variance + _NORM_EPSILON)
-        x *= self.w[f"{name}.weight"]
-        x += self.w[f"{name}.bias"]
-        return x
+        """Layer norm by its name. Shapes: (..., D) -> (..., D)."""
+        return layer_norm(x, self.w[f"{name}.weight"], self.w[f"{name}.bias"])
+
+
+def layer_norm(x: Float32, weight: Float32, bias: Float32) -> Float32:
+    """Layer norm over the last axis. Shapes: (..., D), (D,), (D,) -> (..., D)."""
+    x = x - x.mean(-1, keepdims=True)
+    variance = np.einsum("...i,...i->...", x, x)[..., None] / np.float32(x.shape[-1])
+    x /= np.sqrt(variance + _NORM_EPSILON)
+    x *= weight
+    x += bias
+    return x
 
 
 def gelu(x: Float32) -> Float32:
