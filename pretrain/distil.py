@@ -23,6 +23,7 @@ import json
 import math
 import os
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -48,7 +49,8 @@ from mirenc.weights import ModelFiles, load_files, save_files
 
 HELD_OUT, SEED = 0.1, 0  # share and seed of the shipped recipes: their held-out projects are held out here
 VALIDATION = 4000  # statements
-TIMED = 1000  # of these, both encoders are timed
+TIMED = 1000  # of these: both encoders are timed on them, and a run is watched on them
+STANDARDISED = 20000  # vectors that mean and spread are taken of
 SLICE = 1000  # statements of the teacher between two that are safe
 CHECKPOINT_EVERY = 200  # steps
 POOL = 16  # batches that are drawn at once and sorted by length
@@ -158,6 +160,46 @@ def new_student(config: ModelConfig, teacher: ModelFiles) -> MIREncoder:
     return model
 
 
+@dataclass(frozen=True, eq=False)
+class Wanted:
+    """Statements and the vectors that a student shall give them.
+
+    Attributes
+    ----------
+    rows, held_rows : (N,) and (V,) int64
+        Texts of the corpus: to train on, to validate on.
+    vectors, held : (N, H) and (V, H) float16
+        The teacher's.
+    mean, spread : (H,) float32
+        What standardises them.
+    """
+
+    rows: Array
+    vectors: Array
+    held_rows: Array
+    held: Array
+    mean: Array
+    spread: Array
+
+    @classmethod
+    def split(cls, rows: Array, held_rows: Array, vectors: Array) -> Wanted:
+        """Of the vectors of the held-out rows, then of the others."""
+        held, wanted = vectors[: len(held_rows)], vectors[len(held_rows) :]
+        sample = wanted[np.random.default_rng([SEED, 5]).permutation(len(wanted))[:STANDARDISED]].astype(np.float32)
+        return cls(rows, wanted, held_rows, held, sample.mean(0), np.maximum(sample.std(0), LEAST_SPREAD))
+
+    def standardised(self, at: Array) -> Array:
+        """Targets of some training statements. Shapes: (B,) -> (B, H) float32."""
+        wanted: Array = (self.vectors[at].astype(np.float32) - self.mean) / self.spread
+        return wanted
+
+    def nearness(self, found: Array, wanted: Array) -> dict[str, float]:
+        """Cosines of a student's vectors with the teacher's, both about the mean of the training statements."""
+        one, other = found * self.spread, wanted.astype(np.float32) - self.mean
+        cosine = (one * other).sum(1) / (np.linalg.norm(one, axis=1) * np.linalg.norm(other, axis=1))
+        return {"statements": len(cosine), "mean": float(cosine.mean()), "p5": float(np.quantile(cosine, 0.05))}
+
+
 class Distillation:
     """The training loop: every step draws by (seed, step), so that a resumed run is the run it would have been.
 
@@ -166,40 +208,41 @@ class Distillation:
     recipe : Recipe
     model : MIREncoder
     corpus : Corpus
-    rows : (N,) int64
-        Training statements.
-    wanted : (N, H) float16
-        Their vectors.
-    mean, spread : (H,) float32
-        What standardises them.
+    wanted : Wanted
     """
 
-    def __init__(
-        self, recipe: Recipe, model: MIREncoder, corpus: Corpus, rows: Array, wanted: Array, mean: Array, spread: Array
-    ) -> None:
-        self.recipe, self.model, self.corpus, self.rows, self.wanted = recipe, model, corpus, rows, wanted
-        self.mean, self.spread = mean, spread
+    def __init__(self, recipe: Recipe, model: MIREncoder, corpus: Corpus, wanted: Wanted) -> None:
+        self.recipe, self.model, self.corpus, self.wanted = recipe, model, corpus, wanted
         stage = {"steps": recipe.steps, "batch": recipe.batch, "learning_rate": recipe.learning_rate}
         self.optimiser = Optimiser([model.text, model.mlm], PretrainConfig.from_dict({"mlm": stage}))
         self.done, self.seconds = 0, 0.0
+        self.drawn = -1, np.zeros((0, 0), np.int64)  # the last pool and its number
 
     def batch(self, step: int) -> Array:
         """(B,) places of a step's statements, of similar length; every statement once before any comes again."""
-        size, count = self.recipe.batch * POOL, len(self.rows)
-        at = np.arange(step // POOL * size, (step // POOL + 1) * size)
-        epochs = {epoch: np.random.default_rng([SEED, 2, epoch]).permutation(count) for epoch in set(at // count)}
-        pool = np.array([epochs[epoch][place] for epoch, place in zip(at // count, at % count, strict=True)])
-        pool = pool[np.argsort(self.corpus.text_length[self.rows[pool]], kind="stable")]
-        order = np.random.default_rng([SEED, 3, step // POOL]).permutation(POOL)
-        chosen: Array = pool.reshape(POOL, -1)[order[step % POOL]]
+        if self.drawn[0] != step // POOL:
+            self.drawn = step // POOL, self.pool(step // POOL)
+        chosen: Array = self.drawn[1][step % POOL]
         return chosen
+
+    def pool(self, number: int) -> Array:
+        """(POOL, B) places of the statements of some steps in a row."""
+        size, count = self.recipe.batch * POOL, len(self.wanted.rows)
+        at = np.arange(number * size, (number + 1) * size)
+        pool = np.empty_like(at)
+        for epoch in range(at[0] // count, at[-1] // count + 1):
+            mine = at // count == epoch
+            pool[mine] = np.random.default_rng([SEED, 2, epoch]).permutation(count)[at[mine] % count]
+        pool = pool[np.argsort(self.corpus.text_length[self.wanted.rows[pool]], kind="stable")]
+        batches: Array = pool.reshape(POOL, -1)[np.random.default_rng([SEED, 3, number]).permutation(POOL)]
+        return batches
 
     def loss(self, step: int) -> torch.Tensor:
         """Squared error, cosine distance, and masked tokens of some."""
         at = self.batch(step)
-        ids = self.corpus.padded_ids(self.rows[at])
+        ids = self.corpus.padded_ids(self.wanted.rows[at])
         ids = np.pad(ids, ((0, 0), (0, -ids.shape[1] % 4)), constant_values=PAD)
-        wanted = torch.from_numpy((self.wanted[at].astype(np.float32) - self.mean) / self.spread)
+        wanted = torch.from_numpy(self.wanted.standardised(at))
         some = ids[::MLM_EVERY]
         rng = np.random.default_rng([SEED, 4, step])
         masked, chosen = mask_tokens(some, rng, vocab_size=self.corpus.tokenizer.vocab_size, share=MASK_SHARE)
@@ -211,9 +254,12 @@ class Distillation:
         near = F.mse_loss(found, wanted) + (1 - F.cosine_similarity(found, wanted)).mean()
         return near + MLM_WEIGHT * tokens
 
-    def run(self, path: Path, identity: dict[str, Any]) -> None:
-        """Train to the end, from the checkpoint if there is one."""
-        if path.exists():
+    def run(self, folder: Path, identity: dict[str, Any]) -> None:
+        """Train to the end, from the folder's checkpoint if there is one."""
+        path = folder / "checkpoint.pt"
+        if not path.exists():
+            (folder / "config.json").write_text(json.dumps(identity, indent=1) + "\n")
+        else:
             state = checkpoint.read(path, identity, device=torch.device("cpu"))
             self.model.load_state_dict(state["model"])
             self.optimiser.load(state["optimiser"])
@@ -232,7 +278,17 @@ class Distillation:
                 if self.done % CHECKPOINT_EVERY == 0 or self.done == self.recipe.steps:
                     state = {"model": self.model.state_dict(), "optimiser": self.optimiser.state()}
                     checkpoint.write(path, identity | state | {"done": self.done, "seconds": self.seconds})
+                    line = {"step": self.done, "seconds": round(self.seconds, 1), "held_out": self.held_out()}
+                    with (folder / "metrics.jsonl").open("a") as stream:
+                        stream.write(json.dumps(line) + "\n")
         self.model.eval()
+
+    def held_out(self) -> dict[str, float]:
+        """How near the vectors are now, on some of the statements to validate on."""
+        weights = {name: value.numpy() for name, value in self.model.state_dict().items()}
+        runtime = NumpyRuntime(self.model.config, weights, threads=torch.get_num_threads())
+        found = encode(runtime, self.corpus, self.wanted.held_rows[:TIMED])
+        return self.wanted.nearness(found, self.wanted.held[:TIMED])
 
     def rate(self, step: int) -> float:
         """Share of the peak learning rate: linear warm-up, cosine decay to a tenth."""
@@ -240,13 +296,6 @@ class Distillation:
             return (step + 1) / self.recipe.warmup
         done = (step - self.recipe.warmup) / max(1, self.recipe.steps - self.recipe.warmup)
         return 0.1 + 0.45 * (1 + math.cos(math.pi * done))
-
-
-def nearness(found: Array, wanted: Array, mean: Array, spread: Array) -> dict[str, float]:
-    """Cosines of the student's vectors with the teacher's, both about the mean of the training statements."""
-    one, other = found * spread, wanted.astype(np.float32) - mean
-    cosine = (one * other).sum(1) / (np.linalg.norm(one, axis=1) * np.linalg.norm(other, axis=1))
-    return {"statements": len(cosine), "mean": float(cosine.mean()), "p5": float(np.quantile(cosine, 0.05))}
 
 
 def cost(runtimes: dict[str, NumpyRuntime], corpus: Corpus, rows: Array) -> dict[str, float]:
@@ -277,15 +326,11 @@ def distil(recipe: Recipe, corpus: Corpus, target_folder: Path, out: Path, threa
     rows = ordered[: recipe.count]
     with only_one(target_folder):
         vectors, teacher_seconds = targets(teacher, corpus, np.concatenate([validation, rows]), target_folder, threads)
-    held, wanted = vectors[: len(validation)], vectors[len(validation) :]
-    sample = np.random.default_rng([SEED, 5]).permutation(len(rows))[:20000]
-    mean = wanted[sample].astype(np.float32).mean(0)
-    spread = np.maximum(wanted[sample].astype(np.float32).std(0), LEAST_SPREAD)
-    training = Distillation(recipe, new_student(config, teacher), corpus, rows, wanted, mean, spread)
+    wanted = Wanted.split(rows, validation, vectors)
+    training = Distillation(recipe, new_student(config, teacher), corpus, wanted)
     identity = {"recipe": recipe.model_dump(), "teacher": teacher.digest, "corpus": corpus.digest}
     with only_one(out):
-        (out / "config.json").write_text(json.dumps(identity, indent=1) + "\n")
-        training.run(out / "checkpoint.pt", identity)
+        training.run(out, identity)
         weights = {name: value.numpy() for name, value in training.model.state_dict().items()}
         folder = save_files(
             out / "model", name="distilled", config=config, tokenizer=teacher.tokenizer, weights=weights
@@ -298,12 +343,11 @@ def distil(recipe: Recipe, corpus: Corpus, target_folder: Path, out: Path, threa
     model = MIREncoder(config).eval()
     model.load_state_dict({name: torch.from_numpy(value) for name, value in student.weights.items()})
     baselines = Baselines.fit(corpus, corpus.split(HELD_OUT, SEED)[0])
+    seen = np.random.default_rng([SEED, 6]).permutation(len(rows))[:VALIDATION]
     return {
         **identity,
-        "held_out": nearness(encode(runtimes["student"], corpus, validation), held, mean, spread),
-        "training": nearness(
-            encode(runtimes["student"], corpus, rows[sample[:VALIDATION]]), wanted[sample[:VALIDATION]], mean, spread
-        ),
+        "held_out": wanted.nearness(encode(runtimes["student"], corpus, validation), wanted.held),
+        "training": wanted.nearness(encode(runtimes["student"], corpus, rows[seen]), wanted.vectors[seen]),
         "mlm": evaluate_mlm(model, corpus, validation, baselines),
         "seconds": {"teacher's vectors": teacher_seconds, "training": training.seconds},
         "epochs": recipe.steps * recipe.batch / len(rows),
@@ -326,7 +370,7 @@ def main() -> None:
     recipe = Recipe.model_validate(load_toml(args.recipe))
     found = distil(recipe, Corpus.load(args.corpus), args.targets, args.out, args.threads)
     (args.out / "figures.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-    print(json.dumps({key: found[key] for key in ("held_out", "training", "seconds", "encoding")}, indent=1))
+    print(json.dumps({key: found[key] for key in ("held_out", "training", "mlm", "seconds", "encoding")}, indent=1))
 
 
 if __name__ == "__main__":

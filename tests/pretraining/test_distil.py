@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -132,11 +133,14 @@ def test_a_stopped_distillation_goes_on(
     monkeypatch.setattr(script.Distillation, "loss", lambda self, step: seen.append(step) or loss(self, step))
     script.distil(short, corpus, targets, two, 1)
     assert seen == [6, 7, 8]
+    lines = [json.loads(line) for line in (two / "metrics.jsonl").read_text().splitlines()]
+    assert [line["step"] for line in lines] == [3, 6, 9]
     whole, resumed = (load_files(folder / "model").weights for folder in (one, two))
     for name, value in whole.items():
         np.testing.assert_array_equal(value, resumed[name], err_msg=name)
     with pytest.raises(ConfigError, match="another configuration"):
         script.distil(recipe, corpus, targets, two, 1)
+    assert json.loads((two / "config.json").read_text())["recipe"]["steps"] == 9
 
 
 def test_the_teachers_vectors_are_made_once(
@@ -171,7 +175,8 @@ def test_the_teachers_vectors_are_made_once(
 def test_every_statement_is_seen_once_before_any_is_seen_again(script: ModuleType, recipe: Any, corpus: Corpus) -> None:
     rows = script.choose(corpus)[0][:256]
     model = MIREncoder(recipe.student(load_files(recipe.teacher)))
-    training = script.Distillation(recipe, model, corpus, rows, np.zeros((256, 32)), np.zeros(32), np.ones(32))
+    wanted = script.Wanted.split(rows, rows[:0], np.zeros((256, 32), np.float16))
+    training = script.Distillation(recipe, model, corpus, wanted)
     for epoch in range(2):
         batches = [training.batch(step) for step in range(16 * epoch, 16 * epoch + 16)]
         assert sorted(np.concatenate(batches)) == list(range(256))
@@ -191,7 +196,9 @@ def test_what_does_not_fit_is_told(script: ModuleType, recipe: Any, corpus: Corp
 
 def test_nearness_worked_by_hand(script: ModuleType) -> None:
     """About the mean (1, 1) the teacher's are (3, 4) and (0, 2), the student's, spread by (1, 2), (3, 4) and (2, 0)."""
-    wanted = np.array([[4.0, 5.0], [1.0, 3.0]], np.float16)
+    teachers = np.array([[4.0, 5.0], [1.0, 3.0]], np.float16)
     found = np.array([[3.0, 2.0], [2.0, 0.0]], np.float32)
-    cosines = script.nearness(found, wanted, np.ones(2, np.float32), np.array([1.0, 2.0], np.float32))
+    none = np.zeros(0)
+    wanted = script.Wanted(none, none, none, none, np.ones(2, np.float32), np.array([1.0, 2.0], np.float32))
+    cosines = wanted.nearness(found, teachers)
     assert cosines == {"statements": 2, "mean": pytest.approx(0.5), "p5": pytest.approx(0.05)}
