@@ -3,8 +3,8 @@
 What you get: `OUT/model`, a packaged model whose text encoder gives the teacher's statement vectors (standardised), to
 start a pre-training run from (`start_from`); and `OUT/figures.json`: configuration, seconds, how near the vectors are
 on statements that only held-out projects have, and what encoding costs beside the teacher in the same run.
-How long: the teacher's vectors 4 minutes of one core for 20,000 statements, kept in TARGETS and never made twice, also
-not for a larger `count`; a step of 256 statements 0.2 to 0.4 s. Stopped, the same command goes on.
+How long: the teacher's vectors 3 minutes of one core for 20,000 statements, kept in TARGETS and never made twice, also
+not for a larger `count`; a step of 256 statements 0.35 s of one core. Stopped, the same command goes on.
 
     python pretrain/distil.py pretrain/distil.toml pretrain/shards TARGETS OUT
 
