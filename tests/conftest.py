@@ -10,7 +10,14 @@ import numpy as np
 import pytest
 from outside_programs import needs_old_clang, why_missing
 
-from mirenc.config import GraphEncoderConfig, MatchingConfig, ModelConfig, TextEncoderConfig, TokenizerConfig
+from mirenc.config import (
+    ConvolutionConfig,
+    GraphEncoderConfig,
+    MatchingConfig,
+    ModelConfig,
+    TextEncoderConfig,
+    TokenizerConfig,
+)
 from mirenc.encoder import Encoder, load
 from mirenc.errors import NoFunctionBodyError
 from mirenc.golden import write_golden
@@ -88,6 +95,13 @@ def model_config(tokenizer: IRTokenizer) -> ModelConfig:
         graph=GraphEncoderConfig(hidden=24, out=16),
         matching=MatchingConfig(hidden=12),
     )
+
+
+@pytest.fixture(scope="session")
+def convolution_config(model_config: ModelConfig) -> ModelConfig:
+    """The same with convolutions over tokens; three layers, which see further than a short statement goes."""
+    text = ConvolutionConfig(embedding=20, channels=28, layers=3, width=5, expansion=2, feed_forward=36, hidden=32)
+    return model_config.model_copy(update={"text": text})
 
 
 @pytest.fixture(scope="session")

@@ -13,10 +13,11 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from mirenc.config import ModelConfig
+from mirenc.config import ConvolutionConfig, ModelConfig
+from mirenc.model.convolution_encoder import ConvolutionEncoder
 from mirenc.model.data import IRData
 from mirenc.model.graph_encoder import GraphEncoder
-from mirenc.model.text_encoder import PAD_ID, MLMHead, TextEncoder
+from mirenc.model.text_encoder import PAD_ID, MLMHead, TextEncoder, TransformerEncoder
 
 __all__ = ["Encoded", "MIREncoder", "MatchingHead"]
 
@@ -92,9 +93,13 @@ class MIREncoder(nn.Module):
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
         self.config = config
-        self.text = TextEncoder(config.text, config.tokenizer)
-        self.mlm = MLMHead(self.text)
-        self.graph = GraphEncoder(config.graph, config.text.hidden)
+        self.text: TextEncoder = (
+            ConvolutionEncoder(config.text, config.tokenizer)
+            if isinstance(config.text, ConvolutionConfig)
+            else TransformerEncoder(config.text, config.tokenizer)
+        )
+        self.mlm = MLMHead(config.text, config.tokenizer)
+        self.graph = GraphEncoder(config.graph, config.text.token_width)
         self.matching = MatchingHead(config.text.hidden, config.graph.out, config.matching.hidden)
         white = config.pooling.whiten
         self.whiten_text = Whitening(config.text.hidden) if white else nn.Identity()
@@ -122,7 +127,7 @@ class MIREncoder(nn.Module):
             ``text``, ``graph`` or ``both``: what is computed.
         text_vectors : (U, H), optional
             Vectors of the texts, where they are known. Else those of statements are computed.
-        text_features : (U, H), optional
+        text_features : (U, F), optional
             Node features of the texts, where others than `text_features`, or none that train, are wanted.
         """
         text = graph = data.pool_row_weight.new_zeros(data.groups, 0).float()
@@ -144,7 +149,7 @@ class MIREncoder(nn.Module):
     def text_features(self, text_ids: Tensor) -> Tensor:
         """Node features of texts: mean of the token embeddings, [CLS], [SEP] and [PAD] left out.
 
-        Shapes: (U, T) int64 -> (U, H)
+        Shapes: (U, T) int64 -> (U, F), F the width of the token embedding
         """
         real = (text_ids != PAD_ID) & (text_ids != 1) & (text_ids != 2)
         weight = real.unsqueeze(-1).to(self.text.token.weight.dtype)  # (U, T, 1)

@@ -1,8 +1,8 @@
 """The model in numpy: the same numbers as the torch modules, without torch's start-up time.
 
 Importing torch and torch-geometric takes seconds; embedding a small file takes milliseconds. So inference on a CPU
-needs neither. `tests/model/test_runtimes_agree.py` holds this to the torch modules at 1e-5. Formulae:
-`mirenc.model.text_encoder` and `mirenc.model.graph_encoder`.
+needs neither. `tests/model/test_runtimes_agree.py` holds this to the torch modules at 1e-5. The text encoders are in
+`mirenc.model.numpy_text`; formulae of the graph: `mirenc.model.graph_encoder`.
 
 Statements are grouped by exact length, so there is no padding and no mask, and a statement's vector does not depend on
 its batch. Groups are cut into chunks that a few threads work off, each with a single-threaded BLAS: BLAS's own
@@ -25,15 +25,14 @@ from threadpoolctl import ThreadpoolController
 
 from mirenc.config import ModelConfig
 from mirenc.graph import Flow, NodeKind
+from mirenc.model.numpy_layers import Float32, Layers, Weights
+from mirenc.model.numpy_text import make_text_encoder
 from mirenc.model.pooling import Pool, Pools, node_keys
 from mirenc.model.runtime import Pooled
 from mirenc.sample import IRSample
 
 __all__ = ["NumpyRuntime"]
 
-Float32 = NDArray[np.float32]
-Weights = dict[str, Float32]
-_NORM_EPSILON = np.float32(1e-5)
 # Tokens a chunk has: large enough for BLAS, small enough for the processor's cache.
 _CHUNK_TOKENS = 2048
 _SLICE_NODES = 1 << 15
@@ -53,36 +52,6 @@ def _cores() -> int:
     return os.cpu_count() or 1
 
 
-def _layer_norm(x: Float32, weight: Float32, bias: Float32) -> Float32:
-    x = x - x.mean(-1, keepdims=True)
-    variance = np.einsum("...i,...i->...", x, x)[..., None] / np.float32(x.shape[-1])
-    x /= np.sqrt(variance + _NORM_EPSILON)
-    x *= weight
-    x += bias
-    return x
-
-
-def _gelu(x: Float32) -> Float32:
-    """GELU by the tanh formula, in place where it can."""
-    inner = x * x
-    inner *= np.float32(0.044715)
-    inner += np.float32(1.0)
-    inner *= x
-    inner *= np.float32(0.7978845608028654)
-    np.tanh(inner, out=inner)
-    inner += np.float32(1.0)
-    inner *= x
-    inner *= np.float32(0.5)
-    return inner
-
-
-def _softmax(x: Float32) -> Float32:
-    x -= x.max(-1, keepdims=True)
-    np.exp(x, out=x)
-    x /= x.sum(-1, keepdims=True)
-    return x
-
-
 class NumpyRuntime:
     """Inference with plain arrays.
 
@@ -100,19 +69,9 @@ class NumpyRuntime:
     def __init__(self, config: ModelConfig, weights: Weights, *, threads: int | None = None) -> None:
         self.config = config
         self.threads = threads or _cores()
-        # Transposed once, so that x @ W runs on contiguous rows.
-        self.w = {
-            name: np.ascontiguousarray(value.T) if value.ndim == 2 and _is_linear(name) else value
-            for name, value in weights.items()
-        }
-
-    def _linear(self, x: Float32, name: str) -> Float32:
-        y = x @ self.w[f"{name}.weight"]
-        y += self.w[f"{name}.bias"]
-        return y
-
-    def _norm(self, x: Float32, name: str) -> Float32:
-        return _layer_norm(x, self.w[f"{name}.weight"], self.w[f"{name}.bias"])
+        layers = Layers(weights)
+        self.w, self._linear, self._norm = layers.w, layers.linear, layers.norm
+        self._encode = make_text_encoder(config.text, layers)
 
     # -- text ------------------------------------------------------------------------------------------
     def encode_texts(
@@ -159,37 +118,13 @@ class NumpyRuntime:
                     _tell(pool.map(work, reversed(chunks)), advance)
         return out
 
-    def _encode(self, ids: NDArray[np.uint16]) -> Float32:
-        """Vectors of statements of equal length. Shapes: (B, T) -> (B, H)."""
-        batch, length = ids.shape
-        text = self.config.text
-        x = self.w["text.token.weight"][ids] + self.w["text.position.weight"][:length]
-        x = self._norm(x, "text.norm_in").reshape(batch * length, -1)  # (B T, H)
-        for layer in range(text.layers):
-            prefix = f"text.blocks.{layer}"
-            qkv = self._linear(self._norm(x, f"{prefix}.norm1"), f"{prefix}.qkv")
-            qkv = qkv.reshape(batch, length, 3, text.heads, -1).transpose(2, 0, 3, 1, 4)
-            q, k, v = qkv[0], qkv[1], qkv[2]  # each (B, heads, T, H / heads)
-            scores = q @ k.transpose(0, 1, 3, 2)  # (B, heads, T, T)
-            scores *= np.float32(1.0 / np.sqrt(q.shape[-1]))
-            y = _softmax(scores) @ v  # (B, heads, T, H / heads)
-            y = y.transpose(0, 2, 1, 3).reshape(batch * length, -1)
-            x += self._linear(y, f"{prefix}.project")
-            y = _gelu(self._linear(self._norm(x, f"{prefix}.norm2"), f"{prefix}.expand"))
-            x += self._linear(y, f"{prefix}.contract")
-        x = self._norm(x, "text.norm_out").reshape(batch, length, -1)
-        if text.pooling == "cls":
-            return np.ascontiguousarray(x[:, 0])
-        result: Float32 = x.mean(1)
-        return result
-
     # -- graph -----------------------------------------------------------------------------------------
     def text_features(self, text_ids: NDArray[np.uint16], text_length: NDArray[np.int32]) -> Float32:
         """Node features of texts: mean of the token embeddings without [CLS] and [SEP].
 
         Returns
         -------
-        (U, H) float32
+        (U, F) float32, F the width of the token embedding
         """
         embedding = self.w["text.token.weight"]
         counts = np.maximum(text_length.astype(np.int64) - 2, 0)
@@ -331,10 +266,6 @@ def _tell(done: Iterable[int], advance: Callable[[int], None] | None) -> None:
     for count in done:
         if advance is not None:
             advance(count)
-
-
-def _is_linear(name: str) -> bool:
-    return not name.startswith(("text.token", "text.position", "graph.kind", "whiten_"))
 
 
 def _normalised_adjacency(sample: IRSample, flows: Sequence[Flow]) -> sp.csr_matrix:

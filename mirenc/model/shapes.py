@@ -13,13 +13,13 @@ Shape = tuple[int, ...]
 def weight_shapes(config: ModelConfig) -> dict[str, Shape]:
     """Shape of every entry of ``MIREncoder.state_dict``."""
     text, graph, matching = config.text, config.graph, config.matching
-    hidden, vocabulary = text.hidden, config.tokenizer.vocab_size
+    hidden, token, state = text.hidden, text.token_width, text.state_width
+    vocabulary = config.tokenizer.vocab_size
     shapes: dict[str, Shape] = {
-        "text.token.weight": (vocabulary, hidden),
-        "text.position.weight": (config.tokenizer.max_length, hidden),
+        "text.token.weight": (vocabulary, token),
         "mlm.bias": (vocabulary,),
-        "graph.kind.weight": (len(NodeKind), hidden),
-        "graph.conv1.lin.weight": (graph.hidden, hidden),
+        "graph.kind.weight": (len(NodeKind), token),
+        "graph.conv1.lin.weight": (graph.hidden, token),
         "graph.conv1.bias": (graph.hidden,),
         "graph.conv2.lin.weight": (graph.out, graph.hidden),
         "graph.conv2.bias": (graph.out,),
@@ -32,22 +32,37 @@ def weight_shapes(config: ModelConfig) -> dict[str, Shape]:
     def norm(name: str, size: int) -> None:
         shapes[f"{name}.weight"] = shapes[f"{name}.bias"] = (size,)
 
-    for layer in range(text.layers):
-        block = f"text.blocks.{layer}"
-        norm(f"{block}.norm1", hidden)
-        norm(f"{block}.norm2", hidden)
-        linear(f"{block}.qkv", hidden, 3 * hidden)
-        linear(f"{block}.project", hidden, hidden)
-        linear(f"{block}.expand", hidden, text.feed_forward)
-        linear(f"{block}.contract", text.feed_forward, hidden)
-    for name in ("text.norm_in", "text.norm_out", "mlm.norm", "graph.norm_in", "matching.norm_text"):
-        norm(name, hidden)
+    blocks = [f"text.blocks.{layer}" for layer in range(text.layers)]
+    if text.kind == "transformer":
+        shapes["text.position.weight"] = (config.tokenizer.max_length, hidden)
+        for block in blocks:
+            norm(f"{block}.norm1", hidden)
+            norm(f"{block}.norm2", hidden)
+            linear(f"{block}.qkv", hidden, 3 * hidden)
+            linear(f"{block}.project", hidden, hidden)
+            linear(f"{block}.expand", hidden, text.feed_forward)
+            linear(f"{block}.contract", text.feed_forward, hidden)
+    else:
+        linear("text.project", token, state)
+        for block in blocks:
+            shapes[f"{block}.depthwise.weight"] = (state, 1, text.width)
+            shapes[f"{block}.depthwise.bias"] = (state,)
+            norm(f"{block}.norm", state)
+            linear(f"{block}.expand", state, text.expansion * state)
+            linear(f"{block}.contract", text.expansion * state, state)
+        linear("text.pool1", 2 * state, text.feed_forward)
+        linear("text.pool2", text.feed_forward, hidden)
+    norm("text.norm_in", state)
+    norm("text.norm_out", state)
+    norm("mlm.norm", token)
+    norm("graph.norm_in", token)
+    norm("matching.norm_text", hidden)
     norm("matching.norm_graph", graph.out)
     if config.pooling.whiten:
         for part, size in (("text", hidden), ("graph", graph.out)):
             shapes[f"whiten_{part}.mean"] = (size,)
             shapes[f"whiten_{part}.matrix"] = (size, size)
-    linear("mlm.dense", hidden, hidden)
+    linear("mlm.dense", state, token)
     linear("matching.linear1", hidden + graph.out, matching.hidden)
     linear("matching.linear2", matching.hidden, matching.hidden)
     linear("matching.linear3", matching.hidden, 1)

@@ -1,24 +1,27 @@
-"""The text encoder: a Transformer over the tokens of one statement, and its masked-language-modelling head.
+"""The text encoder: what every kind of it has in common, the Transformer, and the masked-language-modelling head.
 
 Paper section 3.2: statements are encoded one by one and pre-trained with MLM. Architecture: BERT's, with the layer norm
-before each sub-layer (it trains without a long warm-up). Needs torch; `mirenc.model.numpy_runtime` computes the same.
+before each sub-layer (it trains without a long warm-up). Needs torch; `mirenc.model.numpy_text` computes the same.
 
     h = LN(E[ids] + P[0..T-1])
     h = h + Attention(LN(h));  h = h + W2 gelu(W1 LN(h))        (layers times)
     statement = mean over tokens of LN(h)                       (or its [CLS] row)
+
+The other kind is `mirenc.model.convolution_encoder`.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from mirenc.config import TextEncoderConfig, TokenizerConfig
+from mirenc.config import TextConfig, TextEncoderConfig, TokenizerConfig
 
-__all__ = ["MLMHead", "TextEncoder"]
+__all__ = ["MLMHead", "TextEncoder", "TransformerEncoder"]
 
 PAD_ID = 3
 _SLICE_TOKENS = 16384
@@ -27,6 +30,63 @@ _SLICE_TOKENS = 16384
 def gelu(x: Tensor) -> Tensor:
     """GELU by the tanh formula, which numpy computes as fast as torch does."""
     return F.gelu(x, approximate="tanh")
+
+
+class TextEncoder(nn.Module, ABC):
+    """Statements to vectors: the states of the tokens, and one vector of them.
+
+    Parameters
+    ----------
+    config : TextConfig
+    tokenizer : TokenizerConfig
+        Gives the vocabulary size.
+    """
+
+    def __init__(self, config: TextConfig, tokenizer: TokenizerConfig) -> None:
+        super().__init__()
+        self.token = nn.Embedding(tokenizer.vocab_size, config.token_width)
+        self.hidden = config.hidden
+
+    @abstractmethod
+    def forward(self, ids: Tensor) -> Tensor:
+        """Token states.
+
+        Shapes: ids (B, T) int64 -> (B, T, S)
+        """
+
+    @abstractmethod
+    def pool(self, tokens: Tensor, ids: Tensor) -> Tensor:
+        """Statement vectors from token states.
+
+        Shapes: (B, T, S), (B, T) -> (B, H)
+        """
+
+    def encode(self, ids: Tensor) -> Tensor:
+        """Statement vectors.
+
+        Shapes: ids (B, T) int64 -> (B, H)
+        """
+        return self.pool(self(ids), ids)
+
+    def encode_all(self, ids: Tensor, advance: Callable[[int], None] | None = None) -> Tensor:
+        """Statement vectors of any number of statements, those of similar length together.
+
+        A slice has some thousand tokens and is as wide as its longest statement, up to a multiple of 4: on a CPU every
+        new shape of a product costs memory for good. ``advance`` is told how many statements are done.
+
+        Shapes: ids (U, T) -> (U, H)
+        """
+        length = (ids != PAD_ID).sum(1)
+        order = torch.argsort(length, stable=True)
+        width = (-(-length[order] // 4) * 4).clamp(max=ids.shape[1]).tolist()
+        parts, last = [ids.new_zeros(0, self.hidden, dtype=self.token.weight.dtype)], len(ids)
+        while last:
+            first = max(0, last - max(1, _SLICE_TOKENS // width[last - 1]))
+            parts.append(self.encode(ids[order[first:last], : width[last - 1]]))
+            if advance is not None:
+                advance(last - first)
+            last = first
+        return torch.cat(parts[::-1])[torch.argsort(order)]
 
 
 class Block(nn.Module):
@@ -75,8 +135,8 @@ def _attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
     return out
 
 
-class TextEncoder(nn.Module):
-    """Statements to vectors.
+class TransformerEncoder(TextEncoder):
+    """Statements to vectors by a Transformer.
 
     Parameters
     ----------
@@ -86,14 +146,13 @@ class TextEncoder(nn.Module):
     """
 
     def __init__(self, config: TextEncoderConfig, tokenizer: TokenizerConfig) -> None:
-        super().__init__()
+        super().__init__(config, tokenizer)
         self.config = config
-        self.token = nn.Embedding(tokenizer.vocab_size, config.hidden)
         self.position = nn.Embedding(tokenizer.max_length, config.hidden)
         self.norm_in = nn.LayerNorm(config.hidden)
         self.blocks = nn.ModuleList(Block(config) for _ in range(config.layers))
         self.norm_out = nn.LayerNorm(config.hidden)
-        self.apply(_initialise)
+        self.apply(initialise)
 
     def forward(self, ids: Tensor) -> Tensor:
         """Token vectors.
@@ -120,57 +179,34 @@ class TextEncoder(nn.Module):
         real = (ids != PAD_ID).unsqueeze(-1).to(tokens.dtype)  # (B, T, 1)
         return (tokens * real).sum(1) / real.sum(1)
 
-    def encode(self, ids: Tensor) -> Tensor:
-        """Statement vectors.
-
-        Shapes: ids (B, T) int64 -> (B, H)
-        """
-        return self.pool(self(ids), ids)
-
-    def encode_all(self, ids: Tensor, advance: Callable[[int], None] | None = None) -> Tensor:
-        """Statement vectors of any number of statements, those of similar length together.
-
-        A slice has some thousand tokens and is as wide as its longest statement, up to a multiple of 4: on a CPU every
-        new shape of a product costs memory for good. ``advance`` is told how many statements are done.
-
-        Shapes: ids (U, T) -> (U, H)
-        """
-        length = (ids != PAD_ID).sum(1)
-        order = torch.argsort(length, stable=True)
-        width = (-(-length[order] // 4) * 4).clamp(max=ids.shape[1]).tolist()
-        parts, last = [ids.new_zeros(0, self.config.hidden, dtype=self.token.weight.dtype)], len(ids)
-        while last:
-            first = max(0, last - max(1, _SLICE_TOKENS // width[last - 1]))
-            parts.append(self.encode(ids[order[first:last], : width[last - 1]]))
-            if advance is not None:
-                advance(last - first)
-            last = first
-        return torch.cat(parts[::-1])[torch.argsort(order)]
-
 
 class MLMHead(nn.Module):
-    """Token vectors to scores over the vocabulary; the output matrix is the token embedding (tied).
+    """Token states to scores over the vocabulary; the output matrix is the token embedding (tied).
 
     scores = LN(gelu(W h)) E^T + b
+
+    Parameters
+    ----------
+    config : TextConfig
+    tokenizer : TokenizerConfig
     """
 
-    def __init__(self, encoder: TextEncoder) -> None:
+    def __init__(self, config: TextConfig, tokenizer: TokenizerConfig) -> None:
         super().__init__()
-        hidden = encoder.config.hidden
-        self.dense = nn.Linear(hidden, hidden)
-        self.norm = nn.LayerNorm(hidden)
-        self.bias = nn.Parameter(torch.zeros(encoder.token.num_embeddings))
-        self.dense.apply(_initialise)
+        self.dense = nn.Linear(config.state_width, config.token_width)
+        self.norm = nn.LayerNorm(config.token_width)
+        self.bias = nn.Parameter(torch.zeros(tokenizer.vocab_size))
+        self.dense.apply(initialise)
 
     def forward(self, tokens: Tensor, embedding: Tensor) -> Tensor:
         """Scores of masked positions.
 
-        Shapes: tokens (M, H), embedding (V, H) -> (M, V)
+        Shapes: tokens (M, S), embedding (V, F) -> (M, V)
         """
         return F.linear(self.norm(gelu(self.dense(tokens))), embedding, self.bias)
 
 
-def _initialise(module: nn.Module) -> None:
+def initialise(module: nn.Module) -> None:
     """BERT's: normal with standard deviation 0.02, zero biases."""
     if isinstance(module, (nn.Linear, nn.Embedding)):
         nn.init.normal_(module.weight, std=0.02)

@@ -30,8 +30,12 @@ def model_card(name: str, trainer: Trainer, figures: Figures) -> str:
 def _architecture(trainer: Trainer) -> str:
     config = trainer.model_config
     text, graph = config.text, config.graph
-    return f"""Made with mirenc {__version__}. Text encoder: {text.layers} layers, hidden {text.hidden}, {text.heads} heads; graph encoder: GCN
-{text.hidden} -> {graph.hidden} -> {graph.out}; WordPiece vocabulary {config.tokenizer.vocab_size}; {trainer.model.parameter_count():,} parameters, stored as
+    if text.kind == "transformer":
+        encoder = f"{text.layers} layers, hidden {text.hidden}, {text.heads} heads"
+    else:
+        encoder = f"{text.layers} convolutions over {text.width} tokens, {text.channels} channels"
+    return f"""Made with mirenc {__version__}. Text encoder: {encoder}; graph encoder: GCN
+{text.token_width} -> {graph.hidden} -> {graph.out}; WordPiece vocabulary {config.tokenizer.vocab_size}; {trainer.model.parameter_count():,} parameters, stored as
 float16. A module's vector has {text.hidden} (text) + {graph.out} (graph) components.
 """
 
@@ -58,7 +62,8 @@ def _training(trainer: Trainer, figures: Figures) -> str:
         )
     start = trainer.started_from
     if start is not None:
-        stages = f"From the weights of {start['name']} (digest {start['digest'][:12]}): {stages}"
+        weights = "text encoder" if "part" in start else "weights"
+        stages = f"From the {weights} of {start['name']} (digest {start['digest'][:12]}): {stages}"
     white = trainer.model_config.pooling.whiten
     whitened = (
         " Pooled vectors are whitened by a map fitted on training modules, programs at two levels first."

@@ -17,15 +17,18 @@ __all__ = ["start_from"]
 def start_from(model: MIREncoder, tokenizer: IRTokenizer, name_or_dir: str) -> dict[str, str]:
     """Put a packaged model's weights into a new model; whitening is left to be fitted anew.
 
+    Of a model that has the text encoder in common and nothing else, the text encoder and its MLM head are taken: a
+    distilled one (pretrain/distil.py) is a start for any graph encoder.
+
     Returns
     -------
     dict of str
-        Its ``name`` and ``digest``, for the record.
+        Its ``name`` and ``digest``, for the record, and ``part`` where only one was taken.
 
     Raises
     ------
     ConfigError
-        The packaged model has another architecture, or the corpus was built with another tokenizer.
+        The packaged model has another text encoder, or the corpus was built with another tokenizer.
     ModelError
         Unknown or damaged model.
     """
@@ -35,18 +38,20 @@ def start_from(model: MIREncoder, tokenizer: IRTokenizer, name_or_dir: str) -> d
             f"start_from: the corpus was not built with the tokenizer of {files.name}, whose pieces that model knows. "
             f"Build it with: mirenc corpus build ... --tokenizer {name_or_dir}"
         )
-    _check_architecture(model.config, files.config, files.name)
-    kept = {name: torch.from_numpy(value) for name, value in files.weights.items() if not name.startswith("whiten_")}
+    _check_text_encoder(model.config, files.config, files.name)
+    whole = _architecture(model.config) == _architecture(files.config)
+    parts = ("text.", "mlm.", "graph.", "matching.") if whole else ("text.", "mlm.")
+    kept = {name: torch.from_numpy(value) for name, value in files.weights.items() if name.startswith(parts)}
     model.load_state_dict(kept, strict=False)
-    return {"name": files.name, "digest": files.digest}
+    return {"name": files.name, "digest": files.digest} | ({} if whole else {"part": "text"})
 
 
-def _check_architecture(own: ModelConfig, found: ModelConfig, name: str) -> None:
-    if _architecture(own) == _architecture(found):
+def _check_text_encoder(own: ModelConfig, found: ModelConfig, name: str) -> None:
+    if own.text == found.text:
         return
-    made_with = [key for key, config in PRESETS.items() if _architecture(config) == _architecture(found)]
-    hint = f'Set preset = "{made_with[0]}"' if made_with else "No preset of this release has it"
-    raise ConfigError(f"start_from: {name} has another architecture than this run's preset. {hint}")
+    made_with = [key for key, config in PRESETS.items() if config.text == found.text]
+    hint = f'Set preset = "{made_with[0]}"' if made_with else "Give the run its [text] table"
+    raise ConfigError(f"start_from: {name} has another text encoder than this run. {hint}")
 
 
 def _architecture(config: ModelConfig) -> tuple[BaseModel, ...]:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from mirenc.config import PRESETS, ModelConfig, preset
+from mirenc.config import PRESETS, ConvolutionConfig, ModelConfig, preset
 from mirenc.errors import ConfigError
 from mirenc.model.mirencoder import MatchingHead, MIREncoder
 from mirenc.tokenizer import CLS, PAD, SEP, UNK
@@ -19,11 +19,19 @@ def linear(inputs: int, outputs: int) -> int:
 def expected_parameters(config: ModelConfig) -> int:
     """Number of parameters, from the architecture's formula."""
     h, wide, norm = config.text.hidden, config.text.feed_forward, 2 * config.text.hidden
-    block = 2 * norm + linear(h, 3 * h) + linear(h, h) + linear(h, wide) + linear(wide, h)
-    text = config.tokenizer.vocab_size * h + config.tokenizer.max_length * h + 2 * norm + config.text.layers * block
-    mlm = linear(h, h) + norm + config.tokenizer.vocab_size  # the output matrix is the token embedding
+    if isinstance(config.text, ConvolutionConfig):
+        f, c = config.text.embedding, config.text.channels
+        inner = config.text.expansion * c
+        block = linear(config.text.width, c) + 2 * c + linear(c, inner) + linear(inner, c)
+        text = linear(f, c) + 4 * c + config.text.layers * block + linear(2 * c, wide) + linear(wide, h)
+    else:
+        f = c = h
+        block = 2 * norm + linear(h, 3 * h) + linear(h, h) + linear(h, wide) + linear(wide, h)
+        text = config.tokenizer.max_length * h + 2 * norm + config.text.layers * block
+    text += config.tokenizer.vocab_size * f
+    mlm = linear(c, f) + 2 * f + config.tokenizer.vocab_size  # the output matrix is the token embedding
     middle, out = config.graph.hidden, config.graph.out
-    graph = 3 * h + norm + linear(h, middle) + linear(middle, out)
+    graph = 3 * f + 2 * f + linear(f, middle) + linear(middle, out)
     m = config.matching.hidden
     return text + mlm + graph + norm + 2 * out + linear(h + out, m) + linear(m, m) + linear(m, 1)
 
@@ -49,8 +57,14 @@ def test_presets_grow() -> None:
 
 
 def test_unknown_preset() -> None:
-    with pytest.raises(ConfigError, match="unknown preset 'huge'; available: tiny, small, base"):
+    with pytest.raises(ConfigError, match="unknown preset 'huge'; available: tiny, small, base, fast"):
         preset("huge")
+
+
+def test_the_fast_preset_has_a_body_of_less_than_a_million_parameters() -> None:
+    with torch.device("meta"):
+        text = MIREncoder(preset("fast")).text
+    assert sum(parameter.numel() for parameter in text.parameters()) - text.token.weight.numel() < 1e6
 
 
 def test_saved_names_are_the_parts(model_config: ModelConfig) -> None:
@@ -60,8 +74,9 @@ def test_saved_names_are_the_parts(model_config: ModelConfig) -> None:
     assert [name for name in names if name.endswith("token.weight")] == ["text.token.weight"]
 
 
-def test_node_features_are_the_mean_of_a_text_s_own_tokens(model_config: ModelConfig) -> None:
-    model = MIREncoder(model_config)
+@pytest.mark.parametrize("kind", ["model_config", "convolution_config"])
+def test_node_features_are_the_mean_of_a_text_s_own_tokens(kind: str, request: pytest.FixtureRequest) -> None:
+    model = MIREncoder(request.getfixturevalue(kind))
     embedding = model.text.token.weight.detach().numpy()
     ids = torch.tensor([[CLS, 7, 9, 7, SEP, PAD], [CLS, UNK, SEP, PAD, PAD, PAD], [CLS, SEP, PAD, PAD, PAD, PAD]])
     found = model.text_features(ids).detach().numpy()

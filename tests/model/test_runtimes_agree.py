@@ -18,10 +18,12 @@ from mirenc.tokenizer import IRTokenizer
 Pair = tuple[NumpyRuntime, TorchRuntime]
 
 
-@pytest.fixture(scope="module", params=["mean", "cls"])
-def runtimes(request: pytest.FixtureRequest, model_config: ModelConfig) -> Pair:
-    text = model_config.text.model_copy(update={"pooling": request.param})
-    config = model_config.model_copy(update={"text": text})
+@pytest.fixture(scope="module", params=["mean", "cls", "convolution"])
+def runtimes(request: pytest.FixtureRequest, model_config: ModelConfig, convolution_config: ModelConfig) -> Pair:
+    config = convolution_config
+    if request.param != "convolution":
+        text = model_config.text.model_copy(update={"pooling": request.param})
+        config = model_config.model_copy(update={"text": text})
     weights = random_weights(config, seed=5)
     return NumpyRuntime(config, weights), TorchRuntime(config, weights)
 
@@ -153,7 +155,11 @@ def test_a_text_s_vector_does_not_depend_on_its_batch(runtimes: Pair, samples: d
     np.testing.assert_allclose(shuffled, together[order], rtol=1e-5, atol=1e-5)
 
 
-def test_the_number_of_threads_changes_no_bit(model_config: ModelConfig, samples: dict[str, IRSample]) -> None:
+@pytest.mark.parametrize("kind", ["model_config", "convolution_config"])
+def test_the_number_of_threads_changes_no_bit(
+    kind: str, samples: dict[str, IRSample], request: pytest.FixtureRequest
+) -> None:
+    model_config: ModelConfig = request.getfixturevalue(kind)
     weights = random_weights(model_config)
     sample = samples["ir/clang-19/O0/parallel_loops.ll"]
     one, two, many = (
@@ -172,7 +178,11 @@ def test_progress_counts_every_text_once(runtimes: Pair, samples: dict[str, IRSa
     assert sum(told) == len(sample.texts)
 
 
-def test_the_numpy_runtime_leaves_the_weights_alone(model_config: ModelConfig, samples: dict[str, IRSample]) -> None:
+@pytest.mark.parametrize("kind", ["model_config", "convolution_config"])
+def test_the_numpy_runtime_leaves_the_weights_alone(
+    kind: str, samples: dict[str, IRSample], request: pytest.FixtureRequest
+) -> None:
+    model_config: ModelConfig = request.getfixturevalue(kind)
     weights = random_weights(model_config)
     before = {name: value.copy() for name, value in weights.items()}
     runtime = NumpyRuntime(model_config, weights)

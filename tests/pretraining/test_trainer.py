@@ -12,10 +12,12 @@ import torch
 from numpy.typing import NDArray
 
 from mirenc import load
-from mirenc.config import PretrainConfig
+from mirenc.config import ConvolutionConfig, PretrainConfig, preset
 from mirenc.errors import ConfigError, ModelError
+from mirenc.golden import GOLDEN_IR, check_golden
 from mirenc.pretraining.corpus import Corpus, build_corpus
 from mirenc.pretraining.corpus.lock import only_one
+from mirenc.pretraining.optimiser import Optimiser
 from mirenc.pretraining.package import package
 from mirenc.pretraining.sampling import Sampler
 from mirenc.pretraining.trainer import StepReport, Trainer, stages_of
@@ -62,6 +64,76 @@ def test_resume_gives_the_same_bits(
     assert whole.weights.keys() == resumed.keys()
     for name, value in whole.weights.items():
         assert torch.equal(value, resumed[name]), name
+
+
+def test_a_convolutional_model_is_trained_resumed_and_packaged(
+    short_run: PretrainConfig, corpus: Corpus, tmp_path: Path
+) -> None:
+    config = short_run.model_copy(update={"preset": "fast"})
+    expected = {
+        name: value.clone() for name, value in Trainer(config, corpus, tmp_path / "one").run().state_dict().items()
+    }
+
+    def kill(step: StepReport) -> None:
+        if (step.stage, step.step) == ("mlm", 5):
+            raise Killed
+
+    with pytest.raises(Killed):
+        Trainer(config, corpus, tmp_path / "two", report=kill).run()
+    trainer = Trainer(config, corpus, tmp_path / "two")
+    for name, value in trainer.run(resume=True).state_dict().items():
+        assert torch.equal(value, expected[name]), name
+    folder = package(trainer, tmp_path / "model", name="model")
+    assert "2 convolutions over 5 tokens, 192 channels" in (folder / "MODEL_CARD.md").read_text()
+    assert check_golden(folder) < 1e-5
+    files = load_files(folder)
+    assert isinstance(files.config.text, ConvolutionConfig)
+    assert load(folder, cache=False).embed(GOLDEN_IR["sum"]).shape == (384 + 256,)
+
+
+@pytest.mark.parametrize("schedule", ["sequential", "joint"])
+def test_convolutions_learn_from_every_objective(
+    short_run: PretrainConfig, corpus: Corpus, tmp_path: Path, schedule: str
+) -> None:
+    """MLM leaves the layers between the tokens' states and the statement vector alone; matching moves them."""
+    changes = {"schedule": schedule, "preset": "fast", "matching_statements": 16}
+    changes |= {name: getattr(short_run, name).model_copy(update={"steps": 0}) for name in ("gae", "igm")}
+    mlm = short_run.mlm.model_copy(update={"steps": 12})
+    losses: list[float] = []
+    trainer = Trainer(
+        short_run.model_copy(update={**changes, "mlm": mlm}),
+        corpus,
+        tmp_path,
+        report=lambda step: losses.append(step.loss),
+    )
+    before = {name: value.clone() for name, value in trainer.model.state_dict().items()}
+    after = trainer.run().state_dict()
+    same = {name for name in after if name.startswith(("text.", "mlm.")) and torch.equal(before[name], after[name])}
+    still = "text.pool" if schedule == "sequential" else "nothing"
+    assert same == {name for name in after if name.startswith(still)}
+    assert sum(losses[-3:]) < 0.9 * sum(losses[:3])
+
+
+def test_a_run_may_have_a_text_encoder_of_its_own(short_run: PretrainConfig, corpus: Corpus, tmp_path: Path) -> None:
+    text = {"kind": "convolution", "embedding": 16, "channels": 24, "hidden": 40}
+    config = PretrainConfig.from_dict({**short_run.model_dump(), "text": text})
+    trainer = Trainer(config, corpus, tmp_path)
+    assert trainer.model_config.text == ConvolutionConfig(embedding=16, channels=24, hidden=40)
+    assert trainer.model_config.graph == preset("tiny").graph
+    with pytest.raises(ConfigError, match=r"unknown key 'text.chanels'; did you mean 'channels'\?"):
+        PretrainConfig.from_dict({"text": {"kind": "convolution", "chanels": 24}})
+
+
+@pytest.mark.parametrize(("name", "matrices"), [("tiny", 3 * 4), ("fast", 2 * 2)])
+def test_muon_takes_the_matrices_of_the_layers(
+    short_run: PretrainConfig, corpus: Corpus, tmp_path: Path, name: str, matrices: int
+) -> None:
+    """Of a Transformer's layer four, of a convolution's two: its depthwise weights are no matrix."""
+    trainer = Trainer(short_run.model_copy(update={"preset": name}), corpus, tmp_path)
+    adam, muon = Optimiser([trainer.model.text, trainer.model.mlm], trainer.config).state()
+    assert sum(len(group["params"]) for group in muon["param_groups"]) == matrices
+    everything = [*trainer.model.text.parameters(), *trainer.model.mlm.parameters()]
+    assert sum(len(group["params"]) for group in adam["param_groups"]) == len(everything) - matrices
 
 
 def test_another_seed_is_another_model(short_run: PretrainConfig, corpus: Corpus, tmp_path: Path, whole: Whole) -> None:
@@ -122,7 +194,6 @@ def test_a_loss_that_is_no_number_keeps_the_checkpoint(
 
 
 def test_package_makes_a_model_that_embeds(whole: Whole) -> None:
-    from mirenc.golden import GOLDEN_IR, check_golden
     from mirenc.weights import verify_files
 
     folder = whole.model

@@ -183,6 +183,45 @@ def test_an_unknown_key_in_the_configuration(folder: Path) -> None:
         load_files(folder)
 
 
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"kind": "convolution", "chanels": 8}, "unknown key 'text.chanels'; did you mean 'channels'?"),
+        ({"kind": "convolution", "heads": 8}, "unknown key 'text.heads'; known keys: kind, embedding, "),
+        ({"heads": 4, "chanels": 8}, "unknown key 'text.chanels'; known keys: kind, hidden, layers, heads"),
+        ({"kind": "convolution", "width": 4}, r"text: .*width \(4\) must be odd"),
+        ({"kind": "lstm"}, "text: kind must be 'transformer' or 'convolution'"),
+        ([], "text: "),
+    ],
+)
+def test_a_text_encoder_that_is_none(folder: Path, values: object, message: str) -> None:
+    change(folder, lambda config: config["model"].update(text=values))
+    with pytest.raises(ModelError, match=message):
+        load_files(folder)
+
+
+def test_a_configuration_that_names_no_kind_is_a_transformer_s(folder: Path, model_config: ModelConfig) -> None:
+    """As every release before there was another kind wrote it."""
+    change(folder, lambda values: values["model"]["text"].pop("kind"))
+    seal(folder)
+    assert load_files(folder).config == model_config
+
+
+def test_a_convolutional_model_is_saved_and_loaded(
+    tmp_path: Path, convolution_config: ModelConfig, tokenizer: IRTokenizer
+) -> None:
+    from random_model import random_weights
+
+    weights = random_weights(convolution_config)
+    save_files(tmp_path, name="fast", config=convolution_config, tokenizer=tokenizer, weights=weights)
+    assert load_files(tmp_path).config == convolution_config
+    encoders = [load(tmp_path, cache=False, backend=backend) for backend in ("numpy", "torch")]
+    for text in GOLDEN_IR.values():
+        one, other = (encoder.embed(text) for encoder in encoders)
+        assert one.shape == (32 + 16,)
+        np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-4)
+
+
 @pytest.mark.parametrize("key", ["name", "model"])
 def test_a_configuration_without_a_key(folder: Path, key: str) -> None:
     change(folder, lambda values: values.pop(key))

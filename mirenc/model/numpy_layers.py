@@ -1,0 +1,80 @@
+"""Layers in numpy: what the text and the graph encoder of `mirenc.model.numpy_runtime` are made of."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Float32", "Layers", "Weights", "gelu", "layer_norm", "softmax"]
+
+Float32 = NDArray[np.float32]
+Weights = dict[str, Float32]
+_NORM_EPSILON = np.float32(1e-5)
+
+
+class Layers:
+    """A model's weights, and the layers that are called by their names.
+
+    Parameters
+    ----------
+    weights : dict of float32 arrays
+        Named as in the torch module's ``state_dict``.
+
+    Attributes
+    ----------
+    w : dict of float32 arrays
+        The same, matrices of linear layers as (inputs, outputs).
+    """
+
+    def __init__(self, weights: Weights) -> None:
+        # Transposed once, so that x @ W runs on contiguous rows.
+        self.w = {
+            name: np.ascontiguousarray(value.T) if value.ndim == 2 and _is_linear(name) else value
+            for name, value in weights.items()
+        }
+
+    def linear(self, x: Float32, name: str) -> Float32:
+        """Linear layer. Shapes: (..., I) -> (..., O)."""
+        y = x @ self.w[f"{name}.weight"]
+        y += self.w[f"{name}.bias"]
+        return y
+
+    def norm(self, x: Float32, name: str) -> Float32:
+        """Layer norm by its name. Shapes: (..., D) -> (..., D)."""
+        return layer_norm(x, self.w[f"{name}.weight"], self.w[f"{name}.bias"])
+
+
+def layer_norm(x: Float32, weight: Float32, bias: Float32) -> Float32:
+    """Layer norm over the last axis. Shapes: (..., D), (D,), (D,) -> (..., D)."""
+    x = x - x.mean(-1, keepdims=True)
+    variance = np.einsum("...i,...i->...", x, x)[..., None] / np.float32(x.shape[-1])
+    x /= np.sqrt(variance + _NORM_EPSILON)
+    x *= weight
+    x += bias
+    return x
+
+
+def gelu(x: Float32) -> Float32:
+    """GELU by the tanh formula, in place where it can."""
+    inner = x * x
+    inner *= np.float32(0.044715)
+    inner += np.float32(1.0)
+    inner *= x
+    inner *= np.float32(0.7978845608028654)
+    np.tanh(inner, out=inner)
+    inner += np.float32(1.0)
+    inner *= x
+    inner *= np.float32(0.5)
+    return inner
+
+
+def softmax(x: Float32) -> Float32:
+    """Over the last axis, in place."""
+    x -= x.max(-1, keepdims=True)
+    np.exp(x, out=x)
+    x /= x.sum(-1, keepdims=True)
+    return x
+
+
+def _is_linear(name: str) -> bool:
+    return not name.startswith(("text.token", "text.position", "graph.kind", "whiten_"))

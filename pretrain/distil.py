@@ -1,0 +1,377 @@
+"""Distil a model's statement vectors into a small text encoder.
+
+What you get: `OUT/model`, a packaged model whose text encoder gives the teacher's statement vectors (standardised), to
+start a pre-training run from (`start_from`); and `OUT/figures.json`: configuration, seconds, how near the vectors are
+on statements that only held-out projects have, and what encoding costs beside the teacher in the same run.
+How long: the teacher's vectors 3 minutes of one core for 20,000 statements, kept in TARGETS and never made twice, also
+not for a larger `count`; a step of 256 statements 0.35 s of one core. Stopped, the same command goes on.
+
+    python pretrain/distil.py pretrain/distil.toml pretrain/shards TARGETS OUT
+
+Statements: drawn without replacement by the square root of how many training modules have them, in one order, so that
+a larger `count` adds to a smaller one. Loss: squared error and cosine distance to the teacher's standardised vectors,
+and masked tokens on every eighth statement, so that the states of the tokens stay worth something to an MLM head.
+A script and no objective of `mirenc pretrain`: it is made once for a teacher and has a file of targets that no other
+objective needs; what it gives enters a run as weights do. Let that run have `mlm.steps = 0` or be `joint`: MLM by
+itself moves the tokens' states and leaves behind the layers that make a vector of them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from pydantic import BaseModel, ConfigDict, Field
+
+from mirenc.config import ConvolutionConfig, ModelConfig, PretrainConfig, load_toml, preset
+from mirenc.errors import ConfigError
+from mirenc.model.mirencoder import MIREncoder
+from mirenc.model.numpy_runtime import NumpyRuntime
+from mirenc.pretraining import checkpoint
+from mirenc.pretraining.corpus import Corpus
+from mirenc.pretraining.corpus.lock import only_one
+from mirenc.pretraining.evaluation import Baselines
+from mirenc.pretraining.evaluation.mlm import evaluate_mlm
+from mirenc.pretraining.objectives import mask_tokens, mlm_loss
+from mirenc.pretraining.optimiser import Optimiser
+from mirenc.progress import progress
+from mirenc.tokenizer import PAD
+from mirenc.weights import ModelFiles, load_files, save_files
+
+HELD_OUT, SEED = 0.1, 0  # share and seed of the shipped recipes: their held-out projects are held out here
+VALIDATION = 4000  # statements
+TIMED = 1000  # of these: both encoders are timed on them, and a run is watched on them
+STANDARDISED = 20000  # vectors that mean and spread are taken of
+SLICE = 1000  # statements of the teacher between two that are safe
+CHECKPOINT_EVERY = 200  # steps
+POOL = 16  # batches that are drawn at once and sorted by length
+MLM_EVERY, MLM_WEIGHT, MASK_SHARE = 8, 0.1, 0.25
+LEAST_SPREAD = 1e-3  # of a component: one that never varies is left alone
+
+Array = np.ndarray[Any, Any]
+
+
+class Recipe(BaseModel):
+    """One distillation; ``text``, where given, is another convolution than the preset's."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    teacher: str
+    preset: Literal["fast"] = "fast"
+    text: ConvolutionConfig | None = None
+    count: int = Field(ge=1)
+    steps: int = Field(ge=1)
+    batch: int = Field(ge=8)
+    learning_rate: float = Field(gt=0)
+    warmup: int = Field(ge=1)
+
+    def student(self, teacher: ModelFiles) -> ModelConfig:
+        """Architecture of the student.
+
+        Raises
+        ------
+        ConfigError
+            Its statement vectors are not as wide as the teacher's.
+        """
+        config = preset(self.preset)
+        text = self.text or config.text
+        if text.hidden != teacher.config.text.hidden:
+            raise ConfigError(
+                f"the student's statement vectors have {text.hidden} components, those of {teacher.name} "
+                f"{teacher.config.text.hidden}. Set hidden = {teacher.config.text.hidden} under [text]"
+            )
+        return config.model_copy(update={"text": text, "tokenizer": teacher.config.tokenizer})
+
+
+def choose(corpus: Corpus) -> tuple[Array, Array]:
+    """Training statements in the order they are taken, and those to validate on, which no training project has."""
+    train, held = corpus.split(HELD_OUT, SEED)
+    spread, unseen = (spread_of(corpus, modules) for modules in (train, held))
+    rng = np.random.default_rng([SEED, 1])
+    validation = rng.permutation(np.flatnonzero((spread == 0) & (unseen > 0)))[:VALIDATION]
+    rows = np.flatnonzero(spread)
+    # Efraimidis and Spirakis 2006: the largest keys are a draw by weight, without replacement.
+    keys = np.log(rng.random(len(rows))) / np.sqrt(spread[rows])
+    return rows[np.argsort(-keys)], validation
+
+
+def spread_of(corpus: Corpus, modules: Array) -> Array:
+    """(U,) how many of some modules have each text as a statement."""
+    count = np.zeros(len(corpus.text_length), dtype=np.int64)
+    for module in modules.tolist():
+        count[corpus[module].statement_row] += 1
+    return count
+
+
+def encode(runtime: NumpyRuntime, corpus: Corpus, rows: Array) -> Array:
+    """Statement vectors. Shapes: (R,) -> (R, H) float32."""
+    return runtime.encode_texts(corpus.padded_ids(rows).astype(np.uint16), corpus.text_length[rows].astype(np.int32))
+
+
+def targets(teacher: ModelFiles, corpus: Corpus, rows: Array, folder: Path, threads: int) -> tuple[Array, float]:
+    """(R, H) float16 vectors of the teacher, read from the folder as far as it has them; seconds spent on all so far.
+
+    Raises
+    ------
+    ConfigError
+        The folder's are of another teacher or corpus.
+    """
+    identity = {"teacher": teacher.digest, "corpus": corpus.digest}
+    width = teacher.config.text.hidden
+    path, about = folder / "targets.f16", folder / "targets.json"
+    known = json.loads(about.read_text()) if about.exists() else identity | {"seconds": 0.0}
+    if {key: known[key] for key in identity} != identity:
+        raise ConfigError(f"{folder}: its vectors are of another teacher or corpus. Name another folder")
+    done = path.stat().st_size // (2 * width) if path.exists() else 0
+    runtime = NumpyRuntime(teacher.config, teacher.weights, threads=threads)
+    with progress(f"{teacher.name}'s vectors", max(0, len(rows) - done)) as advance, path.open("ab") as stream:
+        stream.truncate(done * 2 * width)  # a slice that was cut off
+        for first in range(done, len(rows), SLICE):
+            started = time.monotonic()
+            part = encode(runtime, corpus, rows[first : first + SLICE])
+            stream.write(part.astype(np.float16).tobytes())
+            stream.flush()
+            known["seconds"] += time.monotonic() - started
+            about.write_text(json.dumps(known) + "\n")
+            advance(len(part))
+    found = np.memmap(path, np.float16, "r", shape=(path.stat().st_size // (2 * width), width))
+    return found[: len(rows)], known["seconds"]
+
+
+def new_student(config: ModelConfig, teacher: ModelFiles) -> MIREncoder:
+    """Random weights, but for the token embedding: the teacher's in its principal components."""
+    torch.manual_seed(SEED)
+    model = MIREncoder(config)
+    table = teacher.weights["text.token.weight"].astype(np.float64)
+    table -= table.mean(0)
+    _, vectors = np.linalg.eigh(table.T @ table)  # ascending
+    parts = table @ vectors[:, ::-1][:, : config.text.token_width]
+    with torch.no_grad():
+        model.text.token.weight[:, : parts.shape[1]] = torch.from_numpy(parts).float()
+    return model
+
+
+@dataclass(frozen=True, eq=False)
+class Wanted:
+    """Statements and the vectors that a student shall give them.
+
+    Attributes
+    ----------
+    rows, held_rows : (N,) and (V,) int64
+        Texts of the corpus: to train on, to validate on.
+    vectors, held : (N, H) and (V, H) float16
+        The teacher's.
+    mean, spread : (H,) float32
+        What standardises them.
+    """
+
+    rows: Array
+    vectors: Array
+    held_rows: Array
+    held: Array
+    mean: Array
+    spread: Array
+
+    @classmethod
+    def split(cls, rows: Array, held_rows: Array, vectors: Array) -> Wanted:
+        """Of the vectors of the held-out rows, then of the others."""
+        held, wanted = vectors[: len(held_rows)], vectors[len(held_rows) :]
+        sample = wanted[np.random.default_rng([SEED, 5]).permutation(len(wanted))[:STANDARDISED]].astype(np.float32)
+        return cls(rows, wanted, held_rows, held, sample.mean(0), np.maximum(sample.std(0), LEAST_SPREAD))
+
+    def standardised(self, at: Array) -> Array:
+        """Targets of some training statements. Shapes: (B,) -> (B, H) float32."""
+        wanted: Array = (self.vectors[at].astype(np.float32) - self.mean) / self.spread
+        return wanted
+
+    def nearness(self, found: Array, wanted: Array) -> dict[str, float]:
+        """Cosines of a student's vectors with the teacher's, both about the mean of the training statements."""
+        one, other = found * self.spread, wanted.astype(np.float32) - self.mean
+        cosine = (one * other).sum(1) / (np.linalg.norm(one, axis=1) * np.linalg.norm(other, axis=1))
+        return {"statements": len(cosine), "mean": float(cosine.mean()), "p5": float(np.quantile(cosine, 0.05))}
+
+
+class Distillation:
+    """The training loop: every step draws by (seed, step), so that a resumed run is the run it would have been.
+
+    Parameters
+    ----------
+    recipe : Recipe
+    model : MIREncoder
+    corpus : Corpus
+    wanted : Wanted
+    """
+
+    def __init__(self, recipe: Recipe, model: MIREncoder, corpus: Corpus, wanted: Wanted) -> None:
+        self.recipe, self.model, self.corpus, self.wanted = recipe, model, corpus, wanted
+        stage = {"steps": recipe.steps, "batch": recipe.batch, "learning_rate": recipe.learning_rate}
+        self.optimiser = Optimiser([model.text, model.mlm], PretrainConfig.from_dict({"mlm": stage}))
+        self.done, self.seconds = 0, 0.0
+        self.drawn = -1, np.zeros((0, 0), np.int64)  # the last pool and its number
+
+    def batch(self, step: int) -> Array:
+        """(B,) places of a step's statements, of similar length; every statement once before any comes again."""
+        if self.drawn[0] != step // POOL:
+            self.drawn = step // POOL, self.pool(step // POOL)
+        chosen: Array = self.drawn[1][step % POOL]
+        return chosen
+
+    def pool(self, number: int) -> Array:
+        """(POOL, B) places of the statements of some steps in a row."""
+        size, count = self.recipe.batch * POOL, len(self.wanted.rows)
+        at = np.arange(number * size, (number + 1) * size)
+        pool = np.empty_like(at)
+        for epoch in range(at[0] // count, at[-1] // count + 1):
+            mine = at // count == epoch
+            pool[mine] = np.random.default_rng([SEED, 2, epoch]).permutation(count)[at[mine] % count]
+        pool = pool[np.argsort(self.corpus.text_length[self.wanted.rows[pool]], kind="stable")]
+        batches: Array = pool.reshape(POOL, -1)[np.random.default_rng([SEED, 3, number]).permutation(POOL)]
+        return batches
+
+    def loss(self, step: int) -> torch.Tensor:
+        """Squared error, cosine distance, and masked tokens of some."""
+        at = self.batch(step)
+        ids = self.corpus.padded_ids(self.wanted.rows[at])
+        ids = np.pad(ids, ((0, 0), (0, -ids.shape[1] % 4)), constant_values=PAD)
+        wanted = torch.from_numpy(self.wanted.standardised(at))
+        some = ids[::MLM_EVERY]
+        rng = np.random.default_rng([SEED, 4, step])
+        masked, chosen = mask_tokens(some, rng, vocab_size=self.corpus.tokenizer.vocab_size, share=MASK_SHARE)
+        with torch.autocast("cpu", torch.bfloat16):
+            found = self.model.text.encode(torch.from_numpy(ids))
+            tensors = [torch.from_numpy(array) for array in (some, masked, chosen)]
+            tokens = mlm_loss(self.model, *tensors, total=int(chosen.sum()))
+        found = found.float()
+        near = F.mse_loss(found, wanted) + (1 - F.cosine_similarity(found, wanted)).mean()
+        return near + MLM_WEIGHT * tokens
+
+    def run(self, folder: Path, identity: dict[str, Any]) -> None:
+        """Train to the end, from the folder's checkpoint if there is one."""
+        path = folder / "checkpoint.pt"
+        if not path.exists():
+            (folder / "config.json").write_text(json.dumps(identity, indent=1) + "\n")
+        else:
+            state = checkpoint.read(path, identity, device=torch.device("cpu"))
+            self.model.load_state_dict(state["model"])
+            self.optimiser.load(state["optimiser"])
+            self.done, self.seconds = state["done"], state["seconds"]
+        self.model.train()
+        with progress("distilling", self.recipe.steps - self.done) as advance:
+            for step in range(self.done, self.recipe.steps):
+                started = time.monotonic()
+                loss = self.loss(step)
+                self.optimiser.clear()
+                loss.backward()  # type: ignore[no-untyped-call]
+                torch.nn.utils.clip_grad_norm_(self.optimiser.parameters, 1.0)
+                self.optimiser.step(self.recipe.learning_rate * self.rate(step))
+                self.done, self.seconds = step + 1, self.seconds + time.monotonic() - started
+                advance(note=f"loss {float(loss.detach()):.3f}")
+                if self.done % CHECKPOINT_EVERY == 0 or self.done == self.recipe.steps:
+                    state = {"model": self.model.state_dict(), "optimiser": self.optimiser.state()}
+                    checkpoint.write(path, identity | state | {"done": self.done, "seconds": self.seconds})
+                    line = {"step": self.done, "seconds": round(self.seconds, 1), "held_out": self.held_out()}
+                    with (folder / "metrics.jsonl").open("a") as stream:
+                        stream.write(json.dumps(line) + "\n")
+        self.model.eval()
+
+    def held_out(self) -> dict[str, float]:
+        """How near the vectors are now, on some of the statements to validate on."""
+        weights = {name: value.numpy() for name, value in self.model.state_dict().items()}
+        runtime = NumpyRuntime(self.model.config, weights, threads=torch.get_num_threads())
+        found = encode(runtime, self.corpus, self.wanted.held_rows[:TIMED])
+        return self.wanted.nearness(found, self.wanted.held[:TIMED])
+
+    def rate(self, step: int) -> float:
+        """Share of the peak learning rate: linear warm-up, cosine decay to a tenth."""
+        if step < self.recipe.warmup:
+            return (step + 1) / self.recipe.warmup
+        done = (step - self.recipe.warmup) / max(1, self.recipe.steps - self.recipe.warmup)
+        return 0.1 + 0.45 * (1 + math.cos(math.pi * done))
+
+
+def cost(runtimes: dict[str, NumpyRuntime], corpus: Corpus, rows: Array) -> dict[str, float]:
+    """Seconds each runtime takes for the same statements, the better of two turns, and how many times as fast."""
+    seconds = dict.fromkeys(runtimes, math.inf)
+    for _ in range(2):
+        for name, runtime in runtimes.items():
+            started = time.perf_counter()
+            encode(runtime, corpus, rows)
+            seconds[name] = min(seconds[name], time.perf_counter() - started)
+    return seconds | {"statements": len(rows), "times": seconds["teacher"] / seconds["student"]}
+
+
+def distil(recipe: Recipe, corpus: Corpus, target_folder: Path, out: Path, threads: int) -> dict[str, Any]:
+    """The whole way; returns what `figures.json` has.
+
+    Raises
+    ------
+    ConfigError
+        The corpus has another tokenizer than the teacher, or a folder belongs to another run.
+    """
+    teacher = load_files(recipe.teacher)
+    config = recipe.student(teacher)
+    if corpus.tokenizer.to_json() != teacher.tokenizer.to_json():
+        raise ConfigError(f"the corpus was not built with the tokenizer of {teacher.name}. Build it with --tokenizer")
+    torch.set_num_threads(threads)
+    ordered, validation = choose(corpus)
+    rows = ordered[: recipe.count]
+    with only_one(target_folder):
+        vectors, teacher_seconds = targets(teacher, corpus, np.concatenate([validation, rows]), target_folder, threads)
+    wanted = Wanted.split(rows, validation, vectors)
+    training = Distillation(recipe, new_student(config, teacher), corpus, wanted)
+    identity = {"recipe": recipe.model_dump(), "teacher": teacher.digest, "corpus": corpus.digest}
+    with only_one(out):
+        training.run(out, identity)
+        weights = {name: value.numpy() for name, value in training.model.state_dict().items()}
+        folder = save_files(
+            out / "model", name="distilled", config=config, tokenizer=teacher.tokenizer, weights=weights
+        )
+    student = load_files(folder)  # rounded to float16, as a run starts from it
+    runtimes = {
+        name: NumpyRuntime(files.config, files.weights, threads=threads)
+        for name, files in (("teacher", teacher), ("student", student))
+    }
+    model = MIREncoder(config).eval()
+    model.load_state_dict({name: torch.from_numpy(value) for name, value in student.weights.items()})
+    baselines = Baselines.fit(corpus, corpus.split(HELD_OUT, SEED)[0])
+    seen = np.random.default_rng([SEED, 6]).permutation(len(rows))[:VALIDATION]
+    return {
+        **identity,
+        "held_out": wanted.nearness(encode(runtimes["student"], corpus, validation), wanted.held),
+        "training": wanted.nearness(encode(runtimes["student"], corpus, rows[seen]), wanted.vectors[seen]),
+        "mlm": evaluate_mlm(model, corpus, validation, baselines),
+        "seconds": {"teacher's vectors": teacher_seconds, "training": training.seconds},
+        "epochs": recipe.steps * recipe.batch / len(rows),
+        "threads": threads,
+        "encoding": cost(runtimes, corpus, validation[:TIMED]),
+    }
+
+
+def main() -> None:
+    """Distil, or go on with it, and write the figures."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("recipe", type=Path)
+    parser.add_argument("corpus", type=Path)
+    parser.add_argument("targets", type=Path, help="folder of the teacher's vectors; several students may share it")
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
+    args = parser.parse_args()
+    for folder in (args.targets, args.out):
+        folder.mkdir(parents=True, exist_ok=True)
+    recipe = Recipe.model_validate(load_toml(args.recipe))
+    found = distil(recipe, Corpus.load(args.corpus), args.targets, args.out, args.threads)
+    (args.out / "figures.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    print(json.dumps({key: found[key] for key in ("held_out", "training", "mlm", "seconds", "encoding")}, indent=1))
+
+
+if __name__ == "__main__":
+    main()
