@@ -97,7 +97,7 @@ class Trainer:
     folder : path-like
         Takes ``checkpoint.pt``, ``config.json``, ``metrics.jsonl`` and TensorBoard's files.
     model_config : ModelConfig, optional
-        Another architecture than the preset's; its tokenizer must be the corpus's.
+        Another architecture than the run's; its tokenizer must be the corpus's.
     report : callable, optional
         Called after every step.
 
@@ -126,7 +126,10 @@ class Trainer:
         self.processes = Processes(self.device)
         # The vocabulary is the corpus's: a small corpus may not fill the preset's.
         tokenizer = corpus.tokenizer.config.model_copy(update={"vocab_size": corpus.tokenizer.vocab_size})
-        self.model_config = (model_config or preset(config.preset)).model_copy(update={"tokenizer": tokenizer})
+        chosen = model_config or preset(config.preset)
+        graph = config.graph if model_config is None and config.graph is not None else chosen.graph
+        self.model_config = chosen.model_copy(update={"tokenizer": tokenizer, "graph": graph})
+        encoding.check_order(self.model_config, corpus)
         torch.manual_seed(config.seed)
         self.model = MIREncoder(self.model_config)
         self.started_from = (
