@@ -16,6 +16,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -264,14 +265,15 @@ class NumpyRuntime:
     def _graph(self, sample: IRSample, pool: Pool, text_vectors: Float32) -> Float32:
         """Graph vector of each group. Shapes: (U, H) -> (G, D)."""
         mean_alone = self.config.graph.readout == "mean"
-        if self._directed is None and mean_alone:
-            return self._mean(sample, pool)
-        if self._directed is None:
-            nodes = self._nodes(sample, *self._first_product(sample))
-        else:
+        if self._directed is not None:
             statements = text_vectors if self.config.graph_takes_statements else None
             features = self.text_features(sample.text_ids, sample.text_length)
-            nodes = self._directed.nodes(sample, features, statements)
+            nodes, row = self._directed.nodes(sample, features, statements)
+            pool = replace(pool, item=row[pool.item])
+        elif mean_alone:
+            return self._mean(sample, pool)
+        else:
+            nodes = self._nodes(sample, *self._first_product(sample))
         return pool.mean(nodes) if mean_alone else pool.mean_max_sum(nodes)
 
     def _nodes(self, sample: IRSample, product: Float32, node_pair: NDArray[np.int64]) -> Float32:
