@@ -29,7 +29,7 @@ Int64 = NDArray[np.int64]
 UInt64 = NDArray[np.uint64]
 Norm = Callable[[Float32, Float32, Float32], Float32]
 # Nodes that are computed at once: what they need at a time stays in the processor's cache.
-_SLICE = 1 << 12
+_SLICE = 1 << 11
 _LINEAR = ("enter", "enter_statement", "own", "out", "leave")
 
 
@@ -89,20 +89,40 @@ class _Neighbours:
         own = _scrambled(colour + np.uint64(RELATIONS))  # a node is to itself what no neighbour is
         return _classes(own + (total[ends[1:] - 1] - total[ends[:-1] - 1]))
 
-    def means(self, nodes: Int64, u: Float32, place: Int64) -> tuple[Float32, Int64, Int64]:
-        """Means over the neighbours of some nodes; ``place`` is the row of ``u`` of each node.
+    def messages(self, nodes: Int64, u: Float32, place: Int64, matrices: Float32) -> Float32:
+        """Sum over the relations of the mean over the neighbours under it, times its matrix.
+
+        Parameters
+        ----------
+        nodes : (n,) int64
+            Whose messages are wanted.
+        u : (C, d) float32
+        place : (N,) int64
+            Row of ``u`` of every node.
+        matrices : (RELATIONS, d, d) float32
 
         Returns
         -------
-        (P, d) float32, (P,) position among ``nodes``, (P,) relation
+        (n, d) float32
         """
         pairs, owner = _spread(self.first[nodes], self.first[nodes + 1])
+        # One product a relation: its pairs side by side.
+        order = np.argsort(self.relation[pairs], kind="stable")
+        pairs = pairs[order]
         edges, pair = _spread(self.start[pairs], self.start[pairs + 1])
         count = self.count[edges]
-        share = count / np.bincount(pair, weights=count, minlength=len(pairs))[pair]
-        start = np.concatenate([[0], np.cumsum(np.bincount(pair, minlength=len(pairs)))])
-        rows = sp.csr_matrix((share.astype(np.float32), place[self.source[edges]], start), shape=(len(pairs), len(u)))
-        return rows @ u, owner, self.relation[pairs]
+        share = count / np.bincount(pair, weights=count, minlength=len(pairs))[pair].astype(np.float32)
+        start = np.append(0, np.cumsum(self.start[pairs + 1] - self.start[pairs]))
+        mean = sp.csr_matrix((share, place[self.source[edges]], start), shape=(len(pairs), len(u))) @ u
+        bounds = np.searchsorted(self.relation[pairs], np.arange(RELATIONS + 1)).tolist()
+        each = np.empty_like(mean)
+        for matrix, first, last in zip(matrices, bounds[:-1], bounds[1:], strict=True):
+            np.matmul(mean[first:last], matrix, out=each[first:last])
+        ones = np.ones(len(pairs), dtype=np.float32)
+        total: Float32 = (
+            sp.csr_matrix((ones, (owner[order], np.arange(len(pairs)))), shape=(len(nodes), len(pairs))) @ each
+        )
+        return total
 
 
 def _spread(first: Int64, last: Int64) -> tuple[Int64, Int64]:
@@ -170,14 +190,10 @@ class DirectedGraph:
         near = _Neighbours(sample, self.config.positions)
         for layer in range(self.config.layers):
             finer = near.refined(classes)
-            state = self._layer(layer, state, near, classes.of_node, finer.member)
+            last = layer == self.config.layers - 1
+            state = self._layer(layer, state, near, classes.of_node, finer.member, last=last)
             classes = finer
-        vectors = np.empty((len(state), self.config.out), dtype=np.float32)
-        for first in range(0, len(state), _SLICE):
-            part = slice(first, first + _SLICE)
-            np.matmul(self._norm(state[part], "norm_out"), self._leave, out=vectors[part])
-        vectors += self._leave_bias
-        return vectors, classes.of_node
+        return state, classes.of_node
 
     def _entered(self, sample: IRSample, features: Float32, statements: Float32 | None, nodes: Int64) -> Float32:
         """First states of some nodes. (C, d)."""
@@ -192,22 +208,28 @@ class DirectedGraph:
             state[spoken] += known @ self.w["graph.enter_statement.weight"]
         return state
 
-    def _layer(self, layer: int, state: Float32, near: _Neighbours, place: Int64, nodes: Int64) -> Float32:
-        """Next states of some nodes; ``place`` is the row of ``state`` of every node. Shapes: (C, d) -> (C', d)."""
-        name, matrices = f"layers.{layer}", self._matrices[layer]
-        u, own = np.empty_like(state), np.empty_like(state)
+    def _layer(
+        self, layer: int, state: Float32, near: _Neighbours, place: Int64, nodes: Int64, *, last: bool
+    ) -> Float32:
+        """Next states of some nodes, or after the last layer their vectors; ``place`` is the row of every node's state.
+
+        Shapes: (C, d) -> (C', d)
+        """
+        name = f"layers.{layer}"
+        u = np.empty_like(state)
         for first in range(0, len(state), _SLICE):
             part = slice(first, first + _SLICE)
             u[part] = self._norm(state[part], f"{name}.norm")
-            own[part] = self._linear(u[part], f"{name}.own")
-        after = np.empty((len(nodes), state.shape[1]), dtype=np.float32)
+        after = np.empty((len(nodes), self.config.out if last else self.config.hidden), dtype=np.float32)
         for first in range(0, len(nodes), _SLICE):
             some = nodes[first : first + _SLICE]
-            message = own[place[some]]
-            mean, owner, relation = near.means(some, u, place)
-            for number in range(RELATIONS):
-                under = np.flatnonzero(relation == number)
-                message[owner[under]] += mean[under] @ matrices[number]  # a node is there once under one relation
+            row = place[some]
+            message = near.messages(some, u, place, self._matrices[layer])
+            message += self._linear(u[row], f"{name}.own")
             moved = self._linear(np.maximum(message, 0, out=message), f"{name}.out")
-            np.add(moved, state[place[some]], out=after[first : first + _SLICE])
+            moved += state[row]
+            if last:
+                moved = self._norm(moved, "norm_out") @ self._leave
+                moved += self._leave_bias
+            after[first : first + _SLICE] = moved
         return after

@@ -117,11 +117,13 @@ class Pool:
             at = order[first : first + _SLICE]
             rows, group = vectors[self.item[at]], self.group[at]
             start = np.flatnonzero(np.diff(group, prepend=-1))
-            own = group[start]
+            own, member = group[start], np.append(start, len(at))
             most[own] = np.maximum(most[own], np.maximum.reduceat(rows, start))
-            wide = rows.astype(np.float64)
-            mean[own] += np.add.reduceat(wide * self.weight[at, None], start)
-            total[own] += np.add.reduceat(np.maximum(wide, 0, out=wide), start)
+            # Sums in double precision, as those of `mean`.
+            wide, column = rows.astype(np.float64), np.arange(len(at))
+            size = (len(own), len(at))
+            mean[own] += sp.csr_matrix((self.weight[at], column, member), shape=size) @ wide
+            total[own] += sp.csr_matrix((np.ones(len(at)), column, member), shape=size) @ np.maximum(wide, 0, out=wide)
         most[np.isneginf(most)] = 0  # groups without items
         return np.concatenate([mean, most, np.log1p(total)], axis=1).astype(np.float32)
 
