@@ -189,6 +189,6 @@ def _max_and_sum(vectors: Tensor, item: Tensor, group: Tensor, groups: int) -> t
     """Maximum and log(1 + sum of the positive parts) by group: `Pool.mean_max_sum`. (n, D), two (M,) -> 2 x (G, D)."""
     rows = vectors[item]
     empty = rows.new_zeros(groups, vectors.shape[1])
-    most = empty.index_reduce(0, group, rows, "amax", include_self=False)
+    most = empty.scatter_reduce(0, group.unsqueeze(-1).expand_as(rows), rows, "amax", include_self=False)
     total = empty.double().index_add(0, group, F.relu(rows).double())
     return most, torch.log1p(total).float()
