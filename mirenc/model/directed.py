@@ -113,8 +113,9 @@ class DirectedEncoder(nn.Module):
         self.leave = nn.Linear(config.hidden, len(Flow) * config.out)
         for embedding in (self.kind, self.argument):
             nn.init.normal_(embedding.weight, std=0.02)
-        # Inner products of a few units to begin with: larger ones start the auto-encoder far off.
-        nn.init.normal_(self.leave.weight, std=0.02)
+        # A node's product with itself is then 8: the auto-encoder starts neither far off nor at the saddle of zeros.
+        nn.init.normal_(self.leave.weight, std=(8 / (config.hidden * config.out)) ** 0.5)
+        nn.init.zeros_(self.leave.bias)
 
     def forward(
         self,

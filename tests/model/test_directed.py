@@ -145,8 +145,8 @@ def test_runtimes_agree(
             assert found.shape == (pools.graph.groups, VARIANTS[name].width)
             assert found.dtype == expected.dtype == np.float32
             np.testing.assert_allclose(found, expected, rtol=1e-5, atol=2e-5 * np.abs(expected).max(), err_msg=file)
+            assert len(found) == 1 or np.ptp(found, axis=0).max() > 0.1
         assert not found[-1].any()  # a group without nodes
-        assert len(np.unique(found.round(4), axis=0)) == len(np.unique(expected.round(4), axis=0)) > 1
 
 
 def test_equal_nodes_are_computed_once(model_config: ModelConfig, samples: dict[str, IRSample]) -> None:
