@@ -28,8 +28,9 @@ from mirenc.config import TokenizerConfig
 from mirenc.errors import ConfigError, IRResourceError
 from mirenc.ir import ReadOptions, read_ir, statements_of
 from mirenc.ir.llvm import default_worker
+from mirenc.pretraining.corpus.manifest import ModuleInfo
 from mirenc.pretraining.corpus.reading import PART_ARRAYS, Part, PartModule, function_hashes, read_chunk
-from mirenc.pretraining.corpus.store import Corpus, CorpusModule, CorpusWriter, ModuleInfo
+from mirenc.pretraining.corpus.store import Corpus, CorpusModule, CorpusWriter
 from mirenc.tokenizer import IRTokenizer, train_tokenizer
 
 __all__ = ["BuildReport", "build_corpus", "hashes_of_ir"]

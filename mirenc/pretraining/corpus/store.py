@@ -15,13 +15,11 @@ direction and flow of an edge, but not which operand or successor it is. Such a 
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 import json
 import os
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -29,50 +27,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mirenc.errors import ConfigError
+from mirenc.pretraining.corpus.manifest import ModuleInfo, manifest_csv, read_manifest
 from mirenc.pretraining.corpus.packing import from_bytes, pack, to_bytes, unpack
 from mirenc.tokenizer import PAD, IRTokenizer
 
-__all__ = ["Corpus", "CorpusModule", "CorpusWriter", "ModuleInfo"]
+__all__ = ["Corpus", "CorpusModule", "CorpusWriter"]
 
 Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
 _FORMAT = 3
 _UNORDERED_FORMAT = 2
 _SHARD_MODULES = 512
-
-
-@dataclass(frozen=True, slots=True)
-class ModuleInfo:
-    """One row of the manifest.
-
-    Attributes
-    ----------
-    name : str
-        Path of the IR below the corpus's root.
-    project, version, file, language, opt_level, compiler : str
-        Where it comes from; "" where nobody said.
-    content_hash : str
-        SHA-256 of the canonical text.
-    functions, instructions, statements, nodes, edges : int
-        ``nodes`` and ``edges`` count the whole graph, also where the corpus leaves the graph out.
-    """
-
-    name: str
-    project: str
-    version: str
-    file: str
-    language: str
-    opt_level: str
-    compiler: str
-    content_hash: str
-    functions: int
-    instructions: int
-    statements: int
-    nodes: int
-    edges: int
-
-
-_NUMBERS = {field.name for field in fields(ModuleInfo) if field.type == "int"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -387,24 +352,6 @@ class CorpusWriter:
         self._write(f"shard-{self._shards:05d}.zst", to_bytes(planes))
         self._shards += 1
         self._modules = []
-
-
-def manifest_csv(infos: Sequence[ModuleInfo]) -> str:
-    """The manifest's text."""
-    stream = io.StringIO()
-    writer = csv.DictWriter(stream, [field.name for field in fields(ModuleInfo)], lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(asdict(info) for info in infos)
-    return stream.getvalue()
-
-
-def read_manifest(text: str) -> list[ModuleInfo]:
-    """What `manifest_csv` wrote."""
-    infos = []
-    for row in csv.DictReader(io.StringIO(text)):
-        values: dict[str, Any] = {key: int(value) if key in _NUMBERS else value for key, value in row.items()}
-        infos.append(ModuleInfo(**values))
-    return infos
 
 
 def _checked(path: Path, digest: str) -> bytes:
