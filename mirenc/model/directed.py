@@ -93,12 +93,14 @@ class DirectedEncoder(nn.Module):
     ----------
     config : DirectedGraphConfig
     features : int
-        Width of the node features, the text encoder's hidden size.
+        Width of the node features.
+    statement : int
+        Width of a statement vector.
     """
 
     combine = staticmethod(GraphEncoder.combine)
 
-    def __init__(self, config: DirectedGraphConfig, features: int) -> None:
+    def __init__(self, config: DirectedGraphConfig, features: int, statement: int) -> None:
         super().__init__()
         self.config = config
         self.kind = nn.Embedding(len(NodeKind), features)
@@ -106,8 +108,8 @@ class DirectedEncoder(nn.Module):
         self.norm_in = nn.LayerNorm(features)
         self.enter = nn.Linear(features, config.hidden)
         if config.statements:
-            self.norm_statement = nn.LayerNorm(features)
-            self.enter_statement = nn.Linear(features, config.hidden, bias=False)
+            self.norm_statement = nn.LayerNorm(statement)
+            self.enter_statement = nn.Linear(statement, config.hidden, bias=False)
         self.layers = nn.ModuleList(RelationLayer(config.hidden, config.bases) for _ in range(config.layers))
         self.norm_out = nn.LayerNorm(config.hidden)
         self.leave = nn.Linear(config.hidden, len(Flow) * config.out)

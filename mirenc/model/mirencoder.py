@@ -99,7 +99,7 @@ class MIREncoder(nn.Module):
         self.mlm = MLMHead(self.text)
         self.graph: GraphEncoder | DirectedEncoder
         if isinstance(config.graph, DirectedGraphConfig):
-            self.graph = DirectedEncoder(config.graph, config.text.hidden)
+            self.graph = DirectedEncoder(config.graph, config.text.hidden, config.text.hidden)
         else:
             self.graph = GraphEncoder(config.graph, config.text.hidden)
         self.matching = MatchingHead(config.text.hidden, config.graph.width, config.matching.hidden)

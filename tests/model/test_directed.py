@@ -76,14 +76,14 @@ def test_edges_become_relations_in_both_directions() -> None:
 
 @torch.inference_mode()
 def test_two_layers_worked_out_with_dense_matrices() -> None:
-    width, nodes = 8, 5
+    width, wide, nodes = 8, 11, 5
     torch.manual_seed(0)
-    encoder = DirectedEncoder(DirectedGraphConfig(hidden=12, out=9, bases=3, statements=True), width).eval()
+    encoder = DirectedEncoder(DirectedGraphConfig(hidden=12, out=9, bases=3, statements=True), width, wide).eval()
     for parameter in encoder.parameters():
         torch.nn.init.normal_(parameter, std=0.4)
     weight = {name: value.numpy().astype(np.float64) for name, value in encoder.state_dict().items()}
     rng = np.random.default_rng(1)
-    features, spoken = rng.normal(size=(2, nodes, width)).astype(np.float32)
+    features, spoken = (rng.normal(size=(nodes, size)).astype(np.float32) for size in (width, wide))
     kind, argument = np.array([0, 0, 1, 2, 1]), np.array([0, 0, 40, 0, 2])
     # Node, node, flow, position: an argument twice an operand, one operand node of two instructions, a call.
     edges = np.array([[0, 1, 0, 0], [2, 0, 1, 0], [2, 0, 1, 1], [3, 0, 1, 7], [3, 0, 1, 3], [4, 1, 1, 0], [1, 0, 2, 0]])
