@@ -14,6 +14,8 @@ from mirenc.errors import ConfigError
 __all__ = [
     "PRESETS",
     "ConvolutionConfig",
+    "DirectedGraphConfig",
+    "GraphConfig",
     "GraphEncoderConfig",
     "MatchingConfig",
     "ModelConfig",
@@ -189,11 +191,72 @@ TextConfig = Annotated[
 ]
 
 
-class GraphEncoderConfig(_Config):
-    """GCN over the three flows (paper section 3.3)."""
+class _GraphConfig(_Config):
+    """What every graph encoder has.
+
+    Attributes
+    ----------
+    hidden : int
+        Width of its layers.
+    out : int
+        Components of a node's vector.
+    readout : str
+        From the vectors of nodes to one of a module or function: the ``mean`` (paper section 3.4), or mean, maximum
+        and log-scaled sum side by side (``mean-max-sum``), so that size is not thrown away: `mirenc.model.pooling`.
+    """
 
     hidden: int = Field(128, ge=8)
     out: int = Field(128, ge=8)
+    readout: Literal["mean", "mean-max-sum"] = "mean"
+
+    @property
+    def width(self) -> int:
+        """Components of a module's graph vector."""
+        return self.out if self.readout == "mean" else 3 * self.out
+
+
+class GraphEncoderConfig(_GraphConfig):
+    """GCN over the three flows (paper section 3.3)."""
+
+    kind: Literal["gcn"] = "gcn"
+
+
+class DirectedGraphConfig(_GraphConfig):
+    """Relations kept apart, in both directions: `mirenc.model.directed`.
+
+    Attributes
+    ----------
+    layers : int
+        How far a node sees.
+    bases : int
+        Matrices that those of the relations are mixed from.
+    positions : bool
+        Whether the order of operands, successors and arguments is seen. A corpus of format 2 has none.
+    statements : bool
+        Whether an instruction's features have its statement vector, beside its tokens. It costs an encoder pass for
+        each distinct instruction of a graph.
+    """
+
+    kind: Literal["directed"] = "directed"
+    layers: int = Field(2, ge=1, le=8)
+    bases: int = Field(4, ge=1)
+    positions: bool = True
+    statements: bool = False
+
+
+def _graph_kind(value: Any) -> Any:
+    """Models saved before there were two kinds name none."""
+    return value.get("kind", "gcn") if isinstance(value, dict) else getattr(value, "kind", None)
+
+
+GraphConfig = Annotated[
+    Annotated[GraphEncoderConfig, Tag("gcn")] | Annotated[DirectedGraphConfig, Tag("directed")],
+    Discriminator(
+        _graph_kind,
+        custom_error_type="graph_kind",
+        custom_error_message="kind must be 'gcn' or 'directed'",
+    ),
+]
 
 
 class MatchingConfig(_Config):
@@ -222,9 +285,14 @@ class ModelConfig(_Config):
 
     tokenizer: TokenizerConfig = TokenizerConfig()
     text: TextConfig = TextEncoderConfig()
-    graph: GraphEncoderConfig = GraphEncoderConfig()
+    graph: GraphConfig = GraphEncoderConfig()
     matching: MatchingConfig = MatchingConfig()
     pooling: PoolingConfig = PoolingConfig()
+
+    @property
+    def graph_takes_statements(self) -> bool:
+        """Whether instructions go into the graph encoder with their statement vectors."""
+        return isinstance(self.graph, DirectedGraphConfig) and self.graph.statements
 
 
 _POOLING = PoolingConfig(weighting="sqrt", whiten=True)
@@ -301,6 +369,8 @@ class PretrainConfig(_Config):
         Architecture.
     text : TextEncoderConfig or ConvolutionConfig, optional
         Another text encoder than the preset's.
+    graph : GraphEncoderConfig or DirectedGraphConfig, optional
+        Another graph encoder than the preset's.
     start_from : str or None
         Name or folder of a packaged model of that architecture whose weights the run goes on from; the corpus must have
         been built with its tokenizer. Of a model that has only the text encoder in common, that is taken. None: random
@@ -335,6 +405,7 @@ class PretrainConfig(_Config):
 
     preset: Literal["tiny", "small", "base", "fast"] = "tiny"
     text: TextConfig | None = None
+    graph: GraphConfig | None = None
     start_from: str | None = None
     schedule: Literal["sequential", "joint"] = "sequential"
     seed: int = Field(0, ge=0, lt=2**63)

@@ -90,7 +90,7 @@ class Encoder:
 
     @property
     def graph_dimension(self) -> int:
-        return self.files.config.graph.out
+        return self.files.config.graph.width
 
     @property
     def dimension(self) -> int:

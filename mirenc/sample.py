@@ -39,8 +39,12 @@ class IRSample:
     node_row : (N,) int32
         Text of each node.
     node_kind : (N,) int8
+    node_argument : (N,) int32
+        Which argument a variable stands for, from 1 on; 0 of all other nodes.
     edge_index : (2, E) int32
     edge_flow : (E,) int8
+    edge_position : (E,) int32
+        Number of the operand or successor.
     instruction_node : (I,) int32
         Node of each instruction; instructions are the last I statements.
     """
@@ -51,8 +55,10 @@ class IRSample:
     statement_row: Int32
     node_row: Int32
     node_kind: NDArray[np.int8]
+    node_argument: Int32
     edge_index: Int32
     edge_flow: NDArray[np.int8]
+    edge_position: Int32
     instruction_node: Int32
 
     def __repr__(self) -> str:
@@ -86,7 +92,9 @@ def make_sample(module: IRModule, tokenizer: IRTokenizer, *, graph: ProgramGraph
         statement_row=statements.row,
         node_row=graph.node_full_text_row,
         node_kind=graph.node_kind,
+        node_argument=graph.node_argument,
         edge_index=graph.edge_index,
         edge_flow=graph.edge_flow,
+        edge_position=graph.edge_position,
         instruction_node=graph.instruction_node,
     )

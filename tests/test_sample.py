@@ -80,9 +80,21 @@ def test_node_rows_worked_by_hand(sample: IRSample) -> None:
     assert sample.instruction_node.tolist() == [2, 3, 4, 5, 6]
 
 
+def test_arguments_are_numbered(tokenizer: IRTokenizer) -> None:
+    """From 1 on, by their place in the function, whether those before are used or not."""
+    source = "define i32 @f(i32 %a, i32 %b, i32 %c) {\n  %d = sub i32 %c, %b\n  ret i32 %d\n}\n"
+    found = make_sample(parse_ir(source), tokenizer)
+    into_sub = (found.edge_index[1] == found.instruction_node[0]) & (found.edge_flow == Flow.DATA)
+    numbers = found.node_argument[found.edge_index[0, into_sub]]
+    operands = dict(zip(found.edge_position[into_sub].tolist(), numbers.tolist(), strict=True))
+    assert operands == {0: 3, 1: 2}
+    assert np.flatnonzero(found.node_argument).tolist() == sorted(found.edge_index[0, into_sub].tolist())
+
+
 def test_edges_worked_by_hand(sample: IRSample) -> None:
-    position = build_graph(parse_ir(SOURCE)).edge_position  # which the model does not read
-    edges = list(zip(*sample.edge_index.tolist(), sample.edge_flow.tolist(), position.tolist(), strict=True))
+    edges = list(
+        zip(*sample.edge_index.tolist(), sample.edge_flow.tolist(), sample.edge_position.tolist(), strict=True)
+    )
     control, data, call = Flow
     assert [edge for edge in edges if edge[2] == control] == [
         (2, 3, control, 0),
@@ -215,8 +227,10 @@ def reordered(sample: IRSample, order: np.ndarray, edges: np.ndarray) -> IRSampl
         sample,
         node_row=sample.node_row[order],
         node_kind=sample.node_kind[order],
+        node_argument=sample.node_argument[order],
         edge_index=place[sample.edge_index[:, edges]],
         edge_flow=sample.edge_flow[edges],
+        edge_position=sample.edge_position[edges],
         instruction_node=place[sample.instruction_node],
     )
 

@@ -21,7 +21,7 @@ def list_() -> None:
 
     for name in list_models():
         files = load_files(name)
-        text, graph = files.config.text.hidden, files.config.graph.out
+        text, graph = files.config.text.hidden, files.config.graph.width
         mark = "  (default)" if name == DEFAULT_MODEL else ""
         typer.echo(
             f"{name:16} {text}+{graph} dimensions  {files.parameter_count:,} parameters  {files.digest[:12]}{mark}"

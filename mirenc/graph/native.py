@@ -77,6 +77,7 @@ def build_native(module: IRModule, *, normalisation: str = "locals") -> ProgramG
     arg_function = inst_function[consumer[arg_at]]
 
     node_kind = np.zeros(count, dtype=np.int8)
+    node_argument = np.zeros(count, dtype=np.int32)
     node_function = np.full(count, -1, dtype=np.int32)
     node_function[1 : 1 + int(nodes_of.sum())] = np.repeat(np.arange(len(nodes_of)), nodes_of)
     arguments = slice(count - len(const_keys) - len(arg_keys), count - len(const_keys))
@@ -85,6 +86,7 @@ def build_native(module: IRModule, *, normalisation: str = "locals") -> ProgramG
     node_kind[constants] = NodeKind.CONSTANT
     node_function[use_node] = inst_function[consumer[use]]
     node_function[arguments] = arg_function
+    node_argument[arguments] = ref[arg_at] + 1
 
     # One table for statements, full texts and short ones, in this order: what a model reads comes first.
     text = _Texts(module, normalisation)
@@ -117,6 +119,7 @@ def build_native(module: IRModule, *, normalisation: str = "locals") -> ProgramG
         node_text_row=text_row,
         node_full_text_row=full_row,
         node_kind=node_kind,
+        node_argument=node_argument,
         node_function=node_function,
         edge_index=edge_index,
         edge_flow=np.repeat(np.array(Flow, dtype=np.int8), counts),

@@ -185,6 +185,7 @@ def _graph(answer: dict[str, Any]) -> ProgramGraph:
         node_text_row=np.array(text_row, dtype=np.int32),
         node_full_text_row=np.array(full_row, dtype=np.int32),
         node_kind=kind,
+        node_argument=np.zeros(len(nodes), dtype=np.int32),
         node_function=function,
         edge_index=np.array(
             [[edge.get("source", 0) for edge in edges], [edge.get("target", 0) for edge in edges]],

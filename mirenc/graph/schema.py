@@ -55,6 +55,8 @@ class ProgramGraph:
         ProGraML's ``full_text``: the statement, ``T %`` of a variable, ``T v`` of a constant.
     node_kind : (N,) int8
         `NodeKind`.
+    node_argument : (N,) int32
+        Which argument of its function a variable stands for, from 1 on; 0 of all other nodes. ProGraML does not say.
     node_function : (N,) int32
         Row of ``functions``; -1 for node 0 and for constants.
     edge_index : (2, E) int32
@@ -72,6 +74,7 @@ class ProgramGraph:
     node_text_row: NDArray[np.int32]
     node_full_text_row: NDArray[np.int32]
     node_kind: NDArray[np.int8]
+    node_argument: NDArray[np.int32]
     node_function: NDArray[np.int32]
     edge_index: NDArray[np.int32]
     edge_flow: NDArray[np.int8]
@@ -121,6 +124,7 @@ class ProgramGraph:
         for name, values, size in (
             ("node_text_row", self.node_text_row, n),
             ("node_full_text_row", self.node_full_text_row, n),
+            ("node_argument", self.node_argument, n),
             ("node_function", self.node_function, n),
             ("edge_position", self.edge_position, e),
         ):

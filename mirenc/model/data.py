@@ -33,9 +33,9 @@ class IRData(Data):  # type: ignore[misc]  # torch-geometric carries no types
         Equal for equal texts of the modules that are joined.
     node_row : (N,) int64
         Text of each node.
-    node_kind : (N,) int64
+    node_kind, node_argument : (N,) int64
     edge_index : (2, E) int64
-    edge_flow : (E,) int64
+    edge_flow, edge_position : (E,) int64
     pool_row, pool_row_group, pool_row_weight : (M,) int64, int64, float64
         Memberships of texts: `mirenc.model.pooling.Pool`.
     pool_node, pool_node_group, pool_node_weight : (K,) int64, int64, float64
@@ -62,8 +62,10 @@ def make_data(
     text_key: NDArray[np.integer],
     node_row: NDArray[np.integer],
     node_kind: NDArray[np.integer],
+    node_argument: NDArray[np.integer],
     edge_index: NDArray[np.integer],
     edge_flow: NDArray[np.integer],
+    edge_position: NDArray[np.integer],
     pools: Pools,
 ) -> IRData:
     """One module's data; shapes are `IRData`'s."""
@@ -74,8 +76,10 @@ def make_data(
         text_key=_int64(text_key),
         node_row=_int64(node_row),
         node_kind=_int64(node_kind),
+        node_argument=_int64(node_argument),
         edge_index=_int64(edge_index),
         edge_flow=_int64(edge_flow),
+        edge_position=_int64(edge_position),
         pool_row=_int64(text.item),
         pool_row_group=_int64(text.group),
         pool_row_weight=torch.from_numpy(text.weight),
@@ -93,8 +97,10 @@ def sample_data(sample: IRSample, pools: Pools, *, text_key: NDArray[np.integer]
         np.arange(len(sample.text_ids)) if text_key is None else text_key,
         sample.node_row,
         sample.node_kind,
+        sample.node_argument,
         sample.edge_index,
         sample.edge_flow,
+        sample.edge_position,
         pools,
     )
 
@@ -103,7 +109,7 @@ def no_data() -> IRData:
     """No module: no texts, nodes or rows."""
     none = np.zeros(0, dtype=np.int64)
     pool = Pool(none, none, np.zeros(0), 0)
-    return make_data(none.reshape(0, 1), none, none, none, none.reshape(2, 0), none, Pools(pool, pool))
+    return make_data(none.reshape(0, 1), none, none, none, none, none.reshape(2, 0), none, none, Pools(pool, pool))
 
 
 def join_data(each: Sequence[IRData]) -> IRData:

@@ -13,9 +13,11 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from mirenc.config import ConvolutionConfig, ModelConfig
+from mirenc.config import ConvolutionConfig, DirectedGraphConfig, ModelConfig
+from mirenc.graph import NodeKind
 from mirenc.model.convolution_encoder import ConvolutionEncoder
 from mirenc.model.data import IRData
+from mirenc.model.directed import DirectedEncoder
 from mirenc.model.graph_encoder import GraphEncoder
 from mirenc.model.text_encoder import PAD_ID, MLMHead, TextEncoder, TransformerEncoder
 
@@ -28,7 +30,8 @@ class Encoded(NamedTuple):
     Attributes
     ----------
     text : (G, H) float32
-    graph : (G, d) float32
+    graph : (G, D) float32
+        D is d, or 3 d: `mirenc.config.GraphConfig`.
     flows : list of (N, d) float32
         Node vectors by flow, which the graph auto-encoder compares.
     """
@@ -99,11 +102,15 @@ class MIREncoder(nn.Module):
             else TransformerEncoder(config.text, config.tokenizer)
         )
         self.mlm = MLMHead(config.text, config.tokenizer)
-        self.graph = GraphEncoder(config.graph, config.text.token_width)
-        self.matching = MatchingHead(config.text.hidden, config.graph.out, config.matching.hidden)
+        self.graph: GraphEncoder | DirectedEncoder
+        if isinstance(config.graph, DirectedGraphConfig):
+            self.graph = DirectedEncoder(config.graph, config.text.token_width, config.text.hidden)
+        else:
+            self.graph = GraphEncoder(config.graph, config.text.token_width)
+        self.matching = MatchingHead(config.text.hidden, config.graph.width, config.matching.hidden)
         white = config.pooling.whiten
         self.whiten_text = Whitening(config.text.hidden) if white else nn.Identity()
-        self.whiten_graph = Whitening(config.graph.out) if white else nn.Identity()
+        self.whiten_graph = Whitening(config.graph.width) if white else nn.Identity()
 
     def parameter_count(self) -> int:
         """Number of parameters; the tied output matrix counts once."""
@@ -126,25 +133,45 @@ class MIREncoder(nn.Module):
         part : str
             ``text``, ``graph`` or ``both``: what is computed.
         text_vectors : (U, H), optional
-            Vectors of the texts, where they are known. Else those of statements are computed.
+            Vectors of the texts, where they are known. Else those that are needed are computed.
         text_features : (U, F), optional
             Node features of the texts, where others than `text_features`, or none that train, are wanted.
         """
         text = graph = data.pool_row_weight.new_zeros(data.groups, 0).float()
         flows: list[Tensor] = []
+        if text_vectors is None:
+            text_vectors = self.text_vectors(data, part)
         if part != "graph":
-            row = data.pool_row
-            if text_vectors is None:
-                used, row = torch.unique(row, return_inverse=True)
-                text_vectors = self.text.encode_all(data.text_ids[used])
-            text = _pooled(text_vectors, row, data.pool_row_group, data.pool_row_weight, data.groups)
+            text = _pooled(text_vectors, data.pool_row, data.pool_row_group, data.pool_row_weight, data.groups)
         if part != "text":
             if text_features is None:
                 text_features = self.text_features(data.text_ids)
-            flows = self.graph(text_features[data.node_row], data.node_kind, data.edge_index, data.edge_flow)
+            flows = self._flows(data, text_features[data.node_row], text_vectors)
             nodes = self.graph.combine(flows)
-            graph = _pooled(nodes, data.pool_node, data.pool_node_group, data.pool_node_weight, data.groups)
+            memberships = (data.pool_node, data.pool_node_group)
+            graph = _pooled(nodes, *memberships, data.pool_node_weight, data.groups)
+            if self.config.graph.readout == "mean-max-sum":
+                graph = torch.cat([graph, *_max_and_sum(nodes, *memberships, data.groups)], -1)
         return Encoded(text, graph, flows)
+
+    def _flows(self, data: IRData, features: Tensor, text_vectors: Tensor) -> list[Tensor]:
+        """Node vectors by flow. Shapes: (N, H), (U, H) -> 3 x (N, d)."""
+        if isinstance(self.graph, GraphEncoder):
+            undirected: list[Tensor] = self.graph(features, data.node_kind, data.edge_index, data.edge_flow)
+            return undirected
+        statements = text_vectors[data.node_row] if self.graph.config.statements else None
+        order = (data.edge_index, data.edge_flow, data.edge_position)
+        directed: list[Tensor] = self.graph(features, data.node_kind, data.node_argument, *order, statements)
+        return directed
+
+    def text_vectors(self, data: IRData, part: str) -> Tensor:
+        """Statement vectors of the texts that ``part`` takes; those of other texts are zero. (U, H)."""
+        rows = [data.pool_row[:0] if part == "graph" else data.pool_row]
+        if part != "text" and self.config.graph_takes_statements:
+            rows.append(data.node_row[data.node_kind == NodeKind.INSTRUCTION])
+        used = torch.unique(torch.cat(rows))
+        table = self.text.token.weight.new_zeros(len(data.text_ids), self.config.text.hidden)
+        return table.index_copy(0, used, self.text.encode_all(data.text_ids[used]).to(table.dtype))
 
     def text_features(self, text_ids: Tensor) -> Tensor:
         """Node features of texts: mean of the token embeddings, [CLS], [SEP] and [PAD] left out.
@@ -161,3 +188,12 @@ def _pooled(vectors: Tensor, item: Tensor, group: Tensor, weight: Tensor, groups
     """Weighted means by group. In double precision, as `Pool.mean`. Shapes: (n, D), three (M,) -> (G, D)."""
     weighted = vectors[item] * weight.unsqueeze(-1)  # (M, D) float64
     return weighted.new_zeros(groups, vectors.shape[1]).index_add(0, group, weighted).float()
+
+
+def _max_and_sum(vectors: Tensor, item: Tensor, group: Tensor, groups: int) -> tuple[Tensor, Tensor]:
+    """Maximum and log(1 + sum of the positive parts) by group: `Pool.mean_max_sum`. (n, D), two (M,) -> 2 x (G, D)."""
+    rows = vectors[item]
+    empty = rows.new_zeros(groups, vectors.shape[1])
+    most = empty.scatter_reduce(0, group.unsqueeze(-1).expand_as(rows), rows, "amax", include_self=False)
+    total = empty.double().index_add(0, group, F.relu(rows).double())
+    return most, torch.log1p(total).float()

@@ -16,6 +16,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -23,12 +24,13 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
-from mirenc.config import ModelConfig
+from mirenc.config import DirectedGraphConfig, ModelConfig
 from mirenc.graph import Flow, NodeKind
-from mirenc.model.numpy_layers import Float32, Layers, Weights
+from mirenc.model.directed_numpy import DirectedGraph
+from mirenc.model.numpy_layers import Float32, Layers, Weights, layer_norm
 from mirenc.model.numpy_text import make_text_encoder
 from mirenc.model.pooling import Pool, Pools, node_keys
-from mirenc.model.runtime import Pooled
+from mirenc.model.runtime import Pooled, needed_texts
 from mirenc.sample import IRSample
 
 __all__ = ["NumpyRuntime"]
@@ -72,6 +74,9 @@ class NumpyRuntime:
         layers = Layers(weights)
         self.w, self._linear, self._norm = layers.w, layers.linear, layers.norm
         self._encode = make_text_encoder(config.text, layers)
+        self._directed = (
+            DirectedGraph(config.graph, weights, layer_norm) if isinstance(config.graph, DirectedGraphConfig) else None
+        )
 
     # -- text ------------------------------------------------------------------------------------------
     def encode_texts(
@@ -178,22 +183,36 @@ class NumpyRuntime:
         Returns
         -------
         Pooled
-            (G, H) and (G, d) float32; zero for a group without items.
+            (G, H) and (G, D) float32; zero for a group without items.
         """
         text = graph = np.zeros((pools.text.groups, 0), dtype=np.float32)
+        if text_vectors is None:
+            used = needed_texts(self.config, sample, pools, part)
+            text_vectors = np.zeros((len(sample.text_ids), self.config.text.hidden), dtype=np.float32)
+            text_vectors[used] = self.encode_texts(sample.text_ids[used], sample.text_length[used])
         if part != "graph":
-            if text_vectors is None:
-                used = np.unique(pools.text.item)
-                text_vectors = np.zeros((len(sample.text_ids), self.config.text.hidden), dtype=np.float32)
-                text_vectors[used] = self.encode_texts(sample.text_ids[used], sample.text_length[used])
             text = pools.text.mean(text_vectors)
         if part != "text":
             with _blas().limit(limits=1, user_api="blas"):
-                graph = self._graph(sample, pools.graph)
+                graph = self._graph(sample, pools.graph, text_vectors)
         return Pooled(text, graph)
 
+    def _graph(self, sample: IRSample, pool: Pool, text_vectors: Float32) -> Float32:
+        """Graph vector of each group. Shapes: (U, H) -> (G, D)."""
+        mean_alone = self.config.graph.readout == "mean"
+        if self._directed is not None:
+            statements = text_vectors if self.config.graph_takes_statements else None
+            features = self.text_features(sample.text_ids, sample.text_length)
+            nodes, row = self._directed.nodes(sample, features, statements)
+            pool = replace(pool, item=row[pool.item])
+        elif mean_alone:
+            return self._mean(sample, pool)
+        else:
+            nodes = self._nodes(sample, *self._first_product(sample))
+        return pool.mean(nodes) if mean_alone else pool.mean_max_sum(nodes)
+
     def _nodes(self, sample: IRSample, product: Float32, node_pair: NDArray[np.int64]) -> Float32:
-        """Node vectors. (N, d) float32."""
+        """Node vectors of the GCN. (N, d) float32."""
         total = np.zeros((len(node_pair), self.config.graph.out), dtype=np.float32)
         for flow in Flow:
             adjacency = _normalised_adjacency(sample, [flow])
@@ -203,8 +222,8 @@ class NumpyRuntime:
         total += self.w["graph.conv2.bias"]
         return total
 
-    def _graph(self, sample: IRSample, pool: Pool) -> Float32:
-        """Weighted mean of the node vectors of each group. (G, d) float32.
+    def _mean(self, sample: IRSample, pool: Pool) -> Float32:
+        """Weighted mean of the GCN's node vectors of each group. (G, d) float32.
 
         A mean is linear, so with M the (G, N) matrix of weights, M (N_f H) W2 = ((M N_f) H) W2: the second convolution
         costs a product a group instead of one a node, and H is made and used a slice at a time. With many groups (the
@@ -252,7 +271,7 @@ class NumpyRuntime:
     def match(self, text: Float32, graph: Float32) -> Float32:
         """Probability that a text vector and a graph vector come from one IR.
 
-        Shapes: (B, H), (B, d) -> (B,)
+        Shapes: (B, H), (B, D) -> (B,)
         """
         x = np.concatenate([self._norm(text, "matching.norm_text"), self._norm(graph, "matching.norm_graph")], -1)
         x = np.maximum(self._linear(x, "matching.linear1"), 0)

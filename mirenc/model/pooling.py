@@ -8,6 +8,9 @@ the level alone is scaled down (within-class covariance normalisation, Hatch et 
 all; the classes are programs, so no label is needed). Both come after training; IR-graph matching takes the plain
 means. What they gain is measured in pretrain/README.md. The paper has the plain mean (section 3.4: "aggregated").
 
+A mean does not say how many there are. A model may take more from its nodes (``readout = "mean-max-sum"``): beside
+the mean the largest value of each component, and log(1 + sum of its positive parts), a soft count that grows with code.
+
     v_g = sum_i w_i v_i / sum_i w_i,  w = 1 (count) or 1 / sqrt(occurrences of the item's text in the group) (sqrt)
     y   = (v - mean) S^-1/2,  S = covariance of the training modules (T), or that within a program + 0.01 T
 """
@@ -39,6 +42,8 @@ Int64 = NDArray[np.int64]
 Float64 = NDArray[np.float64]
 # Share of the mean variance that is added to each: directions that training modules never moved in stay small.
 _FLOOR = 1e-4
+# Memberships whose vectors are gathered at once.
+_SLICE = 1 << 13
 
 
 def item_weights(
@@ -99,6 +104,28 @@ class Pool:
         # In double precision: a mean over a million rows must not depend on their order.
         result: NDArray[np.float32] = (self.matrix(len(vectors)) @ vectors.astype(np.float64)).astype(np.float32)
         return result
+
+    def mean_max_sum(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Weighted mean, maximum, and log(1 + sum of the positive parts) side by side. Shapes: (n, D) -> (G, 3 D).
+
+        Maximum and sum take each membership once, whatever it weighs.
+        """
+        shape = (self.groups, vectors.shape[1])
+        mean, most, total = np.zeros(shape), np.full(shape, -np.inf, np.float32), np.zeros(shape)
+        order = np.argsort(self.group, kind="stable")
+        for first in range(0, len(order), _SLICE):
+            at = order[first : first + _SLICE]
+            rows, group = vectors[self.item[at]], self.group[at]
+            start = np.flatnonzero(np.diff(group, prepend=-1))
+            own, member = group[start], np.append(start, len(at))
+            most[own] = np.maximum(most[own], np.maximum.reduceat(rows, start))
+            # Sums in double precision, as those of `mean`.
+            wide, column = rows.astype(np.float64), np.arange(len(at))
+            size = (len(own), len(at))
+            mean[own] += sp.csr_matrix((self.weight[at], column, member), shape=size) @ wide
+            total[own] += sp.csr_matrix((np.ones(len(at)), column, member), shape=size) @ np.maximum(wide, 0, out=wide)
+        most[np.isneginf(most)] = 0  # groups without items
+        return np.concatenate([mean, most, np.log1p(total)], axis=1).astype(np.float32)
 
 
 def make_pool(

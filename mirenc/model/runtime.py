@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from mirenc.config import ModelConfig
 from mirenc.errors import MissingExtraError, ModelError
+from mirenc.graph import NodeKind
 from mirenc.model.pooling import Pools
 from mirenc.sample import IRSample
 
-__all__ = ["Pooled", "Runtime", "make_runtime"]
+__all__ = ["Pooled", "Runtime", "make_runtime", "needed_texts"]
 
 Float32 = NDArray[np.float32]
 
@@ -24,11 +25,20 @@ class Pooled(NamedTuple):
     Attributes
     ----------
     text : (G, H) float32
-    graph : (G, d) float32
+    graph : (G, D) float32
+        D is the ``width`` of the graph's configuration.
     """
 
     text: Float32
     graph: Float32
+
+
+def needed_texts(config: ModelConfig, sample: IRSample, pools: Pools, part: str = "both") -> NDArray[np.int64]:
+    """Texts whose statement vectors ``part`` takes, ascending: the pooled ones, and instructions' for the graph."""
+    rows = [pools.text.item[:0] if part == "graph" else pools.text.item]
+    if part != "text" and config.graph_takes_statements:
+        rows.append(sample.node_row[sample.node_kind == NodeKind.INSTRUCTION].astype(np.int64))
+    return np.unique(np.concatenate(rows))
 
 
 class Runtime(Protocol):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from mirenc.config import ModelConfig
-from mirenc.graph import NodeKind
+from mirenc.config import DirectedGraphConfig, ModelConfig
+from mirenc.graph import Flow, NodeKind
+from mirenc.model.relations import ARGUMENTS, RELATIONS
 
 __all__ = ["weight_shapes"]
 
@@ -19,10 +20,6 @@ def weight_shapes(config: ModelConfig) -> dict[str, Shape]:
         "text.token.weight": (vocabulary, token),
         "mlm.bias": (vocabulary,),
         "graph.kind.weight": (len(NodeKind), token),
-        "graph.conv1.lin.weight": (graph.hidden, token),
-        "graph.conv1.bias": (graph.hidden,),
-        "graph.conv2.lin.weight": (graph.out, graph.hidden),
-        "graph.conv2.bias": (graph.out,),
     }
 
     def linear(name: str, inputs: int, outputs: int) -> None:
@@ -57,13 +54,32 @@ def weight_shapes(config: ModelConfig) -> dict[str, Shape]:
     norm("mlm.norm", token)
     norm("graph.norm_in", token)
     norm("matching.norm_text", hidden)
-    norm("matching.norm_graph", graph.out)
+    if isinstance(graph, DirectedGraphConfig):
+        shapes["graph.argument.weight"] = (ARGUMENTS, token)
+        linear("graph.enter", token, graph.hidden)
+        if graph.statements:
+            norm("graph.norm_statement", hidden)
+            shapes["graph.enter_statement.weight"] = (graph.hidden, hidden)
+        for layer in range(graph.layers):
+            block = f"graph.layers.{layer}"
+            norm(f"{block}.norm", graph.hidden)
+            linear(f"{block}.own", graph.hidden, graph.hidden)
+            shapes[f"{block}.basis"] = (graph.bases, graph.hidden, graph.hidden)
+            shapes[f"{block}.mix"] = (RELATIONS, graph.bases)
+            linear(f"{block}.out", graph.hidden, graph.hidden)
+        norm("graph.norm_out", graph.hidden)
+        linear("graph.leave", graph.hidden, len(Flow) * graph.out)
+    else:
+        for name, inputs, outputs in (("conv1", token, graph.hidden), ("conv2", graph.hidden, graph.out)):
+            shapes[f"graph.{name}.lin.weight"] = (outputs, inputs)
+            shapes[f"graph.{name}.bias"] = (outputs,)
+    norm("matching.norm_graph", graph.width)
     if config.pooling.whiten:
-        for part, size in (("text", hidden), ("graph", graph.out)):
+        for part, size in (("text", hidden), ("graph", graph.width)):
             shapes[f"whiten_{part}.mean"] = (size,)
             shapes[f"whiten_{part}.matrix"] = (size, size)
     linear("mlm.dense", state, token)
-    linear("matching.linear1", hidden + graph.out, matching.hidden)
+    linear("matching.linear1", hidden + graph.width, matching.hidden)
     linear("matching.linear2", matching.hidden, matching.hidden)
     linear("matching.linear3", matching.hidden, 1)
     return shapes

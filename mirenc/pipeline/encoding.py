@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from mirenc.cache import Cache, cache_key
 from mirenc.embedding import Prepared
-from mirenc.model.runtime import Runtime
+from mirenc.model.runtime import Runtime, needed_texts
 
 __all__ = ["StatementVectors"]
 
@@ -32,7 +32,7 @@ class StatementVectors:
         self._memory: dict[str, Float32] = {}
 
     def of(self, modules: Sequence[Prepared], *, advance: Callable[[int, int], None] | None = None) -> list[Float32]:
-        """For each module the vectors of its texts that its rows need; those of other texts are zero.
+        """For each module the vectors of its texts that are needed; those of other texts are zero.
 
         Parameters
         ----------
@@ -44,7 +44,7 @@ class StatementVectors:
         -------
         list of (U, H) float32
         """
-        used = [np.unique(module.pools.text.item) for module in modules]
+        used = [needed_texts(self._runtime.config, module.sample, module.pools) for module in modules]
         where = {
             module.sample.texts[row]: (module, row)
             for module, rows in zip(modules, used, strict=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mirenc import __version__
+from mirenc.config import DirectedGraphConfig
 from mirenc.pretraining.evaluation import Figures, figure_rows
 from mirenc.pretraining.trainer import Trainer
 
@@ -34,9 +35,11 @@ def _architecture(trainer: Trainer) -> str:
         encoder = f"{text.layers} layers, hidden {text.hidden}, {text.heads} heads"
     else:
         encoder = f"{text.layers} convolutions over {text.width} tokens, {text.channels} channels"
-    return f"""Made with mirenc {__version__}. Text encoder: {encoder}; graph encoder: GCN
-{text.token_width} -> {graph.hidden} -> {graph.out}; WordPiece vocabulary {config.tokenizer.vocab_size}; {trainer.model.parameter_count():,} parameters, stored as
-float16. A module's vector has {text.hidden} (text) + {graph.out} (graph) components.
+    kind = f"GCN\n{text.token_width} -> {graph.hidden} -> {graph.out}"
+    if isinstance(graph, DirectedGraphConfig):
+        kind = f"directed,\n{text.token_width} -> {graph.layers} layers of {graph.hidden} -> {graph.out}"
+    return f"""Made with mirenc {__version__}. Text encoder: {encoder}; graph encoder: {kind}; WordPiece vocabulary {config.tokenizer.vocab_size}; {trainer.model.parameter_count():,} parameters, stored as
+float16. A module's vector has {text.hidden} (text) + {graph.width} (graph: {graph.readout} of the nodes) components.
 """
 
 
@@ -99,7 +102,18 @@ def _limits(trainer: Trainer) -> str:
         if trainer.model_config.pooling.whiten
         else "Vectors of two modules are alike because both are IR: rank by cosine, do not threshold it. "
     )
-    return f"""{alike}At level `locals` the order of operands and of branch targets is not seen: `sub %x, %y` and `sub %y, %x`
-have one statement, and the GCN takes edges without position or direction. A language absent from the data above embeds, but was
+    graph = trainer.model_config.graph
+    if isinstance(graph, DirectedGraphConfig) and graph.positions:
+        order = """At level `locals` the text encoder does not see the order of operands and of branch targets: `sub %x, %y` and
+`sub %y, %x` have one statement. The graph encoder does, up to the fourth operand."""
+    else:
+        reason = (
+            "the graph encoder was made without positions"
+            if isinstance(graph, DirectedGraphConfig)
+            else "the GCN takes edges without position or direction"
+        )
+        order = f"""At level `locals` the order of operands and of branch targets is not seen: `sub %x, %y` and `sub %y, %x`
+have one statement, and {reason}."""
+    return f"""{alike}{order} A language absent from the data above embeds, but was
 not trained on.
 """

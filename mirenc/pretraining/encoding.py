@@ -7,6 +7,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from mirenc.config import DirectedGraphConfig, ModelConfig
+from mirenc.errors import ConfigError
 from mirenc.model.data import IRData, join_data, make_data, no_data
 from mirenc.model.mirencoder import Encoded, MIREncoder
 from mirenc.model.numpy_runtime import NumpyRuntime
@@ -15,6 +17,7 @@ from mirenc.pretraining.corpus import Corpus, CorpusModule
 from mirenc.pretraining.objectives import with_pairs
 
 __all__ = [
+    "check_order",
     "encode_graphs",
     "graph_batch",
     "graph_vectors",
@@ -33,21 +36,45 @@ def _device(model: MIREncoder) -> torch.device:
     return next(model.parameters()).device
 
 
+def check_order(config: ModelConfig, corpus: Corpus) -> None:
+    """Refuse a model that sees the order of operands on a corpus that has none.
+
+    Raises
+    ------
+    ConfigError
+        Such a pair.
+    """
+    if not corpus.ordered and isinstance(config.graph, DirectedGraphConfig) and config.graph.positions:
+        raise ConfigError(
+            "the corpus (format 2) keeps no operand positions and no argument numbers, which this graph encoder sees. "
+            "Build it again with `mirenc corpus build`, or set positions = false in [graph]"
+        )
+
+
 def module_data(corpus: Corpus, module: CorpusModule, part: str = "graph", weighting: str = "count") -> IRData:
     """One module with one row, its own; of its statements or graph only what ``part`` (text or graph) needs."""
     statement, count, node = module.statement_row, module.statement_count, module.node_row
     statement, count, node = (statement[:0], count[:0], node) if part == "graph" else (statement, count, node[:0])
     texts, row = np.unique(np.concatenate([statement, node]), return_inverse=True)
-    kind, index, flow = module.node_kind, module.edge_index, module.edge_flow
-    if part == "text":
-        kind, index, flow = kind[:0], index[:, :0], flow[:0]
+    nodes, edges = (slice(0), slice(0)) if part == "text" else (slice(None), slice(None))
+    kind = module.node_kind[nodes]
     first = len(statement)
     pools = Pools(
         make_pool(row[:first], np.zeros(first, np.int64), 1, weighting, count=count),
         make_pool(np.arange(len(node)), np.zeros(len(node), np.int64), 1, weighting, key=node_keys(row[first:], kind)),
     )
     ids = corpus.padded_ids(texts, corpus.tokenizer.config.max_length)
-    return make_data(ids, texts, row[first:], kind, index, flow, pools)
+    return make_data(
+        ids,
+        texts,
+        row[first:],
+        kind,
+        module.node_argument[nodes],
+        module.edge_index[:, edges],
+        module.edge_flow[edges],
+        module.edge_position[edges],
+        pools,
+    )
 
 
 def graph_batch(
@@ -71,9 +98,11 @@ def node_features(model: MIREncoder, data: IRData) -> Tensor:
 
 
 def encode_graphs(model: MIREncoder, data: IRData) -> Encoded:
-    """The graph of each module, and node vectors by flow."""
+    """The graph of each module, and node vectors by flow; what they take from the text encoder stays as it is."""
     data = data.to(_device(model))
-    encoded: Encoded = model(data, "graph", text_features=node_features(model, data))
+    with torch.no_grad():
+        vectors = model.text_vectors(data, "graph")
+    encoded: Encoded = model(data, "graph", text_features=node_features(model, data), text_vectors=vectors)
     return encoded
 
 

@@ -128,7 +128,9 @@ class Trainer:
         tokenizer = corpus.tokenizer.config.model_copy(update={"vocab_size": corpus.tokenizer.vocab_size})
         chosen = model_config or preset(config.preset)
         text = config.text if model_config is None and config.text is not None else chosen.text
-        self.model_config = chosen.model_copy(update={"tokenizer": tokenizer, "text": text})
+        graph = config.graph if model_config is None and config.graph is not None else chosen.graph
+        self.model_config = chosen.model_copy(update={"tokenizer": tokenizer, "text": text, "graph": graph})
+        encoding.check_order(self.model_config, corpus)
         torch.manual_seed(config.seed)
         self.model = MIREncoder(self.model_config)
         self.started_from = (

@@ -131,6 +131,7 @@ def small() -> ProgramGraph:
         node_text_row=np.array([0, 1, 2, 3, 3], dtype=np.int32),
         node_full_text_row=np.array([0, 1, 2, 3, 4], dtype=np.int32),
         node_kind=np.array([0, 0, 0, 1, 2], dtype=np.int8),
+        node_argument=np.zeros(5, dtype=np.int32),
         node_function=np.array([-1, 0, 0, 0, -1], dtype=np.int32),
         edge_index=np.array([[1, 1, 3, 4, 0, 2], [2, 3, 2, 1, 1, 0]], dtype=np.int32),
         edge_flow=np.array([0, 1, 1, 1, 2, 2], dtype=np.int8),
@@ -153,7 +154,7 @@ def broken(name: str, place: object, value: object) -> ProgramGraph:
 
 @pytest.mark.parametrize(
     "name",
-    ["node_text_row", "node_full_text_row", "node_function", "edge_position", "edge_index"],
+    ["node_text_row", "node_full_text_row", "node_argument", "node_function", "edge_position", "edge_index"],
 )
 def test_arrays_have_one_length(name: str) -> None:
     shorter = getattr(small(), name)[..., :-1]
@@ -168,7 +169,7 @@ def test_edges_have_two_ends() -> None:
 
 def test_an_empty_graph_lacks_the_external_node() -> None:
     none = np.zeros(0, dtype=np.int32)
-    graph = ProgramGraph([], none, none, none, none, none.reshape(2, 0), none, none, [], none)
+    graph = ProgramGraph([], none, none, none, none, none, none.reshape(2, 0), none, none, [], none)
     with pytest.raises(GraphError, match="node 0 must be"):
         graph.validate()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from mirenc.model import pooling
 from mirenc.model.pooling import fit_whitening, item_weights, make_pool, text_pool
 
 
@@ -34,6 +35,28 @@ def test_means_of_groups_that_share_an_item_and_of_an_empty_one() -> None:
     vectors = np.array([[1, 0], [2, 0], [6, 3]], dtype=np.float32)
     assert pool.mean(vectors).tolist() == [[3, 1], [0, 0], [6, 3]]
     assert pool.mean(vectors).dtype == np.float32
+
+
+def test_mean_maximum_and_sum_worked_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
+    pool = make_pool(np.array([0, 1, 2, 2, 3]), np.array([0, 0, 0, 2, 0]), 3, "count", count=np.array([2, 1, 1, 1, 4]))
+    vectors = np.array([[1, -1], [2, -4], [6, 3], [-1, -2]], dtype=np.float32)
+    expected = [
+        # Weights 2, 1, 1 and 4 of 8; maximum and sum take each of the four nodes once.
+        [0.75, -1.375, 6, 3, np.log(1 + 9), np.log(1 + 3)],
+        [0, 0, 0, 0, 0, 0],
+        [6, 3, 6, 3, np.log(1 + 6), np.log(1 + 3)],
+    ]
+    for size in (8192, 2, 1):  # as large as a group, and smaller
+        monkeypatch.setattr(pooling, "_SLICE", size)
+        found = pool.mean_max_sum(vectors)
+        assert found.dtype == np.float32
+        assert found == pytest.approx(np.array(expected), abs=1e-6)
+
+
+def test_the_largest_of_negative_numbers_is_negative() -> None:
+    pool = make_pool(np.array([0, 1]), np.array([0, 0]), 1, "count")
+    found = pool.mean_max_sum(np.array([[-3.0], [-2.0]], dtype=np.float32))
+    assert found.tolist() == [[-2.5, -2.0, 0.0]]
 
 
 def test_whitening_takes_mean_and_covariance_away() -> None:

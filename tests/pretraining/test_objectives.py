@@ -131,8 +131,10 @@ def module(edges: list[tuple[int, int, Flow]], nodes: int, first_row: int = 0) -
         statement_count=np.ones(2, dtype=np.int32),
         node_row=np.arange(first_row, first_row + nodes, dtype=np.int32),
         node_kind=np.arange(nodes, dtype=np.int8) % 3,
+        node_argument=np.zeros(nodes, dtype=np.int32),
         edge_index=np.array([edge[:2] for edge in edges], dtype=np.int32).reshape(-1, 2).T,
         edge_flow=np.array([edge[2] for edge in edges], dtype=np.int8),
+        edge_position=np.zeros(len(edges), dtype=np.int32),
     )
 
 
@@ -263,8 +265,10 @@ def test_node_weights(modules: list[CorpusModule]) -> None:
     same = CorpusModule(
         *(np.array(column, dtype=np.int32) for column in ([0], [1], [5, 5, 5, 5, 7])),
         np.array([0, 0, 0, 0, 1], dtype=np.int8),
+        np.zeros(5, dtype=np.int32),
         np.zeros((2, 0), dtype=np.int32),
         np.zeros(0, dtype=np.int8),
+        np.zeros(0, dtype=np.int32),
     )
     each = [module_data(Texts([]), module, weighting="sqrt") for module in (*modules, same)]
     assert [data.pool_node_weight.sum().item() for data in each] == pytest.approx([1, 1, 1])
@@ -274,7 +278,7 @@ def test_node_weights(modules: list[CorpusModule]) -> None:
 
 def test_statement_weights() -> None:
     none = np.zeros(0, np.int32)
-    text = CorpusModule(np.array([3, 8]), np.array([9, 1]), none, none, none.reshape(2, 0), none)
+    text = CorpusModule(np.array([3, 8]), np.array([9, 1]), none, none, none, none.reshape(2, 0), none, none)
     for weighting, weights in (("count", [0.9, 0.1]), ("sqrt", [0.75, 0.25])):
         data = module_data(Texts([]), text, "text", weighting)
         assert data.text_key[data.pool_row].tolist() == [3, 8]

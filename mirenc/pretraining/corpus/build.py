@@ -28,8 +28,9 @@ from mirenc.config import TokenizerConfig
 from mirenc.errors import ConfigError, IRResourceError
 from mirenc.ir import ReadOptions, read_ir, statements_of
 from mirenc.ir.llvm import default_worker
-from mirenc.pretraining.corpus.reading import Part, PartModule, function_hashes, read_chunk
-from mirenc.pretraining.corpus.store import Corpus, CorpusModule, CorpusWriter, ModuleInfo
+from mirenc.pretraining.corpus.manifest import ModuleInfo
+from mirenc.pretraining.corpus.reading import PART_ARRAYS, Part, PartModule, function_hashes, read_chunk
+from mirenc.pretraining.corpus.store import Corpus, CorpusModule, CorpusWriter
 from mirenc.tokenizer import IRTokenizer, train_tokenizer
 
 __all__ = ["BuildReport", "build_corpus", "hashes_of_ir"]
@@ -236,10 +237,10 @@ def _collect(running: dict[Future[str], int], advance: Callable[[int], None] | N
 
 
 def _chunk_key(chunk: list[str], normalisation: str, options: ReadOptions | None) -> str:
-    """Changes when a file of the chunk does, or what may be spent on it."""
+    """Changes when a file of the chunk does, or what may be spent on it, or what a part holds."""
     stamps = [(path, os.stat(path).st_size, os.stat(path).st_mtime_ns) for path in chunk]
     return hashlib.sha256(
-        json.dumps([stamps, normalisation, repr(options), default_worker().memory_limit]).encode()
+        json.dumps([stamps, normalisation, repr(options), default_worker().memory_limit, PART_ARRAYS]).encode()
     ).hexdigest()[:24]
 
 
@@ -345,8 +346,10 @@ def _corpus_module(module: PartModule, rows: NDArray[np.int32], with_graph: bool
         statement_count=module.statement_count[order],
         node_row=rows[module.node_row] if with_graph else nothing,
         node_kind=module.node_kind if with_graph else nothing.astype(np.int8),
+        node_argument=module.node_argument if with_graph else nothing,
         edge_index=module.edge_index if with_graph else nothing.reshape(2, 0),
         edge_flow=module.edge_flow if with_graph else nothing.astype(np.int8),
+        edge_position=module.edge_position if with_graph else nothing,
     )
 
 

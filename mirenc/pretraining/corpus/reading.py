@@ -22,7 +22,7 @@ from mirenc.graph import build_graph
 from mirenc.ir import IRModule, ReadOptions, Statements, read_ir, statements_of
 from mirenc.pretraining.corpus.packing import from_bytes, to_bytes
 
-__all__ = ["MIN_FUNCTION", "Part", "PartModule", "function_hashes", "read_chunk"]
+__all__ = ["MIN_FUNCTION", "PART_ARRAYS", "Part", "PartModule", "function_hashes", "read_chunk"]
 
 # Shorter functions (wrappers, getters) are alike in unrelated programs: they tell nothing about copies.
 MIN_FUNCTION = 8
@@ -43,7 +43,7 @@ class PartModule:
     function_hash : (F,) uint64
         One for each function of at least `MIN_FUNCTION` instructions.
     statement_row, statement_count : (K,) int32
-    node_row, node_kind, edge_index, edge_flow
+    node_row, node_kind, node_argument, edge_index, edge_flow, edge_position
         The graph, as in `CorpusModule`, whatever its size.
     """
 
@@ -58,13 +58,15 @@ class PartModule:
     statement_count: NDArray[np.int32]
     node_row: NDArray[np.int32]
     node_kind: NDArray[np.int8]
+    node_argument: NDArray[np.int32]
     edge_index: NDArray[np.int32]
     edge_flow: NDArray[np.int8]
+    edge_position: NDArray[np.int32]
 
 
-_ARRAYS = (
+PART_ARRAYS = (
     *("function_hash", "statement_row", "statement_count"),
-    *("node_row", "node_kind", "edge_index", "edge_flow"),
+    *("node_row", "node_kind", "node_argument", "edge_index", "edge_flow", "edge_position"),
 )
 _FACTS = ("path", "content_hash", "statements_hash", "functions", "instructions", "statements")
 
@@ -94,7 +96,7 @@ class Part:
         """Write the part; it appears whole or not at all."""
         arrays: dict[str, NDArray[Any]] = {"text_hash": self.text_hash, "is_statement": self.is_statement}
         for number, module in enumerate(self.modules):
-            arrays |= {f"{number}.{name}": getattr(module, name) for name in _ARRAYS}
+            arrays |= {f"{number}.{name}": getattr(module, name) for name in PART_ARRAYS}
         listing = {
             "texts": self.texts,
             "modules": [{name: getattr(module, name) for name in _FACTS} for module in self.modules],
@@ -113,7 +115,7 @@ class Part:
         listing = json.loads(arrays["listing"].tobytes())
         modules = []
         for number, facts in enumerate(listing["modules"]):
-            own: dict[str, Any] = {name: arrays[f"{number}.{name}"] for name in _ARRAYS}
+            own: dict[str, Any] = {name: arrays[f"{number}.{name}"] for name in PART_ARRAYS}
             modules.append(PartModule(**facts, **own))
         failures = [(path, message) for path, message in listing["failures"]]
         return cls(listing["texts"], arrays["text_hash"], arrays["is_statement"], modules, failures)
@@ -157,8 +159,10 @@ def read_chunk(paths: Sequence[str], target: str, normalisation: str, options: R
                 statement_count=statement_count.astype(np.int32),
                 node_row=nodes[inverse],
                 node_kind=graph.node_kind,
+                node_argument=graph.node_argument,
                 edge_index=graph.edge_index,
                 edge_flow=graph.edge_flow,
+                edge_position=graph.edge_position,
             )
         )
     is_statement = np.zeros(len(rows), dtype=bool)

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mirenc.errors import ConfigError, needs
-from mirenc.pretraining.corpus.store import Corpus, ModuleInfo
+from mirenc.pretraining.corpus.manifest import ModuleInfo
+from mirenc.pretraining.corpus.store import Corpus
 
 if TYPE_CHECKING:
     from rich.table import Table

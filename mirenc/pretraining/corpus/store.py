@@ -9,18 +9,17 @@ its statements with their counts (the text vector is a mean: order does not matt
     texts.zst                        token ids, lengths, counts
     shard-00000.zst ...              modules, 512 a shard
 
-A file is safetensors of byte planes (`packing`) under zstd.
+A file is safetensors of byte planes (`packing`) under zstd. Format 2 had no positions of edges and no argument numbers:
+direction and flow of an edge, but not which operand or successor it is. Such a corpus is still read, with zeros there.
 """
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 import json
 import os
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -28,49 +27,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mirenc.errors import ConfigError
+from mirenc.pretraining.corpus.manifest import ModuleInfo, manifest_csv, read_manifest
 from mirenc.pretraining.corpus.packing import from_bytes, pack, to_bytes, unpack
 from mirenc.tokenizer import PAD, IRTokenizer
 
-__all__ = ["Corpus", "CorpusModule", "CorpusWriter", "ModuleInfo"]
+__all__ = ["Corpus", "CorpusModule", "CorpusWriter"]
 
 Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
-_FORMAT = 2
+_FORMAT = 3
+_UNORDERED_FORMAT = 2
 _SHARD_MODULES = 512
-
-
-@dataclass(frozen=True, slots=True)
-class ModuleInfo:
-    """One row of the manifest.
-
-    Attributes
-    ----------
-    name : str
-        Path of the IR below the corpus's root.
-    project, version, file, language, opt_level, compiler : str
-        Where it comes from; "" where nobody said.
-    content_hash : str
-        SHA-256 of the canonical text.
-    functions, instructions, statements, nodes, edges : int
-        ``nodes`` and ``edges`` count the whole graph, also where the corpus leaves the graph out.
-    """
-
-    name: str
-    project: str
-    version: str
-    file: str
-    language: str
-    opt_level: str
-    compiler: str
-    content_hash: str
-    functions: int
-    instructions: int
-    statements: int
-    nodes: int
-    edges: int
-
-
-_NUMBERS = {field.name for field in fields(ModuleInfo) if field.type == "int"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,16 +51,21 @@ class CorpusModule:
     node_row : (N,) int32
         Text of each node; N = 0 where the graph was too large to keep.
     node_kind : (N,) int8
+    node_argument : (N,) int32
+        As `mirenc.graph.ProgramGraph` has it.
     edge_index : (2, E) int32
     edge_flow : (E,) int8
+    edge_position : (E,) int32
     """
 
     statement_row: Int32
     statement_count: Int32
     node_row: Int32
     node_kind: NDArray[np.int8]
+    node_argument: Int32
     edge_index: Int32
     edge_flow: NDArray[np.int8]
+    edge_position: Int32
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,8 +80,10 @@ class Corpus:
         Token ids of all texts, end to end.
     text_start : (U + 1,) int64
     statement_row, statement_count, statement_start : flat int32, flat int32, (M + 1,) int64
-    node_row, node_kind, node_start : flat int32, flat int8, (M + 1,) int64
-    edge_index, edge_flow, edge_start : (2, E) int32, flat int8, (M + 1,) int64
+    node_row, node_kind, node_argument, node_start : flat int32, flat int8, flat int32, (M + 1,) int64
+    edge_index, edge_flow, edge_position, edge_start : (2, E) int32, flat int8, flat int32, (M + 1,) int64
+    ordered : bool
+        False for a corpus of format 2: its positions and argument numbers are all 0.
     """
 
     tokenizer: IRTokenizer
@@ -121,10 +95,13 @@ class Corpus:
     statement_start: Int64
     node_row: Int32
     node_kind: NDArray[np.int8]
+    node_argument: Int32
     node_start: Int64
     edge_index: Int32
     edge_flow: NDArray[np.int8]
+    edge_position: Int32
     edge_start: Int64
+    ordered: bool = True
 
     def __len__(self) -> int:
         return len(self.infos)
@@ -145,8 +122,10 @@ class Corpus:
             self.statement_count[s],
             self.node_row[n],
             self.node_kind[n],
+            self.node_argument[n],
             self.edge_index[:, e],
             self.edge_flow[e],
+            self.edge_position[e],
         )
 
     @property
@@ -252,10 +231,12 @@ class Corpus:
             raise ConfigError(
                 f"{source}: no corpus ({error}). Build one with `mirenc corpus build IR_FOLDER -o {source}`"
             ) from None
-        if listing.get("format") != _FORMAT:
+        if listing.get("format") not in (_FORMAT, _UNORDERED_FORMAT):
             raise ConfigError(
-                f"{source}: corpus format {listing.get('format')}, this mirenc reads {_FORMAT}. Build it again"
+                f"{source}: corpus format {listing.get('format')}, this mirenc reads {_UNORDERED_FORMAT} and "
+                f"{_FORMAT}. Build it again"
             )
+        ordered = listing["format"] == _FORMAT
         data = {name: _checked(source / name, digest) for name, digest in listing.get("files", {}).items()}
         if missing := {"manifest.csv", "texts.zst", "tokenizer.json", "shard-00000.zst"} - set(data):
             raise ConfigError(
@@ -265,7 +246,10 @@ class Corpus:
         texts = from_bytes(data["texts.zst"])
         shards = [from_bytes(data[name]) for name in sorted(data) if name.startswith("shard-")]
         tokenizer = IRTokenizer.from_json(data["tokenizer.json"].decode("utf-8"), where=str(source / "tokenizer.json"))
-        columns = {name: _column(shards, name, differences) for name, differences in _COLUMNS.items()}
+        stored = _COLUMNS if ordered else {name: each for name, each in _COLUMNS.items() if name not in _ORDER}
+        columns = {name: _column(shards, name, differences) for name, differences in stored.items()}
+        for name, like in () if ordered else _ORDER.items():
+            columns[name] = np.zeros(len(columns[like]), dtype=np.int32)
         edges = np.stack([columns.pop("edge_source"), columns.pop("edge_target")]).astype(np.int32)
         starts: dict[str, Any] = {
             f"{name}_start": _starts(columns.pop(f"{name}_sizes")) for name in ("statement", "node", "edge")
@@ -278,6 +262,7 @@ class Corpus:
             text_ids=texts["text_ids"].astype(np.uint16),
             text_start=_starts(texts["text_length"].astype(np.int64)),
             edge_index=edges,
+            ordered=ordered,
             **starts,
             **rest,
         )
@@ -291,11 +276,15 @@ _COLUMNS = {
     "node_sizes": False,
     "node_row": False,
     "node_kind": False,
+    "node_argument": False,
     "edge_sizes": False,
     "edge_source": True,
     "edge_target": True,
     "edge_flow": False,
+    "edge_position": False,
 }
+# Columns that format 2 had not, and those of the same length.
+_ORDER = {"node_argument": "node_kind", "edge_position": "edge_flow"}
 
 
 class CorpusWriter:
@@ -350,9 +339,11 @@ class CorpusWriter:
             "statement_count": [module.statement_count for module in modules],
             "node_row": [module.node_row for module in modules],
             "node_kind": [module.node_kind for module in modules],
+            "node_argument": [module.node_argument for module in modules],
             "edge_source": [module.edge_index[0] for module in modules],
             "edge_target": [module.edge_index[1] for module in modules],
             "edge_flow": [module.edge_flow for module in modules],
+            "edge_position": [module.edge_position for module in modules],
         }
         columns: dict[str, NDArray[Any]] = {name: np.concatenate(parts) for name, parts in flat.items()}
         for name, of in (("statement", "statement_row"), ("node", "node_row"), ("edge", "edge_flow")):
@@ -361,24 +352,6 @@ class CorpusWriter:
         self._write(f"shard-{self._shards:05d}.zst", to_bytes(planes))
         self._shards += 1
         self._modules = []
-
-
-def manifest_csv(infos: Sequence[ModuleInfo]) -> str:
-    """The manifest's text."""
-    stream = io.StringIO()
-    writer = csv.DictWriter(stream, [field.name for field in fields(ModuleInfo)], lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(asdict(info) for info in infos)
-    return stream.getvalue()
-
-
-def read_manifest(text: str) -> list[ModuleInfo]:
-    """What `manifest_csv` wrote."""
-    infos = []
-    for row in csv.DictReader(io.StringIO(text)):
-        values: dict[str, Any] = {key: int(value) if key in _NUMBERS else value for key, value in row.items()}
-        infos.append(ModuleInfo(**values))
-    return infos
 
 
 def _checked(path: Path, digest: str) -> bytes:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from mirenc.graph import Flow
 from mirenc.model.mirencoder import MIREncoder
 from mirenc.pretraining.corpus import Corpus
+from mirenc.pretraining.encoding import check_order
 from mirenc.pretraining.evaluation.baselines import Baselines
 from mirenc.pretraining.evaluation.figures import Figures, NoFigureError, Progress, finite, no_progress
 from mirenc.pretraining.evaluation.gae import flow_figures, gae_modules, gae_scores
@@ -59,7 +60,13 @@ def evaluate_model(
     -------
     dict
         A figure that cannot be measured is None, and ``missing`` says why. Every number is finite.
+
+    Raises
+    ------
+    ConfigError
+        The model sees the order of operands, and the corpus has none.
     """
+    check_order(model.config, corpus)
     model.eval()
     chosen = np.asarray(modules, dtype=np.int64)
     counts = corpus.text_counts(chosen.tolist())

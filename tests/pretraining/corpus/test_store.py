@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
+from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from mirenc.config import TokenizerConfig
+from mirenc.config import DirectedGraphConfig, ModelConfig, TokenizerConfig
 from mirenc.errors import ConfigError
+from mirenc.graph import build_graph
+from mirenc.ir import read_ir
 from mirenc.pretraining.corpus import Corpus, build_corpus, store
 from mirenc.pretraining.corpus.packing import from_bytes, pack, to_bytes, unpack
 from mirenc.pretraining.corpus.stats import corpus_stats, plot_stats
+from mirenc.pretraining.encoding import check_order
+
+LATER = ("edge_position", "node_argument")  # columns that came with format 3
 
 
 @pytest.fixture(scope="module")
@@ -54,10 +61,55 @@ def test_shards_hold_every_module(folder: Path, ir_folder: Path, tmp_path: Path)
         [ir_folder / name for name in corpus.names], ir_folder, tmp_path, TokenizerConfig(vocab_size=300)
     )
     for number in range(len(corpus)):
-        for name in ("statement_row", "statement_count", "node_row", "node_kind", "edge_index", "edge_flow"):
+        for name in (field.name for field in fields(corpus[number])):
             found, expected = getattr(corpus[number], name), getattr(one[number], name)
             assert found.dtype == expected.dtype
             assert np.array_equal(found, expected), name
+
+
+def test_the_order_of_operands_and_arguments_is_kept(folder: Path, ir_folder: Path) -> None:
+    corpus = Corpus.load(folder)
+    assert corpus.ordered
+    for number, name in enumerate(corpus.names):
+        graph = build_graph(read_ir(ir_folder / name))
+        np.testing.assert_array_equal(corpus[number].edge_position, graph.edge_position)
+        np.testing.assert_array_equal(corpus[number].node_argument, graph.node_argument)
+    assert corpus.edge_position.max() > 1
+    assert corpus.node_argument.max() > 1
+
+
+def as_format_2(folder: Path, target: Path) -> Path:
+    """A corpus as it was written before operands had an order."""
+    shutil.copytree(folder, target)
+    listing = json.loads((target / "corpus.json").read_text())
+    for name in list(listing["files"]):
+        if name.startswith("shard-"):
+            columns = from_bytes((target / name).read_bytes())
+            data = to_bytes({key: value for key, value in columns.items() if key not in LATER})
+            (target / name).write_bytes(data)
+            listing["files"][name] = hashlib.sha256(data).hexdigest()
+    (target / "corpus.json").write_text(json.dumps(listing | {"format": 2}))
+    return target
+
+
+def test_a_corpus_of_format_2_is_read_without_an_order(folder: Path, tmp_path: Path) -> None:
+    new, old = Corpus.load(folder), Corpus.load(as_format_2(folder, tmp_path / "old"))
+    assert not old.ordered
+    assert old.digest == new.digest
+    for number in range(len(new)):
+        for field in fields(new[number]):
+            found, expected = getattr(old[number], field.name), getattr(new[number], field.name)
+            assert found.dtype == expected.dtype
+            np.testing.assert_array_equal(found, np.zeros_like(expected) if field.name in LATER else expected)
+
+
+def test_an_encoder_that_sees_the_order_refuses_a_corpus_without(folder: Path, tmp_path: Path) -> None:
+    old = Corpus.load(as_format_2(folder, tmp_path / "old"))
+    ordered, unordered = (ModelConfig(graph=DirectedGraphConfig(positions=positions)) for positions in (True, False))
+    with pytest.raises(ConfigError, match=r"keeps no operand positions.*positions = false in \[graph\]"):
+        check_order(ordered, old)
+    for config, corpus in ((unordered, old), (ModelConfig(), old), (ordered, Corpus.load(folder))):
+        check_order(config, corpus)
 
 
 def test_load_says_what_to_type(tmp_path: Path) -> None:

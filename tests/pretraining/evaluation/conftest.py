@@ -62,9 +62,11 @@ def make_corpus() -> MakeCorpus:
             statement_start=_starts([len(counts) for _, counts, *_ in modules]),
             node_row=np.zeros(sum(nodes for _, _, nodes, _ in modules), dtype=np.int32),
             node_kind=np.zeros(sum(nodes for _, _, nodes, _ in modules), dtype=np.int8),
+            node_argument=np.zeros(sum(nodes for _, _, nodes, _ in modules), dtype=np.int32),
             node_start=_starts([nodes for _, _, nodes, _ in modules]),
             edge_index=np.array([end[:2] for end in ends], dtype=np.int32).reshape(-1, 2).T,
             edge_flow=np.array([end[2] for end in ends], dtype=np.int8),
+            edge_position=np.zeros(len(ends), dtype=np.int32),
             edge_start=_starts([len(edges) for *_, edges in modules]),
         )
 

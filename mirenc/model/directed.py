@@ -1,0 +1,158 @@
+"""The directed graph encoder: relations kept apart, residual layers, one projection a flow for the auto-encoder.
+
+The paper's GCN (`mirenc.model.graph_encoder`) takes edges without direction or position. Here each relation r
+(`mirenc.model.relations`) has a matrix of its own, mixed from a few bases (Schlichtkrull et al. 2018, eq. 3), and a
+node takes the mean of its neighbours under each, so that a vector does not depend on what else is in a batch:
+
+    x    = LN(mean of the token embeddings of a node's text + kind embedding + argument number's embedding)  (N, H)
+    s_0  = x W_in + b_in  [+ LN(statement vector) W_text of an instruction, where the model has ``statements``]  (N, d)
+    u    = LN(s_l)
+    s_l+1 = s_l + relu(u W_own + b_own + sum_r mean over N_r(i) of u_j W_r) W_out + b_out,   W_r = sum_b a_rb V_b
+    Z_f  = LN(s_L) W_f + b_f,   Z = mean of Z_f over the flows
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from mirenc.config import DirectedGraphConfig
+from mirenc.graph import Flow, NodeKind
+from mirenc.model.graph_encoder import GraphEncoder
+from mirenc.model.relations import ARGUMENTS, LAST_POSITION, RELATION_OF, RELATIONS
+
+__all__ = ["DirectedEncoder", "Neighbours", "neighbours"]
+
+
+class Neighbours(NamedTuple):
+    """Who hears whom: E2 = 2 E directed edges, K pairs of a relation and a node with neighbours under it.
+
+    Attributes
+    ----------
+    source : (E2,) int64
+        Node an edge comes from.
+    pair : (E2,) int64
+        Pair it goes to.
+    share : (E2,) float32
+        One over the edges of that pair: they sum to 1.
+    node : (K,) int64
+        Node of each pair; pairs are sorted by relation.
+    sizes : list of int, length RELATIONS
+        Pairs of each relation.
+    """
+
+    source: Tensor
+    pair: Tensor
+    share: Tensor
+    node: Tensor
+    sizes: list[int]
+
+
+def neighbours(edge_index: Tensor, edge_flow: Tensor, edge_position: Tensor, nodes: int) -> Neighbours:
+    """Edges in both directions, sorted into relations. Shapes: (2, E), (E,), (E,)."""
+    table = torch.from_numpy(RELATION_OF).to(edge_index.device)
+    forward = table[edge_flow, edge_position.clamp(max=LAST_POSITION)]
+    relation = torch.cat([forward, forward + RELATIONS // 2])
+    source, target = torch.cat([edge_index, edge_index.flip(0)], 1)
+    key, pair, count = torch.unique(relation * nodes + target, return_inverse=True, return_counts=True)
+    sizes = torch.bincount(key // max(nodes, 1), minlength=RELATIONS).tolist()
+    return Neighbours(source, pair, 1.0 / count[pair], key % max(nodes, 1), sizes)
+
+
+class RelationLayer(nn.Module):
+    """One residual layer over all relations."""
+
+    def __init__(self, width: int, bases: int) -> None:
+        super().__init__()
+        self.norm = nn.LayerNorm(width)
+        self.own = nn.Linear(width, width)
+        self.basis = nn.Parameter(torch.empty(bases, width, width))
+        self.mix = nn.Parameter(torch.empty(RELATIONS, bases))
+        self.out = nn.Linear(width, width)
+        nn.init.normal_(self.basis, std=width**-0.5)
+        nn.init.normal_(self.mix, std=bases**-0.5)
+
+    def forward(self, state: Tensor, near: Neighbours) -> Tensor:
+        """Next states. Shapes: (N, d) -> (N, d)."""
+        u = self.norm(state)
+        mean = u.new_zeros(len(near.node), u.shape[1]).index_add(0, near.pair, u[near.source] * near.share[:, None])
+        matrices = torch.einsum("rb,bij->rij", self.mix, self.basis)
+        each = [part @ matrix for part, matrix in zip(mean.split(near.sizes), matrices, strict=True)]
+        message = self.own(u).index_add(0, near.node, torch.cat(each))
+        result: Tensor = state + self.out(F.relu(message))
+        return result
+
+
+class DirectedEncoder(nn.Module):
+    """Nodes to vectors.
+
+    Parameters
+    ----------
+    config : DirectedGraphConfig
+    features : int
+        Width of the node features.
+    statement : int
+        Width of a statement vector.
+    """
+
+    combine = staticmethod(GraphEncoder.combine)
+
+    def __init__(self, config: DirectedGraphConfig, features: int, statement: int) -> None:
+        super().__init__()
+        self.config = config
+        self.kind = nn.Embedding(len(NodeKind), features)
+        self.argument = nn.Embedding(ARGUMENTS, features)
+        self.norm_in = nn.LayerNorm(features)
+        self.enter = nn.Linear(features, config.hidden)
+        if config.statements:
+            self.norm_statement = nn.LayerNorm(statement)
+            self.enter_statement = nn.Linear(statement, config.hidden, bias=False)
+        self.layers = nn.ModuleList(RelationLayer(config.hidden, config.bases) for _ in range(config.layers))
+        self.norm_out = nn.LayerNorm(config.hidden)
+        self.leave = nn.Linear(config.hidden, len(Flow) * config.out)
+        for embedding in (self.kind, self.argument):
+            nn.init.normal_(embedding.weight, std=0.02)
+        # A node's product with itself is then 8: the auto-encoder starts neither far off nor at the saddle of zeros.
+        nn.init.normal_(self.leave.weight, std=(8 / (config.hidden * config.out)) ** 0.5)
+        nn.init.zeros_(self.leave.bias)
+
+    def forward(
+        self,
+        features: Tensor,
+        node_kind: Tensor,
+        node_argument: Tensor,
+        edge_index: Tensor,
+        edge_flow: Tensor,
+        edge_position: Tensor,
+        statements: Tensor | None = None,
+    ) -> list[Tensor]:
+        """Node vectors, one matrix a flow.
+
+        Parameters
+        ----------
+        features : (N, H)
+        node_kind, node_argument : (N,) int64
+        edge_index : (2, E) int64
+        edge_flow, edge_position : (E,) int64
+        statements : (N, H), optional
+            Statement vectors of instructions, where the model takes them; other rows are not read.
+
+        Returns
+        -------
+        3 x (N, d)
+        """
+        if not self.config.positions:
+            node_argument, edge_position = torch.zeros_like(node_argument), torch.zeros_like(edge_position)
+        near = neighbours(edge_index, edge_flow, edge_position, len(node_kind))
+        argument = self.argument(node_argument.clamp(max=ARGUMENTS - 1))
+        state = self.enter(self.norm_in(features + self.kind(node_kind) + argument))
+        if statements is not None:
+            spoken = (node_kind == NodeKind.INSTRUCTION).unsqueeze(-1)
+            state = state + self.enter_statement(self.norm_statement(statements)) * spoken
+        for layer in self.layers:
+            state = layer(state, near)
+        flows: Tensor = self.leave(self.norm_out(state))
+        return list(flows.chunk(len(Flow), dim=-1))

@@ -1,0 +1,301 @@
+"""The directed graph encoder: its formula by hand, what it must see and what it must not, and both runtimes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from random_model import random_weights
+
+from mirenc.config import DirectedGraphConfig, GraphConfig, GraphEncoderConfig, ModelConfig
+from mirenc.graph import Flow, NodeKind
+from mirenc.ir import IRModule, parse_ir, regions_of
+from mirenc.model.data import join_data, sample_data
+from mirenc.model.directed import DirectedEncoder, neighbours
+from mirenc.model.directed_numpy import DirectedGraph
+from mirenc.model.mirencoder import MIREncoder
+from mirenc.model.numpy_runtime import NumpyRuntime
+from mirenc.model.pooling import Pools, make_pool, module_pools, region_pools
+from mirenc.model.relations import ARGUMENTS, RELATIONS
+from mirenc.model.shapes import weight_shapes
+from mirenc.model.torch_runtime import TorchRuntime
+from mirenc.sample import IRSample, make_sample
+from mirenc.tokenizer import IRTokenizer
+
+Runtimes = tuple[NumpyRuntime, TorchRuntime]
+# No two widths are equal, so that none can stand for another.
+SMALL = {"hidden": 24, "out": 10}
+VARIANTS: dict[str, GraphConfig] = {
+    "default": DirectedGraphConfig(**SMALL),
+    "one layer, no order": DirectedGraphConfig(**SMALL, layers=1, positions=False),
+    "statements": DirectedGraphConfig(**SMALL, statements=True, layers=3, bases=2),
+    "sizes": DirectedGraphConfig(**SMALL, readout="mean-max-sum"),
+    "gcn with sizes": GraphEncoderConfig(**SMALL, readout="mean-max-sum"),
+}
+
+
+def with_graph(config: ModelConfig, graph: GraphConfig) -> ModelConfig:
+    return config.model_copy(update={"graph": graph})
+
+
+def both(config: ModelConfig) -> Runtimes:
+    weights = random_weights(config, seed=6)
+    return NumpyRuntime(config, weights), TorchRuntime(config, weights)
+
+
+def of_nodes(sample: IRSample) -> Pools:
+    """A group for each node."""
+    node, none = np.arange(len(sample.node_row)), np.zeros(0, np.int64)
+    return Pools(make_pool(none, none, len(node), "count"), make_pool(node, node, len(node), "count"))
+
+
+def graph_of(text: str, runtime: NumpyRuntime | TorchRuntime, tokenizer: IRTokenizer) -> np.ndarray:
+    """The graph vector of a module."""
+    sample = make_sample(parse_ir(text), tokenizer)
+    return runtime.forward(sample, module_pools(sample, "count"), "graph").graph[0]
+
+
+# -- the formula ---------------------------------------------------------------------------------------
+def test_edges_become_relations_in_both_directions() -> None:
+    edge_index = torch.tensor([[0, 0, 3, 3, 3, 1], [1, 2, 2, 2, 2, 0]])
+    flow = torch.tensor([Flow.CONTROL, Flow.CONTROL, Flow.DATA, Flow.DATA, Flow.DATA, Flow.CALL])
+    near = neighbours(edge_index, flow, torch.tensor([0, 1, 1, 3, 9, 0]), 4)
+    relation = np.repeat(np.arange(RELATIONS), near.sizes)
+    heard = {
+        (int(relation[pair]), int(near.node[pair]), int(source), round(float(share), 3))
+        for source, pair, share in zip(near.source, near.pair, near.share, strict=True)
+    }
+    # True branch 0, other branch 1, operand 1 is 3, operands from 3 on are 5, a call is 6; 7 more for the way back.
+    assert heard == {
+        *((0, 1, 0, 1.0), (1, 2, 0, 1.0), (3, 2, 3, 1.0), (5, 2, 3, 0.5), (6, 0, 1, 1.0)),
+        *((7, 0, 1, 1.0), (8, 0, 2, 1.0), (10, 3, 2, 1.0), (12, 3, 2, 0.5), (13, 1, 0, 1.0)),
+    }
+
+
+@torch.inference_mode()
+def test_two_layers_worked_out_with_dense_matrices() -> None:
+    width, wide, nodes = 8, 11, 5
+    torch.manual_seed(0)
+    encoder = DirectedEncoder(DirectedGraphConfig(hidden=12, out=9, bases=3, statements=True), width, wide).eval()
+    for parameter in encoder.parameters():
+        torch.nn.init.normal_(parameter, std=0.4)
+    weight = {name: value.numpy().astype(np.float64) for name, value in encoder.state_dict().items()}
+    rng = np.random.default_rng(1)
+    features, spoken = (rng.normal(size=(nodes, size)).astype(np.float32) for size in (width, wide))
+    kind, argument = np.array([0, 0, 1, 2, 1]), np.array([0, 0, 40, 0, 2])
+    # Node, node, flow, position: an argument twice an operand, one operand node of two instructions, a call.
+    edges = np.array([[0, 1, 0, 0], [2, 0, 1, 0], [2, 0, 1, 1], [3, 0, 1, 7], [3, 0, 1, 3], [4, 1, 1, 0], [1, 0, 2, 0]])
+    forward = [0, 2, 3, 5, 5, 2, 6]
+
+    def norm(x: np.ndarray, name: str) -> np.ndarray:
+        centred = x - x.mean(axis=1, keepdims=True)
+        scaled = centred / np.sqrt((centred**2).mean(axis=1, keepdims=True) + 1e-5)
+        return scaled * weight[f"{name}.weight"] + weight[f"{name}.bias"]
+
+    def linear(x: np.ndarray, name: str) -> np.ndarray:
+        return x @ weight[f"{name}.weight"].T + weight[f"{name}.bias"]
+
+    adjacency = np.zeros((RELATIONS, nodes, nodes))
+    for (source, target, *_), relation in zip(edges, forward, strict=True):
+        adjacency[relation, target, source] += 1
+        adjacency[relation + 7, source, target] += 1
+    adjacency /= np.maximum(adjacency.sum(axis=2, keepdims=True), 1)
+    number = np.minimum(argument, ARGUMENTS - 1)
+    state = linear(norm(features + weight["kind.weight"][kind] + weight["argument.weight"][number], "norm_in"), "enter")
+    state += (norm(spoken, "norm_statement") @ weight["enter_statement.weight"].T) * (kind == 0)[:, None]
+    for layer in ("layers.0", "layers.1"):
+        u = norm(state, f"{layer}.norm")
+        heard = linear(u, f"{layer}.own")
+        for relation in range(RELATIONS):
+            matrix = sum(weight[f"{layer}.mix"][relation, base] * weight[f"{layer}.basis"][base] for base in range(3))
+            heard += adjacency[relation] @ u @ matrix
+        state = state + linear(np.maximum(heard, 0), f"{layer}.out")
+    expected = linear(norm(state, "norm_out"), "leave").reshape(nodes, 3, 9)
+    given = (torch.from_numpy(kind), torch.from_numpy(argument), torch.from_numpy(edges[:, :2].T.copy()))
+    order = (torch.from_numpy(edges[:, 2]), torch.from_numpy(edges[:, 3]))
+    found = encoder(torch.from_numpy(features), *given, *order, torch.from_numpy(spoken))
+    for flow in Flow:
+        np.testing.assert_allclose(found[flow], expected[:, flow], rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(encoder.combine(found), expected.mean(axis=1), rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_shapes_known_without_torch_are_the_module_s(model_config: ModelConfig, name: str) -> None:
+    config = with_graph(model_config, VARIANTS[name])
+    state = MIREncoder(config).state_dict()
+    assert weight_shapes(config) == {key: tuple(value.shape) for key, value in state.items()}
+
+
+# -- two runtimes --------------------------------------------------------------------------------------
+@pytest.mark.parametrize("name", VARIANTS)
+def test_runtimes_agree(
+    model_config: ModelConfig, samples: dict[str, IRSample], fixture_modules: dict[str, IRModule], name: str
+) -> None:
+    runtimes = both(with_graph(model_config, VARIANTS[name]))
+    for file, sample in samples.items():
+        functions = regions_of(fixture_modules[file], "function")
+        for pools in (
+            of_nodes(sample),
+            module_pools(sample, "sqrt"),
+            region_pools(sample, functions.instruction, functions.region, len(functions) + 1, "count"),
+        ):
+            found, expected = (runtime.forward(sample, pools, "graph").graph for runtime in runtimes)
+            assert found.shape == (pools.graph.groups, VARIANTS[name].width)
+            assert found.dtype == expected.dtype == np.float32
+            np.testing.assert_allclose(found, expected, rtol=1e-5, atol=2e-5 * np.abs(expected).max(), err_msg=file)
+            assert len(found) == 1 or np.ptp(found, axis=0).max() > 0.1
+        assert not found[-1].any()  # a group without nodes
+
+
+def test_equal_nodes_are_computed_once(model_config: ModelConfig, samples: dict[str, IRSample]) -> None:
+    config = with_graph(model_config, DirectedGraphConfig(**SMALL))
+    runtime = NumpyRuntime(config, random_weights(config))
+    assert isinstance(config.graph, DirectedGraphConfig)
+    sample = samples["ir/clang-19/O0/parallel_loops.ll"]
+    encoder = DirectedGraph(config.graph, random_weights(config), lambda x, *_: x)
+    vectors, row = encoder.nodes(sample, runtime.text_features(sample.text_ids, sample.text_length), None)
+    assert len(row) == len(sample.node_row)
+    assert np.unique(row).tolist() == list(range(len(vectors)))
+    assert len(vectors) < 0.9 * len(row)
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_statement_vectors_may_be_given_or_made(
+    model_config: ModelConfig, samples: dict[str, IRSample], which: int
+) -> None:
+    runtime = both(with_graph(model_config, VARIANTS["statements"]))[which]
+    sample = samples["ir/clang-19/O2/numeric.ll"]
+    pools = module_pools(sample, "count")
+    vectors = runtime.encode_texts(sample.text_ids, sample.text_length)
+    made = runtime.forward(sample, pools, "graph").graph
+    np.testing.assert_allclose(runtime.forward(sample, pools, text_vectors=vectors).graph, made, atol=1e-5)
+    assert np.abs(runtime.forward(sample, pools, text_vectors=vectors[::-1].copy()).graph - made).max() > 1e-2
+    # Of the texts, those of instructions alone are read.
+    others = np.setdiff1d(np.arange(len(vectors)), sample.node_row[sample.node_kind == NodeKind.INSTRUCTION])
+    vectors[others] = 9
+    np.testing.assert_allclose(runtime.forward(sample, pools, "graph", text_vectors=vectors).graph, made, atol=1e-5)
+
+
+# -- what it must see ----------------------------------------------------------------------------------
+SUB = """
+define i32 @f(i32 %a, i32 %b) {{
+  %x = mul i32 %a, 3
+  %y = xor i32 %b, 5
+  %z = {operation} i32 {operands}
+  ret i32 %z
+}}
+"""
+ARGUMENTS_ONLY = "define i32 @f(i32 %a, i32 %b) {{\n  %z = {operation} i32 {operands}\n  ret i32 %z\n}}\n"
+BRANCH = """
+define i32 @f(i1 %c, i32 %a) {{
+  br i1 %c, {labels}
+yes:
+  ret i32 7
+no:
+  %z = mul i32 %a, 9
+  ret i32 %z
+}}
+"""
+SWAPS = {
+    "operands": (
+        SUB.format(operation="sub", operands="%x, %y"),
+        SUB.format(operation="sub", operands="%y, %x"),
+    ),
+    "arguments": (
+        ARGUMENTS_ONLY.format(operation="sub", operands="%a, %b"),
+        ARGUMENTS_ONLY.format(operation="sub", operands="%b, %a"),
+    ),
+    "branches": (
+        BRANCH.format(labels="label %yes, label %no"),
+        BRANCH.format(labels="label %no, label %yes"),
+    ),
+}
+
+
+@pytest.mark.parametrize("which", [0, 1])
+@pytest.mark.parametrize("swap", SWAPS)
+def test_what_is_swapped_differs(model_config: ModelConfig, tokenizer: IRTokenizer, swap: str, which: int) -> None:
+    one, other = SWAPS[swap]
+    runtime = both(with_graph(model_config, VARIANTS["default"]))[which]
+    assert np.abs(graph_of(one, runtime, tokenizer) - graph_of(other, runtime, tokenizer)).max() > 1e-3
+    # The paper's GCN and an encoder without positions do not see it.
+    for graph in (GraphEncoderConfig(**SMALL), DirectedGraphConfig(**SMALL, positions=False)):
+        blind = both(with_graph(model_config, graph))[which]
+        np.testing.assert_allclose(graph_of(one, blind, tokenizer), graph_of(other, blind, tokenizer), atol=1e-5)
+
+
+def test_the_direction_of_an_edge_matters(model_config: ModelConfig, samples: dict[str, IRSample]) -> None:
+    sample = samples["handwritten/functions.ll"]
+    turned = replace(sample, edge_index=sample.edge_index[::-1].copy())
+    pools = module_pools(sample, "count")
+    for graph, differs in ((VARIANTS["default"], True), (GraphEncoderConfig(**SMALL), False)):
+        for runtime in both(with_graph(model_config, graph)):
+            one, other = (runtime.forward(each, pools, "graph").graph for each in (sample, turned))
+            assert (np.abs(one - other).max() > 1e-2) == differs
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_a_node_hears_itself_in_another_way_than_its_neighbours(
+    model_config: ModelConfig, tokenizer: IRTokenizer, which: int
+) -> None:
+    """Two nodes with the same texts around and in them, in other places: equal only to a bag."""
+    runtime = both(with_graph(model_config, VARIANTS["default"]))[which]
+    types = ("ptr", "i64", "ptr", "i64")
+    lines = [f"  %{number} = alloca {type_}" for number, type_ in enumerate(types, start=1)]
+    text = "\n".join(["define void @f() {", *lines, "  ret void", "}\n"])
+    sample = make_sample(parse_ir(text), tokenizer)
+    nodes = runtime.forward(sample, of_nodes(sample), "graph").graph[sample.instruction_node]
+    assert np.abs(nodes[1] - nodes[2]).max() > 1e-2
+
+
+# -- what it must not see ------------------------------------------------------------------------------
+def test_names_of_locals_do_not_matter(model_config: ModelConfig, tokenizer: IRTokenizer) -> None:
+    one = SWAPS["operands"][0]
+    other = one.replace("%x", "%first").replace("%a", "%left").replace("%z", "%result")
+    for runtime in both(with_graph(model_config, VARIANTS["default"])):
+        np.testing.assert_array_equal(graph_of(one, runtime, tokenizer), graph_of(other, runtime, tokenizer))
+
+
+@pytest.mark.parametrize("name", ["default", "statements", "sizes"])
+def test_the_order_of_nodes_and_edges_does_not_matter(
+    model_config: ModelConfig, samples: dict[str, IRSample], name: str
+) -> None:
+    sample = samples["handwritten/exceptions_itanium.ll"]
+    rng = np.random.default_rng(3)
+    order, edges = rng.permutation(len(sample.node_row)), rng.permutation(len(sample.edge_flow))
+    place = np.argsort(order).astype(np.int32)
+    other = replace(
+        sample,
+        node_row=sample.node_row[order],
+        node_kind=sample.node_kind[order],
+        node_argument=sample.node_argument[order],
+        edge_index=place[sample.edge_index[:, edges]],
+        edge_flow=sample.edge_flow[edges],
+        edge_position=sample.edge_position[edges],
+        instruction_node=place[sample.instruction_node],
+    )
+    for runtime in both(with_graph(model_config, VARIANTS[name])):
+        before, after = (runtime.forward(each, of_nodes(each), "graph").graph for each in (sample, other))
+        np.testing.assert_allclose(after, before[order], rtol=1e-5, atol=1e-5)
+        before, after = (runtime.forward(each, module_pools(each, "sqrt"), "graph").graph for each in (sample, other))
+        np.testing.assert_allclose(after, before, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["default", "statements", "sizes"])
+def test_a_graph_s_vector_does_not_depend_on_its_batch(
+    model_config: ModelConfig, samples: dict[str, IRSample], name: str
+) -> None:
+    runtime = TorchRuntime(config := with_graph(model_config, VARIANTS[name]), random_weights(config))
+    table: dict[str, int] = {}
+    each = []
+    for file in ("handwritten/functions.ll", "ir/clang-14/O2/reduce.ll", "handwritten/functions.ll"):
+        key = np.array([table.setdefault(text, len(table)) for text in samples[file].texts])
+        each.append(sample_data(samples[file], module_pools(samples[file], "sqrt"), text_key=key))
+    with torch.inference_mode():
+        singles = [runtime.model(data) for data in each]
+        together = runtime.model(join_data(each))
+    torch.testing.assert_close(together.graph, torch.cat([single.graph for single in singles]), rtol=1e-5, atol=1e-5)
+    for flow, found in enumerate(together.flows):
+        torch.testing.assert_close(found, torch.cat([single.flows[flow] for single in singles]), rtol=1e-5, atol=1e-5)
