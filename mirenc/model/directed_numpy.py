@@ -9,7 +9,6 @@ are taken for equal with a chance of N^2 / 2^65, a hundred-millionth for SQLite)
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -18,19 +17,17 @@ from numpy.typing import NDArray
 
 from mirenc.config import DirectedGraphConfig
 from mirenc.graph import Flow, NodeKind
+from mirenc.model.numpy_layers import Float32, Layers
 from mirenc.model.pooling import node_keys
 from mirenc.model.relations import ARGUMENTS, LAST_POSITION, RELATION_OF, RELATIONS
 from mirenc.sample import IRSample
 
 __all__ = ["DirectedGraph"]
 
-Float32 = NDArray[np.float32]
 Int64 = NDArray[np.int64]
 UInt64 = NDArray[np.uint64]
-Norm = Callable[[Float32, Float32, Float32], Float32]
 # Nodes that are computed at once: what they need at a time stays in the processor's cache.
 _SLICE = 1 << 11
-_LINEAR = ("enter", "enter_statement", "own", "out", "leave")
 
 
 def _scrambled(values: UInt64) -> UInt64:
@@ -138,20 +135,13 @@ class DirectedGraph:
     Parameters
     ----------
     config : DirectedGraphConfig
-    weights : dict of float32 arrays
-        Named as in the torch module's ``state_dict``.
-    norm : callable
-        LayerNorm of rows, weight and bias.
+    layers : Layers
     """
 
-    def __init__(self, config: DirectedGraphConfig, weights: dict[str, Float32], norm: Norm) -> None:
+    def __init__(self, config: DirectedGraphConfig, layers: Layers) -> None:
         self.config = config
-        self._layer_norm = norm
-        self.w = {
-            name: np.ascontiguousarray(value.T) if name.split(".")[-2] in _LINEAR and value.ndim == 2 else value
-            for name, value in weights.items()
-            if name.startswith("graph.")
-        }
+        self._layers = layers
+        self.w = layers.w
         mixed = [
             np.tensordot(self.w[f"graph.layers.{layer}.mix"], self.w[f"graph.layers.{layer}.basis"], 1)
             for layer in range(config.layers)
@@ -162,12 +152,10 @@ class DirectedGraph:
         self._leave_bias = self.w["graph.leave.bias"].reshape(len(Flow), config.out).mean(0)
 
     def _linear(self, x: Float32, name: str) -> Float32:
-        y: Float32 = x @ self.w[f"graph.{name}.weight"]
-        y += self.w[f"graph.{name}.bias"]
-        return y
+        return self._layers.linear(x, f"graph.{name}")
 
     def _norm(self, x: Float32, name: str) -> Float32:
-        return self._layer_norm(x, self.w[f"graph.{name}.weight"], self.w[f"graph.{name}.bias"])
+        return self._layers.norm(x, f"graph.{name}")
 
     def nodes(self, sample: IRSample, features: Float32, statements: Float32 | None) -> tuple[Float32, Int64]:
         """Vectors of all nodes, equal ones once.

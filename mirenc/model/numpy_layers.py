@@ -77,4 +77,6 @@ def softmax(x: Float32) -> Float32:
 
 
 def _is_linear(name: str) -> bool:
-    return not name.startswith(("text.token", "text.position", "graph.kind", "whiten_"))
+    """Whether a matrix is that of a linear layer: neither an embedding, nor a mix of relations, nor a map."""
+    others = ("text.token", "text.position", "graph.kind", "graph.argument", "whiten_")
+    return not name.startswith(others) and not name.endswith(".mix")

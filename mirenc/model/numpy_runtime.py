@@ -27,7 +27,7 @@ from threadpoolctl import ThreadpoolController
 from mirenc.config import DirectedGraphConfig, ModelConfig
 from mirenc.graph import Flow, NodeKind
 from mirenc.model.directed_numpy import DirectedGraph
-from mirenc.model.numpy_layers import Float32, Layers, Weights, layer_norm
+from mirenc.model.numpy_layers import Float32, Layers, Weights
 from mirenc.model.numpy_text import make_text_encoder
 from mirenc.model.pooling import Pool, Pools, node_keys
 from mirenc.model.runtime import Pooled, needed_texts
@@ -74,9 +74,7 @@ class NumpyRuntime:
         layers = Layers(weights)
         self.w, self._linear, self._norm = layers.w, layers.linear, layers.norm
         self._encode = make_text_encoder(config.text, layers)
-        self._directed = (
-            DirectedGraph(config.graph, weights, layer_norm) if isinstance(config.graph, DirectedGraphConfig) else None
-        )
+        self._directed = DirectedGraph(config.graph, layers) if isinstance(config.graph, DirectedGraphConfig) else None
 
     # -- text ------------------------------------------------------------------------------------------
     def encode_texts(

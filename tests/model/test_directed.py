@@ -16,6 +16,7 @@ from mirenc.model.data import join_data, sample_data
 from mirenc.model.directed import DirectedEncoder, neighbours
 from mirenc.model.directed_numpy import DirectedGraph
 from mirenc.model.mirencoder import MIREncoder
+from mirenc.model.numpy_layers import Layers
 from mirenc.model.numpy_runtime import NumpyRuntime
 from mirenc.model.pooling import Pools, make_pool, module_pools, region_pools
 from mirenc.model.relations import ARGUMENTS, RELATIONS
@@ -154,7 +155,7 @@ def test_equal_nodes_are_computed_once(model_config: ModelConfig, samples: dict[
     runtime = NumpyRuntime(config, random_weights(config))
     assert isinstance(config.graph, DirectedGraphConfig)
     sample = samples["ir/clang-19/O0/parallel_loops.ll"]
-    encoder = DirectedGraph(config.graph, random_weights(config), lambda x, *_: x)
+    encoder = DirectedGraph(config.graph, Layers(random_weights(config)))
     vectors, row = encoder.nodes(sample, runtime.text_features(sample.text_ids, sample.text_length), None)
     assert len(row) == len(sample.node_row)
     assert np.unique(row).tolist() == list(range(len(vectors)))
