@@ -123,8 +123,8 @@ def igm_loss(model: MIREncoder, text: Tensor, graph: Tensor, *, share: slice = s
     Shapes: (B, H), (B, d) -> ()
     """
     batch = graph.shape[0]
-    own = torch.eye(batch, dtype=torch.bool, device=graph.device)[share]  # (B', B)
+    own = torch.eye(batch, device=graph.device)[share]  # (B', B)
     rows = text[share]
     logits = model.matching(rows.repeat_interleave(batch, 0), graph.repeat(len(rows), 1)).view(len(rows), batch)
-    positive, negative = F.softplus(-logits[own]).sum(), F.softplus(logits[~own]).sum()
+    positive, negative = (F.softplus(-logits) * own).sum(), (F.softplus(logits) * (1 - own)).sum()
     return 0.5 * (positive / batch + negative / (batch * (batch - 1)))
