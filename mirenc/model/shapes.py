@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from mirenc.config import DirectedGraphConfig, ModelConfig
 from mirenc.graph import Flow, NodeKind
+from mirenc.model.pooling import COUNTS
 from mirenc.model.relations import ARGUMENTS, RELATIONS
 
 __all__ = ["weight_shapes"]
@@ -78,6 +79,12 @@ def weight_shapes(config: ModelConfig) -> dict[str, Shape]:
         for part, size in (("text", hidden), ("graph", graph.width)):
             shapes[f"whiten_{part}.mean"] = (size,)
             shapes[f"whiten_{part}.matrix"] = (size, size)
+    if config.taught is not None:
+        norm("taught.norm_text", hidden)
+        for number in range(graph.width // graph.out):
+            norm(f"taught.norm_graph.{number}", graph.out)
+        linear("taught.linear1", hidden + graph.width + COUNTS, config.taught.hidden)
+        linear("taught.linear2", config.taught.hidden, config.taught.width)
     linear("mlm.dense", state, token)
     linear("matching.linear1", hidden + graph.width, matching.hidden)
     linear("matching.linear2", matching.hidden, matching.hidden)

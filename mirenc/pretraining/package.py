@@ -16,6 +16,7 @@ from mirenc.encoder import load
 from mirenc.golden import write_golden
 from mirenc.pretraining.card import model_card
 from mirenc.pretraining.evaluation import Baselines, Figures, NoFigureError, evaluate_model
+from mirenc.pretraining.evaluation.answers import evaluate_answers
 from mirenc.pretraining.evaluation.retrieval import evaluate_retrieval, find_level_pairs
 from mirenc.pretraining.trainer import Trainer
 from mirenc.pretraining.whitening import fit_maps
@@ -61,6 +62,8 @@ def package(trainer: Trainer, folder: Path, *, name: str, ir: Path | None = None
         retrieval=lambda: _retrieval(trainer, folder, ir),
         threads=trainer.config.threads,
     )
+    if trainer.answers is not None:
+        figures["answers"] = evaluate_answers(trainer.teacher())
     figures["training"] = _training_facts(trainer)
     (folder / "MODEL_CARD.md").write_text(model_card(name, trainer, figures), encoding="utf-8")
     baselines.save(folder)
@@ -91,7 +94,9 @@ def _training_facts(trainer: Trainer) -> dict[str, Any]:
         "hardware": _hardware(trainer),
         "distinct_statements": int(np.count_nonzero(corpus.text_counts(modules.tolist()))),
         "started_from": trainer.started_from,
-        "config": trainer.config.model_dump(),
+        # Figures are published, and the folders of one machine say nothing on another.
+        "config": trainer.config.model_dump(exclude={"answers": {"corpus", "table"}}),
+        "answers": trainer.answers.identity if trainer.answers is not None else None,
     }
 
 
