@@ -17,6 +17,7 @@ __all__ = [
     "DirectedGraphConfig",
     "GraphConfig",
     "GraphEncoderConfig",
+    "LexicalConfig",
     "MatchingConfig",
     "ModelConfig",
     "PoolingConfig",
@@ -280,6 +281,24 @@ class PoolingConfig(_Config):
     whiten: bool = False
 
 
+class LexicalConfig(_Config):
+    """The untrained view of a search vector: `mirenc.model.lexical`.
+
+    Attributes
+    ----------
+    width : int
+        Components that terms are hashed to.
+    buckets : int
+        Entries of the table that says how much a term tells; a power of two up to 2**16.
+    weight : float
+        Length of a lexical vector; text and graph, whitened, have about sqrt(H + d) together.
+    """
+
+    width: int = Field(256, ge=8, le=4096)
+    buckets: Literal[4096, 16384, 65536] = 65536
+    weight: float = Field(30.0, gt=0)
+
+
 class ModelConfig(_Config):
     """Architecture of one model; saved beside its weights, and all that is needed to build it."""
 
@@ -288,6 +307,7 @@ class ModelConfig(_Config):
     graph: GraphConfig = GraphEncoderConfig()
     matching: MatchingConfig = MatchingConfig()
     pooling: PoolingConfig = PoolingConfig()
+    lexical: LexicalConfig | None = None
 
     @property
     def graph_takes_statements(self) -> bool:

@@ -1,8 +1,9 @@
 """`Encoder`: IR in, vectors out. The object people use; `mirenc.load` makes one.
 
 encoder = mirenc.load()
-vector = encoder.embed("foo.ll")            # (640,) float32
-matrix = encoder.embed(["a.ll", "b.bc"])    # (2, 640)
+vector = encoder.embed("foo.ll")                          # (640,) float32, to compare and search
+matrix = encoder.embed(["a.ll", "b.bc"])                  # (2, 640)
+columns = encoder.embed("foo.ll", purpose="features")     # for a head that predicts something
 """
 
 from __future__ import annotations
@@ -21,11 +22,12 @@ from numpy.typing import NDArray
 
 from mirenc import __version__
 from mirenc.cache import Cache
-from mirenc.embedding import Embedding, prepare
+from mirenc.embedding import Embedding, prepare, vector_blocks
 from mirenc.errors import ConfigError, UnreadableIRWarning
 from mirenc.ir import LEVELS, IRModule, ReadOptions
 from mirenc.ir.inputs import Input, IRInput, expand_inputs, is_folder, resolve_input
 from mirenc.ir.read import load_input, module_of
+from mirenc.model.lexical import Lexicon
 from mirenc.model.runtime import Runtime, make_runtime
 from mirenc.pipeline.encoding import StatementVectors
 from mirenc.pipeline.reading import Request
@@ -33,13 +35,15 @@ from mirenc.pipeline.stream import Outcome, Progress, embed_inputs, listed
 from mirenc.progress import progress as progress_bar
 from mirenc.weights import ModelFiles, load_files
 
-__all__ = ["LEVELS", "PARTS", "Embedding", "Encoder", "IRInput", "Outcome", "load"]
+__all__ = ["LEVELS", "PARTS", "PURPOSES", "Embedding", "Encoder", "IRInput", "Outcome", "load"]
 
 Float32 = NDArray[np.float32]
 Level = Literal["module", "function", "loop", "block", "instruction"]
 Part = Literal["both", "text", "graph"]
+Purpose = Literal["search", "features"]
 OnError = Literal["raise", "skip"]
 PARTS = ("both", "text", "graph")
+PURPOSES = ("search", "features")
 
 
 class Encoder:
@@ -53,6 +57,8 @@ class Encoder:
         Where vectors are kept between runs; None keeps none.
     options : ReadOptions, optional
         Limits and compiler for reading.
+    hide_names : bool
+        As in `load`.
     """
 
     def __init__(
@@ -62,11 +68,17 @@ class Encoder:
         *,
         cache: Cache | None = None,
         options: ReadOptions | None = None,
+        hide_names: bool = False,
     ) -> None:
         self.files = files
         self.runtime = runtime
         self.cache = cache
         self.options = options or ReadOptions()
+        self.hide_names = hide_names
+        lexical = files.config.lexical
+        self._lexicon = (
+            None if lexical is None else Lexicon(lexical, files.weights["lexical_idf"], hide_names=hide_names)
+        )
 
     def __repr__(self) -> str:
         return (
@@ -86,16 +98,24 @@ class Encoder:
 
     @property
     def text_dimension(self) -> int:
+        """Length of a statement's vector."""
         return self.files.config.text.hidden
 
     @property
     def graph_dimension(self) -> int:
+        """Length of what the graph encoder makes of a module or of a part of it."""
         return self.files.config.graph.width
 
     @property
     def dimension(self) -> int:
-        """Length of a vector: text and graph."""
-        return self.text_dimension + self.graph_dimension
+        """Length of a vector for search: text and graph, and the lexical view where the model has it."""
+        return self.width()
+
+    def width(self, purpose: Purpose = "search", part: Part = "both") -> int:
+        """Length of a vector: columns of `embed` with these arguments."""
+        _check("purpose", purpose, PURPOSES)
+        _check("part", part, PARTS)
+        return sum(vector_blocks(self.files.config, purpose, part).values())
 
     # -- reading ---------------------------------------------------------------------------------------
     def read(self, ir: IRInput) -> IRModule:
@@ -112,6 +132,7 @@ class Encoder:
         ir: IRInput,
         *,
         level: Level = "module",
+        purpose: Purpose = "search",
         part: Part = "both",
         function: str | None = None,
         whiten: bool = True,
@@ -123,6 +144,7 @@ class Encoder:
         ir: Iterable[IRInput],
         *,
         level: Literal["module"] = "module",
+        purpose: Purpose = "search",
         part: Part = "both",
         function: str | None = None,
         whiten: bool = True,
@@ -138,6 +160,7 @@ class Encoder:
         ir: Iterable[IRInput],
         *,
         level: Literal["function", "loop", "block", "instruction"],
+        purpose: Purpose = "search",
         part: Part = "both",
         function: str | None = None,
         whiten: bool = True,
@@ -152,6 +175,7 @@ class Encoder:
         ir: IRInput | Iterable[IRInput],
         *,
         level: Level = "module",
+        purpose: Purpose = "search",
         part: Part = "both",
         function: str | None = None,
         whiten: bool = True,
@@ -168,13 +192,17 @@ class Encoder:
             A folder stands for the IR files below it, sorted.
         level : str
             ``module``: one vector; ``function``, ``loop``, ``block``, ``instruction``: one for each of the module.
+        purpose : str
+            ``search``: to compare programs by cosines. Means, whitened, and the lexical view where the model has it.
+            ``features``: for heads. What a compiler taught the model (where one did), means, and logarithms of sizes.
         part : str
-            ``text`` (H), ``graph`` (d) or ``both`` (H + d).
+            ``both``: the whole vector; ``text`` or ``graph``: what comes from one encoder (`Embedding.part`).
         function : str, optional
             Regular expression: only functions in whose name, mangled or demangled, it is found.
         whiten : bool
-            False gives the means as the encoders made them: all nearly parallel. A model without a whitening map
-            gives them in any case.
+            False gives text and graph as the encoders made them, all nearly parallel: a study's wish. A model without
+            a whitening map gives them in any case, and so does ``purpose="features"``: heads scale columns by
+            themselves.
         on_error : str
             Of many inputs: ``raise`` ends with the first that cannot be embedded; ``skip`` gives it NaN (level module)
             or no rows (other levels), so that results stay in step with inputs, and one warning names them all.
@@ -196,7 +224,7 @@ class Encoder:
         Raises
         ------
         ConfigError
-            Unknown level, part or on_error, no regular expression, an input that is none of the above.
+            Unknown level, purpose, part or on_error, no regular expression, an input that is none of the above.
         MirencError
             An input cannot be read; see `mirenc.read_ir`.
 
@@ -208,15 +236,17 @@ class Encoder:
         _check("part", part, PARTS)
         _check("on_error", on_error, ("raise", "skip"))
         if isinstance(ir, (str, bytes, os.PathLike, IRModule)) and not is_folder(ir):
-            rows = self.embed_parts(ir, level=level, function=function, whiten=whiten).part(part)
+            found = self.embed_parts(ir, level=level, purpose=purpose, function=function, whiten=whiten)
+            rows = found.part(part)
             return rows[0] if level == "module" else rows
         alone = isinstance(ir, (str, bytes, os.PathLike, IRModule))
-        width = {"text": self.text_dimension, "graph": self.graph_dimension}.get(part, self.dimension)
+        width = self.width(purpose, part)
         results: list[Float32] = []
         failed: list[str] = []
         for outcome in self.embed_stream(
             ir,  # type: ignore[arg-type]  # a folder, or an iterable
             level=level,
+            purpose=purpose,
             function=function,
             whiten=whiten,
             batch_size=batch_size,
@@ -243,17 +273,23 @@ class Encoder:
         return np.concatenate(results) if results else np.zeros((0, width), dtype=np.float32)
 
     def embed_parts(
-        self, ir: IRInput, *, level: Level = "module", function: str | None = None, whiten: bool = True
+        self,
+        ir: IRInput,
+        *,
+        level: Level = "module",
+        purpose: Purpose = "search",
+        function: str | None = None,
+        whiten: bool = True,
     ) -> Embedding:
-        """Text and graph vectors of one input, with what its rows are and counts.
+        """All vectors of one input, with what its rows are and counts.
 
         Parameters
         ----------
         ir : path, IR text, bitcode bytes or IRModule
-        level, function, whiten
+        level, purpose, function, whiten
             As in `embed`.
         """
-        _, embedding, error = next(self._outcomes([resolve_input(ir)], level, function, whiten))
+        _, embedding, error = next(self._outcomes([resolve_input(ir)], level, purpose, function, whiten))
         if embedding is None:
             assert error is not None
             raise error
@@ -264,6 +300,7 @@ class Encoder:
         inputs: Iterable[IRInput | Input],
         *,
         level: Level = "module",
+        purpose: Purpose = "search",
         function: str | None = None,
         whiten: bool = True,
         batch_size: int = 64,
@@ -279,7 +316,7 @@ class Encoder:
         ----------
         inputs : iterable of paths, IR texts, bitcode bytes or IRModules
             A folder is replaced by its files; what `mirenc.ir.inputs` resolved already is taken as it is.
-        level, function, whiten, batch_size, workers, progress
+        level, purpose, function, whiten, batch_size, workers, progress
             As in `embed`.
 
         Yields
@@ -295,19 +332,20 @@ class Encoder:
             found = list(found)
             total = len(found)
         if callable(progress):
-            yield from self._outcomes(found, level, function, whiten, batch_size, workers, total, progress)
+            yield from self._outcomes(found, level, purpose, function, whiten, batch_size, workers, total, progress)
             return
         with progress_bar("embedding", total, show=progress) as advance:
 
             def show(done: int, total: int | None, note: str) -> None:
                 advance(0, completed=done, note=note)
 
-            yield from self._outcomes(found, level, function, whiten, batch_size, workers, total, show)
+            yield from self._outcomes(found, level, purpose, function, whiten, batch_size, workers, total, show)
 
     def _outcomes(
         self,
         inputs: Iterable[Input],
         level: str,
+        purpose: str,
         function: str | None,
         whiten: bool,
         batch_size: int = 1,
@@ -317,6 +355,7 @@ class Encoder:
     ) -> Iterator[Outcome]:
         """Check, read, encode and whiten."""
         _check("level", level, LEVELS)
+        _check("purpose", purpose, PURPOSES)
         if batch_size < 1:
             raise ConfigError(f"batch_size is {batch_size}; allowed: a whole number from 1 up")
         if workers is not None and workers < 0:
@@ -324,11 +363,14 @@ class Encoder:
         where = None if self.cache is None else self.cache.place
         request = Request(level, function, self.runtime.config.pooling.weighting, self.options, where)
         how: dict[str, Any] = {"batch_size": batch_size, "workers": workers, "total": total, "tell": tell}
+        made = embed_inputs(inputs, request, self.tokenizer, self.runtime, self.cache, self._lexicon, **how)
         # However the caller ends: no process is left behind.
-        with closing(embed_inputs(inputs, request, self.tokenizer, self.runtime, self.cache, **how)) as outcomes:
+        with closing(made) as outcomes:
             for outcome in outcomes:
                 found = outcome.embedding
-                if found is not None and whiten:
+                if found is not None and purpose == "features":
+                    outcome = outcome._replace(embedding=replace(found, purpose=purpose))
+                elif found is not None and whiten:
                     text, graph = self.runtime.whiten("text", found.text), self.runtime.whiten("graph", found.graph)
                     outcome = outcome._replace(embedding=replace(found, text=text, graph=graph))
                 yield outcome
@@ -355,6 +397,7 @@ def load(
     backend: str | None = None,
     cache: bool | str | os.PathLike[str] = True,
     options: ReadOptions | None = None,
+    hide_names: bool = False,
 ) -> Encoder:
     """Load a model.
 
@@ -370,6 +413,9 @@ def load(
         Keep statement vectors in the user's cache folder (True), in this folder, or not (False).
     options : ReadOptions, optional
         Limits and compiler for reading.
+    hide_names : bool
+        The lexical view of a model that has one sees no names of functions, globals and types, for IR whose names say
+        nothing. What the encoders see stays as it is.
 
     Raises
     ------
@@ -388,8 +434,9 @@ def load(
     runtime = make_runtime(files.name, files.config, files.weights, backend, device)
     # The two runtimes agree to 1e-6, not to the bit: each has vectors of its own.
     # A release may read or normalise IR in another way, so its vectors are its own, too.
-    key = hashlib.sha256(f"{files.digest} {__version__} {backend} {device}".encode()).hexdigest()
+    kind = f"{files.digest} {__version__} {backend} {device}"
+    key = hashlib.sha256((f"{kind} unnamed" if hide_names else kind).encode()).hexdigest()
     store = None
     if cache is not False:
         store = Cache(key, folder=None if cache is True else Path(cache))
-    return Encoder(files, runtime, cache=store, options=options)
+    return Encoder(files, runtime, cache=store, options=options, hide_names=hide_names)

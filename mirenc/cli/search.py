@@ -73,7 +73,11 @@ def search(
             failures.finish()
         raise ConfigError(f"{index} has no {table.level} to search in. Embed the files at another level (--level)")
     embedding = encoder.embed_parts(
-        Path(query), level=common.check_level(table.level), function=function, whiten=table.whiten
+        Path(query),
+        level=common.check_level(table.level),
+        purpose="features" if table.purpose == "features" else "search",
+        function=function,
+        whiten=table.whiten,
     )
     if not embedding.regions:
         where = "" if function is None else f" in a function like {function!r}"
@@ -106,7 +110,9 @@ def _stored(index: str, level: str | None, model: str | None, options: ReadOptio
     if level not in (None, table.level):
         raise typer.BadParameter(f"{index} holds vectors of level {table.level}, not {level}", param_hint="--level")
     # The file knows its model: a packaged one need not be named again.
-    encoder = load(model or (table.model if table.model in list_models() else None), options=options)
+    encoder = load(
+        model or (table.model if table.model in list_models() else None), options=options, hide_names=table.hide_names
+    )
     table.check_model(encoder.name, encoder.files.digest, index)
     return encoder, table
 

@@ -88,12 +88,15 @@ class Pool:
     weight : (M,) float64
         They sum to 1 in each group.
     groups : int
+    count : (M,) int64
+        For how many equal items each membership stands.
     """
 
     item: Int64
     group: Int64
     weight: Float64
     groups: int
+    count: Int64
 
     def matrix(self, items: int) -> sp.csr_matrix:
         """(groups, items) float64: weighted means are its product with the items' vectors."""
@@ -142,7 +145,8 @@ def make_pool(
     Without ``key`` an item equals itself alone.
     """
     weight = item_weights(item if key is None else key, group, weighting, count)
-    return Pool(item.astype(np.int64), group.astype(np.int64), weight, groups)
+    each = np.ones(len(item), dtype=np.int64) if count is None else count.astype(np.int64)
+    return Pool(item.astype(np.int64), group.astype(np.int64), weight, groups, each)
 
 
 @dataclass(frozen=True, eq=False)

@@ -78,6 +78,8 @@ def weight_shapes(config: ModelConfig) -> dict[str, Shape]:
         for part, size in (("text", hidden), ("graph", graph.width)):
             shapes[f"whiten_{part}.mean"] = (size,)
             shapes[f"whiten_{part}.matrix"] = (size, size)
+    if config.lexical is not None:
+        shapes["lexical_idf"] = (config.lexical.buckets,)
     linear("mlm.dense", state, token)
     linear("matching.linear1", hidden + graph.width, matching.hidden)
     linear("matching.linear2", matching.hidden, matching.hidden)
