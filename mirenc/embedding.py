@@ -152,13 +152,8 @@ def vector_blocks(config: ModelConfig, purpose: str, part: str) -> dict[str, int
     sizes = dict.fromkeys({"text": _TEXT_SIZES, "graph": _GRAPH_SIZES}.get(part, _TEXT_SIZES + _GRAPH_SIZES), 1)
     if part != "both":
         return {part: blocks[part]} | sizes
-    taught = _taught_width(config)
-    return ({"taught": taught} if taught else {}) | blocks | sizes
-
-
-def _taught_width(config: ModelConfig) -> int:
-    taught = getattr(config, "taught", None)
-    return 0 if taught is None else taught.width
+    taught = {} if config.taught is None else {"taught": config.taught.width}
+    return taught | blocks | sizes
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,8 +232,7 @@ def prepare(
 
 def _sizes(sample: IRSample, pools: Pools, instructions: NDArray[np.int64]) -> NDArray[np.int64]:
     """`Embedding.sizes` of each group; (G,) instructions are given. (G, 6) int64."""
-    text, graph, kinds = pools.text, pools.graph, len(NodeKind)
-    statements = np.bincount(text.group, weights=text.count, minlength=text.groups).astype(np.int64)
-    distinct = np.bincount(text.group, minlength=text.groups)
-    nodes = np.bincount(graph.group * kinds + sample.node_kind[graph.item], minlength=graph.groups * kinds)
-    return np.column_stack([statements, distinct, instructions, nodes.reshape(-1, kinds)])
+    text = pools.text
+    statements = np.bincount(text.group, weights=text.count, minlength=text.groups)
+    counts = pools.counts(sample.node_kind)
+    return np.column_stack([statements, counts[:, -1], instructions, counts[:, :-1]]).astype(np.int64)

@@ -48,8 +48,8 @@ _WORDS = re.compile(
     r'(?<![@%])c?("[^"]*)"?'  # a string, perhaps cut
     r'|@("[^"]*"|(?:[-\w:~$.]|<[^()@]*>)+)'  # a symbol; demangled ones have their templates' arguments
     r'|%("[^"]*"|[\w.$:]+)'  # a named type: local values have no names here
-    r"|(?:[a-z_][\w.]*|[\[<]\d+ x|addrspace\(\d+|, align \d+|[!#]\d+)"  # digits that are no constants
-    r"|(-?(?:0x[0-9a-f]+|\d[\d.]*(?:e[-+]\d+)?))"
+    r"|(?:addrspace\(\d+|[a-z_][\w.]*|[\[<]\d+ x|, align \d+|[!#]\d+)"  # digits that are no constants
+    r"|(-?(?:0x[hklmr]?[0-9a-f]+|\d[\d.]*(?:e[-+]\d+)?))"
 )
 # A number at the end tells two of one name apart in a file: an accident of the rest of it.
 _NUMBERED = re.compile(r"(?:\.\d+)+(?=\"?$)")
@@ -62,12 +62,14 @@ _CASTS = frozenset(
 )
 
 
-def terms_of(statement: str, *, hide_names: bool = False) -> list[str]:
+def terms_of(statement: str, *, whole: bool = False, hide_names: bool = False) -> list[str]:
     """The terms of a normalised statement; one that stands in it twice is there twice.
 
     Parameters
     ----------
     statement : str
+    whole : bool
+        The statement is a term, too; with ``hide_names`` only one without names.
     hide_names : bool
         Leave out the names of functions, globals and types; LLVM's intrinsics, which are operations, stay.
 
@@ -77,7 +79,7 @@ def terms_of(statement: str, *, hide_names: bool = False) -> list[str]:
     ['call i32', '@crc32', '5381']
     """
     text = statement[:_MAX_CHARACTERS].lower()
-    found = []
+    found, named = [], False
     operation = _OPERATION.match(text)
     if operation is not None:
         shape = " ".join(filter(None, operation.groups()))
@@ -90,12 +92,18 @@ def terms_of(statement: str, *, hide_names: bool = False) -> list[str]:
             if number not in _COMMON:
                 found.append(number)
         elif symbol:
-            if not hide_names or symbol.startswith("llvm."):
+            if hide_names and not symbol.startswith("llvm."):
+                named = True
+            else:
                 found.append(f"@{_NUMBERED.sub('', symbol)}")
         elif string:
             found.append(string)
-        elif kind and not hide_names:
+        elif kind and hide_names:
+            named = True
+        elif kind:
             found.append(f"%{_NUMBERED.sub('', kind)}")
+    if whole and not named:
+        found.append(f"= {text}")
     return found
 
 
@@ -117,7 +125,7 @@ def fit_idf(texts: Iterable[str], counts: NDArray[np.integer], config: LexicalCo
     """
     times = np.zeros(config.buckets)
     for text, count in zip(texts, counts.tolist(), strict=True):
-        times[np.unique(_hashes(terms_of(text)) % config.buckets)] += count
+        times[np.unique(_hashes(terms_of(text, whole=config.statements)) % config.buckets)] += count
     # A term that training never saw is as rare as one that it saw once.
     share = np.maximum(times, 1) / max(int(counts.sum()), 1)
     found: Float32 = -np.log(-np.expm1(-_FUNCTION * share)).astype(np.float32)
@@ -174,5 +182,7 @@ class Lexicon:
         if found is None:
             if len(self._memory) >= _REMEMBERED:
                 self._memory = {}
-            found = self._memory[text] = _hashes(terms_of(text, hide_names=self.hide_names))
+            found = self._memory[text] = _hashes(
+                terms_of(text, whole=self.config.statements, hide_names=self.hide_names)
+            )
         return found

@@ -19,6 +19,8 @@ from mirenc.model.convolution_encoder import ConvolutionEncoder
 from mirenc.model.data import IRData
 from mirenc.model.directed import DirectedEncoder
 from mirenc.model.graph_encoder import GraphEncoder
+from mirenc.model.pooling import COUNTS
+from mirenc.model.taught import Trunk
 from mirenc.model.text_encoder import PAD_ID, MLMHead, TextEncoder, TransformerEncoder
 
 __all__ = ["Encoded", "MIREncoder", "MatchingHead"]
@@ -34,11 +36,14 @@ class Encoded(NamedTuple):
         D is d, or 3 d: `mirenc.config.GraphConfig`.
     flows : list of (N, d) float32
         Node vectors by flow, which the graph auto-encoder compares.
+    taught : (G, width) float32
+        What the trunk makes of text and graph, where the model has one and both are there (`mirenc.model.taught`).
     """
 
     text: Tensor
     graph: Tensor
     flows: list[Tensor]
+    taught: Tensor
 
 
 class MatchingHead(nn.Module):
@@ -108,6 +113,7 @@ class MIREncoder(nn.Module):
         else:
             self.graph = GraphEncoder(config.graph, config.text.token_width)
         self.matching = MatchingHead(config.text.hidden, config.graph.width, config.matching.hidden)
+        self.taught = Trunk(config.taught, config) if config.taught is not None else None
         white = config.pooling.whiten
         self.whiten_text = Whitening(config.text.hidden) if white else nn.Identity()
         self.whiten_graph = Whitening(config.graph.width) if white else nn.Identity()
@@ -140,7 +146,7 @@ class MIREncoder(nn.Module):
         text_features : (U, F), optional
             Node features of the texts, where others than `text_features`, or none that train, are wanted.
         """
-        text = graph = data.pool_row_weight.new_zeros(data.groups, 0).float()
+        text = graph = taught = data.pool_row_weight.new_zeros(data.groups, 0).float()
         flows: list[Tensor] = []
         if text_vectors is None:
             text_vectors = self.text_vectors(data, part)
@@ -155,7 +161,9 @@ class MIREncoder(nn.Module):
             graph = _pooled(nodes, *memberships, data.pool_node_weight, data.groups)
             if self.config.graph.readout == "mean-max-sum":
                 graph = torch.cat([graph, *_max_and_sum(nodes, *memberships, data.groups)], -1)
-        return Encoded(text, graph, flows)
+        if part == "both" and self.taught is not None:
+            taught = self.taught(text, graph, _counts(data))
+        return Encoded(text, graph, flows, taught)
 
     def _flows(self, data: IRData, features: Tensor, text_vectors: Tensor) -> list[Tensor]:
         """Node vectors by flow. Shapes: (N, H), (U, H) -> 3 x (N, d)."""
@@ -191,6 +199,14 @@ def _pooled(vectors: Tensor, item: Tensor, group: Tensor, weight: Tensor, groups
     """Weighted means by group. In double precision, as `Pool.mean`. Shapes: (n, D), three (M,) -> (G, D)."""
     weighted = vectors[item] * weight.unsqueeze(-1)  # (M, D) float64
     return weighted.new_zeros(groups, vectors.shape[1]).index_add(0, group, weighted).float()
+
+
+def _counts(data: IRData) -> Tensor:
+    """Nodes of each kind and distinct texts of each group: `Pools.counts`. (G, COUNTS) float32."""
+    columns = torch.cat([data.node_kind[data.pool_node], torch.full_like(data.pool_row, COUNTS - 1)])
+    group = torch.cat([data.pool_node_group, data.pool_row_group])
+    counts = torch.zeros(data.groups * COUNTS, device=group.device)
+    return counts.index_add(0, group * COUNTS + columns, torch.ones_like(group, dtype=counts.dtype)).view(-1, COUNTS)
 
 
 def _max_and_sum(vectors: Tensor, item: Tensor, group: Tensor, groups: int) -> tuple[Tensor, Tensor]:

@@ -31,6 +31,7 @@ from mirenc.model.numpy_layers import Float32, Layers, Weights
 from mirenc.model.numpy_text import make_text_encoder
 from mirenc.model.pooling import Pool, Pools, node_keys
 from mirenc.model.runtime import Pooled, needed_texts
+from mirenc.model.taught_numpy import Trunk
 from mirenc.sample import IRSample
 
 __all__ = ["NumpyRuntime"]
@@ -74,6 +75,7 @@ class NumpyRuntime:
         layers = Layers(weights)
         self.w, self._linear, self._norm = layers.w, layers.linear, layers.norm
         self._encode = make_text_encoder(config.text, layers)
+        self._taught = Trunk(config, layers) if config.taught is not None else None
         self._directed = DirectedGraph(config.graph, layers) if isinstance(config.graph, DirectedGraphConfig) else None
 
     # -- text ------------------------------------------------------------------------------------------
@@ -181,9 +183,9 @@ class NumpyRuntime:
         Returns
         -------
         Pooled
-            (G, H) and (G, D) float32; zero for a group without items.
+            (G, H), (G, D) and (G, width) float32; the first two are zero for a group without items.
         """
-        text = graph = np.zeros((pools.text.groups, 0), dtype=np.float32)
+        text = graph = taught = np.zeros((pools.text.groups, 0), dtype=np.float32)
         if text_vectors is None:
             used = needed_texts(self.config, sample, pools, part)
             text_vectors = np.zeros((len(sample.text_ids), self.config.text.hidden), dtype=np.float32)
@@ -193,7 +195,10 @@ class NumpyRuntime:
         if part != "text":
             with _blas().limit(limits=1, user_api="blas"):
                 graph = self._graph(sample, pools.graph, text_vectors)
-        return Pooled(text, graph)
+        if part == "both" and self._taught is not None:
+            with _blas().limit(limits=1, user_api="blas"):
+                taught = self._taught(text, graph, pools.counts(sample.node_kind))
+        return Pooled(text, graph, taught)
 
     def _graph(self, sample: IRSample, pool: Pool, text_vectors: Float32) -> Float32:
         """Graph vector of each group. Shapes: (U, H) -> (G, D)."""

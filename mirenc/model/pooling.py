@@ -27,6 +27,7 @@ from mirenc.graph import Flow, NodeKind
 from mirenc.sample import IRSample
 
 __all__ = [
+    "COUNTS",
     "Pool",
     "Pools",
     "fit_whitening",
@@ -44,6 +45,8 @@ Float64 = NDArray[np.float64]
 _FLOOR = 1e-4
 # Memberships whose vectors are gathered at once.
 _SLICE = 1 << 13
+COUNTS = len(NodeKind) + 1
+"""Columns of `Pools.counts`."""
 
 
 def item_weights(
@@ -163,6 +166,14 @@ class Pools:
 
     text: Pool
     graph: Pool
+
+    def counts(self, node_kind: NDArray[np.integer]) -> NDArray[np.float32]:
+        """Size of each group: its nodes of each kind, and its distinct statements. Shapes: (N,) -> (G, COUNTS)."""
+        kinds = len(NodeKind)
+        nodes = self.graph.group * kinds + node_kind[self.graph.item]
+        of_kind = np.bincount(nodes, minlength=self.graph.groups * kinds).reshape(-1, kinds)
+        distinct = np.bincount(self.text.group, minlength=self.text.groups)
+        return np.concatenate([of_kind, distinct[:, None]], axis=1).astype(np.float32)
 
 
 def node_keys(node_row: NDArray[np.integer], node_kind: NDArray[np.integer]) -> Int64:

@@ -27,10 +27,13 @@ class Pooled(NamedTuple):
     text : (G, H) float32
     graph : (G, D) float32
         D is the ``width`` of the graph's configuration.
+    taught : (G, width) float32
+        What the model's trunk makes of both; no columns where it has none (`mirenc.model.taught`).
     """
 
     text: Float32
     graph: Float32
+    taught: Float32
 
 
 def needed_texts(config: ModelConfig, sample: IRSample, pools: Pools, part: str = "both") -> NDArray[np.int64]:

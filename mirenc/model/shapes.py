@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from mirenc.config import DirectedGraphConfig, ModelConfig
 from mirenc.graph import Flow, NodeKind
+from mirenc.model.pooling import COUNTS
 from mirenc.model.relations import ARGUMENTS, RELATIONS
 
 __all__ = ["weight_shapes"]
@@ -80,6 +81,12 @@ def weight_shapes(config: ModelConfig) -> dict[str, Shape]:
             shapes[f"whiten_{part}.matrix"] = (size, size)
     if config.lexical is not None:
         shapes["lexical_idf"] = (config.lexical.buckets,)
+    if config.taught is not None:
+        norm("taught.norm_text", hidden)
+        for number in range(graph.width // graph.out):
+            norm(f"taught.norm_graph.{number}", graph.out)
+        linear("taught.linear1", hidden + graph.width + COUNTS, config.taught.hidden)
+        linear("taught.linear2", config.taught.hidden, config.taught.width)
     linear("mlm.dense", state, token)
     linear("matching.linear1", hidden + graph.width, matching.hidden)
     linear("matching.linear2", matching.hidden, matching.hidden)

@@ -58,10 +58,10 @@ class TorchRuntime:
     def forward(
         self, sample: IRSample, pools: Pools, part: str = "both", *, text_vectors: Float32 | None = None
     ) -> Pooled:
-        """Pooled vectors of one module. Shapes: ``text_vectors`` (U, H) -> (G, H), (G, d) float32."""
+        """Pooled vectors of one module. Shapes: ``text_vectors`` (U, H) -> (G, H), (G, d), (G, width) float32."""
         known = None if text_vectors is None else torch.from_numpy(text_vectors).to(self.device)
         found = self.model(sample_data(sample, pools).to(self.device), part, text_vectors=known)
-        return Pooled(found.text.cpu().numpy(), found.graph.cpu().numpy())
+        return Pooled(*(part.cpu().numpy() for part in (found.text, found.graph, found.taught)))
 
     @torch.inference_mode()
     def whiten(self, part: str, vectors: Float32) -> Float32:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -9,24 +11,26 @@ from torch import Tensor
 
 from mirenc.config import DirectedGraphConfig, ModelConfig
 from mirenc.errors import ConfigError
-from mirenc.model.data import IRData, join_data, make_data, no_data
+from mirenc.model.data import IRData, make_data
 from mirenc.model.mirencoder import Encoded, MIREncoder
 from mirenc.model.numpy_runtime import NumpyRuntime
-from mirenc.model.pooling import Pools, make_pool, node_keys
+from mirenc.model.pooling import Pools, make_pool
 from mirenc.pretraining.corpus import Corpus, CorpusModule
-from mirenc.pretraining.objectives import with_pairs
+from mirenc.pretraining.graphs import Graphs, join_graphs
 
 __all__ = [
     "check_order",
     "encode_graphs",
-    "graph_batch",
     "graph_vectors",
-    "module_data",
     "node_features",
     "statement_vectors",
+    "text_data",
+    "text_means",
     "text_vectors",
 ]
 
+# Rows of texts (U,) to their node features (U, F) and statement vectors (U, H).
+KnownTexts = Callable[[Tensor], tuple[Tensor, Tensor]]
 # Texts that are encoded at once.
 _SLICE = 65536
 _SLICE_GPU = 8192
@@ -51,44 +55,16 @@ def check_order(config: ModelConfig, corpus: Corpus) -> None:
         )
 
 
-def module_data(corpus: Corpus, module: CorpusModule, part: str = "graph", weighting: str = "count") -> IRData:
-    """One module with one row, its own; of its statements or graph only what ``part`` (text or graph) needs."""
-    statement, count, node = module.statement_row, module.statement_count, module.node_row
-    statement, count, node = (statement[:0], count[:0], node) if part == "graph" else (statement, count, node[:0])
-    texts, row = np.unique(np.concatenate([statement, node]), return_inverse=True)
-    nodes, edges = (slice(0), slice(0)) if part == "text" else (slice(None), slice(None))
-    kind = module.node_kind[nodes]
-    first = len(statement)
+def text_data(corpus: Corpus, module: CorpusModule, weighting: str = "count") -> IRData:
+    """The statements of one module, with one row, its own."""
+    row, none = module.statement_row, np.zeros(0, dtype=np.int64)
+    zeros = np.zeros(len(row), dtype=np.int64)
     pools = Pools(
-        make_pool(row[:first], np.zeros(first, np.int64), 1, weighting, count=count),
-        make_pool(np.arange(len(node)), np.zeros(len(node), np.int64), 1, weighting, key=node_keys(row[first:], kind)),
+        make_pool(np.arange(len(row)), zeros, 1, weighting, count=module.statement_count),
+        make_pool(none, none, 1, weighting),
     )
-    ids = corpus.padded_ids(texts, corpus.tokenizer.config.max_length)
-    return make_data(
-        ids,
-        texts,
-        row[first:],
-        kind,
-        module.node_argument[nodes],
-        module.edge_index[:, edges],
-        module.edge_flow[edges],
-        module.edge_position[edges],
-        pools,
-    )
-
-
-def graph_batch(
-    corpus: Corpus, modules: NDArray[np.int64], rng: np.random.Generator, *, share: slice = slice(None)
-) -> IRData:
-    """Some modules' graphs with pairs to tell apart (`with_pairs`).
-
-    Each module has a generator of its own, so that a process that takes a ``share`` of the modules draws for them what
-    one process would have drawn.
-    """
-    each = list(zip(modules.tolist(), rng.spawn(len(modules)), strict=True))[share]
-    drawn = [with_pairs(module_data(corpus, corpus[number]), own) for number, own in each]
-    # A process may have no share of a small batch.
-    return join_data(drawn or [with_pairs(no_data(), rng)])
+    ids = corpus.padded_ids(row, corpus.tokenizer.config.max_length)
+    return make_data(ids, row, none, none, none, none.reshape(2, 0), none, none, pools)
 
 
 def node_features(model: MIREncoder, data: IRData) -> Tensor:
@@ -97,12 +73,21 @@ def node_features(model: MIREncoder, data: IRData) -> Tensor:
         return model.text_features(data.text_ids)
 
 
-def encode_graphs(model: MIREncoder, data: IRData) -> Encoded:
-    """The graph of each module, and node vectors by flow; what they take from the text encoder stays as it is."""
-    data = data.to(_device(model))
-    with torch.no_grad():
-        vectors = model.text_vectors(data, "graph")
-    encoded: Encoded = model(data, "graph", text_features=node_features(model, data), text_vectors=vectors)
+def encode_graphs(model: MIREncoder, corpus: Corpus, graphs: Graphs, texts: KnownTexts | None = None) -> Encoded:
+    """The graph of each module, and node vectors by flow; what they take from the text encoder stays as it is.
+
+    ``texts`` are what it says of them, where that is known.
+    """
+    device = _device(model)
+    if texts is not None:
+        data = graphs.data(device)
+        features, vectors = texts(data.text_key)
+    else:
+        ids = corpus.padded_ids(graphs.text_key) if len(graphs.text_key) else np.zeros((0, 1), dtype=np.int64)
+        data = graphs.data(device, ids)
+        with torch.no_grad():
+            features, vectors = node_features(model, data), model.text_vectors(data, "graph")
+    encoded: Encoded = model(data, "graph", text_features=features, text_vectors=vectors)
     return encoded
 
 
@@ -114,7 +99,8 @@ def statement_vectors(
     if _device(model).type == "cpu":
         weights = {name: value.numpy() for name, value in model.state_dict().items()}
         runtime = NumpyRuntime(model.config, weights, threads=threads)
-        parts = [
+        parts = [np.zeros((0, model.config.text.hidden), dtype=np.float32)]
+        parts += [
             runtime.encode_texts(
                 corpus.padded_ids(rows[first : first + _SLICE]).astype(np.uint16), lengths[first : first + _SLICE]
             )
@@ -124,7 +110,8 @@ def statement_vectors(
     slices = range(0, len(rows), _SLICE_GPU)
     with torch.inference_mode():
         ids = (torch.from_numpy(corpus.padded_ids(rows[first : first + _SLICE_GPU])) for first in slices)
-        out = torch.cat([model.text.encode_all(part.to(_device(model))).float().cpu() for part in ids])
+        empty = torch.zeros(0, model.config.text.hidden)
+        out = torch.cat([empty, *(model.text.encode_all(part.to(_device(model))).float().cpu() for part in ids)])
     result: NDArray[np.float32] = out.numpy()
     return result
 
@@ -133,16 +120,26 @@ def text_vectors(
     model: MIREncoder, corpus: Corpus, modules: NDArray[np.int64], *, weighting: str = "count", threads: int = 1
 ) -> Tensor:
     """Text vector of some modules, not whitened; the plain mean is what matching takes. Shapes: (M,) -> (M, H)."""
+    rows = np.flatnonzero(corpus.text_counts(modules.tolist()))
+    return text_means(corpus, modules, rows, statement_vectors(model, corpus, rows, threads=threads), weighting)
+
+
+def text_means(
+    corpus: Corpus, modules: NDArray[np.int64], rows: NDArray[np.int64], vectors: NDArray[np.float32], weighting: str
+) -> Tensor:
+    """Text vector of some modules from the vectors of their statements' texts.
+
+    Shapes: (M,), (K,) ascending, (K, H) -> (M, H)
+    """
     used = [corpus[number] for number in modules.tolist()]
-    rows, item = np.unique(np.concatenate([module.statement_row for module in used]), return_inverse=True)
+    item = np.searchsorted(rows, np.concatenate([module.statement_row for module in used]))
     group = np.repeat(np.arange(len(used)), [len(module.statement_row) for module in used])
     count = np.concatenate([module.statement_count for module in used])
-    pool = make_pool(item, group, len(used), weighting, count=count)
-    return torch.from_numpy(pool.mean(statement_vectors(model, corpus, rows.astype(np.int64), threads=threads)))
+    return torch.from_numpy(make_pool(item, group, len(used), weighting, count=count).mean(vectors))
 
 
 def graph_vectors(model: MIREncoder, corpus: Corpus, modules: NDArray[np.int64], *, weighting: str = "count") -> Tensor:
     """Graph vector of some modules, not whitened; the plain mean is what matching takes. Shapes: (M,) -> (M, d)."""
     with torch.inference_mode():
-        each = (module_data(corpus, corpus[number], weighting=weighting) for number in modules.tolist())
-        return torch.cat([encode_graphs(model, data).graph.cpu() for data in each])
+        each = (join_graphs(corpus, modules[row : row + 1], weighting=weighting) for row in range(len(modules)))
+        return torch.cat([encode_graphs(model, corpus, graphs).graph.cpu() for graphs in each])

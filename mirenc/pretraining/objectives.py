@@ -14,15 +14,16 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from mirenc.graph import Flow
-from mirenc.model.data import IRData
 from mirenc.model.graph_encoder import edge_scores
 from mirenc.model.mirencoder import MIREncoder
+from mirenc.pretraining.corpus import CorpusModule
 from mirenc.tokenizer import MASK, SPECIAL_TOKENS
 
 _IGNORED = -100
 
-__all__ = ["flow_pairs", "gae_loss", "igm_loss", "mask_tokens", "mlm_loss", "with_pairs"]
+__all__ = ["Pairs", "draw_pairs", "gae_loss", "igm_loss", "mask_tokens", "mlm_loss"]
 
+Int64 = NDArray[np.int64]
 Pairs = list[tuple[Tensor, Tensor]]
 
 
@@ -59,41 +60,26 @@ def mlm_loss(model: MIREncoder, ids: Tensor, masked: Tensor, chosen: Tensor, *, 
     return F.cross_entropy(scores, truth, reduction="sum", ignore_index=_IGNORED) / max(total, 1)
 
 
-def with_pairs(data: IRData, rng: np.random.Generator) -> IRData:
-    """One module's data with pairs to tell apart: edges of each flow, and as many pairs that are none.
-
-    Adds ``positive_index``, ``negative_index`` (2, P) and ``positive_flow``, ``negative_flow`` (P,).
+def draw_pairs(module: CorpusModule, rng: np.random.Generator) -> list[tuple[Int64, Int64]]:
+    """Pairs of a module's nodes to tell apart, by flow: edges (2, P), and as many pairs that are none (2, P).
 
     Negatives join two nodes that have edges of the flow in question, so that a pair cannot be told apart by its kinds
     alone (a control edge never touches a variable). Deviation: PyG draws them from all nodes, which is easier.
     """
-    index, flows = data.edge_index.numpy(), data.edge_flow.numpy()
-    positives, negatives, sizes = [index[:, :0]], [index[:, :0]], []
+    index, nodes = module.edge_index.astype(np.int64), len(module.node_row)
+    drawn = []
     for flow in Flow:
-        positive = index[:, flows == flow]
-        negative = _negatives(positive, data.num_nodes, rng) if positive.shape[1] else positive
+        positive = index[:, module.edge_flow == flow]
+        negative = _negatives(positive, nodes, rng) if positive.shape[1] else positive
         # As many of one as of the other: a graph whose pairs are nearly all edges gives few negatives.
         take = min(positive.shape[1], negative.shape[1])
         if take < positive.shape[1]:
             positive = positive[:, rng.permutation(positive.shape[1])[:take]]
-        positives.append(positive)
-        negatives.append(negative[:, :take])
-        sizes.append(take)
-    data.positive_index = torch.from_numpy(np.concatenate(positives, 1))
-    data.negative_index = torch.from_numpy(np.concatenate(negatives, 1))
-    data.positive_flow = data.negative_flow = torch.from_numpy(np.repeat(np.array(Flow, dtype=np.int64), sizes))
-    return data
+        drawn.append((positive, negative[:, :take]))
+    return drawn
 
 
-def flow_pairs(data: IRData) -> Pairs:
-    """What `with_pairs` drew, by flow: edges (2, P) and pairs that are none (2, P)."""
-    return [
-        (data.positive_index[:, data.positive_flow == flow], data.negative_index[:, data.negative_flow == flow])
-        for flow in Flow
-    ]
-
-
-def _negatives(positive: NDArray[np.int64], nodes: int, rng: np.random.Generator) -> NDArray[np.int64]:
+def _negatives(positive: Int64, nodes: int, rng: np.random.Generator) -> Int64:
     """Random pairs of the edges' endpoints that are no edge in either direction. Shapes: (2, P) -> (2, <= P)."""
     ends = np.unique(positive)
     known = np.concatenate([positive[0] * nodes + positive[1], positive[1] * nodes + positive[0]])

@@ -81,6 +81,7 @@ class Sampler:
             Fewer than two source files with a graph.
         """
         needed = {"gae": self.graphs, "igm": self.matching_graphs, "joint": self.matching_graphs}
+        needed["compiler"] = self.matching_graphs
         for stage in stages:
             if stage in needed:
                 self._distinct(needed[stage], 2)
@@ -97,6 +98,12 @@ class Sampler:
         by_size = self.matching_graphs[np.argsort(self._corpus.node_count[self.matching_graphs], kind="stable")]
         start = int(rng.integers(len(by_size)))
         return self._distinct(np.roll(by_size, -start), self._config.igm.batch)
+
+    def pieces(self, training: Int64, step: int) -> Int64:
+        """(B,) different ones of the pieces that a compiler's answers are learned from, of one step."""
+        batch = min(self._config.compiler.batch, len(training))
+        chosen: Int64 = self.rng(204, step).choice(training, batch, replace=False)
+        return chosen
 
     def _distinct(self, candidates: Int64, batch: int) -> Int64:
         chosen: dict[tuple[str, str], int] = {}

@@ -13,29 +13,27 @@ import math
 import os
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
-from torch import Tensor, nn
 from torch.utils.tensorboard import SummaryWriter
 
 from mirenc.config import ModelConfig, PretrainConfig, StageConfig, preset
 from mirenc.errors import ConfigError, ModelError
-from mirenc.model.data import join_data, no_data
-from mirenc.model.mirencoder import Encoded, MIREncoder
+from mirenc.model.mirencoder import MIREncoder
 from mirenc.pretraining import checkpoint, encoding
+from mirenc.pretraining.answers import Answers, read_answers
+from mirenc.pretraining.batches import Batch, Batches
+from mirenc.pretraining.compiler import Heads, Teacher
 from mirenc.pretraining.corpus import Corpus
 from mirenc.pretraining.corpus.lock import only_one
-from mirenc.pretraining.objectives import flow_pairs, gae_loss, igm_loss, mask_tokens, mlm_loss
 from mirenc.pretraining.optimiser import Optimiser
 from mirenc.pretraining.parallel import Processes
 from mirenc.pretraining.sampling import Sampler
+from mirenc.pretraining.stages import Losses, stages_of
 from mirenc.pretraining.start import start_from
-from mirenc.tokenizer import PAD
 
 __all__ = ["StepReport", "Trainer", "stages_of"]
 
@@ -77,14 +75,6 @@ class _Progress:
     stage: int = 0
     step: int = 0
     seconds: float = 0.0
-
-
-def stages_of(config: PretrainConfig) -> dict[str, StageConfig]:
-    """The stages a run has, in order; a stage of no steps is left out."""
-    if config.schedule == "joint":
-        return {"joint": config.mlm}
-    stages = {"mlm": config.mlm, "gae": config.gae, "igm": config.igm}
-    return {name: stage for name, stage in stages.items() if stage.steps}
 
 
 class Trainer:
@@ -129,7 +119,11 @@ class Trainer:
         chosen = model_config or preset(config.preset)
         text = config.text if model_config is None and config.text is not None else chosen.text
         graph = config.graph if model_config is None and config.graph is not None else chosen.graph
-        self.model_config = chosen.model_copy(update={"tokenizer": tokenizer, "text": text, "graph": graph})
+        taught = config.taught if model_config is None and config.taught is not None else chosen.taught
+        lexical = config.lexical if model_config is None and config.lexical is not None else chosen.lexical
+        parts = {"tokenizer": tokenizer, "text": text, "graph": graph, "taught": taught, "lexical": lexical}
+        # Through its values, so that what does not go together is refused.
+        self.model_config = ModelConfig.from_dict(chosen.model_copy(update=parts).model_dump())
         encoding.check_order(self.model_config, corpus)
         torch.manual_seed(config.seed)
         self.model = MIREncoder(self.model_config)
@@ -142,9 +136,8 @@ class Trainer:
         self.sampler = Sampler(corpus, self.train_modules, config, digest)
         self.stages = stages_of(config)
         self.sampler.check(self.stages)
+        self.answers, self.heads = self._read_answers()
         self.progress = _Progress()
-        self._text_vectors: Tensor | None = None
-        self._items = 0
 
     @property
     def steps_done(self) -> int:
@@ -152,94 +145,30 @@ class Trainer:
         before = list(self.stages.values())[: self.progress.stage]
         return sum(stage.steps for stage in before) + self.progress.step
 
-    # -- losses: this process's part of the sum over the batch -------------------------------------------
-    def _mlm(self, step: int) -> Tensor:
-        ids = self.sampler.padded(self.sampler.statements(step))
-        masked, chosen = mask_tokens(
-            ids,
-            self.sampler.rng(0, step),
-            vocab_size=self.model_config.tokenizer.vocab_size,
-            share=self.config.mask_share,
+    def _read_answers(self) -> tuple[Answers | None, Heads | None]:
+        """What the stage ``compiler`` learns, and the heads it does it with."""
+        config = self.config
+        if "compiler" not in self.stages:
+            return None, None
+        if self.model_config.taught is None:
+            raise ConfigError("compiler.steps wants a trunk that a compiler's answers are read from: add [taught]")
+        assert config.answers is not None
+        projects = {self.corpus.projects[module] for module in self.held_out.tolist()}
+        tokenizer = self.corpus.tokenizer
+        answers = read_answers(
+            config.answers, tokenizer, held_out=projects, max_nodes=config.max_nodes, seed=config.seed
         )
-        self._items = int((ids != PAD).sum())
-        part = self.processes.share(len(ids))
-        mine = [torch.from_numpy(array[part]).to(self.device) for array in (ids, masked, chosen)]
-        low = torch.autocast(self.device.type, torch.bfloat16, enabled=self.config.precision == "bfloat16")
-        with low:
-            return mlm_loss(self.model, *mine, total=int(chosen.sum()))
+        encoding.check_order(self.model_config, answers.corpus)
+        columns = {kind: len(labels.names) for kind, labels in answers.labels.items()}
+        return answers, Heads(self.model_config.taught.width, columns).to(self.device)
 
-    def _graph_step(self, modules: NDArray[np.int64], rng: np.random.Generator) -> tuple[Tensor, Tensor]:
-        """Encode the graphs of a batch: vectors of all of them (B, d), this share of the GAE loss."""
-        batch = encoding.graph_batch(self.corpus, modules, rng, share=self.processes.share(len(modules)))
-        self._items = int(self.corpus.node_count[modules].sum())
-        encoded = encoding.encode_graphs(self.model, batch)
-        pairs = flow_pairs(batch.to(self.device))
-        counts = torch.tensor([float(positive.shape[1]) for positive, _ in pairs], device=self.device)
-        totals = self.processes.total(counts).tolist()
-        return self.processes.join(encoded.graph, len(modules)), gae_loss(encoded.flows, pairs, totals=totals)
-
-    def _gae(self, step: int) -> Tensor:
-        return self._graph_step(self.sampler.gae_modules(step), self.sampler.rng(1, step))[1]
-
-    def _igm(self, step: int) -> Tensor:
-        # The text encoder stays as MLM left it, so a module's text vector is computed once. The reconstruction loss
-        # goes on, lest matching undo it. Deviation: the paper does not say which encoders move.
-        if self._text_vectors is None:
-            self._text_vectors = self._encode_matching_texts()
-        modules = self.sampler.igm_modules(step)
-        graph, reconstruction = self._graph_step(modules, self.sampler.rng(2, step))
-        rows = np.searchsorted(self.sampler.matching_graphs, modules)
-        text = self._text_vectors[torch.from_numpy(rows).to(self.device)]
-        share = self.processes.share(len(modules))
-        return igm_loss(self.model, text, graph, share=share) + reconstruction
-
-    def _encode_matching_texts(self) -> Tensor:
-        """(M, H) text vectors of the modules that matching draws from; each process encodes a share of them."""
-        modules = self.sampler.matching_graphs
-        mine = modules[self.processes.share(len(modules))]
-        vectors = encoding.text_vectors(self.model, self.corpus, mine, threads=self.config.threads)
-        return self.processes.join(vectors.to(self.device), len(modules)).detach()
-
-    def _joint(self, step: int) -> Tensor:
-        """All three losses; the text encoder learns from matching too, through a sample of each module's statements."""
-        mlm = self._mlm(step)
-        tokens = self._items
-        modules = self.sampler.igm_modules(step)
-        graph, reconstruction = self._graph_step(modules, self.sampler.rng(2, step))
-        share = self.processes.share(len(modules))
-        text = graph.new_zeros(len(modules), self.model_config.text.hidden)
-        text[share] = self._sampled_text(modules[share], step)
-        self._items = tokens
-        return mlm + reconstruction + igm_loss(self.model, text, graph, share=share)
-
-    def _sampled_text(self, modules: NDArray[np.int64], step: int) -> Tensor:
-        """(B, H) mean vectors of statements drawn from each module, with gradient."""
-        count = self.config.matching_statements
-        drawn = []
-        for number in modules.tolist():
-            module = self.corpus[number]
-            rng = self.sampler.rng(203, step, number)
-            ends = np.cumsum(module.statement_count)
-            at = np.searchsorted(ends, rng.random(count) * ends[-1], side="right")
-            row, times = np.unique(module.statement_row[np.minimum(at, len(ends) - 1)], return_counts=True)
-            chosen = replace(module, statement_row=row, statement_count=times.astype(np.int32))
-            drawn.append(encoding.module_data(self.corpus, chosen, "text"))
-        low = torch.autocast(self.device.type, torch.bfloat16, enabled=self.config.precision == "bfloat16")
-        with low:
-            encoded: Encoded = self.model(join_data(drawn or [no_data()]).to(self.device), "text")
-        return encoded.text
+    def teacher(self) -> Teacher:
+        """The answers and their heads, with what the text encoder, as it is now, says of their pieces."""
+        assert self.answers is not None
+        assert self.heads is not None
+        return Teacher(self.answers, self.heads, self.model, processes=self.processes, threads=self.config.threads)
 
     # -- loop ------------------------------------------------------------------------------------------
-    def _trained(self, name: str) -> list[nn.Module]:
-        """The parts of the model that a stage trains."""
-        parts: dict[str, list[nn.Module]] = {
-            "mlm": [self.model.text, self.model.mlm],
-            "gae": [self.model.graph],
-            "igm": [self.model.graph, self.model.matching],
-            "joint": [self.model],
-        }
-        return parts[name]
-
     @staticmethod
     def _rate(stage: StageConfig, step: int) -> float:
         """Share of the peak learning rate: linear warm-up, cosine decay to a tenth."""
@@ -271,10 +200,13 @@ class Trainer:
         state = self._open(resume)
         self.processes.wait()
         names = list(self.stages)
+        weighting = self.model_config.pooling.weighting
+        batches = Batches(self.corpus, self.sampler, self.config, self.processes, weighting, self.answers)
         for number in range(self.progress.stage, len(names)):
             name = names[number]
             stage = self.stages[name]
-            optimiser = Optimiser(self._trained(name), self.config)
+            losses = self._losses(name)
+            optimiser = Optimiser(losses.trained, self.config)
             if state is not None:
                 optimiser.load(state)
                 state = None
@@ -282,40 +214,45 @@ class Trainer:
                 self.progress = _Progress(number, 0, self.progress.seconds)
             self.model.train()
             with SummaryWriter(self.folder) if self.processes.first else _Silent() as board:
-                for step in range(self.progress.step, stage.steps):
-                    started = time.monotonic()
-                    loss = self._step(optimiser, name, stage, step)
+                steps = range(self.progress.step, stage.steps)
+                started = time.monotonic()
+                for step, batch in zip(steps, batches.of(name, steps), strict=True):
+                    loss = self._step(optimiser, losses, stage, step, batch)
                     self.progress.step = step + 1
-                    seconds = time.monotonic() - started
+                    seconds, started = time.monotonic() - started, time.monotonic()
                     self.progress.seconds += seconds
                     self._log(board, name, step, loss, stage.learning_rate * self._rate(stage, step))
                     if self.report is not None:
-                        self.report(StepReport(name, step + 1, stage.steps, loss, self._items, seconds))
+                        self.report(StepReport(name, step + 1, stage.steps, loss, batch.items, seconds))
                     if (step + 1) % self.config.checkpoint_every == 0:
                         self._save(optimiser)
-            self._text_vectors = None
         self.progress = _Progress(len(names), 0, self.progress.seconds)
         self._save(None)
         self.model.eval()
         return self.model
 
-    def _step(self, optimiser: Optimiser, name: str, stage: StageConfig, step: int) -> float:
+    def _losses(self, name: str) -> Losses:
+        teacher = self.teacher() if name == "compiler" else None
+        parts = (self.model, self.corpus, self.sampler, self.config, self.processes)
+        return Losses(name, *parts, teacher=teacher)
+
+    def _step(self, optimiser: Optimiser, losses: Losses, stage: StageConfig, step: int, batch: Batch) -> float:
         """One optimiser step; the loss of the whole batch."""
-        losses = {"mlm": self._mlm, "gae": self._gae, "igm": self._igm, "joint": self._joint}
         # Dropout draws from torch's own generator: another process has another share, so another seed.
         torch.manual_seed(int(self.sampler.rng(400 + self.processes.rank, step).integers(2**62)))
-        loss = losses[name](step)
-        whole = float(self.processes.total(loss))
-        if not math.isfinite(whole):
-            raise ModelError(
-                f"the {name} loss is {whole} at step {step}; "
-                f"the last checkpoint is kept in {self.folder}. Lower the learning rate and start in another folder"
-            )
+        loss = losses(batch, step)
         optimiser.clear()
         loss.backward()  # type: ignore[no-untyped-call]
         self.processes.sum_gradients(optimiser.parameters)
         torch.nn.utils.clip_grad_norm_(optimiser.parameters, self.config.clip_norm)
         optimiser.step(stage.learning_rate * self._rate(stage, step))
+        # Last of all: a GPU is waited for here, when it has all of the step to do.
+        whole = float(self.processes.total(loss))
+        if not math.isfinite(whole):
+            raise ModelError(
+                f"the {losses.stage} loss is {whole} at step {step}; "
+                f"the last checkpoint is kept in {self.folder}. Lower the learning rate and start in another folder"
+            )
         return whole
 
     def _log(self, board: Any, stage: str, step: int, loss: float, rate: float) -> None:
@@ -339,6 +276,7 @@ class Trainer:
             "model_config": self.model_config.model_dump(),
             "corpus": self.corpus.digest,
             "started_from": self.started_from,
+            "answers": self.answers.identity if self.answers is not None else None,
         }
 
     def _save(self, optimiser: Optimiser | None) -> None:
@@ -346,7 +284,8 @@ class Trainer:
             return
         progress = {"stage": self.progress.stage, "step": self.progress.step, "seconds": self.progress.seconds}
         state = {"model": self.model.state_dict(), "optimiser": optimiser.state() if optimiser is not None else None}
-        checkpoint.write(self._checkpoint, self._identity() | progress | state)
+        heads = {"heads": self.heads.state_dict() if self.heads is not None else None}
+        checkpoint.write(self._checkpoint, self._identity() | progress | state | heads)
 
     def _open(self, resume: bool) -> list[dict[str, Any]] | None:
         """Load the folder's checkpoint if asked to; the optimiser's state."""
@@ -361,6 +300,8 @@ class Trainer:
             return None
         payload = checkpoint.read(self._checkpoint, self._identity(), device=self.device)
         self.model.load_state_dict(payload["model"])
+        if self.heads is not None:
+            self.heads.load_state_dict(payload["heads"])
         self.progress = _Progress(payload["stage"], payload["step"], payload["seconds"])
         state: list[dict[str, Any]] | None = payload["optimiser"]
         return state

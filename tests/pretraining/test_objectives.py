@@ -13,10 +13,10 @@ from torch import Tensor
 from mirenc.config import PretrainConfig
 from mirenc.errors import ConfigError
 from mirenc.graph import Flow
-from mirenc.model.data import IRData
 from mirenc.pretraining.corpus import CorpusModule
-from mirenc.pretraining.encoding import graph_batch, module_data
-from mirenc.pretraining.objectives import flow_pairs, gae_loss, igm_loss, mask_tokens, mlm_loss
+from mirenc.pretraining.encoding import text_data
+from mirenc.pretraining.graphs import Graphs, graph_batch, join_graphs
+from mirenc.pretraining.objectives import gae_loss, igm_loss, mask_tokens, mlm_loss
 from mirenc.tokenizer import CLS, MASK, PAD, SEP, SPECIAL_TOKENS, UNK
 
 VOCAB = 5000
@@ -125,6 +125,9 @@ def test_gae_loss_of_an_exact_adjacency_is_near_nothing() -> None:
     assert gae_loss([z], [(negative, positive)]).item() == pytest.approx(32, rel=1e-3)
 
 
+CPU = torch.device("cpu")
+
+
 def module(edges: list[tuple[int, int, Flow]], nodes: int, first_row: int = 0) -> CorpusModule:
     return CorpusModule(
         statement_row=np.arange(2, dtype=np.int32),
@@ -164,18 +167,18 @@ class Texts:
         return np.full((len(rows), width), PAD)
 
 
-def draw(modules: list[CorpusModule], seed: int = 0, share: slice = slice(None)) -> IRData:
+def draw(modules: list[CorpusModule], seed: int = 0, share: slice = slice(None)) -> Graphs:
     return graph_batch(Texts(modules), np.arange(len(modules)), np.random.default_rng(seed), share=share)
 
 
-def columns(pairs: Tensor) -> set[tuple[int, int]]:
+def columns(pairs: Tensor | np.ndarray) -> set[tuple[int, int]]:
     return set(zip(*pairs.tolist(), strict=True))
 
 
 def test_graphs_stand_end_to_end(modules: list[CorpusModule]) -> None:
     batch = draw(modules)
     assert batch.text_key[batch.node_row].tolist() == [*range(12), *range(100, 110)]
-    assert batch.batch.tolist() == batch.pool_node_group.tolist() == [0] * 12 + [1] * 10
+    assert batch.group.tolist() == [0] * 12 + [1] * 10
     assert batch.node_kind.tolist() == [node % 3 for node in range(12)] + [node % 3 for node in range(10)]
     assert batch.edge_index[:, :20].tolist() == modules[0].edge_index.tolist()
     assert batch.edge_index[:, 20:].tolist() == (modules[1].edge_index + 12).tolist()
@@ -185,7 +188,7 @@ def test_graphs_stand_end_to_end(modules: list[CorpusModule]) -> None:
 def test_positives_are_the_flow_s_edges(modules: list[CorpusModule]) -> None:
     batch = draw(modules)
     for flow in Flow:
-        positive, negative = flow_pairs(batch)[flow]
+        positive, negative = batch.flow_pairs(CPU)[flow]
         edges = columns(batch.edge_index[:, batch.edge_flow == flow])
         assert columns(positive) <= edges
         assert positive.shape == negative.shape
@@ -198,23 +201,23 @@ def test_negatives_are_no_edges_within_a_graph_among_the_flow_s_nodes(modules: l
         for flow in Flow:
             edges = columns(batch.edge_index[:, batch.edge_flow == flow])
             ends = {end for edge in edges for end in edge}
-            for source, target in columns(flow_pairs(batch)[flow][1]):
+            for source, target in columns(batch.flow_pairs(CPU)[flow][1]):
                 assert source != target
                 assert (source, target) not in edges
                 assert (target, source) not in edges
                 assert {source, target} <= ends
-                assert batch.batch[source] == batch.batch[target]
+                assert batch.group[source] == batch.group[target]
 
 
 def test_a_graph_whose_every_pair_is_an_edge_has_no_pairs() -> None:
     full = module([(0, 1, Flow.DATA), (1, 2, Flow.DATA), (2, 0, Flow.DATA)], 3)
     batch = draw([full])
-    assert [tuple(part.shape) for pair in flow_pairs(batch) for part in pair] == [(2, 0)] * 6
-    assert gae_loss([torch.zeros(3, 2)] * 3, flow_pairs(batch)).item() == 0
+    assert [tuple(part.shape) for pair in batch.flow_pairs(CPU) for part in pair] == [(2, 0)] * 6
+    assert gae_loss([torch.zeros(3, 2)] * 3, batch.flow_pairs(CPU)).item() == 0
 
 
 def test_a_batch_is_the_generator_s(modules: list[CorpusModule]) -> None:
-    one, same, other = (flow_pairs(draw(modules, seed)) for seed in (0, 0, 1))
+    one, same, other = (draw(modules, seed).flow_pairs(CPU) for seed in (0, 0, 1))
     for flow in Flow:
         assert all(a.equal(b) for a, b in zip(one[flow], same[flow], strict=True))
     assert not one[Flow.DATA][1].equal(other[Flow.DATA][1])
@@ -243,17 +246,17 @@ def test_shares_of_a_batch_add_up_to_the_whole(modules: list[CorpusModule]) -> N
     """What several processes compute, each for its share, is what one computes."""
     whole, rng = draw(modules), np.random.default_rng(0)
     z = torch.from_numpy(rng.normal(size=(22, 4)).astype(np.float32))
-    expected = gae_loss([z] * 3, flow_pairs(whole))
-    totals = [positive.shape[1] for positive, _ in flow_pairs(whole)]
+    expected = gae_loss([z] * 3, whole.flow_pairs(CPU))
+    totals = [positive.shape[1] for positive, _ in whole.flow_pairs(CPU)]
     parts = []
     for number, nodes in enumerate((slice(0, 12), slice(12, 22))):
         share = draw(modules, share=slice(number, None, 2))
-        assert share.text_key[share.node_row].equal(whole.text_key[whole.node_row[nodes]])
-        parts.append(gae_loss([z[nodes]] * 3, flow_pairs(share), totals=totals))
+        assert np.array_equal(share.text_key[share.node_row], whole.text_key[whole.node_row[nodes]])
+        parts.append(gae_loss([z[nodes]] * 3, share.flow_pairs(CPU), totals=totals))
     # A third process of a batch of two has nothing to do.
     none = draw(modules, share=slice(2, None, 3))
-    assert (none.groups, none.num_nodes) == (0, 0)
-    assert gae_loss([z[:0]] * 3, flow_pairs(none), totals=totals).item() == 0
+    assert (none.groups, len(none.node_row)) == (0, 0)
+    assert gae_loss([z[:0]] * 3, none.flow_pairs(CPU), totals=totals).item() == 0
     assert sum(part.item() for part in parts) == pytest.approx(expected.item(), rel=1e-6)
     text, graph = z[:6], z[6:12]
     head = InnerProduct
@@ -270,17 +273,18 @@ def test_node_weights(modules: list[CorpusModule]) -> None:
         np.zeros(0, dtype=np.int8),
         np.zeros(0, dtype=np.int32),
     )
-    each = [module_data(Texts([]), module, weighting="sqrt") for module in (*modules, same)]
-    assert [data.pool_node_weight.sum().item() for data in each] == pytest.approx([1, 1, 1])
+    graphs = join_graphs(Texts([*modules, same]), np.arange(3), weighting="sqrt")
+    each = [graphs.weight[graphs.group == number] for number in range(3)]
+    assert [weight.sum() for weight in each] == pytest.approx([1, 1, 1])
     # Four equal nodes weigh sqrt(4) = 2 together, the fifth 1.
-    assert each[2].pool_node_weight.tolist() == pytest.approx([1 / 6] * 4 + [1 / 3])
+    assert each[2].tolist() == pytest.approx([1 / 6] * 4 + [1 / 3])
 
 
 def test_statement_weights() -> None:
     none = np.zeros(0, np.int32)
     text = CorpusModule(np.array([3, 8]), np.array([9, 1]), none, none, none, none.reshape(2, 0), none, none)
     for weighting, weights in (("count", [0.9, 0.1]), ("sqrt", [0.75, 0.25])):
-        data = module_data(Texts([]), text, "text", weighting)
+        data = text_data(Texts([]), text, weighting)
         assert data.text_key[data.pool_row].tolist() == [3, 8]
         assert data.pool_row_weight.tolist() == pytest.approx(weights)
 

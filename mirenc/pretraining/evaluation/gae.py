@@ -9,14 +9,13 @@ from numpy.typing import NDArray
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 from mirenc.graph import Flow
-from mirenc.model.data import IRData
 from mirenc.model.graph_encoder import edge_scores
 from mirenc.model.mirencoder import MIREncoder
 from mirenc.pretraining.corpus import Corpus
-from mirenc.pretraining.encoding import encode_graphs, graph_batch
+from mirenc.pretraining.encoding import encode_graphs
 from mirenc.pretraining.evaluation.figures import Advance, Figures, NoFigureError
 from mirenc.pretraining.evaluation.sizes import matching_modules
-from mirenc.pretraining.objectives import flow_pairs
+from mirenc.pretraining.graphs import Graphs, graph_batch
 
 __all__ = ["flow_figures", "gae_modules", "gae_scores"]
 
@@ -47,9 +46,8 @@ def gae_scores(
     for module in modules.tolist():
         graph = graph_batch(corpus, np.array([module]), np.random.default_rng([_SEED, module]))
         with torch.inference_mode():
-            per_flow = [vectors.cpu() for vectors in encode_graphs(model, graph).flows]
-        graph = graph.cpu()  # PyG moves a batch in place
-        for flow, (positive, negative) in zip(Flow, flow_pairs(graph), strict=True):
+            per_flow = [vectors.cpu() for vectors in encode_graphs(model, corpus, graph).flows]
+        for flow, (positive, negative) in zip(Flow, graph.flow_pairs(torch.device("cpu")), strict=True):
             if positive.shape[1] < _MIN_EDGES:
                 continue
             pairs = torch.cat([positive, negative], 1)
@@ -80,11 +78,11 @@ def flow_figures(rows: list[list[float]]) -> Figures:
 
 
 def _neighbour_scores(
-    graph: IRData, flow: Flow, pairs: NDArray[np.int64]
+    graph: Graphs, flow: Flow, pairs: NDArray[np.int64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Common neighbours and degree product of each pair, in the flow's own graph. Shapes: (2, P) -> two (P,)."""
-    nodes = graph.num_nodes
-    source, target = graph.edge_index[:, graph.edge_flow == flow].numpy()
+    nodes = len(graph.node_row)
+    source, target = graph.edge_index[:, graph.edge_flow == flow]
     ones = np.ones(2 * len(source))
     adjacency = sp.csr_matrix((ones, (np.r_[source, target], np.r_[target, source])), shape=(nodes, nodes))
     adjacency.data[:] = 1.0  # parallel edges count once

@@ -12,8 +12,8 @@ from torch import Tensor, nn
 from mirenc.graph import Flow
 from mirenc.model.mirencoder import Encoded
 from mirenc.pretraining.corpus import Corpus
-from mirenc.pretraining.encoding import graph_batch
 from mirenc.pretraining.evaluation import Baselines, NoFigureError, gae, matching
+from mirenc.pretraining.graphs import graph_batch
 from mirenc.tokenizer import CLS, SEP
 
 TEXTS = [[CLS, 10, SEP]]
@@ -46,7 +46,8 @@ def test_auc_of_known_vectors(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -
     own[:5, 0] = own[5:, 1] = 1
 
     def score(vectors: Tensor) -> dict[Flow, list[list[float]]]:
-        monkeypatch.setattr(gae, "encode_graphs", lambda model, graph: Encoded(vectors[:0], vectors[:0], [vectors] * 3))
+        none = vectors[:0]
+        monkeypatch.setattr(gae, "encode_graphs", lambda *_: Encoded(none, none, [vectors] * 3, none))
         return gae.gae_scores(nn.Module(), corpus, np.array([0, 1]))
 
     # Edges join a clique's nodes, other pairs do not: exactly the inner product of the cliques' vectors.

@@ -1,0 +1,81 @@
+"""What every configuration is: typed, frozen, unknown keys refused with a suggestion; and how TOML is read."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import tomllib
+from typing import Any, Self, get_args
+
+from pydantic import BaseModel, ConfigDict, Tag, ValidationError
+
+from mirenc.errors import ConfigError
+
+__all__ = ["load_toml"]
+
+
+class _Config(BaseModel):
+    """Base: frozen, no unknown keys, errors as `ConfigError`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any], *, where: str = "configuration") -> Self:
+        """Validate plain values.
+
+        Raises
+        ------
+        ConfigError
+            Names the first wrong key or value, and the nearest right key.
+        """
+        try:
+            return cls.model_validate(values)
+        except ValidationError as error:
+            raise ConfigError(f"{where}: {_explain(cls, error)}") from None
+
+
+def _explain(cls: type[BaseModel], error: ValidationError) -> str:
+    first = error.errors()[0]
+    owner: Any = cls
+    parts: list[str] = []  # of the place, as a user writes it: without the kind that pydantic puts between
+    for part in map(str, first["loc"]):
+        if part in (kinds := _kinds(owner)):
+            owner = kinds[part]
+        else:
+            parts.append(part)
+            field = getattr(owner, "model_fields", {}).get(part)
+            owner = owner if field is None else field.annotation
+    place = ".".join(parts)
+    if first["type"] == "extra_forbidden":
+        known = list(owner.model_fields)
+        near = difflib.get_close_matches(str(first["loc"][-1]), known, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"known keys: {', '.join(known)}"
+        return f"unknown key {place!r}; {hint}"
+    found = "" if first["type"] == "missing" else f" (found {first['input']!r})"  # missing: all the values beside it
+    return f"{place or 'values'}: {first['msg']}{found}"
+
+
+def _kinds(annotation: Any) -> dict[str, Any]:
+    """Classes by tag, of a field that takes several kinds; none of any other."""
+    found: dict[str, Any] = {}
+    for member in get_args(annotation):
+        inner, *extras = get_args(member) or (member,)  # of Annotated: the type, then what is said of it
+        found |= {extra.tag: inner for extra in extras if isinstance(extra, Tag)} or _kinds(member)
+    return found
+
+
+def load_toml(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Values of a TOML file.
+
+    Raises
+    ------
+    ConfigError
+        Missing or not TOML; the message keeps the parser's line and column.
+    """
+    try:
+        with open(path, "rb") as stream:
+            return tomllib.load(stream)
+    except FileNotFoundError:
+        raise ConfigError(f"{os.fspath(path)}: no such file. Check the path") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{os.fspath(path)}: not TOML: {error}. Mend that place") from None

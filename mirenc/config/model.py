@@ -1,0 +1,136 @@
+"""The architecture of a model, and the presets."""
+
+from __future__ import annotations
+
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+
+from mirenc.config.base import _Config
+from mirenc.config.graph import DirectedGraphConfig, GraphConfig, GraphEncoderConfig
+from mirenc.config.text import ConvolutionConfig, TextConfig, TextEncoderConfig, TokenizerConfig
+from mirenc.errors import ConfigError
+
+__all__ = ["PRESETS", "LexicalConfig", "MatchingConfig", "ModelConfig", "PoolingConfig", "TaughtConfig", "preset"]
+
+
+class MatchingConfig(_Config):
+    """Head that tells whether a text and a graph come from one IR (paper section 3.4)."""
+
+    hidden: int = Field(256, ge=8)
+
+
+class PoolingConfig(_Config):
+    """From vectors of statements and nodes to vectors of modules and functions: `mirenc.model.pooling`.
+
+    Attributes
+    ----------
+    weighting : str
+        A text that occurs n times weighs n (``count``, the paper's mean) or sqrt(n) (``sqrt``).
+    whiten : bool
+        Whether the model has a whitening map, fitted on its training modules.
+    """
+
+    weighting: Literal["count", "sqrt"] = "count"
+    whiten: bool = False
+
+
+class TaughtConfig(_Config):
+    """Trunk that a compiler's answers are read from: `mirenc.model.taught`.
+
+    Attributes
+    ----------
+    width : int
+        Components of its vector.
+    hidden : int
+        Width of its hidden layer.
+    """
+
+    width: int = Field(256, ge=8)
+    hidden: int = Field(512, ge=8)
+
+
+class LexicalConfig(_Config):
+    """The untrained view of a search vector: `mirenc.model.lexical`.
+
+    Attributes
+    ----------
+    width : int
+        Components that terms are hashed to.
+    buckets : int
+        Entries of the table that says how much a term tells.
+    weight : float
+        Length of a lexical vector; text and graph, whitened, have about sqrt(H + D) together.
+    statements : bool
+        Whether whole statements are terms, too: better where code is nearly the same, worse where names differ.
+    """
+
+    width: int = Field(256, ge=8, le=4096)
+    buckets: Literal[4096, 16384, 65536] = 65536
+    weight: float = Field(30.0, gt=0)
+    statements: bool = False
+
+
+class ModelConfig(_Config):
+    """Architecture of one model; saved beside its weights, and all that is needed to build it.
+
+    ``taught`` and ``lexical`` are None for a model without such a trunk or view.
+    """
+
+    tokenizer: TokenizerConfig = TokenizerConfig()
+    text: TextConfig = TextEncoderConfig()
+    graph: GraphConfig = GraphEncoderConfig()
+    matching: MatchingConfig = MatchingConfig()
+    pooling: PoolingConfig = PoolingConfig()
+    taught: TaughtConfig | None = None
+    lexical: LexicalConfig | None = None
+
+    @model_validator(mode="after")
+    def _words(self) -> Self:
+        if self.lexical is not None and self.tokenizer.normalisation != "locals":
+            raise ValueError("a lexical view wants tokenizer.normalisation = 'locals': local names are no words")
+        return self
+
+    @property
+    def graph_takes_statements(self) -> bool:
+        """Whether instructions go into the graph encoder with their statement vectors."""
+        return isinstance(self.graph, DirectedGraphConfig) and self.graph.statements
+
+
+_POOLING = PoolingConfig(weighting="sqrt", whiten=True)
+PRESETS: dict[str, ModelConfig] = {
+    "tiny": ModelConfig(pooling=_POOLING),
+    "small": ModelConfig(
+        tokenizer=TokenizerConfig(vocab_size=8192),
+        text=TextEncoderConfig(hidden=256, layers=4, heads=4, feed_forward=1024),
+        graph=GraphEncoderConfig(hidden=256, out=192),
+        pooling=_POOLING,
+    ),
+    # The paper's size: 22 M parameters.
+    "base": ModelConfig(
+        tokenizer=TokenizerConfig(vocab_size=28672),
+        text=TextEncoderConfig(hidden=384, layers=6, heads=12, feed_forward=1536),
+        graph=GraphEncoderConfig(hidden=384, out=256),
+        pooling=_POOLING,
+    ),
+    # As wide as `base` outside, so that it can learn base's statement vectors (pretrain/distil.py).
+    "fast": ModelConfig(
+        tokenizer=TokenizerConfig(vocab_size=28672),
+        text=ConvolutionConfig(),
+        graph=GraphEncoderConfig(hidden=384, out=256),
+        pooling=_POOLING,
+    ),
+}
+
+
+def preset(name: str) -> ModelConfig:
+    """Architecture of a preset.
+
+    Raises
+    ------
+    ConfigError
+        Unknown name.
+    """
+    if name not in PRESETS:
+        raise ConfigError(f"unknown preset {name!r}; available: {', '.join(PRESETS)}")
+    return PRESETS[name]

@@ -1,0 +1,157 @@
+"""A pre-training run."""
+
+from __future__ import annotations
+
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+
+from mirenc.config.base import _Config
+from mirenc.config.graph import GraphConfig
+from mirenc.config.model import LexicalConfig, TaughtConfig
+from mirenc.config.text import TextConfig
+
+__all__ = ["AnswersConfig", "PretrainConfig", "StageConfig"]
+
+
+class StageConfig(_Config):
+    """One objective's share of a pre-training run.
+
+    Attributes
+    ----------
+    steps : int
+        Optimiser steps; 0 leaves the stage out.
+    batch : int
+        Statements (mlm), modules (gae, igm) or pieces (compiler) a step.
+    learning_rate : float
+        Peak, reached after ``warmup`` steps; then cosine decay to a tenth.
+    warmup : int
+        Steps.
+    """
+
+    steps: int = Field(ge=0)
+    batch: int = Field(ge=1)
+    learning_rate: float = Field(gt=0)
+    warmup: int = Field(100, ge=0)
+
+
+class AnswersConfig(_Config):
+    """What a compiler answered, for the stage ``compiler``: `mirenc.pretraining.answers`.
+
+    Attributes
+    ----------
+    corpus : str
+        Folder of a corpus of the table's pieces, built with the tokenizer of the run's corpus from what
+        ``pretrain/pieces.py`` writes.
+    table : str
+        Folder that ``mirenc measure passes`` wrote.
+    kinds : tuple of str
+        What is learned: ``sizes`` (bytes and instructions after each level), ``fires`` (which passes change the code),
+        ``lists`` (bytes under each pass list beside -Oz).
+    """
+
+    corpus: str
+    table: str
+    kinds: tuple[Literal["sizes", "fires", "lists"], ...] = Field(("sizes", "fires", "lists"), min_length=1)
+
+
+class PretrainConfig(_Config):
+    """One pre-training run (paper section 3).
+
+    ``schedule = "sequential"`` is the paper's MLM -> GAE -> IR-graph matching. ``"joint"`` takes all three losses at
+    each of ``mlm.steps`` steps, on ``mlm.batch`` statements and ``igm.batch`` modules, at ``mlm``'s learning rate. A
+    sequential stage of 0 steps is left out: ``gae.steps = igm.steps = 0`` is the paper's text-only model,
+    ``mlm.steps = igm.steps = 0`` its graph-only one.
+
+    ``compiler`` comes last, with either schedule: matching steps, of ``igm.batch`` modules each, that also learn a
+    compiler's answers about ``compiler.batch`` pieces. The text encoder stays as it is.
+
+    Attributes
+    ----------
+    preset : str
+        Architecture.
+    text : TextEncoderConfig or ConvolutionConfig, optional
+        Another text encoder than the preset's.
+    graph : GraphEncoderConfig or DirectedGraphConfig, optional
+        Another graph encoder than the preset's.
+    taught : TaughtConfig, optional
+        The trunk that a compiler's answers are read from; no preset has one.
+    lexical : LexicalConfig, optional
+        The lexical view of search vectors; no preset has one.
+    answers : AnswersConfig, optional
+        The answers; ``compiler.steps`` needs them.
+    start_from : str or None
+        Name or folder of a packaged model of that architecture whose weights the run goes on from; the corpus must have
+        been built with its tokenizer. Of a model that has only the text encoder in common, that is taken. None: random
+        weights.
+    held_out_share : float
+        Share of the modules, in whole projects, that training never sees.
+    mask_share : float
+        Share of the tokens MLM predicts.
+    frequency_temper : float
+        A distinct statement is drawn with weight count ** temper.
+    max_nodes : int
+        Modules with larger graphs are left out of GAE and matching.
+    matching_modules : int or None
+        Matching draws from this many modules, so that the text encoder has fewer statements to encode; None: from all.
+    matching_statements : int
+        Statements of a module drawn for its text vector in ``joint``, where the text encoder moves.
+    hard_negatives : float
+        Share of the matching steps whose modules are of nearly equal size.
+    optimiser : str
+        ``muon`` takes Muon for the matrices of the text encoder's layers and AdamW for everything else.
+    clip_norm : float
+        Gradients are scaled down to this norm.
+    checkpoint_every : int
+        Steps between checkpoints.
+    device : str
+        ``auto`` takes a GPU where there is one.
+    threads : int
+        Of a process, on a CPU.
+    workers : int
+        Processes that prepare the batches of the next steps; 0: each is prepared when its step comes. The numbers are
+        the same.
+    precision : str
+        Of the text encoder's matrix products; weights stay float32.
+    """
+
+    preset: Literal["tiny", "small", "base", "fast"] = "tiny"
+    text: TextConfig | None = None
+    graph: GraphConfig | None = None
+    taught: TaughtConfig | None = None
+    lexical: LexicalConfig | None = None
+    answers: AnswersConfig | None = None
+    start_from: str | None = None
+    schedule: Literal["sequential", "joint"] = "sequential"
+    seed: int = Field(0, ge=0, lt=2**63)
+    held_out_share: float = Field(0.1, gt=0, lt=0.5)
+    mask_share: float = Field(0.15, gt=0, lt=1)
+    frequency_temper: float = Field(0.5, ge=0, le=1)
+    max_nodes: int = Field(4000, ge=16)
+    matching_modules: int | None = Field(None, ge=2)
+    matching_statements: int = Field(64, ge=1)
+    hard_negatives: float = Field(0.0, ge=0, le=1)
+    optimiser: Literal["adamw", "muon"] = "muon"
+    weight_decay: float = Field(0.01, ge=0)
+    clip_norm: float = Field(1.0, gt=0)
+    checkpoint_every: int = Field(500, ge=1)
+    device: Literal["auto", "cpu", "cuda"] = "auto"
+    threads: int = Field(1, ge=1, le=1024)
+    workers: int = Field(0, ge=0, le=1024)
+    precision: Literal["float32", "bfloat16"] = "float32"
+    mlm: StageConfig = StageConfig(steps=20000, batch=256, learning_rate=1e-3, warmup=500)
+    gae: StageConfig = StageConfig(steps=3000, batch=8, learning_rate=1e-3)
+    igm: StageConfig = StageConfig(steps=3000, batch=16, learning_rate=5e-4)
+    compiler: StageConfig = StageConfig(steps=0, batch=64, learning_rate=1e-3)
+
+    @model_validator(mode="after")
+    def _runs(self) -> Self:
+        if self.igm.batch < 2:
+            raise ValueError("igm.batch must be at least 2: a negative is another module's graph")
+        if not any(stage.steps for stage in (self.mlm, self.gae, self.igm, self.compiler)):
+            raise ValueError("nothing to train: mlm.steps, gae.steps, igm.steps and compiler.steps are all 0")
+        if self.compiler.steps and self.answers is None:
+            raise ValueError("compiler.steps wants a compiler's answers: give [answers] corpus = ... and table = ...")
+        if self.schedule == "joint" and not self.mlm.steps:
+            raise ValueError("a joint run takes mlm.steps steps, and they are 0")
+        return self

@@ -1,0 +1,35 @@
+"""The taught trunk in numpy; formulae: `mirenc.model.taught`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mirenc.config import ModelConfig
+from mirenc.model.numpy_layers import Float32, Layers
+
+__all__ = ["Trunk"]
+
+
+class Trunk:
+    """Pooled vectors and counts to the taught vector.
+
+    Parameters
+    ----------
+    config : ModelConfig
+        Of a model that has a trunk.
+    layers : Layers
+    """
+
+    def __init__(self, config: ModelConfig, layers: Layers) -> None:
+        self._parts = config.graph.width // config.graph.out
+        self._layers = layers
+
+    def __call__(self, text: Float32, graph: Float32, counts: Float32) -> Float32:
+        """Taught vectors. Shapes: (G, H), (G, D), (G, COUNTS) -> (G, width)."""
+        linear, norm = self._layers.linear, self._layers.norm
+        parts = [
+            norm(part, f"taught.norm_graph.{number}")
+            for number, part in enumerate(np.split(graph, self._parts, axis=1))
+        ]
+        x = np.concatenate([norm(text, "taught.norm_text"), *parts, np.log1p(counts)], axis=1)
+        return linear(np.maximum(linear(x, "taught.linear1"), 0), "taught.linear2")

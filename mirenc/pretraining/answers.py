@@ -1,0 +1,213 @@
+"""What a compiler answered about the pieces of a table, as numbers to learn: the labels of the objective "compiler".
+
+A table of ``mirenc measure passes`` has the answers, and a corpus of its pieces (``pretrain/pieces.py``) their texts
+and graphs: a piece is the module whose file is named after its ``ir_hash``. Answers are exact and free, and no answer
+about a project that is held out, by the table or by the run, is ever learned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mirenc.config import AnswersConfig
+from mirenc.errors import ConfigError
+from mirenc.pretraining.corpus import Corpus
+from mirenc.tasks.compiled import CompiledTable, read_compiled
+from mirenc.tokenizer import IRTokenizer
+
+__all__ = ["Answers", "Labels", "read_answers"]
+
+Float64 = NDArray[np.float64]
+Int64 = NDArray[np.int64]
+# Training projects that are not learned from but chosen by.
+_CHOOSING = 0.1
+# A pass that changes nearly everything, or hardly anything, is no question.
+_RARE = 0.01
+# Beyond this a list did something other than optimise; log ratio.
+_CLIP = 0.5
+# Standard deviation of numbers that differ by rounding alone.
+_SAME = 1e-9
+# Sizes that are compared: numerator and denominator, "" for the piece before any pass.
+_RATIOS = (("Oz", "O0"), ("O3", "Oz"), ("Oz", ""))
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """Answers of one kind about n pieces.
+
+    Attributes
+    ----------
+    names : tuple of str, length C
+    values : (n, C) float32
+        0 or 1 for ``fires``; else standardised on the pieces for training. NaN: not known.
+    """
+
+    names: tuple[str, ...]
+    values: NDArray[np.float32]
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """n pieces that a table and a corpus have in common.
+
+    Attributes
+    ----------
+    corpus : Corpus
+    modules : (n,) int64
+        The piece's module in the corpus.
+    projects : tuple of str, length n
+    training, choosing, held_out : (k,) int64
+        Pieces that are learned from; those of training projects that are kept out; those of projects held out.
+    labels : dict of str to Labels
+        By kind.
+    missing : int
+        Pieces of the table that the corpus does not have.
+    content_hash : str
+        Of the table.
+    """
+
+    corpus: Corpus
+    modules: Int64
+    projects: tuple[str, ...]
+    training: Int64
+    choosing: Int64
+    held_out: Int64
+    labels: dict[str, Labels]
+    missing: int
+    content_hash: str
+
+    @property
+    def identity(self) -> dict[str, str]:
+        """What a checkpoint must have been made with."""
+        return {"corpus": self.corpus.digest, "table": self.content_hash}
+
+
+def read_answers(
+    config: AnswersConfig, tokenizer: IRTokenizer, *, held_out: Iterable[str], max_nodes: int, seed: int
+) -> Answers:
+    """Read a table and the corpus of its pieces.
+
+    Parameters
+    ----------
+    config : AnswersConfig
+    tokenizer : IRTokenizer
+        The run's.
+    held_out : iterable of str
+        Projects that the run holds out, beside those of the table.
+    max_nodes : int
+        Larger pieces are not learned from.
+    seed : int
+        Of the projects to choose by.
+
+    Raises
+    ------
+    ConfigError
+        The corpus has another tokenizer or too few of the pieces, or the table says nothing of a kind.
+    TaskError
+        No table, or a damaged one.
+    """
+    table = read_compiled(config.table)
+    corpus = Corpus.load(config.corpus)
+    if corpus.tokenizer.to_json() != tokenizer.to_json():
+        raise ConfigError(
+            f"answers.corpus: {config.corpus} was built with another tokenizer than the run's corpus. Build it with: "
+            "mirenc corpus build PIECES -o FOLDER --tokenizer CORPUS/tokenizer.json"
+        )
+    nodes = corpus.node_count
+    module_of = {PurePosixPath(name).stem: number for number, name in enumerate(corpus.names) if nodes[number]}
+    rows = np.array([row for row, piece in enumerate(table.pieces) if piece.ir_hash in module_of], dtype=np.int64)
+    pieces = [table.pieces[row] for row in rows.tolist()]
+    modules = np.array([module_of[piece.ir_hash] for piece in pieces], dtype=np.int64)
+    kept_out = set(held_out) | {piece.project for piece in table.pieces if piece.held_out}
+    held = np.array([piece.project in kept_out for piece in pieces], dtype=bool)
+    open_projects = sorted({piece.project for piece, out in zip(pieces, held, strict=True) if not out})
+    if len(open_projects) < 2:
+        raise ConfigError(
+            f"answers: {len(pieces)} of the table's {len(table.pieces)} pieces are in {config.corpus}, of "
+            f"{len(open_projects)} project(s) to learn from; two are needed, one of them to choose by. Make the "
+            f"corpus with: python pretrain/pieces.py {config.table} PIECES, then mirenc corpus build PIECES"
+        )
+    drawn = np.random.default_rng([seed, 12]).permutation(len(open_projects))
+    chosen_by = {open_projects[number] for number in drawn[: max(1, round(_CHOOSING * len(open_projects)))].tolist()}
+    choosing = np.array([piece.project in chosen_by for piece in pieces], dtype=bool)
+    training = np.flatnonzero(~held & ~choosing & (nodes[modules] <= max_nodes))
+    make = {"sizes": _sizes, "fires": _fires, "lists": _lists}
+    labels: dict[str, Labels] = {kind: make[kind](table, rows, training) for kind in dict.fromkeys(config.kinds)}
+    for kind, found in labels.items():
+        if not found.names:
+            raise ConfigError(
+                f"answers.kinds: the table says nothing of {kind!r} that differs among its {len(training)} pieces for "
+                f"training. Leave it out of kinds, or measure anew where opt is on PATH"
+            )
+    return Answers(
+        corpus=corpus,
+        modules=modules,
+        projects=tuple(piece.project for piece in pieces),
+        training=training,
+        choosing=np.flatnonzero(choosing),
+        held_out=np.flatnonzero(held),
+        labels=labels,
+        missing=len(table.pieces) - len(pieces),
+        content_hash=table.content_hash,
+    )
+
+
+def _sizes(table: CompiledTable, rows: Int64, training: Int64) -> Labels:
+    """Logarithms of bytes and instructions after each level, and of what levels make of each other's bytes."""
+    code = {level: _log(sizes.code_bytes) for level, sizes in table.levels.items()}
+    code[""] = _log(np.array([piece.code_bytes for piece in table.pieces], dtype=np.float64))
+    columns = {}
+    for level, sizes in table.levels.items():
+        columns[f"bytes {level}"], columns[f"instructions {level}"] = code[level], _log(sizes.instructions)
+    for over, under in _RATIOS:
+        if over in code and under in code:
+            columns[f"{over} over {under or 'before'}"] = code[over] - code[under]
+    values = np.stack(list(columns.values()), axis=1)[rows]
+    known = values[training]
+    spread = np.array([_spread(column) for column in known.T])
+    told = np.flatnonzero(spread > _SAME)
+    mean = np.array([np.nanmean(known[:, column]) for column in told])
+    names = tuple(columns)
+    standard = (values[:, told] - mean) / spread[told]
+    return Labels(tuple(names[column] for column in told), standard.astype(np.float32))
+
+
+def _fires(table: CompiledTable, rows: Int64, training: Int64) -> Labels:
+    """Whether each pass of a level changes the code."""
+    names: list[str] = []
+    columns = [np.zeros((len(rows), 0))]
+    for level, fires in table.fires.items():
+        changed = np.where(fires.known[:, None], fires.changed, np.nan)[rows]
+        known = changed[training][fires.known[rows][training]]
+        share = known.mean(axis=0) if len(known) else np.zeros(changed.shape[1])
+        told = np.flatnonzero((share >= _RARE) & (share <= 1 - _RARE))
+        names += [f"{fires.passes[column]} {level}" for column in told]
+        columns.append(changed[:, told])
+    return Labels(tuple(names), np.concatenate(columns, axis=1).astype(np.float32))
+
+
+def _lists(table: CompiledTable, rows: Int64, training: Int64) -> Labels:
+    """Logarithm of the bytes under each list over those under -Oz, which is list 0."""
+    code = _log(table.sizes.code_bytes)
+    ratio = np.clip(code[:, 1:] - code[:, :1], -_CLIP, _CLIP)[rows]
+    spread = _spread(ratio[training].ravel())
+    if spread <= _SAME:
+        return Labels((), np.zeros((len(rows), 0), dtype=np.float32))
+    # By one number: a list that hardly matters must not weigh as much as one that does.
+    return Labels(tuple(one.pipeline for one in table.lists[1:]), (ratio / spread).astype(np.float32))
+
+
+def _log(sizes: Float64) -> Float64:
+    """Logarithms of sizes, 1 at least; NaN stays."""
+    return np.log(np.where(np.isnan(sizes), np.nan, np.maximum(sizes, 1.0)))
+
+
+def _spread(values: Float64) -> float:
+    """Standard deviation of what is known; 0 where nothing is."""
+    known = values[np.isfinite(values)]
+    return float(known.std()) if len(known) else 0.0

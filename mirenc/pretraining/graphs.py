@@ -1,0 +1,171 @@
+"""Graphs of some modules end to end, as plain arrays: what a batch is before it is on the device.
+
+Made in worker processes where a run has them. Arrays keep the corpus's narrow types, and travel between processes
+without shared memory, of which containers often have little.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from mirenc.graph import Flow
+from mirenc.model.data import IRData
+from mirenc.model.pooling import make_pool, node_keys
+from mirenc.pretraining.corpus import Corpus
+from mirenc.pretraining.objectives import Pairs, draw_pairs
+
+__all__ = ["Graphs", "graph_batch", "join_graphs"]
+
+Int64 = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Graphs:
+    """B modules of N nodes, E edges and U distinct texts, and P pairs of nodes to tell apart.
+
+    Attributes
+    ----------
+    text_key : (U,) int64
+        Rows of the corpus's table of texts, ascending.
+    node_row : (N,) int32
+        Text of each node, a row of ``text_key``.
+    node_kind : (N,) int8
+    node_argument : (N,) int32
+    edge_index : (2, E) int32
+    edge_flow : (E,) int8
+    edge_position : (E,) int32
+    group : (N,) int32
+        Module of each node.
+    weight : (N,) float64
+        What a node weighs in its module's mean.
+    groups : int
+        B.
+    positive, negative : (2, P) int32
+        Edges, and pairs that are none; sorted by flow.
+    pairs : list of int
+        How many of them each flow has.
+    """
+
+    text_key: Int64
+    node_row: NDArray[np.int32]
+    node_kind: NDArray[np.int8]
+    node_argument: NDArray[np.int32]
+    edge_index: NDArray[np.int32]
+    edge_flow: NDArray[np.int8]
+    edge_position: NDArray[np.int32]
+    group: NDArray[np.int32]
+    weight: NDArray[np.float64]
+    groups: int
+    positive: NDArray[np.int32]
+    negative: NDArray[np.int32]
+    pairs: list[int]
+
+    def data(self, device: torch.device, text_ids: NDArray[np.integer] | None = None) -> IRData:
+        """The batch as the model takes it; ``text_ids`` (U, L) where its texts are to be encoded."""
+        nodes = len(self.node_row)
+
+        def wide(array: NDArray[np.integer]) -> Tensor:
+            return torch.from_numpy(array).to(device).long()  # widened there: less to copy
+
+        group, none = wide(self.group), torch.zeros(0, dtype=torch.int64, device=device)
+        return IRData(
+            num_nodes=nodes,
+            text_ids=none.new_zeros(len(self.text_key), 0) if text_ids is None else wide(text_ids),
+            text_key=wide(self.text_key),
+            node_row=wide(self.node_row),
+            node_kind=wide(self.node_kind),
+            node_argument=wide(self.node_argument),
+            edge_index=wide(self.edge_index),
+            edge_flow=wide(self.edge_flow),
+            edge_position=wide(self.edge_position),
+            pool_row=none,
+            pool_row_group=none,
+            pool_row_weight=none.double(),
+            pool_node=torch.arange(nodes, device=device),
+            pool_node_group=group,
+            pool_node_weight=torch.from_numpy(self.weight).to(device),
+            groups=self.groups,
+        )
+
+    def flow_pairs(self, device: torch.device) -> Pairs:
+        """Pairs by flow: edges (2, P_f) and pairs that are none (2, P_f)."""
+        positive, negative = (
+            torch.split(torch.from_numpy(each).to(device).long(), self.pairs, 1)
+            for each in (self.positive, self.negative)
+        )
+        return list(zip(positive, negative, strict=True))
+
+
+def join_graphs(
+    corpus: Corpus,
+    modules: NDArray[np.integer],
+    *,
+    weighting: str = "count",
+    generators: Sequence[np.random.Generator] = (),
+) -> Graphs:
+    """The graphs of some modules.
+
+    Parameters
+    ----------
+    corpus : Corpus
+    modules : (B,) int
+    weighting : str
+        Of the nodes: `mirenc.config.PoolingConfig`.
+    generators : sequence of Generator, length B, optional
+        What each module's pairs are drawn with (`mirenc.pretraining.objectives.draw_pairs`); without them none are.
+    """
+    each = [corpus[number] for number in modules.tolist()]
+    sizes = np.array([len(module.node_row) for module in each], dtype=np.int64)
+    first = np.cumsum(sizes) - sizes
+    group = np.repeat(np.arange(len(each)), sizes)
+    row = _joined([module.node_row for module in each], np.int32)
+    kind = _joined([module.node_kind for module in each], np.int8)
+    text_key, node_row = np.unique(row, return_inverse=True)
+    pool = make_pool(np.arange(len(row)), group, len(each), weighting, key=node_keys(node_row, kind))
+    ends = [module.edge_index + start for module, start in zip(each, first.tolist(), strict=True)]
+    drawn = [
+        [(edges + start, others + start) for edges, others in draw_pairs(module, own)]
+        for module, start, own in zip(each, first.tolist(), generators, strict=bool(generators))
+    ]
+    # By flow, and of each flow by module.
+    positive, negative = (
+        [_joined([pairs[flow][side] for pairs in drawn], np.int32, 2) for flow in Flow] for side in (0, 1)
+    )
+    return Graphs(
+        text_key=text_key.astype(np.int64),
+        node_row=node_row.astype(np.int32),
+        node_kind=kind,
+        node_argument=_joined([module.node_argument for module in each], np.int32),
+        edge_index=_joined(ends, np.int32, 2),
+        edge_flow=_joined([module.edge_flow for module in each], np.int8),
+        edge_position=_joined([module.edge_position for module in each], np.int32),
+        group=group.astype(np.int32),
+        weight=pool.weight,
+        groups=len(each),
+        positive=np.concatenate(positive, 1),
+        negative=np.concatenate(negative, 1),
+        pairs=[part.shape[1] for part in positive],
+    )
+
+
+def graph_batch(
+    corpus: Corpus, modules: NDArray[np.integer], rng: np.random.Generator, *, share: slice = slice(None)
+) -> Graphs:
+    """Some modules' graphs with pairs to tell apart.
+
+    Each module has a generator of its own, so that a process that takes a ``share`` of the modules draws for them what
+    one process would have drawn.
+    """
+    return join_graphs(corpus, modules[share], generators=rng.spawn(len(modules))[share])
+
+
+def _joined(arrays: Sequence[NDArray[np.generic]], kind: type, rows: int = 0) -> NDArray[Any]:
+    """Arrays end to end along their last axis, of which there may be none."""
+    return np.concatenate([np.zeros((rows, 0) if rows else 0, kind), *arrays], -1, dtype=kind)

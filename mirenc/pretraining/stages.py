@@ -1,0 +1,158 @@
+"""What each stage trains, and its loss on a batch: this process's part of the sum over the batch."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from mirenc.config import PretrainConfig, StageConfig
+from mirenc.model.data import join_data, no_data
+from mirenc.model.mirencoder import Encoded, MIREncoder
+from mirenc.pretraining import encoding
+from mirenc.pretraining.batches import Batch
+from mirenc.pretraining.compiler import Teacher
+from mirenc.pretraining.corpus import Corpus
+from mirenc.pretraining.frozen import FrozenTexts
+from mirenc.pretraining.objectives import gae_loss, igm_loss, mlm_loss
+from mirenc.pretraining.parallel import Processes
+from mirenc.pretraining.sampling import Sampler
+
+__all__ = ["Losses", "stages_of"]
+
+
+def stages_of(config: PretrainConfig) -> dict[str, StageConfig]:
+    """The stages a run has, in order; a stage of no steps is left out."""
+    first = (
+        {"joint": config.mlm}
+        if config.schedule == "joint"
+        else {"mlm": config.mlm, "gae": config.gae, "igm": config.igm}
+    )
+    stages = first | {"compiler": config.compiler}
+    return {name: stage for name, stage in stages.items() if stage.steps}
+
+
+class Losses:
+    """The losses of one stage.
+
+    Parameters
+    ----------
+    stage : str
+    model : MIREncoder
+    corpus : Corpus
+    sampler : Sampler
+    config : PretrainConfig
+    processes : Processes
+    teacher : Teacher, optional
+        For the stage ``compiler``.
+    """
+
+    def __init__(
+        self,
+        stage: str,
+        model: MIREncoder,
+        corpus: Corpus,
+        sampler: Sampler,
+        config: PretrainConfig,
+        processes: Processes,
+        *,
+        teacher: Teacher | None = None,
+    ) -> None:
+        self.stage = stage
+        self._model, self._corpus, self._sampler = model, corpus, sampler
+        self._config, self._processes = config, processes
+        self._teacher = teacher
+        self._device = next(model.parameters()).device
+        # Where the text encoder stays as it is, everything that comes from it is computed once.
+        self._texts: FrozenTexts | None = None
+        if stage in ("gae", "igm", "compiler"):
+            self._texts = FrozenTexts(
+                model,
+                corpus,
+                sampler.graphs if stage == "gae" else sampler.matching_graphs,
+                processes=processes,
+                weighting=None if stage == "gae" else "count",
+                threads=config.threads,
+            )
+
+    @property
+    def trained(self) -> list[nn.Module]:
+        """The parts that the stage trains."""
+        model = self._model
+        parts: dict[str, list[nn.Module]] = {
+            "mlm": [model.text, model.mlm],
+            "gae": [model.graph],
+            "igm": [model.graph, model.matching],
+            "compiler": [model.graph, model.matching, *(self._teacher.trained if self._teacher is not None else [])],
+            "joint": [model],
+        }
+        return parts[self.stage]
+
+    def __call__(self, batch: Batch, step: int) -> Tensor:
+        """Loss of one step."""
+        if self.stage == "mlm":
+            return self._mlm(batch)
+        graph, loss = self._reconstruction(batch)
+        if self.stage == "gae":
+            return loss
+        loss = loss + self._matching(batch, graph, step)
+        if self.stage == "joint":
+            loss = loss + self._mlm(batch)
+        if self._teacher is not None:
+            assert batch.piece_graphs is not None
+            share = self._processes.share(len(batch.pieces))
+            loss = loss + self._teacher.loss(batch.pieces, batch.piece_graphs, share)
+        return loss
+
+    def _low(self) -> torch.autocast:
+        return torch.autocast(self._device.type, torch.bfloat16, enabled=self._config.precision == "bfloat16")
+
+    def _mlm(self, batch: Batch) -> Tensor:
+        assert batch.statements is not None
+        statements = [torch.from_numpy(array).to(self._device) for array in batch.statements]
+        with self._low():
+            return mlm_loss(self._model, *statements, total=batch.chosen)
+
+    def _reconstruction(self, batch: Batch) -> tuple[Tensor, Tensor]:
+        """Encode the graphs of a batch: vectors of all of them (B, D), this share of the GAE loss."""
+        assert batch.graphs is not None
+        encoded = encoding.encode_graphs(self._model, self._corpus, batch.graphs, self._texts)
+        counts = torch.tensor([float(count) for count in batch.graphs.pairs])
+        totals = counts if self._processes.count == 1 else self._processes.total(counts.to(self._device))
+        graph = self._processes.join(encoded.graph, len(batch.modules))
+        return graph, gae_loss(encoded.flows, batch.graphs.flow_pairs(self._device), totals=totals.tolist())
+
+    def _matching(self, batch: Batch, graph: Tensor, step: int) -> Tensor:
+        """Matching of the graphs (B, D) with their texts.
+
+        The reconstruction loss goes on beside it, lest matching undo it. Deviation: the paper does not say which
+        encoders move; here the text encoder stays as MLM left it, but in ``joint``, where it learns through a sample of
+        each module's statements.
+        """
+        share = self._processes.share(len(batch.modules))
+        if self._texts is not None:
+            rows = np.searchsorted(self._sampler.matching_graphs, batch.modules)
+            text = self._texts.means[torch.from_numpy(rows).to(self._device)]
+        else:
+            text = graph.new_zeros(len(batch.modules), self._model.config.text.hidden)
+            text[share] = self._sampled_text(batch.modules[share], step)
+        return igm_loss(self._model, text, graph, share=share)
+
+    def _sampled_text(self, modules: NDArray[np.int64], step: int) -> Tensor:
+        """(B, H) mean vectors of statements drawn from each module, with gradient."""
+        count = self._config.matching_statements
+        drawn = []
+        for number in modules.tolist():
+            module = self._corpus[number]
+            rng = self._sampler.rng(203, step, number)
+            ends = np.cumsum(module.statement_count)
+            at = np.searchsorted(ends, rng.random(count) * ends[-1], side="right")
+            row, times = np.unique(module.statement_row[np.minimum(at, len(ends) - 1)], return_counts=True)
+            chosen = replace(module, statement_row=row, statement_count=times.astype(np.int32))
+            drawn.append(encoding.text_data(self._corpus, chosen))
+        with self._low():
+            encoded: Encoded = self._model(join_data(drawn or [no_data()]).to(self._device), "text")
+        return encoded.text
