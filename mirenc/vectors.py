@@ -23,7 +23,7 @@ __all__ = ["VECTOR_SUFFIXES", "VectorTable", "read_vectors"]
 VECTOR_SUFFIXES = (".npy", ".npz", ".jsonl", ".parquet")
 _HEAD = ("model", "model_digest", "level", "part")
 # What is written only where it is not as usual.
-_USUAL: dict[str, Any] = {"whiten": True, "purpose": "search", "hide_names": False}
+_USUAL: dict[str, Any] = {"whiten": True, "purpose": "search", "hide_names": False, "map": ""}
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +38,7 @@ class VectorTable:
     names : list of str, length n
         What the row is called in its file: the file itself at level module.
     model, digest : str
-        Name and digest of the model that made them.
+        Name of the model that made them, and `Encoder.digest`.
     level, part : str
         As in `mirenc.Encoder.embed`.
     whiten : bool
@@ -47,6 +47,8 @@ class VectorTable:
         As in `mirenc.Encoder.embed`.
     hide_names : bool
         As in `mirenc.load`.
+    map : str
+        Name of the map that whitened them; "" for the model's own.
     """
 
     vectors: NDArray[np.float32]
@@ -59,6 +61,7 @@ class VectorTable:
     whiten: bool = True
     purpose: str = "search"
     hide_names: bool = False
+    map: str = ""
 
     def __len__(self) -> int:
         return len(self.vectors)

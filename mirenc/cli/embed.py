@@ -37,6 +37,7 @@ def embed(
         bool, typer.Option("--hide-names", help="A lexical view sees no names of functions and types.")
     ] = False,
     model: common.Model = None,
+    own_map: common.Map = None,
     backend: Annotated[
         Literal["numpy", "torch"] | None,
         typer.Option(help="[default: numpy on the CPU, torch elsewhere]"),
@@ -60,7 +61,9 @@ def embed(
 
     writer_of = open_output(output, purpose=purpose, whiten=whiten)
     files = common.expand(inputs)
-    encoder = load(model, device=device, backend=backend, cache=cache, options=options, hide_names=hide_names)
+    encoder = load(
+        model, device=device, backend=backend, cache=cache, options=options, hide_names=hide_names, map=own_map
+    )
     failures = common.Failures(len(files))
     with (
         writer_of(encoder, level, part) as writer,

@@ -79,10 +79,11 @@ def open_output(
             **({"purpose": purpose} if purpose != "search" else {}),
             **({} if whiten else {"whiten": False}),
             **({"hide_names": True} if encoder.hide_names else {}),
+            **({"map": encoder.own_map.name} if encoder.own_map is not None else {}),
         }
         return {
             "model": encoder.name,
-            "model_digest": encoder.files.digest,
+            "model_digest": encoder.digest,
             "mirenc": __version__,
             "level": level,
             "part": part,
