@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from random_model import random_weights
+from small_programs import program
 
 from mirenc.config import ModelConfig
 from mirenc.encoder import Encoder, load
@@ -17,18 +18,6 @@ from mirenc.errors import ConfigError, IRParseError, MirencError, ModelError
 from mirenc.model.pooling import fit_whitening
 from mirenc.tokenizer import IRTokenizer
 from mirenc.weights import list_maps, load_map, map_path, save_files, save_map
-
-OPERATIONS = ("add", "sub", "mul", "and", "or", "xor")
-
-
-def program(number: int, *, optimised: bool) -> str:
-    """One of many programs; at -O0 its argument goes through memory."""
-    lines = [f"  %v{at + 1} = {OPERATIONS[(number >> at) % 6]} i32 %v{at}, {number + at}" for at in range(5)]
-    head = ["  %v0 = add i32 %x, 0"]
-    if not optimised:
-        head = ["  %p = alloca i32", "  store i32 %x, ptr %p", "  %v0 = load i32, ptr %p"]
-    body = "\n".join([*head, *lines, "  ret i32 %v5"])
-    return f"define i32 @f{number % 4}(i32 %x) {{\n{body}\n}}\n"
 
 
 @pytest.fixture(scope="module")
