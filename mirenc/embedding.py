@@ -1,4 +1,10 @@
-"""`Embedding`: what a model makes of one module at one level, and what it is made from."""
+"""`Embedding`: what a model makes of one module at one level, and what it is made from.
+
+Vectors serve two purposes. To *search* is to ask which program this is: means, whitened, so that a cosine tells what
+two programs share, whatever their size and optimisation level; and the words of the code, where the model has the
+lexical view (`mirenc.model.lexical`). *Features* are for heads that predict what a compiler or machine does with the
+code: they scale columns by themselves, need sizes, which means throw away, and take what a compiler taught the model.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +15,20 @@ from dataclasses import astuple, dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from mirenc.config import ModelConfig
+from mirenc.graph import NodeKind
 from mirenc.ir import IRModule, Region, regions_of
+from mirenc.model.lexical import Lexicon
 from mirenc.model.pooling import Pools, module_pools, region_pools
 from mirenc.model.runtime import Pooled
 from mirenc.sample import IRSample, make_sample
 from mirenc.tokenizer import IRTokenizer
 
-__all__ = ["Embedding", "Prepared", "prepare"]
+__all__ = ["Embedding", "Prepared", "prepare", "vector_blocks"]
 
 Float32 = NDArray[np.float32]
+_TEXT_SIZES = ("statements", "distinct_statements", "instructions")
+_GRAPH_SIZES = tuple(f"{kind.name.lower()}_nodes" for kind in NodeKind)
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,8 +42,14 @@ class Embedding:
     text : (n, H) float32
         Mean of the statement vectors of each row, weighted and whitened as the model has it
         (`mirenc.model.pooling`); n = 1 for a module.
-    graph : (n, d) float32
+    graph : (n, D) float32
         The same of the node vectors.
+    taught : (n, T) float32
+        What a compiler taught the model to see in text and graph; no columns for a model that none taught.
+    lexical : (n, L) float32
+        The words of the code (`mirenc.model.lexical`); no columns for a model without that view.
+    sizes : (n, 6) int64
+        Statements, distinct statements, instructions; nodes by kind: instructions, variables, constants.
     regions : list of Region, length n
         What each row is: name, function, header, depth, file and line.
     counts : dict
@@ -41,20 +58,26 @@ class Embedding:
         SHA-256 of the canonical text: the same for one module as text and as bitcode.
     file_hash : str
         SHA-256 of the file's bytes, decompressed; "" for IR that came from no file.
+    purpose : str
+        ``search`` or ``features``: what `vector` and `part` are made for.
     """
 
     level: str
     text: Float32
     graph: Float32
+    taught: Float32
+    lexical: Float32
+    sizes: NDArray[np.int64]
     regions: list[Region]
     counts: dict[str, int]
     content_hash: str
     file_hash: str = ""
+    purpose: str = "search"
 
     @property
     def vector(self) -> Float32:
-        """(n, H + d) text beside graph."""
-        return np.concatenate([self.text, self.graph], axis=1)
+        """(n, D) all there is for the purpose, side by side: `part`."""
+        return self.part("both")
 
     @property
     def names(self) -> list[str]:
@@ -77,7 +100,7 @@ class Embedding:
         }
         stream = io.BytesIO()
         packed = np.frombuffer(json.dumps(meta).encode("utf-8"), dtype=np.uint8)
-        np.savez(stream, text=self.text, graph=self.graph, meta=packed)
+        np.savez(stream, meta=packed, **{name: getattr(self, name) for name in _ARRAYS})
         return stream.getvalue()
 
     @classmethod
@@ -88,13 +111,49 @@ class Embedding:
             regions = [Region(*values) for values in meta.pop("regions")]
             if meta["level"] == "module":
                 regions = [replace(region, name=name) for region in regions]
-            return cls(text=arrays["text"], graph=arrays["graph"], regions=regions, **meta)
+            return cls(**{name: arrays[name] for name in _ARRAYS}, regions=regions, **meta)
 
     def part(self, part: str) -> Float32:
-        """(n, D) text, graph, or both."""
-        if part == "text":
-            return self.text
-        return self.graph if part == "graph" else self.vector
+        """The vector for the purpose, or what of it comes from one encoder.
+
+        ========  ========================  ==============================================
+        part      search                    features, with log(1 + size) for sizes
+        ========  ========================  ==============================================
+        text      text                      text, statements, distinct ones, instructions
+        graph     graph                     graph, nodes by kind
+        both      text, graph, lexical      taught, text, graph, all six sizes
+        ========  ========================  ==============================================
+
+        Shapes: -> (n, D) float32
+        """
+        if self.purpose == "search":
+            blocks = {"text": [self.text], "graph": [self.graph]}.get(part, [self.text, self.graph, self.lexical])
+        else:
+            sizes = np.log1p(self.sizes).astype(np.float32)
+            blocks = {
+                "text": [self.text, sizes[:, : len(_TEXT_SIZES)]],
+                "graph": [self.graph, sizes[:, len(_TEXT_SIZES) :]],
+            }.get(part, [self.taught, self.text, self.graph, sizes])
+        return np.concatenate(blocks, axis=1)
+
+
+_ARRAYS = ("text", "graph", "taught", "lexical", "sizes")
+
+
+def vector_blocks(config: ModelConfig, purpose: str, part: str) -> dict[str, int]:
+    """What a model's vectors are made of, in order: name and width of each block of `Embedding.part`.
+
+    A size of features is a block of one column, named as in ``Embedding.sizes``.
+    """
+    blocks = {"text": config.text.hidden, "graph": config.graph.width}
+    if purpose == "search":
+        more = {} if config.lexical is None else {"lexical": config.lexical.width}
+        return blocks | more if part == "both" else {part: blocks[part]}
+    sizes = dict.fromkeys({"text": _TEXT_SIZES, "graph": _GRAPH_SIZES}.get(part, _TEXT_SIZES + _GRAPH_SIZES), 1)
+    if part != "both":
+        return {part: blocks[part]} | sizes
+    taught = {} if config.taught is None else {"taught": config.taught.width}
+    return taught | blocks | sizes
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,9 +176,12 @@ class Prepared:
     blank: Embedding
     key: bytes = b""
 
-    def filled(self, pooled: Pooled) -> Embedding:
+    def filled(self, pooled: Pooled, lexicon: Lexicon | None) -> Embedding:
         """The embedding with its vectors, not whitened."""
-        return replace(self.blank, text=pooled.text, graph=pooled.graph)
+        vectors = pooled._asdict()
+        if lexicon is not None:
+            vectors["lexical"] = lexicon.vectors(self.sample.texts, self.pools.text)
+        return replace(self.blank, **vectors)
 
 
 def prepare(
@@ -147,7 +209,9 @@ def prepare(
     sample = make_sample(module, tokenizer)
     if level == "module" and function is None:
         pools = module_pools(sample, weighting)
+        instructions = np.array([module.instruction_count])
     else:
+        instructions = np.bincount(regions.region, minlength=len(regions))
         reads = level != "instruction"
         pools = region_pools(sample, regions.instruction, regions.region, len(regions), weighting, reads=reads)
     counts = {
@@ -161,4 +225,14 @@ def prepare(
         "edges": len(sample.edge_flow),
     }
     none = np.zeros((len(regions), 0), dtype=np.float32)
-    return Prepared(sample, pools, Embedding(level, none, none, regions.regions, counts, module.content_hash))
+    sizes = _sizes(sample, pools, instructions)
+    blank = Embedding(level, none, none, none, none, sizes, regions.regions, counts, module.content_hash)
+    return Prepared(sample, pools, blank)
+
+
+def _sizes(sample: IRSample, pools: Pools, instructions: NDArray[np.int64]) -> NDArray[np.int64]:
+    """`Embedding.sizes` of each group; (G,) instructions are given. (G, 6) int64."""
+    text = pools.text
+    statements = np.bincount(text.group, weights=text.count, minlength=text.groups)
+    counts = pools.counts(sample.node_kind)
+    return np.column_stack([statements, counts[:, -1], instructions, counts[:, :-1]]).astype(np.int64)

@@ -181,4 +181,13 @@ def index(
                 if failed is None:
                     raise outcome.error
                 failed(outcome.error)
-    return VectorTable(np.concatenate(parts), files, names, encoder.name, encoder.files.digest, level)
+    return VectorTable(
+        np.concatenate(parts),
+        files,
+        names,
+        encoder.name,
+        encoder.digest,
+        level,
+        hide_names=encoder.hide_names,
+        map="" if encoder.own_map is None else encoder.own_map.name,
+    )

@@ -22,6 +22,8 @@ __all__ = ["VECTOR_SUFFIXES", "VectorTable", "read_vectors"]
 
 VECTOR_SUFFIXES = (".npy", ".npz", ".jsonl", ".parquet")
 _HEAD = ("model", "model_digest", "level", "part")
+# What is written only where it is not as usual.
+_USUAL: dict[str, Any] = {"whiten": True, "purpose": "search", "hide_names": False, "map": ""}
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,11 +38,17 @@ class VectorTable:
     names : list of str, length n
         What the row is called in its file: the file itself at level module.
     model, digest : str
-        Name and digest of the model that made them.
+        Name of the model that made them, and `Encoder.digest`.
     level, part : str
         As in `mirenc.Encoder.embed`.
     whiten : bool
         False for the plain means of ``--no-whiten``. Files from before this was written count as whitened.
+    purpose : str
+        As in `mirenc.Encoder.embed`.
+    hide_names : bool
+        As in `mirenc.load`.
+    map : str
+        Name of the map that whitened them; "" for the model's own.
     """
 
     vectors: NDArray[np.float32]
@@ -51,6 +59,9 @@ class VectorTable:
     level: str
     part: str = "both"
     whiten: bool = True
+    purpose: str = "search"
+    hide_names: bool = False
+    map: str = ""
 
     def __len__(self) -> int:
         return len(self.vectors)
@@ -117,7 +128,8 @@ def _table(vectors: Any, files: list[str], names: list[str], head: Mapping[str, 
     """The table that a file's head describes; KeyError where the head lacks who made it."""
     model, digest, level, part = (str(head[key]) for key in _HEAD)
     values = np.asarray(vectors, dtype=np.float32)
-    return VectorTable(values, files, names, model, digest, level, part, bool(head.get("whiten", True)))
+    how = {key: type(usual)(head.get(key, usual)) for key, usual in _USUAL.items()}
+    return VectorTable(values, files, names, model, digest, level, part, **how)
 
 
 def _read_npy(path: str) -> VectorTable:
@@ -148,7 +160,7 @@ def _read_jsonl(path: str) -> VectorTable:
         head: dict[str, Any] = {}
         vectors = np.zeros((count, 0), dtype=np.float32)
         for row in (json.loads(line) for line in stream if line.strip()):
-            own = {key: row[key] for key in _HEAD} | {"whiten": row.get("whiten", True)}
+            own = {key: row[key] for key in _HEAD} | {key: row.get(key, usual) for key, usual in _USUAL.items()}
             if not files:
                 head, vectors = own, np.empty((count, len(row["vector"])), dtype=np.float32)
             elif own != head:

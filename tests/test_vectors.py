@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from mirenc.cli.output import open_output
-from mirenc.encoder import Encoder
+from mirenc.encoder import Encoder, load
 from mirenc.errors import IRFileError, ModelError
 from mirenc.vectors import VECTOR_SUFFIXES, VectorTable, read_vectors
 
@@ -44,6 +44,19 @@ def test_round_trip(encoder: Encoder, tmp_path: Path, suffix: str, level: str, p
 
 def test_plain_means_are_marked(encoder: Encoder, tmp_path: Path, suffix: str) -> None:
     assert not read_vectors(write(encoder, tmp_path / f"x{suffix}", whiten=False)).whiten
+
+
+def test_purpose_and_hidden_names_are_marked(encoder: Encoder, model_folder: Path, tmp_path: Path, suffix: str) -> None:
+    usual = read_vectors(write(encoder, tmp_path / f"usual{suffix}"))
+    assert (usual.purpose, usual.hide_names) == ("search", False)
+    hidden = load(model_folder, cache=False, hide_names=True)
+    path = tmp_path / f"x{suffix}"
+    with open_output(str(path), purpose="features")(hidden, "module", "both") as writer:
+        for file in FILES:
+            writer.add(file, hidden.embed_parts(file, purpose="features"))
+    table = read_vectors(path)
+    assert (table.purpose, table.hide_names) == ("features", True)
+    assert table.vectors.shape == (len(FILES), encoder.width("features"))
 
 
 def test_a_file_of_two_models_is_refused(encoder: Encoder, tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ def compare(
     level: common.LevelName = "module",
     as_json: common.JSON = False,
     model: common.Model = None,
+    own_map: common.Map = None,
     timeout: common.Timeout = None,
     memory_limit: common.MemoryLimit = None,
     max_bytes: common.MaxBytes = None,
@@ -45,7 +46,7 @@ def compare(
     options = common.read_options(timeout, memory_limit, max_bytes, compiler, cflags)
     from mirenc.encoder import load
 
-    encoder = load(model, options=options)
+    encoder = load(model, options=options, map=own_map)
     failures = common.Failures(len(paths))
     read: list[str] = []
     embeddings: list[Embedding] = []
@@ -59,7 +60,7 @@ def compare(
                     raise  # of one file there is nothing to tell
                 failures.add(error)
             advance()
-    head = {"model": encoder.name, "model_digest": encoder.files.digest, "level": chosen}
+    head = {"model": encoder.name, "model_digest": encoder.digest, "level": chosen}
     if chosen != "module":
         for path, embedding in zip(read, embeddings, strict=True):
             if not embedding.regions:

@@ -28,9 +28,16 @@ def embed(
         str | None,
         typer.Option("--function", "-f", metavar="REGEX", help="Only functions with such a name, plain or mangled."),
     ] = None,
+    purpose: Annotated[
+        Literal["search", "features"], typer.Option(help="Vectors to compare and search, or features for a head.")
+    ] = "search",
     part: Annotated[Literal["both", "text", "graph"], typer.Option(help="Which part of the vector.")] = "both",
     whiten: Annotated[bool, typer.Option(help="Take away what the vectors of all IR share.")] = True,
+    hide_names: Annotated[
+        bool, typer.Option("--hide-names", help="A lexical view sees no names of functions and types.")
+    ] = False,
     model: common.Model = None,
+    own_map: common.Map = None,
     backend: Annotated[
         Literal["numpy", "torch"] | None,
         typer.Option(help="[default: numpy on the CPU, torch elsewhere]"),
@@ -52,9 +59,11 @@ def embed(
     from mirenc.encoder import load
     from mirenc.ir.inputs import path_input
 
-    writer_of = open_output(output, whiten=whiten)
+    writer_of = open_output(output, purpose=purpose, whiten=whiten)
     files = common.expand(inputs)
-    encoder = load(model, device=device, backend=backend, cache=cache, options=options)
+    encoder = load(
+        model, device=device, backend=backend, cache=cache, options=options, hide_names=hide_names, map=own_map
+    )
     failures = common.Failures(len(files))
     with (
         writer_of(encoder, level, part) as writer,
@@ -64,6 +73,7 @@ def embed(
             encoder.embed_stream(
                 [path_input(name) for name in files],
                 level=level,
+                purpose=purpose,
                 function=function,
                 whiten=whiten,
                 progress=lambda done, total, note: advance(0, completed=done, note=note),

@@ -1,23 +1,23 @@
-"""``mirenc models``: list, show, verify and evaluate models."""
+"""``mirenc models``: list, show, verify, evaluate and adapt models."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from mirenc.cli import common
 
-app = typer.Typer(help="List, show, verify and evaluate models.", no_args_is_help=True)
+app = typer.Typer(help="List, show, verify, evaluate and adapt models.", no_args_is_help=True)
 
 Name = Annotated[str | None, typer.Argument(help="Model name or folder. [default: the packaged default]")]
 
 
 @app.command("list")
 def list_() -> None:
-    """Packaged models: name, dimensions, parameters, digest."""
-    from mirenc.weights import DEFAULT_MODEL, list_models, load_files
+    """Packaged models: name, dimensions, parameters, digest, and maps of your own."""
+    from mirenc.weights import DEFAULT_MODEL, list_maps, list_models, load_files
 
     for name in list_models():
         files = load_files(name)
@@ -26,6 +26,8 @@ def list_() -> None:
         typer.echo(
             f"{name:16} {text}+{graph} dimensions  {files.parameter_count:,} parameters  {files.digest[:12]}{mark}"
         )
+        if maps := list_maps(name):
+            typer.echo(f"{'':16} maps: {', '.join(maps)}")
 
 
 @app.command()
@@ -80,3 +82,53 @@ def evaluate(
     find_model(model)  # a mistyped name is told before anything is read
     options = common.read_options(timeout, memory_limit, max_bytes)
     evaluate_model.run(model, ir, limit, as_json, options)
+
+
+@app.command()
+def adapt(
+    inputs: common.Inputs,
+    name: Annotated[str, typer.Option("--name", "-n", help="What the map is called.", show_default=False)],
+    model: common.Model = None,
+    pairs: Annotated[
+        bool,
+        typer.Option(
+            "--pairs",
+            help="Files whose paths differ in an optimisation level alone (O0/x.ll and O2/x.ll, x.O0.ll and x.O2.ll) "
+            "are one program: what the level changes counts least.",
+        ),
+    ] = False,
+    level: Annotated[
+        Literal["module", "function"], typer.Option("--level", "-l", help="What will be searched.")
+    ] = "module",
+    timeout: common.Timeout = None,
+    memory_limit: common.MemoryLimit = None,
+    max_bytes: common.MaxBytes = None,
+    compiler: common.Compiler = None,
+    cflags: common.CFlags = "",
+) -> None:
+    """Fit a whitening map on unlabelled IR of your own, for --map NAME.
+
+    Some hundreds of programs of the kind that you search: cosines then tell what they do not all share. Files that fail
+    are listed on stderr and left out.
+    """
+    from mirenc.weights import map_path, save_map
+
+    options = common.read_options(timeout, memory_limit, max_bytes, compiler, cflags)
+    from mirenc.encoder import load
+    from mirenc.ir.inputs import path_input
+
+    encoder = load(model, options=options)
+    map_path(encoder.name, name)  # a name that cannot be one is told before the work
+    files = common.expand(inputs)
+    failures = common.Failures(len(files))
+    found = encoder.fit_map(
+        [path_input(file) for file in files],
+        pairs="levels" if pairs else None,
+        level=level,
+        failed=failures.add,
+        progress=True,
+    )
+    path, facts = save_map(found, name), found.facts
+    paired = f", {facts['pairs']} pairs" if pairs else ""
+    typer.echo(f"map {name!r} of {facts['rows']} {level}s in {facts['files']} files{paired}: {path}")
+    failures.finish()

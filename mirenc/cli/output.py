@@ -51,13 +51,17 @@ class Writer(Protocol):
     ) -> None: ...
 
 
-def open_output(path: str | None, *, whiten: bool = True) -> Callable[[Encoder, str, str], Writer]:
+def open_output(
+    path: str | None, *, purpose: str = "search", whiten: bool = True
+) -> Callable[[Encoder, str, str], Writer]:
     """The writer for an output path, checked before any work is done.
 
     Parameters
     ----------
     path : str or None
         None is stdout.
+    purpose : str
+        As the embeddings that will be added have it.
     whiten : bool
         False marks the vectors as plain means: they do not compare with whitened ones of the same model.
 
@@ -68,27 +72,33 @@ def open_output(path: str | None, *, whiten: bool = True) -> Callable[[Encoder, 
     IRFileError
         The folder does not exist, or a folder has the file's name.
     """
+
+    def head(encoder: Encoder, level: str, part: str) -> dict[str, Any]:
+        """Whose vectors these are; `mirenc.vectors` reads it again. What is as usual is not said."""
+        unusual = {
+            **({"purpose": purpose} if purpose != "search" else {}),
+            **({} if whiten else {"whiten": False}),
+            **({"hide_names": True} if encoder.hide_names else {}),
+            **({"map": encoder.own_map.name} if encoder.own_map is not None else {}),
+        }
+        return {
+            "model": encoder.name,
+            "model_digest": encoder.digest,
+            "mirenc": __version__,
+            "level": level,
+            "part": part,
+            **unusual,
+        }
+
     if path is None:
-        return lambda encoder, level, part: _Lines(_head(encoder, level, part, whiten), None)
+        return lambda encoder, level, part: _Lines(head(encoder, level, part), None)
     suffix = Path(path).suffix
     if suffix not in SUFFIXES:
         raise ConfigError(f"output {path!r}: unknown suffix {suffix!r}; available: {', '.join(SUFFIXES)}")
     check_output(path)
     if suffix == ".jsonl":
-        return lambda encoder, level, part: _Lines(_head(encoder, level, part, whiten), path)
-    return lambda encoder, level, part: _Table(_head(encoder, level, part, whiten), path)
-
-
-def _head(encoder: Encoder, level: str, part: str, whiten: bool) -> dict[str, Any]:
-    """Whose vectors these are; `mirenc.vectors` reads it again."""
-    head: dict[str, Any] = {
-        "model": encoder.name,
-        "model_digest": encoder.files.digest,
-        "mirenc": __version__,
-        "level": level,
-        "part": part,
-    }
-    return head if whiten else {**head, "whiten": False}
+        return lambda encoder, level, part: _Lines(head(encoder, level, part), path)
+    return lambda encoder, level, part: _Table(head(encoder, level, part), path)
 
 
 class _Lines:

@@ -47,6 +47,7 @@ def search(
     ] = None,
     as_json: common.JSON = False,
     model: common.Model = None,
+    own_map: common.Map = None,
     timeout: common.Timeout = None,
     memory_limit: common.MemoryLimit = None,
     max_bytes: common.MaxBytes = None,
@@ -65,15 +66,21 @@ def search(
 
     failures = common.Failures(1)
     if Path(index).suffix in VECTOR_SUFFIXES and not os.path.isdir(index):
+        if own_map is not None:
+            raise typer.BadParameter(f"{index} says by itself which map made it; leave --map out", param_hint="--map")
         encoder, table = _stored(index, level, model, options)
     else:
-        encoder, table, failures = _embedded(index, level, model, options)
+        encoder, table, failures = _embedded(index, level, model, own_map, options)
     if not len(table):
         if failures.count == failures.total:
             failures.finish()
         raise ConfigError(f"{index} has no {table.level} to search in. Embed the files at another level (--level)")
     embedding = encoder.embed_parts(
-        Path(query), level=common.check_level(table.level), function=function, whiten=table.whiten
+        Path(query),
+        level=common.check_level(table.level),
+        purpose="features" if table.purpose == "features" else "search",
+        function=function,
+        whiten=table.whiten,
     )
     if not embedding.regions:
         where = "" if function is None else f" in a function like {function!r}"
@@ -106,20 +113,21 @@ def _stored(index: str, level: str | None, model: str | None, options: ReadOptio
     if level not in (None, table.level):
         raise typer.BadParameter(f"{index} holds vectors of level {table.level}, not {level}", param_hint="--level")
     # The file knows its model: a packaged one need not be named again.
-    encoder = load(model or (table.model if table.model in list_models() else None), options=options)
-    table.check_model(encoder.name, encoder.files.digest, index)
+    packaged = table.model if table.model in list_models() else None
+    encoder = load(model or packaged, options=options, hide_names=table.hide_names, map=table.map or None)
+    table.check_model(encoder.name, encoder.digest, index)
     return encoder, table
 
 
 def _embedded(
-    index: str, level: str | None, model: str | None, options: ReadOptions
+    index: str, level: str | None, model: str | None, own_map: str | None, options: ReadOptions
 ) -> tuple[Encoder, VectorTable, common.Failures]:
     """A folder embedded now; what the cache has of it is not computed again."""
     from mirenc.encoder import load
     from mirenc.search import index as make_index
 
     files = common.expand([index])
-    encoder = load(model, options=options)
+    encoder = load(model, options=options, map=own_map)
     failures = common.Failures(len(files))
     table = make_index(encoder, files, level=common.check_level(level or "module"), failed=failures.add, progress=True)
     return encoder, table, failures

@@ -5,7 +5,15 @@ from __future__ import annotations
 from mirenc.config.base import _Config as _Config
 from mirenc.config.base import load_toml
 from mirenc.config.graph import DirectedGraphConfig, GraphConfig, GraphEncoderConfig
-from mirenc.config.model import PRESETS, MatchingConfig, ModelConfig, PoolingConfig, TaughtConfig, preset
+from mirenc.config.model import (
+    PRESETS,
+    LexicalConfig,
+    MatchingConfig,
+    ModelConfig,
+    PoolingConfig,
+    TaughtConfig,
+    preset,
+)
 from mirenc.config.run import AnswersConfig, PretrainConfig, StageConfig
 from mirenc.config.text import ConvolutionConfig, TextConfig, TextEncoderConfig, TokenizerConfig
 
@@ -16,6 +24,7 @@ __all__ = [
     "DirectedGraphConfig",
     "GraphConfig",
     "GraphEncoderConfig",
+    "LexicalConfig",
     "MatchingConfig",
     "ModelConfig",
     "PoolingConfig",

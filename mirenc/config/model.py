@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from mirenc.config.base import _Config
 from mirenc.config.graph import DirectedGraphConfig, GraphConfig, GraphEncoderConfig
 from mirenc.config.text import ConvolutionConfig, TextConfig, TextEncoderConfig, TokenizerConfig
 from mirenc.errors import ConfigError
 
-__all__ = ["PRESETS", "MatchingConfig", "ModelConfig", "PoolingConfig", "TaughtConfig", "preset"]
+__all__ = ["PRESETS", "LexicalConfig", "MatchingConfig", "ModelConfig", "PoolingConfig", "TaughtConfig", "preset"]
 
 
 class MatchingConfig(_Config):
@@ -50,10 +50,31 @@ class TaughtConfig(_Config):
     hidden: int = Field(512, ge=8)
 
 
+class LexicalConfig(_Config):
+    """The untrained view of a search vector: `mirenc.model.lexical`.
+
+    Attributes
+    ----------
+    width : int
+        Components that terms are hashed to.
+    buckets : int
+        Entries of the table that says how much a term tells.
+    weight : float
+        Length of a lexical vector; text and graph, whitened, have about sqrt(H + D) together.
+    statements : bool
+        Whether whole statements are terms, too: better where code is nearly the same, worse where names differ.
+    """
+
+    width: int = Field(256, ge=8, le=4096)
+    buckets: Literal[4096, 16384, 65536] = 65536
+    weight: float = Field(30.0, gt=0)
+    statements: bool = False
+
+
 class ModelConfig(_Config):
     """Architecture of one model; saved beside its weights, and all that is needed to build it.
 
-    ``taught`` is None for a model without such a trunk.
+    ``taught`` and ``lexical`` are None for a model without such a trunk or view.
     """
 
     tokenizer: TokenizerConfig = TokenizerConfig()
@@ -62,6 +83,13 @@ class ModelConfig(_Config):
     matching: MatchingConfig = MatchingConfig()
     pooling: PoolingConfig = PoolingConfig()
     taught: TaughtConfig | None = None
+    lexical: LexicalConfig | None = None
+
+    @model_validator(mode="after")
+    def _words(self) -> Self:
+        if self.lexical is not None and self.tokenizer.normalisation != "locals":
+            raise ValueError("a lexical view wants tokenizer.normalisation = 'locals': local names are no words")
+        return self
 
     @property
     def graph_takes_statements(self) -> bool:

@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from mirenc.config.base import _Config
 from mirenc.config.graph import GraphConfig
-from mirenc.config.model import TaughtConfig
+from mirenc.config.model import LexicalConfig, TaughtConfig
 from mirenc.config.text import TextConfig
 
 __all__ = ["AnswersConfig", "PretrainConfig", "StageConfig"]
@@ -76,6 +76,8 @@ class PretrainConfig(_Config):
         Another graph encoder than the preset's.
     taught : TaughtConfig, optional
         The trunk that a compiler's answers are read from; no preset has one.
+    lexical : LexicalConfig, optional
+        The lexical view of search vectors; no preset has one.
     answers : AnswersConfig, optional
         The answers; ``compiler.steps`` needs them.
     start_from : str or None
@@ -117,6 +119,7 @@ class PretrainConfig(_Config):
     text: TextConfig | None = None
     graph: GraphConfig | None = None
     taught: TaughtConfig | None = None
+    lexical: LexicalConfig | None = None
     answers: AnswersConfig | None = None
     start_from: str | None = None
     schedule: Literal["sequential", "joint"] = "sequential"

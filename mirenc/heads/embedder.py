@@ -18,7 +18,8 @@ from typing import Any, Literal, Self, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from mirenc.encoder import PARTS, Encoder, IRInput, Part, load
+from mirenc.embedding import vector_blocks
+from mirenc.encoder import PARTS, PURPOSES, Encoder, IRInput, Part, Purpose, load
 from mirenc.errors import ConfigError, MissingExtraError, UnreadableIRWarning
 from mirenc.ir import IRModule
 from mirenc.ir.inputs import resolve_input
@@ -52,8 +53,10 @@ class IREmbedder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scik
     ----------
     model : str or path, optional
         A packaged model's name or a model folder; the default model if left out.
+    purpose : str
+        ``search`` or ``features``, as `Encoder.embed` has it.
     part : str
-        ``text`` (H columns), ``graph`` (d) or ``both`` (H + d).
+        ``both``, ``text`` or ``graph``.
     whiten : bool
         False gives plain means, as `Encoder.embed` does.
     cache : bool or path
@@ -74,6 +77,7 @@ class IREmbedder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scik
         self,
         model: str | os.PathLike[str] | None = None,
         *,
+        purpose: Purpose = "search",
         part: Part = "both",
         whiten: bool = True,
         cache: bool | str | os.PathLike[str] = True,
@@ -81,6 +85,7 @@ class IREmbedder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scik
         on_error: OnError = "raise",
     ) -> None:
         self.model = model
+        self.purpose = purpose
         self.part = part
         self.whiten = whiten
         self.cache = cache
@@ -93,7 +98,7 @@ class IREmbedder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scik
         Raises
         ------
         ConfigError
-            Unknown part or on_error.
+            Unknown purpose, part or on_error.
         ModelError
             No such model, or a damaged one.
         """
@@ -134,7 +139,8 @@ class IREmbedder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scik
         row_of = [of.index(number) for number in range(len(place))]
         out = np.full((len(place), len(self._columns(encoder))), np.nan, dtype=np.float32)
         failed: list[str] = []
-        stream = encoder.embed_stream([resolve_input(items[row]) for row in row_of], whiten=self.whiten)
+        inputs = [resolve_input(items[row]) for row in row_of]
+        stream = encoder.embed_stream(inputs, purpose=self.purpose, whiten=self.whiten)
         for number, (row, outcome) in enumerate(zip(row_of, stream, strict=True)):
             if outcome.embedding is not None:
                 out[number] = outcome.embedding.part(self.part)[0]
@@ -154,16 +160,22 @@ class IREmbedder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scik
         return out[of]
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """(D,) object array of names: text_0, text_1, ..., graph_0, ...; ``input_features`` is not used."""
+        """(D,) object array of names: text_0, text_1, ..., graph_0, ...; ``input_features`` is not used.
+
+        A size of features, which is one column, is called log_statements and the like.
+        """
         return np.array(self._columns(self._encoder()), dtype=object)
 
     def _columns(self, encoder: Encoder) -> list[str]:
-        widths = {"text": encoder.text_dimension, "graph": encoder.graph_dimension}
-        parts = widths if self.part == "both" else [self.part]
-        return [f"{part}_{column}" for part in parts for column in range(widths[part])]
+        blocks = vector_blocks(encoder.files.config, self.purpose, self.part)
+        return [
+            f"log_{name}" if width == 1 else f"{name}_{column}"
+            for name, width in blocks.items()
+            for column in range(width)
+        ]
 
     def _encoder(self) -> Encoder:
-        for name, allowed in (("part", PARTS), ("on_error", get_args(OnError))):
+        for name, allowed in (("purpose", PURPOSES), ("part", PARTS), ("on_error", get_args(OnError))):
             if getattr(self, name) not in allowed:
                 raise ConfigError(f"unknown {name} {getattr(self, name)!r}; available: {', '.join(allowed)}")
         home = find_model(self.model).resolve()

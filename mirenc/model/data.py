@@ -108,7 +108,7 @@ def sample_data(sample: IRSample, pools: Pools, *, text_key: NDArray[np.integer]
 def no_data() -> IRData:
     """No module: no texts, nodes or rows."""
     none = np.zeros(0, dtype=np.int64)
-    pool = Pool(none, none, np.zeros(0), 0)
+    pool = Pool(none, none, np.zeros(0), 0, none)
     return make_data(none.reshape(0, 1), none, none, none, none, none.reshape(2, 0), none, none, Pools(pool, pool))
 
 

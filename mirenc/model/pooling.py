@@ -41,7 +41,7 @@ __all__ = [
 
 Int64 = NDArray[np.int64]
 Float64 = NDArray[np.float64]
-# Share of the mean variance that is added to each: directions that training modules never moved in stay small.
+# By default: directions that training modules never moved in stay small.
 _FLOOR = 1e-4
 # Memberships whose vectors are gathered at once.
 _SLICE = 1 << 13
@@ -91,12 +91,15 @@ class Pool:
     weight : (M,) float64
         They sum to 1 in each group.
     groups : int
+    count : (M,) int64
+        For how many equal items each membership stands.
     """
 
     item: Int64
     group: Int64
     weight: Float64
     groups: int
+    count: Int64
 
     def matrix(self, items: int) -> sp.csr_matrix:
         """(groups, items) float64: weighted means are its product with the items' vectors."""
@@ -145,7 +148,8 @@ def make_pool(
     Without ``key`` an item equals itself alone.
     """
     weight = item_weights(item if key is None else key, group, weighting, count)
-    return Pool(item.astype(np.int64), group.astype(np.int64), weight, groups)
+    each = np.ones(len(item), dtype=np.int64) if count is None else count.astype(np.int64)
+    return Pool(item.astype(np.int64), group.astype(np.int64), weight, groups, each)
 
 
 @dataclass(frozen=True, eq=False)
@@ -241,12 +245,16 @@ def text_pool(row: NDArray[np.integer], group: NDArray[np.integer], groups: int,
 
 
 def fit_whitening(
-    vectors: NDArray[np.floating], pairs: NDArray[np.integer] | None = None, *, shrinkage: float = 0.01
+    vectors: NDArray[np.floating],
+    pairs: NDArray[np.integer] | None = None,
+    *,
+    shrinkage: float = 0.01,
+    floor: float = _FLOOR,
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """The map ``(x - mean) @ matrix`` under which cosines mean something.
 
-    Without ``pairs`` every direction gets variance 1. With them, what differs within a pair counts least, and the
-    variances add up to D as before, so that text and graph weigh alike side by side.
+    Without ``pairs`` every direction gets variance 1. With them, what differs within a pair counts least. Either way
+    the variances add up to D, so that text and graph weigh alike side by side.
 
     Vectors that do not differ (or a single one) fix no map: then it is the identity.
 
@@ -257,6 +265,8 @@ def fit_whitening(
         Rows of ``vectors`` that are one program at two levels.
     shrinkage : float
         Share of the whole covariance that is added to the one within the pairs (chosen in pretrain/README.md).
+    floor : float
+        Share of the mean variance that is added to each.
 
     Returns
     -------
@@ -275,8 +285,7 @@ def fit_whitening(
     variance, directions = np.linalg.eigh(within)
     variance = np.maximum(variance, 0)
     # Symmetric (ZCA): component i stays as near to the encoder's component i as can be.
-    scale = 1.0 / np.sqrt(variance + _FLOOR * variance.mean() + np.finfo(np.float32).tiny)
+    scale = 1.0 / np.sqrt(variance + floor * variance.mean() + np.finfo(np.float32).tiny)
     matrix = (directions * scale) @ directions.T
-    if len(pairs):
-        matrix *= np.sqrt(len(mean) / np.trace(matrix @ covariance @ matrix))
+    matrix *= np.sqrt(len(mean) / np.trace(matrix @ covariance @ matrix))
     return mean.astype(np.float32), matrix.astype(np.float32)

@@ -79,6 +79,8 @@ def weight_shapes(config: ModelConfig) -> dict[str, Shape]:
         for part, size in (("text", hidden), ("graph", graph.width)):
             shapes[f"whiten_{part}.mean"] = (size,)
             shapes[f"whiten_{part}.matrix"] = (size, size)
+    if config.lexical is not None:
+        shapes["lexical_idf"] = (config.lexical.buckets,)
     if config.taught is not None:
         norm("taught.norm_text", hidden)
         for number in range(graph.width // graph.out):

@@ -81,7 +81,7 @@ class Reader:
         if self._cache is None or not isinstance(found, InputBytes):
             return b""
         function = "" if self._request.function is None else f"\0{self._request.function}"
-        return cache_key(f"rows-{self._request.level}", found.data + function.encode("utf-8", "surrogateescape"))
+        return cache_key(f"all-{self._request.level}", found.data + function.encode("utf-8", "surrogateescape"))
 
     def _answer(self, found: IRModule | InputBytes | MirencError, key: bytes, known: bytes | None) -> Answer:
         if isinstance(found, MirencError):

@@ -13,6 +13,7 @@ from mirenc.cache import Cache
 from mirenc.embedding import Embedding, Prepared
 from mirenc.errors import MirencError
 from mirenc.ir.inputs import Input
+from mirenc.model.lexical import Lexicon
 from mirenc.model.runtime import Runtime
 from mirenc.pipeline.encoding import StatementVectors
 from mirenc.pipeline.processes import read_in_processes, stays_here
@@ -115,6 +116,7 @@ def embed_inputs(
     tokenizer: IRTokenizer,
     runtime: Runtime,
     cache: Cache | None,
+    lexicon: Lexicon | None,
     *,
     batch_size: int,
     workers: int | None,
@@ -130,7 +132,7 @@ def embed_inputs(
 
     # However the caller ends: no process is left behind.
     with contextlib.closing(read_answers(inputs, request, tokenizer, workers)) as answers:
-        for outcome in encode_answers(answers, runtime, cache, batch_size, advance=advance):
+        for outcome in encode_answers(answers, runtime, cache, lexicon, batch_size, advance=advance):
             done += 1
             if tell is not None:
                 tell(done, total, outcome.name[-_NAME:])
@@ -141,6 +143,7 @@ def encode_answers(
     answers: Iterable[tuple[Input, Answer]],
     runtime: Runtime,
     cache: Cache | None,
+    lexicon: Lexicon | None,
     batch_size: int,
     *,
     advance: Callable[[int, int], None] | None = None,
@@ -152,6 +155,8 @@ def encode_answers(
     answers : iterable of (Input, Answer)
     runtime : Runtime
     cache : Cache or None
+    lexicon : Lexicon or None
+        The lexical view of a model that has it.
     batch_size : int
     advance : callable, optional
         Told (texts encoded, texts to encode) while the text encoder works.
@@ -163,22 +168,23 @@ def encode_answers(
         batch.append((given, answer))
         texts += len(answer.sample.texts) if isinstance(answer, Prepared) else 0
         if len(batch) >= batch_size or texts > _BATCH_TEXTS:
-            yield from _encode(batch, runtime, cache, vectors, advance)
+            yield from _encode(batch, runtime, cache, lexicon, vectors, advance)
             batch, texts = [], 0
-    yield from _encode(batch, runtime, cache, vectors, advance)
+    yield from _encode(batch, runtime, cache, lexicon, vectors, advance)
 
 
 def _encode(
     batch: list[tuple[Input, Answer]],
     runtime: Runtime,
     cache: Cache | None,
+    lexicon: Lexicon | None,
     vectors: StatementVectors,
     advance: Callable[[int, int], None] | None,
 ) -> Iterator[Outcome]:
     ready = [answer for _, answer in batch if isinstance(answer, Prepared)]
     made: list[Embedding] = []
     for module, known in zip(ready, vectors.of(ready, advance=advance), strict=True):
-        made.append(module.filled(runtime.forward(module.sample, module.pools, text_vectors=known)))
+        made.append(module.filled(runtime.forward(module.sample, module.pools, text_vectors=known), lexicon))
     if cache is not None:
         cache.put({module.key: found.to_bytes() for module, found in zip(ready, made, strict=True) if module.key})
     fresh = iter(made)

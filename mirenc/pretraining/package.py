@@ -18,6 +18,7 @@ from mirenc.pretraining.card import model_card
 from mirenc.pretraining.evaluation import Baselines, Figures, NoFigureError, evaluate_model
 from mirenc.pretraining.evaluation.answers import evaluate_answers
 from mirenc.pretraining.evaluation.retrieval import evaluate_retrieval, find_level_pairs
+from mirenc.pretraining.lexical import fit_lexicon
 from mirenc.pretraining.trainer import Trainer
 from mirenc.pretraining.whitening import fit_maps
 from mirenc.weights import save_files
@@ -45,6 +46,8 @@ def package(trainer: Trainer, folder: Path, *, name: str, ir: Path | None = None
             value.copy_(value.half().float())
     if trainer.model_config.pooling.whiten:
         fit_maps(trainer)
+    if trainer.model_config.lexical is not None:
+        fit_lexicon(trainer)
     baselines = Baselines.fit(trainer.corpus, trainer.train_modules)
     save_files(
         folder,

@@ -120,8 +120,10 @@ class Trainer:
         text = config.text if model_config is None and config.text is not None else chosen.text
         graph = config.graph if model_config is None and config.graph is not None else chosen.graph
         taught = config.taught if model_config is None and config.taught is not None else chosen.taught
-        parts = {"tokenizer": tokenizer, "text": text, "graph": graph, "taught": taught}
-        self.model_config = chosen.model_copy(update=parts)
+        lexical = config.lexical if model_config is None and config.lexical is not None else chosen.lexical
+        parts = {"tokenizer": tokenizer, "text": text, "graph": graph, "taught": taught, "lexical": lexical}
+        # Through its values, so that what does not go together is refused.
+        self.model_config = ModelConfig.from_dict(chosen.model_copy(update=parts).model_dump())
         encoding.check_order(self.model_config, corpus)
         torch.manual_seed(config.seed)
         self.model = MIREncoder(self.model_config)

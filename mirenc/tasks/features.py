@@ -27,7 +27,7 @@ from mirenc.tasks.sample import IRSource
 from mirenc.tasks.statement_bag import statement_bag
 
 if TYPE_CHECKING:
-    from mirenc.encoder import Encoder
+    from mirenc.encoder import Encoder, Purpose
     from mirenc.tasks.base import Task
 
 __all__ = [
@@ -142,7 +142,10 @@ class CodeReader:
         self.counted = counted
 
     def __call__(self, module: IRModule, regions: Sequence[Region | None]) -> list[dict[str, Float32]]:
-        """``text`` (H,), ``graph`` (d,) and the rows of ``counted`` of each region; None is the module.
+        """``text``, ``graph`` and the rows of ``counted`` of each region; None is the module.
+
+        Of a model that a compiler taught, text and graph are features (`Encoder.embed`), and ``taught`` stands beside
+        them. Of others they are as heads were fitted on before there was such a model: whitened means.
 
         A loop's are followed by those of its function, so each is twice as long: what is around a loop tells how often
         it is entered and what of it is invariant.
@@ -178,7 +181,12 @@ class _LevelCode:
     def __init__(self, reader: CodeReader, module: IRModule, level: str) -> None:
         self.module, self.level, self.counted = module, level, reader.counted
         self.listed = regions_of(module, level)
-        self.parts = reader.encoder.embed_parts(module, level=level)  # type: ignore[arg-type]
+        encoder = reader.encoder
+        purpose: Purpose = "search" if encoder.files.config.taught is None else "features"
+        parts = encoder.embed_parts(module, level=level, purpose=purpose)  # type: ignore[arg-type]
+        self.vectors = {"text": parts.part("text"), "graph": parts.part("graph")}
+        if purpose == "features":
+            self.vectors["taught"] = parts.taught
         self.places = {_key(one): row for row, one in enumerate(self.listed.regions)}
         if level == "module":
             self.places = {("", ""): 0}
@@ -190,7 +198,7 @@ class _LevelCode:
             return None
         inside = None if self.level == "module" else self.listed.instruction[self.listed.region == row]
         counts = {name: _COUNTED[name](self.module, inside) for name in self.counted}
-        return {"text": self.parts.text[row], "graph": self.parts.graph[row], **counts}
+        return {**{name: vectors[row] for name, vectors in self.vectors.items()}, **counts}
 
 
 def _key(region: Region) -> tuple[str, str]:
@@ -200,11 +208,10 @@ def _key(region: Region) -> tuple[str, str]:
 
 def code_vector(row: str, parts: dict[str, Float32]) -> Float32:
     """Code features for a row of `CODE_ROWS`, of what `CodeReader` gave. (D,)."""
-    if row == "both_histogram":
-        return np.concatenate([parts["text"], parts["graph"], parts["histogram"]])
-    if row == "both":
-        return np.concatenate([parts["text"], parts["graph"]])
-    return parts[row]
+    if row not in ("both", "both_histogram"):
+        return parts[row]
+    blocks = [parts["text"], parts["graph"]] + ([parts["taught"]] if "taught" in parts else [])
+    return np.concatenate([*blocks, parts["histogram"]] if row == "both_histogram" else blocks)
 
 
 def _context_matrix(task: Task, data: TaskData, *, blind: bool = False) -> NDArray[np.float64]:

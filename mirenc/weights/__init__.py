@@ -1,7 +1,8 @@
-"""Models on disk: the packaged ones and folders; find, load, save, verify."""
+"""Models on disk: the packaged ones and folders; find, load, save, verify. Whitening maps of one's own."""
 
 from __future__ import annotations
 
+from mirenc.weights.maps import WhiteningMap, list_maps, load_map, map_path, save_map
 from mirenc.weights.store import (
     BASELINES_FILE,
     DEFAULT_MODEL,
@@ -18,10 +19,15 @@ __all__ = [
     "BASELINES_FILE",
     "DEFAULT_MODEL",
     "ModelFiles",
+    "WhiteningMap",
     "find_model",
+    "list_maps",
     "list_models",
     "load_files",
+    "load_map",
+    "map_path",
     "save_files",
+    "save_map",
     "seal",
     "verify_files",
 ]

@@ -43,6 +43,7 @@ _REQUIRED = ("config.json", "tokenizer.json", "model.safetensors")
 BASELINES_FILE = "baselines.safetensors"
 _OPTIONAL = ("MODEL_CARD.md", "golden.json", BASELINES_FILE)
 _SUMS = "SHA256SUMS"
+_FITTED = ("whiten_", "lexical_")
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,8 +72,8 @@ class ModelFiles:
 
     @cached_property
     def parameter_count(self) -> int:
-        """Trained numbers: whitening maps, fitted afterwards, do not count."""
-        return sum(array.size for name, array in self.weights.items() if not name.startswith("whiten_"))
+        """Trained numbers: whitening maps and the lexical table, fitted afterwards, do not count."""
+        return sum(array.size for name, array in self.weights.items() if not name.startswith(_FITTED))
 
 
 def list_models() -> list[str]:

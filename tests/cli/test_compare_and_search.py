@@ -181,6 +181,15 @@ def test_plain_means_are_searched_with_plain_means(run: Run, folder: Path, tmp_p
     assert min(match["cosine"] for match in found) > 0.8  # plain means are all alike
 
 
+def test_features_are_searched_with_features(run: Run, model_dir: Path, folder: Path, tmp_path: Path) -> None:
+    index = tmp_path / "x.npz"
+    run("embed", "--model", model_dir, "--purpose", "features", "--hide-names", "-o", index, folder).ok()
+    words = ("search", "--model", model_dir, folder / "sorting.ll", index, "--json")
+    found = json.loads(run(*words).ok().out)["found"][0]["matches"]
+    assert found[0]["file"] == str(folder / "sorting.ll")
+    assert found[0]["cosine"] == pytest.approx(1, abs=1e-6)
+
+
 def test_some_functions_of_the_query(run: Run, model_dir: Path, folder: Path) -> None:
     words = ("search", "--model", model_dir, O0 / "sorting.ll", folder, "-l", "function", "-k", 1, "--json")
     found = json.loads(run(*words, "--function", "^s.*h$|swap").ok().out)["found"]

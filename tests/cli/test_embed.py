@@ -85,6 +85,12 @@ def test_parts(run: Run, model_dir: Path, encoder: Encoder, ir: Path, part: str,
     np.testing.assert_array_equal(vectors([row])[0], encoder.embed(ir, part=part))
 
 
+def test_features(run: Run, model_dir: Path, encoder: Encoder, ir: Path) -> None:
+    (row,) = rows(run("embed", "--no-cache", "--model", model_dir, "--purpose", "features", ir).ok().out)
+    assert (row["purpose"], "hide_names" in row) == ("features", False)
+    np.testing.assert_array_equal(vectors([row])[0], encoder.embed(ir, purpose="features"))
+
+
 # -- files ---------------------------------------------------------------------------------------------
 @pytest.fixture
 def folder(tmp_path: Path, ir: Path) -> Path:

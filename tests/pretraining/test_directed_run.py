@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 import torch
 
 from mirenc import load
-from mirenc.config import DirectedGraphConfig, GraphConfig, GraphEncoderConfig, PretrainConfig
+from mirenc.config import DirectedGraphConfig, GraphConfig, GraphEncoderConfig, LexicalConfig, PretrainConfig
 from mirenc.golden import GOLDEN_IR, check_golden
 from mirenc.pretraining.corpus import Corpus
 from mirenc.pretraining.package import package
@@ -109,3 +110,18 @@ def test_going_on_takes_all_of_the_same_architecture_and_of_another_graph_encode
     assert same is not None
     assert "part" not in same
     assert Trainer(start, corpus, tmp_path / "other").started_from == {**same, "part": "text"}
+
+
+def test_a_run_fits_the_table_of_a_lexical_view(short_run: PretrainConfig, corpus: Corpus, tmp_path: Path) -> None:
+    view = LexicalConfig(width=64, buckets=4096)
+    trainer = Trainer(short_run.model_copy(update={"lexical": view}), corpus, tmp_path)
+    trainer.run()
+    encoder = load(package(trainer, tmp_path / "model", name="model"), cache=False)
+    assert encoder.files.config.lexical == view
+    assert encoder.dimension == encoder.text_dimension + encoder.graph_dimension + 64
+    idf = encoder.files.weights["lexical_idf"]
+    often, never = (idf[zlib.crc32(term) % 4096] for term in (b"ret void", b"@nobody"))
+    assert 0 <= often < never
+    assert check_golden(tmp_path / "model") < 1e-5
+    for text in GOLDEN_IR.values():
+        assert np.linalg.norm(encoder.embed_parts(text).lexical) == pytest.approx(view.weight, rel=1e-4)

@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from random_model import random_weights
 
-from mirenc.encoder import Encoder
+from mirenc.config import ModelConfig, TaughtConfig
+from mirenc.encoder import Encoder, load
 from mirenc.errors import TaskError
 from mirenc.ir import parse_ir
 from mirenc.ir.regions import regions_of
@@ -27,9 +29,20 @@ from mirenc.tasks.features import (
 from mirenc.tasks.histogram import opcode_histogram
 from mirenc.tasks.menu import Shape, menu
 from mirenc.tasks.statement_bag import statement_bag
+from mirenc.tokenizer import IRTokenizer
+from mirenc.weights import save_files
 
 COUNTED = {"histogram": opcode_histogram, "autophase": autophase_features, "statements": statement_bag}
 OWN_ROWS = [row for row in ROW_TITLES if row not in ("ir2vec", "compiler")]
+
+
+@pytest.fixture(scope="module")
+def taught(model_config: ModelConfig, tokenizer: IRTokenizer, tmp_path_factory: pytest.TempPathFactory) -> Encoder:
+    """A model with a trunk that a compiler's answers are read from."""
+    config = model_config.model_copy(update={"taught": TaughtConfig(width=20, hidden=28)})
+    folder = tmp_path_factory.mktemp("models") / "taught"
+    save_files(folder, name="taught", config=config, tokenizer=tokenizer, weights=random_weights(config))
+    return load(folder, cache=False)
 
 
 @pytest.fixture(scope="module")
@@ -293,3 +306,18 @@ define void @g() {
         assert of_loop[name].tolist() == [*own.tolist(), *of_function[name].tolist()]
     inside = opcode_histogram(module, np.array([2, 3, 4], dtype=np.int32))
     assert of_loop["histogram"].tolist() == [*inside.tolist(), *of_function["histogram"].tolist()]
+
+
+def test_a_model_that_a_compiler_taught_gives_features(
+    toy: Task, functions: TaskData, taught: Encoder, tiny: Encoder
+) -> None:
+    rows = {row.row: row.matrix[::2, 1:] for row in build_features(toy, functions, ["text", "graph", "both"], taught)}
+    found = taught.embed_parts(PAIR, level="function", purpose="features")
+    np.testing.assert_array_equal(rows["text"], found.part("text"))
+    np.testing.assert_array_equal(rows["graph"], found.part("graph"))
+    # All that features have, in another order.
+    np.testing.assert_array_equal(rows["both"], np.hstack([rows["text"], rows["graph"], found.taught]))
+    assert rows["both"].shape[1] == taught.width("features")
+    # Others give what shipped heads were fitted on.
+    (old,) = build_features(toy, functions, ["both"], tiny)
+    np.testing.assert_array_equal(old.matrix[::2, 1:], tiny.embed_parts(PAIR, level="function").vector)

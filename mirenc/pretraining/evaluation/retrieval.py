@@ -49,7 +49,9 @@ class FunctionView:
     Attributes
     ----------
     text : (H,) float32
-    graph : (d,) float32
+    graph : (D,) float32
+    both : (W,) float32
+        The whole vector: text, graph, and the lexical view where the model has it.
     opcodes, statements : Counter
         How often each opcode and each statement stands in it.
     sequence : bytes
@@ -58,6 +60,7 @@ class FunctionView:
 
     text: NDArray[np.float32]
     graph: NDArray[np.float32]
+    both: NDArray[np.float32]
     opcodes: Counter[str]
     statements: Counter[str]
     sequence: bytes
@@ -98,7 +101,7 @@ def function_views(encoder: Encoder, module: IRModule) -> dict[str, FunctionView
     """The module's functions of at least `MIN_INSTRUCTIONS` instructions, by name."""
     embedding = encoder.embed_parts(module, level="function")
     statements = statements_of(module, encoder.tokenizer.config.normalisation)
-    views = {}
+    views, vectors = {}, embedding.vector
     defined = [header for header in module.headers if not header.is_declaration]  # one row each, in this order
     for row, header in enumerate(defined):
         if header.last - header.first < MIN_INSTRUCTIONS:
@@ -107,6 +110,7 @@ def function_views(encoder: Encoder, module: IRModule) -> dict[str, FunctionView
         views[header.name] = FunctionView(
             text=embedding.text[row],
             graph=embedding.graph[row],
+            both=vectors[row],
             opcodes=Counter(module.forms[form].opcode for form in module.arrays.form[header.first : header.last]),
             statements=Counter(statements[number] for number in range(first, last)),
             sequence=statements.digest(first, last),
@@ -220,14 +224,11 @@ def retrieval_figures(pairs: Sequence[FunctionPair]) -> Figures:
             f"{CANDIDATE}; {_FEW} are needed"
         )
     figures: Figures = {"functions": len(pairs), "files": len({pair.files for pair in pairs})}
-    vectors = {
-        side: {part: np.array([getattr(getattr(pair, side), part) for pair in pairs]) for part in ("text", "graph")}
-        for side in ("query", "candidate")
-    }
-    for parts in vectors.values():
-        parts["both"] = np.concatenate([parts["text"], parts["graph"]], axis=1)
     for part in ("text", "graph", "both"):
-        figures[part] = rank_figures(ranks(vectors["query"][part], vectors["candidate"][part]))
+        queries, candidates = (
+            np.array([getattr(getattr(pair, side), part) for pair in pairs]) for side in ("query", "candidate")
+        )
+        figures[part] = rank_figures(ranks(queries, candidates))
     figures["opcode_histogram"] = _opcode_figures(pairs)
     figures["bag_of_statements"] = _statement_figures(pairs)
     return figures

@@ -117,7 +117,8 @@ def test_equal_candidates_are_kept_once(encoder: Encoder, tmp_path: Path) -> Non
 def view(position: int, opcode: str, statement: str, *, graph: int | None = None) -> FunctionView:
     rows = np.eye(12, dtype=np.float32)
     at = position if graph is None else graph
-    return FunctionView(rows[position], rows[at], Counter([opcode]), Counter([statement]), bytes([position]))
+    both = np.concatenate([rows[position], rows[at]])
+    return FunctionView(rows[position], rows[at], both, Counter([opcode]), Counter([statement]), bytes([position]))
 
 
 def test_retrieval_figures_by_hand(tmp_path: Path) -> None:

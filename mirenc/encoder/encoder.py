@@ -1,45 +1,38 @@
-"""`Encoder`: IR in, vectors out. The object people use; `mirenc.load` makes one.
-
-encoder = mirenc.load()
-vector = encoder.embed("foo.ll")            # (640,) float32
-matrix = encoder.embed(["a.ll", "b.bc"])    # (2, 640)
-"""
+"""`Encoder`: the object people use; `mirenc.load` makes one."""
 
 from __future__ import annotations
 
 import hashlib
 import os
 import warnings
-from collections.abc import Generator, Iterable, Iterator, Sized
+from collections.abc import Callable, Generator, Iterable, Iterator, Sized
 from contextlib import closing
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mirenc import __version__
 from mirenc.cache import Cache
-from mirenc.embedding import Embedding, prepare
-from mirenc.errors import ConfigError, UnreadableIRWarning
+from mirenc.embedding import Embedding, prepare, vector_blocks
+from mirenc.encoder.collecting import collected
+from mirenc.encoder.fitting import Pairs, fit_map
+from mirenc.encoder.words import PARTS, PURPOSES, Level, OnError, Part, Purpose, check
+from mirenc.errors import ConfigError, MirencError, ModelError, UnreadableIRWarning
 from mirenc.ir import LEVELS, IRModule, ReadOptions
 from mirenc.ir.inputs import Input, IRInput, expand_inputs, is_folder, resolve_input
 from mirenc.ir.read import load_input, module_of
-from mirenc.model.runtime import Runtime, make_runtime
+from mirenc.model.lexical import Lexicon
+from mirenc.model.runtime import Runtime
 from mirenc.pipeline.encoding import StatementVectors
 from mirenc.pipeline.reading import Request
 from mirenc.pipeline.stream import Outcome, Progress, embed_inputs, listed
 from mirenc.progress import progress as progress_bar
-from mirenc.weights import ModelFiles, load_files
+from mirenc.weights import ModelFiles, WhiteningMap
 
-__all__ = ["LEVELS", "PARTS", "Embedding", "Encoder", "IRInput", "Outcome", "load"]
+__all__ = ["Encoder"]
 
 Float32 = NDArray[np.float32]
-Level = Literal["module", "function", "loop", "block", "instruction"]
-Part = Literal["both", "text", "graph"]
-OnError = Literal["raise", "skip"]
-PARTS = ("both", "text", "graph")
 
 
 class Encoder:
@@ -53,6 +46,10 @@ class Encoder:
         Where vectors are kept between runs; None keeps none.
     options : ReadOptions, optional
         Limits and compiler for reading.
+    hide_names : bool
+        As in `load`.
+    own_map : WhiteningMap, optional
+        Whitens instead of the model's own map.
     """
 
     def __init__(
@@ -62,11 +59,19 @@ class Encoder:
         *,
         cache: Cache | None = None,
         options: ReadOptions | None = None,
+        hide_names: bool = False,
+        own_map: WhiteningMap | None = None,
     ) -> None:
         self.files = files
         self.runtime = runtime
         self.cache = cache
         self.options = options or ReadOptions()
+        self.hide_names = hide_names
+        self.own_map = own_map
+        lexical = files.config.lexical
+        self._lexicon = (
+            None if lexical is None else Lexicon(lexical, files.weights["lexical_idf"], hide_names=hide_names)
+        )
 
     def __repr__(self) -> str:
         return (
@@ -80,22 +85,37 @@ class Encoder:
         return self.files.name
 
     @property
+    def digest(self) -> str:
+        """Of the model, and of what whitens where that is not the model's: only vectors of one digest compare."""
+        if self.own_map is None:
+            return self.files.digest
+        return hashlib.sha256(f"{self.files.digest} {self.own_map.digest}".encode()).hexdigest()
+
+    @property
     def tokenizer(self) -> Any:
         """The model's `IRTokenizer`."""
         return self.files.tokenizer
 
     @property
     def text_dimension(self) -> int:
+        """Length of a statement's vector."""
         return self.files.config.text.hidden
 
     @property
     def graph_dimension(self) -> int:
+        """Length of what the graph encoder makes of a module or of a part of it."""
         return self.files.config.graph.width
 
     @property
     def dimension(self) -> int:
-        """Length of a vector: text and graph."""
-        return self.text_dimension + self.graph_dimension
+        """Length of a vector for search: text and graph, and the lexical view where the model has it."""
+        return self.width()
+
+    def width(self, purpose: Purpose = "search", part: Part = "both") -> int:
+        """Length of a vector: columns of `embed` with these arguments."""
+        check("purpose", purpose, PURPOSES)
+        check("part", part, PARTS)
+        return sum(vector_blocks(self.files.config, purpose, part).values())
 
     # -- reading ---------------------------------------------------------------------------------------
     def read(self, ir: IRInput) -> IRModule:
@@ -112,6 +132,7 @@ class Encoder:
         ir: IRInput,
         *,
         level: Level = "module",
+        purpose: Purpose = "search",
         part: Part = "both",
         function: str | None = None,
         whiten: bool = True,
@@ -123,6 +144,7 @@ class Encoder:
         ir: Iterable[IRInput],
         *,
         level: Literal["module"] = "module",
+        purpose: Purpose = "search",
         part: Part = "both",
         function: str | None = None,
         whiten: bool = True,
@@ -138,6 +160,7 @@ class Encoder:
         ir: Iterable[IRInput],
         *,
         level: Literal["function", "loop", "block", "instruction"],
+        purpose: Purpose = "search",
         part: Part = "both",
         function: str | None = None,
         whiten: bool = True,
@@ -152,6 +175,7 @@ class Encoder:
         ir: IRInput | Iterable[IRInput],
         *,
         level: Level = "module",
+        purpose: Purpose = "search",
         part: Part = "both",
         function: str | None = None,
         whiten: bool = True,
@@ -168,13 +192,17 @@ class Encoder:
             A folder stands for the IR files below it, sorted.
         level : str
             ``module``: one vector; ``function``, ``loop``, ``block``, ``instruction``: one for each of the module.
+        purpose : str
+            ``search``: to compare programs by cosines. Means, whitened, and the lexical view where the model has it.
+            ``features``: for heads. What a compiler taught the model (where one did), means, and logarithms of sizes.
         part : str
-            ``text`` (H), ``graph`` (d) or ``both`` (H + d).
+            ``both``: the whole vector; ``text`` or ``graph``: what comes from one encoder (`Embedding.part`).
         function : str, optional
             Regular expression: only functions in whose name, mangled or demangled, it is found.
         whiten : bool
-            False gives the means as the encoders made them: all nearly parallel. A model without a whitening map
-            gives them in any case.
+            False gives text and graph as the encoders made them, all nearly parallel: a study's wish. A model without
+            a whitening map gives them in any case, and so does ``purpose="features"``: heads scale columns by
+            themselves.
         on_error : str
             Of many inputs: ``raise`` ends with the first that cannot be embedded; ``skip`` gives it NaN (level module)
             or no rows (other levels), so that results stay in step with inputs, and one warning names them all.
@@ -196,7 +224,7 @@ class Encoder:
         Raises
         ------
         ConfigError
-            Unknown level, part or on_error, no regular expression, an input that is none of the above.
+            Unknown level, purpose, part or on_error, no regular expression, an input that is none of the above.
         MirencError
             An input cannot be read; see `mirenc.read_ir`.
 
@@ -205,35 +233,20 @@ class Encoder:
         UnreadableIRWarning
             With ``on_error="skip"``: names the inputs that cannot be embedded.
         """
-        _check("part", part, PARTS)
-        _check("on_error", on_error, ("raise", "skip"))
-        if isinstance(ir, (str, bytes, os.PathLike, IRModule)) and not is_folder(ir):
-            rows = self.embed_parts(ir, level=level, function=function, whiten=whiten).part(part)
-            return rows[0] if level == "module" else rows
+        check("part", part, PARTS)
+        check("on_error", on_error, ("raise", "skip"))
+        how: dict[str, Any] = {"level": level, "purpose": purpose, "function": function, "whiten": whiten}
         alone = isinstance(ir, (str, bytes, os.PathLike, IRModule))
-        width = {"text": self.text_dimension, "graph": self.graph_dimension}.get(part, self.dimension)
-        results: list[Float32] = []
-        failed: list[str] = []
-        for outcome in self.embed_stream(
-            ir,  # type: ignore[arg-type]  # a folder, or an iterable
-            level=level,
-            function=function,
-            whiten=whiten,
-            batch_size=batch_size,
-            workers=workers,
-            progress=progress,
-        ):
-            if outcome.embedding is not None:
-                results.append(outcome.embedding.part(part))
-                continue
-            assert outcome.error is not None
-            if on_error == "raise":
-                raise outcome.error
-            failed.append(outcome.complaint(len(results)))
-            results.append(np.full((int(level == "module"), width), np.nan, dtype=np.float32))
-        if failed:
+        if alone and not is_folder(ir):
+            rows = self.embed_parts(ir, **how).part(part)  # type: ignore[arg-type]
+            return rows[0] if level == "module" else rows
+        how |= {"batch_size": batch_size, "workers": workers, "progress": progress}
+        outcomes = self.embed_stream(ir, **how)  # type: ignore[arg-type]  # a folder, or an iterable
+        width = self.width(purpose, part)
+        results, complaints = collected(outcomes, part, width, on_error, rows=int(level == "module"))
+        if complaints:
             warnings.warn(
-                f"{len(failed)} of {len(results)} inputs cannot be embedded: {listed(failed)}. "
+                f"{len(complaints)} of {len(results)} inputs cannot be embedded: {listed(complaints)}. "
                 "Leave them out, or set on_error='raise' to stop at the first",
                 UnreadableIRWarning,
                 stacklevel=2,
@@ -243,17 +256,23 @@ class Encoder:
         return np.concatenate(results) if results else np.zeros((0, width), dtype=np.float32)
 
     def embed_parts(
-        self, ir: IRInput, *, level: Level = "module", function: str | None = None, whiten: bool = True
+        self,
+        ir: IRInput,
+        *,
+        level: Level = "module",
+        purpose: Purpose = "search",
+        function: str | None = None,
+        whiten: bool = True,
     ) -> Embedding:
-        """Text and graph vectors of one input, with what its rows are and counts.
+        """All vectors of one input, with what its rows are and counts.
 
         Parameters
         ----------
         ir : path, IR text, bitcode bytes or IRModule
-        level, function, whiten
+        level, purpose, function, whiten
             As in `embed`.
         """
-        _, embedding, error = next(self._outcomes([resolve_input(ir)], level, function, whiten))
+        _, embedding, error = next(self._outcomes([resolve_input(ir)], level, purpose, function, whiten))
         if embedding is None:
             assert error is not None
             raise error
@@ -264,6 +283,7 @@ class Encoder:
         inputs: Iterable[IRInput | Input],
         *,
         level: Level = "module",
+        purpose: Purpose = "search",
         function: str | None = None,
         whiten: bool = True,
         batch_size: int = 64,
@@ -279,7 +299,7 @@ class Encoder:
         ----------
         inputs : iterable of paths, IR texts, bitcode bytes or IRModules
             A folder is replaced by its files; what `mirenc.ir.inputs` resolved already is taken as it is.
-        level, function, whiten, batch_size, workers, progress
+        level, purpose, function, whiten, batch_size, workers, progress
             As in `embed`.
 
         Yields
@@ -295,19 +315,20 @@ class Encoder:
             found = list(found)
             total = len(found)
         if callable(progress):
-            yield from self._outcomes(found, level, function, whiten, batch_size, workers, total, progress)
+            yield from self._outcomes(found, level, purpose, function, whiten, batch_size, workers, total, progress)
             return
         with progress_bar("embedding", total, show=progress) as advance:
 
             def show(done: int, total: int | None, note: str) -> None:
                 advance(0, completed=done, note=note)
 
-            yield from self._outcomes(found, level, function, whiten, batch_size, workers, total, show)
+            yield from self._outcomes(found, level, purpose, function, whiten, batch_size, workers, total, show)
 
     def _outcomes(
         self,
         inputs: Iterable[Input],
         level: str,
+        purpose: str,
         function: str | None,
         whiten: bool,
         batch_size: int = 1,
@@ -316,7 +337,8 @@ class Encoder:
         tell: Progress | None = None,
     ) -> Iterator[Outcome]:
         """Check, read, encode and whiten."""
-        _check("level", level, LEVELS)
+        check("level", level, LEVELS)
+        check("purpose", purpose, PURPOSES)
         if batch_size < 1:
             raise ConfigError(f"batch_size is {batch_size}; allowed: a whole number from 1 up")
         if workers is not None and workers < 0:
@@ -324,15 +346,49 @@ class Encoder:
         where = None if self.cache is None else self.cache.place
         request = Request(level, function, self.runtime.config.pooling.weighting, self.options, where)
         how: dict[str, Any] = {"batch_size": batch_size, "workers": workers, "total": total, "tell": tell}
+        made = embed_inputs(inputs, request, self.tokenizer, self.runtime, self.cache, self._lexicon, **how)
         # However the caller ends: no process is left behind.
-        with closing(embed_inputs(inputs, request, self.tokenizer, self.runtime, self.cache, **how)) as outcomes:
+        with closing(made) as outcomes:
             for outcome in outcomes:
                 found = outcome.embedding
-                if found is not None and whiten:
-                    text, graph = self.runtime.whiten("text", found.text), self.runtime.whiten("graph", found.graph)
+                if found is not None and purpose == "features":
+                    outcome = outcome._replace(embedding=replace(found, purpose=purpose))
+                elif found is not None and whiten:
+                    apply = self.runtime.whiten if self.own_map is None else self.own_map.apply
+                    text, graph = apply("text", found.text), apply("graph", found.graph)
                     outcome = outcome._replace(embedding=replace(found, text=text, graph=graph))
                 yield outcome
 
+    # -- whitening -------------------------------------------------------------------------------------
+    def fit_map(
+        self,
+        inputs: IRInput | Iterable[IRInput | Input],
+        *,
+        pairs: Pairs | None = None,
+        level: Literal["module", "function"] = "module",
+        failed: Callable[[MirencError], None] | None = None,
+        progress: bool | Progress = False,
+    ) -> WhiteningMap:
+        """A whitening map fitted on unlabelled IR of your own: `mirenc.encoder.fitting.fit_map` says how."""
+        return fit_map(self, inputs, pairs=pairs, level=level, failed=failed, progress=progress)
+
+    def with_map(self, own_map: WhiteningMap) -> Encoder:
+        """The encoder with that map instead of the model's own; model, runtime and cache are shared.
+
+        Raises
+        ------
+        ModelError
+            The map takes another model's vectors.
+        """
+        if own_map.model_digest != self.files.digest:
+            raise ModelError(
+                f"the map takes vectors of {own_map.model} (digest {own_map.model_digest[:12]}), not of {self.name} "
+                f"(digest {self.files.digest[:12]}). Fit one for this model: encoder.fit_map(FOLDER)"
+            )
+        how: dict[str, Any] = {"cache": self.cache, "options": self.options, "hide_names": self.hide_names}
+        return Encoder(self.files, self.runtime, **how, own_map=own_map)
+
+    # -- matching --------------------------------------------------------------------------------------
     def match(self, text_of: IRInput, graph_of: IRInput) -> float:
         """Probability, by the matching head, that the text of one input and the graph of another come from one IR."""
         # The matching head was trained on the paper's plain means.
@@ -341,55 +397,3 @@ class Encoder:
         first = self.runtime.forward(text.sample, text.pools, "text", text_vectors=known).text
         second = self.runtime.forward(graph.sample, graph.pools, "graph").graph
         return float(self.runtime.match(first, second)[0])
-
-
-def _check(what: str, value: str, allowed: tuple[str, ...]) -> None:
-    if value not in allowed:
-        raise ConfigError(f"unknown {what} {value!r}; available: {', '.join(allowed)}")
-
-
-def load(
-    name_or_dir: str | os.PathLike[str] | None = None,
-    *,
-    device: str = "cpu",
-    backend: str | None = None,
-    cache: bool | str | os.PathLike[str] = True,
-    options: ReadOptions | None = None,
-) -> Encoder:
-    """Load a model.
-
-    Parameters
-    ----------
-    name_or_dir : str or path, optional
-        A packaged model's name (`mirenc.list_models`) or a model folder; the default model if left out.
-    device : str
-        ``cpu``, or a torch device such as ``cuda``.
-    backend : str, optional
-        ``numpy`` (default on a CPU: starts at once) or ``torch`` (default elsewhere; needs the ``train`` extra).
-    cache : bool or path
-        Keep statement vectors in the user's cache folder (True), in this folder, or not (False).
-    options : ReadOptions, optional
-        Limits and compiler for reading.
-
-    Raises
-    ------
-    ModelError
-        Unknown or damaged model.
-    ConfigError
-        Unknown backend, or numpy on another device than the CPU.
-    MissingExtraError
-        The torch backend without torch.
-    """
-    backend = backend or ("numpy" if device == "cpu" else "torch")
-    _check("backend", backend, ("numpy", "torch"))
-    if backend == "numpy" and device != "cpu":
-        raise ConfigError(f"the numpy backend runs on the CPU only, not on {device!r}. Use backend='torch'")
-    files = load_files(name_or_dir)
-    runtime = make_runtime(files.name, files.config, files.weights, backend, device)
-    # The two runtimes agree to 1e-6, not to the bit: each has vectors of its own.
-    # A release may read or normalise IR in another way, so its vectors are its own, too.
-    key = hashlib.sha256(f"{files.digest} {__version__} {backend} {device}".encode()).hexdigest()
-    store = None
-    if cache is not False:
-        store = Cache(key, folder=None if cache is True else Path(cache))
-    return Encoder(files, runtime, cache=store, options=options)

@@ -1,0 +1,32 @@
+"""IR in, vectors out: `load` makes an `Encoder`, and an encoder embeds.
+
+encoder = mirenc.load()
+vector = encoder.embed("foo.ll")                          # (640,) float32, to compare and search
+matrix = encoder.embed(["a.ll", "b.bc"])                  # (2, 640)
+columns = encoder.embed("foo.ll", purpose="features")     # for a head that predicts something
+"""
+
+from __future__ import annotations
+
+from mirenc.embedding import Embedding
+from mirenc.encoder.encoder import Encoder
+from mirenc.encoder.loading import load
+from mirenc.encoder.words import PARTS, PURPOSES, Level, OnError, Part, Purpose
+from mirenc.ir import LEVELS
+from mirenc.ir.inputs import IRInput
+from mirenc.pipeline.stream import Outcome
+
+__all__ = [
+    "LEVELS",
+    "PARTS",
+    "PURPOSES",
+    "Embedding",
+    "Encoder",
+    "IRInput",
+    "Level",
+    "OnError",
+    "Outcome",
+    "Part",
+    "Purpose",
+    "load",
+]

@@ -1,0 +1,45 @@
+"""From a stream of outcomes to one array an input."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mirenc.pipeline.stream import Outcome
+
+__all__ = ["collected"]
+
+Float32 = NDArray[np.float32]
+
+
+def collected(
+    outcomes: Iterable[Outcome], part: str, width: int, on_error: str, *, rows: int
+) -> tuple[list[Float32], list[str]]:
+    """Vectors of each input, and complaints about those that cannot be embedded.
+
+    Parameters
+    ----------
+    outcomes : iterable of Outcome
+    part : str
+        As `Embedding.part` takes it.
+    width : int
+        Components of a vector.
+    on_error : str
+        ``raise`` the first error, or ``skip``.
+    rows : int
+        Of NaN, for an input that cannot be embedded.
+    """
+    results: list[Float32] = []
+    complaints: list[str] = []
+    for outcome in outcomes:
+        if outcome.embedding is not None:
+            results.append(outcome.embedding.part(part))
+            continue
+        assert outcome.error is not None
+        if on_error == "raise":
+            raise outcome.error
+        complaints.append(outcome.complaint(len(results)))
+        results.append(np.full((rows, width), np.nan, dtype=np.float32))
+    return results, complaints

@@ -1,0 +1,186 @@
+"""A whitening map of one's own, fitted on unlabelled IR of the kind that will be searched.
+
+The map that comes with a model was fitted on the modules it was trained on. Programs of another kind vary in other
+directions: what all of them share (a `main` that reads numbers, one framework's boiler-plate) says nothing about any of
+them, and only IR of that kind tells. No label is needed. Where programs are there at two optimisation levels, what
+changes with the level alone counts least, as in the model's own map (`mirenc.model.pooling`).
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import re
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mirenc.embedding import Embedding
+from mirenc.encoder.words import check
+from mirenc.errors import ConfigError, MirencError
+from mirenc.ir import IRModule
+from mirenc.ir.inputs import Input, IRInput, expand_inputs
+from mirenc.model.pooling import fit_whitening
+from mirenc.weights import WhiteningMap
+
+if TYPE_CHECKING:
+    from mirenc.encoder.encoder import Encoder
+    from mirenc.pipeline.stream import Progress
+
+__all__ = ["MIN_ROWS", "Pairs", "fit_map", "level_pairs", "shrinkage_floor"]
+
+Pairs = Literal["levels"] | Iterable[tuple[str | os.PathLike[str], str | os.PathLike[str]]]
+MIN_ROWS = 32
+# Of the covariance within pairs: 16 pairs or 300, retrieval is within a hundredth or two of the best floor there is.
+PAIRED_FLOOR = 0.01
+_LEVELS = ("module", "function")
+_OPTIMISATION = re.compile(r"O[0-3sz]")
+_IN_NAME = re.compile(r"(?<=[._-])O[0-3sz](?=[._-])")
+
+
+def fit_map(
+    encoder: Encoder,
+    inputs: IRInput | Iterable[IRInput | Input],
+    *,
+    pairs: Pairs | None = None,
+    level: Literal["module", "function"] = "module",
+    failed: Callable[[MirencError], None] | None = None,
+    progress: bool | Progress = False,
+) -> WhiteningMap:
+    """Fit a whitening map on some code.
+
+    Parameters
+    ----------
+    encoder : Encoder
+    inputs : as `Encoder.embed` takes many
+        At least `MIN_ROWS` different modules (or functions); some hundreds are good.
+    pairs : "levels" or pairs of paths, optional
+        Which inputs are one program at two levels. ``levels`` finds them by their paths, which differ in the level
+        alone: ``O0/x.ll`` and ``O2/x.ll``, or ``x.O0.ll`` and ``x-O2.ll``. Left out: every direction gets variance 1.
+    level : str
+        What will be searched: ``module`` or ``function``.
+    failed : callable, optional
+        Told the error of an input that cannot be read, which is then left out. Without it the first error is raised.
+    progress : bool or callable
+        As in `Encoder.embed`.
+
+    Returns
+    -------
+    WhiteningMap
+        `Encoder.with_map` uses it, `mirenc.weights.save_map` keeps it under a name.
+
+    Raises
+    ------
+    ConfigError
+        Too few different modules or functions, no pair where pairs were asked for, or a path that is no input.
+    MirencError
+        An input cannot be read, or `mirenc.ir.regions_of` finds no function.
+    """
+    check("level", level, _LEVELS)
+    alone = isinstance(inputs, (str, bytes, os.PathLike, IRModule))
+    files = list(expand_inputs([inputs] if alone else inputs))  # type: ignore[list-item, arg-type]
+    partners = _file_pairs([given.name for given in files], pairs)
+    found: list[Embedding | None] = []
+    for outcome in encoder.embed_stream(files, level=level, whiten=False, progress=progress):
+        found.append(outcome.embedding)
+        if outcome.error is not None:
+            if failed is None:
+                raise outcome.error
+            failed(outcome.error)
+    read = [each for each in found if each is not None]
+    vectors = {
+        part: np.concatenate([np.zeros((0, width), np.float32), *(getattr(each, part) for each in read)])
+        for part, width in (("text", encoder.text_dimension), ("graph", encoder.graph_dimension))
+    }
+    rows = _row_pairs(found, partners)
+    different = len(np.unique(np.hstack(list(vectors.values())), axis=0))
+    if different < MIN_ROWS:
+        raise ConfigError(
+            f"{different} different {level}s in {len(read)} files; a map needs {MIN_ROWS} or more, and is good from "
+            "some hundreds on. Give more IR of the kind that you search"
+        )
+    if pairs is not None and len(rows) < MIN_ROWS // 2:
+        raise ConfigError(
+            f"{len(rows)} pairs of {level}s; {MIN_ROWS // 2} or more tell what a level changes. Give more programs at "
+            "two levels (O0/x.ll and O2/x.ll), or leave pairs out"
+        )
+    fitted = {}
+    for part, each in vectors.items():
+        floor = PAIRED_FLOOR if len(rows) else shrinkage_floor(each)
+        fitted[part] = fit_whitening(each, rows, floor=floor)
+    return WhiteningMap(
+        encoder.name,
+        encoder.files.digest,
+        {part: mean for part, (mean, _) in fitted.items()},
+        {part: matrix for part, (_, matrix) in fitted.items()},
+        {"level": level, "files": len(read), "rows": different, "pairs": len(rows)},
+    )
+
+
+def shrinkage_floor(vectors: NDArray[np.floating]) -> float:
+    """How far the covariance of few vectors is to be drawn to a sphere, as a share of its mean variance.
+
+    With fewer rows than columns most directions show no variance at all, by chance. Ledoit and Wolf, "A
+    well-conditioned estimator for large-dimensional covariance matrices", J. Multivariate Analysis 88 (2004): the
+    shrunk covariance (1 - s) S + s m I of the least expected error; the floor is s / (1 - s).
+
+    Shapes: (n, D) -> float
+    """
+    x = vectors.astype(np.float64) - vectors.mean(0, dtype=np.float64)
+    count, width = x.shape
+    covariance = x.T @ x / count
+    sphere = np.trace(covariance) / width
+    squares = float((covariance**2).sum())
+    distance = squares - width * sphere**2
+    error = (float((np.einsum("ij,ij->i", x, x) ** 2).sum()) / count - squares) / count
+    share = min(error / distance, 0.99) if distance > 0 else 0.99
+    return share / (1 - share)
+
+
+def level_pairs(names: Sequence[str]) -> list[tuple[int, int]]:
+    """Numbers of the paths that differ in an optimisation level alone, two by two.
+
+    Examples
+    --------
+    >>> level_pairs(["a/O0/x.ll", "a/O2/x.ll", "b/O2/x.ll", "y.O0.ll", "y.Oz.ll"])
+    [(0, 1), (3, 4)]
+    """
+    programs: dict[tuple[str, ...], list[int]] = {}
+    for number, name in enumerate(names):
+        path = PurePath(name)
+        folders = tuple("O" if _OPTIMISATION.fullmatch(part) else part for part in path.parts[:-1])
+        key = (*folders, _IN_NAME.sub("O", path.name))
+        if key != path.parts:  # it says which level it is of
+            programs.setdefault(key, []).append(number)
+    return [pair for numbers in programs.values() for pair in itertools.combinations(numbers, 2)]
+
+
+def _file_pairs(names: Sequence[str], pairs: Pairs | None) -> list[tuple[int, int]]:
+    """Numbers of the inputs that are pairs."""
+    if pairs is None:
+        return []
+    if isinstance(pairs, str):
+        check("pairs", pairs, ("levels", "an iterable of pairs of paths"))
+        return level_pairs(names)
+    place = {name: number for number, name in enumerate(names)}
+    named = [(os.fspath(one), os.fspath(other)) for one, other in pairs]
+    for name in itertools.chain.from_iterable(named):
+        if name not in place:
+            raise ConfigError(f"pairs: {name} is none of the {len(names)} inputs. Name the inputs as they were given")
+    return [(place[one], place[other]) for one, other in named]
+
+
+def _row_pairs(found: Sequence[Embedding | None], partners: Sequence[tuple[int, int]]) -> NDArray[np.int64]:
+    """Rows of the vectors that are one program; functions of two files by their symbols. (P, 2)."""
+    starts = np.cumsum([0, *(0 if each is None else len(each.regions) for each in found)]).tolist()
+    rows = []
+    for pair in partners:
+        one, other = (
+            {} if (each := found[number]) is None else {region.symbol: row for row, region in enumerate(each.regions)}
+            for number in pair
+        )
+        rows += [(starts[pair[0]] + row, starts[pair[1]] + other[name]) for name, row in one.items() if name in other]
+    return np.array(rows, dtype=np.int64).reshape(-1, 2)

@@ -1,0 +1,188 @@
+"""The lexical view: the words of a piece of code, untrained, beside what the encoders learned.
+
+Encoders are good at what code does and blur which code it is: the constant 5381, a call of ``crc32``, an array of 256
+bytes. The lexical view keeps such words. A statement's terms are its constants but 0 and 1, the functions and types
+that it names, and the shape of its operation (``add i32``, ``getelementptr [16 x i8]``, ``sext i32 i64``). They depend
+on the statement's text alone, so they are found once for each distinct text and counted by a sparse product.
+
+    v_g = w unit(sum over terms j of log(1 + times j stands in g) idf_j s_j e_h(j)),  s_j in {-1, 1}
+
+``h`` and ``s`` are bits of a hash (signed feature hashing: Weinberger et al., "Feature Hashing for Large Scale
+Multitask Learning", ICML 2009), so no vocabulary travels with a model; ``idf`` is a table over other bits of it, fitted
+on the training modules. Terms are lower-cased, as tokens are: so a corpus, which keeps tokens, can fit the table.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from mirenc.config import LexicalConfig
+from mirenc.model.pooling import Pool
+
+__all__ = ["Lexicon", "fit_idf", "terms_of"]
+
+Float32 = NDArray[np.float32]
+# Initialisers of globals may be megabytes; their first words tell enough.
+_MAX_CHARACTERS = 2048
+_REMEMBERED = 1 << 17  # texts; some ten terms each
+_FUNCTION = 50  # statements
+
+_FLAGS = (
+    "nuw|nsw|exact|inbounds|nusw|nneg|disjoint|samesign|inrange|volatile|atomic|weak|inalloca|swifterror"
+    "|fast|nnan|ninf|nsz|arcp|contract|afn|reassoc"
+)
+# A type as far as a shape needs it: brackets in brackets are cut at the first that closes.
+_TYPE = r'(?:[\[<{][^\]>}]*[\]>}]+|%"[^"]*"|%[\w.$:]+|[a-z]\w*)'
+_OPERATION = re.compile(
+    rf"(?:% = )?(?:(?:must|no)?tail )?([a-z]\w*)(?: (?:{_FLAGS})(?:\([^)]*\))?)*"
+    rf"(?: (eq|ne|[su][gl][te]|[ou](?:eq|ne|[gl][te])|ord|uno|true|false)\b)?(?: ({_TYPE}))?"
+)
+_CAST = re.compile(rf" to ({_TYPE})$")
+_WORDS = re.compile(
+    r'(?<![@%])c?("[^"]*)"?'  # a string, perhaps cut
+    r'|@("[^"]*"|(?:[-\w:~$.]|<[^()@]*>)+)'  # a symbol; demangled ones have their templates' arguments
+    r'|%("[^"]*"|[\w.$:]+)'  # a named type: local values have no names here
+    r"|(?:addrspace\(\d+|[a-z_][\w.]*|[\[<]\d+ x|, align \d+|[!#]\d+)"  # digits that are no constants
+    r"|(-?(?:0x[hklmr]?[0-9a-f]+|\d[\d.]*(?:e[-+]\d+)?))"
+)
+# A number at the end tells two of one name apart in a file: an accident of the rest of it.
+_NUMBERED = re.compile(r"(?:\.\d+)+(?=\"?$)")
+_NAMED_TYPE = re.compile(r'%(?:"[^"]*"|[\w.$:]+)')
+# Written this way by LLVM 22; 0 and 1 are everywhere.
+_COMMON = frozenset({"0", "1", "-1", "0.000000e+00", "1.000000e+00"})
+_CASTS = frozenset(
+    """trunc zext sext fptrunc fpext fptoui fptosi uitofp sitofp ptrtoint ptrtoaddr inttoptr bitcast
+    addrspacecast""".split()
+)
+
+
+def terms_of(statement: str, *, whole: bool = False, hide_names: bool = False) -> list[str]:
+    """The terms of a normalised statement; one that stands in it twice is there twice.
+
+    Parameters
+    ----------
+    statement : str
+    whole : bool
+        The statement is a term, too; with ``hide_names`` only one without names.
+    hide_names : bool
+        Leave out the names of functions, globals and types; LLVM's intrinsics, which are operations, stay.
+
+    Examples
+    --------
+    >>> terms_of("% = call i32 @crc32(ptr %, i32 5381)")
+    ['call i32', '@crc32', '5381']
+    """
+    text = statement[:_MAX_CHARACTERS].lower()
+    found, named = [], False
+    operation = _OPERATION.match(text)
+    if operation is not None:
+        shape = " ".join(filter(None, operation.groups()))
+        if operation[1] in _CASTS and (cast := _CAST.search(text)) is not None:
+            shape += f" {cast[1]}"
+        # A type's name is a term of its own.
+        found.append(_NAMED_TYPE.sub("%", shape) if "%" in shape else shape)
+    for string, symbol, kind, number in _WORDS.findall(text):
+        if number:
+            if number not in _COMMON:
+                found.append(number)
+        elif symbol:
+            if hide_names and not symbol.startswith("llvm."):
+                named = True
+            else:
+                found.append(f"@{_NUMBERED.sub('', symbol)}")
+        elif string:
+            found.append(string)
+        elif kind and hide_names:
+            named = True
+        elif kind:
+            found.append(f"%{_NUMBERED.sub('', kind)}")
+    if whole and not named:
+        found.append(f"= {text}")
+    return found
+
+
+def fit_idf(texts: Iterable[str], counts: NDArray[np.integer], config: LexicalConfig) -> Float32:
+    """How much a term tells, by bucket of its hash: -log P(a function has it).
+
+    A corpus keeps no functions, so one is taken to be `_FUNCTION` statements that were drawn from the corpus's.
+
+    Parameters
+    ----------
+    texts : U statements
+    counts : (U,) int
+        How often each occurs.
+    config : LexicalConfig
+
+    Returns
+    -------
+    (buckets,) float32
+    """
+    times = np.zeros(config.buckets)
+    for text, count in zip(texts, counts.tolist(), strict=True):
+        times[np.unique(_hashes(terms_of(text, whole=config.statements)) % config.buckets)] += count
+    # A term that training never saw is as rare as one that it saw once.
+    share = np.maximum(times, 1) / max(int(counts.sum()), 1)
+    found: Float32 = -np.log(-np.expm1(-_FUNCTION * share)).astype(np.float32)
+    return found
+
+
+def _hashes(terms: Iterable[str]) -> NDArray[np.int64]:
+    return np.array([zlib.crc32(term.encode("utf-8", "surrogateescape")) for term in terms], dtype=np.int64)
+
+
+class Lexicon:
+    """Texts and pools to lexical vectors.
+
+    Parameters
+    ----------
+    config : LexicalConfig
+    idf : (buckets,) float32
+        By hash of a term: how much it tells.
+    hide_names : bool
+        As `terms_of` has it.
+    """
+
+    def __init__(self, config: LexicalConfig, idf: Float32, *, hide_names: bool = False) -> None:
+        self.config = config
+        self.hide_names = hide_names
+        self._idf = idf
+        self._memory: dict[str, NDArray[np.int64]] = {}
+
+    def vectors(self, texts: Sequence[str], pool: Pool) -> Float32:
+        """Lexical vector of each group, of length `LexicalConfig.weight`; 0 for one without terms.
+
+        Shapes: U texts, a pool of them -> (G, width) float32
+        """
+        used, row = np.unique(pool.item, return_inverse=True)
+        each = [self._hashed(texts[text]) for text in used.tolist()]
+        # Terms are told apart by their hash alone: among those of one module two seldom share 32 bits.
+        hashed, term = np.unique(np.concatenate([np.zeros(0, np.int64), *each]), return_inverse=True)
+        starts = np.cumsum([0, *map(len, each)])
+        terms = sp.csr_matrix((np.ones(len(term)), term, starts), shape=(len(each), len(hashed)))
+        found = sp.csr_matrix((pool.count, (pool.group, row)), shape=(pool.groups, len(each))) @ terms
+        found.data = np.log1p(found.data)  # (G, terms)
+        column = (hashed >> 16 & 0x7FFF) % self.config.width
+        signed = np.where(hashed >> 31 & 1, -1.0, 1.0) * self._idf[hashed % self.config.buckets]
+        columns = sp.csr_matrix((signed, column, np.arange(len(hashed) + 1)), shape=(len(hashed), self.config.width))
+        sums = found @ columns  # (G, width) float64
+        length = np.sqrt(np.asarray(sums.multiply(sums).sum(1)))  # (G, 1)
+        result: Float32 = sums.toarray().astype(np.float32)
+        result *= (self.config.weight / np.where(length > 0, length, 1)).astype(np.float32)
+        return result
+
+    def _hashed(self, text: str) -> NDArray[np.int64]:
+        """Hashes of a text's terms, remembered."""
+        found = self._memory.get(text)
+        if found is None:
+            if len(self._memory) >= _REMEMBERED:
+                self._memory = {}
+            found = self._memory[text] = _hashes(
+                terms_of(text, whole=self.config.statements, hide_names=self.hide_names)
+            )
+        return found

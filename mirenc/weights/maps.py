@@ -1,0 +1,196 @@
+"""Whitening maps of one's own: fitted on unlabelled IR, kept beside a model under a name.
+
+A model's own map makes cosines mean something on code like that it was fitted on. Programs of another kind vary in
+other directions, and a map fitted on them finds more (docs/guides/search.md). `mirenc.Encoder.fit_map` makes one; here
+it is kept, as one file MODEL/NAME.safetensors in the user's data folder, with the digest of the model whose vectors it
+takes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mirenc.errors import ConfigError, ModelError
+from mirenc.weights.store import ModelFiles
+
+__all__ = ["WhiteningMap", "list_maps", "load_map", "map_path", "save_map"]
+
+Float32 = NDArray[np.float32]
+PARTS = ("text", "graph")
+_NAME = re.compile(r"[A-Za-z0-9][\w.-]*")
+_FORMAT = "1"
+
+
+@dataclass(frozen=True, eq=False)
+class WhiteningMap:
+    """y = (x - mean) @ matrix, for text and for graph vectors of one model.
+
+    Attributes
+    ----------
+    model, model_digest : str
+        Name and digest of the model.
+    mean, matrix : dict of (D,) and (D, D) float32
+        By part, ``text`` and ``graph``.
+    facts : dict
+        What it was fitted on: ``level``, ``files``, ``rows`` and ``pairs``.
+    name : str
+        What it is kept under; "" for one that is not kept.
+    """
+
+    model: str
+    model_digest: str
+    mean: dict[str, Float32]
+    matrix: dict[str, Float32]
+    facts: dict[str, Any]
+    name: str = ""
+
+    def __repr__(self) -> str:
+        facts = ", ".join(f"{key}={value!r}" for key, value in self.facts.items())
+        return f"WhiteningMap({self.name!r}, model={self.model!r}, {facts}, digest={self.digest[:12]!r})"
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 over the model's digest and the map's numbers."""
+        sums = hashlib.sha256(self.model_digest.encode())
+        for part in PARTS:
+            sums.update(self.mean[part].tobytes())
+            sums.update(self.matrix[part].tobytes())
+        return sums.hexdigest()
+
+    def apply(self, part: str, vectors: Float32) -> Float32:
+        """Whitened vectors of a part. Shapes: (n, D) -> (n, D)."""
+        result: Float32 = np.asarray((vectors - self.mean[part]) @ self.matrix[part], dtype=np.float32)
+        return result
+
+
+def map_path(model: str, name: str) -> Path:
+    """Where a model's map of that name lies: ``$MIRENC_MAPS``, or ``mirenc/maps`` in the user's data folder.
+
+    Raises
+    ------
+    ConfigError
+        A name that cannot be a file's.
+    """
+    if not _NAME.fullmatch(name):
+        raise ConfigError(f"a map cannot be called {name!r}; allowed: letters, digits, '.', '_' and '-'")
+    return _folder(model) / f"{name}.safetensors"
+
+
+def _folder(model: str) -> Path:
+    model = re.sub(r"[^\w.-]|^\.", "_", model)  # whoever made a model folder may have written any name into it
+    given = os.environ.get("MIRENC_MAPS")
+    if given:
+        return Path(given).expanduser() / model
+    from platformdirs import user_data_path
+
+    return user_data_path("mirenc") / "maps" / model
+
+
+def list_maps(model: str) -> list[str]:
+    """Names of the maps that are kept for a model."""
+    return sorted(path.stem for path in _folder(model).glob("*.safetensors"))
+
+
+def save_map(found: WhiteningMap, name: str) -> Path:
+    """Keep a map under a name; one of that name is replaced.
+
+    Returns
+    -------
+    Path
+        Its file.
+
+    Raises
+    ------
+    ConfigError
+        A name that cannot be a file's.
+    ModelError
+        The file cannot be written.
+    """
+    from safetensors.numpy import save
+
+    path = map_path(found.model, name)
+    arrays = {f"{part}.mean": found.mean[part] for part in PARTS} | {
+        f"{part}.matrix": found.matrix[part] for part in PARTS
+    }
+    head = {"format": _FORMAT, "model": found.model, "model_digest": found.model_digest}
+    data = save(
+        {key: np.ascontiguousarray(value) for key, value in arrays.items()},
+        metadata=head | {"facts": json.dumps(found.facts)},
+    )
+    part_file = path.with_suffix(".part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part_file.write_bytes(data)
+        os.replace(part_file, path)
+    except OSError as error:
+        raise ModelError(
+            f"{path}: cannot be written: {error.strerror}. Set MIRENC_MAPS to a folder of your own"
+        ) from None
+    return path
+
+
+def load_map(files: ModelFiles, name: str) -> WhiteningMap:
+    """A model's map of that name.
+
+    Raises
+    ------
+    ConfigError
+        A name that cannot be a file's.
+    ModelError
+        There is none, it was fitted for another release of the model, or it is damaged.
+    """
+    from safetensors import SafetensorError, safe_open
+
+    path = map_path(files.name, name)
+    if not path.is_file():
+        known = ", ".join(list_maps(files.name)) or "none"
+        raise ModelError(
+            f"{files.name} has no map {name!r}; it has: {known}. "
+            f"Fit one with: mirenc models adapt FOLDER --name {name} --model {files.name}"
+        )
+    try:
+        with safe_open(path, "np") as stored:
+            head = stored.metadata() or {}
+            arrays = {key: np.asarray(stored.get_tensor(key), dtype=np.float32) for key in stored.keys()}  # noqa: SIM118
+        if head.get("format") != _FORMAT:
+            raise ValueError(f"map format {head.get('format')}, this mirenc reads {_FORMAT}")
+        found = WhiteningMap(
+            head["model"],
+            head["model_digest"],
+            {part: arrays[f"{part}.mean"] for part in PARTS},
+            {part: arrays[f"{part}.matrix"] for part in PARTS},
+            json.loads(head["facts"]),
+            name,
+        )
+        _check(found, files)
+    except (OSError, SafetensorError, KeyError, ValueError) as error:
+        raise ModelError(f"{path}: is no map, or a damaged one ({error}). {_again(name, files.name)}") from None
+    if found.model_digest != files.digest:
+        raise ModelError(
+            f"map {name!r} takes vectors of another {found.model} (digest {found.model_digest[:12]}) than this one "
+            f"(digest {files.digest[:12]}). {_again(name, files.name)}"
+        )
+    return found
+
+
+def _check(found: WhiteningMap, files: ModelFiles) -> None:
+    """Refuse numbers that cannot take the model's vectors."""
+    for part, width in (("text", files.config.text.hidden), ("graph", files.config.graph.width)):
+        shapes = found.mean[part].shape, found.matrix[part].shape
+        if shapes != ((width,), (width, width)):
+            raise ValueError(f"{part} has shapes {shapes[0]} and {shapes[1]}, not {(width,)} and {(width, width)}")
+        if not (np.isfinite(found.mean[part]).all() and np.isfinite(found.matrix[part]).all()):
+            raise ValueError(f"{part} has values that are no finite numbers")
+
+
+def _again(name: str, model: str) -> str:
+    return f"Fit it again: mirenc models adapt FOLDER --name {name} --model {model}"

@@ -1,0 +1,119 @@
+"""The lexical view: which words of a statement are terms, and vectors worked out from the terms."""
+
+from __future__ import annotations
+
+import zlib
+
+import numpy as np
+import pytest
+
+from mirenc.config import LexicalConfig, ModelConfig, TokenizerConfig
+from mirenc.model.lexical import Lexicon, fit_idf, terms_of
+from mirenc.model.pooling import make_pool
+
+CONFIG = LexicalConfig(width=64, buckets=4096, weight=3.0)
+
+
+@pytest.mark.parametrize(
+    ("statement", "terms"),
+    [
+        ("% = add nuw nsw i32 %, 7", ["add i32", "7"]),
+        ("% = add i32 %, 1", ["add i32"]),
+        ("store i64 -1, ptr %", ["store i64"]),
+        ("% = fcmp fast olt double %, 2.500000e+00", ["fcmp olt double", "2.500000e+00"]),
+        ("% = icmp samesign ult i16 %, -300", ["icmp ult i16", "-300"]),
+        ("% = sext i32 % to i64", ["sext i32 i64"]),
+        ("% = zext nneg <4 x i8> % to <4 x i32>", ["zext <4 x i8> <4 x i32>"]),
+        ("% = getelementptr inbounds [16 x i8], ptr %, i64 0, i64 %", ["getelementptr [16 x i8]"]),
+        (
+            '% = getelementptr inbounds %"struct.a::B.12", ptr %, i32 0, i32 5',
+            ["getelementptr %", '%"struct.a::b"', "5"],
+        ),
+        ("% = load i32, ptr @table, align 4", ["load i32", "@table"]),
+        ("% = call i32 @crc32(ptr %, i32 5381)", ["call i32", "@crc32", "5381"]),
+        (
+            "invoke void @std::vector<int, std::allocator<int>>::push_back(ptr %, ptr %) to label % unwind label %",
+            ["invoke void", "@std::vector<int, std::allocator<int>>::push_back"],
+        ),
+        ("% = call i32 @llvm.smax.i32(i32 %, i32 %)", ["call i32", "@llvm.smax.i32"]),
+        ("% = fadd float %, 0x7FF0000000000000", ["fadd float", "0x7ff0000000000000"]),
+        ("% = load i32, ptr addrspace(3) %", ["load i32"]),
+        ("% = fadd x86_fp80 %, 0xK4000C000000000000000", ["fadd x86_fp80", "0xk4000c000000000000000"]),
+        ("ret void", ["ret void"]),
+        ('@.str = constant [3 x i8] c"42\\00"', ["@.str", '"42\\00']),
+        ("%struct.pair = type { i32, [8 x i8] }", ["%struct.pair"]),
+        ("unreachable", ["unreachable"]),
+        ("", []),
+    ],
+)
+def test_terms_by_hand(statement: str, terms: list[str]) -> None:
+    assert terms_of(statement) == terms
+
+
+def test_hidden_names_leave_shapes_constants_and_intrinsics() -> None:
+    call = "% = call %struct.node @find(ptr @table, i32 99)"
+    assert terms_of(call) == ["call %", "%struct.node", "@find", "@table", "99"]
+    assert terms_of(call, hide_names=True) == ["call %", "99"]
+    assert terms_of("call void @llvm.memcpy.p0.p0.i64(ptr %, ptr %, i64 32, i1 false)", hide_names=True) == [
+        "call void",
+        "@llvm.memcpy.p0.p0.i64",
+        "32",
+    ]
+
+
+def test_a_whole_statement_is_a_term_where_asked_for() -> None:
+    assert terms_of("% = add i32 %, 7", whole=True)[-1] == "= % = add i32 %, 7"
+    named = "call void @f(i32 7)"
+    assert f"= {named}" in terms_of(named, whole=True)
+    assert terms_of(named, whole=True, hide_names=True) == ["call void", "7"]
+
+
+def test_idf_is_how_seldom_a_function_has_a_term() -> None:
+    # 1,000 statements: "ret void" is every second, 77 one in a thousand; a function is 50 draws.
+    idf = fit_idf(["ret void", "% = add i32 %, 77"], np.array([500, 1]), CONFIG)
+    assert idf.shape == (4096,)
+
+    def of(term: str, share: float) -> None:
+        assert idf[zlib.crc32(term.encode()) % 4096] == pytest.approx(-np.log(1 - np.exp(-50 * share)), abs=1e-4)
+
+    of("ret void", 500 / 501)
+    of("77", 1 / 501)
+    of("add i32", 1 / 501)
+    of("never seen", 1 / 501)  # as rare as what was seen once
+
+
+def by_hand(bags: list[dict[str, int]], idf: np.ndarray) -> np.ndarray:
+    out = np.zeros((len(bags), CONFIG.width))
+    for row, bag in enumerate(bags):
+        for term, count in bag.items():
+            bits = zlib.crc32(term.encode())
+            sign = -1 if bits >> 31 else 1
+            out[row, (bits >> 16 & 0x7FFF) % CONFIG.width] += sign * np.log1p(count) * idf[bits % CONFIG.buckets]
+    length = np.linalg.norm(out, axis=1, keepdims=True)
+    return CONFIG.weight * out / np.where(length > 0, length, 1)
+
+
+def test_vectors_by_hand() -> None:
+    idf = np.random.default_rng(0).uniform(0.5, 5, 4096).astype(np.float32)
+    texts = ["% = add i32 %, 7", "unused", "% = mul i32 %, 7", "% = shl i32 %, 7"]
+    # Group 0 has text 0 three times and text 2 once; group 1 text 3; group 2 nothing.
+    item, group, count = np.array([0, 2, 3]), np.array([0, 0, 1]), np.array([3, 1, 1])
+    pool = make_pool(item, group, 3, "sqrt", count=count)
+    found = Lexicon(CONFIG, idf).vectors(texts, pool)
+    assert (found.shape, found.dtype) == ((3, 64), np.float32)
+    expected = by_hand([{"add i32": 3, "7": 4, "mul i32": 1}, {"shl i32": 1, "7": 1}, {}], idf)
+    np.testing.assert_allclose(found, expected, atol=1e-5)
+
+
+def test_vectors_remember_texts_but_not_their_places() -> None:
+    lexicon = Lexicon(CONFIG, np.ones(4096, np.float32))
+    one, none = np.zeros(1, np.int64), np.zeros(0, np.int64)
+    first = lexicon.vectors(["ret void", "% = add i32 %, 7"], make_pool(one + 1, one, 1, "count"))
+    again = lexicon.vectors(["% = add i32 %, 7"], make_pool(one, one, 1, "count"))
+    np.testing.assert_array_equal(first, again)
+    assert not lexicon.vectors([], make_pool(none, none, 2, "count")).any()
+
+
+def test_a_lexical_view_wants_statements_without_local_names() -> None:
+    with pytest.raises(ValueError, match=r"wants tokenizer\.normalisation = 'locals'"):
+        ModelConfig(tokenizer=TokenizerConfig(normalisation="none"), lexical=LexicalConfig())

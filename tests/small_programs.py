@@ -1,0 +1,15 @@
+"""As many small programs as a test wants, each as two optimisation levels might leave it."""
+
+from __future__ import annotations
+
+OPERATIONS = ("add", "sub", "mul", "and", "or", "xor")
+
+
+def program(number: int, *, optimised: bool) -> str:
+    """One of many programs; at -O0 its argument goes through memory."""
+    lines = [f"  %v{at + 1} = {OPERATIONS[(number >> at) % 6]} i32 %v{at}, {number + at}" for at in range(5)]
+    head = ["  %v0 = add i32 %x, 0"]
+    if not optimised:
+        head = ["  %p = alloca i32", "  store i32 %x, ptr %p", "  %v0 = load i32, ptr %p"]
+    body = "\n".join([*head, *lines, "  ret i32 %v5"])
+    return f"define i32 @f{number % 4}(i32 %x) {{\n{body}\n}}\n"

@@ -1,0 +1,206 @@
+"""Whitening maps of one's own: fitted, kept under a name, applied; and what is too little or does not belong."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from random_model import random_weights
+from small_programs import program
+
+from mirenc.config import ModelConfig
+from mirenc.encoder import Encoder, load
+from mirenc.encoder.fitting import MIN_ROWS, level_pairs, shrinkage_floor
+from mirenc.errors import ConfigError, IRParseError, MirencError, ModelError
+from mirenc.model.pooling import fit_whitening
+from mirenc.tokenizer import IRTokenizer
+from mirenc.weights import list_maps, load_map, map_path, save_files, save_map
+
+
+@pytest.fixture(scope="module")
+def code(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Forty programs, O0/x.ll beside O2/x.ll."""
+    folder = tmp_path_factory.mktemp("code")
+    for level in ("O0", "O2"):
+        (folder / level).mkdir()
+        for number in range(40):
+            text = program(number, optimised=level == "O2")
+            (folder / level / f"{number:02}.ll").write_text(text, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def maps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where maps are kept: no test may touch the user's."""
+    monkeypatch.setenv("MIRENC_MAPS", str(tmp_path / "maps"))
+    return tmp_path / "maps"
+
+
+def level_share(vectors: np.ndarray) -> float:
+    """How far a program's two levels are from each other, of how far any two programs are."""
+    half = len(vectors) // 2
+    own = np.linalg.norm(vectors[:half] - vectors[half:], axis=1).mean()
+    others = np.linalg.norm(vectors[:half] - np.roll(vectors[:half], 7, axis=0), axis=1).mean()
+    return float(own / others)
+
+
+def test_a_plain_map_is_the_shrunk_whitening_of_the_files(encoder: Encoder, code: Path) -> None:
+    own = encoder.fit_map(code)
+    assert own.facts == {"level": "module", "files": 80, "rows": 80, "pairs": 0}
+    assert (own.model, own.model_digest) == ("random", encoder.files.digest)
+    mapped = encoder.with_map(own)
+    for part in ("text", "graph"):
+        plain = encoder.embed(code, part=part, whiten=False)
+        mean, matrix = fit_whitening(plain, floor=shrinkage_floor(plain))
+        found = mapped.embed(code, part=part)
+        np.testing.assert_allclose(found, (plain - mean) @ matrix, atol=1e-4)
+        np.testing.assert_allclose(found.mean(0), 0, atol=1e-3)
+        assert (found**2).sum(1).mean() == pytest.approx(plain.shape[1], rel=0.05)
+        np.testing.assert_array_equal(mapped.embed(code, part=part, whiten=False), plain)
+
+
+@pytest.mark.parametrize("level", ["module", "function"])
+def test_pairs_scale_down_what_the_level_changes(encoder: Encoder, code: Path, level: str) -> None:
+    plain, paired = (encoder.fit_map(code, level=level, pairs=pairs) for pairs in (None, "levels"))
+    assert paired.facts["pairs"] == 40
+    assert plain.digest != paired.digest
+    vectors = [encoder.with_map(own).embed(code, level=level) for own in (plain, paired)]
+    assert level_share(vectors[1]) < 0.5 * level_share(vectors[0])
+
+
+def test_named_pairs_are_those_of_the_levels(encoder: Encoder, code: Path) -> None:
+    files = sorted(code.rglob("*.ll"))
+    named = [(code / "O0" / f"{number:02}.ll", str(code / "O2" / f"{number:02}.ll")) for number in range(40)]
+    assert encoder.fit_map(files, pairs=named).digest == encoder.fit_map(code, pairs="levels").digest
+    with pytest.raises(ConfigError, match=r"pairs: nowhere\.ll is none of the 80 inputs"):
+        encoder.fit_map(code, pairs=[("nowhere.ll", files[0])])
+
+
+def test_paths_that_differ_in_a_level_alone() -> None:
+    assert level_pairs(["a/O0/x.ll", "a/O2/x.ll", "a/Oz/x.ll"]) == [(0, 1), (0, 2), (1, 2)]
+    assert level_pairs(["x.O0.ll", "x.O3.ll", "y_O0.bc", "y_Os.bc", "z-O1.ll"]) == [(0, 1), (2, 3)]
+    assert level_pairs(["a/O0/x.ll", "b/O2/x.ll"]) == []  # two projects
+    assert level_pairs(["a/x.ll", "b/x.ll", "O2.ll", "a/O2x/x.ll"]) == []  # no level said
+
+
+def test_few_vectors_are_drawn_to_a_sphere() -> None:
+    rng = np.random.default_rng(0)
+    scales = np.geomspace(1, 30, 20)
+    few, many = (shrinkage_floor(rng.normal(size=(count, 20)) * scales) for count in (10, 5000))
+    assert few > 20 * many
+    # All directions alike: the sphere is the truth, however many there are.
+    assert shrinkage_floor(rng.normal(size=(50, 20))) > 1
+    assert shrinkage_floor(np.ones((50, 20))) == pytest.approx(99)
+
+
+def test_a_map_of_few_programs_finds_more_than_one_without_shrinkage(encoder: Encoder) -> None:
+    """The directions of sixteen vectors hardly say how others vary: worked out on normal vectors."""
+    rng = np.random.default_rng(1)
+    mixing = rng.normal(size=(30, 30)) * np.geomspace(1, 0.02, 30)
+    draw = rng.normal(size=(16, 30)) @ mixing
+    other = rng.normal(size=(400, 30)) @ mixing
+
+    def spread(floor: float) -> float:
+        mean, matrix = fit_whitening(draw, floor=floor)
+        lengths = np.linalg.norm((other - mean) @ matrix, axis=1)
+        return float(lengths.mean() / np.sqrt(30))
+
+    assert spread(shrinkage_floor(draw)) < 3 < 10 < spread(1e-4)
+
+
+# -- under a name --------------------------------------------------------------------------------------
+def test_a_map_is_kept_under_a_name(encoder: Encoder, model_folder: Path, code: Path, maps: Path) -> None:
+    own = encoder.fit_map(code, pairs="levels")
+    assert list_maps("random") == []
+    assert save_map(own, "mine") == maps / "random" / "mine.safetensors" == map_path("random", "mine")
+    assert list_maps("random") == ["mine"]
+    again = load(model_folder, cache=False, map="mine")
+    assert again.own_map is not None
+    assert (again.own_map.name, again.own_map.facts, again.own_map.digest) == ("mine", own.facts, own.digest)
+    np.testing.assert_array_equal(again.embed(code), encoder.with_map(own).embed(code))
+    np.testing.assert_array_equal(load(model_folder, cache=False, map=own).embed(code), again.embed(code))
+    assert again.digest == encoder.with_map(own).digest != encoder.digest == encoder.files.digest
+
+
+def test_features_and_the_cache_know_no_map(encoder: Encoder, model_folder: Path, code: Path, tmp_path: Path) -> None:
+    own = encoder.fit_map(code)
+    plain, mapped = load(model_folder, cache=tmp_path / "c"), load(model_folder, cache=tmp_path / "c", map=own)
+    for _ in range(2):
+        np.testing.assert_array_equal(plain.embed(code), encoder.embed(code))
+        np.testing.assert_array_equal(mapped.embed(code), encoder.with_map(own).embed(code))
+    np.testing.assert_array_equal(mapped.embed(code, purpose="features"), plain.embed(code, purpose="features"))
+
+
+def test_a_map_of_another_model_is_refused(
+    encoder: Encoder, model_folder: Path, model_config: ModelConfig, tokenizer: IRTokenizer, code: Path, tmp_path: Path
+) -> None:
+    save_map(encoder.fit_map(code), "mine")
+    weights = random_weights(model_config, seed=5)
+    save_files(tmp_path / "new", name="random", config=model_config, tokenizer=tokenizer, weights=weights)
+    save_files(tmp_path / "other", name="other", config=model_config, tokenizer=tokenizer, weights=weights)
+    with pytest.raises(ModelError, match=r"'mine' takes vectors of another random .* Fit it again: mirenc models"):
+        load(tmp_path / "new", map="mine")
+    with pytest.raises(ModelError, match=r"other has no map 'mine'; it has: none\. Fit one with: mirenc models adapt"):
+        load(tmp_path / "other", map="mine")
+    with pytest.raises(ModelError, match=r"the map takes vectors of random .*, not of other"):
+        load(tmp_path / "other", map=encoder.fit_map(code))
+
+
+@pytest.mark.parametrize("name", ["", "../mine", ".mine", "a b", "a/b"])
+def test_names_that_cannot_be(name: str, encoder: Encoder, code: Path, maps: Path) -> None:
+    with pytest.raises(ConfigError, match="a map cannot be called"):
+        save_map(encoder.fit_map(code), name)
+    assert not maps.exists()
+
+
+def test_damaged_maps_are_refused(encoder: Encoder, code: Path) -> None:
+    path = save_map(encoder.fit_map(code), "mine")
+    whole = path.read_bytes()
+    length = int.from_bytes(whole[:8], "little")
+    head = json.loads(whole[8 : 8 + length])
+
+    def rewritten(edit: dict) -> bytes:
+        text = json.dumps(head | {"__metadata__": head["__metadata__"] | edit}).encode()
+        return len(text).to_bytes(8, "little") + text + whole[8 + length :]
+
+    not_finite = bytearray(whole)
+    not_finite[-4:] = np.float32(np.nan).tobytes()
+    for data in (b"", whole[:-8], rewritten({"format": "9"}), rewritten({"facts": "{"}), bytes(not_finite)):
+        path.write_bytes(data)
+        with pytest.raises(ModelError, match=r"mine\.safetensors: is no map, or a damaged one \(.*Fit it again"):
+            load_map(encoder.files, "mine")
+
+
+# -- too little ----------------------------------------------------------------------------------------
+def test_too_few_different_modules(encoder: Encoder, code: Path) -> None:
+    files = sorted(code.rglob("*.ll"))[: MIN_ROWS - 1]
+    with pytest.raises(ConfigError, match=r"31 different modules in 31 files; a map needs 32 or more"):
+        encoder.fit_map(files)
+    with pytest.raises(ConfigError, match=r"1 different modules in 40 files"):
+        encoder.fit_map([files[0]] * 40)
+    with pytest.raises(ConfigError, match=r"0 different modules in 0 files"):
+        encoder.fit_map([])
+
+
+def test_too_few_pairs(encoder: Encoder, code: Path) -> None:
+    files = sorted((code / "O0").iterdir()) + sorted((code / "O2").iterdir())[:15]
+    with pytest.raises(ConfigError, match=r"15 pairs of modules; 16 or more tell what a level changes"):
+        encoder.fit_map(files, pairs="levels")
+    with pytest.raises(ConfigError, match="unknown pairs 'stems'; available: levels"):
+        encoder.fit_map(files, pairs="stems")  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match="unknown level 'loop'; available: module, function"):
+        encoder.fit_map(files, level="loop")  # type: ignore[arg-type]
+
+
+def test_files_that_cannot_be_read_end_it_or_are_told(encoder: Encoder, code: Path, tmp_path: Path) -> None:
+    shutil.copytree(code, tmp_path / "code")
+    (tmp_path / "code" / "O0" / "05.ll").write_text("nonsense\n", encoding="utf-8")
+    with pytest.raises(IRParseError):
+        encoder.fit_map(tmp_path / "code")
+    told: list[MirencError] = []
+    found = encoder.fit_map(tmp_path / "code", pairs="levels", failed=told.append)
+    assert len(told) == 1
+    assert found.facts == {"level": "module", "files": 79, "rows": 79, "pairs": 39}

@@ -1,0 +1,188 @@
+"""Vectors for search and features for heads: what stands in each, at every level, by either runtime."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from random_model import random_weights
+
+from mirenc.config import LexicalConfig, ModelConfig, PoolingConfig, TaughtConfig
+from mirenc.encoder import LEVELS, Encoder, load
+from mirenc.errors import ConfigError
+from mirenc.graph import NodeKind
+from mirenc.heads import IREmbedder
+from mirenc.ir import parse_ir, regions_of, statements_of
+from mirenc.model.lexical import Lexicon
+from mirenc.model.pooling import make_pool
+from mirenc.sample import make_sample
+from mirenc.tokenizer import IRTokenizer
+from mirenc.weights import save_files
+
+IR = Path(__file__).parent / "fixtures" / "ir" / "clang-19" / "O2" / "numeric.ll"
+TEXT, GRAPH, TAUGHT, LEXICAL, SIZES = 32, 16, 20, 64, 6
+LOOP = """
+@limit = global i32 10
+define i32 @count(ptr %p) {
+  br label %again
+again:
+  %i = phi i32 [ 0, %0 ], [ %next, %again ]
+  %at = getelementptr i32, ptr %p, i32 %i
+  store i32 7, ptr %at
+  store i32 7, ptr %at
+  %next = add i32 %i, 1
+  %c = icmp slt i32 %next, 99
+  br i1 %c, label %again, label %done
+done:
+  ret i32 %i
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(model_config: ModelConfig, tokenizer: IRTokenizer, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model with all that there is: maps, a trunk that a compiler taught, the lexical view."""
+    more = {
+        "pooling": PoolingConfig(weighting="sqrt", whiten=True),
+        "taught": TaughtConfig(width=TAUGHT, hidden=28),
+        "lexical": LexicalConfig(width=LEXICAL, buckets=4096),
+    }
+    config = model_config.model_copy(update=more)
+    target = tmp_path_factory.mktemp("models") / "full"
+    save_files(target, name="full", config=config, tokenizer=tokenizer, weights=random_weights(config))
+    return target
+
+
+@pytest.fixture(scope="module")
+def full(folder: Path) -> Encoder:
+    return load(folder, cache=False)
+
+
+def test_widths(full: Encoder, encoder: Encoder) -> None:
+    assert full.dimension == full.width() == TEXT + GRAPH + LEXICAL
+    assert full.width("features") == TAUGHT + TEXT + GRAPH + SIZES
+    assert [full.width("features", part) for part in ("text", "graph")] == [TEXT + 3, GRAPH + 3]
+    assert [full.width("search", part) for part in ("text", "graph")] == [TEXT, GRAPH]
+    assert (full.text_dimension, full.graph_dimension) == (TEXT, GRAPH)
+    assert (encoder.dimension, encoder.width("features")) == (TEXT + GRAPH, TEXT + GRAPH + SIZES)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("purpose", ["search", "features"])
+def test_every_level_and_part_has_its_width(full: Encoder, level: str, purpose: str) -> None:
+    rows = {"module": 1, "function": 1, "loop": 1, "block": 3, "instruction": 9}[level]
+    for part in ("both", "text", "graph"):
+        one = full.embed(LOOP, level=level, purpose=purpose, part=part)
+        assert one.shape == ((full.width(purpose, part),) if level == "module" else (rows, full.width(purpose, part)))
+        assert one.dtype == np.float32
+        assert np.isfinite(one).all()
+        many = full.embed([LOOP, LOOP], level=level, purpose=purpose, part=part)
+        np.testing.assert_allclose(many[1], one, rtol=1e-4, atol=1e-5)
+        assert full.embed([], purpose=purpose, part=part).shape == (0, full.width(purpose, part))
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_features_are_means_and_sizes_side_by_side(full: Encoder, level: str) -> None:
+    found = full.embed_parts(LOOP, level=level, purpose="features")
+    plain = full.embed_parts(LOOP, level=level, whiten=False)
+    np.testing.assert_array_equal(found.text, plain.text)
+    np.testing.assert_array_equal(found.graph, plain.graph)
+    assert found.taught.shape == (len(found.regions), TAUGHT)
+    sizes = np.log1p(found.sizes).astype(np.float32)
+    np.testing.assert_array_equal(found.vector, np.hstack([found.taught, found.text, found.graph, sizes]))
+    np.testing.assert_array_equal(found.part("text"), np.hstack([found.text, sizes[:, :3]]))
+    np.testing.assert_array_equal(found.part("graph"), np.hstack([found.graph, sizes[:, 3:]]))
+
+
+def test_whitening_is_for_search_alone(full: Encoder) -> None:
+    features = [full.embed(LOOP, purpose="features", whiten=whiten) for whiten in (True, False)]
+    np.testing.assert_array_equal(*features)
+    white, plain = (full.embed_parts(LOOP, whiten=whiten) for whiten in (True, False))
+    assert np.abs(white.text - plain.text).max() > 0.1
+    np.testing.assert_array_equal(white.lexical, plain.lexical)
+
+
+def test_sizes_by_hand(full: Encoder) -> None:
+    # The module: @limit and nine instructions, of which two stores are one text. Nodes: [external] and the
+    # instructions; uses of %i (3), %at (2), %next (2), %c, and %p; i32 0, 7, 1, 99.
+    of = {level: full.embed_parts(LOOP, level=level).sizes for level in LEVELS}
+    assert of["module"].tolist() == [[10, 9, 9, 10, 9, 4]]
+    assert of["function"].tolist() == [[9, 8, 9, 9, 9, 0]]
+
+
+@pytest.mark.parametrize("level", ["function", "loop", "block", "instruction"])
+def test_sizes_are_the_regions_own(full: Encoder, level: str) -> None:
+    module = parse_ir(IR.read_text(encoding="utf-8"))
+    sample, statements = make_sample(module, full.tokenizer), statements_of(module)
+    regions = regions_of(module, level)
+    found = full.embed_parts(module, level=level).sizes
+    for row in range(len(regions)):
+        inside = regions.instruction[regions.region == row]
+        texts = Counter(statements[statements.first_instruction + int(number)] for number in inside)
+        assert found[row, :3].tolist() == [len(inside), len(texts), len(inside)]
+        assert found[row, 3 + NodeKind.INSTRUCTION] == len({int(sample.instruction_node[number]) for number in inside})
+
+
+@pytest.mark.parametrize("purpose", ["search", "features"])
+@pytest.mark.parametrize("level", LEVELS)
+def test_runtimes_agree(folder: Path, full: Encoder, level: str, purpose: str) -> None:
+    other = load(folder, cache=False, backend="torch")
+    one, two = (each.embed(IR, level=level, purpose=purpose) for each in (full, other))
+    np.testing.assert_allclose(one, two, atol=2e-4)
+
+
+def test_the_cache_keeps_what_every_purpose_needs(folder: Path, full: Encoder, tmp_path: Path) -> None:
+    warm = load(folder, cache=tmp_path)
+    for level in ("module", "instruction"):
+        for purpose in ("search", "features", "search"):
+            expected = full.embed(LOOP, level=level, purpose=purpose)
+            np.testing.assert_array_equal(warm.embed(LOOP, level=level, purpose=purpose), expected)
+
+
+def test_the_lexical_block_is_that_of_the_texts(full: Encoder) -> None:
+    module = full.read(LOOP)
+    found = full.embed_parts(module, level="function")
+    weights = full.files.weights["lexical_idf"]
+    config = full.files.config.lexical
+    assert config is not None
+    texts = [statements_of(module)[number] for number in range(1, 10)]  # without @limit
+    pool = make_pool(np.arange(9), np.zeros(9, np.int64), 1, "count")
+    np.testing.assert_allclose(found.lexical, Lexicon(config, weights).vectors(texts, pool), atol=1e-4)
+    np.testing.assert_allclose(np.linalg.norm(found.lexical, axis=1), config.weight, rtol=1e-5)
+    np.testing.assert_array_equal(found.vector, np.hstack([found.text, found.graph, found.lexical]))
+
+
+def test_hidden_names_do_not_count(folder: Path, tmp_path: Path) -> None:
+    call = "declare void @{0}(i32)\ndefine void @f() {{\n  call void @{0}(i32 77)\n  ret void\n}}\n"
+    one, other = call.format("first"), call.format("second")
+    seen, hidden = load(folder, cache=tmp_path), load(folder, cache=tmp_path, hide_names=True)
+
+    def lexical(encoder: Encoder, ir: str) -> np.ndarray:
+        return encoder.embed_parts(ir, level="function").lexical
+
+    for _ in range(2):  # the second time from the cache, which keeps the two apart
+        assert np.abs(lexical(seen, one) - lexical(seen, other)).max() > 0.1
+        np.testing.assert_array_equal(lexical(hidden, one), lexical(hidden, other))
+    assert np.abs(lexical(hidden, one) - lexical(hidden, one.replace("77", "78"))).max() > 0.1
+
+
+def test_unknown_purposes_are_refused(full: Encoder) -> None:
+    for call in (full.embed, full.embed_parts, lambda ir, purpose: next(full.embed_stream([ir], purpose=purpose))):
+        with pytest.raises(ConfigError, match="unknown purpose 'heads'; available: search, features"):
+            call(LOOP, purpose="heads")
+    with pytest.raises(ConfigError, match="unknown purpose"):
+        full.width("heads")
+
+
+def test_an_embedder_names_the_columns_of_features(folder: Path) -> None:
+    embedder = IREmbedder(folder, purpose="features", cache=False)
+    matrix = embedder.fit_transform([LOOP])
+    names = embedder.get_feature_names_out().tolist()
+    assert matrix.shape == (1, len(names)) == (1, TAUGHT + TEXT + GRAPH + SIZES)
+    assert [names[0], names[TAUGHT], names[-SIZES]] == ["taught_0", "text_0", "log_statements"]
+    assert names[-3:] == ["log_instruction_nodes", "log_variable_nodes", "log_constant_nodes"]
+    assert matrix[0, names.index("log_distinct_statements")] == pytest.approx(np.log(10))
+    searched = IREmbedder(folder, cache=False).fit([LOOP]).get_feature_names_out().tolist()
+    assert searched[-1] == f"lexical_{LEXICAL - 1}"
