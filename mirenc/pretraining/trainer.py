@@ -203,6 +203,7 @@ class Trainer:
         for number in range(self.progress.stage, len(names)):
             name = names[number]
             stage = self.stages[name]
+            started = time.monotonic()
             losses = self._losses(name)
             optimiser = Optimiser(losses.trained, self.config)
             if state is not None:
@@ -213,7 +214,6 @@ class Trainer:
             self.model.train()
             with SummaryWriter(self.folder) if self.processes.first else _Silent() as board:
                 steps = range(self.progress.step, stage.steps)
-                started = time.monotonic()
                 for step, batch in zip(steps, batches.of(name, steps), strict=True):
                     loss = self._step(optimiser, losses, stage, step, batch)
                     self.progress.step = step + 1
