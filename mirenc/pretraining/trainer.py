@@ -1,8 +1,9 @@
-"""The training loop: MLM, then GAE, then matching, or all at once; warm-up, clipping, checkpoints, exact resumption.
+"""The training loop: one stage after another, with warm-up, clipping, checkpoints and exact resumption.
 
-A step's randomness comes from a generator seeded with (seed, stage, step), so a resumed run draws what the interrupted
-one would have drawn: nothing but weights, optimiser state and the step number needs saving. Started by ``torchrun``,
-every process takes a share of each batch (`mirenc.pretraining.parallel`).
+MLM, then GAE, then matching, or all at once; then a compiler's answers (`mirenc.pretraining.stages`). A step's
+randomness comes from a generator seeded with (seed, stage, step), so a resumed run draws what the interrupted one would
+have drawn: nothing but weights, optimiser state and the step number needs saving. Started by ``torchrun``, every
+process takes a share of each batch (`mirenc.pretraining.parallel`).
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ class StepReport:
         Steps done and steps of the stage.
     loss : float
     items : int
-        Tokens (mlm, joint) or nodes (gae, igm) of the batch, padding left out.
+        Tokens (mlm, joint) or nodes (gae, igm, compiler) of the batch, padding left out.
     seconds : float
     """
 
