@@ -24,7 +24,7 @@ def pretrain(
         typer.Option(help="The IR the corpus was built from: adds function retrieval to the figures."),
     ] = None,
 ) -> None:
-    """Pre-train: MLM, GAE, IR-graph matching; evaluate held-out projects; package the model.
+    """Pre-train: MLM, GAE, IR-graph matching, a compiler's answers; evaluate held-out projects; package the model.
 
     Several processes: `torchrun --nproc-per-node 2 -m mirenc pretrain ...`. Curves: `tensorboard --logdir OUTPUT`.
     """

@@ -35,6 +35,8 @@ KnownTexts = Callable[[Tensor], tuple[Tensor, Tensor]]
 # Texts that are encoded at once.
 _SLICE = 65536
 _SLICE_GPU = 8192
+# Nodes of modules that are encoded at once, or of one larger module.
+_NODES = 1 << 15
 
 
 def _device(model: MIREncoder) -> torch.device:
@@ -146,5 +148,7 @@ def graph_vectors(model: MIREncoder, corpus: Corpus, modules: NDArray[np.int64],
     """Graph vector of some modules, not whitened; the plain mean is what matching takes. Shapes: (M,) -> (M, d)."""
     with torch.inference_mode():
         device = _device(model)
-        each = (join_graphs(corpus, modules[row : row + 1], weighting=weighting) for row in range(len(modules)))
+        at = np.cumsum(corpus.node_count[modules]) // _NODES
+        parts = np.split(modules, np.flatnonzero(np.diff(at)) + 1)
+        each = (join_graphs(corpus, part, weighting=weighting) for part in parts)
         return torch.cat([encode_graphs(model, graph_data(corpus, graphs, device)).graph.cpu() for graphs in each])

@@ -25,12 +25,9 @@ from mirenc.model.pooling import module_pools
 from mirenc.pretraining.answers import Labels
 from mirenc.pretraining.compiler import answers_loss
 from mirenc.pretraining.corpus import Corpus
-from mirenc.pretraining.encoding import encode_graphs, graph_data
 from mirenc.pretraining.evaluation.answers import answers_figures
-from mirenc.pretraining.frozen import FrozenTexts
-from mirenc.pretraining.graphs import graph_batch, join_graphs
+from mirenc.pretraining.graphs import join_graphs
 from mirenc.pretraining.package import package
-from mirenc.pretraining.parallel import Processes
 from mirenc.pretraining.stages import stages_of
 from mirenc.pretraining.trainer import StepReport, Trainer
 from mirenc.sample import make_sample
@@ -152,18 +149,6 @@ def test_workers_change_no_bit_and_a_stopped_run_goes_on(
         assert torch.equal(value, found[name]), name
     for name, value in first.heads.state_dict().items():
         assert torch.equal(value, trainer.heads.state_dict()[name]), name
-
-
-def test_what_is_known_of_texts_is_what_they_are_encoded_to(trained: Any, corpus: Corpus) -> None:
-    model, modules = trained[0].model, np.flatnonzero(corpus.node_count)[:5]
-    known = FrozenTexts(model, corpus, modules, processes=Processes(torch.device("cpu")), weighting="count")
-    graphs = graph_batch(corpus, modules, np.random.default_rng(0))
-    with torch.no_grad():
-        found = encode_graphs(model, graphs.data(torch.device("cpu")), known)
-        expected = encode_graphs(model, graph_data(corpus, graphs, torch.device("cpu")))
-    torch.testing.assert_close(found.graph, expected.graph, rtol=1e-4, atol=1e-4)
-    for mine, theirs in zip(found.flows, expected.flows, strict=True):
-        torch.testing.assert_close(mine, theirs, rtol=1e-4, atol=1e-4)
 
 
 def test_the_trunk_learns_on_what_an_encoder_gives_it(trained: Any) -> None:
