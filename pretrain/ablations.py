@@ -27,7 +27,7 @@ from mirenc.config import PRESETS, ModelConfig, PretrainConfig, TokenizerConfig
 from mirenc.ir.files import find_inputs
 from mirenc.model.data import IRData
 from mirenc.model.mirencoder import MatchingHead, MIREncoder
-from mirenc.model.pooling import fit_whitening
+from mirenc.model.whitening import fit_whitening
 from mirenc.pretraining import encoding
 from mirenc.pretraining.corpus import Corpus, build_corpus
 from mirenc.pretraining.corpus.ir_folder import digest

@@ -94,7 +94,7 @@ def level_map_ranks(queries: Any, candidates: Any, projects: Any) -> Any:
     """Ranks under a map fitted on the pairs of all projects but the query's own. Shapes: two (n, D), (n,) -> (n,)."""
     import numpy as np
 
-    from mirenc.model.pooling import fit_whitening
+    from mirenc.model.whitening import fit_whitening
     from mirenc.pretraining.evaluation.retrieval import ranks
 
     found = np.empty(len(queries))

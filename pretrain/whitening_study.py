@@ -1,7 +1,7 @@
 """Which training modules the whitening map should be fitted on, and how: function retrieval by a dozen maps.
 
 What you get: `OUT.json` and `OUT.md`, recall at 1 and mean reciprocal rank of -O0 functions among -O2 ones by text,
-graph and both, for maps fitted on modules of other projects (`mirenc.model.pooling.fit_whitening`).
+graph and both, for maps fitted on modules of other projects (`mirenc.model.whitening.fit_whitening`).
 How long: a quarter of an hour on one core, most of it for the statements of some 3,000 modules.
 On what: a model, the corpus it was trained on, and IR as `PROJECT/O0/x.ll` and `PROJECT/O2/x.ll` of some of the
 projects it was trained on; these are kept out of the fit, and the model's held-out projects are not looked at.
@@ -26,7 +26,7 @@ import torch
 from mirenc.encoder import load
 from mirenc.ir.files import find_inputs
 from mirenc.model.mirencoder import MIREncoder
-from mirenc.model.pooling import fit_whitening
+from mirenc.model.whitening import fit_whitening
 from mirenc.pretraining import encoding
 from mirenc.pretraining.corpus import Corpus
 from mirenc.pretraining.evaluation.retrieval import (

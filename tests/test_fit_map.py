@@ -15,7 +15,7 @@ from mirenc.config import ModelConfig
 from mirenc.encoder import Encoder, load
 from mirenc.encoder.fitting import MIN_ROWS, level_pairs, shrinkage_floor
 from mirenc.errors import ConfigError, IRParseError, MirencError, ModelError
-from mirenc.model.pooling import fit_whitening
+from mirenc.model.whitening import fit_whitening
 from mirenc.tokenizer import IRTokenizer
 from mirenc.weights import list_maps, load_map, map_path, save_files, save_map
 

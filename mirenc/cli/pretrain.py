@@ -23,17 +23,24 @@ def pretrain(
         Path | None,
         typer.Option(help="The IR the corpus was built from: adds function retrieval to the figures."),
     ] = None,
+    maps: Annotated[
+        Path | None,
+        typer.Option(
+            help="TOML with the keys of MapsConfig: what the whitening maps are fitted on. [default: the corpus]"
+        ),
+    ] = None,
 ) -> None:
     """Pre-train: MLM, GAE, IR-graph matching, a compiler's answers; evaluate held-out projects; package the model.
 
     Several processes: `torchrun --nproc-per-node 2 -m mirenc pretrain ...`. Curves: `tensorboard --logdir OUTPUT`.
     """
-    from mirenc.config import PretrainConfig, load_toml
+    from mirenc.config import MapsConfig, PretrainConfig, load_toml
     from mirenc.errors import ConfigError, needs
 
     if name in ("", ".", "..") or "/" in name or (output / name).is_file():
         raise ConfigError(f"{name!r} is no name for a folder in {output}. Give --name letters, digits, - and _")
     settings = PretrainConfig.from_dict(load_toml(config), where=str(config))
+    fitted_on = None if maps is None else MapsConfig.from_dict(load_toml(maps), where=str(maps))
     with needs("train", "pre-training needs more packages"):
         from mirenc.pretraining.corpus.store import Corpus
         from mirenc.pretraining.package import package
@@ -57,5 +64,5 @@ def pretrain(
     first = trainer.processes.first
     trainer.processes.close()
     if first:
-        folder = package(trainer, output / name, name=name, ir=ir)
+        folder = package(trainer, output / name, name=name, ir=ir, maps=fitted_on)
         typer.echo(f"{folder}: packaged. Use it: mirenc embed --model {folder} foo.ll")

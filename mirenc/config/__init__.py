@@ -5,6 +5,7 @@ from __future__ import annotations
 from mirenc.config.base import _Config as _Config
 from mirenc.config.base import load_toml
 from mirenc.config.graph import DirectedGraphConfig, GraphConfig, GraphEncoderConfig
+from mirenc.config.maps import DomainConfig, MapsConfig
 from mirenc.config.model import (
     PRESETS,
     LexicalConfig,
@@ -22,9 +23,11 @@ __all__ = [
     "AnswersConfig",
     "ConvolutionConfig",
     "DirectedGraphConfig",
+    "DomainConfig",
     "GraphConfig",
     "GraphEncoderConfig",
     "LexicalConfig",
+    "MapsConfig",
     "MatchingConfig",
     "ModelConfig",
     "PoolingConfig",

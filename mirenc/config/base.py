@@ -43,6 +43,9 @@ def _explain(cls: type[BaseModel], error: ValidationError) -> str:
             owner = kinds[part]
         else:
             parts.append(part)
+            if part.isdigit() and get_args(owner):  # a place in a tuple of tables
+                owner = get_args(owner)[0]
+                continue
             field = getattr(owner, "model_fields", {}).get(part)
             owner = owner if field is None else field.annotation
     place = ".".join(parts)

@@ -23,14 +23,14 @@ from mirenc.encoder.words import check
 from mirenc.errors import ConfigError, MirencError
 from mirenc.ir import IRModule
 from mirenc.ir.inputs import Input, IRInput, expand_inputs
-from mirenc.model.pooling import fit_whitening
+from mirenc.model.whitening import fit_whitening
 from mirenc.weights import WhiteningMap
 
 if TYPE_CHECKING:
     from mirenc.encoder.encoder import Encoder
     from mirenc.pipeline.stream import Progress
 
-__all__ = ["MIN_ROWS", "Pairs", "fit_map", "level_pairs", "shrinkage_floor"]
+__all__ = ["MIN_ROWS", "Pairs", "domain_vectors", "fit_map", "level_pairs", "shrinkage_floor"]
 
 Pairs = Literal["levels"] | Iterable[tuple[str | os.PathLike[str], str | os.PathLike[str]]]
 MIN_ROWS = 32
@@ -81,25 +81,12 @@ def fit_map(
     """
     check("level", level, _LEVELS)
     alone = isinstance(inputs, (str, bytes, os.PathLike, IRModule))
-    files = list(expand_inputs([inputs] if alone else inputs))  # type: ignore[list-item, arg-type]
-    partners = _file_pairs([given.name for given in files], pairs)
-    found: list[Embedding | None] = []
-    for outcome in encoder.embed_stream(files, level=level, whiten=False, progress=progress):
-        found.append(outcome.embedding)
-        if outcome.error is not None:
-            if failed is None:
-                raise outcome.error
-            failed(outcome.error)
-    read = [each for each in found if each is not None]
-    vectors = {
-        part: np.concatenate([np.zeros((0, width), np.float32), *(getattr(each, part) for each in read)])
-        for part, width in (("text", encoder.text_dimension), ("graph", encoder.graph_dimension))
-    }
-    rows = _row_pairs(found, partners)
+    given = [inputs] if alone else inputs
+    vectors, rows, read = domain_vectors(encoder, given, pairs, level=level, failed=failed, progress=progress)  # type: ignore[arg-type]
     different = len(np.unique(np.hstack(list(vectors.values())), axis=0))
     if different < MIN_ROWS:
         raise ConfigError(
-            f"{different} different {level}s in {len(read)} files; a map needs {MIN_ROWS} or more, and is good from "
+            f"{different} different {level}s in {read} files; a map needs {MIN_ROWS} or more, and is good from "
             "some hundreds on. Give more IR of the kind that you search"
         )
     if pairs is not None and len(rows) < MIN_ROWS // 2:
@@ -116,8 +103,45 @@ def fit_map(
         encoder.files.digest,
         {part: mean for part, (mean, _) in fitted.items()},
         {part: matrix for part, (_, matrix) in fitted.items()},
-        {"level": level, "files": len(read), "rows": different, "pairs": len(rows)},
+        {"level": level, "files": read, "rows": different, "pairs": len(rows)},
     )
+
+
+def domain_vectors(
+    encoder: Encoder,
+    inputs: Iterable[IRInput | Input],
+    pairs: Pairs | None,
+    *,
+    level: Literal["module", "function"],
+    failed: Callable[[MirencError], None] | None = None,
+    progress: bool | Progress = False,
+) -> tuple[dict[str, NDArray[np.float32]], NDArray[np.int64], int]:
+    """What a map is fitted on; arguments as of `fit_map`.
+
+    Returns
+    -------
+    dict of (M, D) float32
+        Vectors by part, ``text`` and ``graph``, not whitened.
+    (P, 2) int64
+        Rows that are one program.
+    int
+        Files that were read.
+    """
+    files = list(expand_inputs(inputs))
+    partners = _file_pairs([given.name for given in files], pairs)
+    found: list[Embedding | None] = []
+    for outcome in encoder.embed_stream(files, level=level, whiten=False, progress=progress):
+        found.append(outcome.embedding)
+        if outcome.error is not None:
+            if failed is None:
+                raise outcome.error
+            failed(outcome.error)
+    read = [each for each in found if each is not None]
+    vectors = {
+        part: np.concatenate([np.zeros((0, width), np.float32), *(getattr(each, part) for each in read)])
+        for part, width in (("text", encoder.text_dimension), ("graph", encoder.graph_dimension))
+    }
+    return vectors, _row_pairs(found, partners), len(read)
 
 
 def shrinkage_floor(vectors: NDArray[np.floating]) -> float:

@@ -1,18 +1,14 @@
-"""From the vectors of statements or nodes to one vector a module or function: weights, and a whitening map.
+"""From the vectors of statements or nodes to one vector a module or function: weights.
 
 A module says `br label %` a thousand times and its one `fdiv` once. With ``weighting = "sqrt"`` a text that occurs n
-times weighs sqrt(n) instead of n. The means of two programs are still nearly parallel, because most of what the encoder
-says is "this is IR": a whitening map takes the training modules' mean away and scales every direction. Where one
-program is there at two optimisation levels, a direction counts for what it tells about the program: what changes with
-the level alone is scaled down (within-class covariance normalisation, Hatch et al. 2006, shrunk to the covariance of
-all; the classes are programs, so no label is needed). Both come after training; IR-graph matching takes the plain
-means. What they gain is measured in pretrain/README.md. The paper has the plain mean (section 3.4: "aggregated").
+times weighs sqrt(n) instead of n. Weights come after training, and so does the map that whitens
+(`mirenc.model.whitening`); IR-graph matching takes the plain means. What they gain is measured in pretrain/README.md.
+The paper has the plain mean (section 3.4: "aggregated").
 
 A mean does not say how many there are. A model may take more from its nodes (``readout = "mean-max-sum"``): beside
 the mean the largest value of each component, and log(1 + sum of its positive parts), a soft count that grows with code.
 
     v_g = sum_i w_i v_i / sum_i w_i,  w = 1 (count) or 1 / sqrt(occurrences of the item's text in the group) (sqrt)
-    y   = (v - mean) S^-1/2,  S = covariance of the training modules (T), or that within a program + 0.01 T
 """
 
 from __future__ import annotations
@@ -30,7 +26,6 @@ __all__ = [
     "COUNTS",
     "Pool",
     "Pools",
-    "fit_whitening",
     "item_weights",
     "make_pool",
     "module_pools",
@@ -41,8 +36,6 @@ __all__ = [
 
 Int64 = NDArray[np.int64]
 Float64 = NDArray[np.float64]
-# By default: directions that training modules never moved in stay small.
-_FLOOR = 1e-4
 # Memberships whose vectors are gathered at once.
 _SLICE = 1 << 13
 COUNTS = len(NodeKind) + 1
@@ -242,50 +235,3 @@ def text_pool(row: NDArray[np.integer], group: NDArray[np.integer], groups: int,
     width = int(row.max(initial=0)) + 1
     pairs, count = np.unique(group.astype(np.int64) * width + row, return_counts=True)
     return make_pool(pairs % width, pairs // width, groups, weighting, count=count)
-
-
-def fit_whitening(
-    vectors: NDArray[np.floating],
-    pairs: NDArray[np.integer] | None = None,
-    *,
-    shrinkage: float = 0.01,
-    floor: float = _FLOOR,
-) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """The map ``(x - mean) @ matrix`` under which cosines mean something.
-
-    Without ``pairs`` every direction gets variance 1. With them, what differs within a pair counts least. Either way
-    the variances add up to D, so that text and graph weigh alike side by side.
-
-    Vectors that do not differ (or a single one) fix no map: then it is the identity.
-
-    Parameters
-    ----------
-    vectors : (M, D) float
-    pairs : (P, 2) int, optional
-        Rows of ``vectors`` that are one program at two levels.
-    shrinkage : float
-        Share of the whole covariance that is added to the one within the pairs (chosen in pretrain/README.md).
-    floor : float
-        Share of the mean variance that is added to each.
-
-    Returns
-    -------
-    (D,) float32, (D, D) float32
-    """
-    wide = vectors.astype(np.float64)
-    if np.ptp(wide, axis=0).max() == 0:
-        return np.zeros(wide.shape[1], np.float32), np.eye(wide.shape[1], dtype=np.float32)
-    mean = wide.mean(0)
-    covariance = np.cov(wide - mean, rowvar=False)
-    within = covariance
-    pairs = np.zeros((0, 2), np.int64) if pairs is None else pairs
-    if len(pairs):
-        difference = wide[pairs[:, 0]] - wide[pairs[:, 1]]
-        within = difference.T @ difference / (2 * len(pairs)) + shrinkage * covariance
-    variance, directions = np.linalg.eigh(within)
-    variance = np.maximum(variance, 0)
-    # Symmetric (ZCA): component i stays as near to the encoder's component i as can be.
-    scale = 1.0 / np.sqrt(variance + floor * variance.mean() + np.finfo(np.float32).tiny)
-    matrix = (directions * scale) @ directions.T
-    matrix *= np.sqrt(len(mean) / np.trace(matrix @ covariance @ matrix))
-    return mean.astype(np.float32), matrix.astype(np.float32)

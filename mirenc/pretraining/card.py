@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from mirenc import __version__
 from mirenc.config import DirectedGraphConfig
 from mirenc.pretraining.evaluation import Figures, figure_rows
 from mirenc.pretraining.trainer import Trainer
+from mirenc.pretraining.whitening import OWN
 
 __all__ = ["model_card"]
 
@@ -39,8 +42,9 @@ def _architecture(trainer: Trainer) -> str:
     if isinstance(graph, DirectedGraphConfig):
         kind = f"directed,\n{text.token_width} -> {graph.layers} layers of {graph.hidden} -> {graph.out}"
     trunk = "" if config.taught is None else f" Its taught vector has {config.taught.width}."
+    words = f" + {config.lexical.width} (words, untrained)" if config.lexical is not None else ""
     return f"""Made with mirenc {__version__}. Text encoder: {encoder}; graph encoder: {kind}; WordPiece vocabulary {config.tokenizer.vocab_size}; {trainer.model.parameter_count():,} parameters, stored as
-float16. A module's vector has {text.hidden} (text) + {graph.width} (graph: {graph.readout} of the nodes) components.{trunk}
+float16. A module's vector has {text.hidden} (text) + {graph.width} (graph: {graph.readout} of the nodes){words} components.{trunk}
 """
 
 
@@ -74,16 +78,24 @@ def _training(trainer: Trainer, figures: Figures) -> str:
     if start is not None:
         weights = "text encoder" if "part" in start else "weights"
         stages = f"From the {weights} of {start['name']} (digest {start['digest'][:12]}): {stages}"
-    white = trainer.model_config.pooling.whiten
-    whitened = (
-        " Pooled vectors are whitened by a map fitted on training modules, programs at two levels first."
-        if white
-        else ""
-    )
+    whitened = _whitened(training["maps"])
     return f"""{stages}.
 Optimiser {config.optimiser}, {config.precision} matrix products, seed {config.seed}; {training["hours"]} hours on {training["hardware"]}. Graphs of more than
 {config.max_nodes} nodes were left out of GAE and matching.{whitened}
 """
+
+
+def _whitened(domains: list[dict[str, Any]]) -> str:
+    """What the maps were fitted on; nothing of a model without maps."""
+    if not domains:
+        return ""
+    if [each["name"] for each in domains] == [OWN]:
+        return " Pooled vectors are whitened by a map fitted on training modules, programs at two levels first."
+    each = ", ".join(
+        f"{one['name']} ({one['rows']:,} pieces, {one['pairs']:,} pairs of levels, weight {one['weight']:g})"
+        for one in domains
+    )
+    return f" Pooled vectors are whitened by a map fitted on several kinds of code: {each}."
 
 
 def _figures(name: str, figures: Figures) -> str:

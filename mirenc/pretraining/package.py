@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from mirenc.config import MapsConfig
 from mirenc.encoder import load
 from mirenc.golden import write_golden
 from mirenc.pretraining.card import model_card
@@ -26,7 +27,9 @@ from mirenc.weights import save_files
 __all__ = ["package"]
 
 
-def package(trainer: Trainer, folder: Path, *, name: str, ir: Path | None = None) -> Path:
+def package(
+    trainer: Trainer, folder: Path, *, name: str, ir: Path | None = None, maps: MapsConfig | None = None
+) -> Path:
     """Write a model folder and the figures it was measured with.
 
     The weights are rounded to float16 before they are evaluated, so the card speaks of the file that is shipped.
@@ -39,13 +42,14 @@ def package(trainer: Trainer, folder: Path, *, name: str, ir: Path | None = None
     name : str
     ir : Path, optional
         The folder of IR that the corpus was built from: function retrieval needs more than a corpus keeps.
+    maps : MapsConfig, optional
+        What the whitening maps are fitted on beside training modules, or instead of them.
     """
     state = trainer.model.state_dict()
     for key, value in state.items():
         if not key.startswith("whiten_"):
             value.copy_(value.half().float())
-    if trainer.model_config.pooling.whiten:
-        fit_maps(trainer)
+    domains = fit_maps(trainer, maps) if trainer.model_config.pooling.whiten else []
     if trainer.model_config.lexical is not None:
         fit_lexicon(trainer)
     baselines = Baselines.fit(trainer.corpus, trainer.train_modules)
@@ -67,7 +71,7 @@ def package(trainer: Trainer, folder: Path, *, name: str, ir: Path | None = None
     )
     if trainer.answers is not None:
         figures["answers"] = evaluate_answers(trainer.teacher())
-    figures["training"] = _training_facts(trainer)
+    figures["training"] = _training_facts(trainer) | {"maps": domains}
     (folder / "MODEL_CARD.md").write_text(model_card(name, trainer, figures), encoding="utf-8")
     baselines.save(folder)
     write_golden(folder)  # seals the folder

@@ -1,19 +1,36 @@
-"""The whitening maps of a trained model: which training modules they are fitted on, and the fit."""
+"""The whitening maps of a trained model: what they are fitted on, and the fit.
+
+By default that is training modules. A map is good for the kind of code it was fitted on, so a run can name other kinds
+beside them (`mirenc.config.MapsConfig`); ``pretrain/mixture.py`` chooses how much each counts.
+"""
 
 from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from mirenc.model.pooling import fit_whitening
+from mirenc.config import DomainConfig, MapsConfig
+from mirenc.encoder import Encoder
+from mirenc.encoder.fitting import domain_vectors
+from mirenc.errors import ConfigError
+from mirenc.model.numpy_runtime import NumpyRuntime
+from mirenc.model.whitening import mixed_whitening, moments_of
 from mirenc.pretraining import encoding
 from mirenc.pretraining.corpus import Corpus
 from mirenc.pretraining.trainer import Trainer
+from mirenc.weights import ModelFiles
 
-__all__ = ["choose_modules", "fit_maps"]
+__all__ = ["OWN", "choose_modules", "fit_maps"]
 
 Int64 = NDArray[np.int64]
+# Of each part, vectors (M, D) and which of them are one program (P, 2).
+Rows = dict[str, tuple[NDArray[np.float32], Int64]]
+OWN = "training modules"
+_NO_PAIRS = np.zeros((0, 2), np.int64)
 # More pairs of levels are better, to the last one tried; more modules without a pair are not (pretrain/README.md).
 _PAIRS = 2000
 _MODULES = 1000
@@ -55,19 +72,84 @@ def choose_modules(corpus: Corpus, modules: Int64, rng: np.random.Generator) -> 
     return np.array(chosen, dtype=np.int64), np.arange(2 * len(pairs), dtype=np.int64).reshape(-1, 2)
 
 
-def fit_maps(trainer: Trainer) -> None:
-    """Fit the maps of text and graph on training modules; the graph's on those whose graph the corpus has."""
-    model, corpus, config = trainer.model, trainer.corpus, trainer.config
+def fit_maps(trainer: Trainer, maps: MapsConfig | None = None) -> list[dict[str, Any]]:
+    """Fit the maps of text and graph.
+
+    Parameters
+    ----------
+    trainer : Trainer
+        After its run. Of its corpus, the training modules are taken; for the graph, those whose graph the corpus has.
+    maps : MapsConfig, optional
+        Left out: the training modules alone.
+
+    Returns
+    -------
+    list of dict
+        For the record, what each domain had: ``name``, ``weight``, ``rows`` and ``pairs``.
+
+    Raises
+    ------
+    ConfigError
+        A domain's corpus has another tokenizer, or there is nothing in a domain.
+    """
+    maps = maps or MapsConfig()
+    rows = [_corpus_rows(trainer, trainer.corpus, trainer.train_modules, trainer.sampler.graphs)] if maps.corpus else []
+    rows += [_domain_rows(trainer, domain) for domain in maps.domains]
+    weights = ([maps.corpus] if maps.corpus else []) + [domain.weight for domain in maps.domains]
+    for part in ("text", "graph"):
+        # Of a text-only model of a corpus without graphs, the graph's map stays the identity.
+        domains = [
+            (moments_of(*each[part]), weight) for each, weight in zip(rows, weights, strict=True) if len(each[part][0])
+        ]
+        if not domains:
+            continue
+        layer = getattr(trainer.model, f"whiten_{part}")
+        found = mixed_whitening(domains, shrinkage=maps.shrinkage, between=maps.between)
+        for buffer, value in zip((layer.mean, layer.matrix), found, strict=True):
+            buffer.copy_(torch.from_numpy(value))
+    names = ([OWN] if maps.corpus else []) + [Path(domain.folder).resolve().name for domain in maps.domains]
+    return [
+        {"name": name, "weight": weight, "rows": len(each["text"][0]), "pairs": len(each["text"][1])}
+        for name, weight, each in zip(names, weights, rows, strict=True)
+    ]
+
+
+def _corpus_rows(trainer: Trainer, corpus: Corpus, modules: Int64, graphs: Int64) -> Rows:
+    """Vectors of a corpus's modules, of some for the text and of some for the graph."""
+    model, config = trainer.model, trainer.config
     weighting = trainer.model_config.pooling.weighting
-    for number, part in enumerate(("text", "graph")):
-        modules = trainer.train_modules if part == "text" else trainer.sampler.graphs
-        chosen, pairs = choose_modules(corpus, modules, np.random.default_rng([config.seed, 500 + number]))
+    rows: Rows = {}
+    for number, (part, allowed) in enumerate((("text", modules), ("graph", graphs))):
+        chosen, pairs = choose_modules(corpus, allowed, np.random.default_rng([config.seed, 500 + number]))
         if not len(chosen):
-            continue  # a text-only model of a corpus without graphs: the map stays the identity
-        if part == "text":
+            vectors = torch.zeros(0, 0)
+        elif part == "text":
             vectors = encoding.text_vectors(model, corpus, chosen, weighting=weighting, threads=config.threads)
         else:
             vectors = encoding.graph_vectors(model, corpus, chosen, weighting=weighting)
-        layer = getattr(model, f"whiten_{part}")
-        for buffer, value in zip((layer.mean, layer.matrix), fit_whitening(vectors.numpy(), pairs), strict=True):
-            buffer.copy_(torch.from_numpy(value))
+        rows[part] = vectors.numpy(), pairs
+    return rows
+
+
+def _domain_rows(trainer: Trainer, domain: DomainConfig) -> Rows:
+    folder = Path(domain.folder)
+    if (folder / "corpus.json").is_file():
+        corpus = Corpus.load(folder)
+        if corpus.tokenizer.to_json() != trainer.corpus.tokenizer.to_json():
+            raise ConfigError(
+                f"domain {folder}: its corpus was not built with the tokenizer of the run's. Build it with: "
+                "mirenc corpus build ... --tokenizer MODEL"
+            )
+        small = (corpus.node_count > 0) & (corpus.node_count <= trainer.config.max_nodes)
+        rows = _corpus_rows(trainer, corpus, np.arange(len(corpus)), np.flatnonzero(small))
+        return rows if domain.pairs else {part: (vectors, _NO_PAIRS) for part, (vectors, _) in rows.items()}
+    state = {name: value.float().cpu().numpy() for name, value in trainer.model.state_dict().items()}
+    files = ModelFiles("run", trainer.model_config, trainer.corpus.tokenizer, state, "", trainer.folder)
+    encoder = Encoder(files, NumpyRuntime(files.config, state, threads=trainer.config.threads))
+    # What cannot be read is left out, as where a corpus is built.
+    found, pairs, _ = domain_vectors(
+        encoder, [folder], "levels" if domain.pairs else None, level=domain.level, failed=lambda error: None
+    )
+    if not len(found["text"]):
+        raise ConfigError(f"domain {folder}: has no {domain.level} that can be read. Give a folder of IR or a corpus")
+    return {part: (vectors, pairs) for part, vectors in found.items()}

@@ -1,0 +1,139 @@
+"""The map that whitens pooled vectors, so that cosines mean something.
+
+The means of two programs are nearly parallel, because most of what the encoders say is "this is IR". A whitening map
+takes the mean away and scales every direction. Where one program is there at two optimisation levels, a direction
+counts for what it tells about the program: what changes with the level alone is scaled down (within-class covariance
+normalisation, Hatch et al. 2006, shrunk to the covariance of all; the classes are programs, so no label is needed).
+
+    y = (v - mean) S^-1/2,  S = covariance of the vectors (T), or that within a program + 0.01 T
+
+A map is good for the kind of code that it was fitted on. One for several kinds, *domains*, is fitted on the domains'
+moments, each scaled to the same trace, so that none counts more because its vectors are larger.
+
+    mean = sum_d w_d mean_d,  S = sum_d w_d S_d / tr S_d + b B / tr B,  B = sum_d w_d (mean_d - mean)(mean_d - mean)'
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Moments", "fit_whitening", "mixed_whitening", "moments_of"]
+
+Float64 = NDArray[np.float64]
+Map = tuple[NDArray[np.float32], NDArray[np.float32]]
+# Share of the mean variance that is added to each: directions that the vectors never moved in stay small.
+_FLOOR = 1e-4
+_SHRINKAGE = 0.01  # chosen in pretrain/README.md
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """What of a domain's vectors a map is fitted on.
+
+    Attributes
+    ----------
+    mean : (D,) float64
+    covariance : (D, D) float64
+        0 where the vectors do not differ.
+    within : (D, D) float64 or None
+        Covariance of what differs between two levels of a program; None where no program is there twice.
+    """
+
+    mean: Float64
+    covariance: Float64
+    within: Float64 | None
+
+
+def moments_of(vectors: NDArray[np.floating], pairs: NDArray[np.integer] | None = None) -> Moments:
+    """Moments of some vectors.
+
+    Parameters
+    ----------
+    vectors : (M, D) float, M > 0
+    pairs : (P, 2) int, optional
+        Rows of ``vectors`` that are one program at two levels.
+    """
+    wide = vectors.astype(np.float64)
+    width = wide.shape[1]
+    mean = wide.mean(0)
+    if np.ptp(wide, axis=0).max() == 0:
+        return Moments(mean, np.zeros((width, width)), None)
+    within = None
+    if pairs is not None and len(pairs):
+        difference = wide[pairs[:, 0]] - wide[pairs[:, 1]]
+        within = difference.T @ difference / (2 * len(pairs))
+    return Moments(mean, np.cov(wide - mean, rowvar=False), within)
+
+
+def mixed_whitening(
+    domains: Sequence[tuple[Moments, float]],
+    *,
+    shrinkage: float = _SHRINKAGE,
+    between: float = 0.0,
+    floor: float = _FLOOR,
+) -> Map:
+    """The map ``(x - mean) @ matrix`` for several domains.
+
+    A domain with pairs counts by what differs within them, one without by its covariance. The variances add up to D,
+    averaged over the domains, so that text and graph weigh alike side by side.
+
+    Domains whose vectors do not differ are left out; if none is left, the map is the identity.
+
+    Parameters
+    ----------
+    domains : sequence of (Moments, float)
+        Each with its weight, which need not add up to 1.
+    shrinkage : float
+        Share of a domain's whole covariance that is added to the one within its pairs.
+    between : float
+        How much what parts the domains counts, beside what varies within them.
+    floor : float
+        Share of the mean variance that is added to each.
+
+    Returns
+    -------
+    (D,) float32, (D, D) float32
+    """
+    width = len(domains[0][0].mean)
+    used = [(each, weight) for each, weight in domains if weight > 0 and each.covariance.any()]
+    if not used:
+        return np.zeros(width, np.float32), np.eye(width, dtype=np.float32)
+    share = np.array([weight for _, weight in used]) / sum(weight for _, weight in used)
+    means = np.array([each.mean for each, _ in used])
+    mean = share @ means
+    spreads = [
+        each.covariance if each.within is None else each.within + shrinkage * each.covariance for each, _ in used
+    ]
+    size = float(share @ np.array([np.trace(spread) for spread in spreads]))
+    total = np.zeros((width, width))
+    for weight, spread in zip(share, spreads, strict=True):
+        total += weight * size / np.trace(spread) * spread
+    parting = ((means - mean).T * share) @ (means - mean)
+    if between and np.trace(parting) > 0:
+        total += between * size / np.trace(parting) * parting
+    variance, directions = np.linalg.eigh(total)
+    variance = np.maximum(variance, 0)
+    # Symmetric (ZCA): component i stays as near to the encoder's component i as can be.
+    scale = 1.0 / np.sqrt(variance + floor * variance.mean() + np.finfo(np.float32).tiny)
+    matrix = (directions * scale) @ directions.T
+    lengths = [np.trace(matrix @ each.covariance @ matrix) for each, _ in used]
+    matrix *= np.sqrt(width / float(share @ np.array(lengths)))
+    return mean.astype(np.float32), matrix.astype(np.float32)
+
+
+def fit_whitening(
+    vectors: NDArray[np.floating],
+    pairs: NDArray[np.integer] | None = None,
+    *,
+    shrinkage: float = _SHRINKAGE,
+    floor: float = _FLOOR,
+) -> Map:
+    """The map of one domain's vectors; arguments and result as of `moments_of` and `mixed_whitening`.
+
+    Vectors that do not differ (or a single one) fix no map: then it is the identity.
+    """
+    return mixed_whitening([(moments_of(vectors, pairs), 1.0)], shrinkage=shrinkage, floor=floor)
