@@ -4,7 +4,8 @@
 #include <iostream>
 #include <string>
 
-// std::bitset for counting, its text for the rest.
+// std::bitset counts ones; its text, read from both ends, gives the rest.
+// A character that is no number is an error.
 int main()
 {
     std::uint32_t number;

@@ -2,14 +2,6 @@
 
 /* Clears the lowest set bit until none is left; each cleared bit is set on the other side. */
 
-union word {
-  unsigned int all;
-  struct {
-    unsigned int low : 16;
-    unsigned int high : 16;
-  } half;
-};
-
 static int position(unsigned int single) {
   int p = 0;
   if (single & 0xffff0000u) p += 16;
@@ -21,16 +13,15 @@ static int position(unsigned int single) {
 }
 
 int main(void) {
-  union word w;
-  while (scanf("%u", &w.all) == 1) {
+  unsigned int word;
+  while (scanf("%u", &word) == 1) {
     unsigned int out = 0;
     int bits = 0, highest = -1;
-    if (w.half.high == 0) highest = -1;
-    while (w.all) {
-      unsigned int lowest = w.all & -w.all;
+      while (word) {
+      unsigned int lowest = word & -word;
       highest = position(lowest);
       out |= 1u << (31 - highest);
-      w.all &= w.all - 1;
+      word &= word - 1;
       bits++;
     }
     printf("%d %u %d\n", bits, out, 31 - highest);

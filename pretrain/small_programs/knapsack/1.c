@@ -1,6 +1,6 @@
 #include <stdio.h>
 
-/* Greatest value of items that fit; each item once. A table of items by capacity, and the chosen items read back. */
+/* Greatest value of items that fit; each item once. A table of items by capacity. */
 
 #define ITEMS 60
 #define CAPACITY 1000
@@ -26,10 +26,6 @@ int main(void)
                 best[i][room] = larger(best[i][room], best[i - 1][room - weight[i]] + value[i]);
         }
     }
-    int room = capacity;
-    for (int i = count; i >= 1; i--)
-        if (best[i][room] != best[i - 1][room])
-            room -= weight[i];
     int load = 0;
     while (load < capacity && best[count][load] < best[count][capacity])
         load++;

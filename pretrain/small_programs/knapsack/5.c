@@ -41,7 +41,6 @@ int main(void) {
   for (long k = 0; k < nb; k++) limit[k] = b[k].w;
   for (long i = 0; i < na && a[i].w <= cap; i++) {
     while (j > 0 && limit[j] + a[i].w > cap) j--;
-    while (j + 1 < nb && 0) j++;
     long v = a[i].v + b[j].v, w = a[i].w + b[j].w;
     if (v > bestV || (v == bestV && w < bestW)) { bestV = v; bestW = w; }
   }
