@@ -12,7 +12,7 @@ class LU {
     vector<T> m;
 
 public:
-    LU(size_t size, vector<T> entries) : n(size), m(move(entries)) {
+    LU(size_t size, vector<T> entries) : n(size), m(std::move(entries)) {
         for (size_t k = 0; k < n; k++)
             for (size_t i = k + 1; i < n; i++) {
                 T f = at(i, k) /= at(k, k);
