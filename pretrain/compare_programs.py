@@ -1,17 +1,17 @@
 """Is a program found that solves the same task? mirenc, IR2Vec, an opcode histogram and a bag of statements.
 
-What you get: `OUT.json` and `OUT.md`. A program's class is its task (`small_programs/`), and what is near is told by the
-cosine of module vectors. MAP@R (Musgrave et al., "A Metric Learning Reality Check", 2020: precision at each right one
-among the first R, R being how many right ones there are) and recall at 1, within C, within C++, from C to C++, and from
--O0 to -O2 (the program's own source left out); 95 % intervals by a bootstrap over tasks. Two tables:
+What you get: `OUT.json` and `OUT.md`. A program's class is its task (`small_programs/`), and how near two programs are
+is told by the cosine of their module vectors: MAP@R and recall at 1 (`program_figures.py`) within C, within C++, from C
+to C++, and from -O0 to -O2, with 95 % intervals by a bootstrap over tasks; with names as written and with all names
+hidden. Two tables:
 
 - vectors as they are and centred, all tasks in one pool;
-- maps fitted on half of the tasks without their names, and tested on the other half, both ways, over several halvings:
+- maps fitted on half of the tasks without their names and tested on the other half, both ways, over several halvings:
   ``whitened`` by their covariance, and ``level map``, which also knows which two vectors are one source at two levels.
 
-How long: ten minutes on one core for mirenc-tiny and mirenc-base, most of it C++ at -O0.
-On what: clang-19 with a C++ standard library, and a Python that has the IR2Vec wheel (``--ir2vec``; left out, no rows of
-it). The wheel reads what LLVM <= 16 wrote: words that are newer, and that it does not look at, are taken out for it.
+How long: a quarter of an hour on one core for mirenc-tiny and mirenc-base, most of it C++ at -O0.
+On what: clang-19 with a C++ standard library, and a Python that has the IR2Vec wheel (``--ir2vec``; left out, no rows
+of it). The wheel reads what LLVM <= 16 wrote: words that are newer, and that it does not look at, are taken out for it.
 
     python pretrain/compare_programs.py pretrain/programs --models mirenc-tiny mirenc-base --ir2vec python
 
@@ -28,27 +28,21 @@ import re
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from program_figures import Method, Program
 
 FOLDER = Path(__file__).resolve().parent / "small_programs"
 LANGUAGES = {"c": ["-std=c11"], "cpp": ["-x", "c++", "-std=c++17"]}
 LEVELS = {"O0": ["-O0", "-Xclang", "-disable-O0-optnone"], "O2": ["-O2"]}
-# Queries and candidates of each setting, by language and level; of several pairs, all queries count alike.
-SETTINGS = {
-    "C": [(("c", "O0"), ("c", "O0"))],
-    "C++": [(("cpp", "O0"), ("cpp", "O0"))],
-    "C to C++": [(("c", "O0"), ("cpp", "O0"))],
-    "-O0 to -O2": [(("c", "O0"), ("c", "O2")), (("cpp", "O0"), ("cpp", "O2"))],
-}
 MODES = {"sym": "IR2Vec symbolic", "fa": "IR2Vec flow-aware"}
-BAG = "bag of statements"
-FIGURES = ("map_at_r", "recall_at_1")
-_SEED = 5
+PARTS = ("text", "graph", "both")
 # What LLVM 17 to 19 write and 16 does not know: flags and attributes, none of which is an opcode, type or operand.
 _NEWER = re.compile(
-    r"\b(?:nneg|disjoint|dead_on_unwind|writable|nofpclass\([^)]*\)|range\([^)]*\)|inrange\([^)]*\)) |(?<=trunc )n[us]w "
+    r"\b(?:nneg|disjoint|dead_on_unwind|writable|nofpclass\([^)]*\)|range\([^)]*\)|inrange\([^)]*\)) "
+    r"|(?<=trunc )n[us]w "
 )
 _NAME = r'(?:[-a-zA-Z$._0-9]+|"[^"]*")'
 _SYMBOL = re.compile(rf'[@$%]{_NAME}|"[^"]*"')  # or a string, which stays
@@ -76,50 +70,25 @@ def write_ir2vec(listing: Path, output: Path) -> None:
 
 
 # -- run by the Python that has mirenc -------------------------------------------------------------------------------
-@dataclass(frozen=True)
-class Program:
-    """One module: a source at one level."""
+def compile_all(folder: Path, compiler: str) -> list[Program]:
+    """All programs at all levels as text IR in a folder, the levels of one source side by side."""
+    from program_figures import Program
 
-    task: str
-    number: str
-    language: str
-    level: str
-    ir: Path
-
-    @property
-    def source(self) -> tuple[str, str, str]:
-        """What its two levels share."""
-        return self.task, self.number, self.language
-
-
-@dataclass(frozen=True, eq=False)
-class Method:
-    """Vectors of all programs, one row each: as they are used, and the blocks that a map is fitted on, one map each."""
-
-    name: str
-    vectors: Any
-    blocks: list[Any]
-
-
-def compile_all(folder: Path, compiler: str, hide: bool) -> list[Program]:
-    """All programs at all levels as text IR below a folder."""
     programs = []
     for source in sorted(path for path in FOLDER.glob("*/*") if path.suffix[1:] in LANGUAGES):
+        task, number, language = source.parent.name, source.stem, source.suffix[1:]
         for level, flags in LEVELS.items():
-            language = source.suffix[1:]
-            ir = folder / f"{source.parent.name}-{source.stem}-{language}-{level}.ll"
+            ir = folder / f"{task}-{number}-{language}-{level}.ll"
             command = [compiler, *LANGUAGES[language], *flags, "-S", "-emit-llvm", str(source), "-o", str(ir)]
             subprocess.run(command, check=True)
-            if hide:
-                ir.write_text(hide_names(ir.read_text(encoding="utf-8")), encoding="utf-8")
-            programs.append(Program(source.parent.name, source.stem, language, level, ir))
+            programs.append(Program(task, number, language, level, ir))
     return programs
 
 
 def hide_names(text: str) -> str:
     """IR whose functions, globals and types are called by numbers, in the order in which they are met.
 
-    Local names follow from normalisation, and LLVM's own (``llvm.``) have to stay.
+    Local names are no part of a statement, and LLVM's own (``llvm.``) have to stay.
     """
     types = set(re.findall(rf"^%({_NAME}) = type", text, flags=re.MULTILINE))
     given: dict[str, str] = {}
@@ -136,8 +105,9 @@ def hide_names(text: str) -> str:
 
 
 def ir2vec_methods(python: str, programs: list[Program]) -> tuple[list[Method], int]:
-    """IR2Vec's vectors, zeros where it gave none; and of how many modules it gave none."""
+    """IR2Vec's vectors, zeros where it gave none; and for how many modules it gave none."""
     import numpy as np
+    from program_figures import Method
 
     with tempfile.TemporaryDirectory() as folder:
         files = [str(Path(folder, program.ir.name)) for program in programs]
@@ -155,7 +125,7 @@ def ir2vec_methods(python: str, programs: list[Program]) -> tuple[list[Method], 
     vectors = {mode: np.zeros((len(files), len(rows[0][2]))) for mode in MODES}
     for file, mode, vector in rows:
         vectors[mode][files.index(file)] = vector
-    missing = sum(not any(matrix[row].any() for matrix in vectors.values()) for row in range(len(files)))
+    missing = sum(not all(matrix[row].any() for matrix in vectors.values()) for row in range(len(files)))
     return [Method(title, vectors[mode], [vectors[mode]]) for mode, title in MODES.items()], missing
 
 
@@ -165,6 +135,7 @@ def baseline_methods(programs: list[Program]) -> list[Method]:
 
     import numpy as np
     import scipy.sparse as sp
+    from program_figures import BAG, Method
 
     from mirenc import read_ir
     from mirenc.ir import statements_of
@@ -180,7 +151,7 @@ def baseline_methods(programs: list[Program]) -> list[Method]:
     words = bag_vectors(statements)
     having = np.bincount(words.indices, minlength=words.shape[1])
     weighed = sp.csr_matrix(words.log1p() @ sp.diags(np.log(len(programs) / np.maximum(having, 1))))
-    # Rotated into as many columns as there are programs: all cosines and covariances stay.
+    # Turned into as many columns as there are programs: all cosines and covariances stay.
     variance, directions = np.linalg.eigh((weighed @ weighed.T).toarray())
     bag = directions * np.sqrt(np.maximum(variance, 0))
     return [Method("opcode histogram, log1p", counts, [counts]), Method(BAG, bag, [bag])]
@@ -189,175 +160,60 @@ def baseline_methods(programs: list[Program]) -> list[Method]:
 def model_methods(name: str, programs: list[Program], cache: str) -> list[Method]:
     """Text, graph and both of a mirenc model; a map is fitted on text and graph apart, as the shipped one is."""
     import numpy as np
+    from program_figures import Method
 
     from mirenc.encoder import load
 
     encoder = load(name, cache=cache)
-    parts = ("text", "graph", "both")
 
     def embedded(whiten: bool) -> dict[str, Any]:
         found = [encoder.embed_parts(program.ir, whiten=whiten) for program in programs]
-        return {part: np.concatenate([embedding.part(part) for embedding in found]) for part in parts}
+        return {part: np.concatenate([embedding.part(part) for embedding in found]) for part in PARTS}
 
     mapped, plain = embedded(True), embedded(False)
-    rest = plain["both"][:, plain["text"].shape[1] + plain["graph"].shape[1] :]
     blocks = {"text": [plain["text"]], "graph": [plain["graph"]], "both": [plain["text"], plain["graph"]]}
-    if rest.shape[1]:
-        blocks["both"].append(rest)
-    return [Method(f"{encoder.name} {part}", mapped[part], blocks[part]) for part in parts]
+    more = plain["both"][:, plain["text"].shape[1] + plain["graph"].shape[1] :]  # a model may have a third view
+    if more.shape[1]:
+        blocks["both"].append(more)
+    return [Method(f"{encoder.name} {part}", mapped[part], blocks[part]) for part in PARTS]
 
 
-def fitted(method: Method, rows: Any, pairs: Any) -> Any:
-    """A method's vectors under maps fitted on some rows; pairs (P, 2) number those rows. Shapes: (n,), -> (n, D)."""
-    import numpy as np
+def compare(programs: list[Program], models: list[str], ir2vec: str | None, halvings: int) -> dict[str, Any]:
+    """Both tables of all methods."""
+    from program_figures import halved_rows, pooled_rows
 
-    from mirenc.model.pooling import fit_whitening
-
-    mapped = []
-    for block in method.blocks:
-        centred = block - block[rows].mean(0)
-        # In the span of the rows: of other directions they know nothing.
-        _, scale, directions = np.linalg.svd(centred[rows].astype(np.float64), full_matrices=False)
-        inside = centred @ directions[scale > scale[0] * 1e-4].T
-        mean, matrix = fit_whitening(inside[rows], pairs)
-        mapped.append((inside - mean) @ matrix)
-    return np.hstack(mapped)
-
-
-def query_figures(
-    vectors: Any, programs: list[Program], setting: str, tasks: set[str]
-) -> dict[int, tuple[float, float]]:
-    """MAP@R and recall at 1 of each query of a setting, among programs of some tasks, by its row."""
-    import numpy as np
-
-    length = np.linalg.norm(vectors, axis=1, keepdims=True)
-    unit = vectors / np.maximum(length, 1e-12)
-    figures = {}
-    for asked, answered in SETTINGS[setting]:
-        inside = [row for row, program in enumerate(programs) if program.task in tasks]
-        queries = [row for row in inside if (programs[row].language, programs[row].level) == asked]
-        candidates = [row for row in inside if (programs[row].language, programs[row].level) == answered]
-        for query in queries:
-            others = [row for row in candidates if programs[row].source != programs[query].source]
-            right = np.array([programs[row].task == programs[query].task for row in others])
-            score = unit[others] @ unit[query]
-            ranked = right[np.lexsort((right, -score.round(9)))]  # of equals, the wrong ones first
-            first = ranked[: right.sum()]
-            precision = np.cumsum(first) / np.arange(1, len(first) + 1)
-            figures[query] = (float((precision * first).sum() / len(first)), float(ranked[0]))
-    return figures
-
-
-def figures_row(found: dict[str, Any], bag: dict[str, Any], programs: list[Program]) -> dict[str, Any]:
-    """Mean, interval, and interval of the difference to the bag of statements, of each setting and figure."""
-    import numpy as np
-
-    from mirenc.metrics import group_interval
-
-    row: dict[str, Any] = {}
-    for setting, by_query in found.items():
-        task = np.array([programs[query].task for query in by_query])
-        row[setting] = {}
-        for column, figure in enumerate(FIGURES):
-            values = np.array([numbers[column] for numbers in by_query.values()])
-            against = values - np.array([bag[setting][query][column] for query in by_query])
-            row[setting][figure] = {
-                "mean": float(values.mean()),
-                "interval": group_interval(values, task),
-                "against_bag": group_interval(against, task),
-            }
-    return row
-
-
-def pooled_rows(methods: list[Method], programs: list[Program]) -> list[dict[str, Any]]:
-    """First table: all tasks in one pool."""
-    tasks = {program.task for program in programs}
-    found = {}
-    for method in methods:
-        centred = method.vectors - method.vectors.mean(0)
-        for name, vectors in (("as it is", method.vectors), ("centred", centred)):
-            found[method.name, name] = {s: query_figures(vectors, programs, s, tasks) for s in SETTINGS}
-    return described(found, programs)
-
-
-def halved_rows(methods: list[Method], programs: list[Program], halvings: int) -> list[dict[str, Any]]:
-    """Second table: maps of the other half of the tasks; a query's figures are means over the halvings."""
-    import numpy as np
-
-    tasks = sorted({program.task for program in programs})
-    generator = np.random.default_rng(_SEED)
-    halves = []
-    for _ in range(halvings):
-        order = [tasks[row] for row in generator.permutation(len(tasks))]
-        middle = len(order) // 2
-        halves += [(set(order[:middle]), set(order[middle:])), (set(order[middle:]), set(order[:middle]))]
-    found: dict[tuple[str, str], dict[str, Any]] = {}
-    for method in methods:
-        several: dict[str, dict[str, dict[int, list[Any]]]] = {}
-        for fit, test in halves:
-            rows = np.array([row for row, program in enumerate(programs) if program.task in fit])
-            # Levels of one source stand side by side.
-            pairs = np.arange(len(rows)).reshape(-1, 2)
-            treated = {
-                "as it is": method.vectors,
-                "whitened": fitted(method, rows, None),
-                "level map": fitted(method, rows, pairs),
-            }
-            for name, vectors in treated.items():
-                for setting in SETTINGS:
-                    kept = several.setdefault(name, {}).setdefault(setting, {})
-                    for query, numbers in query_figures(vectors, programs, setting, test).items():
-                        kept.setdefault(query, []).append(numbers)
-        for name, by_setting in several.items():
-            found[method.name, name] = {
-                setting: {query: tuple(np.mean(numbers, axis=0)) for query, numbers in by_query.items()}
-                for setting, by_query in by_setting.items()
-            }
-    return described(found, programs)
-
-
-def described(found: dict[tuple[str, str], dict[str, Any]], programs: list[Program]) -> list[dict[str, Any]]:
-    """Rows of a table; each is compared with the bag of statements under the same treatment."""
-    return [
-        {"method": method, "vectors": vectors, "settings": figures_row(figures, found[BAG, vectors], programs)}
-        for (method, vectors), figures in found.items()
-    ]
+    methods = baseline_methods(programs)
+    missing = 0
+    if ir2vec:
+        peers, missing = ir2vec_methods(ir2vec, programs)
+        methods += peers
+    with tempfile.TemporaryDirectory() as cache:
+        for model in models:
+            methods += model_methods(model, programs, cache)
+    return {
+        "without_ir2vec": missing,
+        "pooled": pooled_rows(methods, programs),
+        "halved": halved_rows(methods, programs, halvings),
+    }
 
 
 def markdown(record: dict[str, Any]) -> str:
-    """Both tables: MAP@R with its interval, and recall at 1, in percent."""
-    tasks, sources = record["tasks"], record["sources"]
-    head = f"{sources} programs of {tasks} tasks, {record['compiler']}, names {'hidden' if record['hidden'] else 'as written'}."
+    """All tables."""
+    from program_figures import table
+
+    tasks = record["tasks"]
     lines = [
-        f"{head} MAP@R with its 95 % interval over tasks / recall at 1, in percent. `+`: MAP@R above the bag of statements",
-        "under the same treatment by more than the interval of the difference; `-`: below.",
+        f"{record['sources']} programs of {tasks} tasks, {record['compiler']}. MAP@R with its 95 % interval over tasks /",
+        "recall at 1, in percent. `+`: MAP@R above the bag of statements under the same treatment by more than the",
+        "interval of the difference; `-`: below it.",
     ]
-    titles = {
-        "pooled": "All tasks in one pool",
-        "halved": f"Maps of the other half of the tasks, {record['halvings']} halvings both ways, pools of {tasks // 2} tasks",
-    }
-    for table, title in titles.items():
-        lines += [
-            "",
-            f"**{title}**",
-            "",
-            f"| Method | Vectors | {' | '.join(SETTINGS)} |",
-            "|---" * (2 + len(SETTINGS)) + "|",
-        ]
-        for row in record[table]:
-            cells = []
-            for setting in SETTINGS:
-                score, first = (row["settings"][setting][figure] for figure in FIGURES)
-                low, high = (100 * end for end in score["interval"])
-                below, above = score["against_bag"]
-                sign = " +" if below > 0 else " -" if above < 0 else ""
-                cells.append(f"{100 * score['mean']:.1f} [{low:.0f}, {high:.0f}]{sign} / {100 * first['mean']:.0f}")
-            lines.append(f"| {row['method']} | {row['vectors']} | {' | '.join(cells)} |")
-    if record["without_ir2vec"]:
-        lines += [
-            "",
-            f"IR2Vec gave no vector for {record['without_ir2vec']} of {2 * sources} modules: they count as not found.",
-        ]
+    for names, found in record["names"].items():
+        lines += ["", f"## Names {names}", "", "All tasks in one pool", "", *table(found["pooled"]), ""]
+        lines += [f"Maps of the other half, {record['halvings']} halvings both ways, pools of {tasks // 2} tasks", ""]
+        lines += table(found["halved"])
+        if found["without_ir2vec"]:
+            without = f"{found['without_ir2vec']} of {2 * record['sources']} modules"
+            lines += ["", f"IR2Vec gave no vector for {without}: as if it were zeros."]
     return "\n".join(lines) + "\n"
 
 
@@ -371,27 +227,23 @@ def main() -> None:
     parser.add_argument("--models", nargs="*", default=["mirenc-base"], help="mirenc model names or folders")
     parser.add_argument("--ir2vec", help="Python that has IR2Vec")
     parser.add_argument("--compiler", default="clang-19")
-    parser.add_argument("--hide-names", action="store_true", help="call functions, globals and types by numbers")
+    parser.add_argument("--names", nargs="+", choices=["written", "hidden"], default=["written", "hidden"])
     parser.add_argument("--halvings", type=int, default=5)
     given = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as cache:
-        programs = compile_all(Path(folder), given.compiler, given.hide_names)
-        methods = baseline_methods(programs)
-        missing = 0
-        if given.ir2vec:
-            peers, missing = ir2vec_methods(given.ir2vec, programs)
-            methods += peers
-        for model in given.models:
-            methods += model_methods(model, programs, cache)
+    found = {}
+    with tempfile.TemporaryDirectory() as folder:
+        programs = compile_all(Path(folder), given.compiler)
+        for names in given.names:
+            if names == "hidden":
+                for program in programs:
+                    program.ir.write_text(hide_names(program.ir.read_text(encoding="utf-8")), encoding="utf-8")
+            found[names] = compare(programs, given.models, given.ir2vec, given.halvings)
     record = {
         "tasks": len({program.task for program in programs}),
         "sources": len({program.source for program in programs}),
         "compiler": given.compiler,
-        "hidden": given.hide_names,
         "halvings": given.halvings,
-        "without_ir2vec": missing,
-        "pooled": pooled_rows(methods, programs),
-        "halved": halved_rows(methods, programs, given.halvings),
+        "names": found,
     }
     given.out.with_suffix(".json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
     given.out.with_suffix(".md").write_text(markdown(record), encoding="utf-8")
