@@ -115,7 +115,7 @@ def ir2vec_methods(python: str, programs: list[Program]) -> tuple[list[Method], 
             Path(file).write_text(_NEWER.sub("", program.ir.read_text(encoding="utf-8")), encoding="utf-8")
         listing, output = Path(folder, "list"), Path(folder, "vectors")
         listing.write_text("".join(f"{file}\n" for file in files), encoding="utf-8")
-        command = [python, __file__, "ir2vec", str(listing), str(output)]
+        command = [python, str(Path(__file__).resolve()), "ir2vec", str(listing), str(output)]
         done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
         if done.returncode:
             raise SystemExit(f"{python}: IR2Vec did not run: {done.stderr.strip().splitlines()[-1]}")
@@ -203,8 +203,8 @@ def markdown(record: dict[str, Any]) -> str:
 
     tasks = record["tasks"]
     lines = [
-        f"{record['sources']} programs of {tasks} tasks, {record['compiler']}. MAP@R with its 95 % interval over tasks /",
-        "recall at 1, in percent. `+`: MAP@R above the bag of statements under the same treatment by more than the",
+        f"{record['sources']} programs of {tasks} tasks, {record['compiler']}. MAP@R with its 95 % interval over tasks",
+        "/ recall at 1, in percent. `+`: MAP@R above the bag of statements under the same treatment by more than the",
         "interval of the difference; `-`: below it.",
     ]
     for names, found in record["names"].items():

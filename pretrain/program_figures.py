@@ -1,4 +1,4 @@
-"""Figures of `compare_programs.py`: is what lies near a program a solution of the same task?
+"""Figures of `compare_programs.py`: whether what lies near a program solves the same task.
 
 MAP@R (Musgrave et al., "A Metric Learning Reality Check", ECCV 2020): with R right answers among the candidates, the
 mean over the first R places of the precision down to that place, a wrong answer's place counting 0. Of candidates
