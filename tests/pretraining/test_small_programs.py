@@ -137,10 +137,10 @@ def test_map_at_r_by_hand(figures: ModuleType) -> None:
 
 
 def small_bank(figures: ModuleType) -> list:  # type: ignore[type-arg]
-    """Four tasks, two solutions each, as the script orders them."""
+    """Six tasks, two solutions each, as the script orders them."""
     return [
         figures.Program(task, number, language, level, Path("none"))
-        for task in "abcd"
+        for task in "abcdef"
         for number in "12"
         for language in ("c", "cpp")
         for level in ("O0", "O2")
@@ -149,8 +149,8 @@ def small_bank(figures: ModuleType) -> list:  # type: ignore[type-arg]
 
 def test_vectors_that_tell_the_task_are_perfect_and_equal_ones_find_nothing(figures: ModuleType) -> None:
     programs = small_bank(figures)
-    tasks = np.array([[program.task == task for task in "abcd"] for program in programs], dtype=np.float64)
-    methods = [figures.Method(figures.BAG, np.ones((32, 4)), [tasks]), figures.Method("tasks", tasks, [tasks])]
+    tasks = np.array([[program.task == task for task in "abcdef"] for program in programs], dtype=np.float64)
+    methods = [figures.Method(figures.BAG, np.ones((48, 6)), [tasks]), figures.Method("tasks", tasks, [tasks])]
     equal, perfect = (row["settings"] for row in figures.pooled_rows(methods, programs) if row["vectors"] == "as it is")
     for setting in figures.SETTINGS:
         for figure in figures.FIGURES:
