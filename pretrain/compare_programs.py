@@ -42,7 +42,7 @@ PARTS = ("text", "graph", "both")
 # What LLVM 17 to 19 write and 16 does not know: flags and attributes, none of which is an opcode, type or operand.
 _NEWER = re.compile(
     r"\b(?:nneg|disjoint|dead_on_unwind|writable|nofpclass\([^)]*\)|range\([^)]*\)|inrange\([^)]*\)) "
-    r"|(?<=trunc )n[us]w "
+    r"|(?<=trunc )(?:n[us]w )+"
 )
 _NAME = r'(?:[-a-zA-Z$._0-9]+|"[^"]*")'
 _SYMBOL = re.compile(rf'[@$%]{_NAME}|"[^"]*"')  # or a string, which stays
