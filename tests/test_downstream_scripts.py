@@ -9,6 +9,8 @@ import copy
 import importlib.util
 import json
 import sys
+from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
@@ -22,6 +24,7 @@ import mirenc
 from mirenc.encoder import Encoder
 from mirenc.heads import BoostedRegressor
 from mirenc.tasks import load_report
+from mirenc.tasks.kept_features import read_kept
 
 pytest.importorskip("sklearn")
 torch = pytest.importorskip("torch")
@@ -386,33 +389,81 @@ def test_suggestions_on_unseen_projects_from_a_table_alone(tmp_path: Path, monke
 def test_all_tasks_over_a_table_have_the_records_that_evaluate_makes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], small: Encoder
 ) -> None:
-    tasks = script("pass_tasks")
-    monkeypatch.setattr(mirenc, "load", lambda name: small)
-    table, features = tmp_path / "table", tmp_path / "features.npz"
+    compute, tasks = script("pass_features"), script("pass_tasks")
+    table, features, code = tmp_path / "table", tmp_path / "features", tmp_path / "code.parquet"
     table.mkdir()
     write_small_table(table)
-    asked = [str(table), "-o", str(tmp_path), "--features", str(features), "--row", "no_code", "--row", "autophase"]
-    monkeypatch.setattr(sys, "argv", ["pass_tasks.py", *asked])
-    tasks.main()
-    printed = capsys.readouterr().out
-    assert "pass_fires O3: left out: " in printed
+    run = run_main(monkeypatch)
+    assert run(compute, table, "-o", features, "--counted", "--model", MODEL) == 0
+    asked = [table, "-o", tmp_path / "out", "--records", tmp_path / "records", "--features", features]
+    run(tasks, *asked, "--row", "no_code", "--row", "autophase", "--row", "both")
+    assert "pass_fires O3: left out: " in capsys.readouterr().out
     variants = ("size_after.Oz", "size_after.O3", "size_after.O0", "oz_benefit.Oz_over_O0", "oz_benefit.O3_over_Oz")
     expected = {
         f"{one}.{rest}" for one in (*variants, "pass_fires.Oz", "pass_list") for rest in ("held_out", "project")
     }
-    assert {path.name.removesuffix(".json") for path in tmp_path.glob("*.json")} == expected
+    for folder in ("records", "out"):
+        assert {path.name.removesuffix(".json") for path in (tmp_path / folder).glob("*.json")} == expected
 
     task = mirenc.get_task("pass_fires")
     data = task.load(table, "Oz")
     alone = mirenc.evaluate(task, data, variant="Oz", encoder=small, rows=["no_code", "autophase"], seeds=(0,))
-    found = load_report(tmp_path / "pass_fires.Oz.project.json", task, data)
+    found = load_report(tmp_path / "records" / "pass_fires.Oz.project.json", task, data)
     for row in ("rates", "no_code", "autophase"):
-        np.testing.assert_allclose(found.said("project", row), alone.said("project", row), atol=1e-3)
+        np.testing.assert_allclose(found.said("project", row), alone.said("project", row), atol=1e-2)
+    figures = json.loads((tmp_path / "out" / "pass_fires.Oz.project.json").read_text())
+    assert figures["figures"]["both"]["auc"] == pytest.approx(found.figures("project", "both")["auc"])
+    gain, low, high = figures["beside"]["both"]["no_code"]
+    assert gain == pytest.approx(found.figures("project", "both")["auc_gain"])
+    assert low <= gain <= high
 
-    # The second time nothing is embedded, and records of the same inputs are taken as they are.
-    before = (tmp_path / "pass_fires.Oz.project.json").read_text()
-    monkeypatch.setattr(tasks, "build_features", None)
-    monkeypatch.setattr(sys, "argv", ["pass_tasks.py", *asked, "--task", "pass_fires"])
-    tasks.main()
-    assert "features from" in capsys.readouterr().out
-    assert (tmp_path / "pass_fires.Oz.project.json").read_text() == before
+    # The second time nothing is read or embedded, and records of the same inputs are taken as they are.
+    before = (tmp_path / "records" / "pass_fires.Oz.project.json").read_text()
+    monkeypatch.setattr(compute, "parse_ir", None)
+    assert run(compute, table, "-o", features, "--counted", "--model", MODEL) == 0
+    run(tasks, *asked, "--row", "no_code", "--row", "autophase", "--row", "both", "--task", "pass_fires")
+    assert (tmp_path / "records" / "pass_fires.Oz.project.json").read_text() == before
+
+    # Read here, embedded where there is no LLVM: the same numbers.
+    monkeypatch.undo()
+    run = run_main(monkeypatch)
+    assert run(compute, table, "--code", code) == 0
+    monkeypatch.setattr(compute, "parse_ir", None)
+    assert run(compute, code, "-o", tmp_path / "again", "--counted", "--model", MODEL) == 0
+    for name in ("counted", MODEL):
+        own, other = (read_kept(place / f"{name}.npz") for place in (features, tmp_path / "again"))
+        assert own.hashes.tolist() == other.hashes.tolist()
+        for part, matrix in own.parts.items():
+            np.testing.assert_array_equal(matrix, other.parts[part])
+
+
+def test_pieces_that_a_source_lacks_are_left_out_of_all_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    compute, tasks = script("pass_features"), script("pass_tasks")
+    table = tmp_path / "table"
+    table.mkdir()
+    write_small_table(table)
+    run = run_main(monkeypatch)
+    run(compute, table, "-o", tmp_path / "features", "--counted")
+    kept = read_kept(tmp_path / "features" / "counted.npz")
+    part = {name: matrix[2:] for name, matrix in kept.parts.items()}
+    replace(kept, hashes=kept.hashes[2:], parts=part).save(tmp_path / "features" / "counted.npz")
+    asked = [table, "-o", tmp_path, "--records", tmp_path / "records", "--features", tmp_path / "features"]
+    run(tasks, *asked, "--task", "size_after", "--variant", "Oz", "--protocol", "held_out", "--row", "histogram")
+    assert "2 of 24 pieces have no features" in capsys.readouterr().out
+    assert json.loads((tmp_path / "size_after.Oz.held_out.json").read_text())["samples"] == 22
+
+
+def run_main(monkeypatch: pytest.MonkeyPatch) -> Callable[..., int]:
+    """Runs a script's main with words behind its name, and gives its exit code."""
+
+    def run(module: ModuleType, *words: object) -> int:
+        monkeypatch.setattr(sys, "argv", [module.__name__, *map(str, words)])
+        try:
+            module.main()
+        except SystemExit as end:
+            return int(end.code or 0)
+        return 0
+
+    return run
