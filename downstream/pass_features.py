@@ -51,7 +51,7 @@ LEVEL = 19  # of zstd: this file travels
 
 
 class Code(NamedTuple):
-    """A piece as it is read. ``names``: demangled names where the text is LLVM 22's own, None where it is to be read."""
+    """A piece; ``names``: demangled names where the text is LLVM 22's own, None where LLVM is to read it."""
 
     hash: str
     symbol: str
@@ -201,7 +201,9 @@ def add(code: Sequence[Code], folder: Path, source: str, model: str, device: str
     path = folder / f"{name}.npz"
     whole = read_kept(path) if path.is_file() else None
     if whole is not None and whole.digest != digest:
-        raise SystemExit(f"{path} is of another model of that name ({whole.digest[:12]}). Move it away, or name a folder")
+        raise SystemExit(
+            f"{path} is of another model of that name ({whole.digest[:12]}). Move it away, or name a folder"
+        )
     have = set() if whole is None else set(whole.hashes.tolist())
     left = [one for one in code if one.hash not in have]
     zeros = 0 if whole is None or source != "ir2vec" else int((~whole.parts["ir2vec"].any(axis=1)).sum())

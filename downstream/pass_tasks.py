@@ -1,7 +1,7 @@
 """Every task over a table of passes, from features that were computed once: neither a compiler nor weights are needed.
 
     python downstream/pass_tasks.py TABLE -o downstream/passes --records RECORDS --features FEATURES --seeds 5 --jobs 15
-    python downstream/pass_tasks.py TABLE -o OUT --records RECORDS --features FEATURES --task pass_fires --protocol held_out
+    python downstream/pass_tasks.py TABLE -o OUT --records RECORDS --features FEATURES --task pass_fires --seeds 1
 
 FEATURES are files of `downstream/pass_features.py`, or a folder of them. The first model's rows are ``text``, ``graph``
 and ``both``, those of any other ``both:NAME``; --first NAME says which is the first. It is what
@@ -16,7 +16,6 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,59 +24,12 @@ import numpy as np
 from mirenc.errors import TaskError
 from mirenc.metrics import RankedPairs, group_interval
 from mirenc.progress import progress
-from mirenc.tasks import Evaluation, Sample, Task, TaskData, TaskReport, get_task, load_report
-from mirenc.tasks.compiled import CompiledTable, read_compiled
-from mirenc.tasks.features import Features, context_matrix
-from mirenc.tasks.kept_features import KeptFeatures, features_of, known_rows, read_kept
-from mirenc.tasks.size_after import SizeAfter
+from mirenc.tasks import Evaluation, Task, TaskData, TaskReport, get_task, load_report
+from mirenc.tasks.features import Features
+from mirenc.tasks.kept_features import features_of_table, known_rows, model_of, read_all
 
 TASKS = ("size_after", "oz_benefit", "pass_fires", "pass_list")
 WITHOUT = ("no_code", "histogram", "autophase", "statements", "ir2vec")
-
-
-class Pieces(SizeAfter):
-    """All pieces of a table, whatever became of them."""
-
-    def ask(self, table: CompiledTable, samples: list[Sample], variant: str) -> TaskData:
-        """Every piece, with nothing to predict."""
-        return TaskData([replace(sample, value=0.0) for sample in samples], None, table.content_hash, table.title)
-
-
-def read_features(paths: list[Path], first: str = "") -> list[KeptFeatures]:
-    """Files of features, or folders of them, the first model before all others."""
-    files = [one for path in paths for one in (sorted(path.glob("*.npz")) if path.is_dir() else [path])]
-    found = [read_kept(path) for path in files]
-    models = [one.source for one in found if one.digest]
-    if first and first not in models:
-        raise SystemExit(f"--first {first}: features are of {', '.join(models) or 'no model'}")
-    return sorted(found, key=lambda one: bool(first) and one.source != first)
-
-
-def features_of_table(table: Path, sources: list[KeptFeatures], rows: list[str]) -> tuple[list[str], list[Features]]:
-    """Names of the pieces that all sources have, and the rows' features of them; the others are counted aloud."""
-    pieces = Pieces().load(table, "O0")
-    hashes = {piece.name: piece.ir_hash for piece in read_compiled(table).pieces}
-    known = known_rows(sources)
-    lists = [set(known[row][0].hashes.tolist()) for row in rows if row in known]
-    kept = [row for row, sample in enumerate(pieces.samples) if all(hashes[sample.name] in one for one in lists)]
-    if len(kept) < len(pieces):
-        print(f"{len(pieces) - len(kept)} of {len(pieces)} pieces have no features and are left out")
-    part = pieces.subset(np.array(kept, dtype=np.int64))
-    names = [sample.name for sample in part.samples]
-    return names, features_of(sources, [hashes[name] for name in names], context_matrix(Pieces(), part), rows)
-
-
-def of_task(
-    task: Task, table: Path, variant: str, names: list[str], features: list[Features]
-) -> tuple[TaskData, list[Features]]:
-    """A task's samples among the pieces, and their features; an error says why there are none."""
-    data = task.load(table, variant)
-    place = {name: number for number, name in enumerate(names)}
-    kept = [row for row, sample in enumerate(data.samples) if sample.name in place]
-    if len(kept) < len(data):  # a subset has a hash of its own
-        data = data.subset(np.array(kept))
-    chosen = np.array([place[sample.name] for sample in data.samples])
-    return data, [replace(one, matrix=one.matrix[chosen]) for one in features]
 
 
 def beside(report: TaskReport, protocol: str) -> dict[str, dict[str, list[float]]]:
@@ -177,24 +129,22 @@ def main() -> None:
     given = parser.parse_args()
     for folder in (given.output, given.records):
         folder.mkdir(parents=True, exist_ok=True)
-    sources = read_features(given.features, given.first)
-    there = known_rows(sources)
-    rows = given.row or ["no_code", *sorted(there, key=lambda row: row not in WITHOUT)]
-    names, features = features_of_table(given.table, sources, rows)
-    first = next((one for one in sources if one.digest), None)
-    model = {"name": first.source if first else "", "digest": first.digest if first else ""}
-    model |= {f"digest of {one.source}": one.digest for one in sources if one.digest and one is not first}
+    sources = read_all(given.features, given.first)
+    rows = given.row or ["no_code", *sorted(known_rows(sources), key=lambda row: row not in WITHOUT)]
     for name in given.task or TASKS:
         task = get_task(name)
         for variant in task.variants:
             if given.variant and variant not in given.variant:
                 continue
             try:
-                data, own = of_task(task, given.table, variant, names, features)
+                whole = task.load(given.table, variant)
             except TaskError as error:
                 print(f"{name} {variant}: left out: {error}")
                 continue
-            evaluate(task, data, variant, own, model, given)
+            data, features = features_of_table(given.table, task, whole, sources, rows)
+            if len(data) < len(whole):
+                print(f"{name} {variant}: {len(whole) - len(data)} of {len(whole)} pieces have no features: left out")
+            evaluate(task, data, variant, features, model_of(sources), given)
 
 
 if __name__ == "__main__":

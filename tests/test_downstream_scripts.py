@@ -330,10 +330,11 @@ def test_lists_that_were_not_tried_are_scored(
     monkeypatch.setattr(untried, "BoostedRegressor", lambda **given: BoostedRegressor(**{**given, "trees": 3}))
     (tmp_path / "table").mkdir()
     write_small_table(tmp_path / "table")
-    output = tmp_path / "record.json"
-    asked = [str(tmp_path / "table"), "--rows", "no_code", "--rows", "autophase", "--folds", "2", "--model", MODEL]
-    monkeypatch.setattr(sys, "argv", ["untried_lists.py", *asked, "-o", str(output)])
-    untried.main()
+    output, features = tmp_path / "record.json", tmp_path / "features"
+    run = run_main(monkeypatch)
+    run(script("pass_features"), tmp_path / "table", "-o", features, "--counted")
+    asked = ["--rows", "no_code", "--rows", "autophase", "--folds", "2", "--features", features]
+    run(untried, tmp_path / "table", *asked, "-o", output)
     record = json.loads(output.read_text())
     assert (record["pieces"], record["held_out"], record["lists"], record["folds"]) == (20, 4, 3, 2)
     assert list(record["figures"]) == ["random", "best", "no_code", "autophase"]
@@ -346,7 +347,7 @@ def test_lists_that_were_not_tried_are_scored(
     printed = capsys.readouterr().out
     assert "| AutoPhase's 56 counts |" in printed
     with pytest.raises(SystemExit, match="3 lists are too few"):
-        untried.measure(tmp_path / "table", ["no_code"], 3, 100, 0, MODEL)
+        untried.measure(tmp_path / "table", [], ["no_code"], 3, 100, 0)
 
 
 # -- pass lists on unseen projects ---------------------------------------------------------------------
@@ -367,15 +368,16 @@ def test_suggestions_on_unseen_projects_from_a_table_alone(tmp_path: Path, monke
     figures = script("passes/suggest_figures")
     (tmp_path / "table").mkdir()
     write_small_table(tmp_path / "table", projects=24, each=4)
-    words = [tmp_path / "table", "-o", tmp_path / "out", "--seeds", 2, "--model", MODEL]
-    monkeypatch.setattr(sys, "argv", ["suggest_figures", *map(str, words)])
-    figures.main()
+    run, features = run_main(monkeypatch), tmp_path / "features"
+    run(script("pass_features"), tmp_path / "table", "-o", features, "--counted", "--model", MODEL)
+    words = ["-o", tmp_path / "out", "--seeds", 2, "--features", features, "--row", "autophase"]
+    run(figures, tmp_path / "table", *words)
     record = json.loads((tmp_path / "out" / "suggest.json").read_text(encoding="utf-8"))
     whole = record["figures"]["all"]
     assert (whole["pieces"], whole["projects"]) == (4, 1)
     # List 1 takes 3 bytes less on even pieces and list 2 never saves: two lists reach all there is, whatever the order.
     assert whole["best_of_all"][0] > 0
-    for row in ("both", "no_code", "cover", "random"):
+    for row in ("both", "no_code", "autophase", "cover", "random"):
         assert whole[row]["saved"]["2"] == pytest.approx(whole["best_of_all"])
         assert whole[row]["share"]["2"][0] == pytest.approx(1.0)
     assert whole["both"]["saved"]["1"][0] == pytest.approx(whole["best_of_all"][0])
@@ -451,7 +453,7 @@ def test_pieces_that_a_source_lacks_are_left_out_of_all_rows(
     replace(kept, hashes=kept.hashes[2:], parts=part).save(tmp_path / "features" / "counted.npz")
     asked = [table, "-o", tmp_path, "--records", tmp_path / "records", "--features", tmp_path / "features"]
     run(tasks, *asked, "--task", "size_after", "--variant", "Oz", "--protocol", "held_out", "--row", "histogram")
-    assert "2 of 24 pieces have no features" in capsys.readouterr().out
+    assert "size_after Oz: 2 of 24 pieces have no features: left out" in capsys.readouterr().out
     assert json.loads((tmp_path / "size_after.Oz.held_out.json").read_text())["samples"] == 22
 
 

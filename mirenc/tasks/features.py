@@ -190,7 +190,9 @@ class CodeReader:
                 region = pieces[row][1]
                 own = _LevelCode(self, module, level, parts).of(("", "") if region is None else _key(region))
                 if own is None:
-                    raise TaskError(f"{module.name} has no {level} {region.name if region else ''!r}. Give IR that has it")
+                    raise TaskError(
+                        f"{module.name} has no {level} {region.name if region else ''!r}. Give IR that has it"
+                    )
                 found[row] = own
         return found
 

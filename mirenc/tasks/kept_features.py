@@ -17,10 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mirenc.errors import TaskError
-from mirenc.tasks.features import CODE_ROWS, Features, code_vector
+from mirenc.tasks.base import Task
+from mirenc.tasks.compiled import read_compiled
+from mirenc.tasks.data import TaskData
+from mirenc.tasks.features import CODE_ROWS, Features, code_vector, context_matrix
 from mirenc.writing import Target
 
-__all__ = ["KeptFeatures", "features_of", "known_rows", "read_kept", "row_of_model"]
+__all__ = ["KeptFeatures", "features_of", "features_of_table", "known_rows", "model_of", "read_all", "read_kept"]
 
 FORMAT = 1
 _LARGEST = 3e4  # what half precision holds with room to spare
@@ -70,7 +73,7 @@ class KeptFeatures:
         target.deliver()
 
     def joined(self, more: KeptFeatures) -> KeptFeatures:
-        """This and others of the same source, behind it."""
+        """These, and behind them others of the same source."""
         parts = {name: np.concatenate([one, more.parts[name]]) for name, one in self.parts.items()}
         return KeptFeatures(self.source, self.digest, np.concatenate([self.hashes, more.hashes]), parts, more.note)
 
@@ -106,20 +109,45 @@ def read_kept(path: str | Path) -> KeptFeatures:
         raise TaskError(f"{path}: the file of features is damaged ({error!r}). Compute them anew") from None
 
 
-def row_of_model(row: str, model: str, first: str) -> str:
-    """What a row of a table is called: plain for the first model, ``both:NAME`` for every other."""
-    return row if model == first else f"{row}:{model}"
+def read_all(paths: Sequence[Path], first: str = "") -> list[KeptFeatures]:
+    """Files of features, or folders of them, the model that is named before all others.
+
+    Raises
+    ------
+    TaskError
+        As `read_kept`; no file, or none of that model.
+    """
+    files = [one for path in paths for one in (sorted(path.glob("*.npz")) if path.is_dir() else [path])]
+    found = [read_kept(path) for path in files]
+    models = [one.source for one in found if one.digest]
+    if not found or (first and first not in models):
+        raise TaskError(
+            f"{', '.join(map(str, paths))}: features of {', '.join(models) or 'no model'}; wanted: {first or 'some'}. "
+            "Type: python downstream/pass_features.py"
+        )
+    return sorted(found, key=lambda one: bool(first) and one.source != first)
+
+
+def model_of(sources: Sequence[KeptFeatures]) -> dict[str, str]:
+    """Name and digest of the first model, as records keep them; "" without any."""
+    return next(
+        ({"name": one.source, "digest": one.digest} for one in sources if one.digest), {"name": "", "digest": ""}
+    )
 
 
 def known_rows(sources: Sequence[KeptFeatures]) -> dict[str, tuple[KeptFeatures, str]]:
-    """Rows that can be made of some sources: name -> the source and its row (`mirenc.tasks.features.ROW_TITLES`)."""
+    """Rows that can be made of some sources: name -> the source and its row (`mirenc.tasks.features.ROW_TITLES`).
+
+    The first model's have plain names, those of any other ``both:NAME``.
+    """
     models = [one.source for one in sources if one.digest]
     found: dict[str, tuple[KeptFeatures, str]] = {}
     for source in sources:
         if source.digest:
             rows = [row for row in CODE_ROWS if row != "both_histogram"]
             rows += [name for name in source.parts if name not in rows]
-            found |= {row_of_model(row, source.source, models[0]): (source, row) for row in rows}
+            suffix = "" if source.source == models[0] else f":{source.source}"
+            found |= {f"{row}{suffix}": (source, row) for row in rows}
         else:
             found |= {row: (source, row) for row in source.parts}
     return found
@@ -136,7 +164,6 @@ def features_of(
     Parameters
     ----------
     sources : sequence of KeptFeatures
-        The first model's rows have plain names.
     hashes : sequence of str, length n
         Of the samples' IR.
     context : (n, A) float64
@@ -162,7 +189,7 @@ def features_of(
         missing = [one for one in hashes if one not in place]
         if missing:
             raise TaskError(
-                f"features of {source.source} lack {len(missing)} of {len(hashes)} pieces, the first {missing[0][:12]}. "
+                f"features of {source.source} lack {len(missing)} of {len(hashes)} pieces, as {missing[0][:12]}. "
                 "Type: python downstream/pass_features.py"
             )
         chosen = np.array([place[one] for one in hashes])
@@ -170,6 +197,28 @@ def features_of(
         code = _of_row(own, parts)
         result.append(Features(row, np.concatenate([context, code], axis=1), context.shape[1], "", source.note))
     return result
+
+
+def features_of_table(
+    folder: str | Path, task: Task, data: TaskData, sources: Sequence[KeptFeatures], rows: Sequence[str]
+) -> tuple[TaskData, list[Features]]:
+    """A task's samples of a table of passes, and the matrices of several rows; what a source lacks is left out.
+
+    Raises
+    ------
+    TaskError
+        As `features_of`; no sample is left.
+    """
+    hashes = {piece.name: piece.ir_hash for piece in read_compiled(folder).pieces}
+    known = known_rows(sources)
+    have = [set(known[row][0].hashes.tolist()) for row in rows if row in known]
+    kept = [row for row, one in enumerate(data.samples) if all(hashes[one.name] in names for names in have)]
+    if not kept:
+        raise TaskError(f"{folder}: the features are of other pieces. Type: python downstream/pass_features.py")
+    if len(kept) < len(data):  # a subset has a hash of its own
+        data = data.subset(np.array(kept))
+    own = [hashes[sample.name] for sample in data.samples]
+    return data, features_of(sources, own, context_matrix(task, data), rows)
 
 
 def _of_row(row: str, parts: Mapping[str, NDArray[np.float32]]) -> NDArray[np.float64]:
