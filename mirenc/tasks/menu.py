@@ -139,7 +139,9 @@ def _cautious(shape: Shape, seed: int) -> Members:
     common: dict[str, Any] = {"default": shape.default, "random_state": seed}
     members: Members = []
     # A forest of thousands of samples is large, and its leaves need not be that small.
-    if shape.samples > _MANY_SAMPLES:
+    if shape.samples > _HUGE:
+        common |= {"trees": 16, "leaf": 60}
+    elif shape.samples > _MANY_SAMPLES:
         common |= {"trees": 30, "leaf": 20}
     if shape.code:
         members += [
