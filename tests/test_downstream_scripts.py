@@ -419,6 +419,22 @@ def test_all_tasks_over_a_table_have_the_records_that_evaluate_makes(
     assert gain == pytest.approx(found.figures("project", "both")["auc_gain"])
     assert low <= gain <= high
 
+    # The README's tables say what the records say.
+    readme = script("passes/readme_tables")
+    monkeypatch.setattr(readme, "HERE", tmp_path / "out")
+    names = ("labels", "asked", "held_out", "project")
+    (tmp_path / "out" / "README.md").write_text("".join(f"<!-- passes {one} -->\n<!-- end -->\n" for one in names))
+    run(readme, "--table", table)
+    text = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
+    labels, asked_for, held_out, project = text.split("<!-- end -->\n")[:4]
+    assert "18 functions and 6 modules of 6 projects, 1 of them to be tested on only; 3 lists" in labels
+    assert f"| embedding, both | {figures['figures']['both']['auc']:.3f} [" in project
+    assert f"{gain:+.3f} [{low:+.3f}, {high:+.3f}] |" in project
+    assert "4 pieces of 1 projects tested" in held_out
+    assert asked_for.count("| embedding, both |") == len(expected) / 2
+    run(readme, "--table", table)  # the marks are still there
+    assert (tmp_path / "out" / "README.md").read_text(encoding="utf-8") == text
+
     # The second time nothing is read or embedded, and records of the same inputs are taken as they are.
     before = (tmp_path / "records" / "pass_fires.Oz.project.json").read_text()
     monkeypatch.setattr(compute, "parse_ir", None)
