@@ -18,12 +18,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from small_compiled import write_small_table
+from small_compiled import ir_of, write_small_table
 
 import mirenc
 from mirenc.encoder import Encoder
 from mirenc.heads import BoostedRegressor
-from mirenc.tasks import load_report
+from mirenc.tasks import load_report, load_task_head
 from mirenc.tasks.kept_features import read_kept
 
 pytest.importorskip("sklearn")
@@ -485,3 +485,38 @@ def run_main(monkeypatch: pytest.MonkeyPatch) -> Callable[..., int]:
         return 0
 
     return run
+
+
+@pytest.mark.needs("libLLVM")
+def test_ready_heads_of_a_table_answer_for_whole_projects(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table, features, heads = tmp_path / "table", tmp_path / "features", tmp_path / "heads"
+    table.mkdir()
+    write_small_table(table, projects=8, each=6)
+    run = run_main(monkeypatch)
+    run(script("pass_features"), table, "-o", features, "--model", MODEL)
+    run(script("ready_heads"), "--passes", table, "--features", features, "--model", MODEL, "-o", heads)
+    assert {path.name for path in heads.iterdir()} == {"size_after.Oz", "size_after.O0", "pass_list.all"}
+    for folder in heads.iterdir():
+        head = load_task_head(folder)
+        assert (f"{head.task.name}.{head.variant or 'all'}", head.model) == (folder.name, MODEL)
+
+    for project, rows in (("one", (3, 6)), ("two", (4,))):
+        (tmp_path / project).mkdir()
+        for row in rows:
+            text = ir_of(row).replace(") {", ") minsize optsize {")
+            (tmp_path / project / f"f{row}.ll").write_text(text, encoding="utf-8")
+    record = tmp_path / "projects.json"
+    asked = ["-k", 2, "--head", heads / "pass_list.all", "--sizes", heads / "size_after.Oz", "--functions", 2]
+    run(script("passes/project_figures"), tmp_path / "one", tmp_path / "two", *asked, "-o", record)
+    found = json.loads(record.read_text())
+    assert {name: one["modules"] for name, one in found["projects"].items()} == {"one": 2, "two": 1}
+    for one in found["projects"].values():
+        assert not one["failed"]
+        assert 0 < one["best"] <= one["oz"] < one["before"]
+    assert found["time"]["functions"] == 2
+    assert set(found["time"]["milliseconds"]) >= {"predict", "oz"}
+    assert "one: 2 modules, " in capsys.readouterr().out
+    table_text = script("passes/readme_tables").whole_projects(found)
+    assert f"| one | 2 | {found['projects']['one']['before']:,} |" in table_text

@@ -100,7 +100,7 @@ def times(folders: list[Path], head: TaskHead, encoder: Any, engine: Engine, cou
     found: dict[str, list[float]] = {"predict": [], "oz": [], "opt": []}
     for text in texts:
         ir = text.encode("utf-8", "surrogateescape")
-        found["predict"].append(seconds_of(lambda text=text: head.predict(encoder, text, level="function")))
+        found["predict"].append(seconds_of(lambda text=text: head.predict(encoder, text, {}, level="function")))
         found["oz"].append(seconds_of(lambda ir=ir: engine.run_all(ir, ["default<Oz>"])))
         if opt is not None:
             with tempfile.NamedTemporaryFile(suffix=".ll") as file:
