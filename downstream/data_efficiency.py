@@ -1,11 +1,14 @@
-"""Score against the share of the training kernels: what the embedding, the baselines and no code make of few kernels.
+r"""Score against the share of the training kernels: what the embedding, the baselines and no code make of few kernels.
 
 Grouped by kernel source, as `mirenc evaluate -p kernel`; of each fold's training groups only a share is used, nested
 (the 5 % are among the 10 %), and the search for a head sees nothing but these. Rows: no code, opcode histogram, IR2Vec
 (where installed), embedding, and those that the task has beside (`Task.more_rows`).
 
     MIRENC_DATA=... python downstream/data_efficiency.py device_mapping --variant nvidia --jobs 2
-    python downstream/data_efficiency.py size_after --data TABLE --protocol held_out --counts 100 300 1000 3000 10000
+    python downstream/data_efficiency.py size_after --data TABLE --protocol held_out --counts 100 300 1000 3000 10000 \
+        --features FEATURES
+
+The second line's --features are files of `downstream/pass_features.py`, in place of embedding the samples again.
 
 With --counts, so many training samples are used in place of shares, nested likewise. The score is the accuracy of a
 choice, or what it wins where the task is about that (`Task.select`), R2 of a number, and the mean AUC of labels. The
@@ -19,6 +22,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -32,6 +36,7 @@ from mirenc.tasks import Task, TaskData
 from mirenc.tasks.areas import area_figures
 from mirenc.tasks.features import build_features, default_rows
 from mirenc.tasks.jobs import Goal, Job, plan_jobs, run_jobs
+from mirenc.tasks.kept_features import KeptFeatures, features_of_table, known_rows, model_of, read_all
 from mirenc.tasks.report import TaskReport, load_report, row_title
 
 SHARES = (0.05, 0.1, 0.25, 0.5)  # and 1, which is the evaluation itself
@@ -44,6 +49,7 @@ COLOURS = {
     "ir2vec": "#cc6677",
     "both": "#4477aa",
 }
+OTHER_MODEL = "#332288"
 SCORES = {
     "accuracy": "accuracy on unseen kernels",
     "speedup_geometric": "times better than the default, on unseen kernels",
@@ -66,9 +72,10 @@ def first(training: np.ndarray, count: int, seed: int) -> np.ndarray:
 
 
 def whole(folder: Path, variant: str, protocol: str, task: Task, data: TaskData) -> TaskReport | None:
-    """The evaluation's own record, if it is there and of the same data."""
-    path = folder / ".".join(filter(None, (variant, protocol, "json")))
-    return load_report(path, task, data) if path.is_file() else None
+    """The evaluation's own record, if it is there and of the same data; of a table of passes it has the task's name."""
+    name = ".".join(filter(None, (variant, protocol, "json")))
+    paths = [path for path in (folder / name, folder / f"{task.name}.{name}") if path.is_file()]
+    return load_report(paths[0], task, data) if paths else None
 
 
 def score_of(task: Task, data: TaskData) -> str:
@@ -135,12 +142,21 @@ def measure(
     *,
     protocol_name: str = "kernel",
     counts: list[int] | None = None,
+    sources: Sequence[KeptFeatures] = (),
 ) -> dict[str, Any]:
     """Figures of each row at each point; those in ``kept`` that are of the same inputs are taken from there."""
     data = task.load(data_dir, variant)
-    encoder = mirenc.load()
-    rows = [row for row in ROWS if row in default_rows(task, data)]
-    features = build_features(task, data, rows, encoder)
+    if sources:
+        assert data_dir is not None
+        known = known_rows(sources)
+        rows = ["no_code", *(row for row in known if row.partition(":")[0] in ROWS)]
+        data, features = features_of_table(data_dir, task, data, sources, rows)
+        model = model_of(sources)
+    else:
+        encoder = mirenc.load()
+        rows = [row for row in ROWS if row in default_rows(task, data)]
+        features = build_features(task, data, rows, encoder)
+        model = {"name": encoder.name, "digest": encoder.files.digest}
     protocol = task.protocol(protocol_name)
     report = whole(folder, variant, protocol_name, task, data)
     work: dict[tuple[str, str], list[Job]] = {}
@@ -170,7 +186,7 @@ def measure(
         "score": score_of(task, data),
         "counts": bool(counts),
         "data_hash": data.content_hash,
-        "model": {"name": encoder.name, "digest": encoder.files.digest},
+        "model": model,
         "figures": figures,
     }
 
@@ -188,8 +204,9 @@ def plot(record: dict[str, Any], path: Path) -> None:
         order = np.argsort(at)
         values = np.array([one[score] for one in by_point.values()])[order]
         low, high = np.array([one[f"{score}_interval"] for one in by_point.values()])[order].T
-        axis.fill_between(at[order], low, high, color=COLOURS[row], alpha=0.15)
-        axis.plot(at[order], values, "o-", color=COLOURS[row], label=row_title(row))
+        colour = COLOURS.get(row, OTHER_MODEL)
+        axis.fill_between(at[order], low, high, color=colour, alpha=0.15)
+        axis.plot(at[order], values, "o-", color=colour, label=row_title(row))
     axis.set_xscale("log")
     axis.set_xticks(sorted(at), [f"{tick:g}" for tick in sorted(at)])
     axis.set_xlabel("training samples" if record["counts"] else "% of the training kernels")
@@ -213,13 +230,16 @@ def main() -> None:
     parser.add_argument("--output", type=Path, help="folder [default: downstream/TASK]")
     parser.add_argument("--protocol", default="kernel")
     parser.add_argument("--counts", type=int, nargs="+", default=[], help="training samples, in place of shares")
+    parser.add_argument("--features", type=Path, nargs="+", default=[], help="of a table of passes; files or folders")
+    parser.add_argument("--first", default="", help="model whose rows have plain names")
+    parser.add_argument("--records", type=Path, help="folder of the evaluation's own records [default: the output's]")
     parser.add_argument("--resume", action="store_true", help="take what the record holds of the same inputs")
     given = parser.parse_args()
     task = mirenc.get_task(given.task_file or given.task)
     variant = task.check_variant(given.variant)
     folder = given.output or Path(__file__).parent / task.name
     folder.mkdir(parents=True, exist_ok=True)
-    stem = ".".join(filter(None, (variant, "efficiency")))
+    stem = ".".join(filter(None, (task.name if given.features else "", variant, "efficiency")))
     kept = {}
     if given.resume and (folder / f"{stem}.json").is_file():
         kept = json.loads((folder / f"{stem}.json").read_text(encoding="utf-8"))["figures"]
@@ -229,10 +249,11 @@ def main() -> None:
         variant,
         given.seeds,
         given.jobs,
-        folder,
+        given.records or folder,
         kept,
         protocol_name=given.protocol,
         counts=given.counts,
+        sources=read_all(given.features, given.first) if given.features else (),
     )
     (folder / f"{stem}.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
     plot(record, folder / f"{stem}.svg")

@@ -1,114 +1,150 @@
-"""Every task over a table of passes, with features that are computed once for all of them.
+"""Every task over a table of passes, from features that were computed once: neither a compiler nor weights are needed.
 
-    python downstream/pass_tasks.py TABLE -o downstream/passes --features TABLE/features.npz --jobs 2
-    python downstream/pass_tasks.py TABLE -o downstream/passes --task pass_fires --protocol held_out --seeds 1
+    python downstream/pass_tasks.py TABLE -o downstream/passes --records RECORDS --features FEATURES --seeds 5 --jobs 15
+    python downstream/pass_tasks.py TABLE -o OUT --records RECORDS --features FEATURES --task pass_fires --seeds 1
 
-What `mirenc evaluate TASK --data TABLE` would do for each task and variant, with the same records: reading and
-embedding twenty thousand pieces is most of the work, and all tasks see the same. --features keeps them in a file, which
-is taken again where table, model and rows are the same. Records are <task>.<variant>.<protocol>.json; one that is there
-is gone on with, as by --resume.
+FEATURES are files of `downstream/pass_features.py`, or a folder of them. The first model's rows are ``text``, ``graph``
+and ``both``, those of any other ``both:NAME``; --first NAME says which is the first. It is what
+`mirenc evaluate TASK --data TABLE` would do for each task and variant, and RECORDS gets the same records,
+<task>.<variant>.<protocol>.json: one that is there is gone on with, as by --resume. They hold what was said of every
+piece, which is too much to publish: OUT gets their figures under the same names, and what each row that is pre-trained
+wins over each that is not (``beside``), with 95 % intervals over projects.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
-from dataclasses import replace
+import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-import mirenc
-from mirenc.encoder import Encoder
 from mirenc.errors import TaskError
+from mirenc.metrics import RankedPairs, group_interval
 from mirenc.progress import progress
-from mirenc.tasks import Evaluation, Sample, Task, TaskData, TaskReport, get_task, load_report
-from mirenc.tasks.compiled import CompiledTable
-from mirenc.tasks.features import Features, build_features, default_rows
-from mirenc.tasks.size_after import SizeAfter
+from mirenc.tasks import Evaluation, Task, TaskData, TaskReport, get_task, load_report
+from mirenc.tasks.features import Features
+from mirenc.tasks.kept_features import features_of_table, known_rows, model_of, read_all
 
 TASKS = ("size_after", "oz_benefit", "pass_fires", "pass_list")
-ROWS = ("no_code", "histogram", "autophase", "statements", "ir2vec", "text", "graph", "both")
+WITHOUT = ("no_code", "histogram", "autophase", "statements", "ir2vec")
 
 
-class Pieces(SizeAfter):
-    """All pieces of a table, whatever became of them."""
+def beside(report: TaskReport, protocol: str) -> dict[str, dict[str, list[float]]]:
+    """What each row wins over each that was not pre-trained: row -> other -> difference and interval.
 
-    def ask(self, table: CompiledTable, samples: list[Sample], variant: str) -> TaskData:
-        """Every piece, with nothing to predict."""
-        return TaskData([replace(sample, value=0.0) for sample in samples], None, table.content_hash, table.title)
-
-
-def features_of(task: Task, data: TaskData, rows: list[str], encoder: Encoder, path: Path | None) -> list[Features]:
-    """The rows' features of all pieces, from the file where it has them."""
-    about = {"data": data.content_hash, "model": encoder.files.digest, "rows": rows}
-    if path is not None and path.is_file():
-        with np.load(path) as kept:
-            notes = json.loads(str(kept["about"]))
-            if {key: notes[key] for key in about} == about:
-                print(f"features from {path}")
-                made = [kept[row].astype(np.float64) for row in rows]
-                return [Features(row, one, 2, "", notes["notes"][row]) for row, one in zip(rows, made, strict=True)]
-    with progress("embedding", None) as advance:
-        found = build_features(task, data, rows, encoder, advance=advance)
-    # As they are kept, so that what is computed from them is the same either way.
-    found = [replace(one, matrix=one.matrix.astype(np.float32).astype(np.float64)) for one in found]
-    if path is not None:
-        said = json.dumps({**about, "notes": {one.row: one.note for one in found}})
-        part = path.with_suffix(".part.npz")
-        np.savez(part, about=said, **{one.row: one.matrix.astype(np.float32) for one in found})
-        os.replace(part, path)
+    Of labels the mean AUC, of choices the log of the speedup, of numbers the mean absolute error that is gone.
+    """
+    rows = report.rows(protocol)
+    data, inside = report.data, np.flatnonzero(report.tested(protocol))
+    group = data.group[inside]
+    found: dict[str, dict[str, list[float]]] = {}
+    others = [row for row in rows if row in WITHOUT]
+    if data.label_names:
+        truth = data.label_table[inside]
+        told = truth.any(axis=0) & ~truth.all(axis=0)
+        pairs = {
+            row: RankedPairs.mean(
+                [RankedPairs.of(truth[:, told], said[inside][:, told], group) for said in report.said(protocol, row)]
+            )
+            for row in rows
+        }
+        for row in rows:
+            found[row] = {
+                other: [pairs[row].area - pairs[other].area, *pairs[row].interval(pairs[other])]
+                for other in others
+                if other != row
+            }
+        return found
+    values = {}
+    for row in rows:
+        said = report.said(protocol, row)
+        if data.chooses:
+            cost = data.paid[np.arange(len(data)), said]
+            values[row] = np.log(data.paid_baseline / cost).mean(axis=0)[inside]
+        else:
+            values[row] = -np.abs(said - data.value).mean(axis=0)[inside]
+    for row in rows:
+        gains = {other: values[row] - values[other] for other in others if other != row}
+        found[row] = {other: [float(gain.mean()), *group_interval(gain, group)] for other, gain in gains.items()}
     return found
 
 
-def evaluate(task: Task, data: TaskData, variant: str, features: list[Features], encoder: Encoder, given: Any) -> None:
+def figures_of(report: TaskReport, protocol: str, seconds: float) -> dict[str, Any]:
+    """What is published of a record."""
+    record = report.to_json()
+    kept = {key: value for key, value in record.items() if key not in ("protocols", "figures")}
+    run = next(iter(record["protocols"][protocol]["seeds"].values()))
+    tested = report.tested(protocol)
+    return {
+        **kept,
+        "protocol": protocol,
+        "title": record["protocols"][protocol]["title"],
+        "tested": int(tested.sum()),
+        "tested_groups": len(np.unique(report.data.group[tested])),
+        "trained": int((~report.data.held_out).sum()),
+        "labels": list(report.data.label_names),
+        "seconds": round(seconds, 1),
+        "heads": {row: one["heads"] for row, one in run["rows"].items() if "heads" in one},
+        "beside": beside(report, protocol),
+        "figures": record["figures"][protocol],
+    }
+
+
+def evaluate(task: Task, data: TaskData, variant: str, features: list[Features], model: Any, given: Any) -> None:
     """One task and variant under each protocol, into records."""
-    model = {"name": encoder.name, "digest": encoder.files.digest}
     prepared = Evaluation(task, data, variant, model, features)
     for protocol in given.protocol or [one.name for one in task.protocols]:
-        path = given.output / ".".join(filter(None, (task.name, variant, protocol, "json")))
+        name = ".".join(filter(None, (task.name, variant, protocol, "json")))
+        path = given.records / name
         previous = [load_report(path, task, data)] if path.is_file() else []
+        started = time.monotonic()
         with progress(path.stem, None) as advance:
             report: TaskReport = prepared.run(
                 [protocol], seeds=range(given.seeds), jobs=given.jobs, advance=advance, previous=previous
             )
+        seconds = time.monotonic() - started
         report.save(path)
-        print(report)
+        found = figures_of(report, protocol, seconds)
+        (given.output / name).write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+        print(f"{path.stem}: {seconds:.0f} s")
 
 
 def main() -> None:
     """Features, then every task."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("table", type=Path)
-    parser.add_argument("-o", "--output", type=Path, required=True, help="folder of the records")
-    parser.add_argument("--features", type=Path, help=".npz that keeps the features")
+    parser.add_argument("-o", "--output", type=Path, required=True, help="folder of the figures")
+    parser.add_argument("--records", type=Path, required=True, help="folder of the records")
+    parser.add_argument("--features", type=Path, nargs="+", required=True, help="files or folders")
+    parser.add_argument("--first", default="", help="model whose rows have plain names [default: the first file's]")
     parser.add_argument("--task", action="append", choices=TASKS, help="may be repeated [default: all]")
-    parser.add_argument("--row", action="append", help="may be repeated")
+    parser.add_argument("--variant", action="append", help="may be repeated [default: all of the task]")
+    parser.add_argument("--row", action="append", help="may be repeated [default: all that the features have]")
     parser.add_argument("--protocol", action="append", help="may be repeated [default: all of the task]")
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--model")
     given = parser.parse_args()
-    encoder = mirenc.load(given.model)
-    pieces = Pieces()
-    whole = pieces.load(given.table, "O0")
-    there = default_rows(pieces, whole)
-    rows = given.row or [row for row in ROWS if row in there]
-    features = features_of(pieces, whole, rows, encoder, given.features)
-    place = {sample.name: number for number, sample in enumerate(whole.samples)}
+    for folder in (given.output, given.records):
+        folder.mkdir(parents=True, exist_ok=True)
+    sources = read_all(given.features, given.first)
+    rows = given.row or ["no_code", *sorted(known_rows(sources), key=lambda row: row not in WITHOUT)]
     for name in given.task or TASKS:
         task = get_task(name)
         for variant in task.variants:
+            if given.variant and variant not in given.variant:
+                continue
             try:
-                data = task.load(given.table, variant)
+                whole = task.load(given.table, variant)
             except TaskError as error:
                 print(f"{name} {variant}: left out: {error}")
                 continue
-            chosen = np.array([place[sample.name] for sample in data.samples])
-            own = [replace(one, matrix=one.matrix[chosen]) for one in features]
-            evaluate(task, data, variant, own, encoder, given)
+            data, features = features_of_table(given.table, task, whole, sources, rows)
+            if len(data) < len(whole):
+                print(f"{name} {variant}: {len(whole) - len(data)} of {len(whole)} pieces have no features: left out")
+            evaluate(task, data, variant, features, model_of(sources), given)
 
 
 if __name__ == "__main__":

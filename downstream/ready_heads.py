@@ -1,27 +1,36 @@
 """Train the heads that ship with the default model: one for each table of each task, on all of its samples.
 
     MIRENC_DATA=... python downstream/ready_heads.py        # writes mirenc/tasks/ready/<task>.<variant>
+    python downstream/ready_heads.py --passes TABLE --features FEATURES --jobs 3
 
 A head is chosen by the same search as in an evaluation (grouped by kernel, inside the samples). Run it again whenever
 the default model, the menu (`mirenc/tasks/menu.py`) or the datasets change; a test refuses heads of another model.
-Tasks that mirenc measures itself have their tables in `downstream/<task>/table`.
+Tasks that mirenc measures itself have their tables in `downstream/<task>/table`. The second line is for the heads of a
+table of `mirenc measure passes` alone, FEATURES what `downstream/pass_features.py` made of it: projects that are held
+out are not trained on.
 """
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
 
+from joblib import Parallel, delayed
+from threadpoolctl import threadpool_limits
+
 import mirenc
+from mirenc.tasks.kept_features import features_of_table, model_of, read_all
 from mirenc.tasks.predict import fit_head
 
 HERE = Path(__file__).parent
 READY = Path(mirenc.__file__).parent / "tasks" / "ready"
 VARIANTS = {"device_mapping": ("nvidia", "amd"), "thread_coarsening": ("",)}
 MEASURED = ("block_size", "openmp", "vectorization")  # by `mirenc measure`; their tables are here
+COMPILED = (("size_after", "Oz"), ("size_after", "O0"), ("pass_list", ""))
 
 
-def main() -> None:
-    """Train and write them all."""
+def fit_measured() -> None:
+    """The heads of tasks whose samples have code."""
     encoder = mirenc.load()
     for name in (*VARIANTS, *MEASURED):
         task = mirenc.get_task(name)
@@ -30,6 +39,39 @@ def main() -> None:
             head = fit_head(task, data, encoder, variant=variant)
             folder = head.save(READY / f"{name}.{variant or 'all'}")
             print(f"{folder.name}: {head.head.weights_}")
+
+
+def fit_compiled(name: str, variant: str, table: Path, files: list[Path], model: str | None, ready: Path) -> str:
+    """One head of a table of passes; how large it is and what it is made of."""
+    task, encoder = mirenc.get_task(name), mirenc.load(model)
+    sources = read_all(files, encoder.name)
+    if model_of(sources)["digest"] != encoder.files.digest:
+        raise SystemExit(f"{files}: features are of another {encoder.name} than the installed one. Compute them anew")
+    data, (features,) = features_of_table(table, task, task.load(table, variant), sources, ["both"])
+    with threadpool_limits(1):
+        head = fit_head(task, data, encoder, variant=variant, features=features)
+    folder = head.save(ready / f"{name}.{variant or 'all'}")
+    size = sum(file.stat().st_size for file in folder.iterdir()) / 1e6
+    return f"{folder.name}: {size:.1f} MB, worth {head.evidence.worth}, {head.head.weights_}"
+
+
+def main() -> None:
+    """Train and write them all."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--passes", type=Path, help="folder of a table of passes: its heads alone")
+    parser.add_argument("--features", type=Path, nargs="+", help="files or folders")
+    parser.add_argument("--model", help="name or folder [default: the default model]")
+    parser.add_argument("-o", "--output", type=Path, default=READY, help="folder of the heads [default: the package's]")
+    parser.add_argument("--jobs", type=int, default=1)
+    given = parser.parse_args()
+    if given.passes is None:
+        fit_measured()
+        return
+    if not given.features:
+        parser.error("heads of a table of passes need --features")
+    work = (delayed(fit_compiled)(*one, given.passes, given.features, given.model, given.output) for one in COMPILED)
+    for line in Parallel(n_jobs=given.jobs, return_as="generator")(work):
+        print(line)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,12 @@
 """One head for all pass lists: what it says of lists that nobody tried, on projects that it never saw.
 
-    python downstream/untried_lists.py TABLE -o downstream/passes/untried_lists.json
-    python downstream/untried_lists.py TABLE --rows no_code --rows both --folds 5 --pairs 200000
+    python downstream/untried_lists.py TABLE --features FEATURES -o downstream/passes/untried_lists.json --jobs 2
+    python downstream/untried_lists.py TABLE --features FEATURES --rows no_code --rows both --folds 5 --pairs 200000
 
-TABLE is a folder of `mirenc measure passes`, with its IR. The lists but -Oz are cut into folds; a `PairHead` learns
-from the pieces of the training projects under the other folds' lists, where a list is how often each pass stands in it,
-and says how large the held-out pieces are under the lists of the fold. So neither the code nor the list was seen.
+TABLE is a folder of `mirenc measure passes`, FEATURES what `downstream/pass_features.py` made of it. The lists but -Oz
+are cut into folds; a `PairHead` learns from the pieces of the training projects under the other folds' lists, where a
+list is how often each pass stands in it, and says how large the held-out pieces are under the lists of the fold. So
+neither the code nor the list was seen.
 Figures of each row of features: R2 and mean absolute error of log(size / size after -Oz), the mean rank correlation
 within a piece, and what trying the k lists that it prefers wins over -Oz (kept where none is smaller), beside k
 lists at random and the best of all. Intervals (95 %) are over the held-out projects.
@@ -20,16 +21,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from joblib import Parallel, delayed
 from rich.progress import track
 from scipy.stats import rankdata
 from threadpoolctl import threadpool_limits
 
-import mirenc
 from mirenc.heads import BoostedRegressor, PairHead, Settings
 from mirenc.metrics import group_interval, number_figures
 from mirenc.tasks import TaskData, get_task
 from mirenc.tasks.compiled import read_compiled
-from mirenc.tasks.features import Features, build_features, default_rows
+from mirenc.tasks.features import Features
+from mirenc.tasks.kept_features import KeptFeatures, features_of_table, known_rows, model_of, read_all
 from mirenc.tasks.list_columns import ListColumns
 from mirenc.tasks.report import row_title
 
@@ -53,10 +55,10 @@ def read(folder: Path) -> tuple[TaskData, np.ndarray, list[str]]:
 
 
 def predict(
-    features: Features, data: TaskData, sizes: np.ndarray, lists: list[str], folds: int, pairs: int, seed: int
+    features: Features, held_out: np.ndarray, sizes: np.ndarray, lists: list[str], folds: int, pairs: int, seed: int
 ) -> np.ndarray:
     """log(size / size after -Oz) of held-out pieces under lists of a fold that the head was not shown. (m, N - 1)."""
-    training, test = np.flatnonzero(~data.held_out), np.flatnonzero(data.held_out)
+    training, test = np.flatnonzero(~held_out), np.flatnonzero(held_out)
     fold = np.random.default_rng(seed).permutation(len(lists) - 1) % folds
     said = np.zeros((len(test), len(lists) - 1))
     for number in range(folds):
@@ -106,14 +108,17 @@ def figures_of(said: np.ndarray, truth: np.ndarray, group: np.ndarray) -> dict[s
     return found
 
 
-def measure(folder: Path, rows: list[str], folds: int, pairs: int, seed: int, model: str | None) -> dict[str, Any]:
+def measure(
+    folder: Path, sources: list[KeptFeatures], rows: list[str], folds: int, pairs: int, seed: int, jobs: int = 1
+) -> dict[str, Any]:
     """Figures of each row, and of lists at random and of the best."""
     data, sizes, lists = read(folder)
     if not data.held_out.any() or len(lists) <= folds:
         raise SystemExit(f"{folder}: {int(data.held_out.sum())} held-out pieces and {len(lists)} lists are too few")
-    encoder = mirenc.load(model)
-    task = get_task("size_after")
-    wanted = [row for row in rows if row in default_rows(task, data)]
+    wanted = [row for row in rows if row == "no_code" or row in known_rows(sources)]
+    place = {sample.name: number for number, sample in enumerate(data.samples)}
+    data, features = features_of_table(folder, get_task("size_after"), data, sources, wanted)
+    sizes = sizes[[place[sample.name] for sample in data.samples]]
     test = data.held_out
     truth = np.log(sizes[test][:, 1:] / sizes[test][:, :1])
     group = data.group[test]
@@ -122,8 +127,10 @@ def measure(folder: Path, rows: list[str], folds: int, pairs: int, seed: int, mo
         "random": figures_of(chance, truth, group),
         "best": figures_of(np.where(np.isnan(truth), np.inf, truth), truth, group),
     }
-    for features in track(build_features(task, data, wanted, encoder), "rows"):
-        figures[features.row] = figures_of(predict(features, data, sizes, lists, folds, pairs, seed), truth, group)
+    said = Parallel(n_jobs=jobs)(
+        delayed(predict)(row, data.held_out, sizes, lists, folds, pairs, seed) for row in track(features, "rows")
+    )
+    figures |= {row.row: figures_of(one, truth, group) for row, one in zip(features, said, strict=True)}
     return {
         "pieces": int((~test).sum()),
         "held_out": int(test.sum()),
@@ -133,7 +140,7 @@ def measure(folder: Path, rows: list[str], folds: int, pairs: int, seed: int, mo
         "pairs": pairs,
         "seed": seed,
         "data_hash": data.content_hash,
-        "model": {"name": encoder.name, "digest": encoder.files.digest},
+        "model": model_of(sources),
         "figures": figures,
     }
 
@@ -165,10 +172,14 @@ def main() -> None:
     parser.add_argument("--folds", type=int, default=5, help="of lists")
     parser.add_argument("--pairs", type=int, default=200_000, help="of a piece and a list, that a head is trained on")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--model")
+    parser.add_argument("--features", type=Path, nargs="+", required=True, help="files or folders")
+    parser.add_argument("--first", default="", help="model whose rows have plain names")
+    parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("-o", "--output", type=Path)
     given = parser.parse_args()
-    record = measure(given.table, given.rows or list(ROWS), given.folds, given.pairs, given.seed, given.model)
+    sources = read_all(given.features, given.first)
+    rows = given.rows or ["no_code", *(row for row in known_rows(sources) if row.partition(":")[0] in ROWS)]
+    record = measure(given.table, sources, rows, given.folds, given.pairs, given.seed, given.jobs)
     if given.output is not None:
         given.output.parent.mkdir(parents=True, exist_ok=True)
         given.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")

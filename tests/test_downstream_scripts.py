@@ -9,6 +9,8 @@ import copy
 import importlib.util
 import json
 import sys
+from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
@@ -16,12 +18,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from small_compiled import write_small_table
+from small_compiled import ir_of, write_small_table
 
 import mirenc
 from mirenc.encoder import Encoder
 from mirenc.heads import BoostedRegressor
-from mirenc.tasks import load_report
+from mirenc.tasks import load_report, load_task_head
+from mirenc.tasks.kept_features import read_kept
 
 pytest.importorskip("sklearn")
 torch = pytest.importorskip("torch")
@@ -327,10 +330,11 @@ def test_lists_that_were_not_tried_are_scored(
     monkeypatch.setattr(untried, "BoostedRegressor", lambda **given: BoostedRegressor(**{**given, "trees": 3}))
     (tmp_path / "table").mkdir()
     write_small_table(tmp_path / "table")
-    output = tmp_path / "record.json"
-    asked = [str(tmp_path / "table"), "--rows", "no_code", "--rows", "autophase", "--folds", "2", "--model", MODEL]
-    monkeypatch.setattr(sys, "argv", ["untried_lists.py", *asked, "-o", str(output)])
-    untried.main()
+    output, features = tmp_path / "record.json", tmp_path / "features"
+    run = run_main(monkeypatch)
+    run(script("pass_features"), tmp_path / "table", "-o", features, "--counted")
+    asked = ["--rows", "no_code", "--rows", "autophase", "--folds", "2", "--features", features]
+    run(untried, tmp_path / "table", *asked, "-o", output)
     record = json.loads(output.read_text())
     assert (record["pieces"], record["held_out"], record["lists"], record["folds"]) == (20, 4, 3, 2)
     assert list(record["figures"]) == ["random", "best", "no_code", "autophase"]
@@ -343,7 +347,7 @@ def test_lists_that_were_not_tried_are_scored(
     printed = capsys.readouterr().out
     assert "| AutoPhase's 56 counts |" in printed
     with pytest.raises(SystemExit, match="3 lists are too few"):
-        untried.measure(tmp_path / "table", ["no_code"], 3, 100, 0, MODEL)
+        untried.measure(tmp_path / "table", [], ["no_code"], 3, 100, 0)
 
 
 # -- pass lists on unseen projects ---------------------------------------------------------------------
@@ -364,15 +368,16 @@ def test_suggestions_on_unseen_projects_from_a_table_alone(tmp_path: Path, monke
     figures = script("passes/suggest_figures")
     (tmp_path / "table").mkdir()
     write_small_table(tmp_path / "table", projects=24, each=4)
-    words = [tmp_path / "table", "-o", tmp_path / "out", "--seeds", 2, "--model", MODEL]
-    monkeypatch.setattr(sys, "argv", ["suggest_figures", *map(str, words)])
-    figures.main()
+    run, features = run_main(monkeypatch), tmp_path / "features"
+    run(script("pass_features"), tmp_path / "table", "-o", features, "--counted", "--model", MODEL)
+    words = ["-o", tmp_path / "out", "--seeds", 2, "--features", features, "--row", "autophase"]
+    run(figures, tmp_path / "table", *words)
     record = json.loads((tmp_path / "out" / "suggest.json").read_text(encoding="utf-8"))
     whole = record["figures"]["all"]
     assert (whole["pieces"], whole["projects"]) == (4, 1)
     # List 1 takes 3 bytes less on even pieces and list 2 never saves: two lists reach all there is, whatever the order.
     assert whole["best_of_all"][0] > 0
-    for row in ("both", "no_code", "cover", "random"):
+    for row in ("both", "no_code", "autophase", "cover", "random"):
         assert whole[row]["saved"]["2"] == pytest.approx(whole["best_of_all"])
         assert whole[row]["share"]["2"][0] == pytest.approx(1.0)
     assert whole["both"]["saved"]["1"][0] == pytest.approx(whole["best_of_all"][0])
@@ -386,33 +391,132 @@ def test_suggestions_on_unseen_projects_from_a_table_alone(tmp_path: Path, monke
 def test_all_tasks_over_a_table_have_the_records_that_evaluate_makes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], small: Encoder
 ) -> None:
-    tasks = script("pass_tasks")
-    monkeypatch.setattr(mirenc, "load", lambda name: small)
-    table, features = tmp_path / "table", tmp_path / "features.npz"
+    compute, tasks = script("pass_features"), script("pass_tasks")
+    table, features, code = tmp_path / "table", tmp_path / "features", tmp_path / "code.parquet"
     table.mkdir()
     write_small_table(table)
-    asked = [str(table), "-o", str(tmp_path), "--features", str(features), "--row", "no_code", "--row", "autophase"]
-    monkeypatch.setattr(sys, "argv", ["pass_tasks.py", *asked])
-    tasks.main()
-    printed = capsys.readouterr().out
-    assert "pass_fires O3: left out: " in printed
+    run = run_main(monkeypatch)
+    assert run(compute, table, "-o", features, "--counted", "--model", MODEL) == 0
+    asked = [table, "-o", tmp_path / "out", "--records", tmp_path / "records", "--features", features]
+    run(tasks, *asked, "--row", "no_code", "--row", "autophase", "--row", "both")
+    assert "pass_fires O3: left out: " in capsys.readouterr().out
     variants = ("size_after.Oz", "size_after.O3", "size_after.O0", "oz_benefit.Oz_over_O0", "oz_benefit.O3_over_Oz")
     expected = {
         f"{one}.{rest}" for one in (*variants, "pass_fires.Oz", "pass_list") for rest in ("held_out", "project")
     }
-    assert {path.name.removesuffix(".json") for path in tmp_path.glob("*.json")} == expected
+    for folder in ("records", "out"):
+        assert {path.name.removesuffix(".json") for path in (tmp_path / folder).glob("*.json")} == expected
 
     task = mirenc.get_task("pass_fires")
     data = task.load(table, "Oz")
     alone = mirenc.evaluate(task, data, variant="Oz", encoder=small, rows=["no_code", "autophase"], seeds=(0,))
-    found = load_report(tmp_path / "pass_fires.Oz.project.json", task, data)
+    found = load_report(tmp_path / "records" / "pass_fires.Oz.project.json", task, data)
     for row in ("rates", "no_code", "autophase"):
-        np.testing.assert_allclose(found.said("project", row), alone.said("project", row), atol=1e-3)
+        np.testing.assert_allclose(found.said("project", row), alone.said("project", row), atol=1e-2)
+    figures = json.loads((tmp_path / "out" / "pass_fires.Oz.project.json").read_text())
+    assert figures["figures"]["both"]["auc"] == pytest.approx(found.figures("project", "both")["auc"])
+    gain, low, high = figures["beside"]["both"]["no_code"]
+    assert gain == pytest.approx(found.figures("project", "both")["auc_gain"])
+    assert low <= gain <= high
 
-    # The second time nothing is embedded, and records of the same inputs are taken as they are.
-    before = (tmp_path / "pass_fires.Oz.project.json").read_text()
-    monkeypatch.setattr(tasks, "build_features", None)
-    monkeypatch.setattr(sys, "argv", ["pass_tasks.py", *asked, "--task", "pass_fires"])
-    tasks.main()
-    assert "features from" in capsys.readouterr().out
-    assert (tmp_path / "pass_fires.Oz.project.json").read_text() == before
+    # The README's tables say what the records say.
+    readme = script("passes/readme_tables")
+    monkeypatch.setattr(readme, "HERE", tmp_path / "out")
+    names = ("labels", "asked", "held_out", "project")
+    (tmp_path / "out" / "README.md").write_text("".join(f"<!-- passes {one} -->\n<!-- end -->\n" for one in names))
+    run(readme, "--table", table)
+    text = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
+    labels, asked_for, held_out, project = text.split("<!-- end -->\n")[:4]
+    assert "18 functions and 6 modules of 6 projects, 1 of them to be tested on only; 3 lists" in labels
+    assert f"| embedding, both | {figures['figures']['both']['auc']:.3f} [" in project
+    assert f"{gain:+.3f} [{low:+.3f}, {high:+.3f}] |" in project
+    assert "4 pieces of 1 projects tested" in held_out
+    assert asked_for.count("| embedding, both |") == len(expected) / 2
+    run(readme, "--table", table)  # the marks are still there
+    assert (tmp_path / "out" / "README.md").read_text(encoding="utf-8") == text
+
+    # The second time nothing is read or embedded, and records of the same inputs are taken as they are.
+    before = (tmp_path / "records" / "pass_fires.Oz.project.json").read_text()
+    monkeypatch.setattr(compute, "parse_ir", None)
+    assert run(compute, table, "-o", features, "--counted", "--model", MODEL) == 0
+    run(tasks, *asked, "--row", "no_code", "--row", "autophase", "--row", "both", "--task", "pass_fires")
+    assert (tmp_path / "records" / "pass_fires.Oz.project.json").read_text() == before
+
+    # Read here, embedded where there is no LLVM: the same numbers.
+    monkeypatch.undo()
+    run = run_main(monkeypatch)
+    assert run(compute, table, "--code", code) == 0
+    monkeypatch.setattr(compute, "parse_ir", None)
+    assert run(compute, code, "-o", tmp_path / "again", "--counted", "--model", MODEL) == 0
+    for name in ("counted", MODEL):
+        own, other = (read_kept(place / f"{name}.npz") for place in (features, tmp_path / "again"))
+        assert own.hashes.tolist() == other.hashes.tolist()
+        for part, matrix in own.parts.items():
+            np.testing.assert_array_equal(matrix, other.parts[part])
+
+
+def test_pieces_that_a_source_lacks_are_left_out_of_all_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    compute, tasks = script("pass_features"), script("pass_tasks")
+    table = tmp_path / "table"
+    table.mkdir()
+    write_small_table(table)
+    run = run_main(monkeypatch)
+    run(compute, table, "-o", tmp_path / "features", "--counted")
+    kept = read_kept(tmp_path / "features" / "counted.npz")
+    part = {name: matrix[2:] for name, matrix in kept.parts.items()}
+    replace(kept, hashes=kept.hashes[2:], parts=part).save(tmp_path / "features" / "counted.npz")
+    asked = [table, "-o", tmp_path, "--records", tmp_path / "records", "--features", tmp_path / "features"]
+    run(tasks, *asked, "--task", "size_after", "--variant", "Oz", "--protocol", "held_out", "--row", "histogram")
+    assert "size_after Oz: 2 of 24 pieces have no features: left out" in capsys.readouterr().out
+    assert json.loads((tmp_path / "size_after.Oz.held_out.json").read_text())["samples"] == 22
+
+
+def run_main(monkeypatch: pytest.MonkeyPatch) -> Callable[..., int]:
+    """Runs a script's main with words behind its name, and gives its exit code."""
+
+    def run(module: ModuleType, *words: object) -> int:
+        monkeypatch.setattr(sys, "argv", [module.__name__, *map(str, words)])
+        try:
+            module.main()
+        except SystemExit as end:
+            return int(end.code or 0)
+        return 0
+
+    return run
+
+
+@pytest.mark.needs("libLLVM")
+def test_ready_heads_of_a_table_answer_for_whole_projects(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table, features, heads = tmp_path / "table", tmp_path / "features", tmp_path / "heads"
+    table.mkdir()
+    write_small_table(table, projects=8, each=6)
+    run = run_main(monkeypatch)
+    run(script("pass_features"), table, "-o", features, "--model", MODEL)
+    run(script("ready_heads"), "--passes", table, "--features", features, "--model", MODEL, "-o", heads)
+    assert {path.name for path in heads.iterdir()} == {"size_after.Oz", "size_after.O0", "pass_list.all"}
+    for folder in heads.iterdir():
+        head = load_task_head(folder)
+        assert (f"{head.task.name}.{head.variant or 'all'}", head.model) == (folder.name, MODEL)
+
+    for project, rows in (("one", (3, 6)), ("two", (4,))):
+        (tmp_path / project).mkdir()
+        for row in rows:
+            text = ir_of(row).replace(") {", ") minsize optsize {")
+            (tmp_path / project / f"f{row}.ll").write_text(text, encoding="utf-8")
+    record = tmp_path / "projects.json"
+    asked = ["-k", 2, "--head", heads / "pass_list.all", "--sizes", heads / "size_after.Oz", "--functions", 2]
+    run(script("passes/project_figures"), tmp_path / "one", tmp_path / "two", *asked, "-o", record)
+    found = json.loads(record.read_text())
+    assert {name: one["modules"] for name, one in found["projects"].items()} == {"one": 2, "two": 1}
+    for one in found["projects"].values():
+        assert not one["failed"]
+        assert 0 < one["best"] <= one["oz"] < one["before"]
+    assert found["time"]["functions"] == 2
+    assert set(found["time"]["milliseconds"]) >= {"predict", "oz"}
+    assert "one: 2 modules, " in capsys.readouterr().out
+    table_text = script("passes/readme_tables").whole_projects(found)
+    assert f"| one | 2 | {found['projects']['one']['before']:,} |" in table_text

@@ -1,11 +1,12 @@
 """What `mirenc suggest` wins over -Oz on unseen projects, from a table alone: everything was compiled once.
 
-    python downstream/passes/suggest_figures.py TABLE -o downstream/passes
+    python downstream/passes/suggest_figures.py TABLE --features FEATURES -o downstream/passes --jobs 2
 
-reads what `mirenc measure passes` wrote (with the IR beside it), trains heads on the projects for training, and writes
-suggest.json and suggest.md. Rows: the lists in the order of `mirenc suggest`, with code and by size alone; the best
-lists of training in their greedy order, the same for every piece; lists drawn at random. Of each, the first k are tried
-beside -Oz, and the smallest is kept. Gains are means of log sizes; intervals are 95 % over the unseen projects.
+reads what `mirenc measure passes` wrote and `downstream/pass_features.py` made of it, trains heads on the projects for
+training, and writes suggest.json and suggest.md. Rows: the lists in the order of `mirenc suggest`, with code and by
+size alone; the best lists of training in their greedy order, the same for every piece; lists drawn at random. Of each,
+the first k are tried beside -Oz, and the smallest is kept. Gains are means of log sizes; intervals are 95 % over the
+unseen projects. Further rows of the features, such as ``both:NAME`` of a second model, are named by --row.
 """
 
 from __future__ import annotations
@@ -17,25 +18,29 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from rich.progress import track
+from threadpoolctl import threadpool_limits
 
-import mirenc
 from mirenc.metrics import group_interval
 from mirenc.tasks import TaskData
 from mirenc.tasks.compiled import CompiledTable, read_compiled
 from mirenc.tasks.compiled_task import HELD_OUT
 from mirenc.tasks.evidence import Evidence, gather_evidence
-from mirenc.tasks.features import build_features
+from mirenc.tasks.features import Features
 from mirenc.tasks.jobs import Goal
+from mirenc.tasks.kept_features import KeptFeatures, features_of_table, model_of, read_all
 from mirenc.tasks.pass_list import PassListChoice, covering_lists
+from mirenc.tasks.report import row_title
 from mirenc.tasks.trying import WORTH_TRYING, Trial, promise_of, trial_like
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
 COUNTS = (1, 10, 50, 100)
 SHOWN = 10  # what a user tries by default
-ROWS = {"both": "suggest, code", "no_code": "suggest, size alone", "cover": "best of training", "random": "random"}
+CODE = "both"
+ROWS = {CODE: "suggest, code", "no_code": "suggest, size alone", "cover": "best of training", "random": "random"}
 PARTS = ("function", "module")
 _RESAMPLES = 2000
 
@@ -99,8 +104,8 @@ def figures_of(won: dict[str, Float], group: NDArray[np.str_], counts: list[int]
             "sd": {str(count): 100 * float(runs[:, :, count - 1].mean(axis=1).std(ddof=0)) for count in counts},
             "share": {str(count): share_interval(mean[:, count - 1], oracle, group) for count in counts},
         }
-        if row != "both":
-            lead = won["both"].mean(axis=0) - mean
+        if row != CODE:
+            lead = won[CODE].mean(axis=0) - mean
             found[row]["behind_code"] = {str(count): saved(lead[:, count - 1], group) for count in counts}
     return found
 
@@ -136,33 +141,43 @@ def calibration(trials: list[Trial], won: Float, group: NDArray[np.str_], count:
     return found
 
 
-def measure(folder: Path, seeds: int, model: str | None) -> dict[str, Any]:
+def suggested(
+    row: Features, data: TaskData, rows: tuple[Int, Int], known: Int, cover: Int, own: Float, seed: int
+) -> tuple[Float, dict[str, Any]]:
+    """Gains (m, N - 1) on unseen pieces by the lists in the order of `mirenc suggest`, and what was said beforehand."""
+    task, (training, test) = PassListChoice(), rows
+    seen, unseen = data.subset(training), data.subset(test)
+    with threadpool_limits(1):
+        inside = replace(row, matrix=row.matrix[training])
+        evidence = gather_evidence(seen, Goal.of(seen, task.select), inside, seed, tried=task.trials)
+        goal = Goal.of(data, task.select)
+        trials = records(evidence, goal.expected(goal.fit(row, training, data.group, seed), row, test), unseen)
+    won = gains(own, followed_by_rest(known[np.array([one.order for one in trials])], cover))
+    return won, calibration(trials, won, unseen.group, min(SHOWN, own.shape[1] - 1))
+
+
+def measure(folder: Path, sources: list[KeptFeatures], more: list[str], seeds: int, jobs: int) -> dict[str, Any]:
     """All figures of a table."""
     task, table = PassListChoice(), read_compiled(folder)
-    data, ratios = task.load(folder), ratios_of(table)
-    encoder = mirenc.load(model)
-    training, test = next(HELD_OUT.split(data, 0))
-    features = build_features(task, data, [row for row in ROWS if row not in ("cover", "random")], encoder)
-    goal, known = Goal.of(data, task.select), known_lists(data, table)
+    whole, rows = task.load(folder), [CODE, "no_code", *more]
+    data, features = features_of_table(folder, task, whole, sources, rows)
+    place = {sample.name: number for number, sample in enumerate(whole.samples)}
+    ratios = ratios_of(table)[[place[sample.name] for sample in data.samples]]
+    split = next(HELD_OUT.split(data, 0))
+    training, test = split
+    known = known_lists(data, table)
     cover = covering_lists(ratios[training], ratios.shape[1])[1:]
-    seen, unseen = data.subset(training), data.subset(test)
-    inside = Goal.of(seen, task.select)
     own = ratios[test]
-    runs: dict[str, list[Float]] = {row: [] for row in ROWS}
-    said: dict[str, Any] = {}
-    for seed in track(range(seeds), "seeds"):
-        for row in features:
-            part = replace(row, matrix=row.matrix[training])
-            evidence = gather_evidence(seen, inside, part, seed, tried=task.trials)
-            head = goal.fit(row, training, data.group, seed)
-            trials = records(evidence, goal.expected(head, row, test), unseen)
-            order = known[np.array([one.order for one in trials])]
-            runs[row.row].append(gains(own, followed_by_rest(order, cover)))
-            if row.row == "both" and seed == 0:
-                said = calibration(trials, runs["both"][0], unseen.group, min(SHOWN, own.shape[1] - 1))
-        chance = np.random.default_rng(seed)
+    work = [(row, seed) for seed in range(seeds) for row in features]
+    made = Parallel(n_jobs=jobs)(
+        delayed(suggested)(row, data, split, known, cover, own, seed) for row, seed in track(work, "rows and seeds")
+    )
+    runs: dict[str, list[Float]] = {row: [] for row in (*rows, "cover", "random")}
+    for (row, _), (won_by, _) in zip(work, made, strict=True):
+        runs[row.row].append(won_by)
+    for seed in range(seeds):
         drawn = np.tile(np.arange(1, ratios.shape[1]), (len(test), 1))
-        runs["random"].append(gains(own, chance.permuted(drawn, axis=1)))
+        runs["random"].append(gains(own, np.random.default_rng(seed).permuted(drawn, axis=1)))
     runs["cover"].append(gains(own, np.tile(cover, (len(test), 1))))
     won = {row: np.stack(found) for row, found in runs.items()}
     counts = sorted({min(count, ratios.shape[1] - 1) for count in COUNTS})
@@ -177,11 +192,11 @@ def measure(folder: Path, seeds: int, model: str | None) -> dict[str, Any]:
     return {
         "table": {"title": table.title, "content_hash": table.content_hash, "lists": len(table.lists)},
         "training": {"pieces": len(training), "projects": len(np.unique(data.group[training]))},
-        "model": {"name": encoder.name, "digest": encoder.files.digest},
+        "model": model_of(sources),
         "seeds": seeds,
         "lists_of_head": len(known) - 1,
         "figures": figures,
-        "nothing_to_gain": said,
+        "nothing_to_gain": made[0][1],
     }
 
 
@@ -191,11 +206,11 @@ def markdown(record: dict[str, Any]) -> str:
     about = [
         f"{table['title']}; {table['lists']} lists, of which heads rank {record['lists_of_head']}",
         f"{training['pieces']} pieces of {training['projects']} projects for training",
-        f"{record['seeds']} seeds; model {record['model']['name']}.",
+        f"{record['seeds']} seed{'s' * (record['seeds'] > 1)}; model {record['model']['name']}.",
     ]
     lines = ["; ".join(about), ""]
     for part, found in record["figures"].items():
-        counts = list(found["both"]["saved"])
+        counts = list(found[CODE]["saved"])
         best = "{:.2f} [{:.2f}, {:.2f}]".format(*found["best_of_all"])
         of = f"{found['pieces']} pieces of {found['projects']} unseen projects"
         lines += [
@@ -204,7 +219,8 @@ def markdown(record: dict[str, Any]) -> str:
             "| lists tried | " + " | ".join(counts) + f" | share of that by {min(counts, key=_near)}, % |",
             "| --- |" + " ---: |" * (len(counts) + 1),
         ]
-        for row, title in ROWS.items():
+        for row in (name for name in found if name in ROWS or row_title(name) != name):
+            title = ROWS.get(row, f"suggest, {row_title(row)}")
             cells = ["{:.2f} [{:.2f}, {:.2f}]".format(*found[row]["saved"][count]) for count in counts]
             share = "{:.0f} [{:.0f}, {:.0f}]".format(
                 *(100 * value for value in found[row]["share"][min(counts, key=_near)])
@@ -241,9 +257,12 @@ def main() -> None:
     parser.add_argument("table", type=Path)
     parser.add_argument("-o", "--output", type=Path, default=Path(__file__).parent)
     parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--model")
+    parser.add_argument("--features", type=Path, nargs="+", required=True, help="files or folders")
+    parser.add_argument("--first", default="", help="model whose rows have plain names")
+    parser.add_argument("--row", action="append", default=[], help="a row more; may be repeated")
+    parser.add_argument("--jobs", type=int, default=1)
     given = parser.parse_args()
-    record = measure(given.table, given.seeds, given.model)
+    record = measure(given.table, read_all(given.features, given.first), given.row, given.seeds, given.jobs)
     given.output.mkdir(parents=True, exist_ok=True)
     (given.output / "suggest.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
     (given.output / "suggest.md").write_text(markdown(record), encoding="utf-8")

@@ -30,7 +30,7 @@ def pretrain(
         ),
     ] = None,
 ) -> None:
-    """Pre-train: MLM, GAE, IR-graph matching; evaluate held-out projects; package the model.
+    """Pre-train: MLM, GAE, IR-graph matching, a compiler's answers; evaluate held-out projects; package the model.
 
     Several processes: `torchrun --nproc-per-node 2 -m mirenc pretrain ...`. Curves: `tensorboard --logdir OUTPUT`.
     """

@@ -15,6 +15,7 @@ import itertools
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,6 +84,21 @@ def split_locals(line: str) -> tuple[str, list[str]]:
     return "".join(pieces) + line[at:], names
 
 
+def _split_all(lines: list[str]) -> tuple[list[str], list[str]]:
+    """Template of each line, and the local names of all, in order."""
+    text = "\n".join(lines)
+    if '"' not in text:
+        parts = _LOCAL.split(text)
+        return "%".join(parts[::2]).split("\n"), parts[1::2]
+    templates: list[str] = []
+    names: list[str] = []
+    for line in lines:
+        template, found = split_locals(line)
+        templates.append(template)
+        names += found
+    return templates, names
+
+
 def _fill(template: str, slots: Sequence[int], names: Sequence[str]) -> str:
     """Put names back into some of a template's placeholders; a ``%`` inside a string is none."""
     count = itertools.count()
@@ -104,30 +120,39 @@ def label_name(line: str) -> str:
     return match[1]
 
 
+class _Entry(NamedTuple):
+    """What the pass needs of a form at every instruction; row -1: a pattern of forms."""
+
+    row: int
+    slots: int
+    has_result: bool
+    form: Form
+
+
 @dataclass(slots=True)
 class _Forms:
     """Distinct forms of a module, found by template."""
 
     display: Callable[[str], str]
     forms: list[Form] = field(default_factory=list)
-    by_template: dict[str, tuple[int, Form]] = field(default_factory=dict)
-    by_names: dict[tuple[str, ...], tuple[int, Form]] = field(default_factory=dict)
+    by_template: dict[str, _Entry] = field(default_factory=dict)
+    by_names: dict[tuple[str, ...], _Entry] = field(default_factory=dict)
 
-    def add(self, template: str) -> tuple[int, Form]:
+    def add(self, template: str) -> _Entry:
         """Parse a template not seen before; it still has the indentation of its line."""
         form = parse_form(template.strip(), self.display)
         # A form with named types is only the pattern of the forms that fill the names in.
-        index = -1 if form.name_slots else self._append(form)
-        entry = self.by_template[template] = (index, form)
+        row = -1 if form.name_slots else self._append(form)
+        entry = self.by_template[template] = _Entry(row, form.slots, form.has_result, form)
         return entry
 
-    def resolve(self, template: str, pattern: Form, names: list[str]) -> tuple[int, Form]:
+    def resolve(self, template: str, pattern: Form, names: list[str]) -> _Entry:
         """The form of a template whose placeholders are in part names of types or blocks."""
         key = (template, *(names[slot] for slot in pattern.name_slots))
         entry = self.by_names.get(key)
         if entry is None:
             form = parse_form(_fill(template.strip(), pattern.name_slots, names), self.display)
-            entry = self.by_names[key] = (self._append(form), form)
+            entry = self.by_names[key] = _Entry(self._append(form), form.slots, form.has_result, form)
         return entry
 
     def _append(self, form: Form) -> int:
@@ -213,42 +238,21 @@ class _Reading:
         first = len(self.inst_form)
         first_block = len(self.block_start)
         name, return_type, arguments, is_variadic, printed_names = parse_header(lines[number - 1])
-        # Bound to locals: this loop runs once per instruction and is the cost of reading.
-        split, by_template = _LOCAL.split, self.forms.by_template
-        inst_form, inst_line, block_start = self.inst_form, self.inst_line, self.block_start
+        end = lines.index("}", number)
+        body = lines[number:end]
+        is_instruction = [line.startswith("  ") for line in body]
         values: dict[str, int] = {printed: _ARGUMENT + index for index, printed in enumerate(printed_names)}
-        names: list[str] = []
-        index = first
         if not _LABEL.match(lines[number]):
-            block_start.append(index)  # an entry block without a printed label
-        while True:
-            line = lines[number]
-            number += 1
-            if line.startswith("  "):
-                if '"' in line:
-                    template, found = split_locals(line)
-                else:
-                    parts = split(line)
-                    template, found = "%".join(parts[::2]), parts[1::2]
-                entry = by_template.get(template)
-                if entry is None:
-                    entry = self.forms.add(template)
-                row, form = entry
-                if row < 0:
-                    row, form = self.forms.resolve(template, form, found)
-                if form.has_result:
-                    values[found[0]] = index
-                names += found
-                inst_form.append(row)
-                inst_line.append(number - 1)
-                index += 1
-            elif line == "}":
-                break
-            elif line and line[0] != ";":
-                values[label_name(line)] = _BLOCK + len(block_start)
-                block_start.append(index)
-        get = values.get
-        self.codes.append(np.array([get(found, -1) for found in names], dtype=np.int64))
+            self.block_start.append(first)  # an entry block without a printed label
+        others = [at for at, is_one in enumerate(is_instruction) if not is_one]
+        for before, at in enumerate(others):
+            line = body[at]
+            if line and line[0] != ";":
+                values[label_name(line)] = _BLOCK + len(self.block_start)
+                self.block_start.append(first + at - before)
+        self.inst_line += itertools.compress(range(number, end), is_instruction)
+        names = self._instructions(list(itertools.compress(body, is_instruction)), values)
+        self.codes.append(np.fromiter(map(values.get, names, itertools.repeat(-1)), np.int64, len(names)))
         self.headers.append(
             FunctionHeader(
                 name,
@@ -257,12 +261,29 @@ class _Reading:
                 arguments,
                 is_variadic,
                 first,
-                index,
+                len(self.inst_form),
                 first_block,
-                len(block_start),
+                len(self.block_start),
             )
         )
-        return number
+        return end + 1
+
+    def _instructions(self, lines: list[str], values: dict[str, int]) -> list[str]:
+        """Read a function's instructions, note their results, and give the local names that stand in all of them."""
+        templates, names = _split_all(lines)
+        known = self.forms.by_template
+        inst_form = self.inst_form
+        at = 0
+        # This loop runs once per instruction.
+        for index, template in enumerate(templates, len(inst_form)):
+            row, slots, has_result, form = known.get(template) or self.forms.add(template)
+            if row < 0:
+                row, slots, has_result, form = self.forms.resolve(template, form, names[at : at + slots])
+            if has_result:
+                values[names[at]] = index
+            at += slots
+            inst_form.append(row)
+        return names
 
     def module(self, *, name: str, source_name: str, text: str, display: dict[str, str]) -> IRModule:
         symbols, constants, types = TextTable(), TextTable(), TextTable()

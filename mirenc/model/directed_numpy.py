@@ -5,29 +5,42 @@ SQLite's 486 thousand nodes 13 thousand differ before the first layer, 136 thous
 So a layer is computed once for each class of nodes that are equal so far, and classes are refined from layer to layer
 by what a node hears (Weisfeiler and Leman's colour refinement, with 64-bit hashes for colours: two nodes that differ
 are taken for equal with a chance of N^2 / 2^65, a hundred-millionth for SQLite).
+
+A relation's matrix meets each class that speaks under it once in a slice of the nodes, not each node that hears it.
+Slices are what threads work off, and what is read out at once: after the last layer no more than a few slices' vectors
+are in memory.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import islice
+from typing import NamedTuple, TypeVar
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from mirenc.config import DirectedGraphConfig
 from mirenc.graph import Flow, NodeKind
 from mirenc.model.numpy_layers import Float32, Layers
-from mirenc.model.pooling import node_keys
+from mirenc.model.pooling import Pool, node_keys
+from mirenc.model.readout import Readout, Share, share_of
 from mirenc.model.relations import ARGUMENTS, LAST_POSITION, RELATION_OF, RELATIONS
+from mirenc.model.sparse import segment_sum
 from mirenc.sample import IRSample
 
 __all__ = ["DirectedGraph"]
 
 Int64 = NDArray[np.int64]
 UInt64 = NDArray[np.uint64]
-# Nodes that are computed at once: what they need at a time stays in the processor's cache.
-_SLICE = 1 << 11
+Made = TypeVar("Made")
+# Nodes that are computed at once: enough for equal neighbours to meet, few enough for the processor's cache.
+_SLICE = 1 << 12
+# The relation of a node to itself, after all others.
+_OWN = RELATIONS
+_RELATION_BITS = _OWN.bit_length()
 
 
 def _scrambled(values: UInt64) -> UInt64:
@@ -49,42 +62,74 @@ class _Classes(NamedTuple):
 
 
 def _classes(key: NDArray[np.integer]) -> _Classes:
-    _, member, of_node = np.unique(key, return_index=True, return_inverse=True)
-    # In the order of their members: edges join neighbours, and neighbours' states then lie side by side.
-    order = np.argsort(member)
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order))
-    return _Classes(place[of_node], member[order])
+    order = np.argsort(key)
+    start = np.flatnonzero(np.append(True, np.diff(key[order]) != 0)[: len(key)])
+    # The first of each, and classes in the order of their members: edges join neighbours, whose states then lie side
+    # by side.
+    member = np.minimum.reduceat(order, start)
+    rank = np.argsort(member)
+    place = np.empty_like(rank)
+    place[rank] = np.arange(len(rank))
+    of_node = np.empty_like(order)
+    of_node[order] = np.repeat(place, np.diff(start, append=len(key)))
+    return _Classes(of_node, member[rank])
 
 
 class _Neighbours:
-    """K pairs of a node and a relation under which it has neighbours, sorted by node: rows of a (K, N) matrix."""
+    """What each node hears: itself, and its neighbours under each relation. P pairs of node and relation, K edges.
+
+    Attributes
+    ----------
+    first : (N + 1,) int64
+        First pair of each node.
+    relation : (P,) uint8
+    start : (P + 1,) int64
+        First edge of each pair.
+    source : (K,) int32
+    count : (K,) uint32
+        Parallel edges are one of a higher count.
+    share : (K,) float32
+        ``count`` over that of all edges of its pair.
+    """
 
     def __init__(self, sample: IRSample, positions: bool) -> None:
-        nodes = len(sample.node_row)
+        nodes, edges = len(sample.node_row), len(sample.edge_flow)
         position = np.minimum(sample.edge_position, LAST_POSITION) if positions else 0
-        forward = RELATION_OF[sample.edge_flow, position]
-        relation = np.concatenate([forward, forward + RELATIONS // 2])
-        source, target = np.concatenate([sample.edge_index, sample.edge_index[::-1]], axis=1)
-        edges = sp.csr_matrix(
-            (np.ones(len(source), np.float32), (target * RELATIONS + relation, source)),
-            shape=(nodes * RELATIONS, nodes),
-        )
-        kept = np.flatnonzero(np.diff(edges.indptr))
-        self.start = np.append(edges.indptr[kept], edges.indptr[-1])
-        self.source, self.count = edges.indices, edges.data  # parallel edges are one of a higher count
-        self.node, self.relation = np.divmod(kept, RELATIONS)
-        self.first = np.searchsorted(self.node, np.arange(nodes + 1))  # pairs of each node
+        relation = RELATION_OF[sample.edge_flow, position]
+        # Target, relation and source as one number each, so that one sort brings equal edges together.
+        bits = nodes.bit_length()
+        key = np.empty(2 * edges + nodes, dtype=np.int64)
+        for part, (source, target), number in (
+            (key[:edges], sample.edge_index, relation),
+            (key[edges : 2 * edges], sample.edge_index[::-1], relation + RELATIONS // 2),
+            (key[2 * edges :], np.tile(np.arange(nodes), (2, 1)), _OWN),
+        ):
+            part[:] = target
+            part <<= _RELATION_BITS
+            part |= number
+            part <<= bits
+            part |= source
+        key.sort()
+        edge = np.flatnonzero(np.diff(key, prepend=-1))
+        self.count = np.diff(edge, append=len(key)).astype(np.uint32)
+        key = key[edge]
+        self.source = (key & ((1 << bits) - 1)).astype(np.int32)
+        key >>= bits
+        self.start = np.append(np.flatnonzero(np.diff(key, prepend=-1)), len(key))
+        total = np.add.reduceat(self.count, self.start[:-1]).astype(np.float32)
+        self.share = (self.count / np.repeat(total, np.diff(self.start))).astype(np.float32)
+        pair = key[self.start[:-1]]
+        self.relation = (pair & ((1 << _RELATION_BITS) - 1)).astype(np.uint8)
+        self.first = np.append(0, np.cumsum(np.bincount(pair >> _RELATION_BITS, minlength=nodes)))
 
     def refined(self, classes: _Classes) -> _Classes:
         """Classes of nodes that were equal and hear the same."""
-        colour = _scrambled(classes.of_node.astype(np.uint64))
-        relation = np.repeat(self.relation, np.diff(self.start)).astype(np.uint64)
-        heard = _scrambled(colour[self.source] + relation) * self.count.astype(np.uint64)
-        total = np.append(np.cumsum(heard), np.uint64(0))  # total[-1] is the sum before the first
-        ends = self.start[self.first]
-        own = _scrambled(colour + np.uint64(RELATIONS))  # a node is to itself what no neighbour is
-        return _classes(own + (total[ends[1:] - 1] - total[ends[:-1] - 1]))
+        heard = _scrambled(classes.of_node.astype(np.uint64))[self.source]
+        heard += np.repeat(self.relation, np.diff(self.start))
+        heard = _scrambled(heard)
+        heard *= self.count
+        # Every node hears at least itself.
+        return _classes(np.add.reduceat(heard, self.start[self.first[:-1]]))
 
     def messages(self, nodes: Int64, u: Float32, place: Int64, matrices: Float32) -> Float32:
         """Sum over the relations of the mean over the neighbours under it, times its matrix.
@@ -96,57 +141,86 @@ class _Neighbours:
         u : (C, d) float32
         place : (N,) int64
             Row of ``u`` of every node.
-        matrices : (RELATIONS, d, d) float32
+        matrices : (RELATIONS + 1, d, d) float32
+            The last is that of a node itself.
 
         Returns
         -------
         (n, d) float32
         """
-        pairs, owner = _spread(self.first[nodes], self.first[nodes + 1])
-        # One product a relation: its pairs side by side.
-        order = np.argsort(self.relation[pairs], kind="stable")
-        pairs = pairs[order]
-        edges, pair = _spread(self.start[pairs], self.start[pairs + 1])
-        count = self.count[edges]
-        share = count / np.bincount(pair, weights=count, minlength=len(pairs))[pair].astype(np.float32)
-        start = np.append(0, np.cumsum(self.start[pairs + 1] - self.start[pairs]))
-        mean = sp.csr_matrix((share, place[self.source[edges]], start), shape=(len(pairs), len(u))) @ u
-        bounds = np.searchsorted(self.relation[pairs], np.arange(RELATIONS + 1)).tolist()
-        each = np.empty_like(mean)
-        for matrix, first, last in zip(matrices, bounds[:-1], bounds[1:], strict=True):
-            np.matmul(mean[first:last], matrix, out=each[first:last])
-        ones = np.ones(len(pairs), dtype=np.float32)
-        total: Float32 = (
-            sp.csr_matrix((ones, (owner[order], np.arange(len(pairs)))), shape=(len(nodes), len(pairs))) @ each
-        )
-        return total
+        pairs, start = _spread(self.first[nodes], self.first[nodes + 1])
+        # Nearly all pairs have one neighbour: those of one relation and equal neighbours are one to its matrix.
+        edge = self.start[pairs]
+        row = place[self.source[edge]]
+        several = np.flatnonzero(self.start[pairs + 1] - edge > 1)
+        row[several] = len(u) + several
+        place_of, column = _distinct(self.relation[pairs] * np.int64(len(u) + len(pairs)) + row)
+        distinct = pairs[place_of]
+        edges, bounds = _spread(self.start[distinct], self.start[distinct + 1])
+        heard = segment_sum(self.share[edges], place[self.source[edges]], bounds, u)
+        spoken = np.empty_like(heard)
+        ends = np.searchsorted(self.relation[distinct], np.arange(len(matrices) + 1)).tolist()
+        for matrix, first, last in zip(matrices, ends[:-1], ends[1:], strict=True):
+            np.matmul(heard[first:last], matrix, out=spoken[first:last])
+        return segment_sum(np.ones(len(pairs), dtype=np.float32), column, start, spoken)
+
+
+def _distinct(key: Int64) -> tuple[Int64, Int64]:
+    """Where each distinct key stands first, in the order of the keys; and which of them each key is."""
+    # Key and place in one number: sorting numbers is several times as fast as sorting places by them.
+    bits = len(key).bit_length()
+    joined = np.sort((key << bits) | np.arange(len(key)))
+    order = joined & ((1 << bits) - 1)
+    new = np.diff(joined >> bits, prepend=-1) != 0
+    which = np.empty_like(order)
+    which[order] = np.cumsum(new) - 1
+    return order[new], which
 
 
 def _spread(first: Int64, last: Int64) -> tuple[Int64, Int64]:
-    """The numbers first[i] .. last[i] - 1 of all i end to end, and the i of each."""
-    size = (last - first).astype(np.int64)
-    owner = np.repeat(np.arange(len(size)), size)
-    return np.arange(len(owner)) + np.repeat(first - (np.cumsum(size) - size), size), owner
+    """The numbers first[i] .. last[i] - 1 of all i end to end, and where each i begins, with the end: (n + 1,)."""
+    start = np.append(0, np.cumsum(last - first))
+    return np.arange(start[-1]) + np.repeat(first - start[:-1], np.diff(start)), start
+
+
+def _in_order(work: Callable[[int], Made], items: range, threads: int) -> Iterator[Made]:
+    """What ``work`` makes of each item, in their order, a few ahead."""
+    if threads == 1 or len(items) < 2:
+        yield from map(work, items)
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        waiting: deque[Future[Made]] = deque()
+        rest = iter(items)
+        waiting.extend(pool.submit(work, item) for item in islice(rest, 2 * threads))
+        while waiting:
+            yield waiting.popleft().result()
+            waiting.extend(pool.submit(work, item) for item in islice(rest, 1))
 
 
 class DirectedGraph:
-    """Node vectors.
+    """Vectors of groups of nodes.
 
     Parameters
     ----------
     config : DirectedGraphConfig
     layers : Layers
+    threads : int
+        The result does not depend on it.
     """
 
-    def __init__(self, config: DirectedGraphConfig, layers: Layers) -> None:
+    def __init__(self, config: DirectedGraphConfig, layers: Layers, threads: int = 1) -> None:
         self.config = config
+        self.threads = threads
         self._layers = layers
         self.w = layers.w
         mixed = [
             np.tensordot(self.w[f"graph.layers.{layer}.mix"], self.w[f"graph.layers.{layer}.basis"], 1)
             for layer in range(config.layers)
         ]
-        self._matrices = [np.ascontiguousarray(matrices, dtype=np.float32) for matrices in mixed]
+        self._matrices = [
+            np.concatenate([matrices, self.w[f"graph.layers.{layer}.own.weight"][None]]).astype(np.float32)
+            for layer, matrices in enumerate(mixed)
+        ]
         # Mean of the flows' projections, which is one projection.
         self._leave = self.w["graph.leave.weight"].reshape(config.hidden, len(Flow), config.out).mean(1)
         self._leave_bias = self.w["graph.leave.bias"].reshape(len(Flow), config.out).mean(0)
@@ -157,12 +231,14 @@ class DirectedGraph:
     def _norm(self, x: Float32, name: str) -> Float32:
         return self._layers.norm(x, f"graph.{name}")
 
-    def nodes(self, sample: IRSample, features: Float32, statements: Float32 | None) -> tuple[Float32, Int64]:
-        """Vectors of all nodes, equal ones once.
+    def pooled(self, sample: IRSample, pool: Pool, features: Float32, statements: Float32 | None) -> Float32:
+        """Vectors of groups of nodes, as the configuration has them read out.
 
         Parameters
         ----------
         sample : IRSample
+        pool : Pool
+            Of nodes.
         features : (U, H) float32
             Node features of its texts.
         statements : (U, H) float32, optional
@@ -170,18 +246,63 @@ class DirectedGraph:
 
         Returns
         -------
-        (C, d) float32, and which of them each node has (N,) int64
+        (G, D) float32
+        """
+        classes, vectors = self.nodes(sample, features, statements)
+        members = pool.of_classes(classes.of_node)
+        sizes = self.config.readout == "mean-max-sum"
+        count = len(classes.member)
+
+        def share(first: int) -> Share:
+            own = slice(*np.searchsorted(members.item, [first, min(first + _SLICE, count)]).tolist())
+            order = own.start + np.argsort(members.group[own], kind="stable")
+            made = vectors(first) if len(order) else np.zeros((0, self.config.out), np.float32)
+            rows = made[members.item[order] - first]
+            return share_of(rows, members.group[order], members.weight[order], members.times[order], sizes=sizes)
+
+        readout = Readout(pool.groups, self.config.out, sizes=sizes)
+        for each in _in_order(share, range(0, count, _SLICE), self.threads):
+            readout.add(each)
+        return readout.result()
+
+    def nodes(
+        self, sample: IRSample, features: Float32, statements: Float32 | None
+    ) -> tuple[_Classes, Callable[[int], Float32]]:
+        """Vectors of all nodes, equal ones once.
+
+        Parameters
+        ----------
+        sample, features, statements
+            As in `pooled`.
+
+        Returns
+        -------
+        classes of equal nodes, and what makes the vectors of a slice of classes from its first on: (_SLICE, d) float32
         """
         argument = np.minimum(sample.node_argument, ARGUMENTS - 1) if self.config.positions else np.int64(0)
         classes = _classes(node_keys(sample.node_row, sample.node_kind) * ARGUMENTS + argument)
         state = self._entered(sample, features, statements, classes.member)
         near = _Neighbours(sample, self.config.positions)
-        for layer in range(self.config.layers):
+        for layer in range(self.config.layers - 1):
             finer = near.refined(classes)
-            last = layer == self.config.layers - 1
-            state = self._layer(layer, state, near, classes.of_node, finer.member, last=last)
-            classes = finer
-        return state, classes.of_node
+            after = np.empty((len(finer.member), self.config.hidden), dtype=np.float32)
+            slice_of = self._layer(layer, state, near, classes.of_node, finer.member)
+
+            def fill(first: int, after: Float32 = after, slice_of: Callable[[int], Float32] = slice_of) -> None:
+                after[first : first + _SLICE] = slice_of(first)
+
+            for _ in _in_order(fill, range(0, len(after), _SLICE), self.threads):
+                pass
+            state, classes = after, finer
+        last = near.refined(classes)
+        before = self._layer(self.config.layers - 1, state, near, classes.of_node, last.member)
+
+        def vectors(first: int) -> Float32:
+            made: Float32 = self._norm(before(first), "norm_out") @ self._leave
+            made += self._leave_bias
+            return made
+
+        return last, vectors
 
     def _entered(self, sample: IRSample, features: Float32, statements: Float32 | None, nodes: Int64) -> Float32:
         """First states of some nodes. (C, d)."""
@@ -197,27 +318,24 @@ class DirectedGraph:
         return state
 
     def _layer(
-        self, layer: int, state: Float32, near: _Neighbours, place: Int64, nodes: Int64, *, last: bool
-    ) -> Float32:
-        """Next states of some nodes, or after the last layer their vectors; ``place`` is the row of every node's state.
+        self, layer: int, state: Float32, near: _Neighbours, place: Int64, nodes: Int64
+    ) -> Callable[[int], Float32]:
+        """What makes the next states of a slice of ``nodes``; ``place`` is the row of every node's state.
 
-        Shapes: (C, d) -> (C', d)
+        Shapes: (C, d) -> (_SLICE, d)
         """
         name = f"layers.{layer}"
         u = np.empty_like(state)
         for first in range(0, len(state), _SLICE):
             part = slice(first, first + _SLICE)
             u[part] = self._norm(state[part], f"{name}.norm")
-        after = np.empty((len(nodes), self.config.out if last else self.config.hidden), dtype=np.float32)
-        for first in range(0, len(nodes), _SLICE):
+
+        def after(first: int) -> Float32:
             some = nodes[first : first + _SLICE]
-            row = place[some]
             message = near.messages(some, u, place, self._matrices[layer])
-            message += self._linear(u[row], f"{name}.own")
+            message += self.w[f"graph.{name}.own.bias"]
             moved = self._linear(np.maximum(message, 0, out=message), f"{name}.out")
-            moved += state[row]
-            if last:
-                moved = self._norm(moved, "norm_out") @ self._leave
-                moved += self._leave_bias
-            after[first : first + _SLICE] = moved
+            moved += state[place[some]]
+            return moved
+
         return after

@@ -14,16 +14,22 @@ the mean the largest value of each component, and log(1 + sum of its positive pa
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from mirenc.graph import Flow, NodeKind
+from mirenc.model.readout import Readout, share_of
+from mirenc.model.sparse import segment_sum
 from mirenc.sample import IRSample
+
+if TYPE_CHECKING:
+    import scipy.sparse as sp
 
 __all__ = [
     "COUNTS",
+    "Members",
     "Pool",
     "Pools",
     "item_weights",
@@ -72,6 +78,24 @@ def item_weights(
     return weights
 
 
+class Members(NamedTuple):
+    """Memberships of a `Pool`, those of equal items as one, sorted by item.
+
+    Attributes
+    ----------
+    item, group : (M,) int64
+    weight : (M,) float64
+        Sum of theirs.
+    times : (M,) float64
+        How many there are.
+    """
+
+    item: Int64
+    group: Int64
+    weight: Float64
+    times: Float64
+
+
 @dataclass(frozen=True, eq=False)
 class Pool:
     """Which items make up which of G groups, and what each weighs there. M memberships.
@@ -96,35 +120,40 @@ class Pool:
 
     def matrix(self, items: int) -> sp.csr_matrix:
         """(groups, items) float64: weighted means are its product with the items' vectors."""
+        import scipy.sparse as sp
+
         return sp.csr_matrix((self.weight, (self.group, self.item)), shape=(self.groups, items))
 
     def mean(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
         """Weighted mean of each group. Shapes: (n, D) -> (G, D)."""
+        order = np.lexsort((self.item, self.group))
+        start = np.searchsorted(self.group[order], np.arange(self.groups + 1))
         # In double precision: a mean over a million rows must not depend on their order.
-        result: NDArray[np.float32] = (self.matrix(len(vectors)) @ vectors.astype(np.float64)).astype(np.float32)
-        return result
+        wide = vectors.astype(np.float64)
+        return segment_sum(self.weight[order], self.item[order], start, wide).astype(np.float32)
 
     def mean_max_sum(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
         """Weighted mean, maximum, and log(1 + sum of the positive parts) side by side. Shapes: (n, D) -> (G, 3 D).
 
         Maximum and sum take each membership once, whatever it weighs.
         """
-        shape = (self.groups, vectors.shape[1])
-        mean, most, total = np.zeros(shape), np.full(shape, -np.inf, np.float32), np.zeros(shape)
+        readout = Readout(self.groups, vectors.shape[1], sizes=True)
         order = np.argsort(self.group, kind="stable")
         for first in range(0, len(order), _SLICE):
             at = order[first : first + _SLICE]
-            rows, group = vectors[self.item[at]], self.group[at]
-            start = np.flatnonzero(np.diff(group, prepend=-1))
-            own, member = group[start], np.append(start, len(at))
-            most[own] = np.maximum(most[own], np.maximum.reduceat(rows, start))
-            # Sums in double precision, as those of `mean`.
-            wide, column = rows.astype(np.float64), np.arange(len(at))
-            size = (len(own), len(at))
-            mean[own] += sp.csr_matrix((self.weight[at], column, member), shape=size) @ wide
-            total[own] += sp.csr_matrix((np.ones(len(at)), column, member), shape=size) @ np.maximum(wide, 0, out=wide)
-        most[np.isneginf(most)] = 0  # groups without items
-        return np.concatenate([mean, most, np.log1p(total)], axis=1).astype(np.float32)
+            once = np.ones(len(at))
+            readout.add(share_of(vectors[self.item[at]], self.group[at], self.weight[at], once, sizes=True))
+        return readout.result()
+
+    def of_classes(self, row: NDArray[np.integer]) -> Members:
+        """Memberships of classes of equal items; ``row`` (n,) is the class of each item."""
+        key = row[self.item].astype(np.int64) * self.groups + self.group
+        order = np.argsort(key, kind="stable")
+        key = key[order]
+        start = np.flatnonzero(np.diff(key, prepend=-1))
+        times = np.diff(start, append=len(order)).astype(np.float64)
+        weight = np.add.reduceat(self.weight[order], start) if len(start) else self.weight[:0]
+        return Members(*np.divmod(key[start], max(self.groups, 1)), weight, times)
 
 
 def make_pool(
@@ -205,6 +234,8 @@ def region_pools(
     reads : bool
         False leaves the variables out.
     """
+    import scipy.sparse as sp  # here, because a module alone does without, and its import takes long
+
     count = len(sample.instruction_node)
     own = np.arange(count)
     node_of, reader = sample.instruction_node, own

@@ -41,9 +41,10 @@ def _architecture(trainer: Trainer) -> str:
     kind = f"GCN\n{text.token_width} -> {graph.hidden} -> {graph.out}"
     if isinstance(graph, DirectedGraphConfig):
         kind = f"directed,\n{text.token_width} -> {graph.layers} layers of {graph.hidden} -> {graph.out}"
+    trunk = "" if config.taught is None else f" Its taught vector has {config.taught.width}."
     words = f" + {config.lexical.width} (words, untrained)" if config.lexical is not None else ""
     return f"""Made with mirenc {__version__}. Text encoder: {encoder}; graph encoder: {kind}; WordPiece vocabulary {config.tokenizer.vocab_size}; {trainer.model.parameter_count():,} parameters, stored as
-float16. A module's vector has {text.hidden} (text) + {graph.width} (graph: {graph.readout} of the nodes){words} components.
+float16. A module's vector has {text.hidden} (text) + {graph.width} (graph: {graph.readout} of the nodes){words} components.{trunk}
 """
 
 
@@ -66,6 +67,12 @@ def _training(trainer: Trainer, figures: Figures) -> str:
             f"MLM ({config.mlm.steps} steps of {config.mlm.batch} statements, {config.mask_share:.0%} of the tokens masked), "
             f"GAE ({config.gae.steps} of {config.gae.batch} graphs),\nIR-graph matching ({config.igm.steps} of {config.igm.batch} "
             f"pairs, {config.hard_negatives:.0%} of the steps with graphs of nearly equal size; the text encoder stays fixed)"
+        )
+    if config.compiler.steps and trainer.answers is not None:
+        kinds = ", ".join(trainer.answers.labels)
+        stages += (
+            f"; then {config.compiler.steps} steps of {config.igm.batch} pairs and of a compiler's answers ({kinds}) about "
+            f"{config.compiler.batch}\nof {len(trainer.answers.training):,} pieces of {len({trainer.answers.projects[row] for row in trainer.answers.training})} projects"
         )
     start = trainer.started_from
     if start is not None:

@@ -16,12 +16,13 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from mirenc.model.data import IRData
 from mirenc.model.mirencoder import MIREncoder
 from mirenc.model.pooling import COUNTS
 from mirenc.pretraining.answers import Answers
 from mirenc.pretraining.encoding import encode_graphs
 from mirenc.pretraining.frozen import FrozenTexts
-from mirenc.pretraining.graphs import Graphs, join_graphs
+from mirenc.pretraining.graphs import join_graphs
 from mirenc.pretraining.parallel import Processes
 
 __all__ = ["Heads", "Teacher", "answers_loss", "piece_counts"]
@@ -100,15 +101,14 @@ class Teacher:
         self._counts = torch.from_numpy(piece_counts(answers)).to(device)
         self._labels = {kind: torch.from_numpy(labels.values).to(device) for kind, labels in answers.labels.items()}
 
-    def taught(self, rows: Tensor, graphs: Graphs) -> Tensor:
+    def taught(self, rows: Tensor, graphs: IRData) -> Tensor:
         """Taught vectors of some pieces from their graphs. (B,) -> (B, width)."""
-        graph = encode_graphs(self._model, self.answers.corpus, graphs, self._texts).graph
+        graph = encode_graphs(self._model, graphs, self._texts).graph
         taught: Tensor = self._trunk(self._texts.means[rows], graph, self._counts[rows])
         return taught
 
-    def loss(self, pieces: NDArray[np.int64], graphs: Graphs, share: slice) -> Tensor:
-        """Loss of a batch; ``graphs`` are those of the share."""
-        rows = torch.from_numpy(pieces).to(self._texts.means.device)
+    def loss(self, rows: Tensor, graphs: IRData, share: slice) -> Tensor:
+        """Loss of a batch of pieces (B,); ``graphs`` are those of the share."""
         truth = {kind: values[rows] for kind, values in self._labels.items()}
         return answers_loss(self._heads(self.taught(rows[share], graphs)), truth, share=share)
 
@@ -116,10 +116,11 @@ class Teacher:
     def told(self, pieces: NDArray[np.int64]) -> dict[str, NDArray[np.float32]]:
         """What the heads say of some pieces: (n, C) of each kind."""
         found: list[dict[str, Tensor]] = []
+        device = self._texts.means.device
         for first in range(0, len(pieces), _SLICE):
             part = pieces[first : first + _SLICE]
             graphs = join_graphs(self.answers.corpus, self.answers.modules[part], weighting=self._weighting)
-            found.append(self._heads(self.taught(torch.from_numpy(part).to(self._texts.means.device), graphs)))
+            found.append(self._heads(self.taught(torch.from_numpy(part).to(device), graphs.data(device))))
         return {kind: torch.cat([part[kind] for part in found]).cpu().numpy() for kind in self.answers.labels}
 
 

@@ -21,6 +21,7 @@ from mirenc.pretraining.graphs import Graphs, join_graphs
 __all__ = [
     "check_order",
     "encode_graphs",
+    "graph_data",
     "graph_vectors",
     "node_features",
     "statement_vectors",
@@ -34,6 +35,8 @@ KnownTexts = Callable[[Tensor], tuple[Tensor, Tensor]]
 # Texts that are encoded at once.
 _SLICE = 65536
 _SLICE_GPU = 8192
+# Nodes of modules that are encoded at once, or of one larger module.
+_NODES = 1 << 15
 
 
 def _device(model: MIREncoder) -> torch.device:
@@ -73,22 +76,25 @@ def node_features(model: MIREncoder, data: IRData) -> Tensor:
         return model.text_features(data.text_ids)
 
 
-def encode_graphs(model: MIREncoder, corpus: Corpus, graphs: Graphs, texts: KnownTexts | None = None) -> Encoded:
+def encode_graphs(model: MIREncoder, data: IRData, texts: KnownTexts | None = None) -> Encoded:
     """The graph of each module, and node vectors by flow; what they take from the text encoder stays as it is.
 
-    ``texts`` are what it says of them, where that is known.
+    ``texts`` are what it says of them, where that is known; else ``data`` have the texts themselves.
     """
-    device = _device(model)
     if texts is not None:
-        data = graphs.data(device)
         features, vectors = texts(data.text_key)
     else:
-        ids = corpus.padded_ids(graphs.text_key) if len(graphs.text_key) else np.zeros((0, 1), dtype=np.int64)
-        data = graphs.data(device, ids)
         with torch.no_grad():
             features, vectors = node_features(model, data), model.text_vectors(data, "graph")
     encoded: Encoded = model(data, "graph", text_features=features, text_vectors=vectors)
     return encoded
+
+
+def graph_data(corpus: Corpus, graphs: Graphs, device: torch.device) -> IRData:
+    """Some graphs on a device, with the texts of their nodes."""
+    rows = graphs.text_key
+    ids = corpus.padded_ids(rows) if len(rows) else np.zeros((0, 1), dtype=np.int64)
+    return graphs.data(device, ids)
 
 
 def statement_vectors(
@@ -141,5 +147,8 @@ def text_means(
 def graph_vectors(model: MIREncoder, corpus: Corpus, modules: NDArray[np.int64], *, weighting: str = "count") -> Tensor:
     """Graph vector of some modules, not whitened; the plain mean is what matching takes. Shapes: (M,) -> (M, d)."""
     with torch.inference_mode():
-        each = (join_graphs(corpus, modules[row : row + 1], weighting=weighting) for row in range(len(modules)))
-        return torch.cat([encode_graphs(model, corpus, graphs).graph.cpu() for graphs in each])
+        device = _device(model)
+        at = np.cumsum(corpus.node_count[modules]) // _NODES
+        parts = np.split(modules, np.flatnonzero(np.diff(at)) + 1)
+        each = (join_graphs(corpus, part, weighting=weighting) for part in parts)
+        return torch.cat([encode_graphs(model, graph_data(corpus, graphs, device)).graph.cpu() for graphs in each])

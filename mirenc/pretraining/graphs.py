@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 from mirenc.graph import Flow
 from mirenc.model.data import IRData
@@ -21,7 +20,7 @@ from mirenc.model.pooling import make_pool, node_keys
 from mirenc.pretraining.corpus import Corpus
 from mirenc.pretraining.objectives import Pairs, draw_pairs
 
-__all__ = ["Graphs", "graph_batch", "join_graphs"]
+__all__ = ["Graphs", "flow_pairs", "graph_batch", "join_graphs"]
 
 Int64 = NDArray[np.int64]
 
@@ -68,39 +67,45 @@ class Graphs:
     pairs: list[int]
 
     def data(self, device: torch.device, text_ids: NDArray[np.integer] | None = None) -> IRData:
-        """The batch as the model takes it; ``text_ids`` (U, L) where its texts are to be encoded."""
-        nodes = len(self.node_row)
+        """The batch as the model takes it, with ``text_ids`` (U, L) where its texts are to be encoded.
 
-        def wide(array: NDArray[np.integer]) -> Tensor:
-            return torch.from_numpy(array).to(device).long()  # widened there: less to copy
-
-        group, none = wide(self.group), torch.zeros(0, dtype=torch.int64, device=device)
+        Pairs become ``positive_index`` and ``negative_index``, which `flow_pairs` takes apart.
+        """
+        integers: dict[str, NDArray[np.integer]] = {
+            "text_key": self.text_key,
+            "node_row": self.node_row,
+            "node_kind": self.node_kind,
+            "node_argument": self.node_argument,
+            "edge_index": self.edge_index,
+            "edge_flow": self.edge_flow,
+            "edge_position": self.edge_position,
+            "pool_node_group": self.group,
+            "positive_index": self.positive,
+            "negative_index": self.negative,
+            "text_ids": np.zeros((len(self.text_key), 0), np.int32) if text_ids is None else text_ids,
+        }
+        # In one piece: each copy to a GPU waits for what it has to do. Widened there, so that there is less to copy.
+        flat = np.concatenate([array.ravel() for array in integers.values()], dtype=np.int32, casting="unsafe")
+        parts = torch.split(torch.from_numpy(flat).to(device).long(), [array.size for array in integers.values()])
+        shaped = {name: part.view(array.shape) for (name, array), part in zip(integers.items(), parts, strict=True)}
+        none, nodes = parts[0][:0], len(self.node_row)
         return IRData(
+            **shaped,
             num_nodes=nodes,
-            text_ids=none.new_zeros(len(self.text_key), 0) if text_ids is None else wide(text_ids),
-            text_key=wide(self.text_key),
-            node_row=wide(self.node_row),
-            node_kind=wide(self.node_kind),
-            node_argument=wide(self.node_argument),
-            edge_index=wide(self.edge_index),
-            edge_flow=wide(self.edge_flow),
-            edge_position=wide(self.edge_position),
             pool_row=none,
             pool_row_group=none,
             pool_row_weight=none.double(),
             pool_node=torch.arange(nodes, device=device),
-            pool_node_group=group,
             pool_node_weight=torch.from_numpy(self.weight).to(device),
             groups=self.groups,
+            pairs=self.pairs,
         )
 
-    def flow_pairs(self, device: torch.device) -> Pairs:
-        """Pairs by flow: edges (2, P_f) and pairs that are none (2, P_f)."""
-        positive, negative = (
-            torch.split(torch.from_numpy(each).to(device).long(), self.pairs, 1)
-            for each in (self.positive, self.negative)
-        )
-        return list(zip(positive, negative, strict=True))
+
+def flow_pairs(data: IRData) -> Pairs:
+    """Pairs of nodes to tell apart, by flow: edges (2, P_f) and pairs that are none (2, P_f)."""
+    both = (torch.split(each, data.pairs, 1) for each in (data.positive_index, data.negative_index))
+    return list(zip(*both, strict=True))
 
 
 def join_graphs(

@@ -69,24 +69,33 @@ def draw_pairs(module: CorpusModule, rng: np.random.Generator) -> list[tuple[Int
     index, nodes = module.edge_index.astype(np.int64), len(module.node_row)
     drawn = []
     for flow in Flow:
-        positive = index[:, module.edge_flow == flow]
+        positive = index.take(np.flatnonzero(module.edge_flow == int(flow)), 1)
         negative = _negatives(positive, nodes, rng) if positive.shape[1] else positive
         # As many of one as of the other: a graph whose pairs are nearly all edges gives few negatives.
         take = min(positive.shape[1], negative.shape[1])
         if take < positive.shape[1]:
-            positive = positive[:, rng.permutation(positive.shape[1])[:take]]
+            positive = positive.take(rng.permutation(positive.shape[1])[:take], 1)
         drawn.append((positive, negative[:, :take]))
     return drawn
 
 
 def _negatives(positive: Int64, nodes: int, rng: np.random.Generator) -> Int64:
     """Random pairs of the edges' endpoints that are no edge in either direction. Shapes: (2, P) -> (2, <= P)."""
-    ends = np.unique(positive)
-    known = np.concatenate([positive[0] * nodes + positive[1], positive[1] * nodes + positive[0]])
-    draw = rng.choice(ends, size=(2, 2 * positive.shape[1]))
-    draw = draw[:, draw[0] != draw[1]]
-    draw = draw[:, ~np.isin(draw[0] * nodes + draw[1], known)]
-    return draw[:, : positive.shape[1]]
+    touched = np.zeros(nodes, dtype=bool)
+    touched[positive] = True
+    draw = rng.choice(np.flatnonzero(touched), size=(2, 2 * positive.shape[1]))
+    # An edge in either direction has the key of the other; looked up among sorted keys, which is faster than np.isin.
+    known = np.sort(_key(positive, nodes))
+    key = _key(draw, nodes)
+    at = np.minimum(np.searchsorted(known, key), len(known) - 1)
+    other = np.flatnonzero((known[at] != key) & (draw[0] != draw[1]))
+    return draw.take(other[: positive.shape[1]], 1)
+
+
+def _key(pairs: Int64, nodes: int) -> Int64:
+    """A number for each pair, the same in both directions. (2, P) -> (P,)."""
+    key: Int64 = np.minimum(pairs[0], pairs[1]) * nodes + np.maximum(pairs[0], pairs[1])
+    return key
 
 
 def gae_loss(per_flow: list[Tensor], pairs: Pairs, *, totals: Sequence[float] | None = None) -> Tensor:
@@ -114,8 +123,8 @@ def igm_loss(model: MIREncoder, text: Tensor, graph: Tensor, *, share: slice = s
     Shapes: (B, H), (B, d) -> ()
     """
     batch = graph.shape[0]
-    own = torch.eye(batch, dtype=torch.bool, device=graph.device)[share]  # (B', B)
+    own = torch.eye(batch, device=graph.device)[share]  # (B', B)
     rows = text[share]
     logits = model.matching(rows.repeat_interleave(batch, 0), graph.repeat(len(rows), 1)).view(len(rows), batch)
-    positive, negative = F.softplus(-logits[own]).sum(), F.softplus(logits[~own]).sum()
+    positive, negative = (F.softplus(-logits) * own).sum(), (F.softplus(logits) * (1 - own)).sum()
     return 0.5 * (positive / batch + negative / (batch * (batch - 1)))

@@ -17,6 +17,7 @@ from mirenc.encoder import load
 from mirenc.golden import write_golden
 from mirenc.pretraining.card import model_card
 from mirenc.pretraining.evaluation import Baselines, Figures, NoFigureError, evaluate_model
+from mirenc.pretraining.evaluation.answers import evaluate_answers
 from mirenc.pretraining.evaluation.retrieval import evaluate_retrieval, find_level_pairs
 from mirenc.pretraining.lexical import fit_lexicon
 from mirenc.pretraining.trainer import Trainer
@@ -68,6 +69,8 @@ def package(
         retrieval=lambda: _retrieval(trainer, folder, ir),
         threads=trainer.config.threads,
     )
+    if trainer.answers is not None:
+        figures["answers"] = evaluate_answers(trainer.teacher())
     figures["training"] = _training_facts(trainer) | {"maps": domains}
     (folder / "MODEL_CARD.md").write_text(model_card(name, trainer, figures), encoding="utf-8")
     baselines.save(folder)
@@ -98,7 +101,9 @@ def _training_facts(trainer: Trainer) -> dict[str, Any]:
         "hardware": _hardware(trainer),
         "distinct_statements": int(np.count_nonzero(corpus.text_counts(modules.tolist()))),
         "started_from": trainer.started_from,
-        "config": trainer.config.model_dump(),
+        # Figures are published, and the folders of one machine say nothing on another.
+        "config": trainer.config.model_dump(exclude={"answers": {"corpus", "table"}}),
+        "answers": trainer.answers.identity if trainer.answers is not None else None,
     }
 
 

@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from mirenc.config import PretrainConfig, StageConfig
-from mirenc.model.data import join_data, no_data
+from mirenc.model.data import IRData, join_data, no_data
 from mirenc.model.mirencoder import Encoded, MIREncoder
 from mirenc.pretraining import encoding
 from mirenc.pretraining.batches import Batch
 from mirenc.pretraining.compiler import Teacher
 from mirenc.pretraining.corpus import Corpus
 from mirenc.pretraining.frozen import FrozenTexts
+from mirenc.pretraining.graphs import Graphs, flow_pairs
 from mirenc.pretraining.objectives import gae_loss, igm_loss, mlm_loss
 from mirenc.pretraining.parallel import Processes
 from mirenc.pretraining.sampling import Sampler
@@ -93,19 +94,25 @@ class Losses:
 
     def __call__(self, batch: Batch, step: int) -> Tensor:
         """Loss of one step."""
-        if self.stage == "mlm":
-            return self._mlm(batch)
-        graph, loss = self._reconstruction(batch)
-        if self.stage == "gae":
-            return loss
-        loss = loss + self._matching(batch, graph, step)
-        if self.stage == "joint":
-            loss = loss + self._mlm(batch)
-        if self._teacher is not None:
-            assert batch.piece_graphs is not None
-            share = self._processes.share(len(batch.pieces))
-            loss = loss + self._teacher.loss(batch.pieces, batch.piece_graphs, share)
-        return loss
+        graphs, pieces = self._on_device(batch.graphs), self._on_device(batch.piece_graphs)
+        rows = torch.from_numpy(batch.pieces).to(self._device)
+        losses = []
+        if batch.statements is not None:
+            losses.append(self._mlm(batch))
+        if graphs is not None:
+            vectors, loss = self._reconstruction(graphs, len(batch.modules))
+            losses.append(loss)
+            if self.stage != "gae":
+                losses.append(self._matching(batch, vectors, step))
+        if self._teacher is not None and pieces is not None:
+            losses.append(self._teacher.loss(rows, pieces, self._processes.share(len(rows))))
+        return torch.stack(losses).sum()
+
+    def _on_device(self, graphs: Graphs | None) -> IRData | None:
+        if graphs is None:
+            return None
+        known = self._texts is not None
+        return graphs.data(self._device) if known else encoding.graph_data(self._corpus, graphs, self._device)
 
     def _low(self) -> torch.autocast:
         return torch.autocast(self._device.type, torch.bfloat16, enabled=self._config.precision == "bfloat16")
@@ -116,14 +123,14 @@ class Losses:
         with self._low():
             return mlm_loss(self._model, *statements, total=batch.chosen)
 
-    def _reconstruction(self, batch: Batch) -> tuple[Tensor, Tensor]:
-        """Encode the graphs of a batch: vectors of all of them (B, D), this share of the GAE loss."""
-        assert batch.graphs is not None
-        encoded = encoding.encode_graphs(self._model, self._corpus, batch.graphs, self._texts)
-        counts = torch.tensor([float(count) for count in batch.graphs.pairs])
-        totals = counts if self._processes.count == 1 else self._processes.total(counts.to(self._device))
-        graph = self._processes.join(encoded.graph, len(batch.modules))
-        return graph, gae_loss(encoded.flows, batch.graphs.flow_pairs(self._device), totals=totals.tolist())
+    def _reconstruction(self, graphs: IRData, modules: int) -> tuple[Tensor, Tensor]:
+        """Encode the graphs of a batch: vectors of all its modules (B, D), this share of the GAE loss."""
+        encoded = encoding.encode_graphs(self._model, graphs, self._texts)
+        totals = torch.tensor([float(count) for count in graphs.pairs])
+        if self._processes.count > 1:
+            totals = self._processes.total(totals.to(self._device))
+        vectors = self._processes.join(encoded.graph, modules)
+        return vectors, gae_loss(encoded.flows, flow_pairs(graphs), totals=totals.tolist())
 
     def _matching(self, batch: Batch, graph: Tensor, step: int) -> Tensor:
         """Matching of the graphs (B, D) with their texts.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import torch
-from pydantic import BaseModel
 
 from mirenc.config import PRESETS, ModelConfig
 from mirenc.errors import ConfigError
@@ -18,7 +17,7 @@ def start_from(model: MIREncoder, tokenizer: IRTokenizer, name_or_dir: str) -> d
     """Put a packaged model's weights into a new model; whitening is left to be fitted anew.
 
     Of a model that has the text encoder in common and nothing else, the text encoder and its MLM head are taken: a
-    distilled one (pretrain/distil.py) is a start for any graph encoder.
+    distilled one (pretrain/distil.py) is a start for any graph encoder. A taught trunk that it has not stays random.
 
     Returns
     -------
@@ -39,11 +38,16 @@ def start_from(model: MIREncoder, tokenizer: IRTokenizer, name_or_dir: str) -> d
             f"Build it with: mirenc corpus build ... --tokenizer {name_or_dir}"
         )
     _check_text_encoder(model.config, files.config, files.name)
-    whole = _architecture(model.config) == _architecture(files.config)
-    parts = ("text.", "mlm.", "graph.", "matching.") if whole else ("text.", "mlm.")
-    kept = {name: torch.from_numpy(value) for name, value in files.weights.items() if name.startswith(parts)}
+    own, found = model.config, files.config
+    taken = ["text", "mlm"]
+    if (own.graph, own.matching) == (found.graph, found.matching):
+        taken += ["graph", "matching"]
+        # A trunk takes the graph's vectors; a model without one is a start for a model with one.
+        if found.taught is not None and own.taught == found.taught:
+            taken.append("taught")
+    kept = {name: torch.from_numpy(value) for name, value in files.weights.items() if name.partition(".")[0] in taken}
     model.load_state_dict(kept, strict=False)
-    return {"name": files.name, "digest": files.digest} | ({} if whole else {"part": "text"})
+    return {"name": files.name, "digest": files.digest} | ({} if "graph" in taken else {"part": "text"})
 
 
 def _check_text_encoder(own: ModelConfig, found: ModelConfig, name: str) -> None:
@@ -52,7 +56,3 @@ def _check_text_encoder(own: ModelConfig, found: ModelConfig, name: str) -> None
     made_with = [key for key, config in PRESETS.items() if config.text == found.text]
     hint = f'Set preset = "{made_with[0]}"' if made_with else "Give the run its [text] table"
     raise ConfigError(f"start_from: {name} has another text encoder than this run. {hint}")
-
-
-def _architecture(config: ModelConfig) -> tuple[BaseModel, ...]:
-    return config.text, config.graph, config.matching

@@ -1,8 +1,9 @@
-"""The training loop: MLM, then GAE, then matching, or all at once; warm-up, clipping, checkpoints, exact resumption.
+"""The training loop: one stage after another, with warm-up, clipping, checkpoints and exact resumption.
 
-A step's randomness comes from a generator seeded with (seed, stage, step), so a resumed run draws what the interrupted
-one would have drawn: nothing but weights, optimiser state and the step number needs saving. Started by ``torchrun``,
-every process takes a share of each batch (`mirenc.pretraining.parallel`).
+MLM, then GAE, then matching, or all at once; then a compiler's answers (`mirenc.pretraining.stages`). A step's
+randomness comes from a generator seeded with (seed, stage, step), so a resumed run draws what the interrupted one would
+have drawn: nothing but weights, optimiser state and the step number needs saving. Started by ``torchrun``, every
+process takes a share of each batch (`mirenc.pretraining.parallel`).
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ class StepReport:
         Steps done and steps of the stage.
     loss : float
     items : int
-        Tokens (mlm, joint) or nodes (gae, igm) of the batch, padding left out.
+        Tokens (mlm, joint) or nodes (gae, igm, compiler) of the batch, padding left out.
     seconds : float
     """
 
@@ -205,6 +206,7 @@ class Trainer:
         for number in range(self.progress.stage, len(names)):
             name = names[number]
             stage = self.stages[name]
+            started = time.monotonic()
             losses = self._losses(name)
             optimiser = Optimiser(losses.trained, self.config)
             if state is not None:
@@ -215,7 +217,6 @@ class Trainer:
             self.model.train()
             with SummaryWriter(self.folder) if self.processes.first else _Silent() as board:
                 steps = range(self.progress.step, stage.steps)
-                started = time.monotonic()
                 for step, batch in zip(steps, batches.of(name, steps), strict=True):
                     loss = self._step(optimiser, losses, stage, step, batch)
                     self.progress.step = step + 1

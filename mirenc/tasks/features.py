@@ -7,7 +7,7 @@ embedding and its baselines differ in what they know, not in how hard somebody t
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +27,7 @@ from mirenc.tasks.sample import IRSource
 from mirenc.tasks.statement_bag import statement_bag
 
 if TYPE_CHECKING:
-    from mirenc.encoder import Encoder, Purpose
+    from mirenc.encoder import Embedding, Encoder, Purpose
     from mirenc.tasks.base import Task
 
 __all__ = [
@@ -37,8 +37,11 @@ __all__ = [
     "Features",
     "build_features",
     "code_vector",
+    "context_matrix",
+    "counted_features",
     "default_rows",
     "encoded_context",
+    "ir2vec_text",
 ]
 
 Float32 = NDArray[np.float32]
@@ -159,7 +162,7 @@ class CodeReader:
 
         def of(level: str, key: tuple[str, str]) -> dict[str, Float32] | None:
             if level not in levels:
-                levels[level] = _LevelCode(self, module, level)
+                levels[level] = _LevelCode(self, module, level, next(self._embedded([module], level)))
             return levels[level].of(key)
 
         found = []
@@ -174,18 +177,59 @@ class CodeReader:
             )
         return found
 
+    def of_pieces(self, pieces: Sequence[tuple[IRModule, Region | None]]) -> list[dict[str, Float32]]:
+        """The same of one function of each module, or the whole module; statements of all are encoded together.
+
+        Raises
+        ------
+        TaskError
+            As calling it.
+        """
+        found: list[dict[str, Float32]] = [{}] * len(pieces)
+        for level in ("function", "module"):
+            rows = [row for row, (_, region) in enumerate(pieces) if (region is None) == (level == "module")]
+            modules = [pieces[row][0] for row in rows]
+            for row, module, parts in zip(rows, modules, self._embedded(modules, level), strict=True):
+                region = pieces[row][1]
+                own = _LevelCode(self, module, level, parts).of(("", "") if region is None else _key(region))
+                if own is None:
+                    raise TaskError(
+                        f"{module.name} has no {level} {region.name if region else ''!r}. Give IR that has it"
+                    )
+                found[row] = own
+        return found
+
+    def _embedded(self, modules: Sequence[IRModule], level: str) -> Iterator[Embedding]:
+        purpose: Purpose = "search" if self.encoder.files.config.taught is None else "features"
+        for outcome in self.encoder.embed_stream(
+            modules,
+            level=level,  # type: ignore[arg-type]
+            purpose=purpose,
+            workers=0,
+        ):
+            if outcome.embedding is None:
+                assert outcome.error is not None
+                raise outcome.error
+            yield outcome.embedding
+
+
+def counted_features(module: IRModule, region: Region | None) -> dict[str, Float32]:
+    """The rows that no model takes part in, of a function or a whole module."""
+    inside = None
+    if region is not None:
+        listed = regions_of(module, region.level)
+        inside = listed.instruction[listed.region == [_key(one) for one in listed.regions].index(_key(region))]
+    return {name: count(module, inside) for name, count in _COUNTED.items()}
+
 
 class _LevelCode:
     """Code features of all regions of one level of a module."""
 
-    def __init__(self, reader: CodeReader, module: IRModule, level: str) -> None:
+    def __init__(self, reader: CodeReader, module: IRModule, level: str, parts: Embedding) -> None:
         self.module, self.level, self.counted = module, level, reader.counted
         self.listed = regions_of(module, level)
-        encoder = reader.encoder
-        purpose: Purpose = "search" if encoder.files.config.taught is None else "features"
-        parts = encoder.embed_parts(module, level=level, purpose=purpose)  # type: ignore[arg-type]
         self.vectors = {"text": parts.part("text"), "graph": parts.part("graph")}
-        if purpose == "features":
+        if parts.purpose == "features":
             self.vectors["taught"] = parts.taught
         self.places = {_key(one): row for row, one in enumerate(self.listed.regions)}
         if level == "module":
@@ -214,7 +258,7 @@ def code_vector(row: str, parts: dict[str, Float32]) -> Float32:
     return np.concatenate([*blocks, parts["histogram"]] if row == "both_histogram" else blocks)
 
 
-def _context_matrix(task: Task, data: TaskData, *, blind: bool = False) -> NDArray[np.float64]:
+def context_matrix(task: Task, data: TaskData, *, blind: bool = False) -> NDArray[np.float64]:
     """Task features of all samples; ``blind``: what a compiler tells is not known. (n, A)."""
     rows = []
     hidden = [blind and name in task.told_by_compiler for name in task.context_names]
@@ -270,14 +314,14 @@ def build_features(
         Unknown row; a row that cannot be computed here; IR that cannot be read (the sample is named).
     """
     _check_rows(task, data, rows)
-    context = _context_matrix(task, data)
+    context = context_matrix(task, data)
     vectors, of, note = _code_vectors(task, data, rows, encoder, advance)
     result = []
     for row in rows:
         known = context
         if row in ("no_code", "compiler"):
             code = np.zeros((len(data), 0))
-            known = _context_matrix(task, data, blind=True) if row == "no_code" else context
+            known = context_matrix(task, data, blind=True) if row == "no_code" else context
         elif row == "hand":
             code = np.array([task.hand_features(sample) for sample in data.samples], dtype=np.float64)
         else:
@@ -326,7 +370,7 @@ def _code_vectors(
             for number, parts in zip(numbers, read(module, [pieces[one][1] for one in numbers]), strict=True):
                 found[number] = parts
                 if "ir2vec" in rows:
-                    text[number] = _ir2vec_text(ir, module, pieces[number][1])
+                    text[number] = ir2vec_text(ir, module, pieces[number][1])
         except MirencError as error:
             name = data.samples[int(np.argmax(np.isin(of, numbers)))].name
             raise TaskError(f"sample {name}: {error}") from None
@@ -346,7 +390,7 @@ def _code_vectors(
     return vectors, of, note
 
 
-def _ir2vec_text(ir: IRSource, module: IRModule, region: Region | None) -> str:
+def ir2vec_text(ir: IRSource, module: IRModule, region: Region | None) -> str:
     """What IR2Vec reads of a piece of code: a module as its LLVM wrote it, or the function of a region."""
     if region is not None:
         return function_text(module.text, region.symbol)

@@ -43,6 +43,9 @@ from mirenc.tasks.protocols import cut
 __all__ = ["INNER_FOLDS", "Shape", "head_search", "inner_parts", "menu"]
 
 INNER_FOLDS = 4
+# With so many samples a difference between heads shows on a few folds, and each fold costs minutes.
+_HUGE = 10_000
+_FEWER_FOLDS = 2
 _FEW_UNITS = 8  # so few are left out one by one
 # With fewer different kernels to learn from, a search among heads picks noise; the first member is taken as it is.
 _ENOUGH_GROUPS = 50
@@ -136,7 +139,9 @@ def _cautious(shape: Shape, seed: int) -> Members:
     common: dict[str, Any] = {"default": shape.default, "random_state": seed}
     members: Members = []
     # A forest of thousands of samples is large, and its leaves need not be that small.
-    if shape.samples > _MANY_SAMPLES:
+    if shape.samples > _HUGE:
+        common |= {"trees": 16, "leaf": 60}
+    elif shape.samples > _MANY_SAMPLES:
         common |= {"trees": 30, "leaf": 20}
     if shape.code:
         members += [
@@ -183,10 +188,10 @@ def _pairs(shape: Shape, seed: int, select: str) -> Members:
 
 def _numbers(shape: Shape, seed: int) -> Members:
     members: Members = [(f"ridge {penalty:g}", RidgeRegressor(penalty)) for penalty in _PENALTIES]
-    members += [
-        ("boosted", BoostedRegressor(shape.context, random_state=seed)),
-        ("boosted slowly", BoostedRegressor(shape.context, trees=300, leaves=8, learning_rate=0.05, random_state=seed)),
-    ]
+    members.append(("boosted", BoostedRegressor(shape.context, random_state=seed)))
+    if shape.samples <= _HUGE:
+        slow = BoostedRegressor(shape.context, trees=300, leaves=8, learning_rate=0.05, random_state=seed)
+        members.append(("boosted slowly", slow))
     if shape.samples > _FEW_SAMPLES:
         members += [
             (f"landmarks {scale:g}", LandmarkRegressor(shape.context, length_scale=scale, random_state=seed))
@@ -202,7 +207,8 @@ def _labels(shape: Shape, seed: int) -> Members:
         (f"landmarks {scale:g}", LandmarkLabels(shape.context, length_scale=scale, random_state=seed))
         for scale in _LENGTH_SCALES
     ]
-    return [*members, ("trees", TreesLabels(shape.context, random_state=seed))]
+    trees = {"trees": 16, "leaf": 20} if shape.samples > _HUGE else {}
+    return [*members, ("trees", TreesLabels(shape.context, **trees, random_state=seed))]
 
 
 def head_search(
@@ -226,7 +232,8 @@ def head_search(
 def inner_parts(unit: NDArray[np.generic], labels: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
     """Inner fold of each training row: cut by the same unit as the protocol's own folds. (n,) -> (n,)."""
     distinct = len(np.unique(unit))
-    folds = None if distinct <= _FEW_UNITS else INNER_FOLDS
+    many = _FEWER_FOLDS if len(unit) > _HUGE else INNER_FOLDS
+    folds = None if distinct <= _FEW_UNITS else many
     part = np.zeros(len(unit), dtype=np.int64)
     if distinct > 1:
         for number, (_, test) in enumerate(cut(unit, labels, folds, seed)):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +27,7 @@ from mirenc.passes.extract import extract_functions
 from mirenc.tasks.base import Task
 from mirenc.tasks.data import TaskData
 from mirenc.tasks.evidence import Evidence, gather_evidence, time_factor
-from mirenc.tasks.features import CODE_ROWS, CodeReader, build_features, code_vector, encoded_context
+from mirenc.tasks.features import CODE_ROWS, CodeReader, Features, build_features, code_vector, encoded_context
 from mirenc.tasks.jobs import Goal
 from mirenc.tasks.prediction import Prediction
 from mirenc.tasks.reach import Reach
@@ -261,8 +261,11 @@ def fit_head(
     variant: str = "",
     row: str = "both",
     seed: int = 0,
+    features: Features | None = None,
 ) -> TaskHead:
     """Train a head on all samples of a task but those held out; it is chosen by the same search as in an evaluation.
+
+    ``features`` of the samples are computed if left out; they are of the row and of the encoder's model.
 
     The search keeps whole groups (`TaskData.group`) together: it is for kernels that were not measured. So does the
     evidence, for which ten further heads are trained with groups held out.
@@ -279,8 +282,10 @@ def fit_head(
         raise TaskError(f"a head cannot be made for row {row!r}; available: {', '.join(CODE_ROWS)}")
     content_hash = data.content_hash
     if data.held_out.any():
-        data = data.subset(np.flatnonzero(~data.held_out))
-    features = build_features(task, data, [row], encoder)[0]
+        kept = np.flatnonzero(~data.held_out)
+        data = data.subset(kept)
+        features = None if features is None else replace(features, matrix=features.matrix[kept])
+    features = features or build_features(task, data, [row], encoder)[0]
     goal = Goal.of(data, task.select)
     everything = np.arange(len(data))
     timer, within = None, None

@@ -19,6 +19,7 @@ _FAR = 95.0
 _OUTSIDE = 0.5
 # A head need not remember every kernel of many to know what is like them.
 _MOST = 512
+_LARGEST = 3e4  # what half precision holds with room to spare
 _BLOCK = 1024  # kernels whose distances to all others are in memory at once
 
 
@@ -28,7 +29,7 @@ class Reach:
 
     Attributes
     ----------
-    kernels : (m, D) float32
+    kernels : (m, D) float32, or float16 of many
         Code features; of more than 512 pieces of code, a sample.
     code_reach : float
         Distance beyond which a piece of code is far.
@@ -36,7 +37,7 @@ class Reach:
         Range of the encoded context features.
     """
 
-    kernels: NDArray[np.float32]
+    kernels: NDArray[np.floating[Any]]
     code_reach: float
     low: Float
     high: Float
@@ -45,7 +46,8 @@ class Reach:
     def of(cls, matrix: Float, context: int, group: NDArray[np.str_]) -> Self:
         """The reach of training rows (n, A + D); the nearest neighbour of a row is of another group."""
         kernels, first = np.unique(matrix[:, context:].astype(np.float32), axis=0, return_index=True)
-        if len(kernels) > _MOST:
+        many = len(kernels) > _MOST
+        if many:
             drawn = np.sort(np.random.default_rng(0).permutation(len(kernels))[:_MOST])
             kernels, first = kernels[drawn], first[drawn]
         of = group[first]
@@ -60,7 +62,9 @@ class Reach:
         nearest = nearest[np.isfinite(nearest)]
         reach = float(np.percentile(nearest, _FAR)) if len(nearest) else 1.0
         own = matrix[:, :context]
-        return cls(kernels, max(reach, 1e-9), own.min(axis=0), own.max(axis=0))
+        small = many and bool((np.abs(kernels) < _LARGEST).all())
+        kept = kernels.astype(np.float16) if small else kernels
+        return cls(kept, max(reach, 1e-9), own.min(axis=0), own.max(axis=0))
 
     def distance(self, context: Float, code: NDArray[np.float32]) -> float:
         """How far a question is: 1 where it is as far as training samples hardly ever are. (A,), (D,) -> ()."""

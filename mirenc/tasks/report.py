@@ -52,8 +52,10 @@ _OF_THREE = ("speedup_geometric", "oracle_gain_share", "slowdowns_2", "headroom_
 
 
 def row_title(row: str) -> str:
-    """What a table calls a row."""
-    return {**STATIC_TITLES, **ROW_TITLES}.get(row, row)
+    """What a table calls a row; ``both:NAME`` is that of another model than the table's own."""
+    name, _, model = row.partition(":")
+    title = {**STATIC_TITLES, **ROW_TITLES}.get(name, name)
+    return f"{title} of {model}" if model else title
 
 
 class TaskReport:
@@ -372,8 +374,10 @@ def _same_target(figures: Any, report: TaskReport) -> bool:
                 least = data.paid[np.arange(len(data)), data.labels]
                 now[name, row] = geometric_mean((data.paid_baseline / least)[inside])
             else:
-                target = data.label_table if data.label_names else data.value
-                error = (report.said(name, row) - target)[:, inside]
+                said = report.said(name, row)
+                # As `label_figures` compares them.
+                error = np.clip(said, 0.0, 1.0) - data.label_table if data.label_names else said - data.value
+                error = error[:, inside]
                 now[name, row] = float((error**2 if data.label_names else np.abs(error)).mean())
         return all(math.isclose(value, now[place], rel_tol=1e-9) for place, value in kept.items())
     except (AttributeError, KeyError, TypeError, ValueError):

@@ -12,6 +12,7 @@ from random_model import random_weights
 from mirenc.config import DirectedGraphConfig, GraphConfig, GraphEncoderConfig, ModelConfig
 from mirenc.graph import Flow, NodeKind
 from mirenc.ir import IRModule, parse_ir, regions_of
+from mirenc.model import directed_numpy
 from mirenc.model.data import join_data, sample_data
 from mirenc.model.directed import DirectedEncoder, neighbours
 from mirenc.model.directed_numpy import DirectedGraph
@@ -156,10 +157,37 @@ def test_equal_nodes_are_computed_once(model_config: ModelConfig, samples: dict[
     assert isinstance(config.graph, DirectedGraphConfig)
     sample = samples["ir/clang-19/O0/parallel_loops.ll"]
     encoder = DirectedGraph(config.graph, Layers(random_weights(config)))
-    vectors, row = encoder.nodes(sample, runtime.text_features(sample.text_ids, sample.text_length), None)
+    classes, vectors = encoder.nodes(sample, runtime.text_features(sample.text_ids, sample.text_length), None)
+    row = classes.of_node
     assert len(row) == len(sample.node_row)
-    assert np.unique(row).tolist() == list(range(len(vectors)))
-    assert len(vectors) < 0.9 * len(row)
+    assert np.unique(row).tolist() == list(range(len(vectors(0))))
+    assert len(vectors(0)) < 0.9 * len(row)
+
+
+@pytest.mark.parametrize("name", ["default", "sizes"])
+def test_neither_slices_nor_threads_matter(
+    model_config: ModelConfig,
+    samples: dict[str, IRSample],
+    fixture_modules: dict[str, IRModule],
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+) -> None:
+    config = with_graph(model_config, VARIANTS[name])
+    weights = random_weights(config)
+    file = "ir/clang-19/O0/parallel_loops.ll"
+    sample, functions = samples[file], regions_of(fixture_modules[file], "function")
+    regions = region_pools(sample, functions.instruction, functions.region, len(functions) + 1, "sqrt")
+    for pools in (module_pools(sample, "sqrt"), regions):
+        whole = NumpyRuntime(config, weights, threads=1).forward(sample, pools, "graph").graph
+        for size in (64, 7):  # several slices, and groups that are in more than one
+            monkeypatch.setattr(directed_numpy, "_SLICE", size)
+            one, three = (
+                NumpyRuntime(config, weights, threads=threads).forward(sample, pools, "graph").graph
+                for threads in (1, 3)
+            )
+            np.testing.assert_array_equal(one, three)
+            np.testing.assert_allclose(one, whole, rtol=1e-5, atol=1e-5)
+        monkeypatch.undo()
 
 
 @pytest.mark.parametrize("which", [0, 1])

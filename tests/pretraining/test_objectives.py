@@ -15,8 +15,8 @@ from mirenc.errors import ConfigError
 from mirenc.graph import Flow
 from mirenc.pretraining.corpus import CorpusModule
 from mirenc.pretraining.encoding import text_data
-from mirenc.pretraining.graphs import Graphs, graph_batch, join_graphs
-from mirenc.pretraining.objectives import gae_loss, igm_loss, mask_tokens, mlm_loss
+from mirenc.pretraining.graphs import Graphs, flow_pairs, graph_batch, join_graphs
+from mirenc.pretraining.objectives import Pairs, gae_loss, igm_loss, mask_tokens, mlm_loss
 from mirenc.tokenizer import CLS, MASK, PAD, SEP, SPECIAL_TOKENS, UNK
 
 VOCAB = 5000
@@ -125,9 +125,6 @@ def test_gae_loss_of_an_exact_adjacency_is_near_nothing() -> None:
     assert gae_loss([z], [(negative, positive)]).item() == pytest.approx(32, rel=1e-3)
 
 
-CPU = torch.device("cpu")
-
-
 def module(edges: list[tuple[int, int, Flow]], nodes: int, first_row: int = 0) -> CorpusModule:
     return CorpusModule(
         statement_row=np.arange(2, dtype=np.int32),
@@ -171,6 +168,10 @@ def draw(modules: list[CorpusModule], seed: int = 0, share: slice = slice(None))
     return graph_batch(Texts(modules), np.arange(len(modules)), np.random.default_rng(seed), share=share)
 
 
+def pairs_of(graphs: Graphs) -> Pairs:
+    return flow_pairs(graphs.data(torch.device("cpu")))
+
+
 def columns(pairs: Tensor | np.ndarray) -> set[tuple[int, int]]:
     return set(zip(*pairs.tolist(), strict=True))
 
@@ -188,7 +189,7 @@ def test_graphs_stand_end_to_end(modules: list[CorpusModule]) -> None:
 def test_positives_are_the_flow_s_edges(modules: list[CorpusModule]) -> None:
     batch = draw(modules)
     for flow in Flow:
-        positive, negative = batch.flow_pairs(CPU)[flow]
+        positive, negative = pairs_of(batch)[flow]
         edges = columns(batch.edge_index[:, batch.edge_flow == flow])
         assert columns(positive) <= edges
         assert positive.shape == negative.shape
@@ -201,7 +202,7 @@ def test_negatives_are_no_edges_within_a_graph_among_the_flow_s_nodes(modules: l
         for flow in Flow:
             edges = columns(batch.edge_index[:, batch.edge_flow == flow])
             ends = {end for edge in edges for end in edge}
-            for source, target in columns(batch.flow_pairs(CPU)[flow][1]):
+            for source, target in columns(pairs_of(batch)[flow][1]):
                 assert source != target
                 assert (source, target) not in edges
                 assert (target, source) not in edges
@@ -212,12 +213,12 @@ def test_negatives_are_no_edges_within_a_graph_among_the_flow_s_nodes(modules: l
 def test_a_graph_whose_every_pair_is_an_edge_has_no_pairs() -> None:
     full = module([(0, 1, Flow.DATA), (1, 2, Flow.DATA), (2, 0, Flow.DATA)], 3)
     batch = draw([full])
-    assert [tuple(part.shape) for pair in batch.flow_pairs(CPU) for part in pair] == [(2, 0)] * 6
-    assert gae_loss([torch.zeros(3, 2)] * 3, batch.flow_pairs(CPU)).item() == 0
+    assert [tuple(part.shape) for pair in pairs_of(batch) for part in pair] == [(2, 0)] * 6
+    assert gae_loss([torch.zeros(3, 2)] * 3, pairs_of(batch)).item() == 0
 
 
 def test_a_batch_is_the_generator_s(modules: list[CorpusModule]) -> None:
-    one, same, other = (draw(modules, seed).flow_pairs(CPU) for seed in (0, 0, 1))
+    one, same, other = (pairs_of(draw(modules, seed)) for seed in (0, 0, 1))
     for flow in Flow:
         assert all(a.equal(b) for a, b in zip(one[flow], same[flow], strict=True))
     assert not one[Flow.DATA][1].equal(other[Flow.DATA][1])
@@ -246,17 +247,17 @@ def test_shares_of_a_batch_add_up_to_the_whole(modules: list[CorpusModule]) -> N
     """What several processes compute, each for its share, is what one computes."""
     whole, rng = draw(modules), np.random.default_rng(0)
     z = torch.from_numpy(rng.normal(size=(22, 4)).astype(np.float32))
-    expected = gae_loss([z] * 3, whole.flow_pairs(CPU))
-    totals = [positive.shape[1] for positive, _ in whole.flow_pairs(CPU)]
+    expected = gae_loss([z] * 3, pairs_of(whole))
+    totals = [positive.shape[1] for positive, _ in pairs_of(whole)]
     parts = []
     for number, nodes in enumerate((slice(0, 12), slice(12, 22))):
         share = draw(modules, share=slice(number, None, 2))
         assert np.array_equal(share.text_key[share.node_row], whole.text_key[whole.node_row[nodes]])
-        parts.append(gae_loss([z[nodes]] * 3, share.flow_pairs(CPU), totals=totals))
+        parts.append(gae_loss([z[nodes]] * 3, pairs_of(share), totals=totals))
     # A third process of a batch of two has nothing to do.
     none = draw(modules, share=slice(2, None, 3))
     assert (none.groups, len(none.node_row)) == (0, 0)
-    assert gae_loss([z[:0]] * 3, none.flow_pairs(CPU), totals=totals).item() == 0
+    assert gae_loss([z[:0]] * 3, pairs_of(none), totals=totals).item() == 0
     assert sum(part.item() for part in parts) == pytest.approx(expected.item(), rel=1e-6)
     text, graph = z[:6], z[6:12]
     head = InnerProduct

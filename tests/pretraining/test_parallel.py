@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from small_answers import write_answers
 
 from mirenc.pretraining.corpus import Corpus
 from mirenc.pretraining.corpus.build import build_corpus
@@ -38,6 +39,20 @@ learning_rate = 1e-3
 [igm]
 steps = 6
 batch = 5
+learning_rate = 1e-3
+"""
+COMPILER = """
+[taught]
+width = 14
+hidden = 18
+
+[answers]
+corpus = "{answers.corpus}"
+table = "{answers.table}"
+
+[compiler]
+steps = 6
+batch = 7
 learning_rate = 1e-3
 """
 LOSSES = """
@@ -72,10 +87,11 @@ def environment() -> dict[str, str]:
 
 @pytest.mark.parametrize("schedule", ["sequential", "joint"])
 def test_two_processes_have_the_losses_of_one(stored: Path, tmp_path: Path, schedule: str) -> None:
-    """Batches of 9, 3 and 5 do not divide by two: the shares are unequal, and the loss is still that of the batch."""
+    """No batch divides by two (9, 3, 5 and 7): the shares are unequal, and the loss is still that of the batch."""
     config, script = tmp_path / "run.toml", tmp_path / "losses.py"
     # Muon rounds to bfloat16 on its way, which would hide a wrong share behind a wide tolerance.
-    config.write_text(RUN.format(optimiser="adamw", schedule=schedule))
+    answers, _ = write_answers(tmp_path, Corpus.load(stored))
+    config.write_text(RUN.format(optimiser="adamw", schedule=schedule) + COMPILER.format(answers=answers))
     script.write_text(LOSSES)
     found = {}
     for count, launcher in ((1, []), (2, ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"])):

@@ -132,8 +132,15 @@ def test_of_many_kernels_a_sample_is_remembered() -> None:
     reach = Reach.of(matrix, 1, np.array([f"k{row}" for row in range(3000)]))
     assert reach.kernels.shape == (512, 3)
     assert {tuple(row) for row in reach.kernels.tolist()} <= {
-        tuple(row) for row in matrix[:, 1:].astype(np.float32).tolist()
+        tuple(row) for row in matrix[:, 1:].astype(np.float32).astype(np.float16).tolist()
     }
     # What is far still follows from training: most of the rows are not, the forgotten ones included.
     distances = [reach.distance(np.zeros(1), row.astype(np.float32)) for row in matrix[:500, 1:]]
     assert 0.9 < np.mean(np.array(distances) <= 1) < 1
+
+
+def test_numbers_that_half_precision_does_not_hold_are_remembered_as_they_are() -> None:
+    matrix = np.random.default_rng(0).normal(size=(600, 4)) * 1e5
+    reach = Reach.of(matrix, 1, np.array([f"k{row}" for row in range(600)]))
+    assert reach.kernels.dtype == np.float32
+    assert np.isfinite(reach.kernels).all()

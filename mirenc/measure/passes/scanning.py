@@ -18,8 +18,8 @@ __all__ = ["MAX_INSTRUCTIONS", "MIN_BLOCKS", "MIN_INSTRUCTIONS", "Candidate", "S
 
 MIN_BLOCKS, MIN_INSTRUCTIONS = 3, 12
 """A function with less of both has nothing to decide."""
-MAX_INSTRUCTIONS = 20_000
-"""Above this, one module would take the time of hundreds."""
+MAX_INSTRUCTIONS = 4_000
+"""Above this, one piece would take the time of dozens: labelling costs 5 ms an instruction."""
 
 
 @dataclass(frozen=True, slots=True)

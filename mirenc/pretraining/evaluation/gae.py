@@ -12,10 +12,10 @@ from mirenc.graph import Flow
 from mirenc.model.graph_encoder import edge_scores
 from mirenc.model.mirencoder import MIREncoder
 from mirenc.pretraining.corpus import Corpus
-from mirenc.pretraining.encoding import encode_graphs
+from mirenc.pretraining.encoding import encode_graphs, graph_data
 from mirenc.pretraining.evaluation.figures import Advance, Figures, NoFigureError
 from mirenc.pretraining.evaluation.sizes import matching_modules
-from mirenc.pretraining.graphs import Graphs, graph_batch
+from mirenc.pretraining.graphs import Graphs, flow_pairs, graph_batch
 
 __all__ = ["flow_figures", "gae_modules", "gae_scores"]
 
@@ -43,11 +43,13 @@ def gae_scores(
         of the model, of common neighbours, of the degree product.
     """
     scores: dict[Flow, list[list[float]]] = {flow: [] for flow in Flow}
+    device = next((parameter.device for parameter in model.parameters()), torch.device("cpu"))
     for module in modules.tolist():
         graph = graph_batch(corpus, np.array([module]), np.random.default_rng([_SEED, module]))
+        data = graph_data(corpus, graph, device)
         with torch.inference_mode():
-            per_flow = [vectors.cpu() for vectors in encode_graphs(model, corpus, graph).flows]
-        for flow, (positive, negative) in zip(Flow, graph.flow_pairs(torch.device("cpu")), strict=True):
+            per_flow = [vectors.cpu() for vectors in encode_graphs(model, data).flows]
+        for flow, (positive, negative) in zip(Flow, flow_pairs(data.cpu()), strict=True):
             if positive.shape[1] < _MIN_EDGES:
                 continue
             pairs = torch.cat([positive, negative], 1)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from mirenc.pretraining.evaluation.figures import Figures
 
 __all__ = ["figure_rows"]
@@ -41,6 +43,7 @@ def figure_rows(figures: Figures) -> list[Row]:
         rows += _gae_rows(flow, found, missing.get(f"gae.{flow}", ""))
     rows += _matching_rows(figures["matching"], missing.get("matching", ""))
     rows += _retrieval_rows(figures["retrieval"], missing.get("retrieval", ""))
+    rows += _answers_rows(figures.get("answers"))
     data = figures["data"]
     rows.append(("Tokens that are [UNK]", _percent(data["unk_share"], 2), ""))
     rows.append(
@@ -92,6 +95,32 @@ def _matching_rows(found: Any, reason: str) -> list[Row]:
         )
         for name, title in (("random", "random negatives"), ("near_size", "negatives of nearest size"))
     ]
+
+
+def _answers_rows(found: Any) -> list[Row]:
+    """Of a model that learned a compiler's answers."""
+    rows = []
+    parts = {"held_out": "held out", "choosing": "of training projects that were kept out"}
+    for key, title in parts.items() if found else ():
+        part = found[key]
+        if part is None:
+            continue
+        model, counts = part["model"], part["counts"]
+        pieces = f"{part['pieces']:,} pieces {title}"
+        if "sizes" in model:
+            one, other = (
+                _number(np.mean([r2 for r2 in each["sizes"].values() if r2 is not None])) for each in (model, counts)
+            )
+            rows.append(
+                (f"Compiler's sizes, mean R2 of {len(model['sizes'])} ({pieces})", one, f"counts alone {other}")
+            )
+        for kind, name in (
+            ("fires", "Passes that change the code, mean ROC AUC"),
+            ("lists", "Sizes under pass lists, R2"),
+        ):
+            if kind in model:
+                rows.append((f"{name} ({pieces})", _number(model[kind]), f"counts alone {_number(counts[kind])}"))
+    return rows
 
 
 def _retrieval_rows(found: Any, reason: str) -> list[Row]:

@@ -1,0 +1,271 @@
+"""Features of all pieces of a table of passes, computed once for every task and script; what is there is kept.
+
+    python downstream/pass_features.py TABLE -o FEATURES --counted --ir2vec --model mirenc-base --jobs 2
+    python downstream/pass_features.py TABLE -o FEATURES --model FOLDER --jobs 2      # a model more, beside the others
+
+TABLE is a folder of `mirenc measure passes`, with its IR. Each source (counted: opcodes, AutoPhase's counts and
+statements; ir2vec; each model) is a file FEATURES/<source>.npz, by the hash of the IR: pieces that it has are not
+computed again, so a run that was stopped goes on, and a table that has grown costs what is new. The files are what
+`downstream/pass_tasks.py --features` and the other scripts of pass tables take.
+
+For a machine that has no LLVM of mirenc's version, IR is read here and carried there, as text that needs none:
+
+    python downstream/pass_features.py TABLE --code CODE.parquet --jobs 2
+    python downstream/pass_features.py CODE.parquet -o FEATURES --model mirenc-base --device cuda --jobs 8
+
+Pieces that cannot be read are listed at the end, and the exit code is then 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from joblib import Parallel, delayed
+
+import mirenc
+from mirenc.errors import MirencError
+from mirenc.ir import IRModule, parse_ir
+from mirenc.ir.llvm import default_worker
+from mirenc.ir.reader import read_canonical
+from mirenc.ir.regions import Region
+from mirenc.progress import progress
+from mirenc.tasks.compiled import read_compiled, read_piece_ir
+from mirenc.tasks.features import CodeReader, counted_features, ir2vec_text
+from mirenc.tasks.ir2vec import ir2vec_vectors
+from mirenc.tasks.kept_features import KeptFeatures, read_kept
+from mirenc.writing import Target
+
+CHUNK_PIECES, CHUNK_BYTES = 64, 2_000_000
+SAVE_SECONDS = 60.0
+LEVEL = 19  # of zstd: this file travels
+
+
+class Code(NamedTuple):
+    """A piece; ``names``: demangled names where the text is LLVM 22's own, None where LLVM is to read it."""
+
+    hash: str
+    symbol: str
+    text: str
+    names: dict[str, str] | None = None
+
+    @property
+    def region(self) -> Region | None:
+        """What of the module is looked at; None is all of it."""
+        return Region("function", self.symbol, self.symbol, "", 0, "", 0, self.symbol) if self.symbol else None
+
+    def module(self) -> IRModule:
+        """The module."""
+        if self.names is None:
+            return parse_ir(self.text)
+        known = self.names
+        return read_canonical(self.text, name=self.hash[:12], demangle=lambda names: [known[name] for name in names])
+
+
+class Made(NamedTuple):
+    """What became of a chunk: hashes, parts of each, what could not be read, how many IR2Vec gave nothing for."""
+
+    hashes: list[str]
+    parts: dict[str, np.ndarray]
+    failed: list[str]
+    missing: int = 0
+
+
+# -- what is read --------------------------------------------------------------------------------------
+def read_code(place: Path) -> list[Code]:
+    """Each different piece of a table, or of a file of code."""
+    if place.is_file():
+        return [
+            Code(one["ir_hash"], one["symbol"], one["ir"], json.loads(one["names"]))
+            for one in pq.read_table(place).to_pylist()
+        ]
+    pieces = {piece.ir_hash: piece for piece in read_compiled(place).pieces}
+    texts = read_piece_ir(place, list(pieces.values()))
+    return [Code(name, piece.symbol, text) for (name, piece), text in zip(pieces.items(), texts, strict=True)]
+
+
+def chunks_of(code: Sequence[Code]) -> Iterator[list[Code]]:
+    """A few pieces at a time."""
+    chunk: list[Code] = []
+    size = 0
+    for one in code:
+        if chunk and (len(chunk) == CHUNK_PIECES or size + len(one.text) > CHUNK_BYTES):
+            yield chunk
+            chunk, size = [], 0
+        chunk.append(one)
+        size += len(one.text)
+    if chunk:
+        yield chunk
+
+
+def prepared(chunk: list[Code]) -> tuple[list[dict[str, str]], list[str]]:
+    """Pieces as text that needs no LLVM to be read, as rows of a file; and what could not be read."""
+    rows, failed = [], []
+    for one in chunk:
+        names: dict[str, str] = {}
+
+        def note(mangled: list[str], names: dict[str, str] = names) -> list[str]:
+            found = default_worker().demangle(mangled)
+            names |= zip(mangled, found, strict=True)
+            return found
+
+        try:
+            text = default_worker().canonicalise(one.text.encode("utf-8", "surrogateescape"), bitcode=False)
+            read_canonical(text, name=one.hash[:12], demangle=note)
+        except MirencError as error:
+            failed.append(f"{one.hash[:12]}: {error}")
+            continue
+        rows.append({"ir_hash": one.hash, "symbol": one.symbol, "ir": text, "names": json.dumps(names)})
+    return rows, failed
+
+
+def write_code(code: Sequence[Code], path: Path, jobs: int) -> list[str]:
+    """Read all pieces and write them; what could not be read."""
+    failed: list[str] = []
+    schema = pa.schema([(name, pa.large_string()) for name in ("ir_hash", "symbol", "ir", "names")])
+    target = Target(path)
+    options: dict[str, Any] = {"compression": "zstd", "compression_level": LEVEL, "use_dictionary": False}
+    with pq.ParquetWriter(target.part, schema, **options) as writer, progress("reading", len(code)) as advance:
+        rows: list[dict[str, str]] = []
+        for chunk, (made, wrong) in run(prepared, code, jobs):
+            rows += made
+            failed += wrong
+            advance(len(chunk))
+        # In few groups: what is like something before it costs next to nothing.
+        for first in range(0, len(rows), 4096):
+            writer.write_table(pa.Table.from_pylist(rows[first : first + 4096], schema=schema))
+    target.deliver()
+    return failed
+
+
+# -- what is computed ----------------------------------------------------------------------------------
+@functools.cache
+def encoder_of(model: str, device: str, threads: int) -> Any:
+    """The model, once a process."""
+    encoder = mirenc.load(model, device=device)
+    if threads and hasattr(encoder.runtime, "threads"):
+        encoder.runtime.threads = threads
+    return encoder
+
+
+def of_source(chunk: list[Code], source: str, model: str, device: str, threads: int) -> Made:
+    """What a source says of some pieces."""
+    read: list[tuple[Code, IRModule]] = []
+    failed: list[str] = []
+    for one in chunk:
+        try:
+            read.append((one, one.module()))
+        except MirencError as error:
+            failed.append(f"{one.hash[:12]}: {error}")
+    found: list[dict[str, np.ndarray]] = []
+    missing = 0
+    if source == "ir2vec":
+        vectors, missing = ir2vec_vectors([ir2vec_text(one.text, module, one.region) for one, module in read])
+        found = [{"ir2vec": vector} for vector in vectors]
+    elif source == "counted":
+        found = [counted_features(module, one.region) for one, module in read]
+    else:
+        found = CodeReader(encoder_of(model, device, threads), ()).of_pieces(
+            [(module, one.region) for one, module in read]
+        )
+    names = list(found[0]) if found else []
+    parts = {name: np.stack([one[name] for one in found]) for name in names}
+    return Made([one.hash for one, _ in read], parts, failed, missing)
+
+
+def run(work: Callable[..., Any], code: Sequence[Code], jobs: int, *given: Any) -> Iterator[tuple[list[Code], Any]]:
+    """Each chunk with what became of it, in order."""
+    chunks = list(chunks_of(code))
+    if jobs == 1:
+        yield from ((chunk, work(chunk, *given)) for chunk in chunks)
+        return
+    made = Parallel(n_jobs=jobs, return_as="generator", pre_dispatch="2*n_jobs")(
+        delayed(work)(chunk, *given) for chunk in chunks
+    )
+    yield from zip(chunks, made, strict=True)
+
+
+def add(code: Sequence[Code], folder: Path, source: str, model: str, device: str, jobs: int) -> list[str]:
+    """Compute what a source's file lacks; what could not be read."""
+    digest = mirenc.load(model).files.digest if model else ""
+    name = mirenc.load(model).name if model else source
+    path = folder / f"{name}.npz"
+    whole = read_kept(path) if path.is_file() else None
+    if whole is not None and whole.digest != digest:
+        raise SystemExit(
+            f"{path} is of another model of that name ({whole.digest[:12]}). Move it away, or name a folder"
+        )
+    have = set() if whole is None else set(whole.hashes.tolist())
+    left = [one for one in code if one.hash not in have]
+    zeros = 0 if whole is None or source != "ir2vec" else int((~whole.parts["ir2vec"].any(axis=1)).sum())
+    failed: list[str] = []
+    waiting: list[KeptFeatures] = []
+    saved = time.monotonic()
+
+    def save() -> None:
+        nonlocal whole, saved
+        for one in waiting:
+            whole = one if whole is None else whole.joined(one)
+        waiting.clear()
+        if whole is not None:
+            whole.save(path)
+        saved = time.monotonic()
+
+    threads = 1 if jobs > 1 else 0
+    with progress(name, len(left)) as advance:
+        for chunk, made in run(of_source, left, jobs, source, model, device, threads):
+            zeros += made.missing
+            failed += made.failed
+            note = f"IR2Vec gave no vector for {zeros} files: zeros" if source == "ir2vec" and zeros else ""
+            if made.hashes:
+                waiting.append(KeptFeatures(name, digest, np.array(made.hashes), made.parts, note))
+            if time.monotonic() - saved > SAVE_SECONDS:
+                save()
+            advance(len(chunk))
+    save()
+    count = 0 if whole is None else len(whole.hashes)
+    print(f"{path}: {count} pieces, {len(left) - len(failed)} of them new")
+    return failed
+
+
+def main() -> None:
+    """Read, compute, keep."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("table", type=Path, help="folder of a table with its IR, or a file of code")
+    parser.add_argument("-o", "--output", type=Path, help="folder of the features")
+    parser.add_argument("--code", type=Path, help="write the pieces there, to be read without LLVM")
+    parser.add_argument("--counted", action="store_true")
+    parser.add_argument("--ir2vec", action="store_true")
+    parser.add_argument("--model", action="append", default=[], help="name or folder; may be repeated")
+    parser.add_argument("--device", default="cpu", help="of the models")
+    parser.add_argument("--jobs", type=int, default=1)
+    given = parser.parse_args()
+    if given.output is None and (given.counted or given.ir2vec or given.model):
+        parser.error("name the folder of the features: -o FEATURES")
+    code = read_code(given.table)
+    failed: list[str] = []
+    if given.code is not None:
+        failed += write_code(code, given.code, given.jobs)
+    if given.output is not None:
+        given.output.mkdir(parents=True, exist_ok=True)
+    for source in ("counted", "ir2vec"):
+        if getattr(given, source):
+            failed += add(code, given.output, source, "", "cpu", given.jobs)
+    for model in given.model:
+        failed += add(code, given.output, "model", model, given.device, given.jobs)
+    for one in sorted(set(failed)):
+        print(one, file=sys.stderr)
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()

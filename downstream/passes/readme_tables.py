@@ -1,0 +1,260 @@
+"""Write the tables of `downstream/passes/README.md` from the records beside it: no figure is copied by hand.
+
+    python downstream/passes/readme_tables.py [--table downstream/passes/table]
+
+What stands between ``<!-- passes NAME -->`` and ``<!-- end -->`` is replaced. Names: ``labels`` (of the table itself),
+``asked`` (does code that was pre-trained on beat all that was not?), ``held_out`` and ``project`` (each task under that
+protocol, from <task>.<variant>.<protocol>.json of `downstream/pass_tasks.py`), ``lists`` (untried_lists.json),
+``suggest`` (suggest.md) and ``projects`` (projects.json). A mark whose record is not there keeps what it has.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mirenc.tasks.compiled import CompiledTable, read_compiled
+from mirenc.tasks.report import row_title
+
+HERE = Path(__file__).parent
+TASKS = ("size_after", "oz_benefit", "pass_fires", "pass_list")
+UNITS = {"auc": ("AUC", 1.0), "mae": ("mean error", 1.0), "speedup": ("% smaller", 100.0)}
+Record = dict[str, Any]
+
+
+def table_of(head: list[str], lines: list[list[str]]) -> str:
+    """A table in Markdown, its first column on the left."""
+    rows = [head, ["---", *["---:"] * (len(head) - 1)], *lines]
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def within(value: float, interval: list[float], form: str, scale: float = 1.0) -> str:
+    """A figure and its interval."""
+    low, high = interval
+    return f"{scale * value:{form}} [{scale * low:{form}}, {scale * high:{form}}]"
+
+
+# -- the labels themselves -----------------------------------------------------------------------------
+def labels_of(table: CompiledTable) -> str:
+    """Bytes over those of -Oz, and how many pieces have something to gain."""
+    oz = np.maximum(table.sizes.code_bytes[:, :1], 1.0)
+    ratios = np.maximum(table.sizes.code_bytes, 1.0) / oz  # NaN where a list failed
+    ratios = np.where(np.isnan(ratios) & np.isfinite(oz), 1.0, ratios)
+    parts = np.array([piece.level for piece in table.pieces])
+    kinds = np.array([one.kind for one in table.lists])
+    measured = np.isfinite(oz[:, 0])
+    lines: list[tuple[str, np.ndarray]] = []
+    for name, title in (("O0", "-O0"), ("O2", "-O2"), ("O3", "-O3"), ("Oz_plain", "-Oz without minsize and optsize")):
+        if name in table.levels:
+            lines.append((title, np.maximum(table.levels[name].code_bytes, 1.0) / oz[:, 0]))
+    best = np.nanmin(np.where(measured[:, None], ratios, 1.0), axis=1)
+    lines.append((f"best of the {ratios.shape[1]} lists", best))
+    for kind in dict.fromkeys(kinds.tolist()):
+        own = np.minimum(ratios[:, kinds == kind], 1.0)
+        if own.shape[1] > 1:
+            lines.append((f"best of the {own.shape[1]} lists of kind {kind}, -Oz beside them", np.min(own, axis=1)))
+    one = int(np.log(ratios[measured]).mean(axis=0).argmin())
+    lines.append(("the one list that is best for all", ratios[:, one]))
+    shown = []
+    for title, values in lines:
+        cells = []
+        for part in ("function", "module"):
+            inside = (parts == part) & measured & np.isfinite(values)
+            cells.append(f"{np.exp(np.log(values[inside]).mean()):.3f}" if inside.any() else "")
+        shown.append([title, *cells])
+    projects = {piece.project for piece in table.pieces}
+    unseen = {piece.project for piece in table.pieces if piece.held_out}
+    gain = [
+        f"{100 * np.mean(best[(parts == part) & measured] < 1):.0f} % of the {part}s"
+        for part in ("function", "module")
+        if ((parts == part) & measured).any()
+    ]
+    about = (
+        f"{(parts == 'function').sum():,} functions and {(parts == 'module').sum():,} modules of {len(projects)} "
+        f"projects, {len(unseen)} of them to be tested on only; {ratios.shape[1]} lists; {table.title}."
+    )
+    failed = int((table.sizes.status != 0).sum())
+    foot = f"A list beats -Oz on {' and on '.join(gain)}. Of {table.sizes.status.size:,} cells {failed:,} failed."
+    return "\n\n".join(
+        [about, table_of(["Bytes over those of -Oz, geometric mean", "functions", "modules"], shown), foot]
+    )
+
+
+# -- the tasks -----------------------------------------------------------------------------------------
+def records_of(protocol: str) -> list[Record]:
+    """The figures of a protocol, in the order of the tasks."""
+    found = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(HERE.glob(f"*.{protocol}.json"))]
+    return sorted(found, key=lambda one: TASKS.index(one["task"]))
+
+
+def name_of(record: Record) -> str:
+    """Task and variant."""
+    return " ".join(filter(None, (record["task"], record["variant"])))
+
+
+def judged_by(record: Record) -> str:
+    """What rows are compared by."""
+    figures = next(iter(record["figures"].values()))
+    return "auc" if record["labels"] else "speedup" if "speedup_geometric" in figures else "mae"
+
+
+def cells_of(figures: dict[str, Any], by: str) -> dict[str, str]:
+    """The figures of a row that people read."""
+    if by == "auc":
+        cells = {"AUC": within(figures["auc"], figures["auc_interval"], ".3f")}
+        return cells | {"average precision": f"{figures['average_precision']:.3f}", "Brier": f"{figures['brier']:.4f}"}
+    if by == "speedup":
+        ratio = [100 * (1 - 1 / one) for one in figures["speedup_interval"]]
+        saved = 100 * (1 - 1 / figures["speedup_geometric"])
+        cells = {"% smaller than -Oz": within(saved, ratio, ".2f")}
+        cells["larger by 2 %, % of pieces"] = f"{100 * figures['slowdowns_2']:.1f}"
+        if "best_of_three" in figures:
+            three = figures["best_of_three"]["speedup_geometric"]
+            cells["best of 3 tried, % smaller"] = f"{100 * (1 - 1 / three):.2f}"
+        return cells
+    cells = {"R2": f"{figures['r2']:.3f}", "mean error": within(figures["mae"], figures["mae_interval"], ".3f")}
+    if "mape" in figures:
+        cells["MAPE, %"] = within(figures["mape"], figures["mape_interval"], ".1f", 100)
+    if "auc" in figures:
+        cells["AUC of the event"] = f"{figures['auc']:.3f}"
+    return cells
+
+
+def task_table(record: Record) -> str:
+    """One task and variant under one protocol."""
+    by = judged_by(record)
+    lines, head = [], [""]
+    for row, figures in record["figures"].items():
+        cells = cells_of(figures, by)
+        beside = record["beside"].get(row, {}).get("no_code")
+        gain = (
+            ""
+            if beside is None or row in ("default", "mean", "rates")
+            else within(beside[0], beside[1:], "+.3f" if by != "speedup" else "+.2f", UNITS[by][1])
+        )
+        head = ["", *cells, f"against no code, {UNITS[by][0]}"]
+        lines.append([row_title(row), *cells.values(), gain])
+    if by == "speedup":
+        oracle = next(iter(record["figures"].values()))["oracle_geometric"]
+        lines.append(["oracle", f"{100 * (1 - 1 / oracle):.2f}", *[""] * (len(head) - 2)])
+    tested = f"{record['tested']:,} pieces of {record['tested_groups']} projects tested"
+    seeds = len(record["seeds"])
+    foot = f"{tested}; {seeds} seed{'s' * (seeds > 1)}; intervals (95 %) over projects."
+    notes = sorted({one["note"] for one in record["rows"].values() if one["note"]})
+    return "\n\n".join(
+        [f"**{name_of(record)}**", table_of(head, lines), " ".join([foot, *(f"{one}." for one in notes)])]
+    )
+
+
+def pretrained(record: Record) -> list[str]:
+    """Rows of both encoders, one a model."""
+    return [row for row in record["figures"] if row.partition(":")[0] == "both"]
+
+
+def asked() -> str:
+    """Whether code that a model was pre-trained on beats every row that none was, on unseen projects."""
+    lines, beaten, behind = [], {}, []
+    for record in records_of("held_out"):
+        by = judged_by(record)
+        scale = UNITS[by][1]
+        for row in pretrained(record):
+            gains = record["beside"][row]
+            rival = min(gains, key=lambda other: gains[other][0])
+            gain = gains[rival]
+            wins = all(one[1] > 0 for one in gains.values())
+            beaten.setdefault(row, {}).setdefault(record["task"], []).append(wins)
+            form = "+.4f" if by != "speedup" else "+.2f"
+            said = within(gain[0], gain[1:], form, scale)
+            lines.append(
+                [name_of(record), row_title(row), row_title(rival), f"{said} {UNITS[by][0]}", "yes" if wins else "no"]
+            )
+            if not wins:
+                lost = [row_title(other) for other, one in gains.items() if one[1] <= 0]
+                behind.append(f"- {name_of(record)}, {row_title(row)}: not told from, or behind: {', '.join(lost)}.")
+    head = ["task", "row", "best row without pre-training", "won over it", "beats every such row"]
+    counts = [
+        f"{row_title(row)} beats every row without pre-training, by more than the interval, on every variant of "
+        f"{sum(all(one) for one in tasks.values())} of {len(tasks)} tasks."
+        for row, tasks in beaten.items()
+    ]
+    did_not = ["What did not work:", "\n".join(behind)] if behind else []
+    return "\n\n".join([table_of(head, lines), "\n".join(counts), *did_not])
+
+
+# -- the other records ---------------------------------------------------------------------------------
+def lists_nobody_tried(record: Record) -> str:
+    """One head for all lists."""
+    head = ["", "R2", "mean error", "rank correlation", "saved by 1", "by 3", "by 10"]
+    lines = []
+    for row, one in record["figures"].items():
+        saved = [within(one[key], one[f"{key}_interval"], ".2f", 100) for key in ("saved_1", "saved_3", "saved_10")]
+        title = {"random": "lists at random", "best": "the best of all"}.get(row, row_title(row))
+        figures = [f"{one[key]:.3f}" for key in ("r2", "mae", "rank_correlation")]
+        lines.append([title, *(["", "", ""] if row in ("random", "best") else figures), *saved])
+    foot = (
+        f"{record['held_out']:,} pieces of {record['projects_held_out']} unseen projects under {record['lists'] - 1} "
+        f"lists, each in one of {record['folds']} folds that the head was not shown; per cent saved over -Oz."
+    )
+    return f"{table_of(head, lines)}\n\n{foot}"
+
+
+def whole_projects(record: Record) -> str:
+    """Suggest over whole projects, and what a prediction costs."""
+    head = ["", "modules", "bytes before", "-Oz", f"best of {record['lists']} lists", "saved, %", "idle said of"]
+    lines = [
+        [
+            name,
+            *(f"{one[key]:,}" for key in ("modules", "before", "oz", "best")),
+            f"{one['saved']:.2f}",
+            str(one["idle"]),
+        ]
+        for name, one in record["projects"].items()
+    ]
+    parts = [table_of(head, lines)]
+    if "time" in record:
+        one = record["time"]["milliseconds"]
+        titles = {"predict": "`mirenc predict`", "oz": "-Oz in the engine", "opt": "one call of `opt`"}
+        said = ", ".join(f"{titles[name]} {value:.1f} ms" for name, value in one.items())
+        parts.append(f"Median of {record['time']['functions']} functions, nothing cached: {said}.")
+    return "\n\n".join(parts)
+
+
+def main() -> None:
+    """Replace what stands between the marks."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--table", type=Path, default=HERE / "table")
+    given = parser.parse_args()
+    made: dict[str, str] = {}
+    if (given.table / "machine.json").is_file():
+        made["labels"] = labels_of(read_compiled(given.table))
+    for protocol in ("held_out", "project"):
+        if records := records_of(protocol):
+            made[protocol] = "\n\n".join(map(task_table, records))
+    if records_of("held_out"):
+        made["asked"] = asked()
+    for name, file, write in (
+        ("lists", "untried_lists.json", lists_nobody_tried),
+        ("projects", "projects.json", whole_projects),
+    ):
+        if (HERE / file).is_file():
+            made[name] = write(json.loads((HERE / file).read_text(encoding="utf-8")))
+    if (HERE / "suggest.md").is_file():
+        made["suggest"] = (HERE / "suggest.md").read_text(encoding="utf-8").strip()
+    readme = HERE / "README.md"
+    text = readme.read_text(encoding="utf-8")
+    for name, body in made.items():
+        pattern = re.compile(rf"(<!-- passes {name} -->\n).*?(<!-- end -->)", re.DOTALL)
+        if not pattern.search(text):
+            raise SystemExit(f"{readme}: no marks for {name}. Add: <!-- passes {name} --> and <!-- end -->")
+        text = pattern.sub(lambda found, body=body: f"{found[1]}{body}\n{found[2]}", text)
+    readme.write_text(text, encoding="utf-8")
+    print(f"{readme.name}: {', '.join(made) or 'nothing'}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,144 @@
+"""The paper's graph encoder in numpy; formulae: `mirenc.model.graph_encoder`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from mirenc.config import GraphEncoderConfig
+from mirenc.graph import Flow, NodeKind
+from mirenc.model.numpy_layers import Float32, Layers
+from mirenc.model.pooling import Pool, node_keys
+from mirenc.sample import IRSample
+
+__all__ = ["GCN"]
+
+_SLICE_NODES = 1 << 15
+# With fewer nodes a group than this, it is cheaper to make every node's vector.
+_NODES_A_GROUP = 8
+
+
+class GCN:
+    """Vectors of groups of nodes.
+
+    Parameters
+    ----------
+    config : GraphEncoderConfig
+    layers : Layers
+    """
+
+    def __init__(self, config: GraphEncoderConfig, layers: Layers) -> None:
+        self.config, self.w, self._norm = config, layers.w, layers.norm
+
+    def pooled(self, sample: IRSample, pool: Pool, features: Float32, statements: Float32 | None = None) -> Float32:
+        """Vectors of groups of nodes, as the configuration has them read out.
+
+        Parameters
+        ----------
+        sample : IRSample
+        pool : Pool
+            Of nodes.
+        features : (U, H) float32
+            Node features of its texts.
+        statements : None
+            This encoder takes none.
+
+        Returns
+        -------
+        (G, D) float32
+        """
+        if self.config.readout == "mean":
+            return self._mean(sample, pool, features)
+        return pool.mean_max_sum(self._nodes(sample, *self._first_product(sample, features)))
+
+    def _first_product(self, sample: IRSample, features: Float32) -> tuple[Float32, NDArray[np.int64]]:
+        """X W1, which depends on a node's text and kind alone: once per distinct pair.
+
+        Returns
+        -------
+        (pairs, hidden) float32, and each node's pair (N,) int64
+        """
+        kinds = len(NodeKind)
+        pairs, node_pair = np.unique(node_keys(sample.node_row, sample.node_kind), return_inverse=True)
+        x = self._norm(features[pairs // kinds] + self.w["graph.kind.weight"][pairs % kinds], "graph.norm_in")
+        product: Float32 = x @ self.w["graph.conv1.lin.weight"]
+        return product, node_pair
+
+    def _hidden(self, rows: sp.csr_matrix, product: Float32, node_pair: NDArray[np.int64]) -> Float32:
+        """relu(N_f X W1 + b1) of some rows of N_f; X W1 is gathered by pair and never spread over the nodes."""
+        spread = sp.csr_matrix((rows.data, node_pair[rows.indices], rows.indptr), shape=(rows.shape[0], len(product)))
+        hidden: Float32 = spread @ product
+        hidden += self.w["graph.conv1.bias"]
+        return np.maximum(hidden, 0, out=hidden)
+
+    def _nodes(self, sample: IRSample, product: Float32, node_pair: NDArray[np.int64]) -> Float32:
+        """Node vectors of the GCN. (N, d) float32."""
+        total = np.zeros((len(node_pair), self.config.out), dtype=np.float32)
+        for flow in Flow:
+            adjacency = _normalised_adjacency(sample, [flow])
+            hidden = self._hidden(adjacency, product, node_pair)
+            total += adjacency @ (hidden @ self.w["graph.conv2.lin.weight"])
+        total *= np.float32(1.0 / len(Flow))
+        total += self.w["graph.conv2.bias"]
+        return total
+
+    def _mean(self, sample: IRSample, pool: Pool, features: Float32) -> Float32:
+        """Weighted mean of the GCN's node vectors of each group. (G, d) float32.
+
+        A mean is linear, so with M the (G, N) matrix of weights, M (N_f H) W2 = ((M N_f) H) W2: the second convolution
+        costs a product a group instead of one a node, and H is made and used a slice at a time. With many groups (the
+        instructions of a module) that would be the dearer way, and node vectors are made first.
+        """
+        nodes, groups = len(sample.node_row), pool.groups
+        product, node_pair = self._first_product(sample, features)
+        if groups > 1 and groups > nodes // _NODES_A_GROUP:
+            return pool.mean(self._nodes(sample, product, node_pair))
+        # Small graphs take the flows as one graph of three components: scipy's own overhead is most of their time.
+        together = [list(Flow)] if nodes * len(Flow) <= _SLICE_NODES else [[flow] for flow in Flow]
+        share = pool.matrix(nodes).astype(np.float32)
+        total = np.zeros((groups, self.config.hidden), dtype=np.float64)
+        alone = np.maximum(product + self.w["graph.conv1.bias"], 0)  # hidden row of a node without edges
+        for flows in together:
+            adjacency = _normalised_adjacency(sample, flows)  # (F N, F N)
+            pair = np.tile(node_pair, len(flows))
+            weight = sp.csc_matrix(sp.block_diag([share] * len(flows), "csr") @ adjacency)  # (F G, F N)
+            joined = np.diff(adjacency.indptr) > 1
+            lonely = np.flatnonzero(~joined)
+            spread = sp.csr_matrix(
+                (np.ones(len(lonely), dtype=np.float32), (lonely, pair[lonely])), shape=(len(pair), len(product))
+            )
+            parts = ((weight @ spread) @ alone).astype(np.float64)  # (F G, hidden)
+            rows = np.flatnonzero(joined)
+            for first in range(0, len(rows), _SLICE_NODES):
+                part = rows[first : first + _SLICE_NODES]
+                parts += weight[:, part] @ self._hidden(adjacency[part], product, pair)
+            total += parts.reshape(len(flows), *total.shape).sum(0)
+        total /= len(Flow)
+        result: Float32 = (total @ self.w["graph.conv2.lin.weight"]).astype(np.float32)
+        result[np.bincount(pool.group, minlength=groups) > 0] += self.w["graph.conv2.bias"]
+        return result
+
+
+def _normalised_adjacency(sample: IRSample, flows: Sequence[Flow]) -> sp.csr_matrix:
+    """D^-1/2 (A + I) D^-1/2 of some flows side by side, A symmetric and without repetition. (F N, F N) float32."""
+    nodes = len(sample.node_row)
+    size = len(flows) * nodes
+    ends = [sample.edge_index[:, sample.edge_flow == flow] + first * nodes for first, flow in enumerate(flows)]
+    source, target = np.concatenate(ends, axis=1)
+    loop = np.arange(size, dtype=np.int32)
+    adjacency = sp.csr_matrix(
+        (
+            np.ones(2 * len(source) + size, dtype=np.float32),
+            (np.concatenate([source, target, loop]), np.concatenate([target, source, loop])),
+        ),
+        shape=(size, size),
+    )
+    adjacency.sum_duplicates()
+    adjacency.data[:] = 1.0  # parallel edges count once
+    scale = (1.0 / np.sqrt(np.diff(adjacency.indptr))).astype(np.float32)
+    adjacency.data *= np.repeat(scale, np.diff(adjacency.indptr))
+    adjacency.data *= scale[adjacency.indices]
+    return adjacency

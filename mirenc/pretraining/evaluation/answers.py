@@ -1,0 +1,106 @@
+"""What the heads of the objective "compiler" say of pieces that they did not learn from, beside counts alone."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.metrics import roc_auc_score
+
+from mirenc.pretraining.answers import Answers
+from mirenc.pretraining.compiler import Teacher, piece_counts
+from mirenc.pretraining.evaluation.figures import Figures, finite
+
+__all__ = ["answers_figures", "evaluate_answers"]
+
+Float = NDArray[np.floating]
+Int64 = NDArray[np.int64]
+
+
+def evaluate_answers(teacher: Teacher) -> Figures:
+    """Figures on the pieces held out, and on the training projects kept out to choose by.
+
+    Each has the ``model``'s and those of ``counts``: linear regression on log counts of nodes and statements, which is
+    what a model that learned nothing about code would do. A part without pieces is None.
+    """
+    answers = teacher.answers
+    counts = _CountsRule(answers)
+    figures: Figures = {"missing": answers.missing, "training": len(answers.training)}
+    for name, rows in (("held_out", answers.held_out), ("choosing", answers.choosing)):
+        if not len(rows):
+            figures[name] = None
+            continue
+        figures[name] = {
+            "pieces": len(rows),
+            "projects": len({answers.projects[row] for row in rows.tolist()}),
+            "model": answers_figures(answers, rows, teacher.told(rows)),
+            "counts": answers_figures(answers, rows, counts.told(rows)),
+        }
+    result: Figures = finite(figures)
+    return result
+
+
+def answers_figures(answers: Answers, rows: Int64, told: dict[str, Float]) -> Figures:
+    """Figures of some pieces.
+
+    Parameters
+    ----------
+    answers : Answers
+    rows : (n,) int64
+    told : dict of (n, C) float
+        By kind; of ``fires`` anything that ranks.
+
+    Returns
+    -------
+    dict
+        ``sizes``: R2 of each column; ``fires``: mean AUC of the passes that change some of the pieces and leave others;
+        ``lists``: R2 over all lists, each about its own mean.
+    """
+    figures: Figures = {}
+    for kind, labels in answers.labels.items():
+        truth, found = labels.values[rows].astype(np.float64), told[kind].astype(np.float64)
+        if kind == "fires":
+            figures[kind] = _mean_auc(truth, found)
+        elif kind == "lists":
+            figures[kind] = _r2(truth, found)
+        else:
+            columns = enumerate(labels.names)
+            figures[kind] = {name: _r2(truth[:, [column]], found[:, [column]]) for column, name in columns}
+    return figures
+
+
+def _r2(truth: Float, found: Float) -> float:
+    """1 - squared errors over squared deviations from each column's mean; NaN where nothing deviates. Two (n, C)."""
+    known = np.isfinite(truth)
+    count = np.maximum(known.sum(0), 1)
+    mean = np.where(known, truth, 0).sum(0) / count
+    error, deviation = (np.square(np.where(known, truth - other, 0)).sum() for other in (found, mean))
+    return float(1 - error / deviation) if deviation > 0 else float("nan")
+
+
+def _mean_auc(truth: Float, found: Float) -> float:
+    aucs = []
+    for column in range(truth.shape[1]):
+        known = np.isfinite(truth[:, column])
+        own = truth[known, column]
+        if 0 < own.sum() < len(own):
+            aucs.append(roc_auc_score(own, found[known, column]))
+    return float(np.mean(aucs)) if aucs else float("nan")
+
+
+class _CountsRule:
+    """Linear regression of every column on log(1 + counts), fitted on the pieces for training."""
+
+    def __init__(self, answers: Answers) -> None:
+        counts = np.log1p(piece_counts(answers).astype(np.float64))
+        self._x = np.concatenate([np.ones((len(counts), 1)), counts], axis=1)
+        self._weights = {kind: self._fit(labels.values, answers.training) for kind, labels in answers.labels.items()}
+
+    def _fit(self, values: Float, training: Int64) -> Float:
+        columns = []
+        for column in values.T.astype(np.float64):
+            rows = training[np.isfinite(column[training])]
+            columns.append(np.linalg.lstsq(self._x[rows], column[rows], rcond=None)[0])
+        return np.stack(columns, axis=1)
+
+    def told(self, rows: Int64) -> dict[str, Float]:
+        return {kind: self._x[rows] @ weights for kind, weights in self._weights.items()}

@@ -1,0 +1,103 @@
+"""The taught trunk: its formula by hand, counts by hand, both runtimes, and models that have none."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from random_model import random_weights
+
+from mirenc.config import DirectedGraphConfig, GraphConfig, GraphEncoderConfig, ModelConfig, TaughtConfig
+from mirenc.graph import NodeKind
+from mirenc.model.data import join_data, sample_data
+from mirenc.model.mirencoder import MIREncoder
+from mirenc.model.numpy_runtime import NumpyRuntime
+from mirenc.model.pooling import COUNTS, Pools, make_pool, module_pools, region_pools
+from mirenc.model.shapes import weight_shapes
+from mirenc.model.taught import Trunk
+from mirenc.model.torch_runtime import TorchRuntime
+from mirenc.sample import IRSample
+
+TAUGHT = TaughtConfig(width=12, hidden=20)
+GRAPHS = [DirectedGraphConfig(hidden=24, out=10, readout="mean-max-sum"), GraphEncoderConfig(hidden=24, out=10)]
+
+
+def with_trunk(config: ModelConfig, graph: GraphConfig) -> ModelConfig:
+    return config.model_copy(update={"graph": graph, "taught": TAUGHT})
+
+
+@pytest.mark.parametrize("graph", GRAPHS, ids=lambda graph: graph.kind)
+def test_both_runtimes_agree(convolution_config: ModelConfig, samples: dict[str, IRSample], graph: GraphConfig) -> None:
+    config = with_trunk(convolution_config, graph)
+    weights = random_weights(config, seed=6)
+    state = MIREncoder(config).state_dict()
+    assert weight_shapes(config) == {key: tuple(value.shape) for key, value in state.items()}
+    one, other = NumpyRuntime(config, weights), TorchRuntime(config, weights)
+    for sample in samples.values():
+        instruction = np.arange(min(9, len(sample.instruction_node)))
+        for pools in (
+            module_pools(sample, "sqrt"),
+            region_pools(sample, instruction, instruction % 3, 4, "sqrt"),  # the last group has nothing in it
+        ):
+            found, expected = (runtime.forward(sample, pools).taught for runtime in (one, other))
+            assert found.shape == (pools.text.groups, TAUGHT.width)
+            assert found.dtype == np.float32
+            np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
+            for runtime in (one, other):
+                assert runtime.forward(sample, pools, "graph").taught.shape == (pools.text.groups, 0)
+
+
+def test_the_formula(model_config: ModelConfig) -> None:
+    """Without learned scales: standardised parts side by side, then log(1 + counts); two linear maps."""
+    config = with_trunk(model_config, GRAPHS[0])
+    torch.manual_seed(0)
+    trunk = Trunk(TAUGHT, config)
+    rng = np.random.default_rng(0)
+    text, graph = rng.normal(3, 2, size=(2, 32)), rng.normal(1, 4, size=(2, 30))
+    counts = np.array([[3.0, 1, 0, 2], [0, 0, 0, 0]])
+    parts = [text, *np.split(graph, 3, axis=1)]
+    normed = [(part - part.mean(1, keepdims=True)) / part.std(1, keepdims=True) for part in parts]
+    x = np.concatenate([*normed, np.log1p(counts)], axis=1)
+    (w1, b1), (w2, b2) = (
+        (layer.weight.detach().numpy().T, layer.bias.detach().numpy()) for layer in (trunk.linear1, trunk.linear2)
+    )
+    given = (torch.from_numpy(each.astype(np.float32)) for each in (text, graph, counts))
+    np.testing.assert_allclose(
+        trunk(*given).detach().numpy(), np.maximum(x @ w1 + b1, 0) @ w2 + b2, rtol=1e-4, atol=1e-5
+    )
+
+
+def test_counts_by_hand() -> None:
+    kind = np.array([NodeKind.INSTRUCTION, NodeKind.INSTRUCTION, NodeKind.VARIABLE, NodeKind.CONSTANT])
+    # Group 0 has nodes 0, 1 and 2 and two texts, group 1 nodes 1 and 3 and one, group 2 nothing.
+    pools = Pools(
+        make_pool(np.array([4, 7, 7]), np.array([0, 0, 1]), 3, "count", count=np.array([5, 1, 1])),
+        make_pool(np.array([0, 1, 2, 1, 3]), np.array([0, 0, 0, 1, 1]), 3, "count"),
+    )
+    counts = pools.counts(kind)
+    assert counts.tolist() == [[2, 1, 0, 2], [1, 0, 1, 1], [0, 0, 0, 0]]
+    assert counts.shape[1] == COUNTS
+
+
+def test_a_batch_is_its_members(convolution_config: ModelConfig, samples: dict[str, IRSample]) -> None:
+    config = with_trunk(convolution_config, GRAPHS[0])
+    runtime = TorchRuntime(config, random_weights(config, seed=6))
+    each = [sample_data(sample, module_pools(sample, "sqrt")) for sample in samples.values()]
+    # Texts of different modules are different here, whatever they say.
+    first = 0
+    for data in each:
+        data.text_key += first
+        first += len(data.text_key)
+    with torch.inference_mode():
+        together = runtime.model(join_data(each)).taught.numpy()
+    alone = [runtime.forward(sample, module_pools(sample, "sqrt")).taught[0] for sample in samples.values()]
+    np.testing.assert_allclose(together, alone, rtol=1e-4, atol=1e-4)
+
+
+def test_a_model_without_a_trunk_has_no_columns(model_config: ModelConfig, samples: dict[str, IRSample]) -> None:
+    assert ModelConfig.from_dict({"graph": {"out": 16}}).taught is None
+    weights = random_weights(model_config)
+    assert not [name for name in weights if name.startswith("taught.")]
+    for runtime in (NumpyRuntime(model_config, weights), TorchRuntime(model_config, weights)):
+        for sample in samples.values():
+            assert runtime.forward(sample, module_pools(sample, "sqrt")).taught.shape == (1, 0)
