@@ -1,0 +1,240 @@
+"""Which mixture of domains the shipped whitening maps should be fitted on: domains are left out one by one.
+
+What you get: `OUT.json` and `OUT.md`, how well a map finds what belongs together in a domain that it was *not* fitted
+on (MAP@R by text and graph side by side), for every setting of weights, `shrinkage` and `between`
+(`mirenc.model.whitening.mixed_whitening`), and `OUT.toml`, the setting that is best on the mean of the domains left
+out. `mirenc pretrain RECIPE ... --resume --maps OUT.toml` packages the run again with it.
+How long: embedding the domains once (the cache keeps them); a quarter of an hour for the rest, on one core.
+On what: a model, and folders of IR that are in no held-out project:
+
+    [[domain]]
+    folder = "corpus/ir"      # PROJECT/O0/x.ll and PROJECT/O2/x.ll
+    level = "module"
+    find = "levels"           # what belongs together: the same piece at another level; or "folders", one task a folder
+    corpus = true             # stands for the run's training modules in OUT.toml
+
+    python pretrain/mixture.py domains.toml pretrain/mixture --model run/my-model
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict
+
+from mirenc.config import load_toml
+from mirenc.encoder import Encoder, load
+from mirenc.encoder.fitting import level_pairs
+from mirenc.ir.files import find_inputs
+from mirenc.model.whitening import Moments, mixed_whitening, moments_of
+
+PARTS = ("text", "graph")
+SHRINKAGES = (0.01, 0.1, 1.0)
+BETWEENS = (0.0, 0.1, 1.0)
+SEED = 0
+
+
+class Domain(BaseModel):
+    """One kind of code, as the recipe names it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    folder: str
+    level: Literal["module", "function"] = "module"
+    find: Literal["levels", "folders"] = "levels"
+    pairs: bool = True
+    corpus: bool = False
+    limit: int = 2000  # rows
+
+    @property
+    def name(self) -> str:
+        return f"{Path(self.folder).name} ({self.level}s)"
+
+
+@dataclass(frozen=True, eq=False)
+class Read:
+    """A domain's vectors, what belongs together, and its moments by part."""
+
+    domain: Domain
+    vectors: dict[str, NDArray[np.float32]]
+    label: NDArray[np.int64]
+    moments: dict[str, Moments]
+
+
+def read(encoder: Encoder, domain: Domain) -> Read:
+    """Embed a domain; what cannot be read is left out. Labels that stand alone are kept: they are distractors."""
+    files = find_inputs(domain.folder)
+    rows: list[tuple[int, str]] = []  # file and symbol
+    vectors: dict[str, list[NDArray[np.float32]]] = {part: [] for part in PARTS}
+    outcomes = encoder.embed_stream(files, level=domain.level, whiten=False, progress=True)
+    for number, outcome in enumerate(outcomes):
+        if outcome.embedding is not None:
+            rows += [(number, region.symbol) for region in outcome.embedding.regions]
+            for part in PARTS:
+                vectors[part].append(getattr(outcome.embedding, part))
+    of_file: dict[int, dict[str, int]] = {}
+    for at, (number, symbol) in enumerate(rows):
+        of_file.setdefault(number, {})[symbol] = at
+    ends = [
+        (at, of_file[other][symbol])
+        for one, other in level_pairs([str(file) for file in files])
+        for symbol, at in of_file.get(one, {}).items()
+        if symbol in of_file.get(other, {})
+    ]
+    pairs = np.array(ends, dtype=np.int64).reshape(-1, 2)
+    program = labels_of(pairs, len(rows))
+    if domain.find == "levels":
+        label = program
+    else:
+        folders = {folder: at for at, folder in enumerate(sorted({file.parent for file in files}))}
+        label = np.array([folders[files[file].parent] for file, _ in rows], dtype=np.int64)
+    # Whole programs are drawn.
+    order = np.random.default_rng(SEED).permutation(program.max(initial=-1) + 1)[program]
+    keep = np.sort(np.argsort(order, kind="stable")[: domain.limit])
+    number_of = np.full(len(rows), -1)
+    number_of[keep] = np.arange(len(keep))
+    pairs = number_of[pairs] if domain.pairs else pairs[:0]
+    pairs = pairs[(pairs >= 0).all(1)]
+    kept = {part: np.concatenate(vectors[part])[keep] for part in PARTS}
+    moments = {part: moments_of(each, pairs) for part, each in kept.items()}
+    return Read(domain, kept, label[keep], moments)
+
+
+def labels_of(pairs: NDArray[np.int64], count: int) -> NDArray[np.int64]:
+    """A number for each row, equal for rows that pairs join."""
+    joined = sp.coo_matrix((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(count, count))
+    return sp.csgraph.connected_components(joined, directed=False)[1].astype(np.int64)
+
+
+def map_at_r(vectors: NDArray[np.float32], label: NDArray[np.int64]) -> float:
+    """Mean over rows that have others of their label, R of them: precision at each hit among the R nearest, over R."""
+    unit = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+    right = np.bincount(label)[label] - 1
+    found = []
+    for row in np.flatnonzero(right):
+        score = unit @ unit[row]
+        score[row] = -np.inf
+        nearest = np.argsort(-score, kind="stable")[: right[row]]
+        hit = label[nearest] == label[row]
+        found.append((np.cumsum(hit) / np.arange(1, len(hit) + 1) * hit).sum() / right[row])
+    return float(np.mean(found))
+
+
+def score(one: Read, maps: dict[str, tuple[NDArray[np.float32], NDArray[np.float32]]]) -> float:
+    """MAP@R in a domain by vectors under some maps; without any, as the encoders made them."""
+    mapped = [(one.vectors[part] - maps[part][0]) @ maps[part][1] if maps else one.vectors[part] for part in PARTS]
+    return map_at_r(np.hstack(mapped), one.label)
+
+
+def mixed(reads: list[Read], weights: list[float], **how: float) -> dict[str, Any]:
+    """Maps by part."""
+    return {
+        part: mixed_whitening([(one.moments[part], weight) for one, weight in zip(reads, weights, strict=True)], **how)
+        for part in PARTS
+    }
+
+
+def settings(count: int) -> Iterator[tuple[list[float], dict[str, float]]]:
+    """All domains alike, or one of them three times as much; each with every shrinkage and share between them."""
+    uneven = [[3.0 if at == heavy else 1.0 for at in range(count)] for heavy in range(count)]
+    for weights, shrinkage, between in itertools.product([[1.0] * count, *uneven], SHRINKAGES, BETWEENS):
+        yield weights, {"shrinkage": shrinkage, "between": between}
+
+
+def study(encoder: Encoder, domains: list[Domain]) -> dict[str, Any]:
+    """Figures of every setting, the best first."""
+    reads = [read(encoder, domain) for domain in domains]
+    rows = []
+    for weights, how in settings(len(reads)):
+        left_out = [
+            score(one, mixed(reads[:at] + reads[at + 1 :], weights[:at] + weights[at + 1 :], **how))
+            for at, one in enumerate(reads)
+        ]
+        rows.append({"weights": weights, **how, "left_out": left_out, "mean": float(np.mean(left_out))})
+    rows.sort(key=lambda row: -row["mean"])
+    best = rows[0]
+    how = {key: best[key] for key in ("shrinkage", "between")}
+    own = {}
+    if encoder.files.config.pooling.whiten:
+        weights = encoder.files.weights
+        own = {part: (weights[f"whiten_{part}.mean"], weights[f"whiten_{part}.matrix"]) for part in PARTS}
+    return {
+        "model": encoder.name,
+        "digest": encoder.digest,
+        "domains": [
+            {
+                **one.domain.model_dump(),
+                "folder": Path(one.domain.folder).name,
+                "name": one.domain.name,
+                "rows": len(one.label),
+                "no_map": score(one, {}),
+                "model_map": score(one, own),
+                "all": score(one, mixed(reads, best["weights"], **how)),
+                "itself": score(one, mixed([one], [1.0], **how)),
+            }
+            for one in reads
+        ],
+        "settings": rows,
+    }
+
+
+def maps_toml(figures: dict[str, Any], domains: list[Domain]) -> str:
+    """The best setting as a MapsConfig: what ``mirenc pretrain --maps`` takes."""
+    best = figures["settings"][0]
+    weighed = list(zip(domains, best["weights"], strict=True))
+    corpus = sum(weight for domain, weight in weighed if domain.corpus)
+    lines = [f"corpus = {corpus}", f"shrinkage = {best['shrinkage']}", f"between = {best['between']}"]
+    for domain, weight in weighed:
+        if not domain.corpus:
+            lines += ["", "[[domains]]", f"folder = {json.dumps(domain.folder)}", f'level = "{domain.level}"']
+            lines += [f"pairs = {json.dumps(domain.pairs)}", f"weight = {weight}"]
+    return "\n".join(lines) + "\n"
+
+
+def markdown(figures: dict[str, Any]) -> str:
+    """The figures as two tables."""
+    domains = figures["domains"]
+    names = [domain["name"] for domain in domains]
+    lines = ["MAP@R in each domain by the best setting of the second table.", ""]
+    lines += ["| Map | " + " | ".join(names) + " |", "|---" * (len(names) + 1) + "|"]
+    left_out = dict(zip(names, figures["settings"][0]["left_out"], strict=True))
+    titles = {"no_map": "none", "model_map": "the model's", "left_out": "of the other domains", "all": "of all domains"}
+    for key, title in {**titles, "itself": "of the domain itself"}.items():
+        cells = [f"{left_out[one['name']] if key == 'left_out' else one[key]:.3f}" for one in domains]
+        lines.append(f"| {title} | {' | '.join(cells)} |")
+    lines += ["", "MAP@R in each domain by maps of the other domains.", ""]
+    lines += ["| Weights | Shrinkage | Between | " + " | ".join(names) + " | Mean |", "|---" * (len(names) + 4) + "|"]
+    for row in figures["settings"]:
+        weights = " : ".join(f"{weight:g}" for weight in row["weights"])
+        cells = [f"{value:.3f}" for value in (*row["left_out"], row["mean"])]
+        lines.append(f"| {weights} | {row['shrinkage']:g} | {row['between']:g} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    """Command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("domains", type=Path, help="TOML with two or more tables [[domain]]")
+    parser.add_argument("out", type=Path, help="name of the results, without suffix")
+    parser.add_argument("--model", default="mirenc-base", help="mirenc model name or folder")
+    given = parser.parse_args()
+    domains = [Domain(**values) for values in load_toml(given.domains)["domain"]]
+    figures = study(load(given.model), domains)
+    chosen = maps_toml(figures, domains)
+    given.out.with_suffix(".json").write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+    given.out.with_suffix(".md").write_text(markdown(figures), encoding="utf-8")
+    given.out.with_suffix(".toml").write_text(chosen, encoding="utf-8")
+    print(markdown(figures), end="")
+
+
+if __name__ == "__main__":
+    main()
