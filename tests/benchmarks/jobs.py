@@ -113,6 +113,7 @@ def stages(file: str, model: str) -> dict[str, Any]:
 
     from mirenc import build_graph, load
     from mirenc.model.pooling import module_pools
+    from mirenc.model.runtime import needed_texts
     from mirenc.sample import make_sample
 
     watch = Watch()
@@ -122,11 +123,12 @@ def stages(file: str, model: str) -> dict[str, Any]:
     normalisation = tokenizer.config.normalisation
     built = watch("graph", lambda: build_graph(module, normalisation=normalisation))
     sample = watch("tokens", lambda: make_sample(module, tokenizer, graph=built))
-    used = np.unique(sample.statement_row)
-    ids, length = sample.text_ids[used], sample.text_length[used]
-    watch("text encoder", lambda: encoder.runtime.encode_texts(ids, length))
     pools = module_pools(sample, encoder.files.config.pooling.weighting)
-    watch("graph encoder", lambda: encoder.runtime.forward(sample, pools, "graph"))
+    used = needed_texts(encoder.files.config, sample, pools)
+    ids, length = sample.text_ids[used], sample.text_length[used]
+    vectors = np.zeros((len(sample.text_ids), encoder.text_dimension), dtype=np.float32)
+    vectors[used] = watch("text encoder", lambda: encoder.runtime.encode_texts(ids, length))
+    watch("graph encoder", lambda: encoder.runtime.forward(sample, pools, "graph", text_vectors=vectors))
     counts = {
         "instructions": module.instruction_count,
         "forms": len(module.forms),
