@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mirenc.metrics import group_interval
-from mirenc.model.pooling import fit_whitening
+from mirenc.model.whitening import fit_whitening
 
 BAG = "bag of statements"
 FIGURES = ("map_at_r", "recall_at_1")
