@@ -11,7 +11,7 @@ import pytest
 from random_model import random_weights
 from small_programs import program
 
-from mirenc.config import ModelConfig
+from mirenc.config import GraphEncoderConfig, ModelConfig
 from mirenc.encoder import Encoder, load
 from mirenc.encoder.fitting import MIN_ROWS, level_pairs, shrinkage_floor
 from mirenc.errors import ConfigError, IRParseError, MirencError, ModelError
@@ -141,15 +141,29 @@ def test_a_map_of_another_model_is_refused(
     weights = random_weights(model_config, seed=5)
     save_files(tmp_path / "new", name="random", config=model_config, tokenizer=tokenizer, weights=weights)
     save_files(tmp_path / "other", name="other", config=model_config, tokenizer=tokenizer, weights=weights)
-    with pytest.raises(ModelError, match=r"'mine' takes vectors of another random .* Fit it again: mirenc models"):
+    with pytest.raises(ModelError, match=r"'mine' takes vectors of random .* Fit it again: mirenc models"):
         load(tmp_path / "new", map="mine")
     with pytest.raises(ModelError, match=r"other has no map 'mine'; it has: none\. Fit one with: mirenc models adapt"):
         load(tmp_path / "other", map="mine")
     with pytest.raises(ModelError, match=r"the map takes vectors of random .*, not of other"):
         load(tmp_path / "other", map=encoder.fit_map(code))
+    # A file that was copied from a model of other widths is whole, and said to be that model's.
+    wider = GraphEncoderConfig(hidden=16, out=24)
+    assert wider.width != model_config.graph.width
+    config = model_config.model_copy(update={"graph": wider})
+    save_files(tmp_path / "wide", name="wide", config=config, tokenizer=tokenizer, weights=random_weights(config))
+    map_path("wide", "mine").parent.mkdir()
+    shutil.copy(map_path("random", "mine"), map_path("wide", "mine"))
+    with pytest.raises(ModelError, match=r"'mine' takes vectors of random .*, not of wide .* --name mine --model wide"):
+        load(tmp_path / "wide", map="mine")
 
 
-@pytest.mark.parametrize("name", ["", "../mine", ".mine", "a b", "a/b"])
+def test_a_map_is_a_name_or_a_map(model_folder: Path) -> None:
+    with pytest.raises(ConfigError, match="map is of type PosixPath; allowed: the name of a map of random, or a Whit"):
+        load(model_folder, map=Path("mine.safetensors"))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["", "../mine", ".mine", "a b", "a/b", "m" * 101])
 def test_names_that_cannot_be(name: str, encoder: Encoder, code: Path, maps: Path) -> None:
     with pytest.raises(ConfigError, match="a map cannot be called"):
         save_map(encoder.fit_map(code), name)
@@ -191,6 +205,9 @@ def test_too_few_pairs(encoder: Encoder, code: Path) -> None:
         encoder.fit_map(files, pairs="levels")
     with pytest.raises(ConfigError, match="unknown pairs 'stems'; available: levels"):
         encoder.fit_map(files, pairs="stems")  # type: ignore[arg-type]
+    for wrong in ([("a", "b", "c")], [1]):
+        with pytest.raises(ConfigError, match=r"pairs: .*; allowed: 'levels', or pairs of paths"):
+            encoder.fit_map(files, pairs=wrong)  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="unknown level 'loop'; available: module, function"):
         encoder.fit_map(files, level="loop")  # type: ignore[arg-type]
 

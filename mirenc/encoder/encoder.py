@@ -76,7 +76,7 @@ class Encoder:
     def __repr__(self) -> str:
         return (
             f"Encoder({self.name!r}, dimension={self.dimension}, runtime={self.runtime.name!r}, "
-            f"digest={self.files.digest[:12]!r})"
+            f"digest={self.digest[:12]!r})"
         )
 
     @property
@@ -86,10 +86,10 @@ class Encoder:
 
     @property
     def digest(self) -> str:
-        """Of the model, and of what whitens where that is not the model's: only vectors of one digest compare."""
-        if self.own_map is None:
-            return self.files.digest
-        return hashlib.sha256(f"{self.files.digest} {self.own_map.digest}".encode()).hexdigest()
+        """Of the model, of a map of one's own, and of a lexical view without names: vectors of one digest compare."""
+        own = "" if self.own_map is None else f" {self.own_map.digest}"
+        own += " unnamed" if self.hide_names and self._lexicon is not None else ""
+        return hashlib.sha256(f"{self.files.digest}{own}".encode()).hexdigest() if own else self.files.digest
 
     @property
     def tokenizer(self) -> Any:

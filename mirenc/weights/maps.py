@@ -26,7 +26,8 @@ __all__ = ["WhiteningMap", "list_maps", "load_map", "map_path", "save_map"]
 
 Float32 = NDArray[np.float32]
 PARTS = ("text", "graph")
-_NAME = re.compile(r"[A-Za-z0-9][\w.-]*")
+_LONGEST = 100  # characters; with what is put behind them, no more bytes than file systems take
+_NAME = re.compile(rf"[A-Za-z0-9][A-Za-z0-9_.-]{{0,{_LONGEST - 1}}}")
 _FORMAT = "1"
 
 
@@ -81,7 +82,11 @@ def map_path(model: str, name: str) -> Path:
         A name that cannot be a file's.
     """
     if not _NAME.fullmatch(name):
-        raise ConfigError(f"a map cannot be called {name!r}; allowed: letters, digits, '.', '_' and '-'")
+        shown = name if len(name) <= _LONGEST else f"{name[:_LONGEST]}..."
+        raise ConfigError(
+            f"a map cannot be called {shown!r}; allowed: letters, digits, '.', '_' and '-', {_LONGEST} at most and the "
+            "first a letter or a digit"
+        )
     return _folder(model) / f"{name}.safetensors"
 
 
@@ -171,12 +176,14 @@ def load_map(files: ModelFiles, name: str) -> WhiteningMap:
             json.loads(head["facts"]),
             name,
         )
-        _check(found, files)
+        # Another model's numbers have another shape, and are not damaged.
+        if found.model_digest == files.digest:
+            _check(found, files)
     except (OSError, SafetensorError, KeyError, ValueError) as error:
         raise ModelError(f"{path}: is no map, or a damaged one ({error}). {_again(name, files.name)}") from None
     if found.model_digest != files.digest:
         raise ModelError(
-            f"map {name!r} takes vectors of another {found.model} (digest {found.model_digest[:12]}) than this one "
+            f"map {name!r} takes vectors of {found.model} (digest {found.model_digest[:12]}), not of {files.name} "
             f"(digest {files.digest[:12]}). {_again(name, files.name)}"
         )
     return found
