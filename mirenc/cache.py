@@ -71,6 +71,7 @@ class Cache:
         self.digest = digest
         self.path = (folder or cache_folder()) / f"{digest[:32]}.sqlite"
         self.max_bytes = max_bytes
+        self.largest = max_bytes // 10  # bytes of an entry: a larger one is not kept
         self._broken = False
 
     @property
@@ -140,8 +141,8 @@ class Cache:
         return found
 
     def put(self, entries: dict[bytes, bytes]) -> None:
-        """Store entries; drop the oldest if the file is too large. One that would fill a tenth of it is not kept."""
-        entries = {key: data for key, data in entries.items() if len(data) <= self.max_bytes // 10}
+        """Store entries; drop the oldest if the file is too large. One above `largest` is not kept."""
+        entries = {key: data for key, data in entries.items() if len(data) <= self.largest}
         if not entries:
             return
         with self._open() as connection:

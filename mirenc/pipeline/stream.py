@@ -186,7 +186,13 @@ def _encode(
     for module, known in zip(ready, vectors.of(ready, advance=advance), strict=True):
         made.append(module.filled(runtime.forward(module.sample, module.pools, text_vectors=known), lexicon))
     if cache is not None:
-        cache.put({module.key: found.to_bytes() for module, found in zip(ready, made, strict=True) if module.key})
+        # A vector for every instruction of a large module is hundreds of megabytes, which no copy is made of.
+        kept = [
+            (module.key, found)
+            for module, found in zip(ready, made, strict=True)
+            if module.key and found.text.nbytes + found.graph.nbytes <= cache.largest
+        ]
+        cache.put({key: found.to_bytes() for key, found in kept})
     fresh = iter(made)
     for given, answer in batch:
         if isinstance(answer, MirencError):

@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from mirenc.cache import Cache
+from mirenc.embedding import Embedding
 from mirenc.encoder import Encoder, load
 from mirenc.errors import ConfigError, IRFileError, IRParseError, IRResourceError, UnreadableIRWarning
 from mirenc.ir import read_ir
@@ -246,3 +248,23 @@ def test_a_script_without_a_main_guard(model_folder: Path, tmp_path: Path) -> No
     run = subprocess.run([sys.executable, "-P", script], capture_output=True, text=True, check=True, cwd=tmp_path)
     assert run.stdout == "once\n(40, 48)\n"
     assert run.stderr == ""
+
+
+def test_vectors_too_large_for_the_cache_are_not_copied_for_it(
+    encoder: Encoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    packed: list[str] = []
+    honest = Embedding.to_bytes
+
+    def to_bytes(self: Embedding) -> bytes:
+        packed.append(self.level)
+        return honest(self)
+
+    monkeypatch.setattr(Embedding, "to_bytes", to_bytes)
+    cache = Cache("0" * 64, folder=tmp_path)
+    cached = Encoder(encoder.files, encoder.runtime, cache=cache)
+    rows = cached.embed(FILES[0], level="instruction")
+    cache.largest = rows.nbytes - 1
+    np.testing.assert_array_equal(cached.embed(FILES[1], level="module"), encoder.embed(FILES[1], level="module"))
+    np.testing.assert_array_equal(cached.embed(FILES[0], level="instruction", function="."), rows)
+    assert packed == ["instruction", "module"]
