@@ -84,6 +84,7 @@ def test_paths_that_differ_in_a_level_alone() -> None:
     assert level_pairs(["x.O0.ll", "x.O3.ll", "y_O0.bc", "y_Os.bc", "z-O1.ll"]) == [(0, 1), (2, 3)]
     assert level_pairs(["a/O0/x.ll", "b/O2/x.ll"]) == []  # two projects
     assert level_pairs(["a/x.ll", "b/x.ll", "O2.ll", "a/O2x/x.ll"]) == []  # no level said
+    assert level_pairs(["a/O0/x.ll", "a/O0/x.ll", "a/O2/x.ll"]) == [(0, 2), (1, 2)]  # one given twice is at one level
 
 
 def test_few_vectors_are_drawn_to_a_sphere() -> None:

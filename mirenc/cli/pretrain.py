@@ -41,6 +41,10 @@ def pretrain(
         raise ConfigError(f"{name!r} is no name for a folder in {output}. Give --name letters, digits, - and _")
     settings = PretrainConfig.from_dict(load_toml(config), where=str(config))
     fitted_on = None if maps is None else MapsConfig.from_dict(load_toml(maps), where=str(maps))
+    # Told now, not after hours of training.
+    for domain in fitted_on.domains if fitted_on is not None else ():
+        if not Path(domain.folder).is_dir():
+            raise ConfigError(f"{maps}: domain {domain.folder}: no such folder. Give a folder of IR or of a corpus")
     with needs("train", "pre-training needs more packages"):
         from mirenc.pretraining.corpus.store import Corpus
         from mirenc.pretraining.package import package

@@ -3,7 +3,7 @@
 The map that comes with a model was fitted on the modules it was trained on. Programs of another kind vary in other
 directions: what all of them share (a `main` that reads numbers, one framework's boiler-plate) says nothing about any of
 them, and only IR of that kind tells. No label is needed. Where programs are there at two optimisation levels, what
-changes with the level alone counts least, as in the model's own map (`mirenc.model.pooling`).
+changes with the level alone counts least, as in the model's own map (`mirenc.model.whitening`).
 """
 
 from __future__ import annotations
@@ -179,7 +179,9 @@ def level_pairs(names: Sequence[str]) -> list[tuple[int, int]]:
         key = (*folders, _IN_NAME.sub("O", path.name))
         if key != path.parts:  # it says which level it is of
             programs.setdefault(key, []).append(number)
-    return [pair for numbers in programs.values() for pair in itertools.combinations(numbers, 2)]
+    pairs = itertools.chain.from_iterable(itertools.combinations(numbers, 2) for numbers in programs.values())
+    # A file that is given twice is at one level.
+    return [(one, other) for one, other in pairs if PurePath(names[one]) != PurePath(names[other])]
 
 
 def _file_pairs(names: Sequence[str], pairs: Pairs | None) -> list[tuple[int, int]]:

@@ -72,7 +72,7 @@ class MatchingHead(nn.Module):
 
 
 class Whitening(nn.Module):
-    """(x - mean) @ matrix, fitted after training (`mirenc.model.pooling`); the identity until then."""
+    """(x - mean) @ matrix, fitted after training (`mirenc.model.whitening`); the identity until then."""
 
     mean: Tensor
     matrix: Tensor

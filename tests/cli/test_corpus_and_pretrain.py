@@ -108,6 +108,13 @@ def test_numbers_that_no_run_takes(run: Run, tmp_path: Path, line: str) -> None:
     assert result.err.startswith(f"mirenc: error: {tmp_path}/run.toml: {line.split()[0]}: Input should be ")
 
 
+def test_a_domain_that_is_not_there_is_refused_before_training(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "run.toml").write_text("seed = 1\n", encoding="utf-8")
+    (tmp_path / "maps.toml").write_text('[[domains]]\nfolder = "nowhere"\n', encoding="utf-8")
+    words = (tmp_path / "run.toml", "-c", tmp_path, "-o", tmp_path / "out")
+    run("pretrain", *words, "--maps", tmp_path / "maps.toml").failed("maps.toml: domain nowhere: no such folder")
+
+
 def test_your_code_is_learned_on_top_of_a_packaged_model(run: Run, build: tuple[object, ...], tmp_path: Path) -> None:
     recipe = tmp_path / "recipe.toml"
     stage = "steps = 1\nbatch = 2\nlearning_rate = 1e-3\n"
