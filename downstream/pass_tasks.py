@@ -9,6 +9,9 @@ and ``both``, those of any other ``both:NAME``; --first NAME says which is the f
 <task>.<variant>.<protocol>.json: one that is there is gone on with, as by --resume. They hold what was said of every
 piece, which is too much to publish: OUT gets their figures under the same names, and what each row that is pre-trained
 wins over each that is not (``beside``), with 95 % intervals over projects.
+
+A model that a compiler taught has seen answers about the projects for training, which are what protocol ``project``
+tests on: its rows are left out there.
 """
 
 from __future__ import annotations
@@ -25,8 +28,9 @@ from mirenc.errors import TaskError
 from mirenc.metrics import RankedPairs, group_interval
 from mirenc.progress import progress
 from mirenc.tasks import Evaluation, Task, TaskData, TaskReport, get_task, load_report
+from mirenc.tasks.compiled_task import HELD_OUT
 from mirenc.tasks.features import Features
-from mirenc.tasks.kept_features import features_of_table, known_rows, model_of, read_all
+from mirenc.tasks.kept_features import features_of_table, known_rows, model_of, read_all, taught_rows
 
 TASKS = ("size_after", "oz_benefit", "pass_fires", "pass_list")
 WITHOUT = ("no_code", "histogram", "autophase", "statements", "ir2vec")
@@ -72,7 +76,7 @@ def beside(report: TaskReport, protocol: str) -> dict[str, dict[str, list[float]
     return found
 
 
-def figures_of(report: TaskReport, protocol: str, seconds: float) -> dict[str, Any]:
+def figures_of(report: TaskReport, protocol: str, seconds: float, table: str) -> dict[str, Any]:
     """What is published of a record."""
     record = report.to_json()
     kept = {key: value for key, value in record.items() if key not in ("protocols", "figures")}
@@ -80,6 +84,7 @@ def figures_of(report: TaskReport, protocol: str, seconds: float) -> dict[str, A
     tested = report.tested(protocol)
     return {
         **kept,
+        "table": table,
         "protocol": protocol,
         "title": record["protocols"][protocol]["title"],
         "tested": int(tested.sum()),
@@ -93,10 +98,20 @@ def figures_of(report: TaskReport, protocol: str, seconds: float) -> dict[str, A
     }
 
 
-def evaluate(task: Task, data: TaskData, variant: str, features: list[Features], model: Any, given: Any) -> None:
+def evaluate(
+    task: Task,
+    data: TaskData,
+    variant: str,
+    features: list[Features],
+    model: Any,
+    given: Any,
+    table: str,
+    taught: set[str],
+) -> None:
     """One task and variant under each protocol, into records."""
-    prepared = Evaluation(task, data, variant, model, features)
     for protocol in given.protocol or [one.name for one in task.protocols]:
+        fair = [row for row in features if protocol == HELD_OUT.name or row.row not in taught]
+        prepared = Evaluation(task, data, variant, model, fair)
         name = ".".join(filter(None, (task.name, variant, protocol, "json")))
         path = given.records / name
         previous = [load_report(path, task, data)] if path.is_file() else []
@@ -107,7 +122,7 @@ def evaluate(task: Task, data: TaskData, variant: str, features: list[Features],
             )
         seconds = time.monotonic() - started
         report.save(path)
-        found = figures_of(report, protocol, seconds)
+        found = figures_of(report, protocol, seconds, table)
         (given.output / name).write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
         print(f"{path.stem}: {seconds:.0f} s")
 
@@ -144,7 +159,7 @@ def main() -> None:
             data, features = features_of_table(given.table, task, whole, sources, rows)
             if len(data) < len(whole):
                 print(f"{name} {variant}: {len(whole) - len(data)} of {len(whole)} pieces have no features: left out")
-            evaluate(task, data, variant, features, model_of(sources), given)
+            evaluate(task, data, variant, features, model_of(sources), given, whole.content_hash, taught_rows(sources))
 
 
 if __name__ == "__main__":

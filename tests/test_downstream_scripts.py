@@ -24,7 +24,7 @@ import mirenc
 from mirenc.encoder import Encoder
 from mirenc.heads import BoostedRegressor
 from mirenc.tasks import load_report, load_task_head
-from mirenc.tasks.kept_features import read_kept
+from mirenc.tasks.kept_features import KeptFeatures, read_kept
 
 pytest.importorskip("sklearn")
 torch = pytest.importorskip("torch")
@@ -340,7 +340,7 @@ def test_lists_that_were_not_tried_are_scored(
     assert list(record["figures"]) == ["random", "best", "no_code", "autophase"]
     # The second list takes 3 bytes less than -Oz from the even pieces; all of the others take more.
     oz = [98 + 9 * row for row in (20, 22)]
-    best = np.expm1(sum(np.log(size / (size - 3)) for size in oz) / 4)
+    best = -np.expm1(sum(np.log((size - 3) / size) for size in oz) / 4)
     for row, figures in record["figures"].items():
         assert figures["saved_3"] == pytest.approx(best), row  # by the third try all lists were tried
     assert record["figures"]["best"]["saved_1"] == pytest.approx(best)
@@ -422,6 +422,8 @@ def test_all_tasks_over_a_table_have_the_records_that_evaluate_makes(
     # The README's tables say what the records say.
     readme = script("passes/readme_tables")
     monkeypatch.setattr(readme, "HERE", tmp_path / "out")
+    assert readme.won([np.log(2), 0.0, -np.log(2)], "speedup", 4) == "+50.00 [+0.00, -100.00]"
+    assert readme.won([0.125, 0.0, 0.25], "mae", 3) == "+0.125 [+0.000, +0.250]"
     names = ("labels", "asked", "held_out", "project")
     (tmp_path / "out" / "README.md").write_text("".join(f"<!-- passes {one} -->\n<!-- end -->\n" for one in names))
     run(readme, "--table", table)
@@ -434,6 +436,15 @@ def test_all_tasks_over_a_table_have_the_records_that_evaluate_makes(
     assert asked_for.count("| embedding, both |") == len(expected) / 2
     run(readme, "--table", table)  # the marks are still there
     assert (tmp_path / "out" / "README.md").read_text(encoding="utf-8") == text
+    for key, other, said in (
+        ("table", "0" * 64, "several tables: .*other.json"),
+        ("model", {**figures["model"], "digest": "f" * 64}, f"several models: .*{MODEL} f"),
+        ("model", {"name": "new", "digest": "e", "others": {MODEL: "f" * 64}}, "several models"),
+    ):
+        (tmp_path / "out" / "other.json").write_text(json.dumps({**figures, key: other}))
+        with pytest.raises(SystemExit, match=said):
+            readme.check_origin()
+    (tmp_path / "out" / "other.json").unlink()
 
     # The second time nothing is read or embedded, and records of the same inputs are taken as they are.
     before = (tmp_path / "records" / "pass_fires.Oz.project.json").read_text()
@@ -471,6 +482,25 @@ def test_pieces_that_a_source_lacks_are_left_out_of_all_rows(
     run(tasks, *asked, "--task", "size_after", "--variant", "Oz", "--protocol", "held_out", "--row", "histogram")
     assert "size_after Oz: 2 of 24 pieces have no features: left out" in capsys.readouterr().out
     assert json.loads((tmp_path / "size_after.Oz.held_out.json").read_text())["samples"] == 22
+
+
+def test_a_taught_model_is_not_tested_on_answers_that_it_saw(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tasks, table = script("pass_tasks"), tmp_path / "table"
+    table.mkdir()
+    hashes = np.array([piece.ir_hash for piece in write_small_table(table).pieces])
+    parts = {part: np.ones((len(hashes), 2)) for part in ("text", "graph")}
+    KeptFeatures("plain", "1", hashes, parts).save(tmp_path / "plain.npz")
+    KeptFeatures("fast", "2", hashes, {**parts, "taught": parts["text"]}).save(tmp_path / "fast.npz")
+    asked = ["--records", tmp_path / "records", "--features", tmp_path, "--first", "plain", "--task", "size_after"]
+    asked += ["--variant", "Oz", *(word for row in ("no_code", "both", "both:fast") for word in ("--row", row))]
+    run_main(monkeypatch)(tasks, table, "-o", tmp_path / "out", *asked)
+    found = {
+        protocol: json.loads((tmp_path / "out" / f"size_after.Oz.{protocol}.json").read_text())
+        for protocol in ("held_out", "project")
+    }
+    assert list(found["held_out"]["figures"]) == ["mean", "no_code", "both", "both:fast"]
+    assert list(found["project"]["figures"]) == ["mean", "no_code", "both"]
+    assert found["held_out"]["model"] == {"name": "plain", "digest": "1", "others": {"fast": "2"}}
 
 
 def run_main(monkeypatch: pytest.MonkeyPatch) -> Callable[..., int]:

@@ -127,7 +127,12 @@ def main() -> None:
     assert head.space is not None
     encoder = mirenc.load(head.model, cache=False)
     lists = [str(pipeline) for (pipeline,) in head.space.settings]
-    record: dict[str, Any] = {"model": head.model, "lists": given.lists, "projects": {}}
+    record: dict[str, Any] = {
+        "model": {"name": encoder.name, "digest": encoder.digest},
+        "head_data": head.data_hash,
+        "lists": given.lists,
+        "projects": {},
+    }
     with find_engine(lists, prefer=head.llvm, timeout=given.timeout) as engine:
         record["engine"] = engine.name
         for folder in given.projects:
