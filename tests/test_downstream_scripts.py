@@ -186,6 +186,9 @@ def test_data_efficiency_counts_samples_of_a_fixed_split(
     write_small_table(tmp_path / "table")
     asked = [name, "--data", str(tmp_path / "table"), "--seeds", "1", "--output", str(tmp_path)]
     counts = ["--protocol", "held_out", "--counts", "8", "14", "1000"]
+    # Published figures of the task are no record to go on with.
+    for file in (f"{name}.held_out.json", f"{name}.Oz.held_out.json"):
+        (tmp_path / file).write_text(json.dumps({"task": name, "figures": {}}))
     monkeypatch.setattr(sys, "argv", ["data_efficiency.py", *asked, *counts])
     efficiency.main()
     (path,) = tmp_path.glob("*efficiency.json")
@@ -537,15 +540,19 @@ def test_ready_heads_of_a_table_answer_for_whole_projects(
         for row in rows:
             text = ir_of(row).replace(") {", ") minsize optsize {")
             (tmp_path / project / f"f{row}.ll").write_text(text, encoding="utf-8")
+    figures = script("passes/project_figures")
     record = tmp_path / "projects.json"
+    with pytest.raises(SystemExit, match=f"head for pass_list is of {MODEL} .*, the model is mirenc-base"):
+        figures.check_model([load_task_head(heads / "pass_list.all")], mirenc.load("mirenc-base", cache=False))
     asked = ["-k", 2, "--head", heads / "pass_list.all", "--sizes", heads / "size_after.Oz", "--functions", 2]
-    run(script("passes/project_figures"), tmp_path / "one", tmp_path / "two", *asked, "-o", record)
+    run(figures, tmp_path / "one", tmp_path / "two", *asked, "-o", record)
     found = json.loads(record.read_text())
     assert {name: one["modules"] for name, one in found["projects"].items()} == {"one": 2, "two": 1}
     for one in found["projects"].values():
         assert not one["failed"]
         assert 0 < one["best"] <= one["oz"] < one["before"]
     assert found["time"]["functions"] == 2
+    assert found["model"] == {"name": MODEL, "digest": mirenc.load(MODEL, cache=False).digest}
     assert set(found["time"]["milliseconds"]) >= {"predict", "oz"}
     assert "one: 2 modules, " in capsys.readouterr().out
     table_text = script("passes/readme_tables").whole_projects(found)
