@@ -6,9 +6,9 @@
 FEATURES are files of `downstream/pass_features.py`, or a folder of them. The first model's rows are ``text``, ``graph``
 and ``both``, those of any other ``both:NAME``; --first NAME says which is the first. It is what
 `mirenc evaluate TASK --data TABLE` would do for each task and variant, and RECORDS gets the same records,
-<task>.<variant>.<protocol>.json: one that is there is gone on with, as by --resume. They hold what was said of every
-piece, which is too much to publish: OUT gets their figures under the same names, and what each row that is pre-trained
-wins over each that is not (``beside``), with 95 % intervals over projects.
+<task>.<variant>.<protocol>.json: each seed is kept once it is done, and one that is there is gone on with, as by
+--resume. They hold what was said of every piece, which is too much to publish: OUT gets their figures under the same
+names, and what each row that is pre-trained wins over each that is not (``beside``), with 95 % intervals over projects.
 
 A model that a compiler taught has seen answers about the projects for training, which are what protocol ``project``
 tests on: its rows are left out there.
@@ -118,7 +118,12 @@ def evaluate(
         started = time.monotonic()
         with progress(path.stem, None) as advance:
             report: TaskReport = prepared.run(
-                [protocol], seeds=range(given.seeds), jobs=given.jobs, advance=advance, previous=previous
+                [protocol],
+                seeds=range(given.seeds),
+                jobs=given.jobs,
+                advance=advance,
+                previous=previous,
+                keep=lambda found, path=path: found.save(path),
             )
         seconds = time.monotonic() - started
         report.save(path)

@@ -23,7 +23,8 @@ from small_compiled import ir_of, write_small_table
 import mirenc
 from mirenc.encoder import Encoder
 from mirenc.heads import BoostedRegressor
-from mirenc.tasks import load_report, load_task_head
+from mirenc.tasks import evaluation, load_report, load_task_head
+from mirenc.tasks.jobs import run_jobs
 from mirenc.tasks.kept_features import KeptFeatures, read_kept
 
 pytest.importorskip("sklearn")
@@ -504,6 +505,32 @@ def test_a_taught_model_is_not_tested_on_answers_that_it_saw(tmp_path: Path, mon
     assert list(found["held_out"]["figures"]) == ["mean", "no_code", "both", "both:fast"]
     assert list(found["project"]["figures"]) == ["mean", "no_code", "both"]
     assert found["held_out"]["model"] == {"name": "plain", "digest": "1", "others": {"fast": "2"}}
+
+
+def test_a_run_that_was_stopped_keeps_the_seeds_that_were_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    table, run, tasks = tmp_path / "table", run_main(monkeypatch), script("pass_tasks")
+    table.mkdir()
+    write_small_table(table)
+    run(script("pass_features"), table, "-o", tmp_path / "features", "--counted")
+    asked = [table, "-o", tmp_path / "out", "--records", tmp_path / "records", "--features", tmp_path / "features"]
+    asked += ["--task", "size_after", "--variant", "Oz", "--protocol", "held_out", "--row", "no_code", "--seeds", 2]
+    made: list[int] = []
+
+    def stopped(work: Any, *given: Any) -> Any:
+        for job, result in zip(work, run_jobs(work, *given), strict=True):
+            if made:
+                raise KeyboardInterrupt
+            yield result
+            made.append(job.seed)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(evaluation, "run_jobs", stopped)
+        with pytest.raises(KeyboardInterrupt):
+            run(tasks, *asked)
+    path = tmp_path / "records" / "size_after.Oz.held_out.json"
+    assert json.loads(path.read_text())["seeds"] == [0]
+    run(tasks, *asked)
+    assert json.loads(path.read_text())["seeds"] == [0, 1]
 
 
 def run_main(monkeypatch: pytest.MonkeyPatch) -> Callable[..., int]:
