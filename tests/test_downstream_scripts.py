@@ -507,6 +507,22 @@ def test_a_taught_model_is_not_tested_on_answers_that_it_saw(tmp_path: Path, mon
     assert found["held_out"]["model"] == {"name": "plain", "digest": "1", "others": {"fast": "2"}}
 
 
+def test_a_piece_that_has_no_vectors_is_told_and_the_others_are_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    compute, table = script("pass_features"), tmp_path / "table"
+    table.mkdir()
+    pieces = write_small_table(table, projects=2).pieces
+    wrong = next(piece for piece in pieces if piece.symbol)
+    read = compute.read_code(table)
+    code = [one._replace(symbol="elsewhere") if one.hash == wrong.ir_hash else one for one in read]
+    monkeypatch.setattr(compute, "read_code", lambda place: code)
+    assert run_main(monkeypatch)(compute, table, "-o", tmp_path / "features", "--model", MODEL) == 1
+    assert f"{wrong.ir_hash[:12]}: " in capsys.readouterr().err
+    kept = set(read_kept(tmp_path / "features" / f"{MODEL}.npz").hashes.tolist())
+    assert kept == {piece.ir_hash for piece in pieces} - {wrong.ir_hash}
+
+
 def test_a_run_that_was_stopped_keeps_the_seeds_that_were_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     table, run, tasks = tmp_path / "table", run_main(monkeypatch), script("pass_tasks")
     table.mkdir()
