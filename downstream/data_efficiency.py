@@ -72,9 +72,13 @@ def first(training: np.ndarray, count: int, seed: int) -> np.ndarray:
 
 
 def whole(folder: Path, variant: str, protocol: str, task: Task, data: TaskData) -> TaskReport | None:
-    """The evaluation's own record, if it is there and of the same data; of a table of passes it has the task's name."""
+    """The evaluation's own record, if it is there and of the same data; of a table of passes it has the task's name.
+
+    Figures that `pass_tasks.py` publishes have that name, too, and nothing of what was said.
+    """
     name = ".".join(filter(None, (variant, protocol, "json")))
     paths = [path for path in (folder / name, folder / f"{task.name}.{name}") if path.is_file()]
+    paths = [path for path in paths if "protocols" in json.loads(path.read_text(encoding="utf-8"))]
     return load_report(paths[0], task, data) if paths else None
 
 
@@ -156,7 +160,7 @@ def measure(
         encoder = mirenc.load()
         rows = [row for row in ROWS if row in default_rows(task, data)]
         features = build_features(task, data, rows, encoder)
-        model = {"name": encoder.name, "digest": encoder.files.digest}
+        model = {"name": encoder.name, "digest": encoder.digest}
     protocol = task.protocol(protocol_name)
     report = whole(folder, variant, protocol_name, task, data)
     work: dict[tuple[str, str], list[Job]] = {}

@@ -174,9 +174,18 @@ def of_source(chunk: list[Code], source: str, model: str, device: str, threads: 
     elif source == "counted":
         found = [counted_features(module, one.region) for one, module in read]
     else:
-        found = CodeReader(encoder_of(model, device, threads), ()).of_pieces(
-            [(module, one.region) for one, module in read]
-        )
+        reader = CodeReader(encoder_of(model, device, threads), ())
+        try:
+            found = reader.of_pieces([(module, one.region) for one, module in read])
+        except MirencError:  # of one of them: alone, each is told
+            kept = []
+            for one, module in read:
+                try:
+                    found += reader.of_pieces([(module, one.region)])
+                    kept.append((one, module))
+                except MirencError as error:
+                    failed.append(f"{one.hash[:12]}: {error}")
+            read = kept
     names = list(found[0]) if found else []
     parts = {name: np.stack([one[name] for one in found]) for name in names}
     return Made([one.hash for one, _ in read], parts, failed, missing)

@@ -6,9 +6,12 @@
 FEATURES are files of `downstream/pass_features.py`, or a folder of them. The first model's rows are ``text``, ``graph``
 and ``both``, those of any other ``both:NAME``; --first NAME says which is the first. It is what
 `mirenc evaluate TASK --data TABLE` would do for each task and variant, and RECORDS gets the same records,
-<task>.<variant>.<protocol>.json: one that is there is gone on with, as by --resume. They hold what was said of every
-piece, which is too much to publish: OUT gets their figures under the same names, and what each row that is pre-trained
-wins over each that is not (``beside``), with 95 % intervals over projects.
+<task>.<variant>.<protocol>.json: each seed is kept once it is done, and one that is there is gone on with, as by
+--resume. They hold what was said of every piece, which is too much to publish: OUT gets their figures under the same
+names, and what each row that is pre-trained wins over each that is not (``beside``), with 95 % intervals over projects.
+
+A model that a compiler taught has seen answers about the projects for training, which are what protocol ``project``
+tests on: its rows are left out there.
 """
 
 from __future__ import annotations
@@ -26,8 +29,9 @@ from mirenc.errors import TaskError
 from mirenc.metrics import RankedPairs, group_interval
 from mirenc.progress import progress
 from mirenc.tasks import Evaluation, Task, TaskData, TaskReport, get_task, load_report
+from mirenc.tasks.compiled_task import HELD_OUT
 from mirenc.tasks.features import Features
-from mirenc.tasks.kept_features import features_of_table, known_rows, model_of, read_all
+from mirenc.tasks.kept_features import features_of_table, known_rows, model_of, read_all, taught_rows
 
 TASKS = ("size_after", "oz_benefit", "pass_fires", "pass_list")
 WITHOUT = ("no_code", "histogram", "autophase", "statements", "ir2vec")
@@ -74,13 +78,16 @@ def beside(report: TaskReport, protocol: str, jobs: int) -> dict[str, dict[str, 
     return found
 
 
-def figures_of(report: TaskReport, record: dict[str, Any], protocol: str, seconds: float, jobs: int) -> dict[str, Any]:
+def figures_of(
+    report: TaskReport, record: dict[str, Any], protocol: str, seconds: float, jobs: int, table: str
+) -> dict[str, Any]:
     """What is published of a record, as it was saved."""
     kept = {key: value for key, value in record.items() if key not in ("protocols", "figures")}
     run = next(iter(record["protocols"][protocol]["seeds"].values()))
     tested = report.tested(protocol)
     return {
         **kept,
+        "table": table,
         "protocol": protocol,
         "title": record["protocols"][protocol]["title"],
         "tested": int(tested.sum()),
@@ -94,22 +101,37 @@ def figures_of(report: TaskReport, record: dict[str, Any], protocol: str, second
     }
 
 
-def evaluate(task: Task, data: TaskData, variant: str, features: list[Features], model: Any, given: Any) -> None:
+def evaluate(
+    task: Task,
+    data: TaskData,
+    variant: str,
+    features: list[Features],
+    model: Any,
+    given: Any,
+    table: str,
+    taught: set[str],
+) -> None:
     """One task and variant under each protocol, into records."""
-    prepared = Evaluation(task, data, variant, model, features)
     for protocol in given.protocol or [one.name for one in task.protocols]:
+        fair = [row for row in features if protocol == HELD_OUT.name or row.row not in taught]
+        prepared = Evaluation(task, data, variant, model, fair)
         name = ".".join(filter(None, (task.name, variant, protocol, "json")))
         path = given.records / name
         previous = [load_report(path, task, data)] if path.is_file() else []
         started = time.monotonic()
         with progress(path.stem, None) as advance:
             report: TaskReport = prepared.run(
-                [protocol], seeds=range(given.seeds), jobs=given.jobs, advance=advance, previous=previous
+                [protocol],
+                seeds=range(given.seeds),
+                jobs=given.jobs,
+                advance=advance,
+                previous=previous,
+                keep=lambda found, path=path: found.save(path),
             )
         seconds = time.monotonic() - started
         report.save(path, given.jobs)
         record = json.loads(path.read_text(encoding="utf-8"))
-        found = figures_of(report, record, protocol, seconds, given.jobs)
+        found = figures_of(report, record, protocol, seconds, given.jobs, table)
         (given.output / name).write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
         print(f"{path.stem}: {seconds:.0f} s")
 
@@ -146,7 +168,7 @@ def main() -> None:
             data, features = features_of_table(given.table, task, whole, sources, rows)
             if len(data) < len(whole):
                 print(f"{name} {variant}: {len(whole) - len(data)} of {len(whole)} pieces have no features: left out")
-            evaluate(task, data, variant, features, model_of(sources), given)
+            evaluate(task, data, variant, features, model_of(sources), given, whole.content_hash, taught_rows(sources))
 
 
 if __name__ == "__main__":

@@ -47,12 +47,14 @@ def fit_compiled(name: str, variant: str, table: Path, files: list[Path], model:
     sources = read_all(files, encoder.name)
     if model_of(sources)["digest"] != encoder.digest:
         raise SystemExit(f"{files}: features are of another {encoder.name} than the installed one. Compute them anew")
-    data, (features,) = features_of_table(table, task, task.load(table, variant), sources, ["both"])
+    whole = task.load(table, variant)
+    data, (features,) = features_of_table(table, task, whole, sources, ["both"])
     with threadpool_limits(1):
         head = fit_head(task, data, encoder, variant=variant, features=features)
     folder = head.save(ready / f"{name}.{variant or 'all'}")
     size = sum(file.stat().st_size for file in folder.iterdir()) / 1e6
-    return f"{folder.name}: {size:.1f} MB, worth {head.evidence.worth}, {head.head.weights_}"
+    lacking = f"{len(whole) - len(data)} of {len(whole)} pieces have no features; " if len(data) < len(whole) else ""
+    return f"{folder.name}: {lacking}{size:.1f} MB, worth {head.evidence.worth}, {head.head.weights_}"
 
 
 def main() -> None:

@@ -88,6 +88,11 @@ def won(said: np.ndarray, truth: np.ndarray, tries: int) -> np.ndarray:
     return np.maximum(smaller.max(axis=1), 0.0)
 
 
+def share_saved(saving: Any) -> Any:
+    """The share of its bytes that a piece lost, of a log saving."""
+    return -np.expm1(-saving)
+
+
 def figures_of(said: np.ndarray, truth: np.ndarray, group: np.ndarray) -> dict[str, Any]:
     """Figures of one row. (m, N), (m, N) with NaN where a list failed, (m,)."""
     known = np.isfinite(truth)
@@ -103,8 +108,8 @@ def figures_of(said: np.ndarray, truth: np.ndarray, group: np.ndarray) -> dict[s
     tried = np.where(known, said, np.inf)
     for tries in TRIES:
         saved = won(tried, truth, tries)
-        found[f"saved_{tries}"] = float(np.expm1(saved.mean()))
-        found[f"saved_{tries}_interval"] = group_interval(saved, group, statistic=np.expm1)
+        found[f"saved_{tries}"] = float(share_saved(saved.mean()))
+        found[f"saved_{tries}_interval"] = group_interval(saved, group, statistic=share_saved)
     return found
 
 
@@ -117,7 +122,10 @@ def measure(
         raise SystemExit(f"{folder}: {int(data.held_out.sum())} held-out pieces and {len(lists)} lists are too few")
     wanted = [row for row in rows if row == "no_code" or row in known_rows(sources)]
     place = {sample.name: number for number, sample in enumerate(data.samples)}
+    table = data.content_hash
     data, features = features_of_table(folder, get_task("size_after"), data, sources, wanted)
+    if len(data) < len(place):
+        print(f"{len(place) - len(data)} of {len(place)} pieces have no features: left out")
     sizes = sizes[[place[sample.name] for sample in data.samples]]
     test = data.held_out
     truth = np.log(sizes[test][:, 1:] / sizes[test][:, :1])
@@ -139,6 +147,7 @@ def measure(
         "folds": folds,
         "pairs": pairs,
         "seed": seed,
+        "table": table,
         "data_hash": data.content_hash,
         "model": model_of(sources),
         "figures": figures,

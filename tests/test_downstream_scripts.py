@@ -23,8 +23,9 @@ from small_compiled import ir_of, write_small_table
 import mirenc
 from mirenc.encoder import Encoder
 from mirenc.heads import BoostedRegressor
-from mirenc.tasks import load_report, load_task_head
-from mirenc.tasks.kept_features import read_kept
+from mirenc.tasks import evaluation, load_report, load_task_head
+from mirenc.tasks.jobs import run_jobs
+from mirenc.tasks.kept_features import KeptFeatures, read_kept
 
 pytest.importorskip("sklearn")
 torch = pytest.importorskip("torch")
@@ -186,6 +187,9 @@ def test_data_efficiency_counts_samples_of_a_fixed_split(
     write_small_table(tmp_path / "table")
     asked = [name, "--data", str(tmp_path / "table"), "--seeds", "1", "--output", str(tmp_path)]
     counts = ["--protocol", "held_out", "--counts", "8", "14", "1000"]
+    # Published figures of the task are no record to go on with.
+    for file in (f"{name}.held_out.json", f"{name}.Oz.held_out.json"):
+        (tmp_path / file).write_text(json.dumps({"task": name, "figures": {}}))
     monkeypatch.setattr(sys, "argv", ["data_efficiency.py", *asked, *counts])
     efficiency.main()
     (path,) = tmp_path.glob("*efficiency.json")
@@ -340,7 +344,7 @@ def test_lists_that_were_not_tried_are_scored(
     assert list(record["figures"]) == ["random", "best", "no_code", "autophase"]
     # The second list takes 3 bytes less than -Oz from the even pieces; all of the others take more.
     oz = [98 + 9 * row for row in (20, 22)]
-    best = np.expm1(sum(np.log(size / (size - 3)) for size in oz) / 4)
+    best = -np.expm1(sum(np.log((size - 3) / size) for size in oz) / 4)
     for row, figures in record["figures"].items():
         assert figures["saved_3"] == pytest.approx(best), row  # by the third try all lists were tried
     assert record["figures"]["best"]["saved_1"] == pytest.approx(best)
@@ -422,6 +426,8 @@ def test_all_tasks_over_a_table_have_the_records_that_evaluate_makes(
     # The README's tables say what the records say.
     readme = script("passes/readme_tables")
     monkeypatch.setattr(readme, "HERE", tmp_path / "out")
+    assert readme.won([np.log(2), 0.0, -np.log(2)], "speedup", 4) == "+50.00 [+0.00, -100.00]"
+    assert readme.won([0.125, 0.0, 0.25], "mae", 3) == "+0.125 [+0.000, +0.250]"
     names = ("labels", "asked", "held_out", "project")
     (tmp_path / "out" / "README.md").write_text("".join(f"<!-- passes {one} -->\n<!-- end -->\n" for one in names))
     run(readme, "--table", table)
@@ -434,6 +440,15 @@ def test_all_tasks_over_a_table_have_the_records_that_evaluate_makes(
     assert asked_for.count("| embedding, both |") == len(expected) / 2
     run(readme, "--table", table)  # the marks are still there
     assert (tmp_path / "out" / "README.md").read_text(encoding="utf-8") == text
+    for key, other, said in (
+        ("table", "0" * 64, "several tables: .*other.json"),
+        ("model", {**figures["model"], "digest": "f" * 64}, f"several models: .*{MODEL} f"),
+        ("model", {"name": "new", "digest": "e", "others": {MODEL: "f" * 64}}, "several models"),
+    ):
+        (tmp_path / "out" / "other.json").write_text(json.dumps({**figures, key: other}))
+        with pytest.raises(SystemExit, match=said):
+            readme.check_origin()
+    (tmp_path / "out" / "other.json").unlink()
 
     # The second time nothing is read or embedded, and records of the same inputs are taken as they are.
     before = (tmp_path / "records" / "pass_fires.Oz.project.json").read_text()
@@ -473,6 +488,67 @@ def test_pieces_that_a_source_lacks_are_left_out_of_all_rows(
     assert json.loads((tmp_path / "size_after.Oz.held_out.json").read_text())["samples"] == 22
 
 
+def test_a_taught_model_is_not_tested_on_answers_that_it_saw(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tasks, table = script("pass_tasks"), tmp_path / "table"
+    table.mkdir()
+    hashes = np.array([piece.ir_hash for piece in write_small_table(table).pieces])
+    parts = {part: np.ones((len(hashes), 2)) for part in ("text", "graph")}
+    KeptFeatures("plain", "1", hashes, parts).save(tmp_path / "plain.npz")
+    KeptFeatures("fast", "2", hashes, {**parts, "taught": parts["text"]}).save(tmp_path / "fast.npz")
+    asked = ["--records", tmp_path / "records", "--features", tmp_path, "--first", "plain", "--task", "size_after"]
+    asked += ["--variant", "Oz", *(word for row in ("no_code", "both", "both:fast") for word in ("--row", row))]
+    run_main(monkeypatch)(tasks, table, "-o", tmp_path / "out", *asked)
+    found = {
+        protocol: json.loads((tmp_path / "out" / f"size_after.Oz.{protocol}.json").read_text())
+        for protocol in ("held_out", "project")
+    }
+    assert list(found["held_out"]["figures"]) == ["mean", "no_code", "both", "both:fast"]
+    assert list(found["project"]["figures"]) == ["mean", "no_code", "both"]
+    assert found["held_out"]["model"] == {"name": "plain", "digest": "1", "others": {"fast": "2"}}
+
+
+def test_a_piece_that_has_no_vectors_is_told_and_the_others_are_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    compute, table = script("pass_features"), tmp_path / "table"
+    table.mkdir()
+    pieces = write_small_table(table, projects=2).pieces
+    wrong = next(piece for piece in pieces if piece.symbol)
+    read = compute.read_code(table)
+    code = [one._replace(symbol="elsewhere") if one.hash == wrong.ir_hash else one for one in read]
+    monkeypatch.setattr(compute, "read_code", lambda place: code)
+    assert run_main(monkeypatch)(compute, table, "-o", tmp_path / "features", "--model", MODEL) == 1
+    assert f"{wrong.ir_hash[:12]}: " in capsys.readouterr().err
+    kept = set(read_kept(tmp_path / "features" / f"{MODEL}.npz").hashes.tolist())
+    assert kept == {piece.ir_hash for piece in pieces} - {wrong.ir_hash}
+
+
+def test_a_run_that_was_stopped_keeps_the_seeds_that_were_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    table, run, tasks = tmp_path / "table", run_main(monkeypatch), script("pass_tasks")
+    table.mkdir()
+    write_small_table(table)
+    run(script("pass_features"), table, "-o", tmp_path / "features", "--counted")
+    asked = [table, "-o", tmp_path / "out", "--records", tmp_path / "records", "--features", tmp_path / "features"]
+    asked += ["--task", "size_after", "--variant", "Oz", "--protocol", "held_out", "--row", "no_code", "--seeds", 2]
+    made: list[int] = []
+
+    def stopped(work: Any, *given: Any) -> Any:
+        for job, result in zip(work, run_jobs(work, *given), strict=True):
+            if made:
+                raise KeyboardInterrupt
+            yield result
+            made.append(job.seed)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(evaluation, "run_jobs", stopped)
+        with pytest.raises(KeyboardInterrupt):
+            run(tasks, *asked)
+    path = tmp_path / "records" / "size_after.Oz.held_out.json"
+    assert json.loads(path.read_text())["seeds"] == [0]
+    run(tasks, *asked)
+    assert json.loads(path.read_text())["seeds"] == [0, 1]
+
+
 def run_main(monkeypatch: pytest.MonkeyPatch) -> Callable[..., int]:
     """Runs a script's main with words behind its name, and gives its exit code."""
 
@@ -507,15 +583,19 @@ def test_ready_heads_of_a_table_answer_for_whole_projects(
         for row in rows:
             text = ir_of(row).replace(") {", ") minsize optsize {")
             (tmp_path / project / f"f{row}.ll").write_text(text, encoding="utf-8")
+    figures = script("passes/project_figures")
     record = tmp_path / "projects.json"
+    with pytest.raises(SystemExit, match=f"head for pass_list is of {MODEL} .*, the model is mirenc-base"):
+        figures.check_model([load_task_head(heads / "pass_list.all")], mirenc.load("mirenc-base", cache=False))
     asked = ["-k", 2, "--head", heads / "pass_list.all", "--sizes", heads / "size_after.Oz", "--functions", 2]
-    run(script("passes/project_figures"), tmp_path / "one", tmp_path / "two", *asked, "-o", record)
+    run(figures, tmp_path / "one", tmp_path / "two", *asked, "-o", record)
     found = json.loads(record.read_text())
     assert {name: one["modules"] for name, one in found["projects"].items()} == {"one": 2, "two": 1}
     for one in found["projects"].values():
         assert not one["failed"]
         assert 0 < one["best"] <= one["oz"] < one["before"]
     assert found["time"]["functions"] == 2
+    assert found["model"] == {"name": MODEL, "digest": mirenc.load(MODEL, cache=False).digest}
     assert set(found["time"]["milliseconds"]) >= {"predict", "oz"}
     assert "one: 2 modules, " in capsys.readouterr().out
     table_text = script("passes/readme_tables").whole_projects(found)

@@ -36,7 +36,20 @@ from mirenc.tasks.predict import ready_heads
 
 def head_of(task: str, folder: Path | None) -> TaskHead:
     """The head that was named, or the shipped one."""
-    return load_task_head(folder or next(iter(ready_heads(get_task(task)).values())))
+    shipped = ready_heads(get_task(task))
+    if folder is None and not shipped:
+        raise SystemExit(f"no head for {task} is shipped. Name one's folder, or make it: downstream/ready_heads.py")
+    return load_task_head(folder or next(iter(shipped.values())))
+
+
+def check_model(heads: list[TaskHead], encoder: Any) -> None:
+    """Refuse heads of another model before anything runs, or every module would fail."""
+    for head in heads:
+        if head.model_digest != encoder.digest:
+            raise SystemExit(
+                f"the head for {head.task.name} is of {head.model} ({head.model_digest[:12]}), the model is "
+                f"{encoder.name} ({encoder.digest[:12]}). Name the head's model by --model, or heads of one model"
+            )
 
 
 def of_project(folder: Path, head: TaskHead, encoder: Any, engine: Engine, count: int) -> dict[str, Any]:
@@ -119,21 +132,28 @@ def main() -> None:
     parser.add_argument("-k", "--lists", type=int, default=10)
     parser.add_argument("--head", type=Path, help="for pass_list [default: the shipped one]")
     parser.add_argument("--sizes", type=Path, help="head for size_after [default: the shipped one]")
+    parser.add_argument("--model", help="name or folder [default: the heads' own, by name]")
     parser.add_argument("--functions", type=int, default=100, help="functions that are timed; 0 for none")
     parser.add_argument("--timeout", type=float, default=120.0, help="seconds for one list")
     parser.add_argument("-o", "--output", type=Path)
     given = parser.parse_args()
     head = head_of("pass_list", given.head)
     assert head.space is not None
-    encoder = mirenc.load(head.model, cache=False)
+    sizes = head_of("size_after", given.sizes) if given.functions else None
+    encoder = mirenc.load(given.model or head.model, cache=False)
+    check_model([head] if sizes is None else [head, sizes], encoder)
     lists = [str(pipeline) for (pipeline,) in head.space.settings]
-    record: dict[str, Any] = {"model": head.model, "lists": given.lists, "projects": {}}
+    record: dict[str, Any] = {
+        "model": {"name": encoder.name, "digest": encoder.digest},
+        "head_data": head.data_hash,
+        "lists": given.lists,
+        "projects": {},
+    }
     with find_engine(lists, prefer=head.llvm, timeout=given.timeout) as engine:
         record["engine"] = engine.name
         for folder in given.projects:
             record["projects"][folder.name] = of_project(folder, head, encoder, engine, given.lists)
-        if given.functions:
-            sizes = head_of("size_after", given.sizes)
+        if sizes is not None:
             record["time"] = times(given.projects, sizes, encoder, engine, given.functions)
     for name, one in record["projects"].items():
         print(

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import re
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ from mirenc.tasks.report import row_title
 
 HERE = Path(__file__).parent
 TASKS = ("size_after", "oz_benefit", "pass_fires", "pass_list")
-UNITS = {"auc": ("AUC", 1.0), "mae": ("mean error", 1.0), "speedup": ("% smaller", 100.0)}
+UNITS = {"auc": "AUC", "mae": "mean error", "speedup": "% smaller"}
 Record = dict[str, Any]
 
 
@@ -37,6 +38,14 @@ def within(value: float, interval: list[float], form: str, scale: float = 1.0) -
     """A figure and its interval."""
     low, high = interval
     return f"{scale * value:{form}} [{scale * low:{form}}, {scale * high:{form}}]"
+
+
+def won(gain: list[float], by: str, digits: int) -> str:
+    """What a row wins over another, and its interval; positive is better. Logarithms of sizes become per cent."""
+    if by == "speedup":
+        value, *interval = (0.0 - 100 * math.expm1(-one) for one in gain)
+        return within(value, interval, "+.2f")
+    return within(gain[0], gain[1:], f"+.{digits}f")
 
 
 # -- the labels themselves -----------------------------------------------------------------------------
@@ -132,12 +141,8 @@ def task_table(record: Record) -> str:
     for row, figures in record["figures"].items():
         cells = cells_of(figures, by)
         beside = record["beside"].get(row, {}).get("no_code")
-        gain = (
-            ""
-            if beside is None or row in ("default", "mean", "rates")
-            else within(beside[0], beside[1:], "+.3f" if by != "speedup" else "+.2f", UNITS[by][1])
-        )
-        head = ["", *cells, f"against no code, {UNITS[by][0]}"]
+        gain = "" if beside is None or row in ("default", "mean", "rates") else won(beside, by, 3)
+        head = ["", *cells, f"won over no code, {UNITS[by]}"]
         lines.append([row_title(row), *cells.values(), gain])
     if by == "speedup":
         oracle = next(iter(record["figures"].values()))["oracle_geometric"]
@@ -161,18 +166,14 @@ def asked() -> str:
     lines, beaten, behind = [], {}, []
     for record in records_of("held_out"):
         by = judged_by(record)
-        scale = UNITS[by][1]
         for row in pretrained(record):
             gains = record["beside"][row]
             rival = min(gains, key=lambda other: gains[other][0])
             gain = gains[rival]
             wins = all(one[1] > 0 for one in gains.values())
             beaten.setdefault(row, {}).setdefault(record["task"], []).append(wins)
-            form = "+.4f" if by != "speedup" else "+.2f"
-            said = within(gain[0], gain[1:], form, scale)
-            lines.append(
-                [name_of(record), row_title(row), row_title(rival), f"{said} {UNITS[by][0]}", "yes" if wins else "no"]
-            )
+            said = f"{won(gain, by, 4)} {UNITS[by]}"
+            lines.append([name_of(record), row_title(row), row_title(rival), said, "yes" if wins else "no"])
             if not wins:
                 lost = [row_title(other) for other, one in gains.items() if one[1] <= 0]
                 behind.append(f"- {name_of(record)}, {row_title(row)}: not told from, or behind: {', '.join(lost)}.")
@@ -224,11 +225,31 @@ def whole_projects(record: Record) -> str:
     return "\n\n".join(parts)
 
 
+def check_origin() -> None:
+    """Refuse records of several tables, or of several models of one name: their figures cannot stand side by side."""
+    tables: dict[str, str] = {}
+    models: dict[tuple[str, str], str] = {}
+    for path in sorted(HERE.glob("*.json")):
+        record = json.loads(path.read_text(encoding="utf-8"))
+        if "table" in record:
+            tables.setdefault(record["table"], path.name)
+        model = record["model"]
+        for name, digest in {model["name"]: model["digest"], **model.get("others", {})}.items():
+            models.setdefault((name, digest), path.name)
+    names = [name for name, _ in models]
+    twice = {f"{name} {digest[:12]}": file for (name, digest), file in models.items() if names.count(name) > 1}
+    for what, found in (("tables", tables if len(tables) > 1 else {}), ("models", twice)):
+        if found:
+            said = ", ".join(f"{key[:40]} ({file})" for key, file in found.items())
+            raise SystemExit(f"{HERE}: records are of several {what}: {said}. Make them anew from one")
+
+
 def main() -> None:
     """Replace what stands between the marks."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--table", type=Path, default=HERE / "table")
     given = parser.parse_args()
+    check_origin()
     made: dict[str, str] = {}
     if (given.table / "machine.json").is_file():
         made["labels"] = labels_of(read_compiled(given.table))

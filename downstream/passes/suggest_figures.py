@@ -126,6 +126,7 @@ def calibration(trials: list[Trial], won: Float, group: NDArray[np.str_], count:
     """How often "nothing to gain" is right on unseen pieces, which won (m, N - 1)."""
     said, nothing = np.array([one.is_idle(count) for one in trials]), won[:, count - 1] < np.log(WORTH_TRYING)
     found: dict[str, Any] = {
+        "tried": count,
         "pieces": len(said),
         "said": int(said.sum()),
         "nothing_to_gain": float(nothing.mean()),
@@ -161,6 +162,8 @@ def measure(folder: Path, sources: list[KeptFeatures], more: list[str], seeds: i
     task, table = PassListChoice(), read_compiled(folder)
     whole, rows = task.load(folder), [CODE, "no_code", *more]
     data, features = features_of_table(folder, task, whole, sources, rows)
+    if len(data) < len(whole):
+        print(f"{len(whole) - len(data)} of {len(whole)} pieces have no features: left out")
     place = {sample.name: number for number, sample in enumerate(whole.samples)}
     ratios = ratios_of(table)[[place[sample.name] for sample in data.samples]]
     split = next(HELD_OUT.split(data, 0))
@@ -185,12 +188,14 @@ def measure(folder: Path, sources: list[KeptFeatures], more: list[str], seeds: i
     figures = {"all": figures_of(won, data.group[test], counts)}
     for name in PARTS:
         inside_part = part == name
-        if inside_part.any():
+        if inside_part.any() and not inside_part.all():
             figures[name] = figures_of(
                 {row: runs[:, inside_part] for row, runs in won.items()}, data.group[test][inside_part], counts
             )
     return {
-        "table": {"title": table.title, "content_hash": table.content_hash, "lists": len(table.lists)},
+        "table": table.content_hash,
+        "title": table.title,
+        "lists": len(table.lists),
         "training": {"pieces": len(training), "projects": len(np.unique(data.group[training]))},
         "model": model_of(sources),
         "seeds": seeds,
@@ -202,9 +207,9 @@ def measure(folder: Path, sources: list[KeptFeatures], more: list[str], seeds: i
 
 def markdown(record: dict[str, Any]) -> str:
     """The tables that people read."""
-    table, training = record["table"], record["training"]
+    training = record["training"]
     about = [
-        f"{table['title']}; {table['lists']} lists, of which heads rank {record['lists_of_head']}",
+        f"{record['title']}; {record['lists']} lists, of which heads rank {record['lists_of_head']}",
         f"{training['pieces']} pieces of {training['projects']} projects for training",
         f"{record['seeds']} seed{'s' * (record['seeds'] > 1)}; model {record['model']['name']}.",
     ]
@@ -229,12 +234,12 @@ def markdown(record: dict[str, Any]) -> str:
         lines.append("")
     said = record["nothing_to_gain"]
     lines.append(
-        f"By {SHOWN} lists {said['expected']:.2f} % was expected to be saved, and "
+        f"By {said['tried']} lists {said['expected']:.2f} % was expected to be saved, and "
         + "{:.2f} [{:.2f}, {:.2f}] % was.".format(*said["saved"])
     )
     lines.append(
         f'"Nothing to gain" is said of {said["said"]} of {said["pieces"]} unseen pieces; '
-        f"{100 * said['nothing_to_gain']:.0f} % of all have less than 0.5 % to gain by {SHOWN} lists."
+        f"{100 * said['nothing_to_gain']:.0f} % of all have less than 0.5 % to gain by {said['tried']} lists."
     )
     if "right" in said:
         lines.append(

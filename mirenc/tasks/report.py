@@ -52,10 +52,14 @@ FORMAT = 2
 _OF_THREE = ("speedup_geometric", "oracle_gain_share", "slowdowns_2", "headroom_geometric")
 
 
+# Of features that were kept (`mirenc.tasks.kept_features`).
+_PART_TITLES = {"taught": "embedding, what a compiler taught"}
+
+
 def row_title(row: str) -> str:
     """What a table calls a row; ``both:NAME`` is that of another model than the table's own."""
     name, _, model = row.partition(":")
-    title = {**STATIC_TITLES, **ROW_TITLES, "taught": "embedding, what a compiler taught"}.get(name, name)
+    title = {**STATIC_TITLES, **ROW_TITLES, **_PART_TITLES}.get(name, name)
     return f"{title} of {model}" if model else title
 
 

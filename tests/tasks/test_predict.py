@@ -87,7 +87,7 @@ def test_training_rows_are_stored_once(trained: TaskHead, tmp_path: Path) -> Non
 def test_another_model_is_refused(trained: TaskHead, tmp_path: Path, encoder: Encoder) -> None:
     class Other:
         name = "other"
-        digest = "0" * 64
+        digest = "f" * 64
 
     with pytest.raises(HeadError, match=r"trained on vectors of mirenc-tiny .* not of other"):
         trained.predict(Other(), kernel("mul"), (8,))  # type: ignore[arg-type]
