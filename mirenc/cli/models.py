@@ -21,10 +21,12 @@ def list_() -> None:
 
     for name in list_models():
         files = load_files(name)
-        text, graph = files.config.text.hidden, files.config.graph.width
+        config = files.config
+        widths = [config.text.hidden, config.graph.width] + ([config.lexical.width] if config.lexical else [])
         mark = "  (default)" if name == DEFAULT_MODEL else ""
         typer.echo(
-            f"{name:16} {text}+{graph} dimensions  {files.parameter_count:,} parameters  {files.digest[:12]}{mark}"
+            f"{name:16} {'+'.join(map(str, widths))} dimensions  {files.parameter_count:,} parameters  "
+            f"{files.digest[:12]}{mark}"
         )
         if maps := list_maps(name):
             typer.echo(f"{'':16} maps: {', '.join(maps)}")
