@@ -73,9 +73,8 @@ def search(
             raise typer.BadParameter(f"{index} says by itself how it was made; leave {option} out", param_hint=option)
         encoder, table = _stored(index, level, model, options)
     else:
-        encoder, table, failures = _embedded(
-            index, level, load(model, options=options, map=own_map, hide_names=hide_names)
-        )
+        encoder = load(model, options=options, map=own_map, hide_names=hide_names)
+        table, failures = _embedded(index, level, encoder)
     if not len(table):
         if failures.count == failures.total:
             failures.finish()
