@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from mirenc.cache import Cache
 from mirenc.embedding import Embedding, prepare, vector_blocks
-from mirenc.encoder.collecting import collected
+from mirenc.encoder.collecting import collected, whitened
 from mirenc.encoder.fitting import Pairs, fit_map
 from mirenc.encoder.words import PARTS, PURPOSES, Level, OnError, Part, Purpose, check
 from mirenc.errors import ConfigError, MirencError, ModelError, UnreadableIRWarning
@@ -354,9 +354,7 @@ class Encoder:
                 if found is not None and purpose == "features":
                     outcome = outcome._replace(embedding=replace(found, purpose=purpose))
                 elif found is not None and whiten:
-                    apply = self.runtime.whiten if self.own_map is None else self.own_map.apply
-                    text, graph = apply("text", found.text), apply("graph", found.graph)
-                    outcome = outcome._replace(embedding=replace(found, text=text, graph=graph))
+                    outcome = outcome._replace(embedding=whitened(found, self.runtime, self.own_map))
                 yield outcome
 
     # -- whitening -------------------------------------------------------------------------------------
@@ -378,12 +376,18 @@ class Encoder:
         Raises
         ------
         ModelError
-            The map takes another model's vectors.
+            The map takes another model's vectors, or was fitted where names were hidden and here they are not.
         """
         if own_map.model_digest != self.files.digest:
             raise ModelError(
                 f"the map takes vectors of {own_map.model} (digest {own_map.model_digest[:12]}), not of {self.name} "
                 f"(digest {self.files.digest[:12]}). Fit one for this model: encoder.fit_map(FOLDER)"
+            )
+        hidden = own_map.facts.get("hide_names", False)
+        if "lexical" in own_map.mean and hidden != self.hide_names:
+            raise ModelError(
+                f"the map was fitted with hide_names={hidden}, the encoder has hide_names={self.hide_names}. "
+                f"Load the model with hide_names={hidden} (--hide-names), or fit another map"
             )
         how: dict[str, Any] = {"cache": self.cache, "options": self.options, "hide_names": self.hide_names}
         return Encoder(self.files, self.runtime, **how, own_map=own_map)
