@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import json
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,7 @@ TASKS = ("size_after", "oz_benefit", "pass_fires", "pass_list")
 WITHOUT = ("no_code", "histogram", "autophase", "statements", "ir2vec")
 
 
-def beside(report: TaskReport, protocol: str) -> dict[str, dict[str, list[float]]]:
+def beside(report: TaskReport, protocol: str, jobs: int) -> dict[str, dict[str, list[float]]]:
     """What each row wins over each that was not pre-trained: row -> other -> difference and interval.
 
     Of labels the mean AUC, of choices the log of the speedup, of numbers the mean absolute error that is gone.
@@ -45,19 +46,20 @@ def beside(report: TaskReport, protocol: str) -> dict[str, dict[str, list[float]
     if data.label_names:
         truth = data.label_table[inside]
         told = truth.any(axis=0) & ~truth.all(axis=0)
-        pairs = {
-            row: RankedPairs.mean(
-                [RankedPairs.of(truth[:, told], said[inside][:, told], group) for said in report.said(protocol, row)]
-            )
-            for row in rows
-        }
-        for row in rows:
-            found[row] = {
-                other: [pairs[row].area - pairs[other].area, *pairs[row].interval(pairs[other])]
-                for other in others
-                if other != row
+
+        def pairs_of(row: str) -> RankedPairs:
+            each = report.said(protocol, row)[:, inside][:, :, told]
+            return RankedPairs.mean([RankedPairs.of(truth[:, told], said, group) for said in each])
+
+        def gains_of(row: str) -> dict[str, list[float]]:
+            own = pairs[row]
+            return {
+                other: [own.area - pairs[other].area, *own.interval(pairs[other])] for other in others if other != row
             }
-        return found
+
+        with ThreadPoolExecutor(jobs) as pool:
+            pairs = dict(zip(rows, pool.map(pairs_of, rows), strict=True))
+            return dict(zip(rows, pool.map(gains_of, rows), strict=True))
     values = {}
     for row in rows:
         said = report.said(protocol, row)
@@ -72,9 +74,8 @@ def beside(report: TaskReport, protocol: str) -> dict[str, dict[str, list[float]
     return found
 
 
-def figures_of(report: TaskReport, protocol: str, seconds: float) -> dict[str, Any]:
-    """What is published of a record."""
-    record = report.to_json()
+def figures_of(report: TaskReport, record: dict[str, Any], protocol: str, seconds: float, jobs: int) -> dict[str, Any]:
+    """What is published of a record, as it was saved."""
     kept = {key: value for key, value in record.items() if key not in ("protocols", "figures")}
     run = next(iter(record["protocols"][protocol]["seeds"].values()))
     tested = report.tested(protocol)
@@ -88,7 +89,7 @@ def figures_of(report: TaskReport, protocol: str, seconds: float) -> dict[str, A
         "labels": list(report.data.label_names),
         "seconds": round(seconds, 1),
         "heads": {row: one["heads"] for row, one in run["rows"].items() if "heads" in one},
-        "beside": beside(report, protocol),
+        "beside": beside(report, protocol, jobs),
         "figures": record["figures"][protocol],
     }
 
@@ -106,8 +107,9 @@ def evaluate(task: Task, data: TaskData, variant: str, features: list[Features],
                 [protocol], seeds=range(given.seeds), jobs=given.jobs, advance=advance, previous=previous
             )
         seconds = time.monotonic() - started
-        report.save(path)
-        found = figures_of(report, protocol, seconds)
+        report.save(path, given.jobs)
+        record = json.loads(path.read_text(encoding="utf-8"))
+        found = figures_of(report, record, protocol, seconds, given.jobs)
         (given.output / name).write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
         print(f"{path.stem}: {seconds:.0f} s")
 

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mirenc.config import ModelConfig
+from mirenc.errors import ConfigError
 from mirenc.graph import NodeKind
 from mirenc.ir import IRModule, Region, regions_of
 from mirenc.model.lexical import Lexicon
@@ -27,6 +28,7 @@ from mirenc.tokenizer import IRTokenizer
 __all__ = ["Embedding", "Prepared", "prepare", "vector_blocks"]
 
 Float32 = NDArray[np.float32]
+_PARTS = ("both", "text", "graph")
 _TEXT_SIZES = ("statements", "distinct_statements", "instructions")
 _GRAPH_SIZES = tuple(f"{kind.name.lower()}_nodes" for kind in NodeKind)
 
@@ -123,7 +125,14 @@ class Embedding:
         | both | text, graph, lexical | taught, text, graph, all six sizes |
 
         Shapes: -> (n, D) float32
+
+        Raises
+        ------
+        ConfigError
+            Unknown part.
         """
+        if part not in _PARTS:
+            raise ConfigError(f"unknown part {part!r}; available: {', '.join(_PARTS)}")
         if self.purpose == "search":
             blocks = {"text": [self.text], "graph": [self.graph]}.get(part, [self.text, self.graph, self.lexical])
         else:

@@ -75,10 +75,12 @@ class VectorTable:
             The digest is not the table's.
         """
         if digest != self.digest:
+            mapped = f" under the map {self.map!r}, which may have been fitted again since" if self.map else ""
+            options = (f" --map {self.map}" if self.map else "") + (" --hide-names" if self.hide_names else "")
             raise ModelError(
-                f"{where} holds vectors of {self.model} (digest {self.digest[:12]}), and those of {name} (digest "
-                f"{digest[:12]}) do not compare with them. Give the model that made them (--model), or embed the "
-                f"files again: mirenc embed FOLDER --model {name} -o {where}"
+                f"{where} holds vectors of {self.model} (digest {self.digest[:12]}){mapped}, and those of {name} "
+                f"(digest {digest[:12]}) do not compare with them. Give the model that made them (--model), or embed "
+                f"the files again: mirenc embed FOLDER --model {name}{options} -o {where}"
             )
 
 

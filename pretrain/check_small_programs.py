@@ -1,7 +1,7 @@
 """Compile and run the programs of `small_programs/`: each gives its task's expected output, and no compiler warns.
 
 What you get: a line for each program that fails, and how many were checked; exit status 1 if one failed.
-How long: five minutes on one core for all 200 with both compilers, most of it the standard library's headers.
+How long: four minutes of one core for all 200 with both compilers, most of it the standard library's headers.
 On what: clang-14 and clang-19, or those that ``--compilers`` names, with a C++ standard library.
 
     python pretrain/check_small_programs.py

@@ -204,8 +204,8 @@ def markdown(record: dict[str, Any]) -> str:
     tasks = record["tasks"]
     lines = [
         f"{record['sources']} programs of {tasks} tasks, {record['compiler']}. MAP@R with its 95 % interval over tasks",
-        "/ recall at 1, in percent. `+`: MAP@R above the bag of statements under the same treatment by more than the",
-        "interval of the difference; `-`: below it.",
+        "/ recall at 1, in percent. `+`: MAP@R above the bag of statements as it is by more than the interval of the",
+        "difference; `-`: below it.",
     ]
     for names, found in record["names"].items():
         lines += ["", f"## Names {names}", "", "All tasks in one pool", "", *table(found["pooled"]), ""]

@@ -36,7 +36,7 @@ from mirenc.config import ConvolutionConfig, ModelConfig, PretrainConfig, load_t
 from mirenc.errors import ConfigError
 from mirenc.model.mirencoder import MIREncoder
 from mirenc.model.numpy_runtime import NumpyRuntime
-from mirenc.pretraining import checkpoint
+from mirenc.pretraining import checkpoint, encoding
 from mirenc.pretraining.corpus import Corpus
 from mirenc.pretraining.corpus.lock import only_one
 from mirenc.pretraining.evaluation import Baselines
@@ -53,6 +53,7 @@ TIMED = 1000  # of these: both encoders are timed on them, and a run is watched 
 STANDARDISED = 20000  # vectors that mean and spread are taken of
 SLICE = 1000  # statements of the teacher between two that are safe
 CHECKPOINT_EVERY = 200  # steps
+NOTED = 20  # steps between two losses that are shown
 POOL = 16  # batches that are drawn at once and sorted by length
 MLM_EVERY, MLM_WEIGHT, MASK_SHARE = 8, 0.1, 0.25
 LEAST_SPREAD = 1e-3  # of a component: one that never varies is left alone
@@ -117,7 +118,16 @@ def encode(runtime: NumpyRuntime, corpus: Corpus, rows: Array) -> Array:
     return runtime.encode_texts(corpus.padded_ids(rows).astype(np.uint16), corpus.text_length[rows].astype(np.int32))
 
 
-def targets(teacher: ModelFiles, corpus: Corpus, rows: Array, folder: Path, threads: int) -> tuple[Array, float]:
+def torch_model(files: ModelFiles, device: torch.device) -> MIREncoder:
+    """A packaged model for torch, ready to encode."""
+    model = MIREncoder(files.config).eval()
+    model.load_state_dict({name: torch.from_numpy(value) for name, value in files.weights.items()})
+    return model.to(device)
+
+
+def targets(
+    teacher: ModelFiles, corpus: Corpus, rows: Array, folder: Path, device: torch.device, threads: int
+) -> tuple[Array, float]:
     """(R, H) float16 vectors of the teacher, read from the folder as far as it has them; seconds spent on all so far.
 
     Raises
@@ -132,12 +142,12 @@ def targets(teacher: ModelFiles, corpus: Corpus, rows: Array, folder: Path, thre
     if {key: known[key] for key in identity} != identity:
         raise ConfigError(f"{folder}: its vectors are of another teacher or corpus. Name another folder")
     done = path.stat().st_size // (2 * width) if path.exists() else 0
-    runtime = NumpyRuntime(teacher.config, teacher.weights, threads=threads)
+    model = torch_model(teacher, device)
     with progress(f"{teacher.name}'s vectors", max(0, len(rows) - done)) as advance, path.open("ab") as stream:
         stream.truncate(done * 2 * width)  # a slice that was cut off
         for first in range(done, len(rows), SLICE):
             started = time.monotonic()
-            part = encode(runtime, corpus, rows[first : first + SLICE])
+            part = encoding.statement_vectors(model, corpus, rows[first : first + SLICE], threads=threads)
             stream.write(part.astype(np.float16).tobytes())
             stream.flush()
             known["seconds"] += time.monotonic() - started
@@ -209,10 +219,12 @@ class Distillation:
     model : MIREncoder
     corpus : Corpus
     wanted : Wanted
+    device : torch.device
     """
 
-    def __init__(self, recipe: Recipe, model: MIREncoder, corpus: Corpus, wanted: Wanted) -> None:
-        self.recipe, self.model, self.corpus, self.wanted = recipe, model, corpus, wanted
+    def __init__(self, recipe: Recipe, model: MIREncoder, corpus: Corpus, wanted: Wanted, device: torch.device) -> None:
+        self.recipe, self.model, self.corpus, self.wanted = recipe, model.to(device), corpus, wanted
+        self.device = device
         stage = {"steps": recipe.steps, "batch": recipe.batch, "learning_rate": recipe.learning_rate}
         self.optimiser = Optimiser([model.text, model.mlm], PretrainConfig.from_dict({"mlm": stage}))
         self.done, self.seconds = 0, 0.0
@@ -242,13 +254,13 @@ class Distillation:
         at = self.batch(step)
         ids = self.corpus.padded_ids(self.wanted.rows[at])
         ids = np.pad(ids, ((0, 0), (0, -ids.shape[1] % 4)), constant_values=PAD)
-        wanted = torch.from_numpy(self.wanted.standardised(at))
+        wanted = torch.from_numpy(self.wanted.standardised(at)).to(self.device)
         some = ids[::MLM_EVERY]
         rng = np.random.default_rng([SEED, 4, step])
         masked, chosen = mask_tokens(some, rng, vocab_size=self.corpus.tokenizer.vocab_size, share=MASK_SHARE)
-        with torch.autocast("cpu", torch.bfloat16):
-            found = self.model.text.encode(torch.from_numpy(ids))
-            tensors = [torch.from_numpy(array) for array in (some, masked, chosen)]
+        with torch.autocast(self.device.type, torch.bfloat16):
+            found = self.model.text.encode(torch.from_numpy(ids).to(self.device))
+            tensors = [torch.from_numpy(array).to(self.device) for array in (some, masked, chosen)]
             tokens = mlm_loss(self.model, *tensors, total=int(chosen.sum()))
         found = found.float()
         near = F.mse_loss(found, wanted) + (1 - F.cosine_similarity(found, wanted)).mean()
@@ -260,11 +272,12 @@ class Distillation:
         if not path.exists():
             (folder / "config.json").write_text(json.dumps(identity, indent=1) + "\n")
         else:
-            state = checkpoint.read(path, identity, device=torch.device("cpu"))
+            state = checkpoint.read(path, identity, device=self.device)
             self.model.load_state_dict(state["model"])
             self.optimiser.load(state["optimiser"])
             self.done, self.seconds = state["done"], state["seconds"]
         self.model.train()
+        note = ""
         with progress("distilling", self.recipe.steps - self.done) as advance:
             for step in range(self.done, self.recipe.steps):
                 started = time.monotonic()
@@ -274,7 +287,9 @@ class Distillation:
                 torch.nn.utils.clip_grad_norm_(self.optimiser.parameters, 1.0)
                 self.optimiser.step(self.recipe.learning_rate * self.rate(step))
                 self.done, self.seconds = step + 1, self.seconds + time.monotonic() - started
-                advance(note=f"loss {float(loss.detach()):.3f}")
+                if step % NOTED == 0:  # asking waits for a GPU
+                    note = f"loss {float(loss.detach()):.3f}"
+                advance(note=note)
                 if self.done % CHECKPOINT_EVERY == 0 or self.done == self.recipe.steps:
                     state = {"model": self.model.state_dict(), "optimiser": self.optimiser.state()}
                     checkpoint.write(path, identity | state | {"done": self.done, "seconds": self.seconds})
@@ -285,9 +300,7 @@ class Distillation:
 
     def held_out(self) -> dict[str, float]:
         """How near the vectors are now, on some of the statements to validate on."""
-        weights = {name: value.numpy() for name, value in self.model.state_dict().items()}
-        runtime = NumpyRuntime(self.model.config, weights, threads=torch.get_num_threads())
-        found = encode(runtime, self.corpus, self.wanted.held_rows[:TIMED])
+        found = encoding.statement_vectors(self.model, self.corpus, self.wanted.held_rows[:TIMED])
         return self.wanted.nearness(found, self.wanted.held[:TIMED])
 
     def rate(self, step: int) -> float:
@@ -309,7 +322,9 @@ def cost(runtimes: dict[str, NumpyRuntime], corpus: Corpus, rows: Array) -> dict
     return seconds | {"statements": len(rows), "times": seconds["teacher"] / seconds["student"]}
 
 
-def distil(recipe: Recipe, corpus: Corpus, target_folder: Path, out: Path, threads: int) -> dict[str, Any]:
+def distil(
+    recipe: Recipe, corpus: Corpus, target_folder: Path, out: Path, device: torch.device, threads: int
+) -> dict[str, Any]:
     """The whole way; returns what `figures.json` has.
 
     Raises
@@ -325,13 +340,14 @@ def distil(recipe: Recipe, corpus: Corpus, target_folder: Path, out: Path, threa
     ordered, validation = choose(corpus)
     rows = ordered[: recipe.count]
     with only_one(target_folder):
-        vectors, teacher_seconds = targets(teacher, corpus, np.concatenate([validation, rows]), target_folder, threads)
+        each = np.concatenate([validation, rows])
+        vectors, teacher_seconds = targets(teacher, corpus, each, target_folder, device, threads)
     wanted = Wanted.split(rows, validation, vectors)
-    training = Distillation(recipe, new_student(config, teacher), corpus, wanted)
+    training = Distillation(recipe, new_student(config, teacher), corpus, wanted, device)
     identity = {"recipe": recipe.model_dump(), "teacher": teacher.digest, "corpus": corpus.digest}
     with only_one(out):
         training.run(out, identity)
-        weights = {name: value.numpy() for name, value in training.model.state_dict().items()}
+        weights = {name: value.cpu().numpy() for name, value in training.model.state_dict().items()}
         folder = save_files(
             out / "model", name="distilled", config=config, tokenizer=teacher.tokenizer, weights=weights
         )
@@ -340,8 +356,7 @@ def distil(recipe: Recipe, corpus: Corpus, target_folder: Path, out: Path, threa
         name: NumpyRuntime(files.config, files.weights, threads=threads)
         for name, files in (("teacher", teacher), ("student", student))
     }
-    model = MIREncoder(config).eval()
-    model.load_state_dict({name: torch.from_numpy(value) for name, value in student.weights.items()})
+    model = torch_model(student, torch.device("cpu"))
     baselines = Baselines.fit(corpus, corpus.split(HELD_OUT, SEED)[0])
     seen = np.random.default_rng([SEED, 6]).permutation(len(rows))[:VALIDATION]
     return {
@@ -351,6 +366,7 @@ def distil(recipe: Recipe, corpus: Corpus, target_folder: Path, out: Path, threa
         "mlm": evaluate_mlm(model, corpus, validation, baselines),
         "seconds": {"teacher's vectors": teacher_seconds, "training": training.seconds},
         "epochs": recipe.steps * recipe.batch / len(rows),
+        "device": device.type,
         "threads": threads,
         "encoding": cost(runtimes, corpus, validation[:TIMED]),
     }
@@ -363,12 +379,13 @@ def main() -> None:
     parser.add_argument("corpus", type=Path)
     parser.add_argument("targets", type=Path, help="folder of the teacher's vectors; several students may share it")
     parser.add_argument("out", type=Path)
+    parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     args = parser.parse_args()
     for folder in (args.targets, args.out):
         folder.mkdir(parents=True, exist_ok=True)
     recipe = Recipe.model_validate(load_toml(args.recipe))
-    found = distil(recipe, Corpus.load(args.corpus), args.targets, args.out, args.threads)
+    found = distil(recipe, Corpus.load(args.corpus), args.targets, args.out, torch.device(args.device), args.threads)
     (args.out / "figures.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     print(json.dumps({key: found[key] for key in ("held_out", "training", "mlm", "seconds", "encoding")}, indent=1))
 

@@ -168,6 +168,26 @@ def test_hidden_names_do_not_count(folder: Path, tmp_path: Path) -> None:
     assert np.abs(lexical(hidden, one) - lexical(hidden, one.replace("77", "78"))).max() > 0.1
 
 
+def test_the_digest_tells_vectors_without_names_from_others(
+    folder: Path, full: Encoder, model_folder: Path, tmp_path: Path
+) -> None:
+    hidden = load(folder, cache=False, hide_names=True)
+    assert full.digest == full.files.digest != hidden.digest
+    assert hidden.digest[:12] in repr(hidden)
+    # A model without a lexical view gives the same vectors either way, and one cache serves both.
+    plain, unnamed = (load(model_folder, cache=tmp_path, hide_names=hide) for hide in (False, True))
+    assert plain.digest == unnamed.digest
+    assert plain.cache is not None
+    assert unnamed.cache is not None
+    assert plain.cache.path == unnamed.cache.path
+
+
+def test_an_unknown_part_is_refused(full: Encoder) -> None:
+    for purpose in ("search", "features"):
+        with pytest.raises(ConfigError, match="unknown part 'grph'; available: both, text, graph"):
+            full.embed_parts(LOOP, purpose=purpose).part("grph")
+
+
 def test_unknown_purposes_are_refused(full: Encoder) -> None:
     for call in (full.embed, full.embed_parts, lambda ir, purpose: next(full.embed_stream([ir], purpose=purpose))):
         with pytest.raises(ConfigError, match="unknown purpose 'heads'; available: search, features"):

@@ -102,6 +102,7 @@ def adapt(
     level: Annotated[
         Literal["module", "function"], typer.Option("--level", "-l", help="What will be searched.")
     ] = "module",
+    hide_names: common.HideNames = False,
     timeout: common.Timeout = None,
     memory_limit: common.MemoryLimit = None,
     max_bytes: common.MaxBytes = None,
@@ -119,7 +120,7 @@ def adapt(
     from mirenc.encoder import load
     from mirenc.ir.inputs import path_input
 
-    encoder = load(model, options=options)
+    encoder = load(model, options=options, hide_names=hide_names)
     map_path(encoder.name, name)  # a name that cannot be one is told before the work
     files = common.expand(inputs)
     failures = common.Failures(len(files))

@@ -76,7 +76,7 @@ class Encoder:
     def __repr__(self) -> str:
         return (
             f"Encoder({self.name!r}, dimension={self.dimension}, runtime={self.runtime.name!r}, "
-            f"digest={self.files.digest[:12]!r})"
+            f"digest={self.digest[:12]!r})"
         )
 
     @property
@@ -86,10 +86,10 @@ class Encoder:
 
     @property
     def digest(self) -> str:
-        """Of the model, and of what whitens where that is not the model's: only vectors of one digest compare."""
-        if self.own_map is None:
-            return self.files.digest
-        return hashlib.sha256(f"{self.files.digest} {self.own_map.digest}".encode()).hexdigest()
+        """Of the model, of a map of one's own, and of a lexical view without names: vectors of one digest compare."""
+        own = "" if self.own_map is None else f" {self.own_map.digest}"
+        own += " unnamed" if self.hide_names and self._lexicon is not None else ""
+        return hashlib.sha256(f"{self.files.digest}{own}".encode()).hexdigest() if own else self.files.digest
 
     @property
     def tokenizer(self) -> Any:
@@ -117,7 +117,6 @@ class Encoder:
         check("part", part, PARTS)
         return sum(vector_blocks(self.files.config, purpose, part).values())
 
-    # -- reading ---------------------------------------------------------------------------------------
     def read(self, ir: IRInput) -> IRModule:
         """A module from a module, a path, IR text or bitcode bytes; which is which: `mirenc.ir.inputs`."""
         given = resolve_input(ir)
@@ -125,7 +124,6 @@ class Encoder:
             return given.value
         return module_of(load_input(given, self.options), self.options)
 
-    # -- embedding -------------------------------------------------------------------------------------
     @overload
     def embed(  # type: ignore[overload-overlap]  # a str is an iterable of str, too: the first one wins
         self,
@@ -357,7 +355,6 @@ class Encoder:
                     outcome = outcome._replace(embedding=whitened(found, self.runtime, self.own_map))
                 yield outcome
 
-    # -- whitening -------------------------------------------------------------------------------------
     def fit_map(
         self,
         inputs: IRInput | Iterable[IRInput | Input],
@@ -392,7 +389,6 @@ class Encoder:
         how: dict[str, Any] = {"cache": self.cache, "options": self.options, "hide_names": self.hide_names}
         return Encoder(self.files, self.runtime, **how, own_map=own_map)
 
-    # -- matching --------------------------------------------------------------------------------------
     def match(self, text_of: IRInput, graph_of: IRInput) -> float:
         """Probability, by the matching head, that the text of one input and the graph of another come from one IR."""
         # The matching head was trained on the paper's plain means.

@@ -195,7 +195,10 @@ def _file_pairs(names: Sequence[str], pairs: Pairs | None) -> list[tuple[int, in
         check("pairs", pairs, ("levels", "an iterable of pairs of paths"))
         return level_pairs(names)
     place = {name: number for number, name in enumerate(names)}
-    named = [(os.fspath(one), os.fspath(other)) for one, other in pairs]
+    try:
+        named = [(os.fspath(one), os.fspath(other)) for one, other in pairs]
+    except (TypeError, ValueError) as error:
+        raise ConfigError(f"pairs: {error}; allowed: 'levels', or pairs of paths, as in [(ONE, OTHER)]") from None
     for name in itertools.chain.from_iterable(named):
         if name not in place:
             raise ConfigError(f"pairs: {name} is none of the {len(names)} inputs. Name the inputs as they were given")

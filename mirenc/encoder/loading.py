@@ -53,7 +53,7 @@ def load(
     ModelError
         Unknown or damaged model.
     ConfigError
-        Unknown backend, or numpy on another device than the CPU.
+        Unknown backend, numpy on another device than the CPU, or what cannot be a map's name.
     MissingExtraError
         The torch backend without torch.
     """
@@ -66,11 +66,17 @@ def load(
     # The two runtimes agree to 1e-6, not to the bit: each has vectors of its own.
     # A release may read or normalise IR in another way, so its vectors are its own, too.
     kind = f"{files.digest} {__version__} {backend} {device}"
-    key = hashlib.sha256((f"{kind} unnamed" if hide_names else kind).encode()).hexdigest()
+    unnamed = hide_names and files.config.lexical is not None
+    key = hashlib.sha256((f"{kind} unnamed" if unnamed else kind).encode()).hexdigest()
     store = None
     if cache is not False:
         store = Cache(key, folder=None if cache is True else Path(cache))
     encoder = Encoder(files, runtime, cache=store, options=options, hide_names=hide_names)
     if map is None:
         return encoder
+    if not isinstance(map, (str, WhiteningMap)):
+        raise ConfigError(
+            f"map is of type {type(map).__name__}; allowed: the name of a map of {files.name}, or a WhiteningMap. "
+            "Names: mirenc models list"
+        )
     return encoder.with_map(load_map(files, map) if isinstance(map, str) else map)

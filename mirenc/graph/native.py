@@ -124,7 +124,8 @@ def build_native(module: IRModule, *, normalisation: str = "locals") -> ProgramG
         edge_index=edge_index,
         edge_flow=np.repeat(np.array(Flow, dtype=np.int8), counts),
         edge_position=np.concatenate([control.position, data_position, np.zeros(counts[2], np.int64)]).astype(np.int32),
-        functions=[function.name for function in module.functions],
+        # Of the headers: `IRModule.functions` are views that hold the module, which then no count of references frees.
+        functions=[header.name.strip('"') for header in module.headers],
         instruction_node=inst_node.astype(np.int32),
     )
 

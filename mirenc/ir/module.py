@@ -297,7 +297,8 @@ class IRModule:
     @property
     def defined_functions(self) -> list[IRFunction]:
         """Functions with a body."""
-        return [function for function in self.functions if not function.is_declaration]
+        # Made anew: kept ones would hold the module that keeps them, and no count of references would ever free it.
+        return [IRFunction(self, index) for index, header in enumerate(self.headers) if not header.is_declaration]
 
     @cached_property
     def globals(self) -> list[str]:

@@ -23,6 +23,7 @@ from typing import IO, Any
 
 HEADER = struct.Struct("<cQ")
 NOT_STARTED = 125  # exit code: LLVM itself could not be loaded, whatever the request
+_LARGE = 1 << 20  # bytes of an answer
 _NON_ASCII = re.compile(rb"[\x80-\xff]")
 
 
@@ -35,6 +36,12 @@ def _limit_memory(limit: int) -> None:
     # A system that knows no such limit refuses it; the parent has seen to it that it is not above its own.
     with contextlib.suppress(OSError, ValueError):
         resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+
+
+def _give_back() -> None:
+    """Give the system what a large module took, where the C library can: this process stays, idle."""
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def _decode(payload: bytes) -> str:
@@ -89,8 +96,8 @@ def _read_exactly(stream: IO[bytes], count: int) -> bytes:
     return data
 
 
-def _canonicalise(llvm: Any, kind: bytes, payload: bytes) -> tuple[bytes, str]:
-    """Status and text of one module."""
+def _canonicalise(llvm: Any, kind: bytes, holder: list[bytes]) -> tuple[bytes, str]:
+    """Status and text of one module; its bytes are taken out of their holder, and gone before it is printed."""
     # A context of its own: in a shared one LLVM renames a struct type that an earlier module has too. Module before
     # context, always: the other order crashes.
     context = llvm.create_context()
@@ -98,9 +105,9 @@ def _canonicalise(llvm: Any, kind: bytes, payload: bytes) -> tuple[bytes, str]:
     status = b"p"
     try:
         if kind == b"b":
-            module = llvm.parse_bitcode(payload, context=context)
+            module = llvm.parse_bitcode(holder.pop(), context=context)
         else:
-            module = llvm.parse_assembly(_decode(payload), context=context)
+            module = llvm.parse_assembly(_decode(holder.pop()), context=context)
         status = b"v"
         module.verify()
         return b"0", str(module)
@@ -138,15 +145,19 @@ def main() -> None:
             if kind == b"d":
                 status, answer = b"0", "\n".join(map(demangle, payload.decode("utf-8").split("\n")))
             else:
-                status, answer = _canonicalise(llvm, kind, payload)
+                holder = [payload]
                 del payload
+                status, answer = _canonicalise(llvm, kind, holder)
         except MemoryError:
             status, answer = b"m", "out of memory"
         data = answer.encode("utf-8", "surrogateescape")
         replies.write(HEADER.pack(status, len(data)))
         replies.write(data)
         replies.flush()
+        large = len(data) > _LARGE
         del answer, data
+        if large:
+            _give_back()
 
 
 if __name__ == "__main__":

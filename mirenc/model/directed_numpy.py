@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from mirenc.config import DirectedGraphConfig
 from mirenc.graph import Flow, NodeKind
+from mirenc.model.allocator import give_back
 from mirenc.model.numpy_layers import Float32, Layers
 from mirenc.model.pooling import Pool, node_keys
 from mirenc.model.readout import Readout, Share, share_of
@@ -37,7 +38,9 @@ Int64 = NDArray[np.int64]
 UInt64 = NDArray[np.uint64]
 Made = TypeVar("Made")
 # Nodes that are computed at once: enough for equal neighbours to meet, few enough for the processor's cache.
-_SLICE = 1 << 12
+_SLICE = 1 << 11
+# From as many nodes on, memory is given back between two steps.
+_LARGE = 1 << 15
 # The relation of a node to itself, after all others.
 _OWN = RELATIONS
 _RELATION_BITS = _OWN.bit_length()
@@ -57,7 +60,7 @@ def _scrambled(values: UInt64) -> UInt64:
 class _Classes(NamedTuple):
     """Nodes that are equal: the class of each node (N,), and one node of each class (C,), ascending."""
 
-    of_node: Int64
+    of_node: NDArray[np.int32]
     member: Int64
 
 
@@ -70,7 +73,7 @@ def _classes(key: NDArray[np.integer]) -> _Classes:
     rank = np.argsort(member)
     place = np.empty_like(rank)
     place[rank] = np.arange(len(rank))
-    of_node = np.empty_like(order)
+    of_node = np.empty(len(key), dtype=np.int32)
     of_node[order] = np.repeat(place, np.diff(start, append=len(key)))
     return _Classes(of_node, member[rank])
 
@@ -83,16 +86,25 @@ class _Neighbours:
     first : (N + 1,) int64
         First pair of each node.
     relation : (P,) uint8
-    start : (P + 1,) int64
+    start : (P + 1,) int32
         First edge of each pair.
     source : (K,) int32
-    count : (K,) uint32
-        Parallel edges are one of a higher count.
     share : (K,) float32
-        ``count`` over that of all edges of its pair.
+        An edge's part of its pair's mean: more than others', if there are parallel ones.
+    levels : list of _Classes
+        Classes of nodes that are equal before the first layer, after it, ...
+
+    Parameters
+    ----------
+    sample : IRSample
+    positions : bool
+        Whether they are part of a relation.
+    classes : _Classes
+        Of nodes that are equal before the first layer.
+    layers : int
     """
 
-    def __init__(self, sample: IRSample, positions: bool) -> None:
+    def __init__(self, sample: IRSample, positions: bool, classes: _Classes, layers: int) -> None:
         nodes, edges = len(sample.node_row), len(sample.edge_flow)
         position = np.minimum(sample.edge_position, LAST_POSITION) if positions else 0
         relation = RELATION_OF[sample.edge_flow, position]
@@ -111,27 +123,31 @@ class _Neighbours:
             part |= source
         key.sort()
         edge = np.flatnonzero(np.diff(key, prepend=-1))
-        self.count = np.diff(edge, append=len(key)).astype(np.uint32)
+        count = np.diff(edge, append=len(key)).astype(np.uint32)
         key = key[edge]
         self.source = (key & ((1 << bits) - 1)).astype(np.int32)
         key >>= bits
-        self.start = np.append(np.flatnonzero(np.diff(key, prepend=-1)), len(key))
-        total = np.add.reduceat(self.count, self.start[:-1]).astype(np.float32)
-        self.share = (self.count / np.repeat(total, np.diff(self.start))).astype(np.float32)
+        self.start = np.append(np.flatnonzero(np.diff(key, prepend=-1)), len(key)).astype(np.int32)
+        total = np.add.reduceat(count, self.start[:-1]).astype(np.float32)
+        self.share = (count / np.repeat(total, np.diff(self.start))).astype(np.float32)
         pair = key[self.start[:-1]]
         self.relation = (pair & ((1 << _RELATION_BITS) - 1)).astype(np.uint8)
         self.first = np.append(0, np.cumsum(np.bincount(pair >> _RELATION_BITS, minlength=nodes)))
+        del key, edge, pair, total, relation, position
+        self.levels = [classes]
+        for _ in range(layers):
+            self.levels.append(self._refined(self.levels[-1], count))
 
-    def refined(self, classes: _Classes) -> _Classes:
-        """Classes of nodes that were equal and hear the same."""
+    def _refined(self, classes: _Classes, count: NDArray[np.uint32]) -> _Classes:
+        """Classes of nodes that were equal and hear the same; parallel edges are one of a higher count (K,)."""
         heard = _scrambled(classes.of_node.astype(np.uint64))[self.source]
         heard += np.repeat(self.relation, np.diff(self.start))
         heard = _scrambled(heard)
-        heard *= self.count
+        heard *= count
         # Every node hears at least itself.
         return _classes(np.add.reduceat(heard, self.start[self.first[:-1]]))
 
-    def messages(self, nodes: Int64, u: Float32, place: Int64, matrices: Float32) -> Float32:
+    def messages(self, nodes: Int64, u: Float32, place: NDArray[np.int32], matrices: Float32) -> Float32:
         """Sum over the relations of the mean over the neighbours under it, times its matrix.
 
         Parameters
@@ -139,7 +155,7 @@ class _Neighbours:
         nodes : (n,) int64
             Whose messages are wanted.
         u : (C, d) float32
-        place : (N,) int64
+        place : (N,) int32
             Row of ``u`` of every node.
         matrices : (RELATIONS + 1, d, d) float32
             The last is that of a node itself.
@@ -177,10 +193,16 @@ def _distinct(key: Int64) -> tuple[Int64, Int64]:
     return order[new], which
 
 
-def _spread(first: Int64, last: Int64) -> tuple[Int64, Int64]:
+def _spread(first: NDArray[np.integer], last: NDArray[np.integer]) -> tuple[Int64, Int64]:
     """The numbers first[i] .. last[i] - 1 of all i end to end, and where each i begins, with the end: (n + 1,)."""
     start = np.append(0, np.cumsum(last - first))
     return np.arange(start[-1]) + np.repeat(first - start[:-1], np.diff(start)), start
+
+
+def _tidy(count: int) -> None:
+    """What the last step freed is given back, if there are many nodes."""
+    if count >= _LARGE:
+        give_back()
 
 
 def _in_order(work: Callable[[int], Made], items: range, threads: int) -> Iterator[Made]:
@@ -248,6 +270,7 @@ class DirectedGraph:
         -------
         (G, D) float32
         """
+        _tidy(len(sample.node_row))
         classes, vectors = self.nodes(sample, features, statements)
         members = pool.of_classes(classes.of_node)
         sizes = self.config.readout == "mean-max-sum"
@@ -281,28 +304,32 @@ class DirectedGraph:
         """
         argument = np.minimum(sample.node_argument, ARGUMENTS - 1) if self.config.positions else np.int64(0)
         classes = _classes(node_keys(sample.node_row, sample.node_kind) * ARGUMENTS + argument)
+        near = _Neighbours(sample, self.config.positions, classes, self.config.layers)
         state = self._entered(sample, features, statements, classes.member)
-        near = _Neighbours(sample, self.config.positions)
-        for layer in range(self.config.layers - 1):
-            finer = near.refined(classes)
-            after = np.empty((len(finer.member), self.config.hidden), dtype=np.float32)
-            slice_of = self._layer(layer, state, near, classes.of_node, finer.member)
-
-            def fill(first: int, after: Float32 = after, slice_of: Callable[[int], Float32] = slice_of) -> None:
-                after[first : first + _SLICE] = slice_of(first)
-
-            for _ in _in_order(fill, range(0, len(after), _SLICE), self.threads):
-                pass
-            state, classes = after, finer
-        last = near.refined(classes)
-        before = self._layer(self.config.layers - 1, state, near, classes.of_node, last.member)
+        slice_of = self._layer(0, state, near)
+        for layer in range(1, self.config.layers):
+            state = self._filled(slice_of, len(near.levels[layer].member))
+            slice_of = self._layer(layer, state, near)
 
         def vectors(first: int) -> Float32:
-            made: Float32 = self._norm(before(first), "norm_out") @ self._leave
+            made: Float32 = self._norm(slice_of(first), "norm_out") @ self._leave
             made += self._leave_bias
             return made
 
-        return last, vectors
+        return near.levels[-1], vectors
+
+    def _filled(self, slice_of: Callable[[int], Float32], count: int) -> Float32:
+        """All slices end to end. (count, d)."""
+        _tidy(count)
+        out = np.empty((count, self.config.hidden), dtype=np.float32)
+
+        def fill(first: int) -> None:
+            out[first : first + _SLICE] = slice_of(first)
+
+        for _ in _in_order(fill, range(0, count, _SLICE), self.threads):
+            pass
+        _tidy(count)  # the threads' memory, too
+        return out
 
     def _entered(self, sample: IRSample, features: Float32, statements: Float32 | None, nodes: Int64) -> Float32:
         """First states of some nodes. (C, d)."""
@@ -317,13 +344,12 @@ class DirectedGraph:
             state[spoken] += known @ self.w["graph.enter_statement.weight"]
         return state
 
-    def _layer(
-        self, layer: int, state: Float32, near: _Neighbours, place: Int64, nodes: Int64
-    ) -> Callable[[int], Float32]:
-        """What makes the next states of a slice of ``nodes``; ``place`` is the row of every node's state.
+    def _layer(self, layer: int, state: Float32, near: _Neighbours) -> Callable[[int], Float32]:
+        """What makes the next states of a slice of classes, from those of the classes before the layer.
 
         Shapes: (C, d) -> (_SLICE, d)
         """
+        place, nodes = near.levels[layer].of_node, near.levels[layer + 1].member
         name = f"layers.{layer}"
         u = np.empty_like(state)
         for first in range(0, len(state), _SLICE):

@@ -172,7 +172,7 @@ class Lexicon:
         columns = sp.csr_matrix((signed, column, np.arange(len(hashed) + 1)), shape=(len(hashed), self.config.width))
         sums = found @ columns  # (G, width) float64
         length = np.sqrt(np.asarray(sums.multiply(sums).sum(1)))  # (G, 1)
-        result: Float32 = sums.toarray().astype(np.float32)
+        result: Float32 = sums.astype(np.float32).toarray()
         result *= (self.config.weight / np.where(length > 0, length, 1)).astype(np.float32)
         return result
 

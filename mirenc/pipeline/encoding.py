@@ -9,11 +9,13 @@ from numpy.typing import NDArray
 
 from mirenc.cache import Cache, cache_key
 from mirenc.embedding import Prepared
+from mirenc.model.allocator import give_back
 from mirenc.model.runtime import Runtime, needed_texts
 
 __all__ = ["StatementVectors"]
 
 Float32 = NDArray[np.float32]
+_LARGE = 1 << 16  # nodes
 _REMEMBERED = 1 << 15  # texts; a few dozen megabytes of vectors
 
 
@@ -44,6 +46,8 @@ class StatementVectors:
         -------
         list of (U, H) float32
         """
+        if sum(len(module.sample.node_row) for module in modules) >= _LARGE:
+            give_back()  # of what was read, text and lines are gone by now
         used = [needed_texts(self._runtime.config, module.sample, module.pools) for module in modules]
         where = {
             module.sample.texts[row]: (module, row)

@@ -44,7 +44,8 @@ class Labels:
     ----------
     names : tuple of str, length C
     values : (n, C) float32
-        0 or 1 for ``fires``; else standardised on the pieces for training. NaN: not known.
+        0 or 1 for ``fires``; ``sizes`` are standardised column by column, ``lists`` divided by one standard deviation
+        for all, both of the pieces for training. NaN: not known.
     """
 
     names: tuple[str, ...]

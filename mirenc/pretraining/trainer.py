@@ -207,6 +207,7 @@ class Trainer:
             name = names[number]
             stage = self.stages[name]
             started = time.monotonic()
+            self.model.eval()  # what is computed once of texts that stay as they are has no dropout in it
             losses = self._losses(name)
             optimiser = Optimiser(losses.trained, self.config)
             if state is not None:

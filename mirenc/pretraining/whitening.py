@@ -90,7 +90,7 @@ def fit_maps(trainer: Trainer, maps: MapsConfig | None = None) -> list[dict[str,
     Raises
     ------
     ConfigError
-        A domain's corpus has another tokenizer, or there is nothing in a domain.
+        A domain's corpus has another tokenizer, or there is nothing in a domain but what the run holds out.
     """
     maps = maps or MapsConfig()
     rows = [_corpus_rows(trainer, trainer.corpus, trainer.train_modules, trainer.sampler.graphs)] if maps.corpus else []
@@ -131,6 +131,14 @@ def _corpus_rows(trainer: Trainer, corpus: Corpus, modules: Int64, graphs: Int64
     return rows
 
 
+def _held_out(trainer: Trainer) -> set[str]:
+    """Projects that the run, or its table of answers, holds out: figures are measured on them."""
+    projects = {trainer.corpus.projects[module] for module in trainer.held_out.tolist()}
+    if trainer.answers is None:
+        return projects
+    return projects | {trainer.answers.projects[row] for row in trainer.answers.held_out.tolist()}
+
+
 def _domain_rows(trainer: Trainer, domain: DomainConfig) -> Rows:
     folder = Path(domain.folder)
     if (folder / "corpus.json").is_file():
@@ -140,8 +148,12 @@ def _domain_rows(trainer: Trainer, domain: DomainConfig) -> Rows:
                 f"domain {folder}: its corpus was not built with the tokenizer of the run's. Build it with: "
                 "mirenc corpus build ... --tokenizer MODEL"
             )
+        kept_out = _held_out(trainer)
+        allowed = np.array([project not in kept_out for project in corpus.projects], dtype=bool)
+        if not allowed.any():
+            raise ConfigError(f"domain {folder}: has no project that the run does not hold out. Give another corpus")
         small = (corpus.node_count > 0) & (corpus.node_count <= trainer.config.max_nodes)
-        rows = _corpus_rows(trainer, corpus, np.arange(len(corpus)), np.flatnonzero(small))
+        rows = _corpus_rows(trainer, corpus, np.flatnonzero(allowed), np.flatnonzero(allowed & small))
         return rows if domain.pairs else {part: (vectors, _NO_PAIRS) for part, (vectors, _) in rows.items()}
     state = {name: value.float().cpu().numpy() for name, value in trainer.model.state_dict().items()}
     files = ModelFiles("run", trainer.model_config, trainer.corpus.tokenizer, state, "", trainer.folder)

@@ -19,7 +19,7 @@ from mirenc.ir import IRModule
 from mirenc.ir.regions import Region, regions_of
 from mirenc.tasks.autophase import autophase_features
 from mirenc.tasks.data import TaskData
-from mirenc.tasks.function_text import function_text
+from mirenc.tasks.function_text import function_text, in_older_words
 from mirenc.tasks.histogram import opcode_histogram
 from mirenc.tasks.ir2vec import ir2vec_available, ir2vec_vectors
 from mirenc.tasks.menu import Shape, menu
@@ -391,7 +391,10 @@ def _code_vectors(
 
 
 def ir2vec_text(ir: IRSource, module: IRModule, region: Region | None) -> str:
-    """What IR2Vec reads of a piece of code: a module as its LLVM wrote it, or the function of a region."""
+    """What IR2Vec reads of a piece of code: the module, or the function of a region.
+
+    Published bytes are given as their LLVM wrote them. All else is LLVM 22's text, which IR2Vec refuses as it is.
+    """
     if region is not None:
         return function_text(module.text, region.symbol)
-    return ir.decode("utf-8", "replace") if isinstance(ir, bytes) else module.text
+    return ir.decode("utf-8", "replace") if isinstance(ir, bytes) else in_older_words(module.text)

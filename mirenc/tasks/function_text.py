@@ -1,4 +1,4 @@
-"""One function of a module as a module of its own, in words that LLVM 16 knows: what IR2Vec gets for a region.
+"""A module, or one function of it as a module of its own, in words that LLVM 16 knows: what IR2Vec gets.
 
 IR2Vec has vectors of modules, and reads what LLVM up to 16 wrote. A function keeps its types, globals and
 declarations. What later LLVMs say beside an instruction are hints to the optimiser; IR2Vec looks at opcodes, types and
@@ -11,11 +11,12 @@ import re
 
 from mirenc.errors import TaskError
 
-__all__ = ["function_text"]
+__all__ = ["function_text", "in_older_words"]
 
 _FUNCTION = re.compile(r"^define (?:[^\n]*\n)*?\}\n?", re.MULTILINE)
 _NAME = re.compile(r'@("(?:[^"\\]|\\.)*"|[-a-zA-Z$._0-9]+)\(')
 _ATTRIBUTE_GROUP = re.compile(r"^attributes #\d+ = .*\n?", re.MULTILINE)
+_QUOTED = re.compile(r'("[^"]*")')
 _GROUP_NAME = re.compile(r" #\d+")
 # Nodes, and what refers to them.
 _METADATA = re.compile(r"^!.*\n?|,? ![a-zA-Z_.]+ !\d+|^.*\(metadata !.*\n?", re.MULTILINE)
@@ -65,7 +66,7 @@ def function_text(text: str, symbol: str) -> str:
     own = _FUNCTION.sub(keep, text)
     if not found:
         raise TaskError(f"no function {symbol!r} with a body. Give IR that has it")
-    return _older(own)
+    return in_older_words(own)
 
 
 def _declaration(line: str) -> str:
@@ -94,10 +95,14 @@ def _closing(line: str, start: int) -> int:
     return len(line)
 
 
-def _older(text: str) -> str:
-    """The text without what LLVM 16 has no word for."""
-    for pattern in (_ATTRIBUTE_GROUP, _METADATA, _LIFETIME, _GROUP_NAME, _NEW_ATTRIBUTES):
+def in_older_words(text: str) -> str:
+    """Canonical text of a module (`IRModule.text`) without what LLVM 16 has no word for."""
+    for pattern in (_ATTRIBUTE_GROUP, _METADATA, _LIFETIME):
         text = pattern.sub("", text)
-    for flag, plain in _NEW_FLAGS:
-        text = flag.sub(plain, text)
-    return text
+    parts = _QUOTED.split(text)
+    for place in range(0, len(parts), 2):  # the others are a program's own words, and a constant keeps its length
+        for pattern in (_GROUP_NAME, _NEW_ATTRIBUTES):
+            parts[place] = pattern.sub("", parts[place])
+        for flag, plain in _NEW_FLAGS:
+            parts[place] = flag.sub(plain, parts[place])
+    return "".join(parts)

@@ -23,7 +23,16 @@ from mirenc.tasks.data import TaskData
 from mirenc.tasks.features import CODE_ROWS, Features, code_vector, context_matrix
 from mirenc.writing import Target
 
-__all__ = ["KeptFeatures", "features_of", "features_of_table", "known_rows", "model_of", "read_all", "read_kept"]
+__all__ = [
+    "KeptFeatures",
+    "features_of",
+    "features_of_table",
+    "known_rows",
+    "model_of",
+    "read_all",
+    "read_kept",
+    "taught_rows",
+]
 
 FORMAT = 1
 _LARGEST = 3e4  # what half precision holds with room to spare
@@ -115,7 +124,7 @@ def read_all(paths: Sequence[Path], first: str = "") -> list[KeptFeatures]:
     Raises
     ------
     TaskError
-        As `read_kept`; no file, or none of that model.
+        As `read_kept`; no file, none of that model, or two of one source.
     """
     files = [one for path in paths for one in (sorted(path.glob("*.npz")) if path.is_dir() else [path])]
     found = [read_kept(path) for path in files]
@@ -125,14 +134,28 @@ def read_all(paths: Sequence[Path], first: str = "") -> list[KeptFeatures]:
             f"{', '.join(map(str, paths))}: features of {', '.join(models) or 'no model'}; wanted: {first or 'some'}. "
             "Type: python downstream/pass_features.py"
         )
+    place: dict[str, Path] = {}
+    for one, path in zip(found, files, strict=True):
+        if one.source in place:
+            raise TaskError(
+                f"{place[one.source]} and {path} are both of {one.source}, and rows are told apart by that name. Give "
+                "one of them"
+            )
+        place[one.source] = path
     return sorted(found, key=lambda one: bool(first) and one.source != first)
 
 
-def model_of(sources: Sequence[KeptFeatures]) -> dict[str, str]:
-    """Name and digest of the first model, as records keep them; "" without any."""
-    return next(
-        ({"name": one.source, "digest": one.digest} for one in sources if one.digest), {"name": "", "digest": ""}
-    )
+def model_of(sources: Sequence[KeptFeatures]) -> dict[str, Any]:
+    """Name and digest of the first model, as records keep them, "" without any; ``others``: digest of each further."""
+    models = {one.source: one.digest for one in sources if one.digest}
+    first, *others = models or [""]
+    found: dict[str, Any] = {"name": first, "digest": models.get(first, "")}
+    return {**found, "others": {name: models[name] for name in others}} if others else found
+
+
+def taught_rows(sources: Sequence[KeptFeatures]) -> set[str]:
+    """Rows of models that a compiler taught: these have seen answers about the projects for training."""
+    return {name for name, (source, _) in known_rows(sources).items() if "taught" in source.parts}
 
 
 def known_rows(sources: Sequence[KeptFeatures]) -> dict[str, tuple[KeptFeatures, str]]:

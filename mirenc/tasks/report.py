@@ -13,6 +13,7 @@ import math
 import os
 import re
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -54,7 +55,7 @@ _OF_THREE = ("speedup_geometric", "oracle_gain_share", "slowdowns_2", "headroom_
 def row_title(row: str) -> str:
     """What a table calls a row; ``both:NAME`` is that of another model than the table's own."""
     name, _, model = row.partition(":")
-    title = {**STATIC_TITLES, **ROW_TITLES}.get(name, name)
+    title = {**STATIC_TITLES, **ROW_TITLES, "taught": "embedding, what a compiler taught"}.get(name, name)
     return f"{title} of {model}" if model else title
 
 
@@ -281,23 +282,28 @@ class TaskReport:
         return [part for part in dict.fromkeys(self.data.part.tolist()) if part]
 
     # -- output ----------------------------------------------------------------------------------------
-    def to_json(self) -> dict[str, Any]:
-        """The record with all figures: what ``--json`` prints and ``downstream/`` keeps."""
-        figures = {
-            protocol: {
-                row: {
-                    **self.figures(protocol, row),
-                    "parts": {part: self.figures(protocol, row, part) for part in self.parts},
-                }
-                for row in self.rows(protocol)
-            }
+    def to_json(self, jobs: int = 1) -> dict[str, Any]:
+        """The record with all figures, by so many threads: what ``--json`` prints and ``downstream/`` keeps."""
+        asked = [
+            (protocol, row, part)
             for protocol in self.protocols
-        }
+            for row in self.rows(protocol)
+            for part in ("", *self.parts)
+        ]
+        figures: dict[str, dict[str, dict[str, Any]]] = {protocol: {} for protocol in self.protocols}
+        with ThreadPoolExecutor(jobs) as pool:
+            for (protocol, row, part), found in zip(
+                asked, pool.map(lambda one: self.figures(*one), asked), strict=True
+            ):
+                if part:
+                    figures[protocol][row]["parts"][part] = found
+                else:
+                    figures[protocol][row] = {**found, "parts": {}}
         return {**self.record, "figures": figures}
 
-    def save(self, path: str | Path) -> Path:
-        """Write record and figures as JSON, one line a row of the table."""
-        content = self.to_json()
+    def save(self, path: str | Path, jobs: int = 1) -> Path:
+        """Write record and figures as JSON, one line a row of the table; figures by so many threads."""
+        content = self.to_json(jobs)
         target = Path(path)
         target.parent.mkdir(parents=True, exist_ok=True)
         part = target.with_name(target.name + ".part")

@@ -25,7 +25,9 @@ from mirenc.weights.store import ModelFiles
 __all__ = ["WhiteningMap", "list_maps", "load_map", "map_path", "save_map"]
 
 Float32 = NDArray[np.float32]
-_NAME = re.compile(r"[A-Za-z0-9][\w.-]*")
+PARTS = ("text", "graph", "lexical")
+_LONGEST = 100  # characters; with what is put behind them, no more bytes than file systems take
+_NAME = re.compile(rf"[A-Za-z0-9][A-Za-z0-9_.-]{{0,{_LONGEST - 1}}}")
 _FORMAT = "1"
 
 
@@ -80,7 +82,11 @@ def map_path(model: str, name: str) -> Path:
         A name that cannot be a file's.
     """
     if not _NAME.fullmatch(name):
-        raise ConfigError(f"a map cannot be called {name!r}; allowed: letters, digits, '.', '_' and '-'")
+        shown = name if len(name) <= _LONGEST else f"{name[:_LONGEST]}..."
+        raise ConfigError(
+            f"a map cannot be called {shown!r}; allowed: letters, digits, '.', '_' and '-', {_LONGEST} at most and the "
+            "first a letter or a digit"
+        )
     return _folder(model) / f"{name}.safetensors"
 
 
@@ -148,9 +154,6 @@ def load_map(files: ModelFiles, name: str) -> WhiteningMap:
     """
     from safetensors import SafetensorError, safe_open
 
-    config = files.config
-    widths = {"text": config.text.hidden, "graph": config.graph.width}
-    widths |= {} if config.lexical is None else {"lexical": config.lexical.width}
     path = map_path(files.name, name)
     if not path.is_file():
         known = ", ".join(list_maps(files.name)) or "none"
@@ -167,24 +170,29 @@ def load_map(files: ModelFiles, name: str) -> WhiteningMap:
         found = WhiteningMap(
             head["model"],
             head["model_digest"],
-            {part: arrays[f"{part}.mean"] for part in widths},
-            {part: arrays[f"{part}.matrix"] for part in widths},
+            {part: arrays[f"{part}.mean"] for part in PARTS if f"{part}.mean" in arrays},
+            {part: arrays[f"{part}.matrix"] for part in PARTS if f"{part}.matrix" in arrays},
             json.loads(head["facts"]),
             name,
         )
-        _check(found, widths)
+        # Another model's numbers have another shape, and are not damaged.
+        if found.model_digest == files.digest:
+            _check(found, files)
     except (OSError, SafetensorError, KeyError, ValueError) as error:
         raise ModelError(f"{path}: is no map, or a damaged one ({error}). {_again(name, files.name)}") from None
     if found.model_digest != files.digest:
         raise ModelError(
-            f"map {name!r} takes vectors of another {found.model} (digest {found.model_digest[:12]}) than this one "
+            f"map {name!r} takes vectors of {found.model} (digest {found.model_digest[:12]}), not of {files.name} "
             f"(digest {files.digest[:12]}). {_again(name, files.name)}"
         )
     return found
 
 
-def _check(found: WhiteningMap, widths: dict[str, int]) -> None:
+def _check(found: WhiteningMap, files: ModelFiles) -> None:
     """Refuse numbers that cannot take the model's vectors."""
+    config = files.config
+    widths = {"text": config.text.hidden, "graph": config.graph.width}
+    widths |= {} if config.lexical is None else {"lexical": config.lexical.width}
     for part, width in widths.items():
         shapes = found.mean[part].shape, found.matrix[part].shape
         if shapes != ((width,), (width, width)):

@@ -1,4 +1,4 @@
-"""Seconds and memory for one large real module, beside IR2Vec 2.1.1 and ProGraML's llvm2graph-10.
+"""Seconds and memory for one large real module, one tiny and many small files, beside IR2Vec 2.1.1 and llvm2graph-10.
 
 Run by hand, see README.md here; nothing is judged, and no test runs this. Every figure is of a process of its own,
 and the tools take turns in each round, so that whatever else the machine does hits all alike. Figures are medians
@@ -44,6 +44,11 @@ SYMBOLIC = "IR2Vec symbolic"
 FLOW_AWARE = "IR2Vec flow-aware"
 GRAPH = "mirenc read + graph (LLVM 10 text)"
 PROGRAML = "llvm2graph-10 (LLVM 10 text)"
+FUNCTIONS, INSTRUCTIONS = (f"mirenc embed, cold, a vector for every {level}" for level in ("function", "instruction"))
+FUNCTIONS_BESIDE, INSTRUCTIONS_BESIDE = (f"IR2Vec flow-aware, every {level}" for level in ("function", "instruction"))
+TINY = "mirenc embed --no-cache"
+# Of the table of goals.
+TINY_SECONDS, FILES_A_SECOND, PEAK_MB = 0.4, 200, 600
 
 
 @dataclass(frozen=True)
@@ -55,7 +60,9 @@ class Run:
     wall, cpu : float, seconds
         ``cpu`` is user and system time of the process and its children.
     peak : int, bytes
-        Largest resident size; of mirenc, its LLVM process is added.
+        Largest resident size; of mirenc, its LLVM process is added, each at its own largest.
+    together : int, bytes
+        Of mirenc, the largest sum of both at one time; else ``peak``.
     detail : dict
         What a job of jobs.py printed; empty for other programs.
     """
@@ -63,6 +70,7 @@ class Run:
     wall: float
     cpu: float
     peak: int
+    together: int
     detail: dict[str, Any] = field(default_factory=dict)
 
 
@@ -102,7 +110,7 @@ def run(command: Command, *, is_job: bool = False, cache: Path | None = None) ->
             raise SystemExit(f"{' '.join(map(str, command))}\nended with {status}: {words}")
         detail = json.loads(out.read()) if is_job else {}
     peak = sum(detail["peak"].values()) if is_job else usage.ru_maxrss * 1024
-    return Run(wall, usage.ru_utime + usage.ru_stime, peak, detail)
+    return Run(wall, usage.ru_utime + usage.ru_stime, peak, detail.get("together", peak), detail)
 
 
 def rounds(count: int, programs: dict[str, Callable[[int], Run]]) -> dict[str, list[Run]]:
@@ -149,8 +157,12 @@ def large_module(options: argparse.Namespace, program: str, work: Path) -> dict[
         cache = work / f"cache{number}"
         return run([*here, "embed", options.module, options.model, cache], is_job=True)
 
-    def ir2vec(mode: str) -> Run:
-        return run([options.peers, JOBS, "ir2vec", options.module, mode], is_job=True)
+    def rows(level: str, number: int) -> Run:
+        cache = work / f"cache-{level}{number}"
+        return run([*here, "embed", options.module, options.model, cache, level], is_job=True)
+
+    def ir2vec(mode: str, level: str = "module") -> Run:
+        return run([options.peers, JOBS, "ir2vec", options.module, mode, level], is_job=True)
 
     # COLD fills the round's cache, from which CHANGED and SAME are answered: the order matters.
     return rounds(
@@ -162,6 +174,10 @@ def large_module(options: argparse.Namespace, program: str, work: Path) -> dict[
             CHANGED: changed,
             SYMBOLIC: lambda _: ir2vec("sym"),
             SAME: embed,
+            FUNCTIONS: lambda number: rows("function", number),
+            FUNCTIONS_BESIDE: lambda _: ir2vec("fa", "function"),
+            INSTRUCTIONS: lambda number: rows("instruction", number),
+            INSTRUCTIONS_BESIDE: lambda _: ir2vec("fa", "instruction"),
             GRAPH: lambda _: run([*here, "graph", downgraded], is_job=True),
             PROGRAML: lambda _: run([program, "--stdout_fmt=pb", downgraded]),
         },
@@ -179,13 +195,27 @@ def small_file(options: argparse.Namespace, program: str, work: Path) -> dict[st
         options.small_repeats,
         {
             "mirenc --help": lambda _: run([mirenc, "--help"]),
-            "mirenc embed --no-cache": lambda _: run([*embed, "--no-cache"]),
+            TINY: lambda _: run([*embed, "--no-cache"]),
             "mirenc embed, seen before": lambda _: run(embed, cache=cache),
             SYMBOLIC: lambda _: run([options.peers, JOBS, "ir2vec", SMALL, "sym"], is_job=True),
             FLOW_AWARE: lambda _: run([options.peers, JOBS, "ir2vec", SMALL, "fa"], is_job=True),
             "llvm2graph-10": lambda _: run([program, "--stdout_fmt=pb", SMALL]),
         },
     )
+
+
+def many_files(options: argparse.Namespace, work: Path) -> dict[str, float]:
+    """Files a second of ``mirenc embed`` on a folder, with an empty cache: the whole process, median of the rounds."""
+    from bench_many_files import run as embed_folder
+
+    checkout, folder = HERE.parents[1], options.many.resolve()
+    files = len(list(folder.glob("*.ll")))
+    runs = [
+        embed_folder(checkout, folder, options.model, work / f"many{number}", work / "many.npy")
+        for number in range(options.repeats)
+    ]
+    wall, cpu = (statistics.median(each[what] for each in runs) for what in ("wall", "cpu"))
+    return {"files": files, "wall": wall, "cpu": cpu, "files_a_second": files / wall}
 
 
 def median(runs: list[Run], value: Callable[[Run], float]) -> float:
@@ -233,10 +263,18 @@ def process_table(runs: dict[str, list[Run]], instructions: int) -> str:
             inside = f"{statistics.median(work):.2f}"
         spread = f"{min(one.wall for one in each):.2f} to {max(one.wall for one in each):.2f}"
         cpu = f"{median(each, lambda one: one.cpu):.2f}"
-        peak = f"{median(each, lambda one: one.peak) / 2**20:,.0f}"
-        rows.append([name, f"{wall:.2f}", spread, inside, cpu, f"{instructions / wall:,.0f}", peak])
+        peak, together = (f"{median(each, what) / 1e6:,.0f}" for what in (_peak, _together))
+        rows.append([name, f"{wall:.2f}", spread, inside, cpu, f"{instructions / wall:,.0f}", peak, together])
     head = ["process", "seconds", "least to most", "work alone", "CPU seconds"]
-    return table([*head, "instructions/s", "peak MiB"], rows)
+    return table([*head, "instructions/s", "peak MB", "at one time"], rows)
+
+
+def _peak(one: Run) -> float:
+    return one.peak
+
+
+def _together(one: Run) -> float:
+    return one.together
 
 
 def _work(one: Run) -> dict[str, float]:
@@ -245,22 +283,31 @@ def _work(one: Run) -> dict[str, float]:
     return {name: value for name, value in seconds.items() if name != "load" and ":" not in name}
 
 
-def target_table(runs: dict[str, list[Run]]) -> str:
+def target_table(runs: dict[str, list[Run]], small: dict[str, list[Run]], many: dict[str, float] | None) -> str:
     """What the benchmark is there to tell: each goal, what was found, reached or not. Whole processes throughout."""
     rows = []
+
+    def add(what: str, wanted: str, found: str, reached: bool) -> None:
+        rows.append([what, wanted, found, "reached" if reached else "missed"])
+
     for name, peer, goal in (
-        (GRAPH, PROGRAML, 10.0),
         (COLD, FLOW_AWARE, 1.0),
         (CHANGED, SYMBOLIC, 1.0),
         (SAME, SYMBOLIC, 1.0),
+        (FUNCTIONS, FUNCTIONS_BESIDE, 1.0),
+        (INSTRUCTIONS, INSTRUCTIONS_BESIDE, 1.0),
+        (GRAPH, PROGRAML, 10.0),
     ):
         pairs = zip(runs[peer], runs[name], strict=True)
         ratio = statistics.median(theirs.wall / ours.wall for theirs, ours in pairs)
-        met = "reached" if ratio >= goal else "not reached"
-        rows.append([f"{name}: times as fast as {peer}", f">= {goal:g}", f"{ratio:.2f}", met])
-    peak = median(runs[GRAPH], lambda one: one.peak) / 2**30
-    met = "reached" if peak <= 1 else "not reached"
-    rows.append([f"{GRAPH}: peak GiB", "<= 1", f"{peak:.2f}", met])
+        add(f"{name}: times as fast as {peer}", f">= {goal:g}", f"{ratio:.2f}", ratio >= goal)
+    tiny = median(small[TINY], lambda one: one.wall)
+    add(f"{TINY}, {SMALL.stat().st_size:,} bytes: seconds", f"<= {TINY_SECONDS}", f"{tiny:.2f}", tiny <= TINY_SECONDS)
+    if many is not None:
+        speed = many["files_a_second"]
+        add(f"{many['files']:,} small files: files/s", f">= {FILES_A_SECOND}", f"{speed:.0f}", speed >= FILES_A_SECOND)
+    peak = median(runs[COLD], lambda one: one.together) / 1e6
+    add(f"{COLD}: peak MB of both processes at one time", f"<= {PEAK_MB}", f"{peak:.0f}", peak <= PEAK_MB)
     return table(["goal", "wanted", "found", ""], rows)
 
 
@@ -278,8 +325,11 @@ def circumstances(options: argparse.Namespace, peers: dict[str, str]) -> dict[st
     """Where and with what; nothing that names the machine."""
     import importlib.metadata
 
+    from mirenc import __version__
+
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    versions = {name: importlib.metadata.version(name) for name in ("mirenc", "llvmlite", "numpy")}
+    versions = {name: importlib.metadata.version(name) for name in ("llvmlite", "numpy")}
+    versions["mirenc"] = __version__  # a checkout need not be installed
     return {
         "date": datetime.date.today().isoformat(),
         "cores": len(os.sched_getaffinity(0)),
@@ -300,7 +350,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("module", type=Path, help="what make_module.sh wrote")
     parser.add_argument("--model", help="model name or folder [default: the packaged one]")
-    parser.add_argument("--peers", type=Path, required=True, help="Python of an environment with IR2Vec and programl")
+    parser.add_argument("--peers", type=Path, default=sys.executable, help="Python that has IR2Vec and programl [this]")
+    parser.add_argument(
+        "--many", type=Path, metavar="FOLDER", help="what `bench_many_files.py FOLDER --make 3000` wrote"
+    )
     parser.add_argument("--repeats", type=int, default=3, help="rounds on the large module")
     parser.add_argument("--small-repeats", type=int, default=7, help="rounds on the small file")
     parser.add_argument("--json", type=Path, help="file for all runs")
@@ -308,6 +361,8 @@ def main() -> None:
     # Without .resolve(): the link to its Python is what makes an environment.
     options.module, options.peers = (Path(os.path.abspath(path)) for path in (options.module, options.peers))
     options.model = options.model or DEFAULT_MODEL
+    if os.path.isdir(options.model):
+        options.model = os.path.abspath(options.model)
     asked = subprocess.run([options.peers, "-c", ASK_PEERS], capture_output=True, text=True)
     if asked.returncode:
         raise SystemExit(f"{options.peers} lacks IR2Vec or programl:\n{asked.stderr}")
@@ -316,16 +371,18 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         small = small_file(options, peers["llvm2graph"], Path(folder))
         large = large_module(options, peers["llvm2graph"], Path(folder))
+        many = many_files(options, Path(folder)) if options.many else None
     record["counts"] = large[STAGES][0].detail["counts"]
     instructions = record["counts"]["instructions"]
     print(f"```json\n{json.dumps(record, indent=1)}\n```")
-    print(f"\nGoals\n\n{target_table(large)}")
+    print(f"\nGoals\n\n{target_table(large, small, many)}")
     print(f"\nWhole processes, {instructions:,} instructions\n\n{process_table(large, instructions)}")
     print(f"\nStages of a cold embedding\n\n{stage_table(large[STAGES], instructions)}")
     print(f"\nStart: {SMALL.name}, {SMALL.stat().st_size:,} bytes\n\n{small_table(small)}")
     if options.json:
         record["large"] = {name: [asdict(one) for one in runs] for name, runs in large.items()}
         record["small"] = {name: [asdict(one) for one in runs] for name, runs in small.items()}
+        record["many"] = many
         options.json.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 

@@ -2,8 +2,9 @@
 
     python jobs.py graph FILE                  read and graph, nothing else imported
     python jobs.py stages FILE MODEL           every stage of an embedding, without cache
-    python jobs.py embed FILE MODEL CACHE      `Encoder.embed` with that cache folder
-    python jobs.py ir2vec FILE sym|fa          program vector; run by the Python that has IR2Vec
+    python jobs.py embed FILE MODEL CACHE [LEVEL]  `Encoder.embed` with that cache folder
+    python jobs.py ir2vec FILE sym|fa [LEVEL]  vectors of the program (module), functions or instructions; run by the
+                                               Python that has IR2Vec
 
 Each prints one JSON object. Seconds leave out imports and loading; the benchmark has the whole process beside them.
 """
@@ -11,9 +12,11 @@ Each prints one JSON object. Seconds leave out imports and loading; the benchmar
 from __future__ import annotations
 
 import atexit
+import contextlib
 import json
 import os
 import sys
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -43,10 +46,38 @@ def peak_bytes() -> dict[str, int]:
 
 
 def _peak_of(pid: int) -> int:
+    return _memory_of(pid, "VmHWM:")
+
+
+def _memory_of(pid: int, what: str) -> int:
     for line in Path(f"/proc/{pid}/status").read_text().splitlines():
-        if line.startswith("VmHWM:"):
+        if line.startswith(what):
             return int(line.split()[1]) * 1024
-    raise RuntimeError(f"process {pid} has no VmHWM in /proc; the benchmark needs Linux")
+    raise RuntimeError(f"process {pid} has no {what} in /proc; the benchmark needs Linux")
+
+
+class Together:
+    """The largest sum of resident sizes of this process and its children at one time: ``with Together() as ...``."""
+
+    def __init__(self) -> None:
+        self.bytes = 0
+        self._end = threading.Event()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+
+    def _watch(self) -> None:
+        pid = os.getpid()
+        while not self._end.wait(0.02):
+            with contextlib.suppress(OSError, RuntimeError):  # a child that ends meanwhile
+                children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+                self.bytes = max(self.bytes, sum(_memory_of(int(each), "VmRSS:") for each in (pid, *children)))
+
+    def __enter__(self) -> Together:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._end.set()
+        self._thread.join()
 
 
 def graph(file: str) -> dict[str, Any]:
@@ -82,6 +113,7 @@ def stages(file: str, model: str) -> dict[str, Any]:
 
     from mirenc import build_graph, load
     from mirenc.model.pooling import module_pools
+    from mirenc.model.runtime import needed_texts
     from mirenc.sample import make_sample
 
     watch = Watch()
@@ -91,11 +123,12 @@ def stages(file: str, model: str) -> dict[str, Any]:
     normalisation = tokenizer.config.normalisation
     built = watch("graph", lambda: build_graph(module, normalisation=normalisation))
     sample = watch("tokens", lambda: make_sample(module, tokenizer, graph=built))
-    used = np.unique(sample.statement_row)
-    ids, length = sample.text_ids[used], sample.text_length[used]
-    watch("text encoder", lambda: encoder.runtime.encode_texts(ids, length))
     pools = module_pools(sample, encoder.files.config.pooling.weighting)
-    watch("graph encoder", lambda: encoder.runtime.forward(sample, pools, "graph"))
+    used = needed_texts(encoder.files.config, sample, pools)
+    ids, length = sample.text_ids[used], sample.text_length[used]
+    vectors = np.zeros((len(sample.text_ids), encoder.text_dimension), dtype=np.float32)
+    vectors[used] = watch("text encoder", lambda: encoder.runtime.encode_texts(ids, length))
+    watch("graph encoder", lambda: encoder.runtime.forward(sample, pools, "graph", text_vectors=vectors))
     counts = {
         "instructions": module.instruction_count,
         "forms": len(module.forms),
@@ -109,23 +142,35 @@ def stages(file: str, model: str) -> dict[str, Any]:
     return {"seconds": watch.seconds, "counts": counts, "peak": peak_bytes()}
 
 
-def embed(file: str, model: str, cache: str) -> dict[str, Any]:
+def embed(file: str, model: str, cache: str, level: str = "module") -> dict[str, Any]:
     """One `Encoder.embed`; whether it is cold or warm is the cache folder's affair."""
     from mirenc import load
 
     watch = Watch()
-    encoder = watch("load", lambda: load(model, cache=cache))
-    vector = watch("embed", lambda: encoder.embed(file))
-    return {"seconds": watch.seconds, "counts": {"dimension": len(vector)}, "peak": peak_bytes()}
+    with Together() as together:
+        encoder = watch("load", lambda: load(model, cache=cache))
+        vectors = watch("embed", lambda: encoder.embed(file, level=level))
+    counts = {"dimension": vectors.shape[-1], "rows": vectors.size // vectors.shape[-1]}
+    return {"seconds": watch.seconds, "counts": counts, "peak": peak_bytes(), "together": together.bytes}
 
 
-def ir2vec(file: str, mode: str) -> dict[str, Any]:
-    """IR2Vec's program vector, symbolic (``sym``) or flow-aware (``fa``)."""
+def ir2vec(file: str, mode: str, level: str = "module") -> dict[str, Any]:
+    """IR2Vec's vectors, symbolic (``sym``) or flow-aware (``fa``)."""
     import ir2vec as package
 
     watch = Watch()
-    vector = watch("embed", lambda: package.initEmbedding(file, mode, "p").getProgramVector())
-    return {"seconds": watch.seconds, "counts": {"dimension": len(vector)}, "peak": peak_bytes()}
+    made = watch("embed", lambda: package.initEmbedding(file, mode, "p" if level == "module" else "f"))
+    if level == "module":
+        rows = [watch("ask", made.getProgramVector)]
+    elif level == "function":
+        rows = [each["vector"] for each in watch("ask", made.getFunctionVectors).values()]
+    else:
+        rows = watch("ask", made.getInstructionVectors)
+    return {
+        "seconds": watch.seconds,
+        "counts": {"dimension": len(rows[0]), "rows": len(rows)},
+        "peak": peak_bytes(),
+    }
 
 
 if __name__ == "__main__":

@@ -66,7 +66,7 @@ def test_an_index_of_a_map_that_was_fitted_again_is_refused(
     run(*search, "--map", "mine").refused("leave --map out")
     run(*search, "--hide-names").refused("leave --hide-names out")
     run(*adapt, "--pairs").ok()
-    run(*search).failed("do not compare")
+    run(*search).failed("under the map 'mine'", "do not compare", "mirenc embed FOLDER --model random --map mine -o")
 
 
 def test_maps_are_listed_beside_their_model(run: Run) -> None:
@@ -82,6 +82,8 @@ def test_what_cannot_be_fitted_says_why(run: Run, model_dir: Path, code: Path, t
     own = ("--model", model_dir)
     run("models", "adapt", code / "07.O0.ll", "-n", "mine", *own).failed("1 different modules in 1 files; a map needs")
     run("models", "adapt", code, "-n", "../mine", *own).failed("a map cannot be called '../mine'")
+    run("models", "adapt", code, "-n", "m" * 101, *own).failed("a map cannot be called", "100 at most")
+    run("embed", code / "07.O0.ll", "--map", "m" * 300, *own).failed("a map cannot be called", "100 at most")
     run("embed", code / "07.O0.ll", "--map", "mine", *own).failed("random has no map 'mine'; it has: none")
     (tmp_path / "alone").mkdir()
     for number in range(33):

@@ -91,11 +91,16 @@ def test_a_corpus_may_be_a_domain_if_its_tokenizer_is_the_runs(
     build_corpus(files, ir_folder, tmp_path / "same", tokenizer=corpus.tokenizer)
     build_corpus(files, ir_folder, tmp_path / "other", TokenizerConfig(vocab_size=400))
     (found,) = fit_maps(trainer, MapsConfig.from_dict({"corpus": 0, "domains": [{"folder": str(tmp_path / "same")}]}))
-    assert found["rows"] == len(corpus)
+    # Figures are measured on what the run holds out: it is no part of a map, whichever corpus it stands in.
+    assert found["rows"] == len(trainer.train_modules) < len(corpus)
     assert found["pairs"] > 0
     unpaired = {"folder": str(tmp_path / "same"), "pairs": False}
     assert fit_maps(trainer, MapsConfig.from_dict({"corpus": 0, "domains": [unpaired]}))[0]["pairs"] == 0
+    held_out = {corpus.projects[module] for module in trainer.held_out.tolist()}
+    files = [file for file in files if file.relative_to(ir_folder).parts[0] in held_out]
+    build_corpus(files, ir_folder, tmp_path / "held_out", tokenizer=corpus.tokenizer)
     for wrong, complaint in (
+        (tmp_path / "held_out", "has no project that the run does not hold out"),
         (tmp_path / "other", "not built with the tokenizer of the run's"),
         (tmp_path / "nowhere", "has no module that can be read"),
     ):

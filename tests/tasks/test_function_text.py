@@ -7,7 +7,8 @@ import pytest
 
 from mirenc.errors import TaskError
 from mirenc.ir import parse_ir
-from mirenc.tasks.function_text import function_text
+from mirenc.tasks.features import ir2vec_text
+from mirenc.tasks.function_text import function_text, in_older_words
 from mirenc.tasks.ir2vec import ir2vec_vectors
 
 # As clang 19 to 22 write it: every hint here is one that LLVM 16 refuses.
@@ -68,6 +69,22 @@ def test_what_llvm_16_has_no_word_for_is_left_out(word: str) -> None:
     body = "\n".join(line for line in function_text(text, "odd name").splitlines() if not line.startswith(";"))
     assert word in text
     assert word not in body
+
+
+def test_a_whole_module_keeps_its_functions_and_the_programs_own_words() -> None:
+    words = "bytes of memory(%d pieces) #1, or disjoint"
+    constant = f'@said = constant [{len(words) + 1} x i8] c"{words}\\00"\n'
+    text = in_older_words(parse_ir(constant + MODULE).text)
+    assert text.count("define ") == 2
+    assert words in text
+    body = text[text.index("define ") :]
+    assert not [word for word in ("nneg", "disjoint", "captures", "range(", "!", "#") if word in body]
+
+
+@pytest.mark.needs("IR2Vec")
+def test_the_wheel_reads_a_module_that_llvm_22_printed() -> None:
+    module = parse_ir(f'@said = constant [15 x i8] c" #1 memory(%d)\\00"\n{MODULE}')
+    assert ir2vec_vectors([ir2vec_text(module.text, module, None)])[1] == 0
 
 
 def test_a_function_without_a_body_is_refused() -> None:

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from mirenc.errors import TaskError
-from mirenc.tasks.kept_features import KeptFeatures, features_of, known_rows, model_of, read_all, read_kept
+from mirenc.tasks.kept_features import (
+    KeptFeatures,
+    features_of,
+    known_rows,
+    model_of,
+    read_all,
+    read_kept,
+    taught_rows,
+)
 
 HASHES = [f"{number:064x}" for number in range(5)]
 CONTEXT = np.arange(6.0).reshape(3, 2)
@@ -42,7 +51,7 @@ def test_rows_of_the_first_model_have_plain_names(tmp_path: Path) -> None:
     for one in (model("a"), model("b", 10.0), counted()):
         one.save(tmp_path / f"{one.source}.npz")
     sources = read_all([tmp_path], "b")
-    assert model_of(sources) == {"name": "b", "digest": "bb"}
+    assert model_of(sources) == {"name": "b", "digest": "bb", "others": {"a": "aa"}}
     rows = ["text", "graph", "both"]
     assert sorted(known_rows(sources)) == sorted(["autophase", *rows, *(f"{row}:a" for row in rows)])
     asked = ["no_code", "both", "both:a", "autophase"]
@@ -57,6 +66,23 @@ def test_rows_of_the_first_model_have_plain_names(tmp_path: Path) -> None:
     assert found[3].note == "a note"
     with pytest.raises(TaskError, match="features of a, b; wanted: c"):
         read_all([tmp_path], "c")
+
+
+def test_two_files_of_one_source_are_refused(tmp_path: Path) -> None:
+    for folder, offset in (("old", 0.0), ("new", 1.0)):
+        (tmp_path / folder).mkdir()
+        model("m", offset).save(tmp_path / folder / "m.npz")
+    with pytest.raises(TaskError, match=r"old.m\.npz and .*new.m\.npz are both of m"):
+        read_all([tmp_path / "old", tmp_path / "new"])
+    assert model_of(read_all([tmp_path / "new"])) == {"name": "m", "digest": "mm"}
+
+
+def test_rows_of_a_model_that_a_compiler_taught_are_told() -> None:
+    taught = replace(model("t"), parts={**model("t").parts, "taught": np.eye(5)})
+    rows = {"text", "graph", "both", "taught"}
+    assert taught_rows([model("m"), counted(), taught]) == {f"{row}:t" for row in rows}
+    assert taught_rows([model("m"), counted()]) == set()
+    assert taught_rows([taught]) == rows
 
 
 def test_pieces_that_come_later_are_put_behind() -> None:
