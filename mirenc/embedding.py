@@ -118,13 +118,11 @@ class Embedding:
     def part(self, part: str) -> Float32:
         """The vector for the purpose, or what of it comes from one encoder.
 
-        ========  ========================  ==============================================
-        part      search                    features, with log(1 + size) for sizes
-        ========  ========================  ==============================================
-        text      text                      text, statements, distinct ones, instructions
-        graph     graph                     graph, nodes by kind
-        both      text, graph, lexical      taught, text, graph, all six sizes
-        ========  ========================  ==============================================
+        | part | search | features, with log(1 + size) for sizes |
+        |---|---|---|
+        | text | text | text, statements, distinct statements, instructions |
+        | graph | graph | graph, nodes by kind |
+        | both | text, graph, lexical | taught, text, graph, all six sizes |
 
         Shapes: -> (n, D) float32
 

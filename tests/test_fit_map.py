@@ -11,7 +11,7 @@ import pytest
 from random_model import random_weights
 from small_programs import program
 
-from mirenc.config import GraphEncoderConfig, ModelConfig
+from mirenc.config import GraphEncoderConfig, LexicalConfig, ModelConfig
 from mirenc.encoder import Encoder, load
 from mirenc.encoder.fitting import MIN_ROWS, level_pairs, shrinkage_floor
 from mirenc.errors import ConfigError, IRParseError, MirencError, ModelError
@@ -49,7 +49,7 @@ def level_share(vectors: np.ndarray) -> float:
 
 def test_a_plain_map_is_the_shrunk_whitening_of_the_files(encoder: Encoder, code: Path) -> None:
     own = encoder.fit_map(code)
-    assert own.facts == {"level": "module", "files": 80, "rows": 80, "pairs": 0}
+    assert own.facts == {"level": "module", "files": 80, "rows": 80, "pairs": 0, "hide_names": False}
     assert (own.model, own.model_digest) == ("random", encoder.files.digest)
     mapped = encoder.with_map(own)
     for part in ("text", "graph"):
@@ -110,6 +110,36 @@ def test_a_map_of_few_programs_finds_more_than_one_without_shrinkage(encoder: En
         return float(lengths.mean() / np.sqrt(30))
 
     assert spread(shrinkage_floor(draw)) < 3 < 10 < spread(1e-4)
+
+
+@pytest.fixture(scope="module")
+def worded(model_config: ModelConfig, tokenizer: IRTokenizer, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model with the lexical view."""
+    config = model_config.model_copy(update={"lexical": LexicalConfig(width=24, buckets=4096, weight=5.0)})
+    folder = tmp_path_factory.mktemp("models") / "worded"
+    save_files(folder, name="worded", config=config, tokenizer=tokenizer, weights=random_weights(config))
+    return folder
+
+
+def test_a_map_whitens_the_lexical_view(worded: Path, code: Path) -> None:
+    encoder = load(worded, cache=False)
+    own = encoder.fit_map(code)
+    save_map(own, "words")
+    mapped = load(worded, cache=False, map="words")
+    plain, found = (
+        np.concatenate([outcome.embedding.lexical for outcome in each.embed_stream([code]) if outcome.embedding])
+        for each in (encoder, mapped)
+    )
+    mean, matrix = fit_whitening(plain, floor=shrinkage_floor(plain))
+    np.testing.assert_allclose(found, (plain - mean) @ matrix * 5 / np.sqrt(24), atol=1e-4)
+    # As long as they were, on average.
+    np.testing.assert_allclose((plain**2).sum(1), 25, rtol=1e-4)
+    assert (found**2).sum(1).mean() == pytest.approx(25, rel=0.03)
+    np.testing.assert_array_equal(mapped.embed(code)[:, -24:], found)
+    with pytest.raises(ModelError, match=r"was fitted with hide_names=False, the encoder has hide_names=True\. Load"):
+        load(worded, cache=False, map="words", hide_names=True)
+    hidden = load(worded, cache=False, hide_names=True)
+    assert hidden.with_map(hidden.fit_map(code)).embed(code).shape == found.shape[:1] + (encoder.dimension,)
 
 
 # -- under a name --------------------------------------------------------------------------------------
@@ -221,4 +251,4 @@ def test_files_that_cannot_be_read_end_it_or_are_told(encoder: Encoder, code: Pa
     told: list[MirencError] = []
     found = encoder.fit_map(tmp_path / "code", pairs="levels", failed=told.append)
     assert len(told) == 1
-    assert found.facts == {"level": "module", "files": 79, "rows": 79, "pairs": 39}
+    assert found.facts == {"level": "module", "files": 79, "rows": 79, "pairs": 39, "hide_names": False}

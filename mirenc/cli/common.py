@@ -32,6 +32,7 @@ Model = Annotated[
     typer.Option("--model", "-m", help="Model name or folder. [default: the packaged one]"),
 ]
 Map = Annotated[str | None, typer.Option("--map", metavar="NAME", help="A map of your own, by `mirenc models adapt`.")]
+HideNames = Annotated[bool, typer.Option("--hide-names", help="A lexical view sees no names of functions and types.")]
 LevelName = Annotated[str, typer.Option("--level", "-l", help="What gets a vector: module, function, ...")]
 JSON = Annotated[bool, typer.Option("--json", help="JSON instead of text.")]
 Timeout = Annotated[

@@ -24,6 +24,7 @@ def compare(
     as_json: common.JSON = False,
     model: common.Model = None,
     own_map: common.Map = None,
+    hide_names: common.HideNames = False,
     timeout: common.Timeout = None,
     memory_limit: common.MemoryLimit = None,
     max_bytes: common.MaxBytes = None,
@@ -46,7 +47,7 @@ def compare(
     options = common.read_options(timeout, memory_limit, max_bytes, compiler, cflags)
     from mirenc.encoder import load
 
-    encoder = load(model, options=options, map=own_map)
+    encoder = load(model, options=options, map=own_map, hide_names=hide_names)
     failures = common.Failures(len(paths))
     read: list[str] = []
     embeddings: list[Embedding] = []

@@ -33,9 +33,7 @@ def embed(
     ] = "search",
     part: Annotated[Literal["both", "text", "graph"], typer.Option(help="Which part of the vector.")] = "both",
     whiten: Annotated[bool, typer.Option(help="Take away what the vectors of all IR share.")] = True,
-    hide_names: Annotated[
-        bool, typer.Option("--hide-names", help="A lexical view sees no names of functions and types.")
-    ] = False,
+    hide_names: common.HideNames = False,
     model: common.Model = None,
     own_map: common.Map = None,
     backend: Annotated[

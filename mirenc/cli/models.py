@@ -21,10 +21,12 @@ def list_() -> None:
 
     for name in list_models():
         files = load_files(name)
-        text, graph = files.config.text.hidden, files.config.graph.width
+        config = files.config
+        widths = [config.text.hidden, config.graph.width] + ([config.lexical.width] if config.lexical else [])
         mark = "  (default)" if name == DEFAULT_MODEL else ""
         typer.echo(
-            f"{name:16} {text}+{graph} dimensions  {files.parameter_count:,} parameters  {files.digest[:12]}{mark}"
+            f"{name:16} {'+'.join(map(str, widths))} dimensions  {files.parameter_count:,} parameters  "
+            f"{files.digest[:12]}{mark}"
         )
         if maps := list_maps(name):
             typer.echo(f"{'':16} maps: {', '.join(maps)}")
@@ -100,6 +102,7 @@ def adapt(
     level: Annotated[
         Literal["module", "function"], typer.Option("--level", "-l", help="What will be searched.")
     ] = "module",
+    hide_names: common.HideNames = False,
     timeout: common.Timeout = None,
     memory_limit: common.MemoryLimit = None,
     max_bytes: common.MaxBytes = None,
@@ -117,7 +120,7 @@ def adapt(
     from mirenc.encoder import load
     from mirenc.ir.inputs import path_input
 
-    encoder = load(model, options=options)
+    encoder = load(model, options=options, hide_names=hide_names)
     map_path(encoder.name, name)  # a name that cannot be one is told before the work
     files = common.expand(inputs)
     failures = common.Failures(len(files))

@@ -48,6 +48,7 @@ def search(
     as_json: common.JSON = False,
     model: common.Model = None,
     own_map: common.Map = None,
+    hide_names: common.HideNames = False,
     timeout: common.Timeout = None,
     memory_limit: common.MemoryLimit = None,
     max_bytes: common.MaxBytes = None,
@@ -61,16 +62,19 @@ def search(
     if level is not None:
         common.check_level(level)
     options = common.read_options(timeout, memory_limit, max_bytes, compiler, cflags)
+    from mirenc.encoder import load
     from mirenc.search import nearest
     from mirenc.vectors import VECTOR_SUFFIXES
 
     failures = common.Failures(1)
     if Path(index).suffix in VECTOR_SUFFIXES and not os.path.isdir(index):
-        if own_map is not None:
-            raise typer.BadParameter(f"{index} says by itself which map made it; leave --map out", param_hint="--map")
+        if own_map is not None or hide_names:
+            option = "--map" if own_map is not None else "--hide-names"
+            raise typer.BadParameter(f"{index} says by itself how it was made; leave {option} out", param_hint=option)
         encoder, table = _stored(index, level, model, options)
     else:
-        encoder, table, failures = _embedded(index, level, model, own_map, options)
+        encoder = load(model, options=options, map=own_map, hide_names=hide_names)
+        table, failures = _embedded(index, level, encoder)
     if not len(table):
         if failures.count == failures.total:
             failures.finish()
@@ -119,18 +123,14 @@ def _stored(index: str, level: str | None, model: str | None, options: ReadOptio
     return encoder, table
 
 
-def _embedded(
-    index: str, level: str | None, model: str | None, own_map: str | None, options: ReadOptions
-) -> tuple[Encoder, VectorTable, common.Failures]:
+def _embedded(index: str, level: str | None, encoder: Encoder) -> tuple[VectorTable, common.Failures]:
     """A folder embedded now; what the cache has of it is not computed again."""
-    from mirenc.encoder import load
     from mirenc.search import index as make_index
 
     files = common.expand([index])
-    encoder = load(model, options=options, map=own_map)
     failures = common.Failures(len(files))
     table = make_index(encoder, files, level=common.check_level(level or "module"), failed=failures.add, progress=True)
-    return encoder, table, failures
+    return table, failures
 
 
 def _show(query: str, level: str, found: list[tuple[str, list[tuple[float, str, str]]]]) -> None:

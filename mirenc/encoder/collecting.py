@@ -1,15 +1,20 @@
-"""From a stream of outcomes to one array an input."""
+"""From what comes out of the pipeline to what a user gets."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mirenc.embedding import Embedding
+from mirenc.model.runtime import Runtime
 from mirenc.pipeline.stream import Outcome
+from mirenc.weights import WhiteningMap
 
-__all__ = ["collected"]
+__all__ = ["collected", "whitened"]
 
 Float32 = NDArray[np.float32]
 
@@ -43,3 +48,11 @@ def collected(
         complaints.append(outcome.complaint(len(results)))
         results.append(np.full((rows, width), np.nan, dtype=np.float32))
     return results, complaints
+
+
+def whitened(found: Embedding, runtime: Runtime, own_map: WhiteningMap | None) -> Embedding:
+    """An embedding whose vectors were whitened by the model's map, or by one of the user's."""
+    if own_map is None:
+        return replace(found, text=runtime.whiten("text", found.text), graph=runtime.whiten("graph", found.graph))
+    vectors: dict[str, Any] = {part: own_map.apply(part, getattr(found, part)) for part in own_map.mean}
+    return replace(found, **vectors)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from mirenc.cache import Cache
 from mirenc.embedding import Embedding, prepare, vector_blocks
-from mirenc.encoder.collecting import collected
+from mirenc.encoder.collecting import collected, whitened
 from mirenc.encoder.fitting import Pairs, fit_map
 from mirenc.encoder.words import PARTS, PURPOSES, Level, OnError, Part, Purpose, check
 from mirenc.errors import ConfigError, MirencError, ModelError, UnreadableIRWarning
@@ -117,7 +117,6 @@ class Encoder:
         check("part", part, PARTS)
         return sum(vector_blocks(self.files.config, purpose, part).values())
 
-    # -- reading ---------------------------------------------------------------------------------------
     def read(self, ir: IRInput) -> IRModule:
         """A module from a module, a path, IR text or bitcode bytes; which is which: `mirenc.ir.inputs`."""
         given = resolve_input(ir)
@@ -125,7 +124,6 @@ class Encoder:
             return given.value
         return module_of(load_input(given, self.options), self.options)
 
-    # -- embedding -------------------------------------------------------------------------------------
     @overload
     def embed(  # type: ignore[overload-overlap]  # a str is an iterable of str, too: the first one wins
         self,
@@ -354,12 +352,9 @@ class Encoder:
                 if found is not None and purpose == "features":
                     outcome = outcome._replace(embedding=replace(found, purpose=purpose))
                 elif found is not None and whiten:
-                    apply = self.runtime.whiten if self.own_map is None else self.own_map.apply
-                    text, graph = apply("text", found.text), apply("graph", found.graph)
-                    outcome = outcome._replace(embedding=replace(found, text=text, graph=graph))
+                    outcome = outcome._replace(embedding=whitened(found, self.runtime, self.own_map))
                 yield outcome
 
-    # -- whitening -------------------------------------------------------------------------------------
     def fit_map(
         self,
         inputs: IRInput | Iterable[IRInput | Input],
@@ -378,17 +373,22 @@ class Encoder:
         Raises
         ------
         ModelError
-            The map takes another model's vectors.
+            The map takes another model's vectors, or was fitted where names were hidden and here they are not.
         """
         if own_map.model_digest != self.files.digest:
             raise ModelError(
                 f"the map takes vectors of {own_map.model} (digest {own_map.model_digest[:12]}), not of {self.name} "
                 f"(digest {self.files.digest[:12]}). Fit one for this model: encoder.fit_map(FOLDER)"
             )
+        hidden = own_map.facts.get("hide_names", False)
+        if "lexical" in own_map.mean and hidden != self.hide_names:
+            raise ModelError(
+                f"the map was fitted with hide_names={hidden}, the encoder has hide_names={self.hide_names}. "
+                f"Load the model with hide_names={hidden} (--hide-names), or fit another map"
+            )
         how: dict[str, Any] = {"cache": self.cache, "options": self.options, "hide_names": self.hide_names}
         return Encoder(self.files, self.runtime, **how, own_map=own_map)
 
-    # -- matching --------------------------------------------------------------------------------------
     def match(self, text_of: IRInput, graph_of: IRInput) -> float:
         """Probability, by the matching head, that the text of one input and the graph of another come from one IR."""
         # The matching head was trained on the paper's plain means.

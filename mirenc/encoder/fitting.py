@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from mirenc.embedding import Embedding
+from mirenc.embedding import Embedding, vector_blocks
 from mirenc.encoder.words import check
 from mirenc.errors import ConfigError, MirencError
 from mirenc.ir import IRModule
@@ -97,13 +97,18 @@ def fit_map(
     fitted = {}
     for part, each in vectors.items():
         floor = PAIRED_FLOOR if len(rows) else shrinkage_floor(each)
-        fitted[part] = fit_whitening(each, rows, floor=floor)
+        mean, matrix = fit_whitening(each, rows, floor=floor)
+        lexical = encoder.files.config.lexical
+        if part == "lexical" and lexical is not None:
+            # Whitened vectors of width D have about sqrt(D); these keep the length that they were given.
+            matrix *= np.float32(lexical.weight / np.sqrt(lexical.width))
+        fitted[part] = mean, matrix
     return WhiteningMap(
         encoder.name,
         encoder.files.digest,
         {part: mean for part, (mean, _) in fitted.items()},
         {part: matrix for part, (_, matrix) in fitted.items()},
-        {"level": level, "files": read, "rows": different, "pairs": len(rows)},
+        {"level": level, "files": read, "rows": different, "pairs": len(rows), "hide_names": encoder.hide_names},
     )
 
 
@@ -121,7 +126,7 @@ def domain_vectors(
     Returns
     -------
     dict of (M, D) float32
-        Vectors by part, ``text`` and ``graph``, not whitened.
+        Vectors by part, not whitened: ``text``, ``graph``, and ``lexical`` of a model with that view.
     (P, 2) int64
         Rows that are one program.
     int
@@ -139,7 +144,7 @@ def domain_vectors(
     read = [each for each in found if each is not None]
     vectors = {
         part: np.concatenate([np.zeros((0, width), np.float32), *(getattr(each, part) for each in read)])
-        for part, width in (("text", encoder.text_dimension), ("graph", encoder.graph_dimension))
+        for part, width in vector_blocks(encoder.files.config, "search", "both").items()
     }
     return vectors, _row_pairs(found, partners), len(read)
 

@@ -25,7 +25,7 @@ from mirenc.weights.store import ModelFiles
 __all__ = ["WhiteningMap", "list_maps", "load_map", "map_path", "save_map"]
 
 Float32 = NDArray[np.float32]
-PARTS = ("text", "graph")
+PARTS = ("text", "graph", "lexical")
 _LONGEST = 100  # characters; with what is put behind them, no more bytes than file systems take
 _NAME = re.compile(rf"[A-Za-z0-9][A-Za-z0-9_.-]{{0,{_LONGEST - 1}}}")
 _FORMAT = "1"
@@ -33,16 +33,16 @@ _FORMAT = "1"
 
 @dataclass(frozen=True, eq=False)
 class WhiteningMap:
-    """y = (x - mean) @ matrix, for text and for graph vectors of one model.
+    """y = (x - mean) @ matrix, for each part of one model's search vectors.
 
     Attributes
     ----------
     model, model_digest : str
         Name and digest of the model.
     mean, matrix : dict of (D,) and (D, D) float32
-        By part, ``text`` and ``graph``.
+        By part: ``text``, ``graph``, and ``lexical`` of a model with that view.
     facts : dict
-        What it was fitted on: ``level``, ``files``, ``rows`` and ``pairs``.
+        What it was fitted on: ``level``, ``files``, ``rows`` and ``pairs``; ``hide_names``, as in `mirenc.load`.
     name : str
         What it is kept under; "" for one that is not kept.
     """
@@ -62,7 +62,7 @@ class WhiteningMap:
     def digest(self) -> str:
         """SHA-256 over the model's digest and the map's numbers."""
         sums = hashlib.sha256(self.model_digest.encode())
-        for part in PARTS:
+        for part in self.mean:
             sums.update(self.mean[part].tobytes())
             sums.update(self.matrix[part].tobytes())
         return sums.hexdigest()
@@ -123,9 +123,8 @@ def save_map(found: WhiteningMap, name: str) -> Path:
     from safetensors.numpy import save
 
     path = map_path(found.model, name)
-    arrays = {f"{part}.mean": found.mean[part] for part in PARTS} | {
-        f"{part}.matrix": found.matrix[part] for part in PARTS
-    }
+    arrays = {f"{part}.mean": mean for part, mean in found.mean.items()}
+    arrays |= {f"{part}.matrix": matrix for part, matrix in found.matrix.items()}
     head = {"format": _FORMAT, "model": found.model, "model_digest": found.model_digest}
     data = save(
         {key: np.ascontiguousarray(value) for key, value in arrays.items()},
@@ -171,8 +170,8 @@ def load_map(files: ModelFiles, name: str) -> WhiteningMap:
         found = WhiteningMap(
             head["model"],
             head["model_digest"],
-            {part: arrays[f"{part}.mean"] for part in PARTS},
-            {part: arrays[f"{part}.matrix"] for part in PARTS},
+            {part: arrays[f"{part}.mean"] for part in PARTS if f"{part}.mean" in arrays},
+            {part: arrays[f"{part}.matrix"] for part in PARTS if f"{part}.matrix" in arrays},
             json.loads(head["facts"]),
             name,
         )
@@ -191,7 +190,10 @@ def load_map(files: ModelFiles, name: str) -> WhiteningMap:
 
 def _check(found: WhiteningMap, files: ModelFiles) -> None:
     """Refuse numbers that cannot take the model's vectors."""
-    for part, width in (("text", files.config.text.hidden), ("graph", files.config.graph.width)):
+    config = files.config
+    widths = {"text": config.text.hidden, "graph": config.graph.width}
+    widths |= {} if config.lexical is None else {"lexical": config.lexical.width}
+    for part, width in widths.items():
         shapes = found.mean[part].shape, found.matrix[part].shape
         if shapes != ((width,), (width, width)):
             raise ValueError(f"{part} has shapes {shapes[0]} and {shapes[1]}, not {(width,)} and {(width, width)}")

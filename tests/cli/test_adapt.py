@@ -64,6 +64,7 @@ def test_an_index_of_a_map_that_was_fitted_again_is_refused(
     search = ("search", "--model", model_dir, code / "07.O0.ll", tmp_path / "x.npz")
     run(*search).ok()
     run(*search, "--map", "mine").refused("leave --map out")
+    run(*search, "--hide-names").refused("leave --hide-names out")
     run(*adapt, "--pairs").ok()
     run(*search).failed("under the map 'mine'", "do not compare", "mirenc embed FOLDER --model random --map mine -o")
 
