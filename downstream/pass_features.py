@@ -20,17 +20,19 @@ from __future__ import annotations
 
 import argparse
 import functools
+import itertools
 import json
+import multiprocessing
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from joblib import Parallel, delayed
 
 import mirenc
 from mirenc.errors import MirencError
@@ -197,10 +199,9 @@ def run(work: Callable[..., Any], code: Sequence[Code], jobs: int, *given: Any) 
     if jobs == 1:
         yield from ((chunk, work(chunk, *given)) for chunk in chunks)
         return
-    made = Parallel(n_jobs=jobs, return_as="generator", pre_dispatch="2*n_jobs")(
-        delayed(work)(chunk, *given) for chunk in chunks
-    )
-    yield from zip(chunks, made, strict=True)
+    # spawn: a forked child would share the parent's connection to LLVM.
+    with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn")) as pool:
+        yield from zip(chunks, pool.map(work, chunks, *map(itertools.repeat, given)), strict=True)
 
 
 def add(code: Sequence[Code], folder: Path, source: str, model: str, device: str, jobs: int) -> list[str]:
