@@ -122,9 +122,10 @@ class Trainer:
         graph = config.graph if model_config is None and config.graph is not None else chosen.graph
         taught = config.taught if model_config is None and config.taught is not None else chosen.taught
         lexical = config.lexical if model_config is None and config.lexical is not None else chosen.lexical
-        parts = {"tokenizer": tokenizer, "text": text, "graph": graph, "taught": taught, "lexical": lexical}
-        # Through its values, so that what does not go together is refused.
-        self.model_config = ModelConfig.from_dict(chosen.model_copy(update=parts).model_dump())
+        parts = {"text": text, "graph": graph, "taught": taught, "lexical": lexical}
+        # Through its values, so that what does not go together is refused; a corpus's vocabulary may be of any size.
+        checked = ModelConfig.from_dict(chosen.model_copy(update=parts).model_dump())
+        self.model_config = checked.model_copy(update={"tokenizer": tokenizer})
         encoding.check_order(self.model_config, corpus)
         torch.manual_seed(config.seed)
         self.model = MIREncoder(self.model_config)

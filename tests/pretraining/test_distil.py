@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from pydantic import ValidationError
 from random_model import random_weights
 
@@ -22,6 +23,7 @@ from mirenc.pretraining.package import package
 from mirenc.pretraining.trainer import Trainer
 from mirenc.weights import load_files, save_files
 
+CPU = torch.device("cpu")
 FOLDER = Path(__file__).resolve().parents[2] / "pretrain"
 TEXT = {"embedding": 20, "channels": 28, "feed_forward": 36, "hidden": 32}
 
@@ -81,7 +83,7 @@ def test_a_student_learns_and_a_run_starts_from_it(
     script: ModuleType, recipe: Any, corpus: Corpus, short_run: PretrainConfig, tmp_path: Path
 ) -> None:
     targets, out = folders(tmp_path, "targets", "out")
-    found = script.distil(recipe, corpus, targets, out, 1)
+    found = script.distil(recipe, corpus, targets, out, CPU, 1)
     # An untrained student's vectors have nothing to do with the teacher's: a cosine of 0.
     assert found["training"]["mean"] > 0.4
     assert found["held_out"]["mean"] > 0.2
@@ -112,7 +114,7 @@ def test_a_stopped_distillation_goes_on(
 ) -> None:
     targets, one, two = folders(tmp_path, "targets", "one", "two")
     short = recipe.model_copy(update={"steps": 9})
-    script.distil(short, corpus, targets, one, 1)
+    script.distil(short, corpus, targets, one, CPU, 1)
 
     class Killed(BaseException):
         pass
@@ -128,10 +130,10 @@ def test_a_stopped_distillation_goes_on(
         patch.setattr(script.Distillation, "loss", stop)
         patch.setattr(script, "CHECKPOINT_EVERY", 3)
         with pytest.raises(Killed):
-            script.distil(short, corpus, targets, two, 1)
+            script.distil(short, corpus, targets, two, CPU, 1)
     seen: list[int] = []
     monkeypatch.setattr(script.Distillation, "loss", lambda self, step: seen.append(step) or loss(self, step))
-    script.distil(short, corpus, targets, two, 1)
+    script.distil(short, corpus, targets, two, CPU, 1)
     assert seen == [6, 7, 8]
     lines = [json.loads(line) for line in (two / "metrics.jsonl").read_text().splitlines()]
     assert [line["step"] for line in lines] == [3, 6, 9]
@@ -139,7 +141,7 @@ def test_a_stopped_distillation_goes_on(
     for name, value in whole.items():
         np.testing.assert_array_equal(value, resumed[name], err_msg=name)
     with pytest.raises(ConfigError, match="another configuration"):
-        script.distil(recipe, corpus, targets, two, 1)
+        script.distil(recipe, corpus, targets, two, CPU, 1)
     assert json.loads((two / "config.json").read_text())["recipe"]["steps"] == 9
 
 
@@ -150,33 +152,35 @@ def test_the_teachers_vectors_are_made_once(
     files = load_files(teacher)
     rows, _ = script.choose(corpus)
     folder, other = folders(tmp_path, "folder", "other")
-    few, _ = script.targets(files, corpus, rows[:40], folder, 1)
+    few, _ = script.targets(files, corpus, rows[:40], folder, CPU, 1)
     first = few.copy()
     with (folder / "targets.f16").open("ab") as stream:
         stream.write(b"cut")  # off in the middle of a row
     asked: list[int] = []
-    encode = script.encode
+    encode = script.encoding.statement_vectors
     monkeypatch.setattr(
-        script, "encode", lambda runtime, corpus, rows: asked.extend(rows) or encode(runtime, corpus, rows)
+        script.encoding,
+        "statement_vectors",
+        lambda model, corpus, rows, **how: asked.extend(rows) or encode(model, corpus, rows, **how),
     )
-    more, _ = script.targets(files, corpus, rows[:100], folder, 1)
+    more, _ = script.targets(files, corpus, rows[:100], folder, CPU, 1)
     assert asked == rows[40:100].tolist()
     np.testing.assert_array_equal(more[:40], first)
-    whole, _ = script.targets(files, corpus, rows[:100], other, 1)
+    whole, _ = script.targets(files, corpus, rows[:100], other, CPU, 1)
     assert whole.shape == (100, 32)
     np.testing.assert_allclose(more.astype(np.float32), whole.astype(np.float32), atol=1e-2)
-    again, _ = script.targets(files, corpus, rows[:60], folder, 1)
+    again, _ = script.targets(files, corpus, rows[:60], folder, CPU, 1)
     np.testing.assert_array_equal(again, more[:60])
     (folder / "targets.json").write_text('{"teacher": "another", "corpus": "", "seconds": 1}')
     with pytest.raises(ConfigError, match="of another teacher or corpus"):
-        script.targets(files, corpus, rows[:100], folder, 1)
+        script.targets(files, corpus, rows[:100], folder, CPU, 1)
 
 
 def test_every_statement_is_seen_once_before_any_is_seen_again(script: ModuleType, recipe: Any, corpus: Corpus) -> None:
     rows = script.choose(corpus)[0][:256]
     model = MIREncoder(recipe.student(load_files(recipe.teacher)))
     wanted = script.Wanted.split(rows, rows[:0], np.zeros((256, 32), np.float16))
-    training = script.Distillation(recipe, model, corpus, wanted)
+    training = script.Distillation(recipe, model, corpus, wanted, CPU)
     for epoch in range(2):
         batches = [training.batch(step) for step in range(16 * epoch, 16 * epoch + 16)]
         assert sorted(np.concatenate(batches)) == list(range(256))
@@ -187,11 +191,11 @@ def test_every_statement_is_seen_once_before_any_is_seen_again(script: ModuleTyp
 def test_what_does_not_fit_is_told(script: ModuleType, recipe: Any, corpus: Corpus, tmp_path: Path) -> None:
     targets, out = folders(tmp_path, "targets", "out")
     with pytest.raises(ConfigError, match=r"have 384 components, those of teacher 32. Set hidden = 32"):
-        script.distil(recipe.model_copy(update={"text": None}), corpus, targets, out, 1)
+        script.distil(recipe.model_copy(update={"text": None}), corpus, targets, out, CPU, 1)
     text = recipe.text.model_copy(update={"hidden": 128})
     other = recipe.model_copy(update={"teacher": "mirenc-tiny", "text": text})
     with pytest.raises(ConfigError, match="tokenizer of mirenc-tiny"):
-        script.distil(other, corpus, targets, out, 1)
+        script.distil(other, corpus, targets, out, CPU, 1)
 
 
 def test_nearness_worked_by_hand(script: ModuleType) -> None:
