@@ -152,6 +152,8 @@ class PretrainConfig(_Config):
             raise ValueError("nothing to train: mlm.steps, gae.steps, igm.steps and compiler.steps are all 0")
         if self.compiler.steps and self.answers is None:
             raise ValueError("compiler.steps wants a compiler's answers: give [answers] corpus = ... and table = ...")
+        if self.taught is not None and not self.compiler.steps:
+            raise ValueError("nothing trains the trunk of [taught]: give [compiler] steps = ..., or leave [taught] out")
         if self.schedule == "joint" and not self.mlm.steps:
             raise ValueError("a joint run takes mlm.steps steps, and they are 0")
         return self

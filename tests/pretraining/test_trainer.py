@@ -249,6 +249,11 @@ def test_stages_of_a_run() -> None:
         PretrainConfig.from_dict({**steps, "mlm": {"steps": 0, **stage}})
 
 
+def test_a_trunk_that_nothing_trains_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"nothing trains the trunk of \[taught\]: give \[compiler\] steps"):
+        PretrainConfig.from_dict({"taught": {"width": 8}})
+
+
 @pytest.mark.parametrize("only", ["mlm", "gae"])
 def test_a_single_objective_moves_its_own_part(
     short_run: PretrainConfig, corpus: Corpus, tmp_path: Path, only: str
