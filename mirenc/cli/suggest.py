@@ -56,7 +56,7 @@ def suggest(
 
     Each list is the one that is expected to win most beside -Oz and the lists before it.
 
-    C and C++ are compiled with -Oz -Xclang -disable-llvm-passes. With --try the result is never larger than that of
+    Sources are compiled with -Oz -Xclang -disable-llvm-passes. With --try the result is never larger than that of
     -Oz, which always runs too.
     """
     if output is not None:

@@ -23,10 +23,10 @@ from mirenc.ir.files import check_file
 from mirenc.ir.llvm import DEFAULT_MEMORY_LIMIT
 from mirenc.ir.process import memory_advice, run_limited, without_memory
 
-__all__ = ["assemble_old_text", "compile_source", "find_compiler", "ir_compiler"]
+__all__ = ["LANGUAGE_FLAGS", "assemble_old_text", "compile_source", "find_compiler", "ir_compiler"]
 
 _NAMES = ("clang", *(f"clang-{version}" for version in range(22, 9, -1)))
-_LANGUAGE_FLAGS = {
+LANGUAGE_FLAGS = {
     "c": ("-x", "c"),
     "c++": ("-x", "c++"),
     "cl": (
@@ -38,6 +38,7 @@ _LANGUAGE_FLAGS = {
         *("-nocudalib", "-Wno-unknown-cuda-version"),
     ),
 }
+"""Flags by language, where no `Dialect` has others."""
 _CFLAGS_EXAMPLE = {
     "cuda": "--cflags=--cuda-path=/usr/local/cuda-12.4, or --cflags=-nocudainc where no CUDA header is needed"
 }
@@ -144,7 +145,7 @@ def compile_source(
     except ToolchainError as error:
         raise ToolchainError(f"{name}: {error}") from None
     who = "zig cc" if "ziglang" in command else command[0]
-    own = _LANGUAGE_FLAGS[language] if dialect is None else dialect.flags.get(language, _LANGUAGE_FLAGS[language])
+    own = LANGUAGE_FLAGS[language] if dialect is None else dialect.flags.get(language, LANGUAGE_FLAGS[language])
     command += [_DEFAULT_OPTIMISATION, *own, *cflags]
     # A name that begins with a dash would be an option.
     command.append(f"./{name}" if name.startswith("-") else name)

@@ -6,6 +6,7 @@ import os
 import re
 import shlex
 import shutil
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -25,8 +26,8 @@ _DEFINITION = re.compile(r"^define [^\n]*", re.MULTILINE)
 _GROUP = re.compile(r"^attributes (#\d+) = \{([^\n]*)\}", re.MULTILINE)
 # What is in quotes, or the name of something, is no attribute.
 _NO_WORDS = re.compile(r'[@%$!]?"[^"]*"|[@%$!][-\w.$]+')
-_FLAGS = ("-Oz", "-Xclang", "-disable-llvm-passes", "-S", "-emit-llvm")
-_HOW = f"Compile with: clang {' '.join(_FLAGS)}"
+_AS_TEXT = ("-S", "-emit-llvm")
+_HOW = "Compile with: clang -Oz -Xclang -disable-llvm-passes -S -emit-llvm"
 
 
 @dataclass(frozen=True)
@@ -86,12 +87,12 @@ def read_code(
     options: ReadOptions | None = None,
     version: str | None = None,
 ) -> Code:
-    """Read IR, or compile C or C++ to what -Oz begins with.
+    """Read IR, or compile a source to what -Oz begins with.
 
     Parameters
     ----------
     path : path
-        IR, C or C++; ``-`` is standard input (IR only).
+        IR, C, C++, OpenCL C or CUDA; ``-`` is standard input (IR only).
     function : str, optional
         Make a module of this function, by its symbol or demangled name.
     options : ReadOptions, optional
@@ -114,7 +115,7 @@ def read_code(
     options = replace(options, dialect=BEFORE_OZ, compiler=compiler)
     given = path_input(path)
     loaded = load_input(given, options)
-    made = (*ir_compiler(given.language, compiler), *_FLAGS, *options.cflags) if given.language else ()
+    made = _command(given.language, compiler, options.cflags) if given.language else ()
     module = module_of(loaded, options)
     text = loaded.data.decode("utf-8", "surrogateescape") if loaded.kind == "text" else module.text
     if function is None:
@@ -130,6 +131,12 @@ def read_code(
     data = alone.encode("utf-8", "surrogateescape")
     part = replace(loaded, data=data, kind="text")
     return Code(given.name, data, module_of(part, options), symbol, made, _remarks(alone, given.name))
+
+
+def _command(language: str, compiler: str | None, cflags: Sequence[str]) -> tuple[str, ...]:
+    """What compiles a source; the language is said by the file's suffix, not by an option."""
+    flags = BEFORE_OZ.flags[language][len(("-x", language)) :]
+    return (*ir_compiler(language, compiler), *flags, *_AS_TEXT, *cflags)
 
 
 def _ir_name(source: str) -> str:

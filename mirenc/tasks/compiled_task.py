@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from mirenc.errors import TaskError
 from mirenc.ir import Dialect, IRModule
+from mirenc.ir.compile import LANGUAGE_FLAGS
 from mirenc.ir.regions import Region
 from mirenc.tasks.base import Task
 from mirenc.tasks.compiled import CompiledTable, Piece, read_compiled, read_piece_ir
@@ -28,10 +29,10 @@ _FLAGS = ("-Oz", "-Xclang", "-disable-llvm-passes")
 # What -Oz begins with: every function marked minsize and optsize, and no pass run.
 BEFORE_OZ = Dialect(
     name="before-oz",
-    title="C or C++ at -Oz, before any pass",
+    title="source at -Oz, before any pass",
     triple="",
     data_layout="",
-    flags={"c": ("-x", "c", *_FLAGS), "c++": ("-x", "c++", *_FLAGS)},
+    flags={language: (*own, *_FLAGS) for language, own in LANGUAGE_FLAGS.items()},
 )
 HELD_OUT = Protocol(
     "held_out", "trained on some projects, tested on projects held out", lambda data: data.group, over="held_out"

@@ -136,6 +136,26 @@ def test_the_preparation_makes_what_was_read(tmp_path: Path, monkeypatch: pytest
 
 
 @pytest.mark.needs("clang")
+@pytest.mark.parametrize(
+    ("name", "text", "flags"),
+    [
+        ("twice.cl", "kernel void twice(global int *p) { p[get_global_id(0)] *= 2; }\n", ()),
+        ("half.cu", 'extern "C" __attribute__((global)) void half(int *p) { *p /= 2; }\n', ("-nocudainc",)),
+    ],
+)
+def test_kernels_too_are_what_oz_begins_with(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, text: str, flags: tuple[str, ...]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path(name).write_text(text, encoding="utf-8")
+    code = read_code(name, options=ReadOptions(cflags=flags))
+    assert code.remarks == ()
+    assert "alloca" in code.ir.decode()
+    subprocess.run(["sh", "-c", code.preparation()], check=True)
+    assert read_code(f"{Path(name).stem}.ll").ir == code.ir
+
+
+@pytest.mark.needs("clang")
 def test_the_compiler_that_was_asked_for_is_told(tmp_path: Path) -> None:
     source = tmp_path / "one.c"
     source.write_text("int one(void) { return 1; }\n", encoding="utf-8")
