@@ -44,10 +44,13 @@ class TaughtConfig(_Config):
         Components of its vector.
     hidden : int
         Width of its hidden layer.
+    dropout : float
+        Share of its hidden layer's inputs that are left out at random while it learns.
     """
 
     width: int = Field(256, ge=8)
     hidden: int = Field(512, ge=8)
+    dropout: float = Field(0.2, ge=0, lt=1)
 
 
 class LexicalConfig(_Config):

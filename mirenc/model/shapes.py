@@ -85,8 +85,10 @@ def weight_shapes(config: ModelConfig) -> dict[str, Shape]:
         norm("taught.norm_text", hidden)
         for number in range(graph.width // graph.out):
             norm(f"taught.norm_graph.{number}", graph.out)
-        linear("taught.linear1", hidden + graph.width + COUNTS, config.taught.hidden)
+        inputs = hidden + graph.width + COUNTS
+        linear("taught.linear1", inputs, config.taught.hidden)
         linear("taught.linear2", config.taught.hidden, config.taught.width)
+        shapes["taught.skip.weight"] = (config.taught.width, inputs)
     linear("mlm.dense", state, token)
     linear("matching.linear1", hidden + graph.width, matching.hidden)
     linear("matching.linear2", matching.hidden, matching.hidden)

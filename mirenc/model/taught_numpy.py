@@ -26,10 +26,12 @@ class Trunk:
 
     def __call__(self, text: Float32, graph: Float32, counts: Float32) -> Float32:
         """Taught vectors. Shapes: (G, H), (G, D), (G, COUNTS) -> (G, width)."""
-        linear, norm = self._layers.linear, self._layers.norm
+        linear, norm, w = self._layers.linear, self._layers.norm, self._layers.w
         parts = [
             norm(part, f"taught.norm_graph.{number}")
             for number, part in enumerate(np.split(graph, self._parts, axis=1))
         ]
         x = np.concatenate([norm(text, "taught.norm_text"), *parts, np.log1p(counts)], axis=1)
-        return linear(np.maximum(linear(x, "taught.linear1"), 0), "taught.linear2")
+        z = linear(np.maximum(linear(x, "taught.linear1"), 0), "taught.linear2")
+        z += x @ w["taught.skip.weight"]
+        return z

@@ -48,10 +48,10 @@ def test_both_runtimes_agree(convolution_config: ModelConfig, samples: dict[str,
 
 
 def test_the_formula(model_config: ModelConfig) -> None:
-    """Without learned scales: standardised parts side by side, then log(1 + counts); two linear maps."""
+    """Without learned scales: standardised parts side by side, then log(1 + counts); two linear maps, one past them."""
     config = with_trunk(model_config, GRAPHS[0])
     torch.manual_seed(0)
-    trunk = Trunk(TAUGHT, config)
+    trunk = Trunk(TAUGHT, config).eval()
     rng = np.random.default_rng(0)
     text, graph = rng.normal(3, 2, size=(2, 32)), rng.normal(1, 4, size=(2, 30))
     counts = np.array([[3.0, 1, 0, 2], [0, 0, 0, 0]])
@@ -61,10 +61,14 @@ def test_the_formula(model_config: ModelConfig) -> None:
     (w1, b1), (w2, b2) = (
         (layer.weight.detach().numpy().T, layer.bias.detach().numpy()) for layer in (trunk.linear1, trunk.linear2)
     )
-    given = (torch.from_numpy(each.astype(np.float32)) for each in (text, graph, counts))
-    np.testing.assert_allclose(
-        trunk(*given).detach().numpy(), np.maximum(x @ w1 + b1, 0) @ w2 + b2, rtol=1e-4, atol=1e-5
-    )
+    expected = np.maximum(x @ w1 + b1, 0) @ w2 + b2 + x @ trunk.skip.weight.detach().numpy().T
+    given = [torch.from_numpy(each.astype(np.float32)) for each in (text, graph, counts)]
+    np.testing.assert_allclose(trunk(*given).detach().numpy(), expected, rtol=1e-4, atol=1e-5)
+    # In training some inputs of the hidden layer are missing, none of what goes past it.
+    trunk.train()
+    assert not torch.allclose(trunk(*given), trunk(*given))
+    torch.nn.init.zeros_(trunk.linear1.weight)
+    torch.testing.assert_close(trunk(*given), trunk(*given))
 
 
 def test_counts_by_hand() -> None:

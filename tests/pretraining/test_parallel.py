@@ -45,6 +45,7 @@ COMPILER = """
 [taught]
 width = 14
 hidden = 18
+dropout = 0
 
 [answers]
 corpus = "{answers.corpus}"
