@@ -37,7 +37,8 @@ from mirenc.tasks.areas import area_figures
 from mirenc.tasks.features import build_features, default_rows
 from mirenc.tasks.jobs import Goal, Job, plan_jobs, run_jobs
 from mirenc.tasks.kept_features import KeptFeatures, features_of_table, known_rows, model_of, read_all
-from mirenc.tasks.report import TaskReport, load_report, row_title
+from mirenc.tasks.report import TaskReport, row_title
+from mirenc.tasks.report_file import load_report
 
 SHARES = (0.05, 0.1, 0.25, 0.5)  # and 1, which is the evaluation itself
 ROWS = ("no_code", "histogram", "autophase", "statements", "ir2vec", "both")

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mirenc.ir.grammar import Form
+from mirenc.ir.lines import label_name, split_locals
 from mirenc.ir.parser import LABEL_TYPE
 from mirenc.ir.rust_names import rust_name
 from mirenc.ir.symbols import unescaped
@@ -307,8 +308,6 @@ class IRModule:
 
     def local_names(self, instruction: int) -> list[str]:
         """Local names in an instruction's text, in order: what fills the placeholders of its form."""
-        from mirenc.ir.reader import split_locals
-
         return split_locals(self.lines[self.arrays.line[instruction]].strip())[1]
 
 
@@ -375,8 +374,6 @@ class IRBlock:
         line = module.lines[module.arrays.line[first] - 1]
         if line.startswith("define ") or not line:
             return ""
-        from mirenc.ir.reader import label_name
-
         return label_name(line).strip('"')
 
     @property

@@ -13,7 +13,7 @@ import contextlib
 import gc
 import itertools
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -22,29 +22,19 @@ from numpy.typing import NDArray
 
 from mirenc.errors import IRParseError
 from mirenc.ir.grammar import Form, parse_form
+from mirenc.ir.headers import parse_header
+from mirenc.ir.lines import fill, is_label, join_lines, label_name, split_all, without_attachments
 from mirenc.ir.module import (
     FunctionHeader,
-    IRArgument,
     IRModule,
     ModuleArrays,
     OperandKind,
     TextTable,
 )
-from mirenc.ir.parser import Parser
 from mirenc.ir.symbols import display_symbols
 
-__all__ = ["join_lines", "label_name", "read_canonical", "split_locals"]
+__all__ = ["read_canonical"]
 
-_LOCAL = re.compile(r"%([-a-zA-Z$._0-9]+)")
-# With quotes in the line, strings must be stepped over: `%` and names may stand inside them.
-_LOCAL_OR_STRING = re.compile(r'%(?:([-a-zA-Z$._0-9]+)|("[^"]*"))|[@!c]?"[^"]*"')
-_PLACEHOLDER_OR_STRING = re.compile(r'%|[@!c]?"[^"]*"')
-_NODE = r"!(?:\d+|DI\w+\([^()]*\))"
-_ATTACHMENTS = re.compile(rf", ![-\w.$\\]+ {_NODE}(?:, ![-\w.$\\]+ {_NODE})*$", re.MULTILINE)
-_DEBUG_RECORD = re.compile(r"\n    #dbg_[^\n]*")
-# LLVM breaks lines only inside switch, invoke, callbr and landingpad, always with this indentation.
-_CONTINUATION = re.compile(r"\n {4}(?: {6})?|\n  (?=\])")
-_LABEL = re.compile(r'("[^"]*"|[-a-zA-Z$._0-9]+):')
 _SOURCE_NAME = re.compile(r'^source_filename = "([^"]*)"', re.MULTILINE)
 
 # Codes of a local name, per function: instructions of the module from 0, then arguments, then blocks.
@@ -52,72 +42,6 @@ _ARGUMENT = 1 << 40
 _BLOCK = 1 << 41
 
 Int64 = NDArray[np.int64]
-
-
-def join_lines(text: str) -> str:
-    """Put every instruction on one line; leave out debug records."""
-    if "\n    #dbg_" in text:
-        text = _DEBUG_RECORD.sub("", text)
-    return _CONTINUATION.sub(" ", text)
-
-
-def without_attachments(text: str) -> str:
-    """Leave out metadata attachments of instructions."""
-    return _ATTACHMENTS.sub("", text) if ", !" in text else text
-
-
-def split_locals(line: str) -> tuple[str, list[str]]:
-    """Template (every local name replaced by ``%``) and the names, in order; quoted names keep their quotes."""
-    if '"' not in line:
-        parts = _LOCAL.split(line)
-        return "%".join(parts[::2]), parts[1::2]
-    pieces: list[str] = []
-    names: list[str] = []
-    at = 0
-    for match in _LOCAL_OR_STRING.finditer(line):
-        name = match[1] or match[2]
-        if name is None:
-            continue
-        pieces += [line[at : match.start()], "%"]
-        names.append(name)
-        at = match.end()
-    return "".join(pieces) + line[at:], names
-
-
-def _split_all(lines: list[str]) -> tuple[list[str], list[str]]:
-    """Template of each line, and the local names of all, in order."""
-    text = "\n".join(lines)
-    if '"' not in text:
-        parts = _LOCAL.split(text)
-        return "%".join(parts[::2]).split("\n"), parts[1::2]
-    templates: list[str] = []
-    names: list[str] = []
-    for line in lines:
-        template, found = split_locals(line)
-        templates.append(template)
-        names += found
-    return templates, names
-
-
-def _fill(template: str, slots: Sequence[int], names: Sequence[str]) -> str:
-    """Put names back into some of a template's placeholders; a ``%`` inside a string is none."""
-    count = itertools.count()
-
-    def fill(match: re.Match[str]) -> str:
-        if match[0] != "%":
-            return match[0]
-        slot = next(count)
-        return "%" + names[slot] if slot in slots else "%"
-
-    return _PLACEHOLDER_OR_STRING.sub(fill, template)
-
-
-def label_name(line: str) -> str:
-    """Name of the block a label line begins, as printed (quotes are part of a printed name: `5` is not `"5"`)."""
-    match = _LABEL.match(line)
-    if match is None:
-        raise IRParseError(f"not a label in canonical text (a bug of mirenc): {line!r}")
-    return match[1]
 
 
 class _Entry(NamedTuple):
@@ -151,7 +75,7 @@ class _Forms:
         key = (template, *(names[slot] for slot in pattern.name_slots))
         entry = self.by_names.get(key)
         if entry is None:
-            form = parse_form(_fill(template.strip(), pattern.name_slots, names), self.display)
+            form = parse_form(fill(template.strip(), pattern.name_slots, names), self.display)
             entry = self.by_names[key] = _Entry(self._append(form), form.slots, form.has_result, form)
         return entry
 
@@ -242,7 +166,7 @@ class _Reading:
         body = lines[number:end]
         is_instruction = [line.startswith("  ") for line in body]
         values: dict[str, int] = {printed: _ARGUMENT + index for index, printed in enumerate(printed_names)}
-        if not _LABEL.match(lines[number]):
+        if not is_label(lines[number]):
             self.block_start.append(first)  # an entry block without a printed label
         others = [at for at, is_one in enumerate(is_instruction) if not is_one]
         for before, at in enumerate(others):
@@ -270,7 +194,7 @@ class _Reading:
 
     def _instructions(self, lines: list[str], values: dict[str, int]) -> list[str]:
         """Read a function's instructions, note their results, and give the local names that stand in all of them."""
-        templates, names = _split_all(lines)
+        templates, names = split_all(lines)
         known = self.forms.by_template
         inst_form = self.inst_form
         at = 0
@@ -311,41 +235,6 @@ class _Reading:
             display=display,
             arrays=arrays,
         )
-
-
-def parse_header(line: str) -> tuple[str, str, tuple[IRArgument, ...], bool, list[str]]:
-    """Name, return type, arguments, variadic, and the arguments' printed names, of a ``define`` or ``declare`` line."""
-    parser = Parser(line)
-    parser.at = 1
-    while not parser.at_type():
-        first = parser.at
-        parser.at += 1
-        if parser.word == "(":
-            parser.skip_balanced()
-        elif parser.word == "=":
-            parser.at += 2
-        elif parser.kind == "number" and parser.words[first] in ("align", "cc"):
-            parser.at += 1
-    return_type = parser.type()
-    name = parser.word[1:]
-    parser.at += 2  # name, opening parenthesis
-    arguments: list[IRArgument] = []
-    printed_names: list[str] = []
-    is_variadic = False
-    while parser.at < parser.count and not parser.accept(")"):
-        if parser.accept("..."):
-            is_variadic = True
-            continue
-        type_text = parser.type()
-        parser.attributes()
-        printed = ""
-        if parser.kind == "local":
-            printed = parser.word[1:]
-            parser.at += 1
-        printed_names.append(printed)
-        arguments.append(IRArgument(printed.strip('"'), type_text))
-        parser.accept(",")
-    return name, return_type, tuple(arguments), is_variadic, printed_names
 
 
 _FORM_KINDS = {

@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mirenc.errors import ConfigError
+from mirenc.ir.headers import parse_header
+from mirenc.ir.lines import label_name
 from mirenc.ir.loops import LoopForest, find_loops
 from mirenc.ir.module import IRFunction, IRModule
 from mirenc.ir.places import Place, Places
@@ -254,8 +256,6 @@ def block_name(module: IRModule, block: int) -> str:
 
     An entry block that has no label has LLVM's next number after the unnamed arguments.
     """
-    from mirenc.ir.reader import label_name, parse_header
-
     line_number = int(module.arrays.line[module.arrays.block_start[block]]) - 1
     line = module.lines[line_number]
     if not line.startswith("define "):

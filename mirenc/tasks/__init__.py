@@ -9,7 +9,8 @@ from mirenc.tasks.given_ir import with_ir
 from mirenc.tasks.predict import Prediction, TaskHead, fit_head, load_task_head
 from mirenc.tasks.protocols import Protocol
 from mirenc.tasks.registry import get_task, list_tasks, load_task_file
-from mirenc.tasks.report import TaskReport, load_report
+from mirenc.tasks.report import TaskReport
+from mirenc.tasks.report_file import load_report
 from mirenc.tasks.sample import Sample
 from mirenc.tasks.space import Space
 

@@ -1,0 +1,93 @@
+"""Lines of canonical text: one an instruction, its local names apart from its template."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Sequence
+
+from mirenc.errors import IRParseError
+
+__all__ = ["fill", "is_label", "join_lines", "label_name", "split_all", "split_locals", "without_attachments"]
+
+_LOCAL = re.compile(r"%([-a-zA-Z$._0-9]+)")
+# With quotes in the line, strings must be stepped over: `%` and names may stand inside them.
+_LOCAL_OR_STRING = re.compile(r'%(?:([-a-zA-Z$._0-9]+)|("[^"]*"))|[@!c]?"[^"]*"')
+_PLACEHOLDER_OR_STRING = re.compile(r'%|[@!c]?"[^"]*"')
+_NODE = r"!(?:\d+|DI\w+\([^()]*\))"
+_ATTACHMENTS = re.compile(rf", ![-\w.$\\]+ {_NODE}(?:, ![-\w.$\\]+ {_NODE})*$", re.MULTILINE)
+_DEBUG_RECORD = re.compile(r"\n    #dbg_[^\n]*")
+# LLVM breaks lines only inside switch, invoke, callbr and landingpad, always with this indentation.
+_CONTINUATION = re.compile(r"\n {4}(?: {6})?|\n  (?=\])")
+_LABEL = re.compile(r'("[^"]*"|[-a-zA-Z$._0-9]+):')
+
+
+def join_lines(text: str) -> str:
+    """Put every instruction on one line; leave out debug records."""
+    if "\n    #dbg_" in text:
+        text = _DEBUG_RECORD.sub("", text)
+    return _CONTINUATION.sub(" ", text)
+
+
+def without_attachments(text: str) -> str:
+    """Leave out metadata attachments of instructions."""
+    return _ATTACHMENTS.sub("", text) if ", !" in text else text
+
+
+def split_locals(line: str) -> tuple[str, list[str]]:
+    """Template (every local name replaced by ``%``) and the names, in order; quoted names keep their quotes."""
+    if '"' not in line:
+        parts = _LOCAL.split(line)
+        return "%".join(parts[::2]), parts[1::2]
+    pieces: list[str] = []
+    names: list[str] = []
+    at = 0
+    for match in _LOCAL_OR_STRING.finditer(line):
+        name = match[1] or match[2]
+        if name is None:
+            continue
+        pieces += [line[at : match.start()], "%"]
+        names.append(name)
+        at = match.end()
+    return "".join(pieces) + line[at:], names
+
+
+def split_all(lines: list[str]) -> tuple[list[str], list[str]]:
+    """Template of each line, and the local names of all, in order."""
+    text = "\n".join(lines)
+    if '"' not in text:
+        parts = _LOCAL.split(text)
+        return "%".join(parts[::2]).split("\n"), parts[1::2]
+    templates: list[str] = []
+    names: list[str] = []
+    for line in lines:
+        template, found = split_locals(line)
+        templates.append(template)
+        names += found
+    return templates, names
+
+
+def fill(template: str, slots: Sequence[int], names: Sequence[str]) -> str:
+    """Put names back into some of a template's placeholders; a ``%`` inside a string is none."""
+    count = itertools.count()
+
+    def put(match: re.Match[str]) -> str:
+        if match[0] != "%":
+            return match[0]
+        slot = next(count)
+        return "%" + names[slot] if slot in slots else "%"
+
+    return _PLACEHOLDER_OR_STRING.sub(put, template)
+
+
+def is_label(line: str) -> bool:
+    """Whether a line begins a block."""
+    return _LABEL.match(line) is not None
+
+
+def label_name(line: str) -> str:
+    """Name of the block a label line begins, as printed (quotes are part of a printed name: `5` is not `"5"`)."""
+    match = _LABEL.match(line)
+    if match is None:
+        raise IRParseError(f"not a label in canonical text (a bug of mirenc): {line!r}")
+    return match[1]
