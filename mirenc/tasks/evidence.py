@@ -23,7 +23,7 @@ from mirenc.tasks.protocols import cut
 from mirenc.tasks.static import STATIC_TITLES, static_rows
 from mirenc.tasks.trying import Trial, trials_of
 
-__all__ = ["Evidence", "Record", "gather_evidence", "time_factor"]
+__all__ = ["Evidence", "Record", "evidence_held_out", "gather_evidence", "time_factor"]
 
 Float = NDArray[np.float64]
 _FOLDS = 10
@@ -142,16 +142,46 @@ def gather_evidence(data: TaskData, goal: Goal, features: Features, seed: int, *
     if len(np.unique(data.group)) < 2:
         return Evidence("", None)
     folds = list(cut(data.group, data.labels, _FOLDS, seed))
-    heads = _held_out(data, goal, features, seed, folds)
-    said = _said(goal, features, heads)
-    static = static_rows(data, folds)
+    return _evidence(data, goal, features, _held_out(data, goal, features, seed, folds), folds, tried)
+
+
+def evidence_held_out(data: TaskData, goal: Goal, features: Features, head: Any, *, tried: int = 0) -> Evidence:
+    """Ask a head that was trained on the samples that are not held out about those that are; else `gather_evidence`.
+
+    Of a model that a compiler taught: it has seen answers about the projects for training, so folds of them would say
+    too much.
+    """
+    test = np.flatnonzero(data.held_out)
+    if len(np.unique(data.group[test])) < 2:
+        return Evidence("", None)
+    return _evidence(data, goal, features, [(head, test)], [(np.flatnonzero(~data.held_out), test)], tried)
+
+
+def _evidence(
+    data: TaskData,
+    goal: Goal,
+    features: Features,
+    heads: list[tuple[Any, NDArray[np.int64]]],
+    folds: list[tuple[NDArray[np.int64], NDArray[np.int64]]],
+    tried: int,
+) -> Evidence:
+    """What heads say of the rows that they did not see, beside what the static rules of their folds say of them."""
+    tested = np.sort(np.concatenate([test for _, test in heads]))
+    seen = data if len(tested) == len(data) else data.subset(tested)
+    said = _said(goal, features, heads)[tested]
+    static = {rule: told[tested] for rule, told in static_rows(data, folds).items()}
     if data.chooses:
-        found = _choices(data, said, static)
-        return replace(found, trials=_trials(data, goal, features, heads, tried)) if tried else found
+        found = _choices(seen, said, static)
+        if not tried:
+            return found
+        expected = _expected(goal, features, heads)[tested]
+        assert goal.default is not None
+        trials = trials_of(expected, seen.paid, goal.default, seen.part, seen.group, tried)
+        return replace(found, trials=trials)
     if data.label_names:
         # As people are told it.
-        return _numbers(data, data.label_table.astype(np.float64), np.clip(said, 0.0, 1.0), static["rates"], "rates")
-    return _numbers(data, data.value, said, static["mean"], "mean")
+        return _numbers(seen, seen.label_table.astype(np.float64), np.clip(said, 0.0, 1.0), static["rates"], "rates")
+    return _numbers(seen, seen.value, said, static["mean"], "mean")
 
 
 def time_factor(data: TaskData, goal: Goal, features: Features, seed: int) -> float | None:
@@ -178,15 +208,12 @@ def _said(goal: Goal, features: Features, heads: list[tuple[Any, NDArray[np.int6
     return said
 
 
-def _trials(
-    data: TaskData, goal: Goal, features: Features, heads: list[tuple[Any, NDArray[np.int64]]], tried: int
-) -> dict[str, tuple[Trial, ...]]:
-    """What trying the settings that the heads prefer won."""
-    assert goal.default is not None
+def _expected(goal: Goal, features: Features, heads: list[tuple[Any, NDArray[np.int64]]]) -> Float:
+    """(n, K) costs over the default's that the heads expect of rows that they did not see."""
     expected = np.ones(goal.target.shape)
     for head, test in heads:
         expected[test] = goal.expected(head, features, test)
-    return trials_of(expected, data.paid, goal.default, data.part, data.group, tried)
+    return expected
 
 
 def _numbers(data: TaskData, target: Float, said: Float, mean: Float, rival: str) -> Evidence:

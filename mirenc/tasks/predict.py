@@ -26,7 +26,7 @@ from mirenc.ir.regions import Region, regions_of
 from mirenc.passes.extract import extract_functions
 from mirenc.tasks.base import Task
 from mirenc.tasks.data import TaskData
-from mirenc.tasks.evidence import Evidence, gather_evidence, time_factor
+from mirenc.tasks.evidence import Evidence, evidence_held_out, gather_evidence, time_factor
 from mirenc.tasks.features import CODE_ROWS, CodeReader, Features, build_features, code_vector, encoded_context
 from mirenc.tasks.jobs import Goal
 from mirenc.tasks.prediction import Prediction
@@ -268,7 +268,8 @@ def fit_head(
     ``features`` of the samples are computed if left out; they are of the row and of the encoder's model.
 
     The search keeps whole groups (`TaskData.group`) together: it is for kernels that were not measured. So does the
-    evidence, for which ten further heads are trained with groups held out.
+    evidence, for which ten further heads are trained with groups held out. A model that a compiler taught has seen
+    answers about the projects for training: where samples are held out, the evidence is what the head says of those.
 
     Raises
     ------
@@ -280,12 +281,11 @@ def fit_head(
     task.check_data(data)
     if row not in CODE_ROWS:
         raise TaskError(f"a head cannot be made for row {row!r}; available: {', '.join(CODE_ROWS)}")
-    content_hash = data.content_hash
-    if data.held_out.any():
-        kept = np.flatnonzero(~data.held_out)
-        data = data.subset(kept)
-        features = None if features is None else replace(features, matrix=features.matrix[kept])
-    features = features or build_features(task, data, [row], encoder)[0]
+    whole, kept = data, np.flatnonzero(~data.held_out)
+    data = whole if len(kept) == len(whole) else whole.subset(kept)
+    apart = len(kept) < len(whole) and encoder.files.config.taught is not None
+    every = features or build_features(task, whole if apart else data, [row], encoder)[0]
+    features = replace(every, matrix=every.matrix[kept]) if len(every.matrix) == len(whole) else every
     goal = Goal.of(data, task.select)
     everything = np.arange(len(data))
     timer, within = None, None
@@ -302,10 +302,12 @@ def fit_head(
         row=row,
         model=encoder.name,
         model_digest=encoder.digest,
-        data_hash=content_hash,
+        data_hash=whole.content_hash,
         encoder=data.encoder if data.chooses else None,
         reach=Reach.of(features.matrix, features.context, data.group),
-        evidence=gather_evidence(data, goal, features, seed, tried=task.trials),
+        evidence=evidence_held_out(whole, Goal.of(whole, task.select), every, head, tried=task.trials)
+        if apart
+        else gather_evidence(data, goal, features, seed, tried=task.trials),
         machine=data.machine,
         space=data.space if data.chooses and task.space is None and data.shares_space else None,
         timer=timer,

@@ -6,10 +6,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from random_model import random_weights
 
 import mirenc
-from mirenc.encoder import Encoder
+from mirenc.config import ModelConfig, TaughtConfig
+from mirenc.encoder import Encoder, load
 from mirenc.tasks import Protocol, Sample, Space, Task, TaskData, TaskReport, evaluate
+from mirenc.tokenizer import IRTokenizer
+from mirenc.weights import save_files
 
 
 class Toy(Task):
@@ -107,3 +111,12 @@ def published_data(request: pytest.FixtureRequest) -> Any:
         return kept[task, variant]
 
     return read
+
+
+@pytest.fixture(scope="session")
+def taught(model_config: ModelConfig, tokenizer: IRTokenizer, tmp_path_factory: pytest.TempPathFactory) -> Encoder:
+    """A model with a trunk that a compiler's answers are read from."""
+    config = model_config.model_copy(update={"taught": TaughtConfig(width=20, hidden=28)})
+    folder = tmp_path_factory.mktemp("models") / "taught"
+    save_files(folder, name="taught", config=config, tokenizer=tokenizer, weights=random_weights(config))
+    return load(folder, cache=False)

@@ -265,6 +265,22 @@ def test_held_out_pieces_have_no_part_in_a_head(folder: Path, tiny: Encoder) -> 
     assert answers[0].evidence == answers[1].evidence
 
 
+def test_a_taught_model_is_judged_by_held_out_pieces_alone(folder: Path, taught: Encoder) -> None:
+    """Of projects for training it has seen the answers; of held-out ones a head still learns nothing."""
+    task = get_task("size_after")
+    data = load_data(task, folder)
+    right = [replace(one, held_out=one.group in ("p4", "p5")) for one in data.samples]
+    wrong = [replace(one, value=99.0) if one.held_out else one for one in right]
+    heads = [fit_head(task, replace(data, samples=samples), taught) for samples in (right, wrong)]
+    answers = [head.predict(taught, ir_of(4), {})[0] for head in heads]
+    assert answers[0].value == answers[1].value
+    worth = [answer.evidence.worth for answer in answers]
+    assert worth[0] is not None
+    assert worth[1] is not None
+    assert worth[0][0] > worth[1][0]
+    assert answers[1].evidence.error > 90
+
+
 def test_figures_are_of_what_a_protocol_tests(folder: Path, tiny: Encoder) -> None:
     task = get_task("size_after")
     data = load_data(task, folder)

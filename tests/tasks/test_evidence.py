@@ -11,7 +11,7 @@ import pytest
 
 from mirenc.errors import HeadError
 from mirenc.tasks import Sample, Space, TaskData, evidence
-from mirenc.tasks.evidence import Evidence, Record, gather_evidence
+from mirenc.tasks.evidence import Evidence, Record, evidence_held_out, gather_evidence
 from mirenc.tasks.features import Features
 from mirenc.tasks.jobs import Goal
 from mirenc.tasks.trying import Trial
@@ -210,6 +210,23 @@ def test_labels_are_held_against_their_rates_as_people_are_told_them() -> None:
     assert found.found
     assert found.error == 0.25
     assert found == gather(data, np.where(truth, 0.75, 0.0))
+
+
+# -- samples that are held out -------------------------------------------------------------------------
+def test_a_head_is_judged_by_what_was_held_out_alone() -> None:
+    # Training says 0 and 4; of what is held out the head is half as far off as their mean, 2.
+    training = [Sample(f"t{row}", "ir", f"g{row}", value=4.0 * (row % 2)) for row in range(6)]
+    test = [Sample(f"h{row}", "ir", f"h{row}", value=value, held_out=True) for row, value in enumerate([4.0, 0.0] * 4)]
+    data = TaskData([*training, *test])
+    said = np.concatenate([np.full(6, np.nan), np.tile([3.0, 1.0], 4)])
+    goal = Oracle(said)
+    found = evidence_held_out(data, goal, Features("both", np.zeros((14, 1)), 0), np.arange(6))  # type: ignore[arg-type]
+    assert found.worth == pytest.approx((0.75, 0.75, 0.75))
+    assert found.error == 1.0
+    ((head, rows),) = goal.folds
+    assert (head.tolist(), rows.tolist()) == ([0, 1, 2, 3, 4, 5], [6, 7, 8, 9, 10, 11, 12, 13])
+    # One project says nothing about others.
+    assert evidence_held_out(data.subset(range(7)), goal, Features("both", np.zeros((7, 1)), 0), None).worth is None  # type: ignore[arg-type]
 
 
 # -- files ---------------------------------------------------------------------------------------------

@@ -8,10 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from random_model import random_weights
 
-from mirenc.config import ModelConfig, TaughtConfig
-from mirenc.encoder import Encoder, load
+from mirenc.encoder import Encoder
 from mirenc.errors import TaskError
 from mirenc.ir import parse_ir
 from mirenc.ir.regions import regions_of
@@ -29,20 +27,9 @@ from mirenc.tasks.features import (
 from mirenc.tasks.histogram import opcode_histogram
 from mirenc.tasks.menu import Shape, menu
 from mirenc.tasks.statement_bag import statement_bag
-from mirenc.tokenizer import IRTokenizer
-from mirenc.weights import save_files
 
 COUNTED = {"histogram": opcode_histogram, "autophase": autophase_features, "statements": statement_bag}
 OWN_ROWS = [row for row in ROW_TITLES if row not in ("ir2vec", "compiler")]
-
-
-@pytest.fixture(scope="module")
-def taught(model_config: ModelConfig, tokenizer: IRTokenizer, tmp_path_factory: pytest.TempPathFactory) -> Encoder:
-    """A model with a trunk that a compiler's answers are read from."""
-    config = model_config.model_copy(update={"taught": TaughtConfig(width=20, hidden=28)})
-    folder = tmp_path_factory.mktemp("models") / "taught"
-    save_files(folder, name="taught", config=config, tokenizer=tokenizer, weights=random_weights(config))
-    return load(folder, cache=False)
 
 
 @pytest.fixture(scope="module")
