@@ -92,7 +92,8 @@ def extract_functions(text: str) -> Iterator[tuple[str, str]]:
     Yields
     ------
     name : str
-        The function's symbol without ``@``; with its quotes where LLVM prints some.
+        The function's symbol without ``@``, and without the quotes that LLVM puts around unusual letters, as
+        `mirenc.ir.regions.Region.symbol` has it.
     module : str
         Function, what it reaches, target, module flags. Attributes stay, linkage and comdats go.
 
@@ -106,7 +107,7 @@ def extract_functions(text: str) -> Iterator[tuple[str, str]]:
     for entry in list(entries.values()):
         if entry.defines_function and set(_BLOCK_ADDRESS.findall(entry.text)) <= {entry.name}:
             reached = _reached(entries, [entry, *always], entry.name)
-            yield entry.name[1:], "\n".join([*head, *reached, ""])
+            yield entry.name[1:].strip('"'), "\n".join([*head, *reached, ""])
 
 
 def without_size_attributes(text: str) -> str:

@@ -121,8 +121,7 @@ def read_code(
     if function is None:
         return Code(given.name, loaded.data, module, "", made, _remarks(text, given.name))
     symbol = _symbol(module, function)
-    modules = dict(extract_functions(text))
-    alone = modules.get(symbol, modules.get(f'"{symbol}"'))  # LLVM quotes a name of unusual letters
+    alone = dict(extract_functions(text)).get(symbol)
     if alone is None:
         raise TaskError(
             f"{given.name}: {function!r} takes the address of another function's block and cannot stand alone. Leave "

@@ -157,9 +157,7 @@ class TaskHead:
         modules = dict(extract_functions(module.text))
         found = []
         for region in regions:
-            text = None
-            if region is not None:  # LLVM quotes a name of unusual letters
-                text = modules.get(region.symbol, modules.get(f'"{region.symbol}"'))
+            text = None if region is None else modules.get(region.symbol)
             # What takes the address of another function's block cannot stand alone.
             found += read(module if text is None else parse_ir(text), [region])
         return found

@@ -120,10 +120,9 @@ def _scan(path: Path) -> Scan:
     found = [Candidate("", statements.content_hash.hex(), module.block_count, module.instruction_count)]
     for header in module.headers:
         if not header.is_declaration:
+            symbol = header.name.strip('"')
             digest = statements.digest(start + header.first, start + header.last).hex()
-            found.append(
-                Candidate(header.name, digest, header.last_block - header.first_block, header.last - header.first)
-            )
+            found.append(Candidate(symbol, digest, header.last_block - header.first_block, header.last - header.first))
     return Scan(tuple(found))
 
 
