@@ -172,7 +172,8 @@ def of_source(chunk: list[Code], source: str, model: str, device: str, threads: 
     missing = 0
     if source == "ir2vec":
         vectors, missing = ir2vec_vectors([ir2vec_text(one.text, module, one.region) for one, module in read])
-        found = [{"ir2vec": vector} for vector in vectors]
+        # A flow that runs in circles makes numbers up to 7e10, which would hide all others. As logarithms it does best.
+        found = [{"ir2vec": np.sign(vector) * np.log1p(np.abs(vector))} for vector in vectors]
     elif source == "counted":
         found = [counted_features(module, one.region) for one, module in read]
     else:

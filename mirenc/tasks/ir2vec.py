@@ -46,7 +46,7 @@ def ir2vec_vectors(texts: Sequence[str]) -> tuple[NDArray[np.float32], int]:
     Returns
     -------
     vectors : (n, 300) float32
-        Zeros where IR2Vec gave none.
+        Zeros where IR2Vec gave none, or numbers that are none.
     failed : int
         How many those are.
 
@@ -69,8 +69,9 @@ def ir2vec_vectors(texts: Sequence[str]) -> tuple[NDArray[np.float32], int]:
             raise TaskError(f"IR2Vec does not run ({said}). Leave out row 'ir2vec', or install the wheel again")
         for line in output.read_text(encoding="utf-8").splitlines():
             row, vector = json.loads(line)
-            vectors[row] = vector
-            found += 1
+            if np.isfinite(vector).all():  # its flow may run in circles until numbers end
+                vectors[row] = vector
+                found += 1
     return vectors, len(texts) - found
 
 

@@ -27,7 +27,7 @@ def initEmbedding(path, kind, level):
 
 
 def getProgramVector(text):
-    return [float(len(text))] * 300
+    return [float("nan") if "endless" in text else float(len(text))] * 300
 """
 TEXTS = ["define void @a() {\n  ret void\n}\n", "; crash\n", "; refuse\n", "define void @longer() {\n  ret void\n}\n"]
 
@@ -40,12 +40,12 @@ def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_files_that_end_it_get_zeros_and_are_counted(stand_in: Path) -> None:
-    vectors, failed = ir2vec_vectors(TEXTS)
+    vectors, failed = ir2vec_vectors([*TEXTS, "; endless\n"])
     assert vectors.dtype == np.float32
-    assert vectors.shape == (4, DIMENSION)
-    lengths = [float(len(TEXTS[0])), 0.0, 0.0, float(len(TEXTS[3]))]
+    assert vectors.shape == (5, DIMENSION)
+    lengths = [float(len(TEXTS[0])), 0.0, 0.0, float(len(TEXTS[3])), 0.0]
     np.testing.assert_array_equal(vectors, np.repeat(np.array(lengths)[:, None], DIMENSION, axis=1))
-    assert failed == 2
+    assert failed == 3
 
 
 @pytest.mark.parametrize("there", [True, False])
