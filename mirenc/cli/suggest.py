@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mirenc.cli import common
-from mirenc.errors import ConfigError, TaskError
+from mirenc.errors import ConfigError
 
 if TYPE_CHECKING:
     from mirenc.suggesting import Code, Outcome, Suggestion
     from mirenc.tasks import TaskHead
 
 _SUFFIXES = (".bc", ".ll")
-_MAKE = "mirenc measure passes SOURCES -o TABLE, then mirenc fit pass_list --data TABLE -o HEAD, and give --head HEAD"
 
 
 def suggest(
@@ -99,22 +98,13 @@ def _check_output(output: Path, attempt: bool) -> None:
 
 
 def _head(folder: Path | None) -> TaskHead:
-    """The head that was named, or the shipped one.
-
-    Raises
-    ------
-    TaskError
-        None is shipped.
-    """
+    """The head that was named, or the shipped one."""
     from mirenc.suggesting.lists import TASK
     from mirenc.tasks import get_task, load_task_head
     from mirenc.tasks.predict import ready_heads
 
     task = get_task(TASK)
-    shipped = ready_heads(task)
-    if folder is None and not shipped:
-        raise TaskError(f"no head for {TASK} is shipped. Make one: {_MAKE}")
-    return load_task_head(next(iter(shipped.values())) if folder is None else folder, task)
+    return load_task_head(ready_heads(task)[""] if folder is None else folder, task)
 
 
 def _warn(code: Code) -> None:

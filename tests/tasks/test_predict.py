@@ -137,7 +137,10 @@ def test_a_row_without_the_model_makes_no_head(task: Task, encoder: Encoder) -> 
         fit_head(task, task.load(), encoder, row="no_code")
 
 
-@pytest.mark.parametrize("name", ["device_mapping", "thread_coarsening"])
+@pytest.mark.parametrize(
+    "name",
+    ["block_size", "device_mapping", "openmp", "pass_list", "size_after", "thread_coarsening", "vectorization"],
+)
 def test_shipped_heads_belong_to_the_default_model(name: str) -> None:
     heads = ready_heads(get_task(name))
     assert heads
