@@ -31,7 +31,7 @@ LEFT_OUT = {
     "mirenc evaluate": "the published data, or a task of one's own",
     "mirenc fit": "measurements of one's own",
     "mirenc measure": "a quiet machine and its time",
-    "mirenc suggest": "a head of one's own, and libLLVM",
+    "mirenc suggest": "a source of one's own, and libLLVM",
 }
 # Not in the README word for word.
 MORE = ["mirenc models show mirenc-base", "mirenc models verify mirenc-base", "mirenc models verify mirenc-tiny"]
