@@ -166,6 +166,16 @@ def test_importing_mirenc_loads_nothing_heavy() -> None:
     assert heavy_modules_after("import mirenc") == []
 
 
+def test_sources_are_compiled_without_what_corpora_need() -> None:
+    """A prediction about a project compiles it as a corpus does, and has neither torch nor zstandard."""
+    statements = """
+sys.modules["zstandard"] = sys.modules["torch"] = None
+import mirenc.pretraining.corpus.inputs
+sys.modules.pop("torch")
+"""
+    assert heavy_modules_after(statements) == []
+
+
 def test_the_command_line_help_loads_nothing_heavy() -> None:
     statements = """
 from mirenc.cli import main

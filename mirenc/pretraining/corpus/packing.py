@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import safetensors.numpy
-import zstandard
 from numpy.typing import NDArray
 
 __all__ = ["from_bytes", "pack", "to_bytes", "unpack"]
@@ -38,6 +37,8 @@ def unpack(planes: NDArray[np.uint8], *, differences: bool) -> NDArray[np.int64]
 
 def to_bytes(arrays: Mapping[str, NDArray[Any]], *, level: int = 12) -> bytes:
     """Arrays as zstd-compressed safetensors."""
+    import zstandard  # here: sources are compiled, for a prediction too, where nothing is packed
+
     return zstandard.ZstdCompressor(level=level).compress(
         safetensors.numpy.save({name: np.ascontiguousarray(value) for name, value in arrays.items()})
     )
@@ -51,6 +52,8 @@ def from_bytes(data: bytes) -> dict[str, NDArray[Any]]:
     ValueError
         Damaged.
     """
+    import zstandard
+
     try:
         arrays: dict[str, NDArray[Any]] = safetensors.numpy.load(zstandard.ZstdDecompressor().decompress(data))
     except (zstandard.ZstdError, safetensors.SafetensorError) as error:
