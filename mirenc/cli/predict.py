@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -280,10 +281,10 @@ def _words(head: TaskHead, file: str, found: Prediction) -> list[str]:
     place = f"{file}: " if found.region is None else f"{_place(file, found)}: "
     machine = f"  ({found.machine})" if found.machine else ""
     if head.task.target == "number":
-        unit = f" {head.task.unit}" if head.task.unit else ""
-        said = f"8 of 10 answers on unseen groups were within {found.error:.3g}{unit}"
+        near = f"a factor of {math.exp(found.error):.2f}" if head.task.logarithm else f"{found.error:.3g} {head.task.unit}"
+        said = f"8 of 10 answers on unseen groups were within {near.strip()}"
         return [
-            f"{place}{found.value:.6g}{unit}{machine}",
+            f"{place}{head.task.number_words(found)}{machine}",
             f"  {said if found.evidence.found else _no_evidence(found)}",
         ]
     if head.task.target == "labels":

@@ -288,6 +288,10 @@ class Task(ABC):
         """What of a module is decided about: all regions of `level`."""
         return regions_of(module, self.level).regions
 
+    def number_words(self, found: Prediction) -> str:
+        """The predicted number for people."""
+        return f"{found.value:.6g} {self.unit}".strip()
+
     def remarks(self, found: Prediction) -> list[str]:
         """What `mirenc predict` tells people of an answer beside it, a line each. Here: nothing."""
         return []

@@ -49,9 +49,9 @@ class OzBenefit(CompiledTask):
         ]
         return TaskData(kept, None, table.content_hash, table.title, llvm=table.llvm)
 
-    def remarks(self, found: Prediction) -> list[str]:
+    def number_words(self, found: Prediction) -> str:
         """The factor."""
-        return [f"{math.exp(found.value):.2f} times as large without -Oz"]
+        return f"{math.exp(found.value):.2f} times as large without -Oz"
 
     def details(self, found: Prediction) -> dict[str, Any]:
         """The factor."""

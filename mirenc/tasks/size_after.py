@@ -37,9 +37,9 @@ class SizeAfter(CompiledTask):
         ]
         return TaskData(kept, None, table.content_hash, table.title, llvm=table.llvm)
 
-    def remarks(self, found: Prediction) -> list[str]:
-        """The bytes, and the factor that most answers were within."""
-        return [f"{np.exp(found.value):.0f} bytes, most likely within a factor of {np.exp(found.error):.2f}"]
+    def number_words(self, found: Prediction) -> str:
+        """The bytes."""
+        return f"{np.exp(found.value):,.0f} bytes"
 
     def details(self, found: Prediction) -> dict[str, Any]:
         """The bytes."""
