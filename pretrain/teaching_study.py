@@ -10,7 +10,8 @@ STUDY/<variant>-<seed>.json (MLM, GAE and matching on the projects held out) and
 second line trains the same heads on for all, and is not made again. Answers about the projects held out are seen by
 none.
 
-"only KIND" learns one kind of the compiler's answers: what it gains on the others' tasks is transfer. Variants live
+"only KIND" learns one kind of the compiler's answers, "without KIND" all but one: what they gain on tasks of a kind
+that they did not learn is transfer. Variants live
 here and not in the package: what loses is not shipped.
 """
 
@@ -47,6 +48,7 @@ Values = dict[str, Any]
 DEFAULT = "whole"
 SLICE = 64
 MLM_STEPS = 700
+KINDS = ("sizes", "fires", "lists")
 
 
 def without_compiler(values: Values) -> None:
@@ -81,15 +83,23 @@ def only(kind: str) -> Callable[[Values], None]:
     return change
 
 
+def without(kind: str) -> Callable[[Values], None]:
+    """All kinds of answers but one."""
+
+    def change(values: Values) -> None:
+        values["answers"] = values["answers"] | {"kinds": tuple(other for other in KINDS if other != kind)}
+
+    return change
+
+
 VARIANTS: dict[str, Callable[[Values], None]] = {
     DEFAULT: lambda values: None,
     "no compiler": without_compiler,
     "no direction": without_positions,
     "no distillation": without_distillation,
     "no sums": without_sums,
-    "only sizes": only("sizes"),
-    "only fires": only("fires"),
-    "only lists": only("lists"),
+    **{f"only {kind}": only(kind) for kind in KINDS},
+    **{f"without {kind}": without(kind) for kind in KINDS},
 }
 
 

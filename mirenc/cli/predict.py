@@ -281,7 +281,9 @@ def _words(head: TaskHead, file: str, found: Prediction) -> list[str]:
     place = f"{file}: " if found.region is None else f"{_place(file, found)}: "
     machine = f"  ({found.machine})" if found.machine else ""
     if head.task.target == "number":
-        near = f"a factor of {math.exp(found.error):.2f}" if head.task.logarithm else f"{found.error:.3g} {head.task.unit}"
+        near = (
+            f"a factor of {math.exp(found.error):.2f}" if head.task.logarithm else f"{found.error:.3g} {head.task.unit}"
+        )
         said = f"8 of 10 answers on unseen groups were within {near.strip()}"
         return [
             f"{place}{head.task.number_words(found)}{machine}",

@@ -74,6 +74,7 @@ def test_each_variant_lacks_what_its_name_says(script: ModuleType, recipe: dict[
     assert config("no direction").graph.positions is False
     assert config("no sums").graph.readout == "mean"
     assert config("only fires").answers.kinds == ("fires",)
+    assert config("without fires").answers.kinds == ("sizes", "lists")
     # Nothing else differs.
     assert config("no sums").model_copy(update={"graph": whole.graph}) == whole
     assert config("only sizes").model_copy(update={"answers": whole.answers}) == whole
