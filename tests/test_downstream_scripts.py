@@ -440,6 +440,15 @@ def test_all_tasks_over_a_table_have_the_records_that_evaluate_makes(
     assert asked_for.count("| embedding, both |") == len(expected) / 2
     run(readme, "--table", table)  # the marks are still there
     assert (tmp_path / "out" / "README.md").read_text(encoding="utf-8") == text
+    # A model that was not taught a kind of answers is asked about that kind alone.
+    for path in (tmp_path / "out").glob("*.held_out.json"):
+        record = json.loads(path.read_text())
+        for place in ("figures", "beside"):
+            record[place]["both:without_fires-0"] = record[place]["both"]
+        path.write_text(json.dumps(record))
+    untaught = [line for line in readme.asked().splitlines() if "without_fires-0 |" in line]
+    assert [line.split()[1] for line in untaught] == ["pass_fires"]
+    assert f"{readme.UNTAUGHT} beats every row" in readme.asked()
     for key, other, said in (
         ("table", "0" * 64, "several tables: .*other.json"),
         ("model", {**figures["model"], "digest": "f" * 64}, f"several models: .*{MODEL} f"),
