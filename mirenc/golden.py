@@ -16,7 +16,9 @@ from mirenc.weights import seal
 
 __all__ = ["GOLDEN_IR", "TOLERANCE", "check_golden", "write_golden"]
 
-TOLERANCE = 1e-4  # largest difference of a component; other BLAS libraries differ by 1e-6
+# Largest difference of a component, as a share of the vector's length: how large components are is up to the whitening
+# map, and it makes the last bit of what is encoded as large as them. Other BLAS libraries differ by less than half of it.
+TOLERANCE = 1e-5
 GOLDEN_IR = {
     "sum": """
 define i32 @sum(ptr %values, i32 %count) {
@@ -68,7 +70,7 @@ def write_golden(folder: Path) -> None:
 
 
 def check_golden(folder: Path, *, backend: str | None = None) -> float:
-    """Largest difference from the golden vectors.
+    """Largest difference from the golden vectors, as a share of their lengths.
 
     Raises
     ------
@@ -84,11 +86,12 @@ def check_golden(folder: Path, *, backend: str | None = None) -> float:
         raise ModelError(f"{folder}: golden.json must have vectors of {', '.join(GOLDEN_IR)}. Install the model again")
     worst = 0.0
     for name, expected in golden.items():
-        difference = float(np.abs(encoder.embed(GOLDEN_IR[name]) - np.array(expected)).max())
+        released = np.array(expected)
+        difference = float(np.abs(encoder.embed(GOLDEN_IR[name]) - released).max() / np.linalg.norm(released))
         if not difference <= TOLERANCE:
             raise ModelError(
                 f"{folder.name}: the vector of {name!r} differs from the released one by {difference:.2g} "
-                f"(allowed {TOLERANCE:.0e}). Install mirenc and llvmlite as released"
+                f"of its length (allowed {TOLERANCE:.0e}). Install mirenc and llvmlite as released"
             )
         worst = max(worst, difference)
     return worst

@@ -34,7 +34,10 @@ LEFT_OUT = {
     "mirenc suggest": "a source of one's own, and libLLVM",
 }
 # Not in the README word for word.
-MORE = ["mirenc models show mirenc-base", "mirenc models verify mirenc-base", "mirenc models verify mirenc-tiny"]
+MORE = [
+    "mirenc models show mirenc-base",
+    *(f"mirenc models verify {name}" for name in ("mirenc-base", "mirenc-tiny", "mirenc-fast")),
+]
 # Beginnings of commands, and what their output must hold.
 FINDINGS = {
     "mirenc inspect": r"(?m)^instructions +40$",

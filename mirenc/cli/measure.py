@@ -44,7 +44,7 @@ def measure(
         int | None, typer.Option(help="How many of the project's kernels. [default: the task's]", min=1)
     ] = None,
     functions: Annotated[int, typer.Option(help="For passes: at most so many functions.", min=0)] = 20_200,
-    modules: Annotated[int, typer.Option(help="For passes: at most so many modules.", min=0)] = 2_000,
+    modules: Annotated[int, typer.Option(help="For passes: at most so many modules.", min=0)] = 2_010,
     lists: Annotated[int, typer.Option(help="For passes: so many pass lists, -Oz among them.", min=1)] = 100,
     seed: Annotated[int, typer.Option(help="Of what is drawn: kernels, pieces, pass lists, order.", min=0)] = 0,
     part: Annotated[

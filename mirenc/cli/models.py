@@ -55,7 +55,7 @@ def verify(name: Name = None) -> None:
     typer.echo(f"{folder.name}: {len(checked)} files as released")
     if (folder / "golden.json").is_file():
         worst = check_golden(folder)
-        typer.echo(f"{folder.name}: golden vectors reproduced (largest difference {worst:.1e})")
+        typer.echo(f"{folder.name}: golden vectors reproduced (largest difference {worst:.1e} of their length)")
 
 
 @app.command()

@@ -295,8 +295,9 @@ def test_models_list_is_what_is_packaged(run: Run) -> None:
     assert [line.split()[0] for line in lines] == mirenc.list_models()
     for line in lines:
         files = load_files(line.split()[0])
-        text, graph = files.config.text.hidden, files.config.graph.out
-        assert f" {text}+{graph} dimensions  {files.parameter_count:,} parameters  {files.digest[:12]}" in line
+        lexical = f"+{files.config.lexical.width}" if files.config.lexical is not None else ""
+        parts = f"{files.config.text.hidden}+{files.config.graph.width}{lexical}"
+        assert f" {parts} dimensions  {files.parameter_count:,} parameters  {files.digest[:12]}" in line
 
 
 # -- pretrain ------------------------------------------------------------------------------------------

@@ -310,7 +310,7 @@ def test_other_weights_do_not_reproduce_them(folder: Path, model_weights: dict[s
     files = load_files(folder)
     other = {**model_weights, "text.norm_out.bias": model_weights["text.norm_out.bias"] + np.float32(0.01)}
     save_files(folder, name=files.name, config=files.config, tokenizer=files.tokenizer, weights=other)
-    with pytest.raises(ModelError, match=r"the vector of 'sum' differs from the released one by 0\.01"):
+    with pytest.raises(ModelError, match=r"the vector of 'sum' differs from the released one by .* of its length"):
         check_golden(folder)
 
 
