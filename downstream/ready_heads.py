@@ -1,7 +1,7 @@
-"""Train the heads that ship with the default model: one for each table of each task, on all of its samples.
+"""Train the heads that ship: one for each table of each task, on all of its samples.
 
     MIRENC_DATA=... python downstream/ready_heads.py        # writes mirenc/tasks/ready/<task>.<variant>
-    python downstream/ready_heads.py --passes TABLE --features FEATURES --jobs 3
+    python downstream/ready_heads.py --passes TABLE --features FEATURES --model mirenc-fast --jobs 3
 
 A head is chosen by the same search as in an evaluation (grouped by kernel, inside the samples). Run it again whenever
 the default model, the menu (`mirenc/tasks/menu.py`) or the datasets change; a test refuses heads of another model.

@@ -17,7 +17,7 @@ from mirenc.weights import seal
 __all__ = ["GOLDEN_IR", "TOLERANCE", "check_golden", "write_golden"]
 
 # Largest difference of a component, as a share of the vector's length: how large components are is up to the whitening
-# map, and it makes the last bit of what is encoded as large as them. Other BLAS libraries differ by less than half of it.
+# map, and it makes the last bit of what is encoded as large as them. Other BLAS libraries differ by less than half.
 TOLERANCE = 1e-5
 GOLDEN_IR = {
     "sum": """
