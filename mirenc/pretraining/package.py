@@ -101,8 +101,8 @@ def _training_facts(trainer: Trainer) -> dict[str, Any]:
         "hardware": _hardware(trainer),
         "distinct_statements": int(np.count_nonzero(corpus.text_counts(modules.tolist()))),
         "started_from": trainer.started_from,
-        # Figures are published, and the folders of one machine say nothing on another.
-        "config": trainer.config.model_dump(exclude={"answers": {"corpus", "table"}}),
+        # Figures are published, and the folders of one machine say nothing on another; `started_from` has the model.
+        "config": trainer.config.model_dump(exclude={"answers": {"corpus", "table"}, "start_from": True}),
         "answers": trainer.answers.identity if trainer.answers is not None else None,
     }
 
