@@ -34,6 +34,7 @@ _PUNCTUATION = string.punctuation
 # 64 pieces reach nowhere near this far; cutting here keeps a megabyte initialiser from being tokenized whole.
 _MAX_CHARACTERS = 8192
 _MAX_WORD = 100
+_REMEMBERED = 1 << 16  # texts with their ids, some 300 bytes each
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +70,7 @@ class IRTokenizer:
 
     def __init__(self, tokenizer: Tokenizer, config: TokenizerConfig) -> None:
         self.config = config
+        self._remembered: dict[str, NDArray[np.uint16]] = {}
         self._tokenizer = tokenizer
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
@@ -104,12 +106,19 @@ class IRTokenizer:
         length : (U,) int32
             Tokens of each, [CLS] and [SEP] included.
         """
-        limit = self.config.max_length
-        ids = np.full((len(statements), limit), PAD, dtype=np.uint16)
+        ids = np.full((len(statements), self.config.max_length), PAD, dtype=np.uint16)
         length = np.zeros(len(statements), dtype=np.int32)
-        encodings = self._tokenizer.encode_batch_fast([text[:_MAX_CHARACTERS] for text in statements])
-        for row, encoding in enumerate(encodings):
-            found = self._cut(encoding.ids)
+        texts = [text[:_MAX_CHARACTERS] for text in statements]
+        # Files of one project share most of their statements.
+        known = self._remembered
+        new = [text for text in dict.fromkeys(texts) if text not in known]
+        if len(known) + len(new) > _REMEMBERED:
+            known = self._remembered = {}
+            new = list(dict.fromkeys(texts))
+        for text, encoding in zip(new, self._tokenizer.encode_batch_fast(new), strict=True):
+            known[text] = np.array(self._cut(encoding.ids), dtype=np.uint16)
+        for row, text in enumerate(texts):
+            found = known[text]
             ids[row, : len(found)] = found
             length[row] = len(found)
         return ids, length

@@ -3,7 +3,7 @@
 Encoders are good at what code does and blur which code it is: the constant 5381, a call of ``crc32``, an array of 256
 bytes. The lexical view keeps such words. A statement's terms are its constants but 0 and 1, the functions and types
 that it names, and the shape of its operation (``add i32``, ``getelementptr [16 x i8]``, ``sext i32 i64``). They depend
-on the statement's text alone, so they are found once for each distinct text and counted by a sparse product.
+on the statement's text alone, so they are found once for each distinct text.
 
     v_g = w unit(sum over terms j of log(1 + times j stands in g) idf_j s_j e_h(j)),  s_j in {-1, 1}
 
@@ -19,7 +19,6 @@ import zlib
 from collections.abc import Iterable, Sequence
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from mirenc.config import LexicalConfig
@@ -32,6 +31,7 @@ Float32 = NDArray[np.float32]
 _MAX_CHARACTERS = 2048
 _REMEMBERED = 1 << 17  # texts; some ten terms each
 _FUNCTION = 50  # statements
+_SLICE = 1 << 13  # groups at a time, so that single instructions take no memory of their own
 
 _FLAGS = (
     "nuw|nsw|exact|inbounds|nusw|nneg|disjoint|samesign|inrange|volatile|atomic|weak|inalloca|swifterror"
@@ -163,17 +163,29 @@ class Lexicon:
         each = [self._hashed(texts[text]) for text in used.tolist()]
         # Terms are told apart by their hash alone: among those of one module two seldom share 32 bits.
         hashed, term = np.unique(np.concatenate([np.zeros(0, np.int64), *each]), return_inverse=True)
-        starts = np.cumsum([0, *map(len, each)])
-        terms = sp.csr_matrix((np.ones(len(term)), term, starts), shape=(len(each), len(hashed)))
-        found = sp.csr_matrix((pool.count, (pool.group, row)), shape=(pool.groups, len(each))) @ terms
-        found.data = np.log1p(found.data)  # (G, terms)
-        column = (hashed >> 16 & 0x7FFF) % self.config.width
+        length = np.array([len(one) for one in each], dtype=np.int64)
+        start = np.cumsum(length) - length
+        width = self.config.width
+        column = (hashed >> 16 & 0x7FFF) % width
         signed = np.where(hashed >> 31 & 1, -1.0, 1.0) * self._idf[hashed % self.config.buckets]
-        columns = sp.csr_matrix((signed, column, np.arange(len(hashed) + 1)), shape=(len(hashed), self.config.width))
-        sums = found @ columns  # (G, width) float64
-        length = np.sqrt(np.asarray(sums.multiply(sums).sum(1)))  # (G, 1)
-        result: Float32 = sums.astype(np.float32).toarray()
-        result *= (self.config.weight / np.where(length > 0, length, 1)).astype(np.float32)
+        order = np.argsort(pool.group, kind="stable")
+        group, row, count = pool.group[order], row[order], pool.count[order]
+        result = np.empty((pool.groups, width), dtype=np.float32)
+        for first in range(0, pool.groups, _SLICE):
+            groups = min(_SLICE, pool.groups - first)
+            low, high = np.searchsorted(group, (first, first + groups))
+            # Every membership as the terms of its text.
+            terms = length[row[low:high]]
+            inside = np.arange(terms.sum()) - np.repeat(np.cumsum(terms) - terms, terms)
+            at = term[np.repeat(start[row[low:high]], terms) + inside]
+            key = np.repeat(group[low:high] - first, terms) * max(len(hashed), 1) + at
+            pair, member = np.unique(key, return_inverse=True)
+            times = np.bincount(member, np.repeat(count[low:high], terms), len(pair))
+            owner, at = np.divmod(pair, max(len(hashed), 1))
+            sums = np.bincount(owner * width + column[at], np.log1p(times) * signed[at], groups * width)
+            sums = sums.reshape(groups, width)
+            norm = np.sqrt((sums * sums).sum(1, keepdims=True))
+            result[first : first + groups] = sums * (self.config.weight / np.where(norm > 0, norm, 1))
         return result
 
     def _hashed(self, text: str) -> NDArray[np.int64]:

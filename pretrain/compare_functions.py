@@ -1,0 +1,198 @@
+"""Function retrieval across compilers, with names as written and with all names hidden, with intervals.
+
+What you get: `OUT.json` and `OUT.md`. A query is a function of one compiler at -O0, the candidates are the same
+functions of another compiler at -O2; recall at 1 and mean reciprocal rank of each model and of two baselines without a
+model, and what a row has over the bag of statements, with a 95 % interval by a bootstrap over source files.
+How long: a quarter of an hour on one core for three pairs of compilers, mirenc-base and mirenc-fast.
+On what: the folder that `compile_pairs.py` wrote, of projects that no model compared here was trained on.
+
+    python pretrain/compare_functions.py PAIRS pretrain/functions --models mirenc-base mirenc-fast
+
+Hidden names are numbers in the order in which they are met (`compare_programs.hide_names`); the bag of statements then
+sees all names as one, and a model's lexical view leaves them out, as with ``mirenc search --hide-names``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import re
+import tempfile
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from compare_programs import hide_names
+from numpy.typing import NDArray
+
+from mirenc.encoder import load
+from mirenc.pretraining.evaluation.retrieval import (
+    FunctionPair,
+    FunctionView,
+    bag_vectors,
+    collect_pairs,
+    rank_figures,
+    ranks,
+)
+from mirenc.progress import progress
+
+LEVELS = ("O0", "O2")
+BAG = "bag of statements (tf-idf)"
+DRAWS = 2000
+_HIDDEN = re.compile(r"([@%])[gt]\d+\b")
+
+Ranks = NDArray[np.float64]
+
+
+def level_pairs(root: Path, first: str, second: str, projects: Sequence[str]) -> list[tuple[Path, Path]]:
+    """Files that one compiler wrote at -O0 and the other at -O2."""
+    files = sorted(path for path in (root / first).glob(f"*/{LEVELS[0]}/**/*") if path.is_file())
+    pairs = []
+    for file in files:
+        project, _, *rest = file.relative_to(root / first).parts
+        other = root / second / Path(project, LEVELS[1], *rest)
+        if other.is_file() and (not projects or project in projects):
+            pairs.append((file, other))
+    return pairs
+
+
+def hidden_copy(root: Path, copy: Path) -> None:
+    """The folder's IR with all names hidden."""
+    for file in sorted(path for path in root.rglob("*.ll") if path.is_file()):
+        target = copy / file.relative_to(root)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(hide_names(file.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+def unnamed(view: FunctionView) -> FunctionView:
+    """A view whose statements call all hidden names alike."""
+    statements: Counter[str] = Counter()
+    for text, count in view.statements.items():
+        statements[_HIDDEN.sub(r"\1", text)] += count
+    return replace(view, statements=statements)
+
+
+def baseline_ranks(pairs: list[FunctionPair]) -> dict[str, Ranks]:
+    """Opcodes and statements: log(1 + count), statements times log(functions / functions that have it)."""
+    half = len(pairs)
+    opcodes = bag_vectors([pair.query.opcodes for pair in pairs] + [pair.candidate.opcodes for pair in pairs]).log1p()
+    words = bag_vectors([pair.query.statements for pair in pairs] + [pair.candidate.statements for pair in pairs])
+    having = np.bincount(words.indices, minlength=words.shape[1])
+    weighed = sp.csr_matrix(words.log1p() @ sp.diags(np.log(2 * half / np.maximum(having, 1))))
+    return {
+        "opcode histogram, log1p": ranks(opcodes[:half], opcodes[half:]),
+        BAG: ranks(weighed[:half], weighed[half:]),
+    }
+
+
+def model_ranks(pairs: list[FunctionPair], name: str) -> dict[str, Ranks]:
+    """The whole vector, and text and graph alone."""
+    return {
+        f"{name}{'' if part == 'both' else f', {part} alone'}": ranks(
+            np.array([getattr(pair.query, part) for pair in pairs]),
+            np.array([getattr(pair.candidate, part) for pair in pairs]),
+        )
+        for part in ("both", "text", "graph")
+    }
+
+
+def over(found: Ranks, peer: Ranks, owner: NDArray[np.int64]) -> list[float]:
+    """Recall at 1 over that of a peer, and its 95 % interval by a bootstrap over source files."""
+    difference = (found <= 1).astype(np.float64) - (peer <= 1)
+    files = int(owner.max()) + 1
+    total, size = np.bincount(owner, difference, files), np.bincount(owner, minlength=files)
+    drawn = np.random.default_rng(0).integers(files, size=(DRAWS, files))
+    low, high = np.quantile(total[drawn].sum(1) / size[drawn].sum(1), (0.025, 0.975))
+    return [float(difference.mean()), float(low), float(high)]
+
+
+def compare(files: list[tuple[Path, Path]], models: list[str], cache: str, hidden: bool, limit: int) -> dict[str, Any]:
+    """Figures of all rows on the functions of some pairs of files."""
+    found: dict[str, Ranks] = {}
+    names: list[tuple[tuple[Path, Path], str]] = []
+    for model in models:
+        encoder = load(model, cache=cache, hide_names=hidden)
+        with progress(encoder.name, len(files)) as advance:
+            pairs = collect_pairs(encoder, files, limit=limit, advance=advance)
+        if hidden:
+            pairs = [replace(pair, query=unnamed(pair.query), candidate=unnamed(pair.candidate)) for pair in pairs]
+        own = [(pair.files, pair.name) for pair in pairs]
+        if not names:
+            names = own
+            found |= baseline_ranks(pairs)
+        if own != names:
+            raise SystemExit(f"{encoder.name}: other functions than {models[0]}'s; their statements differ")
+        found |= model_ranks(pairs, encoder.name)
+    number = {file: at for at, file in enumerate(dict.fromkeys(files for files, _ in names))}
+    owner = np.array([number[files] for files, _ in names])
+    rows = {
+        title: {**rank_figures(each), "over_bag": over(each, found[BAG], owner)}
+        | ({f"over_{other}": over(each, found[other], owner) for other in models if other in found and other != title})
+        for title, each in found.items()
+    }
+    return {"functions": len(names), "files": len(number), "rows": rows}
+
+
+def markdown(record: dict[str, Any]) -> str:
+    """A table for names as written, one for names hidden."""
+    lines = []
+    settings = record["settings"]
+    for names in ("written", "hidden"):
+        chosen = {key: value for key, value in settings.items() if value["names"] == names}
+        if not chosen:
+            continue
+        titles = [f"{one['first']} -O0 to {one['second']} -O2 ({one['functions']:,})" for one in chosen.values()]
+        lines += [f"Names {names}: recall at 1 / MRR in percent, over the bag of statements [95 % over files]", ""]
+        lines += ["| Row | " + " | ".join(titles) + " |", "|---" * (len(titles) + 1) + "|"]
+        for row in next(iter(chosen.values()))["rows"]:
+            cells = []
+            for one in chosen.values():
+                each = one["rows"][row]
+                cell = f"{100 * each['recall_at_1']:.1f} / {100 * each['mrr']:.1f}"
+                if row != BAG:
+                    middle, low, high = (100 * value for value in each["over_bag"])
+                    cell += f", {middle:+.1f} [{low:+.1f}, {high:+.1f}]"
+                cells.append(cell)
+            lines.append(f"| {row} | " + " | ".join(cells) + " |")
+        lines.append("")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("pairs", type=Path, help="folder with COMPILER/PROJECT/O0 and COMPILER/PROJECT/O2")
+    parser.add_argument("out", type=Path, help="name of the results, without suffix")
+    parser.add_argument("--models", nargs="+", default=["mirenc-base", "mirenc-fast"], help="names or folders")
+    parser.add_argument("--compilers", nargs="+", default=["clang-14", "clang-16", "clang-19"])
+    parser.add_argument("--names", nargs="+", choices=["written", "hidden"], default=["written", "hidden"])
+    parser.add_argument("--projects", nargs="*", default=[], help="these only")
+    parser.add_argument("--limit", type=int, default=3000, help="functions")
+    given = parser.parse_args()
+    settings: dict[str, Any] = {}
+    for names in given.names:
+        with tempfile.TemporaryDirectory() as folder:
+            root = given.pairs
+            if names == "hidden":
+                root = Path(folder, "ir")
+                for compiler in given.compilers:
+                    hidden_copy(given.pairs / compiler, root / compiler)
+            for first, second in itertools.combinations(given.compilers, 2):
+                files = level_pairs(root, first, second, given.projects)
+                if not files:
+                    raise SystemExit(f"{root}: no program that {first} wrote at -O0 and {second} at -O2")
+                found = compare(files, given.models, str(Path(folder, "cache")), names == "hidden", given.limit)
+                settings[f"{first} {second} {names}"] = {"first": first, "second": second, "names": names, **found}
+    record = {"models": given.models, "settings": settings}
+    given.out.with_suffix(".json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    given.out.with_suffix(".md").write_text(markdown(record), encoding="utf-8")
+    print(markdown(record), end="")
+
+
+if __name__ == "__main__":
+    main()
