@@ -42,7 +42,7 @@ MORE = [
 FINDINGS = {
     "mirenc inspect": r"(?m)^instructions +40$",
     "mirenc graph": r"(?s)^digraph .*getelementptr",
-    "mirenc models list": r"(?m)^mirenc-base .*\(default\)$",
+    "mirenc models list": r"(?m)^mirenc-fast .*\(default\)$",
     "mirenc models verify": "golden vectors reproduced",
     "mirenc predict device_mapping": r"(?m)^ *(?:cpu|gpu) .*\d",
     "mirenc predict vectorization": r"(?m)^foo\.c:\d+: saxpy",
@@ -51,7 +51,7 @@ FINDINGS = {
 }
 # A file that a command names and that is not there is made from one of these.
 EXAMPLES = {".c": "saxpy.c", ".cl": "vector_add.cl", ".ll": "saxpy.ll"}
-DIMENSION = 640
+DIMENSION = 1280
 
 
 def main() -> None:

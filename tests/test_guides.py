@@ -83,7 +83,7 @@ def test_the_readmes_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     for block in BLOCK.finditer((ROOT / "README.md").read_text(encoding="utf-8")):
         if block["kind"] == "python":
             execute("python", block["code"], names)
-    assert names["vector"].shape == (640,)
+    assert names["vector"].shape == (1280,)
     assert names["rows"].shape == (1, 3)
 
 

@@ -26,7 +26,7 @@ PUBLIC = ("mirenc", "mirenc.heads", "mirenc.passes", "mirenc.suggesting", "miren
 # What the prose draws a conclusion from. A changed model or rule may move it: then the prose changes, too.
 SAID = {
     "embed_and_compare": [
-        "(640,) (4, 640) float32",
+        "(1280,) (4, 1280) float32",
         "['insertion_sort', 'position', 'shift_right']",
         "position        -> insertion_sort",
         "locals renamed              1.0000  1.0000  1.0000",

@@ -1,8 +1,8 @@
 """IR in, vectors out: `load` makes an `Encoder`, and an encoder embeds.
 
 encoder = mirenc.load()
-vector = encoder.embed("foo.ll")                          # (640,) float32, to compare and search
-matrix = encoder.embed(["a.ll", "b.bc"])                  # (2, 640)
+vector = encoder.embed("foo.ll")                          # (1280,) float32, to compare and search
+matrix = encoder.embed(["a.ll", "b.bc"])                  # (2, 1280)
 columns = encoder.embed("foo.ll", purpose="features")     # for a head that predicts something
 """
 

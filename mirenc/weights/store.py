@@ -36,7 +36,7 @@ __all__ = [
     "verify_files",
 ]
 
-DEFAULT_MODEL = "mirenc-base"
+DEFAULT_MODEL = "mirenc-fast"
 FORMAT = 1
 _HOME = Path(__file__).parent
 _REQUIRED = ("config.json", "tokenizer.json", "model.safetensors")
