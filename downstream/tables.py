@@ -114,7 +114,7 @@ def table(record: dict[str, Any], protocol: str) -> str:
     title = record["protocols"][protocol]["title"]
     name = " ".join(filter(None, (record["variant"], title)))
     groups = "kernels" if few else "groups"
-    model = f"Vectors of {record['model']['name']}. " if record.get("model") else ""
+    model = f"Vectors of {record['model']['name']}. " if "both" in rows else ""
     counts = f"{record['samples']} samples, {record['groups']} {groups}, {len(record['seeds'])} seeds."
     foot = f"{counts} {model}{notes}".strip()
     return f"**{name}**\n\n{text}\n\n{foot}"
