@@ -30,12 +30,14 @@ import scipy.sparse as sp
 from compare_programs import hide_names
 from numpy.typing import NDArray
 
-from mirenc.encoder import load
+from mirenc.encoder import Encoder, load
+from mirenc.errors import MirencError
 from mirenc.pretraining.evaluation.retrieval import (
     FunctionPair,
     FunctionView,
     bag_vectors,
     collect_pairs,
+    function_views,
     rank_figures,
     ranks,
 )
@@ -44,9 +46,13 @@ from mirenc.progress import progress
 LEVELS = ("O0", "O2")
 BAG = "bag of statements (tf-idf)"
 DRAWS = 2000
+SEED = 7
 _HIDDEN = re.compile(r"([@%])[gt]\d+\b")
 
+_DEFINED = re.compile(r'^define [^@\n]*@("[^"]*"|[-\w$.]+)', re.MULTILINE)
+
 Ranks = NDArray[np.float64]
+Names = dict[Path, dict[str, str]]  # of a file, hidden name -> name
 
 
 def level_pairs(root: Path, first: str, second: str, projects: Sequence[str]) -> list[tuple[Path, Path]]:
@@ -61,12 +67,50 @@ def level_pairs(root: Path, first: str, second: str, projects: Sequence[str]) ->
     return pairs
 
 
-def hidden_copy(root: Path, copy: Path) -> None:
-    """The folder's IR with all names hidden."""
+def hidden_copy(root: Path, copy: Path) -> Names:
+    """The folder's IR with all names hidden, and what each file's functions were called."""
+    names: Names = {}
     for file in sorted(path for path in root.rglob("*.ll") if path.is_file()):
+        text = file.read_text(encoding="utf-8")
+        hidden = hide_names(text)
         target = copy / file.relative_to(root)
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(hide_names(file.read_text(encoding="utf-8")), encoding="utf-8")
+        target.write_text(hidden, encoding="utf-8")
+        names[target] = dict(zip(_DEFINED.findall(hidden), _DEFINED.findall(text), strict=True))
+    return names
+
+
+def pairs_of(
+    encoder: Encoder, files: Sequence[tuple[Path, Path]], names: Names | None, limit: int
+) -> list[FunctionPair]:
+    """Functions that both files have, paired by the names that they had before they were hidden."""
+    if names is None:
+        with progress(encoder.name, len(files)) as advance:
+            return collect_pairs(encoder, files, limit=limit, advance=advance)
+    seen: set[bytes] = set()
+    found: list[FunctionPair] = []
+    order = np.random.default_rng(SEED).permutation(len(files))
+    with progress(encoder.name, len(files)) as advance:
+        for number in order:
+            both = files[number]
+            advance(1)
+            if len(found) >= limit:
+                continue
+            try:
+                query, candidate = (named_views(encoder, path, names[path]) for path in both)
+            except MirencError:
+                continue
+            for name in sorted(query.keys() & candidate.keys()):
+                if candidate[name].sequence not in seen:
+                    seen.add(candidate[name].sequence)
+                    found.append(FunctionPair(both, name, query[name], candidate[name]))
+    return found[:limit]
+
+
+def named_views(encoder: Encoder, path: Path, names: dict[str, str]) -> dict[str, FunctionView]:
+    """Views of a file's functions, by their own names."""
+    views = function_views(encoder, encoder.read(path))
+    return {names[name]: unnamed(view) for name, view in views.items()}
 
 
 def unnamed(view: FunctionView) -> FunctionView:
@@ -111,16 +155,15 @@ def over(found: Ranks, peer: Ranks, owner: NDArray[np.int64]) -> list[float]:
     return [float(difference.mean()), float(low), float(high)]
 
 
-def compare(files: list[tuple[Path, Path]], models: list[str], cache: str, hidden: bool, limit: int) -> dict[str, Any]:
+def compare(
+    files: list[tuple[Path, Path]], models: list[str], cache: str, hidden: Names | None, limit: int
+) -> dict[str, Any]:
     """Figures of all rows on the functions of some pairs of files."""
     found: dict[str, Ranks] = {}
     names: list[tuple[tuple[Path, Path], str]] = []
     for model in models:
-        encoder = load(model, cache=cache, hide_names=hidden)
-        with progress(encoder.name, len(files)) as advance:
-            pairs = collect_pairs(encoder, files, limit=limit, advance=advance)
-        if hidden:
-            pairs = [replace(pair, query=unnamed(pair.query), candidate=unnamed(pair.candidate)) for pair in pairs]
+        encoder = load(model, cache=cache, hide_names=hidden is not None)
+        pairs = pairs_of(encoder, files, hidden, limit)
         own = [(pair.files, pair.name) for pair in pairs]
         if not names:
             names = own
@@ -177,16 +220,17 @@ def main() -> None:
     settings: dict[str, Any] = {}
     for names in given.names:
         with tempfile.TemporaryDirectory() as folder:
-            root = given.pairs
+            root: Path = given.pairs
+            hidden: Names | None = None
             if names == "hidden":
-                root = Path(folder, "ir")
+                root, hidden = Path(folder, "ir"), {}
                 for compiler in given.compilers:
-                    hidden_copy(given.pairs / compiler, root / compiler)
+                    hidden |= hidden_copy(given.pairs / compiler, root / compiler)
             for first, second in itertools.combinations(given.compilers, 2):
                 files = level_pairs(root, first, second, given.projects)
                 if not files:
                     raise SystemExit(f"{root}: no program that {first} wrote at -O0 and {second} at -O2")
-                found = compare(files, given.models, str(Path(folder, "cache")), names == "hidden", given.limit)
+                found = compare(files, given.models, str(Path(folder, "cache")), hidden, given.limit)
                 settings[f"{first} {second} {names}"] = {"first": first, "second": second, "names": names, **found}
     record = {"models": given.models, "settings": settings}
     given.out.with_suffix(".json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
