@@ -1,7 +1,7 @@
-"""Programs of Debian packages by several compilers, each at -O0 and -O2: what `compare_retrieval.py` searches in.
+"""Programs of Debian packages by several compilers, each at -O0 and -O2: what `compare_functions.py` searches in.
 
 What you get: `OUT/COMPILER/PROJECT/O0/x.ll` and `OUT/COMPILER/PROJECT/O2/x.ll`. A run that was stopped goes on.
-How long: ten minutes a compiler on one core for the ten projects of `debian-search.toml`.
+How long: five minutes a compiler on one core for the ten projects of `debian-search.toml`.
 On what: Debian with `deb-src` enabled, `dpkg-dev`, and the compilers.
 
     python pretrain/compile_pairs.py pretrain/debian-search.toml OUT --compilers clang-14 clang-16 clang-19
