@@ -31,13 +31,12 @@ from compare_programs import hide_names
 from numpy.typing import NDArray
 
 from mirenc.encoder import Encoder, load
-from mirenc.errors import MirencError
 from mirenc.pretraining.evaluation.retrieval import (
     FunctionPair,
     FunctionView,
     bag_vectors,
     collect_pairs,
-    function_views,
+    file_views,
     rank_figures,
     ranks,
 )
@@ -46,7 +45,6 @@ from mirenc.progress import progress
 LEVELS = ("O0", "O2")
 BAG = "bag of statements (tf-idf)"
 DRAWS = 2000
-SEED = 7
 _HIDDEN = re.compile(r"([@%])[gt]\d+\b")
 
 _DEFINED = re.compile(r'^define [^@\n]*@("[^"]*"|[-\w$.]+)', re.MULTILINE)
@@ -84,33 +82,13 @@ def pairs_of(
     encoder: Encoder, files: Sequence[tuple[Path, Path]], names: Names | None, limit: int
 ) -> list[FunctionPair]:
     """Functions that both files have, paired by the names that they had before they were hidden."""
-    if names is None:
-        with progress(encoder.name, len(files)) as advance:
-            return collect_pairs(encoder, files, limit=limit, advance=advance)
-    seen: set[bytes] = set()
-    found: list[FunctionPair] = []
-    order = np.random.default_rng(SEED).permutation(len(files))
+
+    def named_views(encoder: Encoder, path: Path) -> dict[str, FunctionView]:
+        views = file_views(encoder, path)
+        return views if names is None else {names[path][name]: unnamed(view) for name, view in views.items()}
+
     with progress(encoder.name, len(files)) as advance:
-        for number in order:
-            both = files[number]
-            advance(1)
-            if len(found) >= limit:
-                continue
-            try:
-                query, candidate = (named_views(encoder, path, names[path]) for path in both)
-            except MirencError:
-                continue
-            for name in sorted(query.keys() & candidate.keys()):
-                if candidate[name].sequence not in seen:
-                    seen.add(candidate[name].sequence)
-                    found.append(FunctionPair(both, name, query[name], candidate[name]))
-    return found[:limit]
-
-
-def named_views(encoder: Encoder, path: Path, names: dict[str, str]) -> dict[str, FunctionView]:
-    """Views of a file's functions, by their own names."""
-    views = function_views(encoder, encoder.read(path))
-    return {names[name]: unnamed(view) for name, view in views.items()}
+        return collect_pairs(encoder, files, limit=limit, advance=advance, views=named_views)
 
 
 def unnamed(view: FunctionView) -> FunctionView:

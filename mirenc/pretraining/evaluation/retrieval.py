@@ -7,7 +7,7 @@ function at O0, the candidates are all functions at O2 of the pool, and nearest 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,7 @@ __all__ = [
     "bag_vectors",
     "collect_pairs",
     "evaluate_retrieval",
+    "file_views",
     "find_level_pairs",
     "function_views",
     "rank_figures",
@@ -118,13 +119,23 @@ def function_views(encoder: Encoder, module: IRModule) -> dict[str, FunctionView
     return views
 
 
+def file_views(encoder: Encoder, path: Path) -> dict[str, FunctionView]:
+    """`function_views` of a file."""
+    return function_views(encoder, encoder.read(path))
+
+
 def collect_pairs(
-    encoder: Encoder, files: Sequence[tuple[Path, Path]], *, limit: int = POOL, advance: Advance | None = None
+    encoder: Encoder,
+    files: Sequence[tuple[Path, Path]],
+    *,
+    limit: int = POOL,
+    advance: Advance | None = None,
+    views: Callable[[Encoder, Path], dict[str, FunctionView]] = file_views,
 ) -> list[FunctionPair]:
     """Functions at both levels, at most ``limit``, from files in an order drawn by a fixed seed.
 
     Of functions with equal statements at O2 the first is kept: no vector could tell them apart. Files that cannot be
-    read are left out.
+    read are left out. ``views`` names a file's functions: those of one name are a pair.
     """
     seen: set[bytes] = set()
     pairs: list[FunctionPair] = []
@@ -132,7 +143,7 @@ def collect_pairs(
         both = files[number]
         if len(pairs) < limit:
             try:
-                query, candidate = (function_views(encoder, encoder.read(path)) for path in both)
+                query, candidate = (views(encoder, path) for path in both)
             except MirencError:
                 query, candidate = {}, {}
             for name in sorted(query.keys() & candidate.keys()):
