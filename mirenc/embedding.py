@@ -187,7 +187,7 @@ class Prepared:
         """The embedding with its vectors, not whitened."""
         vectors = pooled._asdict()
         if lexicon is not None:
-            vectors["lexical"] = lexicon.vectors(self.sample.texts, self.pools.text)
+            vectors["lexical"] = lexicon.vectors(self.sample.texts, self.pools)
         return replace(self.blank, **vectors)
 
 

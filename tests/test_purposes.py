@@ -16,7 +16,7 @@ from mirenc.graph import NodeKind
 from mirenc.heads import IREmbedder
 from mirenc.ir import parse_ir, regions_of, statements_of
 from mirenc.model.lexical import Lexicon
-from mirenc.model.pooling import make_pool
+from mirenc.model.pooling import Pools, make_pool
 from mirenc.sample import make_sample
 from mirenc.tokenizer import IRTokenizer
 from mirenc.weights import save_files
@@ -149,9 +149,32 @@ def test_the_lexical_block_is_that_of_the_texts(full: Encoder) -> None:
     assert config is not None
     texts = [statements_of(module)[number] for number in range(1, 10)]  # without @limit
     pool = make_pool(np.arange(9), np.zeros(9, np.int64), 1, "count")
-    np.testing.assert_allclose(found.lexical, Lexicon(config, weights).vectors(texts, pool), atol=1e-4)
+    np.testing.assert_allclose(found.lexical, Lexicon(config, weights).vectors(texts, Pools(pool, pool)), atol=1e-4)
     np.testing.assert_allclose(np.linalg.norm(found.lexical, axis=1), config.weight, rtol=1e-5)
     np.testing.assert_array_equal(found.vector, np.hstack([found.text, found.graph, found.lexical]))
+
+
+def test_a_function_has_the_words_of_the_strings_it_reads(full: Encoder) -> None:
+    ir = """
+@.str = private constant [4 x i8] c"{0}\\00"
+declare i32 @puts(ptr)
+define i32 @reads() {{
+  %r = call i32 @puts(ptr @.str)
+  ret i32 %r
+}}
+define i32 @other() {{
+  ret i32 7
+}}
+"""
+
+    def lexical(word: str, level: str) -> np.ndarray:
+        return full.embed_parts(ir.format(word), level=level).lexical
+
+    one, other = lexical("one", "function"), lexical("two", "function")
+    assert np.abs(one[0] - other[0]).max() > 0.1
+    np.testing.assert_array_equal(one[1], other[1])
+    # An instruction is itself and nothing else.
+    np.testing.assert_array_equal(lexical("one", "instruction"), lexical("two", "instruction"))
 
 
 def test_hidden_names_do_not_count(folder: Path, tmp_path: Path) -> None:

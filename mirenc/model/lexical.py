@@ -2,8 +2,10 @@
 
 Encoders are good at what code does and blur which code it is: the constant 5381, a call of ``crc32``, an array of 256
 bytes. The lexical view keeps such words. A statement's terms are its constants but 0 and 1, the functions and types
-that it names, and the shape of its operation (``add i32``, ``getelementptr [16 x i8]``, ``sext i32 i64``). They depend
-on the statement's text alone, so they are found once for each distinct text.
+that it names, and the shape of its operation (``add i32``, ``getelementptr [16 x i8]``, ``sext i32 i64``), all in one
+spelling of what compilers write differently (`mirenc.ir.plain`). They depend on the statement's text and the module's
+types alone, so they are found once for each distinct text. A part of a module has the words of the globals that it
+takes, too: of its strings and tables, which no compiler changes.
 
     v_g = w unit(sum over terms j of log(1 + times j stands in g) idf_j s_j e_h(j)),  s_j in {-1, 1}
 
@@ -22,13 +24,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mirenc.config import LexicalConfig
-from mirenc.model.pooling import Pool
+from mirenc.ir.layout import Layout
+from mirenc.ir.plain import plain_statement
+from mirenc.model.pooling import Pools
 
-__all__ = ["Lexicon", "fit_idf", "terms_of"]
+__all__ = ["Lexicon", "definition_terms", "fit_idf", "idf_of", "terms_of"]
 
 Float32 = NDArray[np.float32]
+Int64 = NDArray[np.int64]
 # Initialisers of globals may be megabytes; their first words tell enough.
 _MAX_CHARACTERS = 2048
+# Of a definition: a table has its first words, and not as many as all the rest of a function.
+_MAX_TERMS = 64
 _REMEMBERED = 1 << 17  # texts; some ten terms each
 _FUNCTION = 50  # statements
 _SLICE = 1 << 13  # groups at a time, so that single instructions take no memory of their own
@@ -68,6 +75,7 @@ def terms_of(statement: str, *, whole: bool = False, hide_names: bool = False) -
     Parameters
     ----------
     statement : str
+        As `mirenc.ir.plain.plain_statement` spells it.
     whole : bool
         The statement is a term, too; with ``hide_names`` only one without names.
     hide_names : bool
@@ -107,6 +115,18 @@ def terms_of(statement: str, *, whole: bool = False, hide_names: bool = False) -
     return found
 
 
+def definition_terms(statement: str, *, hide_names: bool = False) -> list[str]:
+    r"""The distinct terms of what a global is: of its definition without its name, the first `_MAX_TERMS`.
+
+    Examples
+    --------
+    >>> definition_terms('@.str = constant [6 x i8] c"hello\\00"')
+    ['constant [6 x i8]', '"hello\\00']
+    """
+    _, _, value = statement.partition(" = ")
+    return list(dict.fromkeys(terms_of(value, hide_names=hide_names)))[:_MAX_TERMS]
+
+
 def fit_idf(texts: Iterable[str], counts: NDArray[np.integer], config: LexicalConfig) -> Float32:
     """How much a term tells, by bucket of its hash: -log P(a function has it).
 
@@ -124,15 +144,38 @@ def fit_idf(texts: Iterable[str], counts: NDArray[np.integer], config: LexicalCo
     (buckets,) float32
     """
     times = np.zeros(config.buckets)
+    texts = list(texts)
+    layout = Layout(texts)  # of several types of one name, the first
     for text, count in zip(texts, counts.tolist(), strict=True):
-        times[np.unique(_hashes(terms_of(text, whole=config.statements)) % config.buckets)] += count
+        terms = terms_of(plain_statement(text, layout), whole=config.statements)
+        times[np.unique(_hashes(terms) % config.buckets)] += count
     # A term that training never saw is as rare as one that it saw once.
     share = np.maximum(times, 1) / max(int(counts.sum()), 1)
     found: Float32 = -np.log(-np.expm1(-_FUNCTION * share)).astype(np.float32)
     return found
 
 
-def _hashes(terms: Iterable[str]) -> NDArray[np.int64]:
+def idf_of(domains: Sequence[tuple[Int64, int]]) -> Float32:
+    """How much a term tells, by bucket of its hash, over several kinds of code: -log of the mean P(a document has it).
+
+    What every program of one kind has, such as a library that all of them are built on, tells little there, however
+    seldom it is elsewhere. A bucket that no document has is taken to be half as frequent as what one has.
+
+    Parameters
+    ----------
+    domains : sequence of (document frequencies, documents)
+        As `Lexicon.document_frequency` counts them, and the number of groups.
+
+    Returns
+    -------
+    (buckets,) float32
+    """
+    share = np.mean([frequency / documents for frequency, documents in domains], axis=0)
+    least = 1 / (2 * len(domains) * max(documents for _, documents in domains))
+    return -np.log(np.maximum(share, least)).astype(np.float32)  # type: ignore[no-any-return]
+
+
+def _hashes(terms: Iterable[str]) -> Int64:
     return np.array([zlib.crc32(term.encode("utf-8", "surrogateescape")) for term in terms], dtype=np.int64)
 
 
@@ -152,15 +195,49 @@ class Lexicon:
         self.config = config
         self.hide_names = hide_names
         self._idf = idf
-        self._memory: dict[str, NDArray[np.int64]] = {}
+        self._memory: dict[str, Int64] = {}
 
-    def vectors(self, texts: Sequence[str], pool: Pool) -> Float32:
+    def vectors(self, texts: Sequence[str], pools: Pools) -> Float32:
         """Lexical vector of each group, of length `LexicalConfig.weight`; 0 for one without terms.
 
-        Shapes: U texts, a pool of them -> (G, width) float32
+        Shapes: U texts of a module, pools of them -> (G, width) float32
         """
-        used, row = np.unique(pool.item, return_inverse=True)
-        each = [self._hashed(texts[text]) for text in used.tolist()]
+        return self._summed(*self._memberships(texts, pools), pools.text.groups)
+
+    def document_frequency(self, texts: Sequence[str], pools: Pools) -> Int64:
+        """How many of the groups have a term of each bucket of the table: what `idf_of` takes.
+
+        Shapes: U texts of a module, pools of them -> (buckets,) int64
+        """
+        each, row, group, _ = self._memberships(texts, pools)
+        buckets = self.config.buckets
+        owner = np.repeat(np.arange(len(each)), [len(one) for one in each])
+        of_row = np.unique(owner * buckets + np.concatenate([np.zeros(0, np.int64), *each]) % buckets)
+        start = np.searchsorted(of_row, np.arange(len(each) + 1) * buckets)
+        found = [
+            of_row[start[at] : start[at + 1]] % buckets + buckets * owner for at, owner in zip(row, group, strict=True)
+        ]
+        present = np.unique(np.concatenate([np.zeros(0, np.int64), *found]))
+        return np.bincount(present % buckets, minlength=buckets)
+
+    def _memberships(self, texts: Sequence[str], pools: Pools) -> tuple[list[Int64], Int64, Int64, Int64]:
+        """Hashes of each row's terms; row, group and count of every membership."""
+        layout = Layout(texts)
+        statements, row = np.unique(pools.text.item, return_inverse=True)
+        each = [self._hashed(plain_statement(texts[text], layout)) for text in statements.tolist()]
+        if pools.definitions is None:
+            return each, row, pools.text.group, pools.text.count
+        taken, taken_row = np.unique(pools.definitions.item, return_inverse=True)
+        each += [self._hashed(texts[text], defines=True) for text in taken.tolist()]
+        return (
+            each,
+            np.concatenate([row, taken_row + len(statements)]),
+            np.concatenate([pools.text.group, pools.definitions.group]),
+            np.concatenate([pools.text.count, pools.definitions.count]),
+        )
+
+    def _summed(self, each: list[Int64], row: Int64, group: Int64, count: Int64, groups: int) -> Float32:
+        """Vectors of the groups, from the hashes of each row's terms and from memberships: row, group and count."""
         # Terms are told apart by their hash alone: among those of one module two seldom share 32 bits.
         hashed, term = np.unique(np.concatenate([np.zeros(0, np.int64), *each]), return_inverse=True)
         length = np.array([len(one) for one in each], dtype=np.int64)
@@ -168,12 +245,12 @@ class Lexicon:
         width = self.config.width
         column = (hashed >> 16 & 0x7FFF) % width
         signed = np.where(hashed >> 31 & 1, -1.0, 1.0) * self._idf[hashed % self.config.buckets]
-        order = np.argsort(pool.group, kind="stable")
-        group, row, count = pool.group[order], row[order], pool.count[order]
-        result = np.empty((pool.groups, width), dtype=np.float32)
-        for first in range(0, pool.groups, _SLICE):
-            groups = min(_SLICE, pool.groups - first)
-            low, high = np.searchsorted(group, (first, first + groups))
+        order = np.argsort(group, kind="stable")
+        group, row, count = group[order], row[order], count[order]
+        result = np.empty((groups, width), dtype=np.float32)
+        for first in range(0, groups, _SLICE):
+            size = min(_SLICE, groups - first)
+            low, high = np.searchsorted(group, (first, first + size))
             # Every membership as the terms of its text.
             terms = length[row[low:high]]
             inside = np.arange(terms.sum()) - np.repeat(np.cumsum(terms) - terms, terms)
@@ -182,19 +259,22 @@ class Lexicon:
             pair, member = np.unique(key, return_inverse=True)
             times = np.bincount(member, np.repeat(count[low:high], terms), len(pair))
             owner, at = np.divmod(pair, max(len(hashed), 1))
-            sums = np.bincount(owner * width + column[at], np.log1p(times) * signed[at], groups * width)
-            sums = sums.reshape(groups, width)
+            sums = np.bincount(owner * width + column[at], np.log1p(times) * signed[at], size * width)
+            sums = sums.reshape(size, width)
             norm = np.sqrt((sums * sums).sum(1, keepdims=True))
-            result[first : first + groups] = sums * (self.config.weight / np.where(norm > 0, norm, 1))
+            result[first : first + size] = sums * (self.config.weight / np.where(norm > 0, norm, 1))
         return result
 
-    def _hashed(self, text: str) -> NDArray[np.int64]:
-        """Hashes of a text's terms, remembered."""
-        found = self._memory.get(text)
+    def _hashed(self, text: str, *, defines: bool = False) -> Int64:
+        """Hashes of a statement's terms, or of those of what a definition says of its global; remembered."""
+        key = f"\0{text}" if defines else text
+        found = self._memory.get(key)
         if found is None:
             if len(self._memory) >= _REMEMBERED:
                 self._memory = {}
-            found = self._memory[text] = _hashes(
-                terms_of(text, whole=self.config.statements, hide_names=self.hide_names)
-            )
+            if defines:
+                terms = definition_terms(text, hide_names=self.hide_names)
+            else:
+                terms = terms_of(text, whole=self.config.statements, hide_names=self.hide_names)
+            found = self._memory[key] = _hashes(terms)
         return found

@@ -184,10 +184,14 @@ class Pools:
         Of texts that are statements.
     graph : Pool
         Of nodes.
+    definitions : Pool or None
+        Of texts that define the globals which instructions of a group take; None where they are statements of the group
+        itself, or nobody asks.
     """
 
     text: Pool
     graph: Pool
+    definitions: Pool | None = None
 
     def counts(self, node_kind: NDArray[np.integer]) -> NDArray[np.float32]:
         """Size of each group: its nodes of each kind, and its distinct statements. Shapes: (N,) -> (G, COUNTS)."""
@@ -222,7 +226,7 @@ def region_pools(
     *,
     reads: bool = True,
 ) -> Pools:
-    """Groups of instructions: their statements, their nodes and the variables that they read.
+    """Groups of instructions: their statements, their nodes and what they read, variables and definitions of globals.
 
     Parameters
     ----------
@@ -232,7 +236,7 @@ def region_pools(
     groups : int
     weighting : str
     reads : bool
-        False leaves the variables out.
+        False leaves out what they read.
     """
     import scipy.sparse as sp  # here, because a module alone does without, and its import takes long
 
@@ -248,6 +252,13 @@ def region_pools(
     inside = sp.csr_matrix((np.ones(len(group)), (group, instruction)), shape=(groups, count))
     nodes = sp.csr_matrix((np.ones(len(reader)), (reader, node_of)), shape=(count, len(sample.node_row)))
     member = (inside @ nodes).tocoo()  # a variable that several instructions read is one member
+    definitions = None
+    if reads:
+        defines = _definition_nodes(sample)[source]
+        taken = sample.node_row[source[defines]]
+        takes = sp.csr_matrix((np.ones(len(taken)), (number[target[defines]], taken)), shape=(count, len(sample.texts)))
+        taken_by = (inside @ takes).tocoo()
+        definitions = make_pool(taken_by.col, taken_by.row, groups, "count")
     row = sample.statement_row[len(sample.statement_row) - count :][instruction]
     return Pools(
         text_pool(row, group, groups, weighting),
@@ -258,7 +269,15 @@ def region_pools(
             weighting,
             key=node_keys(sample.node_row, sample.node_kind)[member.col],
         ),
+        definitions,
     )
+
+
+def _definition_nodes(sample: IRSample) -> NDArray[np.bool_]:
+    """(N,) whether a node stands for a global, so that its text is a definition."""
+    is_definition = np.array([text.startswith("@") for text in sample.texts], dtype=bool)
+    found: NDArray[np.bool_] = (sample.node_kind == NodeKind.CONSTANT) & is_definition[sample.node_row]
+    return found
 
 
 def text_pool(row: NDArray[np.integer], group: NDArray[np.integer], groups: int, weighting: str) -> Pool:

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from mirenc.config import LexicalConfig, ModelConfig, TokenizerConfig
-from mirenc.model.lexical import Lexicon, fit_idf, terms_of
-from mirenc.model.pooling import make_pool
+from mirenc.model.lexical import Lexicon, definition_terms, fit_idf, idf_of, terms_of
+from mirenc.model.pooling import Pool, Pools, make_pool
 
 CONFIG = LexicalConfig(width=64, buckets=4096, weight=3.0)
 
@@ -68,6 +68,17 @@ def test_a_whole_statement_is_a_term_where_asked_for() -> None:
     assert terms_of(named, whole=True, hide_names=True) == ["call void", "7"]
 
 
+def test_a_definition_has_the_words_of_its_value() -> None:
+    assert definition_terms('@.str = constant [3 x i8] c"ab\\00"') == ["constant [3 x i8]", '"ab\\00']
+    table = f"@table = constant [200 x i32] [{', '.join(f'i32 {n // 2}' for n in range(2000, 2200))}]"
+    words = definition_terms(table)
+    assert words[:3] == ["constant [200 x i32]", "1000", "1001"]  # once each
+    assert len(words) == 64
+    shown = "@names = global [2 x ptr] [ptr @first, ptr null]"
+    assert definition_terms(shown) == ["global [2 x ptr]", "@first"]
+    assert definition_terms(shown, hide_names=True) == ["global [2 x ptr]"]
+
+
 def test_idf_is_how_seldom_a_function_has_a_term() -> None:
     # 1,000 statements: "ret void" is every second, 77 one in a thousand; a function is 50 draws.
     idf = fit_idf(["ret void", "% = add i32 %, 77"], np.array([500, 1]), CONFIG)
@@ -80,6 +91,10 @@ def test_idf_is_how_seldom_a_function_has_a_term() -> None:
     of("77", 1 / 501)
     of("add i32", 1 / 501)
     of("never seen", 1 / 501)  # as rare as what was seen once
+
+
+def pools_of(text: Pool, definitions: Pool | None = None) -> Pools:
+    return Pools(text, text, definitions)
 
 
 def by_hand(bags: list[dict[str, int]], idf: np.ndarray) -> np.ndarray:
@@ -99,7 +114,7 @@ def test_vectors_by_hand() -> None:
     # Group 0 has text 0 three times and text 2 once; group 1 text 3; group 2 nothing.
     item, group, count = np.array([0, 2, 3]), np.array([0, 0, 1]), np.array([3, 1, 1])
     pool = make_pool(item, group, 3, "sqrt", count=count)
-    found = Lexicon(CONFIG, idf).vectors(texts, pool)
+    found = Lexicon(CONFIG, idf).vectors(texts, pools_of(pool))
     assert (found.shape, found.dtype) == ((3, 64), np.float32)
     expected = by_hand([{"add i32": 3, "7": 4, "mul i32": 1}, {"shl i32": 1, "7": 1}, {}], idf)
     np.testing.assert_allclose(found, expected, atol=1e-5)
@@ -108,10 +123,57 @@ def test_vectors_by_hand() -> None:
 def test_vectors_remember_texts_but_not_their_places() -> None:
     lexicon = Lexicon(CONFIG, np.ones(4096, np.float32))
     one, none = np.zeros(1, np.int64), np.zeros(0, np.int64)
-    first = lexicon.vectors(["ret void", "% = add i32 %, 7"], make_pool(one + 1, one, 1, "count"))
-    again = lexicon.vectors(["% = add i32 %, 7"], make_pool(one, one, 1, "count"))
+    first = lexicon.vectors(["ret void", "% = add i32 %, 7"], pools_of(make_pool(one + 1, one, 1, "count")))
+    again = lexicon.vectors(["% = add i32 %, 7"], pools_of(make_pool(one, one, 1, "count")))
     np.testing.assert_array_equal(first, again)
-    assert not lexicon.vectors([], make_pool(none, none, 2, "count")).any()
+    assert not lexicon.vectors([], pools_of(make_pool(none, none, 2, "count"))).any()
+
+
+def one_group(rows: list[int], texts: list[str], definitions: list[int] | None = None) -> tuple[list[str], Pools]:
+    def pool(items: list[int]) -> Pool:
+        return make_pool(np.array(items, dtype=np.int64), np.zeros(len(items), np.int64), 1, "count")
+
+    return texts, pools_of(pool(rows), None if definitions is None else pool(definitions))
+
+
+def test_two_spellings_of_an_address_are_one_word() -> None:
+    lexicon = Lexicon(LexicalConfig(width=64, buckets=4096, statements=True), np.ones(4096, np.float32))
+    node = "%struct.node = type { i32, ptr }"
+    field = "% = getelementptr inbounds nuw %struct.node, ptr %, i32 0, i32 1"
+    found = lexicon.vectors(*one_group([1], [node, field]))
+    other = lexicon.vectors(*one_group([0], ["% = getelementptr inbounds i8, ptr %, i64 8"]))
+    np.testing.assert_array_equal(found, other)
+    # The struct of that name of another module has the field elsewhere; what was remembered does not count.
+    wider = lexicon.vectors(*one_group([1], ["%struct.node = type { i128, ptr }", field]))
+    np.testing.assert_array_equal(wider, lexicon.vectors(*one_group([0], ["% = getelementptr i8, ptr %, i64 16"])))
+
+
+def test_a_group_has_the_words_of_the_globals_it_takes() -> None:
+    idf = np.random.default_rng(0).uniform(0.5, 5, 4096).astype(np.float32)
+    texts = ['@.str = constant [3 x i8] c"ab\\00"', "ret void"]
+    found = Lexicon(CONFIG, idf).vectors(*one_group([1], texts, [0]))
+    np.testing.assert_allclose(found, by_hand([{"ret void": 1, "constant [3 x i8]": 1, '"ab\\00': 1}], idf), atol=1e-5)
+    none = Lexicon(CONFIG, idf).vectors(*one_group([1], texts, []))
+    np.testing.assert_allclose(none, by_hand([{"ret void": 1}], idf), atol=1e-5)
+
+
+def test_document_frequency_counts_groups() -> None:
+    lexicon = Lexicon(CONFIG, np.zeros(4096, np.float32))
+    texts = ["% = add i32 %, 7", "% = mul i32 %, 7", "ret void", "@x = global i32 7"]
+    text = make_pool(np.array([0, 1, 2, 2]), np.array([0, 0, 0, 1]), 3, "count")
+    taken = make_pool(np.array([3]), np.array([1]), 3, "count")
+    found = lexicon.document_frequency(texts, pools_of(text, taken))
+    expected = {"add i32": 1, "mul i32": 1, "7": 2, "ret void": 2, "global i32": 1}
+    assert {term: found[zlib.crc32(term.encode()) % 4096] for term in expected} == expected
+    assert found.sum() == sum(expected.values())
+
+
+def test_a_table_of_several_kinds_of_code() -> None:
+    # One word in all of one kind and in none of the other, one in a tenth of both, one in nothing.
+    first, second = np.zeros(8, np.int64), np.zeros(8, np.int64)
+    first[:2], second[1] = (100, 10), 20
+    found = idf_of([(first, 100), (second, 200)])
+    np.testing.assert_allclose(found[:3], -np.log([0.5, 0.1, 1 / 800]), rtol=1e-6)
 
 
 def test_a_lexical_view_wants_statements_without_local_names() -> None:
