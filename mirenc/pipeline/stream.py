@@ -16,6 +16,7 @@ from mirenc.ir.inputs import Input
 from mirenc.model.lexical import Lexicon
 from mirenc.model.runtime import Runtime
 from mirenc.pipeline.encoding import StatementVectors
+from mirenc.pipeline.joining import forward_all
 from mirenc.pipeline.processes import read_in_processes, stays_here
 from mirenc.pipeline.reading import Answer, Reader, Request
 from mirenc.tokenizer import IRTokenizer
@@ -182,9 +183,8 @@ def _encode(
     advance: Callable[[int, int], None] | None,
 ) -> Iterator[Outcome]:
     ready = [answer for _, answer in batch if isinstance(answer, Prepared)]
-    made: list[Embedding] = []
-    for module, known in zip(ready, vectors.of(ready, advance=advance), strict=True):
-        made.append(module.filled(runtime.forward(module.sample, module.pools, text_vectors=known), lexicon))
+    pooled = forward_all(runtime, ready, vectors.of(ready, advance=advance))
+    made = [module.filled(each, lexicon) for module, each in zip(ready, pooled, strict=True)]
     if cache is not None:
         # A vector for every instruction of a large module is hundreds of megabytes, which no copy is made of.
         kept = [
