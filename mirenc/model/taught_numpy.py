@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from mirenc.config import ModelConfig
-from mirenc.model.numpy_layers import Float32, Layers
+from mirenc.model.numpy_layers import Float32, Layers, product
 
 __all__ = ["Trunk"]
 
@@ -33,5 +33,5 @@ class Trunk:
         ]
         x = np.concatenate([norm(text, "taught.norm_text"), *parts, np.log1p(counts)], axis=1)
         z = linear(np.maximum(linear(x, "taught.linear1"), 0), "taught.linear2")
-        z += x @ w["taught.skip.weight"]
+        z += product(x, w["taught.skip.weight"])
         return z

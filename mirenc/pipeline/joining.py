@@ -1,8 +1,8 @@
 """`forward_all`: small modules are encoded as one, side by side in one graph.
 
 On a hundred nodes every numpy call costs more than its work, and the graph encoder makes a few hundred calls. Modules
-do not touch each other in the joined graph, so a vector is that of the module alone, but for rounding: matrix products
-of another height add up in another order (1e-6 of a vector's length).
+do not touch each other in the joined graph, so a vector is that of the module alone: which files stand beside a file
+must not move it, or records and caches of one run would not be those of another.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from mirenc.config import DirectedGraphConfig
 from mirenc.embedding import Prepared
 from mirenc.model.pooling import Pool, Pools
 from mirenc.model.runtime import Pooled, Runtime
@@ -21,9 +22,8 @@ from mirenc.sample import IRSample
 __all__ = ["forward_all"]
 
 Float32 = NDArray[np.float32]
-Int64 = NDArray[np.int64]
-# Nodes of what is encoded as one. Beyond it, work is what costs, and all nodes' states are in memory at once.
-_NODES = 1 << 13
+# Nodes of what is encoded as one: a slice of the graph encoder's, so that no module's sums are cut in another place.
+_NODES = 1 << 11
 
 
 def forward_all(runtime: Runtime, modules: Sequence[Prepared], vectors: Sequence[Float32]) -> Iterator[Pooled]:
@@ -36,37 +36,31 @@ def forward_all(runtime: Runtime, modules: Sequence[Prepared], vectors: Sequence
     vectors : sequence of (U, H) float32
         Vectors of each module's texts, as `mirenc.pipeline.encoding.StatementVectors.of` gives them.
     """
-    for first, last in _spans([len(module.sample.node_row) for module in modules]):
+    # The paper's GCN chooses its way by the number of groups, and has none for what is joined.
+    most = _NODES if isinstance(runtime.config.graph, DirectedGraphConfig) else 0
+    for first, last in _spans([len(module.sample.node_row) for module in modules], most):
         if last - first == 1:
             yield runtime.forward(modules[first].sample, modules[first].pools, text_vectors=vectors[first])
             continue
         some = modules[first:last]
-        sample, rows, kept = _joined([module.sample for module in some])
+        texts = _starts([len(module.sample.texts) for module in some])
         nodes = _starts([len(module.sample.node_row) for module in some])
         groups = _starts([module.pools.text.groups for module in some])
         pools = Pools(
-            _joined_pool([module.pools.text for module in some], rows, groups),
-            _joined_pool(
-                [module.pools.graph for module in some],
-                [np.arange(start, end) for start, end in itertools.pairwise(nodes)],
-                groups,
-            ),
+            _joined_pool([module.pools.text for module in some], texts, groups),
+            _joined_pool([module.pools.graph for module in some], nodes, groups),
         )
-        known = np.concatenate(vectors[first:last])[kept]
-        # Where one module needs a text's vector and another does not, the other's is zero.
-        for own, row in zip(vectors[first:last], rows, strict=True):
-            needed = own.any(axis=1)
-            known[row[needed]] = own[needed]
-        made = runtime.forward(sample, pools, text_vectors=known)
+        sample = _joined([module.sample for module in some], texts, nodes)
+        made = runtime.forward(sample, pools, text_vectors=np.concatenate(vectors[first:last]))
         for start, end in itertools.pairwise(groups):
             yield Pooled(*(part[start:end] for part in made))
 
 
-def _spans(sizes: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """First and last + 1 of the modules that are encoded as one."""
+def _spans(sizes: Sequence[int], most: int) -> Iterator[tuple[int, int]]:
+    """First and last + 1 of the modules that are encoded as one: at most so many nodes, or one module."""
     first, total = 0, 0
     for at, size in enumerate(sizes):
-        if at > first and total + size > _NODES:
+        if at > first and total + size > most:
             yield first, at
             first, total = at, 0
         total += size
@@ -78,50 +72,38 @@ def _starts(sizes: Sequence[int]) -> list[int]:
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64).tolist()  # type: ignore[no-any-return]
 
 
-def _joined(samples: Sequence[IRSample]) -> tuple[IRSample, list[Int64], Int64]:
-    """The samples as one; each one's texts as rows of its table; and which of all texts end to end the table has."""
-    table: dict[str, int] = {}
-    rows: list[Int64] = []
-    kept: list[int] = []
-    before = 0
-    for sample in samples:
-        rows.append(np.array([table.setdefault(text, len(table)) for text in sample.texts], dtype=np.int64))
-        known = len(kept)
-        new, place = np.unique(rows[-1], return_index=True)
-        kept += (before + place[new >= known]).tolist()
-        before += len(sample.texts)
-    each = np.array(kept, dtype=np.int64)
-    nodes = _starts([len(sample.node_row) for sample in samples])[:-1]
-    with_rows = list(zip(samples, rows, strict=True))
-    joined = IRSample(
-        texts=list(table),
-        text_ids=np.concatenate([sample.text_ids for sample in samples])[each],
-        text_length=np.concatenate([sample.text_length for sample in samples])[each],
-        statement_row=_narrow([row[sample.statement_row] for sample, row in with_rows]),
-        node_row=_narrow([row[sample.node_row] for sample, row in with_rows]),
+def _joined(samples: Sequence[IRSample], texts: Sequence[int], nodes: Sequence[int]) -> IRSample:
+    """The samples as one; where the texts and nodes of each begin.
+
+    Equal texts of two samples stay two: so nodes of two modules are never taken for equal, and neighbours are added up
+    in the order that each module has them in.
+    """
+    with_starts = list(zip(samples, texts, nodes, strict=False))  # the starts have an end, too
+    return IRSample(
+        texts=list(itertools.chain.from_iterable(sample.texts for sample in samples)),
+        text_ids=np.concatenate([sample.text_ids for sample in samples]),
+        text_length=np.concatenate([sample.text_length for sample in samples]),
+        statement_row=_shifted([(sample.statement_row, text) for sample, text, _ in with_starts]),
+        node_row=_shifted([(sample.node_row, text) for sample, text, _ in with_starts]),
         node_kind=np.concatenate([sample.node_kind for sample in samples]),
         node_argument=np.concatenate([sample.node_argument for sample in samples]),
-        edge_index=np.concatenate(
-            [sample.edge_index + np.int32(start) for sample, start in zip(samples, nodes, strict=True)], axis=1
-        ),
+        edge_index=_shifted([(sample.edge_index, node) for sample, _, node in with_starts]),
         edge_flow=np.concatenate([sample.edge_flow for sample in samples]),
         edge_position=np.concatenate([sample.edge_position for sample in samples]),
-        instruction_node=_narrow(
-            [sample.instruction_node + start for sample, start in zip(samples, nodes, strict=True)]
-        ),
+        instruction_node=_shifted([(sample.instruction_node, node) for sample, _, node in with_starts]),
     )
-    return joined, rows, each
 
 
-def _narrow(parts: Sequence[NDArray[np.integer]]) -> NDArray[np.int32]:
-    return np.concatenate(parts).astype(np.int32)
+def _shifted(parts: Sequence[tuple[NDArray[np.int32], int]]) -> NDArray[np.int32]:
+    return np.concatenate([part + np.int32(start) for part, start in parts], axis=-1)
 
 
-def _joined_pool(pools: Sequence[Pool], items: Sequence[Int64], groups: Sequence[int]) -> Pool:
-    """The pools as one; ``items``: what each one's items are called in it."""
+def _joined_pool(pools: Sequence[Pool], items: Sequence[int], groups: Sequence[int]) -> Pool:
+    """The pools as one; where each one's items and groups begin in it, and the end."""
+    with_starts = list(zip(pools, items, groups, strict=False))
     return Pool(
-        np.concatenate([item[pool.item] for pool, item in zip(pools, items, strict=True)]),
-        np.concatenate([pool.group + first for pool, first in zip(pools, groups[:-1], strict=True)]),
+        np.concatenate([pool.item + item for pool, item, _ in with_starts]),
+        np.concatenate([pool.group + group for pool, _, group in with_starts]),
         np.concatenate([pool.weight for pool in pools]),
         groups[-1],
         np.concatenate([pool.count for pool in pools]),
