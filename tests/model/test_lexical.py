@@ -136,6 +136,16 @@ def one_group(rows: list[int], texts: list[str], definitions: list[int] | None =
     return texts, pools_of(pool(rows), None if definitions is None else pool(definitions))
 
 
+def test_groups_of_one_text_each() -> None:
+    idf = np.random.default_rng(0).uniform(0.5, 5, 4096).astype(np.float32)
+    texts = ["% = add i32 %, 7", "ret void", "% = mul i32 %, 9"]
+    item, group, count = np.array([2, 0, 1, 0, 0]), np.array([3, 1, 0, 4, 2]), np.array([1, 1, 1, 1, 5])
+    found = Lexicon(CONFIG, idf).vectors(texts, pools_of(make_pool(item, group, 5, "count", count=count)))
+    add, mul = {"add i32": 1, "7": 1}, {"mul i32": 1, "9": 1}
+    expected = by_hand([{"ret void": 1}, add, {"add i32": 5, "7": 5}, mul, add], idf)
+    np.testing.assert_allclose(found, expected, atol=1e-5)
+
+
 def test_two_spellings_of_an_address_are_one_word() -> None:
     lexicon = Lexicon(LexicalConfig(width=64, buckets=4096, statements=True), np.ones(4096, np.float32))
     node = "%struct.node = type { i32, ptr }"
