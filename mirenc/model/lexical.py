@@ -210,7 +210,8 @@ class Lexicon:
         key = row * (int(count.max(initial=0)) + 1) + count
         _, first, same = np.unique(key, return_index=True, return_inverse=True)
         found = self._summed(each, row[first], np.arange(len(first)), count[first], len(first))
-        return found[same[np.argsort(group)]]
+        of_group: Float32 = found[same[np.argsort(group)]]
+        return of_group
 
     def document_frequency(self, texts: Sequence[str], pools: Pools) -> Int64:
         """How many of the groups have a term of each bucket of the table: what `idf_of` takes.
