@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Float32", "Layers", "Weights", "gelu", "layer_norm", "product", "softmax"]
+__all__ = ["Float32", "Layers", "Weights", "by_slices", "gelu", "layer_norm", "product", "softmax"]
 
 Float32 = NDArray[np.float32]
 Weights = dict[str, Float32]
 _FEW = 8
+_ROWS = 1 << 12
 _NORM_EPSILON = np.float32(1e-5)
 
 
@@ -53,6 +57,28 @@ def product(x: Float32, matrix: Float32) -> Float32:
     if x.ndim == 2 and 0 < len(x) < _FEW:
         return np.asarray((np.resize(x, (_FEW, x.shape[1])) @ matrix)[: len(x)], dtype=np.float32)
     return np.asarray(x @ matrix, dtype=np.float32)
+
+
+def by_slices(work: Callable[[slice], Float32], rows: int, width: int, threads: int) -> Float32:
+    """What ``work`` makes of each slice of many rows, one below the other: no step of it holds all rows at once.
+
+    Shapes: -> (rows, width) float32
+    """
+    out = np.empty((rows, width), dtype=np.float32)
+
+    def fill(first: int) -> None:
+        part = slice(first, min(first + _ROWS, rows))
+        out[part] = work(part)
+
+    starts = range(0, rows, _ROWS)
+    if threads == 1 or len(starts) < 2:
+        for first in starts:
+            fill(first)
+    else:
+        with ThreadPoolExecutor(threads) as pool:
+            for _ in pool.map(fill, starts):
+                pass
+    return out
 
 
 def layer_norm(x: Float32, weight: Float32, bias: Float32) -> Float32:

@@ -25,7 +25,7 @@ from threadpoolctl import ThreadpoolController
 
 from mirenc.config import DirectedGraphConfig, ModelConfig
 from mirenc.model.directed_numpy import DirectedGraph
-from mirenc.model.numpy_layers import Float32, Layers, Weights
+from mirenc.model.numpy_layers import Float32, Layers, Weights, by_slices, product
 from mirenc.model.numpy_text import make_text_encoder
 from mirenc.model.pooling import Pool, Pools
 from mirenc.model.runtime import Pooled, needed_texts
@@ -78,7 +78,7 @@ class NumpyRuntime:
         self.w, self._linear, self._norm = layers.w, layers.linear, layers.norm
         self._encode = make_text_encoder(config.text, layers)
         self._graph = _make_graph_encoder(config, layers, self.threads)
-        self._taught = Trunk(config, layers) if config.taught is not None else None
+        self._taught = Trunk(config, layers, self.threads) if config.taught is not None else None
 
     # -- text ------------------------------------------------------------------------------------------
     def encode_texts(
@@ -183,9 +183,13 @@ class NumpyRuntime:
         if not self.config.pooling.whiten:
             return vectors
         with _blas().limit(limits=1, user_api="blas"):
-            centred = vectors - self.w[f"whiten_{part}.mean"]
-            result: Float32 = np.asarray(centred @ self.w[f"whiten_{part}.matrix"], dtype=np.float32)
-        return result
+            mean, matrix = self.w[f"whiten_{part}.mean"], self.w[f"whiten_{part}.matrix"]
+            return by_slices(
+                lambda rows: product(vectors[rows] - mean, matrix),
+                len(vectors),
+                matrix.shape[1],
+                self.threads,
+            )
 
     # -- matching --------------------------------------------------------------------------------------
     def match(self, text: Float32, graph: Float32) -> Float32:
