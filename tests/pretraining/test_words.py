@@ -1,0 +1,57 @@
+"""`pretrain/words.py`: the table of a model's lexical view, counted on folders of IR."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mirenc.golden import check_golden
+from mirenc.weights import load_files, verify_files
+
+ROOT = Path(__file__).parents[2]
+FIXTURES = ROOT / "tests" / "fixtures" / "ir" / "clang-14"
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(ROOT / "pretrain" / "words.py"), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.slow
+def test_a_model_with_a_table_of_its_own(tmp_path: Path) -> None:
+    recipe = tmp_path / "words.toml"
+    recipe.write_text(
+        f'[[domains]]\nfolder = "{FIXTURES}"\nlevel = "function"\n[[domains]]\nfolder = "{FIXTURES / "O0"}"\n',
+        encoding="utf-8",
+    )
+    made = tmp_path / "mirenc-fast"
+    done = run("mirenc-fast", str(recipe), "-o", str(made), "--held-out", str(FIXTURES))
+    assert done.returncode == 0, done.stderr
+    shipped, found = load_files("mirenc-fast"), load_files(made)
+    # Nothing but the table moves.
+    moved = [name for name, value in shipped.weights.items() if not np.array_equal(value, found.weights[name])]
+    assert moved == ["lexical_idf"]
+    assert shipped.digest != found.digest
+    verify_files(made)
+    assert check_golden(made) < 1e-5
+    card = (made / "MODEL_CARD.md").read_text(encoding="utf-8")
+    assert card.count("## Words") == 1
+    assert f"{FIXTURES} (" in card
+    old = (shipped.folder / "MODEL_CARD.md").read_text(encoding="utf-8")
+    line = "| Function retrieval O0 -> O2 by both"
+    assert [row for row in card.splitlines() if row.startswith(line)] != [
+        row for row in old.splitlines() if row.startswith(line)
+    ]
+
+
+def test_a_model_without_words_is_refused(tmp_path: Path) -> None:
+    recipe = tmp_path / "words.toml"
+    recipe.write_text(f'[[domains]]\nfolder = "{FIXTURES}"\n', encoding="utf-8")
+    done = run("mirenc-tiny", str(recipe), "-o", str(tmp_path / "out"), "--held-out", str(FIXTURES))
+    assert done.returncode == 1
+    assert "mirenc-tiny has no lexical view" in done.stderr
+    assert not (tmp_path / "out").exists()
