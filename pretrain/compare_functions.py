@@ -3,7 +3,7 @@
 What you get: `OUT.json` and `OUT.md`. A query is a function of one compiler at -O0, the candidates are the same
 functions of another compiler at -O2; recall at 1 and mean reciprocal rank of each model and of two baselines without a
 model, and what a row has over the bag of statements, with a 95 % interval by a bootstrap over source files.
-How long: a quarter of an hour on one core for three pairs of compilers, mirenc-base and mirenc-fast.
+How long: half an hour on one core for three pairs of compilers, mirenc-base and mirenc-fast.
 On what: the folder that `compile_pairs.py` wrote, of projects that no model compared here was trained on.
 
     python pretrain/compare_functions.py PAIRS pretrain/functions --models mirenc-base mirenc-fast
@@ -46,7 +46,6 @@ LEVELS = ("O0", "O2")
 BAG = "bag of statements (tf-idf)"
 DRAWS = 2000
 _HIDDEN = re.compile(r"([@%])[gt]\d+\b")
-
 _DEFINED = re.compile(r'^define [^@\n]*@("[^"]*"|[-\w$.]+)', re.MULTILINE)
 
 Ranks = NDArray[np.float64]

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from mirenc.config import DirectedGraphConfig
 from mirenc.graph import Flow, NodeKind
 from mirenc.model.allocator import give_back
-from mirenc.model.numpy_layers import Float32, Layers, product
+from mirenc.model.numpy_layers import SLICE, Float32, Layers, by_slices, product
 from mirenc.model.pooling import Pool, node_keys
 from mirenc.model.readout import Readout, Share, share_of
 from mirenc.model.relations import ARGUMENTS, LAST_POSITION, RELATION_OF, RELATIONS
@@ -37,8 +37,6 @@ __all__ = ["DirectedGraph"]
 Int64 = NDArray[np.int64]
 UInt64 = NDArray[np.uint64]
 Made = TypeVar("Made")
-# Nodes that are computed at once: enough for equal neighbours to meet, few enough for the processor's cache.
-_SLICE = 1 << 11
 # From as many nodes on, memory is given back between two steps.
 _LARGE = 1 << 15
 # The relation of a node to itself, after all others.
@@ -277,14 +275,14 @@ class DirectedGraph:
         count = len(classes.member)
 
         def share(first: int) -> Share:
-            own = slice(*np.searchsorted(members.item, [first, min(first + _SLICE, count)]).tolist())
+            own = slice(*np.searchsorted(members.item, [first, min(first + SLICE, count)]).tolist())
             order = own.start + np.argsort(members.group[own], kind="stable")
             made = vectors(first) if len(order) else np.zeros((0, self.config.out), np.float32)
             rows = made[members.item[order] - first]
             return share_of(rows, members.group[order], members.weight[order], members.times[order], sizes=sizes)
 
         readout = Readout(pool.groups, self.config.out, sizes=sizes)
-        for each in _in_order(share, range(0, count, _SLICE), self.threads):
+        for each in _in_order(share, range(0, count, SLICE), self.threads):
             readout.add(each)
         return readout.result()
 
@@ -300,7 +298,7 @@ class DirectedGraph:
 
         Returns
         -------
-        classes of equal nodes, and what makes the vectors of a slice of classes from its first on: (_SLICE, d) float32
+        classes of equal nodes, and what makes the vectors of a slice of classes from its first on: (SLICE, d) float32
         """
         argument = np.minimum(sample.node_argument, ARGUMENTS - 1) if self.config.positions else np.int64(0)
         classes = _classes(node_keys(sample.node_row, sample.node_kind) * ARGUMENTS + argument)
@@ -321,13 +319,7 @@ class DirectedGraph:
     def _filled(self, slice_of: Callable[[int], Float32], count: int) -> Float32:
         """All slices end to end. (count, d)."""
         _tidy(count)
-        out = np.empty((count, self.config.hidden), dtype=np.float32)
-
-        def fill(first: int) -> None:
-            out[first : first + _SLICE] = slice_of(first)
-
-        for _ in _in_order(fill, range(0, count, _SLICE), self.threads):
-            pass
+        out = by_slices(lambda part: slice_of(part.start), count, self.config.hidden, self.threads)
         _tidy(count)  # the threads' memory, too
         return out
 
@@ -347,17 +339,17 @@ class DirectedGraph:
     def _layer(self, layer: int, state: Float32, near: _Neighbours) -> Callable[[int], Float32]:
         """What makes the next states of a slice of classes, from those of the classes before the layer.
 
-        Shapes: (C, d) -> (_SLICE, d)
+        Shapes: (C, d) -> (SLICE, d)
         """
         place, nodes = near.levels[layer].of_node, near.levels[layer + 1].member
         name = f"layers.{layer}"
         u = np.empty_like(state)
-        for first in range(0, len(state), _SLICE):
-            part = slice(first, first + _SLICE)
+        for first in range(0, len(state), SLICE):
+            part = slice(first, first + SLICE)
             u[part] = self._norm(state[part], f"{name}.norm")
 
         def after(first: int) -> Float32:
-            some = nodes[first : first + _SLICE]
+            some = nodes[first : first + SLICE]
             message = near.messages(some, u, place, self._matrices[layer])
             message += self.w[f"graph.{name}.own.bias"]
             moved = self._linear(np.maximum(message, 0, out=message), f"{name}.out")

@@ -11,7 +11,8 @@ takes, too: of its strings and tables, which no compiler changes.
 
 ``h`` and ``s`` are bits of a hash (signed feature hashing: Weinberger et al., "Feature Hashing for Large Scale
 Multitask Learning", ICML 2009), so no vocabulary travels with a model; ``idf`` is a table over other bits of it, fitted
-on the training modules. Terms are lower-cased, as tokens are: so a corpus, which keeps tokens, can fit the table.
+on the training modules, or better on IR, which has functions (``pretrain/words.py``). Terms are lower-cased, as tokens
+are: so a corpus, which keeps tokens, can fit the table.
 """
 
 from __future__ import annotations

@@ -8,12 +8,14 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Float32", "Layers", "Weights", "by_slices", "gelu", "layer_norm", "product", "softmax"]
+__all__ = ["SLICE", "Float32", "Layers", "Weights", "by_slices", "gelu", "layer_norm", "product", "softmax"]
 
 Float32 = NDArray[np.float32]
 Weights = dict[str, Float32]
+SLICE = 1 << 11
+"""Rows or nodes that are computed at once: enough for equal neighbours to meet, few enough for a processor's cache."""
+
 _FEW = 8
-_ROWS = 1 << 12
 _NORM_EPSILON = np.float32(1e-5)
 
 
@@ -67,10 +69,10 @@ def by_slices(work: Callable[[slice], Float32], rows: int, width: int, threads: 
     out = np.empty((rows, width), dtype=np.float32)
 
     def fill(first: int) -> None:
-        part = slice(first, min(first + _ROWS, rows))
+        part = slice(first, min(first + SLICE, rows))
         out[part] = work(part)
 
-    starts = range(0, rows, _ROWS)
+    starts = range(0, rows, SLICE)
     if threads == 1 or len(starts) < 2:
         for first in starts:
             fill(first)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from mirenc.config import DirectedGraphConfig
 from mirenc.embedding import Prepared
+from mirenc.model.numpy_layers import SLICE
 from mirenc.model.pooling import Pool, Pools
 from mirenc.model.runtime import Pooled, Runtime
 from mirenc.sample import IRSample
@@ -22,8 +23,6 @@ from mirenc.sample import IRSample
 __all__ = ["forward_all"]
 
 Float32 = NDArray[np.float32]
-# Nodes of what is encoded as one: a slice of the graph encoder's, so that no module's sums are cut in another place.
-_NODES = 1 << 11
 
 
 def forward_all(runtime: Runtime, modules: Sequence[Prepared], vectors: Sequence[Float32]) -> Iterator[Pooled]:
@@ -36,8 +35,9 @@ def forward_all(runtime: Runtime, modules: Sequence[Prepared], vectors: Sequence
     vectors : sequence of (U, H) float32
         Vectors of each module's texts, as `mirenc.pipeline.encoding.StatementVectors.of` gives them.
     """
-    # The paper's GCN chooses its way by the number of groups, and has none for what is joined.
-    most = _NODES if isinstance(runtime.config.graph, DirectedGraphConfig) else 0
+    # A slice of the graph encoder's: no module's sums are cut in another place. The paper's GCN chooses its way by the
+    # number of groups, and has none for what is joined.
+    most = SLICE if isinstance(runtime.config.graph, DirectedGraphConfig) else 0
     for first, last in _spans([len(module.sample.node_row) for module in modules], most):
         if last - first == 1:
             yield runtime.forward(modules[first].sample, modules[first].pools, text_vectors=vectors[first])

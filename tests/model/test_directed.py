@@ -12,7 +12,7 @@ from random_model import random_weights
 from mirenc.config import DirectedGraphConfig, GraphConfig, GraphEncoderConfig, ModelConfig
 from mirenc.graph import Flow, NodeKind
 from mirenc.ir import IRModule, parse_ir, regions_of
-from mirenc.model import directed_numpy
+from mirenc.model import directed_numpy, numpy_layers
 from mirenc.model.data import join_data, sample_data
 from mirenc.model.directed import DirectedEncoder, neighbours
 from mirenc.model.directed_numpy import DirectedGraph
@@ -180,7 +180,8 @@ def test_neither_slices_nor_threads_matter(
     for pools in (module_pools(sample, "sqrt"), regions):
         whole = NumpyRuntime(config, weights, threads=1).forward(sample, pools, "graph").graph
         for size in (64, 7):  # several slices, and groups that are in more than one
-            monkeypatch.setattr(directed_numpy, "_SLICE", size)
+            for module in (directed_numpy, numpy_layers):
+                monkeypatch.setattr(module, "SLICE", size)
             one, three = (
                 NumpyRuntime(config, weights, threads=threads).forward(sample, pools, "graph").graph
                 for threads in (1, 3)

@@ -62,12 +62,12 @@ def test_large_modules_are_encoded_alone(monkeypatch: pytest.MonkeyPatch) -> Non
     assert len(list(joining.forward_all(encoder.runtime, modules, vectors))) == 4
     assert calls == [sum(sizes)]
     calls.clear()
-    monkeypatch.setattr(joining, "_NODES", sizes[0] + sizes[1])
+    monkeypatch.setattr(joining, "SLICE", sizes[0] + sizes[1])
     assert len(list(joining.forward_all(encoder.runtime, modules, vectors))) == 4
     assert calls[0] == sizes[0] + sizes[1]
     assert sum(calls) == sum(sizes)
     calls.clear()
-    monkeypatch.setattr(joining, "_NODES", 1)
+    monkeypatch.setattr(joining, "SLICE", 1)
     list(joining.forward_all(encoder.runtime, modules, vectors))
     assert calls == sizes
     assert list(joining.forward_all(encoder.runtime, [], [])) == []
