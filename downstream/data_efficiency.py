@@ -161,7 +161,7 @@ def measure(
         encoder = mirenc.load()
         rows = [row for row in ROWS if row in default_rows(task, data)]
         features = build_features(task, data, rows, encoder)
-        model = {"name": encoder.name, "digest": encoder.digest}
+        model = {"name": encoder.name, "digest": encoder.features_digest}
     protocol = task.protocol(protocol_name)
     report = whole(folder, variant, protocol_name, task, data)
     work: dict[tuple[str, str], list[Job]] = {}

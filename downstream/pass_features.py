@@ -207,7 +207,7 @@ def run(work: Callable[..., Any], code: Sequence[Code], jobs: int, *given: Any) 
 
 def add(code: Sequence[Code], folder: Path, source: str, model: str, device: str, jobs: int) -> list[str]:
     """Compute what a source's file lacks; what could not be read."""
-    digest = mirenc.load(model).digest if model else ""
+    digest = mirenc.load(model).features_digest if model else ""
     name = mirenc.load(model).name if model else source
     path = folder / f"{name}.npz"
     whole = read_kept(path) if path.is_file() else None

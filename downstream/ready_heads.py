@@ -46,7 +46,7 @@ def fit_compiled(name: str, variant: str, table: Path, files: list[Path], model:
     """One head of a table of passes; how large it is and what it is made of."""
     task, encoder = mirenc.get_task(name), mirenc.load(model)
     sources = read_all(files, encoder.name)
-    if model_of(sources)["digest"] != encoder.digest:
+    if model_of(sources)["digest"] != encoder.features_digest:
         raise SystemExit(f"{files}: features are of another {encoder.name} than the installed one. Compute them anew")
     whole = task.load(table, variant)
     data, (features,) = features_of_table(table, task, whole, sources, ["both"])

@@ -187,7 +187,7 @@ class Prepared:
         """The embedding with its vectors, not whitened."""
         vectors = pooled._asdict()
         if lexicon is not None:
-            vectors["lexical"] = lexicon.vectors(self.sample.texts, self.pools)
+            vectors["lexical"] = lexicon.vectors(self.sample.texts, self.pools, module=self.blank.level == "module")
         return replace(self.blank, **vectors)
 
 

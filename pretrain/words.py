@@ -1,7 +1,8 @@
 """The table of a model's lexical view, fitted on IR: how many functions and programs have each word.
 
 `mirenc pretrain` fits the table on its corpus, which keeps neither functions nor which globals they take. This script
-fits it on folders of IR, each a kind of code, and writes the model with that table; nothing else of it moves. The
+fits it on folders of IR, each a kind of code, and writes the model with that table, and with the weight that names have
+in whole modules (``module_names``), if the recipe gives one; nothing else of it moves. The
 card's figure of function retrieval by the whole vector is measured anew, on IR of the projects that the run held out.
 
 What you get: `FOLDER`, a packaged model of the same name, with golden vectors.
@@ -25,7 +26,7 @@ from typing import Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict
 
-from mirenc.config import load_toml
+from mirenc.config import ModelConfig, load_toml
 from mirenc.embedding import prepare
 from mirenc.encoder import Encoder, load
 from mirenc.errors import MirencError
@@ -96,7 +97,8 @@ def main() -> None:
     given = parser.parse_args()
     files = load_files(given.model)
     encoder = load(given.model, cache=False)
-    domains = [Words(**values) for values in load_toml(given.recipe)["domains"]]
+    recipe = load_toml(given.recipe)
+    domains = [Words(**values) for values in recipe["domains"]]
     found = [counted(encoder, domain) for domain in domains]
     facts = [
         f"{domain.folder} ({documents:,} {domain.level}s)"
@@ -104,10 +106,12 @@ def main() -> None:
     ]
     card = (files.folder / "MODEL_CARD.md").read_text(encoding="utf-8").partition(CARD)[0].rstrip("\n")
     card += f"\n\n{CARD}How much a word tells was counted in {', '.join(facts)} (`pretrain/words.py`).\n"
+    config = files.config.model_dump()
+    config["lexical"] |= {"module_names": recipe["module_names"]} if "module_names" in recipe else {}
     save_files(
         given.output,
         name=files.name,
-        config=files.config,
+        config=ModelConfig.from_dict(config, where=str(given.recipe)),
         tokenizer=files.tokenizer,
         weights=files.weights | {"lexical_idf": idf_of(found)},
     )

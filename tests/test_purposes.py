@@ -47,7 +47,7 @@ def folder(model_config: ModelConfig, tokenizer: IRTokenizer, tmp_path_factory: 
     more = {
         "pooling": PoolingConfig(weighting="sqrt", whiten=True),
         "taught": TaughtConfig(width=TAUGHT, hidden=28),
-        "lexical": LexicalConfig(width=LEXICAL, buckets=4096),
+        "lexical": LexicalConfig(width=LEXICAL, buckets=4096, module_names=0.5),
     }
     config = model_config.model_copy(update=more)
     target = tmp_path_factory.mktemp("models") / "full"
@@ -152,6 +152,22 @@ def test_the_lexical_block_is_that_of_the_texts(full: Encoder) -> None:
     np.testing.assert_allclose(found.lexical, Lexicon(config, weights).vectors(texts, Pools(pool, pool)), atol=1e-4)
     np.testing.assert_allclose(np.linalg.norm(found.lexical, axis=1), config.weight, rtol=1e-5)
     np.testing.assert_array_equal(found.vector, np.hstack([found.text, found.graph, found.lexical]))
+
+
+@pytest.mark.parametrize("joined", [False, True])
+def test_the_words_of_a_module_are_those_of_a_module(full: Encoder, joined: bool) -> None:
+    config = full.files.config.lexical
+    assert config is not None
+    text = statements_of(full.read(LOOP))
+    texts = [text[number] for number in range(10)]  # with @limit, a name
+    pool = make_pool(np.arange(10), np.zeros(10, np.int64), 1, "count")
+    lexicon = Lexicon(config, full.files.weights["lexical_idf"])
+    expected = lexicon.vectors(texts, Pools(pool, pool), module=True)
+    assert np.abs(expected - lexicon.vectors(texts, Pools(pool, pool))).max() > 1e-3
+    outcomes = list(full.embed_stream([LOOP] * 3, batch_size=3 if joined else 1))
+    for outcome in outcomes:
+        assert outcome.embedding is not None
+        np.testing.assert_allclose(outcome.embedding.lexical, expected, atol=1e-4)
 
 
 def test_a_function_has_the_words_of_the_strings_it_reads(full: Encoder) -> None:

@@ -42,10 +42,10 @@ def head_of(task: str, folder: Path | None) -> TaskHead:
 def check_model(heads: list[TaskHead], encoder: Any) -> None:
     """Refuse heads of another model before anything runs, or every module would fail."""
     for head in heads:
-        if head.model_digest != encoder.digest:
+        if head.model_digest != encoder.features_digest:
             raise SystemExit(
                 f"the head for {head.task.name} is of {head.model} ({head.model_digest[:12]}), the model is "
-                f"{encoder.name} ({encoder.digest[:12]}). Name the head's model by --model, or heads of one model"
+                f"{encoder.name} ({encoder.features_digest[:12]}). Name the head's model by --model, or heads of one model"
             )
 
 
@@ -141,7 +141,7 @@ def main() -> None:
     check_model([head] if sizes is None else [head, sizes], encoder)
     lists = [str(pipeline) for (pipeline,) in head.space.settings]
     record: dict[str, Any] = {
-        "model": {"name": encoder.name, "digest": encoder.digest},
+        "model": {"name": encoder.name, "digest": encoder.features_digest},
         "head_data": head.data_hash,
         "lists": given.lists,
         "projects": {},

@@ -66,12 +66,16 @@ class LexicalConfig(_Config):
         Length of a lexical vector; text and graph, whitened, have about sqrt(H + D) together.
     statements : bool
         Whether whole statements are terms, too: better where code is nearly the same, worse where names differ.
+    module_names : float
+        How much names of functions and types, and statements that have one, count in the vector of a whole module: less
+        finds programs of another author or language, more finds the same one. In parts of a module they count 1.
     """
 
     width: int = Field(256, ge=8, le=4096)
     buckets: Literal[4096, 16384, 65536] = 65536
     weight: float = Field(30.0, gt=0)
     statements: bool = False
+    module_names: float = Field(1.0, ge=0, le=1)
 
 
 class ModelConfig(_Config):

@@ -92,6 +92,11 @@ class Encoder:
         return hashlib.sha256(f"{self.files.digest}{own}".encode()).hexdigest() if own else self.files.digest
 
     @property
+    def features_digest(self) -> str:
+        """Of what features come from, which maps and words do not change: heads and records are keyed by it."""
+        return self.files.features_digest
+
+    @property
     def tokenizer(self) -> Any:
         """The model's `IRTokenizer`."""
         return self.files.tokenizer

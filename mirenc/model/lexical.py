@@ -7,7 +7,10 @@ spelling of what compilers write differently (`mirenc.ir.plain`). They depend on
 types alone, so they are found once for each distinct text. A part of a module has the words of the globals that it
 takes, too: of its strings and tables, which no compiler changes.
 
-    v_g = w unit(sum over terms j of log(1 + times j stands in g) idf_j s_j e_h(j)),  s_j in {-1, 1}
+    v_g = w unit(sum over terms j of log(1 + times j stands in g) idf_j n_j s_j e_h(j)),  s_j in {-1, 1}
+
+In a whole module ``n_j`` is less than 1 for names: they tell which library it is written against, and outweigh what it
+does. Two programs that solve one task, one in C and one in C++, share constants and operations and hardly a name.
 
 ``h`` and ``s`` are bits of a hash (signed feature hashing: Weinberger et al., "Feature Hashing for Large Scale
 Multitask Learning", ICML 2009), so no vocabulary travels with a model; ``idf`` is a table over other bits of it, fitted
@@ -40,6 +43,7 @@ _MAX_TERMS = 64
 _REMEMBERED = 1 << 17  # texts; some ten terms each
 _FUNCTION = 50  # statements
 _SLICE = 1 << 13  # groups at a time, so that single instructions take no memory of their own
+_NAME = 1 << 32  # beside the 32 bits of a term's hash: it is a name
 
 _FLAGS = (
     "nuw|nsw|exact|inbounds|nusw|nneg|disjoint|samesign|inrange|volatile|atomic|weak|inalloca|swifterror"
@@ -87,32 +91,36 @@ def terms_of(statement: str, *, whole: bool = False, hide_names: bool = False) -
     >>> terms_of("% = call i32 @crc32(ptr %, i32 5381)")
     ['call i32', '@crc32', '5381']
     """
+    return [term for term, is_name in _told_terms(statement, whole) if not (hide_names and is_name)]
+
+
+def _told_terms(statement: str, whole: bool) -> list[tuple[str, bool]]:
+    """The terms of a statement, each with whether a name is all that it is, or is in it."""
     text = statement[:_MAX_CHARACTERS].lower()
-    found, named = [], False
+    found: list[tuple[str, bool]] = []
+    named = False
     operation = _OPERATION.match(text)
     if operation is not None:
         shape = " ".join(filter(None, operation.groups()))
         if operation[1] in _CASTS and (cast := _CAST.search(text)) is not None:
             shape += f" {cast[1]}"
         # A type's name is a term of its own.
-        found.append(_NAMED_TYPE.sub("%", shape) if "%" in shape else shape)
+        found.append((_NAMED_TYPE.sub("%", shape) if "%" in shape else shape, False))
     for string, symbol, kind, number in _WORDS.findall(text):
         if number:
             if number not in _COMMON:
-                found.append(number)
+                found.append((number, False))
         elif symbol:
-            if hide_names and not symbol.startswith("llvm."):
-                named = True
-            else:
-                found.append(f"@{_NUMBERED.sub('', symbol)}")
+            is_name = not symbol.startswith("llvm.")
+            named |= is_name
+            found.append((f"@{_NUMBERED.sub('', symbol)}", is_name))
         elif string:
-            found.append(string)
-        elif kind and hide_names:
-            named = True
+            found.append((string, False))
         elif kind:
-            found.append(f"%{_NUMBERED.sub('', kind)}")
-    if whole and not named:
-        found.append(f"= {text}")
+            named = True
+            found.append((f"%{_NUMBERED.sub('', kind)}", True))
+    if whole:
+        found.append((f"= {text}", named))
     return found
 
 
@@ -198,19 +206,22 @@ class Lexicon:
         self._idf = idf
         self._memory: dict[str, Int64] = {}
 
-    def vectors(self, texts: Sequence[str], pools: Pools) -> Float32:
+    def vectors(self, texts: Sequence[str], pools: Pools, *, module: bool = False) -> Float32:
         """Lexical vector of each group, of length `LexicalConfig.weight`; 0 for one without terms.
+
+        ``module`` says that a group is a whole module, where names count as `LexicalConfig.module_names` has it.
 
         Shapes: U texts of a module, pools of them -> (G, width) float32
         """
+        names = self.config.module_names if module else 1.0
         each, row, group, count = self._memberships(texts, pools)
         groups = pools.text.groups
         if len(group) != groups or len(np.unique(group)) != groups:
-            return self._summed(each, row, group, count, groups)
+            return self._summed(each, row, group, count, groups, names)
         # One text a group, as of instructions: equal ones have equal vectors, and a module has few different ones.
         key = row * (int(count.max(initial=0)) + 1) + count
         _, first, same = np.unique(key, return_index=True, return_inverse=True)
-        found = self._summed(each, row[first], np.arange(len(first)), count[first], len(first))
+        found = self._summed(each, row[first], np.arange(len(first)), count[first], len(first), names)
         of_group: Float32 = found[same[np.argsort(group)]]
         return of_group
 
@@ -246,7 +257,7 @@ class Lexicon:
             np.concatenate([pools.text.count, pools.definitions.count]),
         )
 
-    def _summed(self, each: list[Int64], row: Int64, group: Int64, count: Int64, groups: int) -> Float32:
+    def _summed(self, each: list[Int64], row: Int64, group: Int64, count: Int64, groups: int, names: float) -> Float32:
         """Vectors of the groups, from the hashes of each row's terms and from memberships: row, group and count."""
         # Terms are told apart by their hash alone: among those of one module two seldom share 32 bits.
         hashed, term = np.unique(np.concatenate([np.zeros(0, np.int64), *each]), return_inverse=True)
@@ -255,6 +266,7 @@ class Lexicon:
         width = self.config.width
         column = (hashed >> 16 & 0x7FFF) % width
         signed = np.where(hashed >> 31 & 1, -1.0, 1.0) * self._idf[hashed % self.config.buckets]
+        signed *= np.where(hashed & _NAME, names, 1.0)
         order = np.argsort(group, kind="stable")
         group, row, count = group[order], row[order], count[order]
         result = np.empty((groups, width), dtype=np.float32)
@@ -283,8 +295,10 @@ class Lexicon:
             if len(self._memory) >= _REMEMBERED:
                 self._memory = {}
             if defines:
-                terms = definition_terms(text, hide_names=self.hide_names)
+                found = _hashes(definition_terms(text, hide_names=self.hide_names))
             else:
-                terms = terms_of(text, whole=self.config.statements, hide_names=self.hide_names)
-            found = self._memory[key] = _hashes(terms)
+                told = _told_terms(text, self.config.statements)
+                terms = [one for one in told if not (self.hide_names and one[1])]
+                found = _hashes(term for term, _ in terms) | np.array([_NAME * name for _, name in terms], np.int64)
+            self._memory[key] = found
         return found

@@ -81,7 +81,7 @@ class Evaluation:
             encoder = load()
         wanted = _several("rows", rows) or default_rows(task, data)
         features = build_features(task, data, wanted, encoder, advance=advance)
-        model = {"name": encoder.name, "digest": encoder.digest}
+        model = {"name": encoder.name, "digest": encoder.features_digest}
         return cls(task, data, task.check_variant(variant), model, features)
 
     def run(

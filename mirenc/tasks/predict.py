@@ -123,10 +123,10 @@ class TaskHead:
         ForeignIRError
             Not the kind of code that the head knows, such as a module without a kernel (`Task.dialect`).
         """
-        if encoder.digest != self.model_digest:
+        if encoder.features_digest != self.model_digest:
             raise HeadError(
                 f"the head was trained on vectors of {self.model} ({self.model_digest[:12]}), not of {encoder.name} "
-                f"({encoder.digest[:12]}). Load that model, or train a head: mirenc fit {self.task.name} "
+                f"({encoder.features_digest[:12]}). Load that model, or train a head: mirenc fit {self.task.name} "
                 "-o FOLDER"
             )
         level = self.task.check_level(level)
@@ -299,7 +299,7 @@ def fit_head(
         variant=task.check_variant(variant),
         row=row,
         model=encoder.name,
-        model_digest=encoder.digest,
+        model_digest=encoder.features_digest,
         data_hash=whole.content_hash,
         encoder=data.encoder if data.chooses else None,
         reach=Reach.of(features.matrix, features.context, data.group),

@@ -61,6 +61,10 @@ class ModelFiles:
     digest : str
         SHA-256 over the checksums of config, tokenizer and weights: what outputs and caches are keyed by.
     folder : Path
+
+    See Also
+    --------
+    features_digest : what heads and records are keyed by
     """
 
     name: str
@@ -69,6 +73,24 @@ class ModelFiles:
     weights: dict[str, NDArray[np.float32]]
     digest: str
     folder: Path
+
+    @cached_property
+    def features_digest(self) -> str:
+        """SHA-256 over all that features come from: not over the maps and the words of search vectors.
+
+        So a head or a record stays good for a model that only searches better. The files are read again, as they are:
+        a release that knows more of a configuration, or prints a tokenizer in another way, must not change it.
+        """
+        values = json.loads((self.folder / "config.json").read_bytes())["model"]
+        values.pop("lexical", None)
+        values.get("pooling", {}).pop("whiten", None)
+        sums = hashlib.sha256(json.dumps(values, sort_keys=True).encode("utf-8"))
+        sums.update((self.folder / "tokenizer.json").read_bytes())
+        for name, array in sorted(self.weights.items()):
+            if not name.startswith(_FITTED):
+                sums.update(f"{name} {array.shape}".encode())
+                sums.update(np.ascontiguousarray(array, dtype="<f4"))
+        return sums.hexdigest()
 
     @cached_property
     def parameter_count(self) -> int:

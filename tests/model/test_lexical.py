@@ -97,13 +97,13 @@ def pools_of(text: Pool, definitions: Pool | None = None) -> Pools:
     return Pools(text, text, definitions)
 
 
-def by_hand(bags: list[dict[str, int]], idf: np.ndarray) -> np.ndarray:
+def by_hand(bags: list[dict[str, int]], idf: np.ndarray, weight: dict[str, float] | None = None) -> np.ndarray:
     out = np.zeros((len(bags), CONFIG.width))
     for row, bag in enumerate(bags):
         for term, count in bag.items():
             bits = zlib.crc32(term.encode())
-            sign = -1 if bits >> 31 else 1
-            out[row, (bits >> 16 & 0x7FFF) % CONFIG.width] += sign * np.log1p(count) * idf[bits % CONFIG.buckets]
+            value = (weight or {}).get(term, 1.0) * np.log1p(count) * idf[bits % CONFIG.buckets]
+            out[row, (bits >> 16 & 0x7FFF) % CONFIG.width] += -value if bits >> 31 else value
     length = np.linalg.norm(out, axis=1, keepdims=True)
     return CONFIG.weight * out / np.where(length > 0, length, 1)
 
@@ -165,6 +165,25 @@ def test_a_group_has_the_words_of_the_globals_it_takes() -> None:
     np.testing.assert_allclose(found, by_hand([{"ret void": 1, "constant [3 x i8]": 1, '"ab\\00': 1}], idf), atol=1e-5)
     none = Lexicon(CONFIG, idf).vectors(*one_group([1], texts, []))
     np.testing.assert_allclose(none, by_hand([{"ret void": 1}], idf), atol=1e-5)
+
+
+@pytest.mark.parametrize("names", [1.0, 0.25, 0.0])
+def test_names_weigh_less_in_a_whole_module(names: float) -> None:
+    idf = np.random.default_rng(0).uniform(0.5, 5, 4096).astype(np.float32)
+    config = CONFIG.model_copy(update={"module_names": names, "statements": True})
+    call = "% = call %struct.node @find(ptr @table, i32 99)"
+    small, text = "% = add i32 %, 7", "call void @llvm.trap()"
+    lexicon = Lexicon(config, idf)
+    group = one_group([0, 1, 2], [call, small, text])
+    told = ["call %", "99", "add i32", "7", f"= {small}", "call void", "@llvm.trap", f"= {text}"]
+    named = ["%struct.node", "@find", "@table", f"= {call}"]
+    bag = dict.fromkeys([*told, *named], 1)
+    module = by_hand([bag], idf, dict.fromkeys(named, names))
+    np.testing.assert_allclose(lexicon.vectors(*group, module=True), module, atol=1e-5)
+    # A part of a module keeps them, and they are in its vector.
+    np.testing.assert_allclose(lexicon.vectors(*group), by_hand([bag], idf), atol=1e-5)
+    hidden = Lexicon(config, idf, hide_names=True).vectors(*group, module=True)
+    np.testing.assert_allclose(hidden, by_hand([dict.fromkeys(told, 1)], idf), atol=1e-5)
 
 
 def test_document_frequency_counts_groups() -> None:

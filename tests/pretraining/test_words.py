@@ -25,14 +25,19 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 def test_a_model_with_a_table_of_its_own(tmp_path: Path) -> None:
     recipe = tmp_path / "words.toml"
     recipe.write_text(
-        f'[[domains]]\nfolder = "{FIXTURES}"\nlevel = "function"\n[[domains]]\nfolder = "{FIXTURES / "O0"}"\n',
+        f'module_names = 0.5\n[[domains]]\nfolder = "{FIXTURES}"\nlevel = "function"\n'
+        f'[[domains]]\nfolder = "{FIXTURES / "O0"}"\n',
         encoding="utf-8",
     )
     made = tmp_path / "mirenc-fast"
     done = run("mirenc-fast", str(recipe), "-o", str(made), "--held-out", str(FIXTURES))
     assert done.returncode == 0, done.stderr
     shipped, found = load_files("mirenc-fast"), load_files(made)
-    # Nothing but the table moves.
+    # Nothing but the table moves, and how much names count in a module.
+    assert shipped.config.lexical is not None
+    lexical = shipped.config.lexical.model_copy(update={"module_names": 0.5})
+    assert found.config == shipped.config.model_copy(update={"lexical": lexical})
+    assert found.features_digest == shipped.features_digest
     moved = [name for name, value in shipped.weights.items() if not np.array_equal(value, found.weights[name])]
     assert moved == ["lexical_idf"]
     assert shipped.digest != found.digest

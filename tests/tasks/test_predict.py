@@ -147,7 +147,7 @@ def test_shipped_heads_belong_to_a_packaged_model(name: str) -> None:
     for folder in heads.values():
         head = load_task_head(folder)
         assert head.model in mirenc.list_models()
-        assert (head.task.name, head.model_digest) == (name, mirenc.load(head.model, cache=False).files.digest)
+        assert (head.task.name, head.model_digest) == (name, mirenc.load(head.model, cache=False).features_digest)
 
 
 @pytest.mark.parametrize(

@@ -75,6 +75,42 @@ def test_the_digest_is_of_everything_that_decides_a_vector(folder: Path) -> None
     assert load_files(folder).digest != before
 
 
+@pytest.mark.parametrize("changed", ["whiten_text.matrix", "whiten_graph.mean", "lexical_idf", "lexical width"])
+def test_the_digest_of_features_is_not_of_what_only_search_has(tmp_path: Path, changed: str) -> None:
+    files = load_files("mirenc-fast")
+    assert files.features_digest != load_files("mirenc-base").features_digest
+    weights, config = dict(files.weights), files.config
+    if changed in weights:
+        weights[changed] = weights[changed] * np.float32(0.5)
+    else:
+        assert config.lexical is not None
+        config = config.model_copy(update={"lexical": config.lexical.model_copy(update={"width": 256})})
+    save_files(tmp_path, name=files.name, config=config, tokenizer=files.tokenizer, weights=weights)
+    other = load_files(tmp_path)
+    assert other.digest != files.digest
+    assert other.features_digest == files.features_digest
+
+
+@pytest.mark.parametrize("changed", ["text.token.weight", "tokenizer", "pooling"])
+def test_the_digest_of_features_is_of_everything_else(
+    folder: Path, model_config: ModelConfig, model_weights: dict[str, np.ndarray], tokenizer: IRTokenizer, changed: str
+) -> None:
+    before = load_files(folder).features_digest
+    weights, config = dict(model_weights), model_config
+    if changed == "pooling":
+        other = "count" if config.pooling.weighting == "sqrt" else "sqrt"
+        config = config.model_copy(update={"pooling": config.pooling.model_copy(update={"weighting": other})})
+    elif changed in weights:
+        weights[changed] = weights[changed] + np.float32(0.25)
+    save_files(folder, name="random", config=config, tokenizer=tokenizer, weights=weights)
+    if changed == "tokenizer":
+        text = (folder / "tokenizer.json").read_text(encoding="utf-8")
+        swapped = text.replace('"##a"', '"##@@"').replace('"##b"', '"##a"').replace('"##@@"', '"##b"')
+        (folder / "tokenizer.json").write_text(swapped, encoding="utf-8")
+        seal(folder)
+    assert load_files(folder).features_digest != before
+
+
 def test_other_users_can_read_a_saved_model(folder: Path, model_folder: Path) -> None:
     modes = {name: (model_folder / name).stat().st_mode & 0o777 for name in FILES}
     assert modes["model.safetensors"] == modes["config.json"], modes
