@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 from typer.cli import get_docs_for_click
 
-from mirenc.cli import app
+from mirenc.cli import make_app
 
 MARK = "<!-- commands -->"
 
@@ -14,7 +14,7 @@ def on_page_markdown(markdown: str, **_: object) -> str:
     """Put every verb's help where the mark stands (an event of MkDocs)."""
     if MARK not in markdown:
         return markdown
-    command = typer.main.get_command(app)
+    command = typer.main.get_command(make_app())
     context = typer.Context(command, info_name="mirenc")
     text = get_docs_for_click(obj=command, ctx=context, name="mirenc")
     return markdown.replace(MARK, text.partition("\n")[2])  # the page has a title

@@ -227,7 +227,7 @@ def prepare(
         "blocks": module.block_count,
         "instructions": module.instruction_count,
         "statements": len(sample.statement_row),
-        "distinct_statements": len(np.unique(sample.statement_row)),
+        "distinct_statements": int(np.count_nonzero(np.bincount(sample.statement_row))),
         "nodes": len(sample.node_row),
         "edges": len(sample.edge_flow),
     }

@@ -45,7 +45,8 @@ def check_model(heads: list[TaskHead], encoder: Any) -> None:
         if head.model_digest != encoder.features_digest:
             raise SystemExit(
                 f"the head for {head.task.name} is of {head.model} ({head.model_digest[:12]}), the model is "
-                f"{encoder.name} ({encoder.features_digest[:12]}). Name the head's model by --model, or heads of one model"
+                f"{encoder.name} ({encoder.features_digest[:12]}). Name the head's model by --model, or heads of "
+                "one model"
             )
 
 

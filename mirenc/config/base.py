@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
 import os
-import tomllib
 from typing import Any, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, Tag, ValidationError
@@ -51,6 +49,8 @@ def _explain(cls: type[BaseModel], error: ValidationError) -> str:
     place = ".".join(parts)
     if first["type"] == "extra_forbidden":
         known = list(owner.model_fields)
+        import difflib
+
         near = difflib.get_close_matches(str(first["loc"][-1]), known, n=1)
         hint = f"did you mean {near[0]!r}?" if near else f"known keys: {', '.join(known)}"
         return f"unknown key {place!r}; {hint}"
@@ -75,6 +75,8 @@ def load_toml(path: str | os.PathLike[str]) -> dict[str, Any]:
     ConfigError
         Missing or not TOML; the message keeps the parser's line and column.
     """
+    import tomllib  # here, because it compiles patterns, which takes as long as to read a small model's configuration
+
     try:
         with open(path, "rb") as stream:
             return tomllib.load(stream)

@@ -132,8 +132,14 @@ def definition_terms(statement: str, *, hide_names: bool = False) -> list[str]:
     >>> definition_terms('@.str = constant [6 x i8] c"hello\\00"')
     ['constant [6 x i8]', '"hello\\00']
     """
+    return [term for term, _ in _told_definition(statement, hide_names)]
+
+
+def _told_definition(statement: str, hide_names: bool) -> list[tuple[str, bool]]:
+    """`definition_terms`, each with whether it is a name."""
     _, _, value = statement.partition(" = ")
-    return list(dict.fromkeys(terms_of(value, hide_names=hide_names)))[:_MAX_TERMS]
+    told = dict.fromkeys(one for one in _told_terms(value, False) if not (hide_names and one[1]))
+    return list(told)[:_MAX_TERMS]
 
 
 def fit_idf(texts: Iterable[str], counts: NDArray[np.integer], config: LexicalConfig) -> Float32:
@@ -216,7 +222,7 @@ class Lexicon:
         names = self.config.module_names if module else 1.0
         each, row, group, count = self._memberships(texts, pools)
         groups = pools.text.groups
-        if len(group) != groups or len(np.unique(group)) != groups:
+        if len(group) != groups or (np.bincount(group) != 1).any():
             return self._summed(each, row, group, count, groups, names)
         # One text a group, as of instructions: equal ones have equal vectors, and a module has few different ones.
         key = row * (int(count.max(initial=0)) + 1) + count
@@ -295,10 +301,9 @@ class Lexicon:
             if len(self._memory) >= _REMEMBERED:
                 self._memory = {}
             if defines:
-                found = _hashes(definition_terms(text, hide_names=self.hide_names))
+                told = _told_definition(text, self.hide_names)
             else:
-                told = _told_terms(text, self.config.statements)
-                terms = [one for one in told if not (self.hide_names and one[1])]
-                found = _hashes(term for term, _ in terms) | np.array([_NAME * name for _, name in terms], np.int64)
+                told = [one for one in _told_terms(text, self.config.statements) if not (self.hide_names and one[1])]
+            found = _hashes(term for term, _ in told) | np.array([_NAME * name for _, name in told], dtype=np.int64)
             self._memory[key] = found
         return found

@@ -140,7 +140,12 @@ class NumpyRuntime:
         inside[:, 0] = False
         shares = np.repeat((1.0 / np.maximum(counts, 1)).astype(np.float32), counts)
         pointer = np.concatenate([[0], np.cumsum(counts)])
-        return segment_sum(shares, text_ids[inside].astype(np.int64), pointer, embedding)
+        # Of the table only the rows that are asked for: it is large, and may be in half precision.
+        ids = text_ids[inside]
+        used = np.flatnonzero(np.bincount(ids, minlength=len(embedding)))
+        place = np.zeros(len(embedding), dtype=np.int64)
+        place[used] = np.arange(len(used))
+        return segment_sum(shares, place[ids], pointer, embedding[used].astype(np.float32))
 
     def forward(
         self, sample: IRSample, pools: Pools, part: str = "both", *, text_vectors: Float32 | None = None

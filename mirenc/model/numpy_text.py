@@ -70,7 +70,9 @@ class _Convolution:
         batch, length = ids.shape
         # Before the first convolution a token knows nothing of its place: once per distinct piece.
         piece, row = np.unique(ids, return_inverse=True)
-        known = self._norm(self._linear(self.w["text.token.weight"][piece], "text.project"), "text.norm_in")
+        known = self._norm(
+            self._linear(self.w["text.token.weight"][piece].astype(np.float32), "text.project"), "text.norm_in"
+        )
         x = known[row.reshape(-1)]  # (B T, C)
         for layer, taps in enumerate(self.taps):
             prefix = f"text.blocks.{layer}"

@@ -38,10 +38,12 @@ class Pooled(NamedTuple):
 
 def needed_texts(config: ModelConfig, sample: IRSample, pools: Pools, part: str = "both") -> NDArray[np.int64]:
     """Texts whose statement vectors ``part`` takes, ascending: the pooled ones, and instructions' for the graph."""
-    rows = [pools.text.item[:0] if part == "graph" else pools.text.item]
+    needed = np.zeros(len(sample.texts), dtype=bool)
+    if part != "graph":
+        needed[pools.text.item] = True
     if part != "text" and config.graph_takes_statements:
-        rows.append(sample.node_row[sample.node_kind == NodeKind.INSTRUCTION].astype(np.int64))
-    return np.unique(np.concatenate(rows))
+        needed[sample.node_row[sample.node_kind == NodeKind.INSTRUCTION]] = True
+    return np.flatnonzero(needed)
 
 
 class Runtime(Protocol):

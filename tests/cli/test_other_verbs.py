@@ -45,7 +45,7 @@ def test_help_starts_without_the_heavy_packages(spawn: Run) -> None:
     """The time of `mirenc --help` is that of its imports."""
     heavy = "numpy", "torch", "tokenizers", "llvmlite", "pyarrow", "scipy"
     code = (
-        "import sys; from mirenc.cli import app; app(['--help'], standalone_mode=False); "
+        "import sys; from mirenc.cli import make_app; make_app()(['--help'], standalone_mode=False); "
         f"sys.exit(str(sorted(set(sys.modules) & set({heavy!r}))))"
     )
     result = spawn(shell=f'"$1" -c "{code}"')

@@ -163,6 +163,10 @@ def test_a_group_has_the_words_of_the_globals_it_takes() -> None:
     texts = ['@.str = constant [3 x i8] c"ab\\00"', "ret void"]
     found = Lexicon(CONFIG, idf).vectors(*one_group([1], texts, [0]))
     np.testing.assert_allclose(found, by_hand([{"ret void": 1, "constant [3 x i8]": 1, '"ab\\00': 1}], idf), atol=1e-5)
+    # A name that a statement and a definition have is there twice, not two words.
+    called, table = "call void @f()", "@table = constant ptr @f"
+    both = Lexicon(CONFIG, idf).vectors(*one_group([0], [called, table], [1]))
+    np.testing.assert_allclose(both, by_hand([{"call void": 1, "constant ptr": 1, "@f": 2}], idf), atol=1e-5)
     none = Lexicon(CONFIG, idf).vectors(*one_group([1], texts, []))
     np.testing.assert_allclose(none, by_hand([{"ret void": 1}], idf), atol=1e-5)
 

@@ -47,7 +47,7 @@ def test_what_is_saved_is_loaded(
     assert (files.tokenizer.vocab, files.tokenizer.config) == (tokenizer.vocab, tokenizer.config)
     assert files.weights.keys() == model_weights.keys()
     for name, value in model_weights.items():
-        assert files.weights[name].dtype == np.float32
+        assert files.weights[name].dtype == (np.float16 if name == "text.token.weight" else np.float32)
         # Stored as float16, and as nothing less.
         np.testing.assert_array_equal(files.weights[name], value.astype(np.float16).astype(np.float32), err_msg=name)
     assert files.parameter_count == sum(value.size for value in model_weights.values())

@@ -12,7 +12,7 @@ import pytest
 from command_line import Result
 from typer.testing import CliRunner
 
-from mirenc.cli import app, evaluate_model
+from mirenc.cli import evaluate_model, make_app
 from mirenc.errors import MirencError
 from mirenc.pretraining.corpus import Corpus
 from mirenc.pretraining.evaluation import Baselines
@@ -21,7 +21,7 @@ from mirenc.weights import load_files, seal
 
 def run(*words: object) -> Result:
     """A command that is expected to work."""
-    done = CliRunner().invoke(app, ["models", "evaluate", *map(str, words)])
+    done = CliRunner().invoke(make_app(), ["models", "evaluate", *map(str, words)])
     if done.exception is not None and not isinstance(done.exception, SystemExit):
         raise done.exception
     return Result(done.exit_code, done.stdout, done.stderr)
