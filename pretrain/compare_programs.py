@@ -6,8 +6,11 @@ to C++, and from -O0 to -O2, with 95 % intervals by a bootstrap over tasks; with
 hidden. Two tables:
 
 - vectors as they are and centred, all tasks in one pool;
-- maps fitted on half of the tasks without their names and tested on the other half, both ways, over several halvings:
-  ``whitened`` by their covariance, and ``level map``, which also knows which two vectors are one source at two levels.
+- maps fitted on half of the tasks without their names and tested on the other half, both ways, over several halvings,
+  for every method as `Encoder.fit_map` fits them: ``whitened`` by their covariance, shrunk by Ledoit and Wolf's rule,
+  and ``level map``, which also knows which two vectors are one source at two levels.
+
+Where names are hidden, a model with a lexical view is told so (``hide_names``).
 
 How long: a quarter of an hour on one core for mirenc-tiny and mirenc-base, most of it C++ at -O0.
 On what: clang-19 with a C++ standard library, and a Python that has the IR2Vec wheel (``--ir2vec``; left out, no rows
@@ -157,14 +160,14 @@ def baseline_methods(programs: list[Program]) -> list[Method]:
     return [Method("opcode histogram, log1p", counts, [counts]), Method(BAG, bag, [bag])]
 
 
-def model_methods(name: str, programs: list[Program], cache: str) -> list[Method]:
+def model_methods(name: str, programs: list[Program], cache: str, hidden: bool) -> list[Method]:
     """Text, graph and both of a mirenc model; a map is fitted on text and graph apart, as the shipped one is."""
     import numpy as np
     from program_figures import Method
 
     from mirenc.encoder import load
 
-    encoder = load(name, cache=cache)
+    encoder = load(name, cache=cache, hide_names=hidden)
 
     def embedded(whiten: bool) -> dict[str, Any]:
         found = [encoder.embed_parts(program.ir, whiten=whiten) for program in programs]
@@ -173,12 +176,19 @@ def model_methods(name: str, programs: list[Program], cache: str) -> list[Method
     mapped, plain = embedded(True), embedded(False)
     blocks = {"text": [plain["text"]], "graph": [plain["graph"]], "both": [plain["text"], plain["graph"]]}
     more = plain["both"][:, plain["text"].shape[1] + plain["graph"].shape[1] :]  # a model may have a third view
-    if more.shape[1]:
+    scales: tuple[float, ...] = ()
+    lexical = encoder.files.config.lexical
+    if lexical is not None:
         blocks["both"].append(more)
-    return [Method(f"{encoder.name} {part}", mapped[part], blocks[part]) for part in PARTS]
+        scales = (1.0, 1.0, lexical.weight / lexical.width**0.5)
+    return [
+        Method(f"{encoder.name} {part}", mapped[part], blocks[part], scales if part == "both" else ()) for part in PARTS
+    ]
 
 
-def compare(programs: list[Program], models: list[str], ir2vec: str | None, halvings: int) -> dict[str, Any]:
+def compare(
+    programs: list[Program], models: list[str], ir2vec: str | None, halvings: int, *, hidden: bool
+) -> dict[str, Any]:
     """Both tables of all methods."""
     from program_figures import halved_rows, pooled_rows
 
@@ -189,7 +199,7 @@ def compare(programs: list[Program], models: list[str], ir2vec: str | None, halv
         methods += peers
     with tempfile.TemporaryDirectory() as cache:
         for model in models:
-            methods += model_methods(model, programs, cache)
+            methods += model_methods(model, programs, cache, hidden)
     return {
         "without_ir2vec": missing,
         "pooled": pooled_rows(methods, programs),
@@ -237,7 +247,7 @@ def main() -> None:
             if names == "hidden":
                 for program in programs:
                     program.ir.write_text(hide_names(program.ir.read_text(encoding="utf-8")), encoding="utf-8")
-            found[names] = compare(programs, given.models, given.ir2vec, given.halvings)
+            found[names] = compare(programs, given.models, given.ir2vec, given.halvings, hidden=names == "hidden")
     record = {
         "tasks": len({program.task for program in programs}),
         "sources": len({program.source for program in programs}),

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mirenc.encoder.fitting import PAIRED_FLOOR, shrinkage_floor
 from mirenc.metrics import group_interval
 from mirenc.model.whitening import fit_whitening
 
@@ -49,15 +50,19 @@ class Program:
 
 @dataclass(frozen=True, eq=False)
 class Method:
-    """Vectors of all programs, one row each: as they are used, and the blocks that a map is fitted on, a map each."""
+    """Vectors of all programs, one row each: as they are used, and the blocks that a map is fitted on, a map each.
+
+    A whitened block of D columns has vectors of some sqrt(D) times its ``scales``, 1 where none are given.
+    """
 
     name: str
     vectors: NDArray[Any]
     blocks: list[NDArray[Any]]
+    scales: tuple[float, ...] = ()
 
 
 def fitted(method: Method, rows: NDArray[np.int64], pairs: NDArray[np.int64] | None) -> NDArray[np.float64]:
-    """A method's vectors under maps that are fitted on some rows.
+    """A method's vectors under maps that are fitted on some rows, as `mirenc.encoder.fitting.fit_map` fits them.
 
     Parameters
     ----------
@@ -71,13 +76,10 @@ def fitted(method: Method, rows: NDArray[np.int64], pairs: NDArray[np.int64] | N
     (n, D) float64
     """
     mapped = []
-    for block in method.blocks:
-        centred = block.astype(np.float64) - block[rows].mean(0)
-        # In the span of the rows: of other directions they know nothing.
-        _, scale, directions = np.linalg.svd(centred[rows], full_matrices=False)
-        inside = centred @ directions[scale > scale[0] * 1e-4].T
-        mean, matrix = fit_whitening(inside[rows], pairs)
-        mapped.append((inside - mean) @ matrix)
+    for block, scale in zip(method.blocks, method.scales or (1.0,) * len(method.blocks), strict=True):
+        floor = shrinkage_floor(block[rows]) if pairs is None else PAIRED_FLOOR
+        mean, matrix = fit_whitening(block[rows], pairs, floor=floor)
+        mapped.append((block - mean) @ (matrix * scale))
     return np.hstack(mapped)
 
 

@@ -15,7 +15,9 @@ import numpy as np
 import pytest
 
 from mirenc import parse_ir
+from mirenc.encoder.fitting import shrinkage_floor
 from mirenc.ir import statements_of
+from mirenc.model.whitening import fit_whitening
 
 PRETRAIN = Path(__file__).resolve().parents[2] / "pretrain"
 COUNTING = """#include <stdio.h>
@@ -168,7 +170,14 @@ def test_a_map_is_fitted_on_its_rows_alone(figures: ModuleType) -> None:
     block = generator.normal(size=(40, 6)) @ generator.normal(size=(6, 6))
     rows, pairs = np.arange(30), np.arange(30).reshape(-1, 2)
     white = figures.fitted(figures.Method("m", block, [block]), rows, None)
-    np.testing.assert_allclose(np.cov(white[rows], rowvar=False), np.eye(6), atol=1e-2)
+    floor = shrinkage_floor(block[rows])
+    mean, matrix = fit_whitening(block[rows], floor=floor)
+    np.testing.assert_allclose(white, (block - mean) @ matrix)
+    before = np.linalg.eigvalsh(np.cov(block[rows], rowvar=False))
+    after = np.linalg.eigvalsh(np.cov(white[rows], rowvar=False))
+    assert after[-1] / after[0] < 2 < 10 < before[-1] / before[0]  # not to one sphere: 30 rows do not know it so well
+    long = figures.fitted(figures.Method("m", block, [block, block], (1.0, 3.0)), rows, None)
+    np.testing.assert_allclose(long, np.hstack([white, 3 * white]), rtol=1e-5)
     changed = block.copy()
     changed[35:] *= 7
     for given in (None, pairs):

@@ -111,6 +111,27 @@ def test_the_digest_of_features_is_of_everything_else(
     assert load_files(folder).features_digest != before
 
 
+@pytest.mark.parametrize("name", ["text.token.weight", "matching.linear1.bias"])
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_weights_that_are_no_numbers_are_refused(
+    tmp_path: Path,
+    model_config: ModelConfig,
+    model_weights: dict[str, np.ndarray],
+    tokenizer: IRTokenizer,
+    name: str,
+    value: float,
+) -> None:
+    damaged = model_weights[name].copy()
+    damaged.flat[-1] = value
+    weights = {**model_weights, name: damaged}
+    save_files(tmp_path, name="random", config=model_config, tokenizer=tokenizer, weights=weights)
+    with pytest.raises(ModelError, match=f"weight '{name}' has values that are no finite numbers"):
+        load_files(tmp_path)
+    damaged.flat[-1] = 65504.0  # the largest there is
+    save_files(tmp_path, name="random", config=model_config, tokenizer=tokenizer, weights=weights)
+    load_files(tmp_path)
+
+
 def test_other_users_can_read_a_saved_model(folder: Path, model_folder: Path) -> None:
     modes = {name: (model_folder / name).stat().st_mode & 0o777 for name in FILES}
     assert modes["model.safetensors"] == modes["config.json"], modes
