@@ -1,12 +1,13 @@
-"""The table of a model's lexical view, fitted on IR: how many functions and programs have each word.
+"""The lexical view of a model, fitted on IR: how many functions and programs have each word, and a whitening map.
 
 `mirenc pretrain` fits the table on its corpus, which keeps neither functions nor which globals they take. This script
-fits it on folders of IR, each a kind of code, and writes the model with that table, and with the weight that names have
-in whole modules (``module_names``), if the recipe gives one; nothing else of it moves. The
-card's figure of function retrieval by the whole vector is measured anew, on IR of the projects that the run held out.
+fits it on folders of IR, each a kind of code, and writes the model with that table. If the recipe says so, it has also
+another weight for the names in whole modules (``module_names``), and a map that whitens lexical vectors (``map_floor``:
+how far their covariance is drawn to a sphere, in mean variances). Nothing else of the model moves. The card's figure of
+function retrieval by the whole vector is measured anew, on IR of the projects that the run held out.
 
 What you get: `FOLDER`, a packaged model of the same name, with golden vectors.
-How long: two minutes on one core for the folders of `words.toml`, beside compiling them.
+How long: four minutes on one core for the folders of `words.toml`, beside compiling them.
 On what: IR of projects that no figure is measured on:
 
     python pretrain/compile_pairs.py pretrain/debian-compilers.toml compilers --compilers clang-14 clang-19
@@ -20,19 +21,21 @@ import argparse
 import random
 import re
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict
 
-from mirenc.config import ModelConfig, load_toml
-from mirenc.embedding import prepare
+from mirenc.config import LexicalConfig, ModelConfig, load_toml
+from mirenc.embedding import Prepared, prepare
 from mirenc.encoder import Encoder, load
 from mirenc.errors import MirencError
 from mirenc.golden import write_golden
 from mirenc.ir.files import find_inputs
 from mirenc.model.lexical import Lexicon, idf_of
+from mirenc.model.whitening import mixed_whitening, moments_of
 from mirenc.pretraining.evaluation.retrieval import evaluate_retrieval, find_level_pairs
 from mirenc.progress import progress
 from mirenc.weights import load_files
@@ -52,28 +55,43 @@ class Words(BaseModel):
     files: int = 2000  # at most, drawn by a fixed seed
 
 
-def counted(encoder: Encoder, domain: Words) -> tuple[np.ndarray, int]:
-    """Documents that have a word of each bucket, and how many documents there are."""
-    config = encoder.files.config.lexical
-    if config is None:
-        raise SystemExit(f"{encoder.name} has no lexical view")
-    lexicon = Lexicon(config, np.zeros(config.buckets, np.float32))
+def documents(encoder: Encoder, domain: Words) -> Iterator[Prepared]:
+    """What of a folder can be read."""
     files = find_inputs(domain.folder)
     files = sorted(random.Random(0).sample(files, min(domain.files, len(files))))
-    total, documents = np.zeros(config.buckets, np.int64), 0
     with progress(domain.folder, len(files)) as advance:
         for file in files:
             try:
-                found = prepare(encoder.read(file), encoder.tokenizer, domain.level, "count")
+                yield prepare(encoder.read(file), encoder.tokenizer, domain.level, "count")
             except MirencError as error:
                 print(error)
-            else:
-                total += lexicon.document_frequency(found.sample.texts, found.pools)
-                documents += found.pools.text.groups
             advance(1)
-    if not documents:
+
+
+def counted(encoder: Encoder, domain: Words, config: LexicalConfig) -> tuple[np.ndarray, int]:
+    """Documents that have a word of each bucket, and how many documents there are."""
+    lexicon = Lexicon(config, np.zeros(config.buckets, np.float32))
+    total, number = np.zeros(config.buckets, np.int64), 0
+    for found in documents(encoder, domain):
+        total += lexicon.document_frequency(found.sample.texts, found.pools)
+        number += found.pools.text.groups
+    if not number:
         raise SystemExit(f"{domain.folder}: has no {domain.level} that can be read. Give a folder of IR")
-    return total, documents
+    return total, number
+
+
+def fit_map(encoder: Encoder, domains: list[Words], lexicon: Lexicon, floor: float) -> dict[str, np.ndarray]:
+    """The whitening map of lexical vectors, every domain of one weight; it leaves them as long as they are."""
+    moments = []
+    for domain in domains:
+        module = domain.level == "module"
+        vectors = [
+            lexicon.vectors(found.sample.texts, found.pools, module=module) for found in documents(encoder, domain)
+        ]
+        moments.append((moments_of(np.concatenate(vectors)), 1.0))
+    mean, matrix = mixed_whitening(moments, floor=floor)
+    matrix *= np.float32(lexicon.config.weight / np.sqrt(lexicon.config.width))
+    return {"whiten_lexical.mean": mean, "whiten_lexical.matrix": matrix}
 
 
 def with_retrieval(card: str, folder: Path, projects: list[Path]) -> str:
@@ -99,22 +117,25 @@ def main() -> None:
     encoder = load(given.model, cache=False)
     recipe = load_toml(given.recipe)
     domains = [Words(**values) for values in recipe["domains"]]
-    found = [counted(encoder, domain) for domain in domains]
+    if files.config.lexical is None:
+        raise SystemExit(f"{files.name} has no lexical view")
+    changes = {"module_names": recipe["module_names"]} if "module_names" in recipe else {}
+    values = files.config.model_dump()
+    values["lexical"] |= changes | {"whiten": "map_floor" in recipe}
+    config = ModelConfig.from_dict(values, where=str(given.recipe))
+    assert config.lexical is not None
+    found = [counted(encoder, domain, config.lexical) for domain in domains]
+    weights = {name: value for name, value in files.weights.items() if "lexical" not in name}
+    weights["lexical_idf"] = idf_of(found).astype(np.float16).astype(np.float32)  # as it is stored
+    if config.lexical.whiten:
+        lexicon = Lexicon(config.lexical, weights["lexical_idf"])
+        weights |= fit_map(encoder, domains, lexicon, recipe["map_floor"])
     facts = [
-        f"{domain.folder} ({documents:,} {domain.level}s)"
-        for domain, (_, documents) in zip(domains, found, strict=True)
+        f"{domain.folder} ({number:,} {domain.level}s)" for domain, (_, number) in zip(domains, found, strict=True)
     ]
     card = (files.folder / "MODEL_CARD.md").read_text(encoding="utf-8").partition(CARD)[0].rstrip("\n")
     card += f"\n\n{CARD}How much a word tells was counted in {', '.join(facts)} (`pretrain/words.py`).\n"
-    config = files.config.model_dump()
-    config["lexical"] |= {"module_names": recipe["module_names"]} if "module_names" in recipe else {}
-    save_files(
-        given.output,
-        name=files.name,
-        config=ModelConfig.from_dict(config, where=str(given.recipe)),
-        tokenizer=files.tokenizer,
-        weights=files.weights | {"lexical_idf": idf_of(found)},
-    )
+    save_files(given.output, name=files.name, config=config, tokenizer=files.tokenizer, weights=weights)
     if (files.folder / "baselines.safetensors").is_file():
         shutil.copy(files.folder / "baselines.safetensors", given.output)
     card = with_retrieval(card, given.output, given.held_out)

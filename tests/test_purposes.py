@@ -19,7 +19,7 @@ from mirenc.model.lexical import Lexicon
 from mirenc.model.pooling import Pools, make_pool
 from mirenc.sample import make_sample
 from mirenc.tokenizer import IRTokenizer
-from mirenc.weights import save_files
+from mirenc.weights import WhiteningMap, save_files
 
 IR = Path(__file__).parent / "fixtures" / "ir" / "clang-19" / "O2" / "numeric.ll"
 TEXT, GRAPH, TAUGHT, LEXICAL, SIZES = 32, 16, 20, 64, 6
@@ -152,6 +152,35 @@ def test_the_lexical_block_is_that_of_the_texts(full: Encoder) -> None:
     np.testing.assert_allclose(found.lexical, Lexicon(config, weights).vectors(texts, Pools(pool, pool)), atol=1e-4)
     np.testing.assert_allclose(np.linalg.norm(found.lexical, axis=1), config.weight, rtol=1e-5)
     np.testing.assert_array_equal(found.vector, np.hstack([found.text, found.graph, found.lexical]))
+
+
+@pytest.mark.parametrize("backend", ["numpy", "torch"])
+def test_a_map_for_the_words(model_config: ModelConfig, tokenizer: IRTokenizer, tmp_path: Path, backend: str) -> None:
+    """Applied to vectors for search, not to those as encoded, which a map of one's own takes."""
+    config = model_config.model_copy(
+        update={"lexical": LexicalConfig(width=LEXICAL, buckets=4096, whiten=True), "pooling": PoolingConfig()}
+    )
+    weights = random_weights(config)
+    save_files(tmp_path, name="words", config=config, tokenizer=tokenizer, weights=weights)
+    encoder = load(tmp_path, cache=False, backend=backend)
+    plain, found = (encoder.embed_parts(IR, level="function", whiten=white) for white in (False, True))
+    mean, matrix = (encoder.files.weights[f"whiten_lexical.{name}"] for name in ("mean", "matrix"))
+    np.testing.assert_allclose(found.lexical, (plain.lexical - mean) @ matrix, rtol=1e-4, atol=1e-4)
+    np.testing.assert_array_equal(found.text, plain.text)
+    np.testing.assert_allclose(
+        encoder.embed(IR, level="function", purpose="features"),
+        load(tmp_path, cache=False).embed(IR, level="function", purpose="features"),
+        atol=1e-4,
+    )
+    parts = {"text": found.text.shape[1], "graph": found.graph.shape[1], "lexical": LEXICAL}
+    own = WhiteningMap(
+        *("words", encoder.files.digest),
+        {part: np.zeros(width, np.float32) for part, width in parts.items()},
+        {part: np.eye(width, dtype=np.float32) for part, width in parts.items()},
+        {"hide_names": False},
+    )
+    mine = encoder.with_map(own).embed_parts(IR, level="function")
+    np.testing.assert_allclose(mine.lexical, plain.lexical, atol=1e-6)
 
 
 @pytest.mark.parametrize("joined", [False, True])

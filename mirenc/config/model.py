@@ -69,6 +69,8 @@ class LexicalConfig(_Config):
     module_names : float
         How much names of functions and types, and statements that have one, count in the vector of a whole module: less
         finds programs of another author or language, more finds the same one. In parts of a module they count 1.
+    whiten : bool
+        Whether the model has a whitening map for lexical vectors, fitted by ``pretrain/words.py``.
     """
 
     width: int = Field(256, ge=8, le=4096)
@@ -76,6 +78,7 @@ class LexicalConfig(_Config):
     weight: float = Field(30.0, gt=0)
     statements: bool = False
     module_names: float = Field(1.0, ge=0, le=1)
+    whiten: bool = False
 
 
 class ModelConfig(_Config):

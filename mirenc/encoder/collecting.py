@@ -52,7 +52,7 @@ def collected(
 
 def whitened(found: Embedding, runtime: Runtime, own_map: WhiteningMap | None) -> Embedding:
     """An embedding whose vectors were whitened by the model's map, or by one of the user's."""
-    if own_map is None:
-        return replace(found, text=runtime.whiten("text", found.text), graph=runtime.whiten("graph", found.graph))
-    vectors: dict[str, Any] = {part: own_map.apply(part, getattr(found, part)) for part in own_map.mean}
+    white = runtime.whiten if own_map is None else own_map.apply
+    parts = ("text", "graph", "lexical") if own_map is None else own_map.mean
+    vectors: dict[str, Any] = {part: white(part, getattr(found, part)) for part in parts}
     return replace(found, **vectors)

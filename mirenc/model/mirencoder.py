@@ -117,9 +117,11 @@ class MIREncoder(nn.Module):
         white = config.pooling.whiten
         self.whiten_text = Whitening(config.text.hidden) if white else nn.Identity()
         self.whiten_graph = Whitening(config.graph.width) if white else nn.Identity()
-        if config.lexical is not None:
+        lexical = config.lexical
+        self.whiten_lexical = Whitening(lexical.width) if lexical is not None and lexical.whiten else nn.Identity()
+        if lexical is not None:
             # Kept with the model; `mirenc.model.lexical` computes with it.
-            self.register_buffer("lexical_idf", torch.zeros(config.lexical.buckets))
+            self.register_buffer("lexical_idf", torch.zeros(lexical.buckets))
 
     def parameter_count(self) -> int:
         """Number of parameters; the tied output matrix counts once."""

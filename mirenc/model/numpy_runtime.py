@@ -184,8 +184,8 @@ class NumpyRuntime:
         return Pooled(text, graph, taught)
 
     def whiten(self, part: str, vectors: Float32) -> Float32:
-        """Pooled vectors of ``text`` or ``graph`` as the model gives them to users. Shapes: (n, D) -> (n, D)."""
-        if not self.config.pooling.whiten:
+        """Vectors of ``text``, ``graph`` or ``lexical`` as the model gives them to users. Shapes: (n, D) -> (n, D)."""
+        if f"whiten_{part}.mean" not in self.w:
             return vectors
         with _blas().limit(limits=1, user_api="blas"):
             mean, matrix = self.w[f"whiten_{part}.mean"], self.w[f"whiten_{part}.matrix"]

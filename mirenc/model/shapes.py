@@ -75,12 +75,13 @@ def weight_shapes(config: ModelConfig) -> dict[str, Shape]:
             shapes[f"graph.{name}.lin.weight"] = (outputs, inputs)
             shapes[f"graph.{name}.bias"] = (outputs,)
     norm("matching.norm_graph", graph.width)
-    if config.pooling.whiten:
-        for part, size in (("text", hidden), ("graph", graph.width)):
-            shapes[f"whiten_{part}.mean"] = (size,)
-            shapes[f"whiten_{part}.matrix"] = (size, size)
+    whitened = {"text": hidden, "graph": graph.width} if config.pooling.whiten else {}
     if config.lexical is not None:
         shapes["lexical_idf"] = (config.lexical.buckets,)
+        whitened |= {"lexical": config.lexical.width} if config.lexical.whiten else {}
+    for part, size in whitened.items():
+        shapes[f"whiten_{part}.mean"] = (size,)
+        shapes[f"whiten_{part}.matrix"] = (size, size)
     if config.taught is not None:
         norm("taught.norm_text", hidden)
         for number in range(graph.width // graph.out):

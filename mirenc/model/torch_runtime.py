@@ -65,7 +65,7 @@ class TorchRuntime:
 
     @torch.inference_mode()
     def whiten(self, part: str, vectors: Float32) -> Float32:
-        """Pooled vectors of ``text`` or ``graph`` as the model gives them to users. Shapes: (n, D) -> (n, D)."""
+        """Vectors of ``text``, ``graph`` or ``lexical`` as the model gives them to users. Shapes: (n, D) -> (n, D)."""
         result: Float32 = getattr(self.model, f"whiten_{part}")(torch.from_numpy(vectors).to(self.device)).cpu().numpy()
         return result
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from mirenc.encoder import load
 from mirenc.golden import check_golden
 from mirenc.weights import load_files, verify_files
 
@@ -25,7 +26,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 def test_a_model_with_a_table_of_its_own(tmp_path: Path) -> None:
     recipe = tmp_path / "words.toml"
     recipe.write_text(
-        f'module_names = 0.5\n[[domains]]\nfolder = "{FIXTURES}"\nlevel = "function"\n'
+        f'module_names = 0.5\nmap_floor = 2.0\n[[domains]]\nfolder = "{FIXTURES}"\nlevel = "function"\n'
         f'[[domains]]\nfolder = "{FIXTURES / "O0"}"\n',
         encoding="utf-8",
     )
@@ -35,11 +36,26 @@ def test_a_model_with_a_table_of_its_own(tmp_path: Path) -> None:
     shipped, found = load_files("mirenc-fast"), load_files(made)
     # Nothing but the table moves, and how much names count in a module.
     assert shipped.config.lexical is not None
-    lexical = shipped.config.lexical.model_copy(update={"module_names": 0.5})
+    lexical = shipped.config.lexical.model_copy(update={"module_names": 0.5, "whiten": True})
     assert found.config == shipped.config.model_copy(update={"lexical": lexical})
     assert found.features_digest == shipped.features_digest
-    moved = [name for name, value in shipped.weights.items() if not np.array_equal(value, found.weights[name])]
-    assert moved == ["lexical_idf"]
+    fitted = {"lexical_idf", "whiten_lexical.mean", "whiten_lexical.matrix"}
+    assert found.weights.keys() == shipped.weights.keys() | fitted
+    for name in shipped.weights.keys() - fitted:
+        np.testing.assert_array_equal(found.weights[name], shipped.weights[name], err_msg=name)
+    # A function's words keep their length in the mean, and are not the same in every direction any more.
+    encoder = load(made, cache=False)
+    files = sorted(path for path in FIXTURES.rglob("*") if path.is_file())
+    plain, mapped = (
+        np.concatenate([encoder.embed_parts(file, level="function", whiten=white).lexical for file in files])
+        for white in (False, True)
+    )
+    lengths = [np.sqrt((each**2).sum(1).mean()) for each in (plain, mapped)]
+    assert 0.8 < lengths[1] / lengths[0] < 1.2
+    mean, matrix = (found.weights[f"whiten_lexical.{name}"] for name in ("mean", "matrix"))
+    np.testing.assert_allclose(mapped, (plain - mean) @ matrix, atol=1e-3)
+    spread = [np.linalg.eigvalsh(np.cov(each, rowvar=False))[-1] for each in (plain, mapped)]
+    assert spread[1] < spread[0] / 2
     assert shipped.digest != found.digest
     verify_files(made)
     assert check_golden(made) < 1e-5
