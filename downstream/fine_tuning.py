@@ -262,7 +262,7 @@ def measure(given: argparse.Namespace, write: Callable[[dict[str, Any]], None]) 
         "variant": variant,
         "protocol": protocol.title,
         "data_hash": data.content_hash,
-        "model": {"name": encoder.name, "digest": encoder.features_digest},
+        "model": {"name": encoder.name, "digest": encoder.files.digest},
         "epochs": given.epochs,
         "threads": torch.get_num_threads(),
         "rates": {"head": HEAD_RATE, "encoder": given.encoder_rate},

@@ -604,7 +604,7 @@ def test_ready_heads_of_a_table_answer_for_whole_projects(
         assert not one["failed"]
         assert 0 < one["best"] <= one["oz"] < one["before"]
     assert found["time"]["functions"] == 2
-    assert found["model"] == {"name": MODEL, "digest": mirenc.load(MODEL, cache=False).digest}
+    assert found["model"] == {"name": MODEL, "digest": mirenc.load(MODEL, cache=False).features_digest}
     assert set(found["time"]["milliseconds"]) >= {"predict", "oz"}
     assert "one: 2 modules, " in capsys.readouterr().out
     table_text = script("passes/readme_tables").whole_projects(found)

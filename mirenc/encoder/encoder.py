@@ -93,8 +93,8 @@ class Encoder:
 
     @property
     def features_digest(self) -> str:
-        """Of what features come from, which maps and words do not change: heads and records are keyed by it."""
-        return self.files.features_digest
+        """Of all that features come from (`ModelFiles.features_digest`): heads and records are keyed by it."""
+        return self.digest if self.files.config.taught is None else self.files.features_digest
 
     @property
     def tokenizer(self) -> Any:

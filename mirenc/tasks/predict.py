@@ -123,11 +123,13 @@ class TaskHead:
         ForeignIRError
             Not the kind of code that the head knows, such as a module without a kernel (`Task.dialect`).
         """
-        if encoder.features_digest != self.model_digest:
+        # Heads of 0.1.0 are keyed by the whole model, which takes no time to compare.
+        if self.model_digest not in (encoder.digest, encoder.features_digest):
+            other = encoder.name != self.model
             raise HeadError(
                 f"the head was trained on vectors of {self.model} ({self.model_digest[:12]}), not of {encoder.name} "
-                f"({encoder.features_digest[:12]}). Load that model, or train a head: mirenc fit {self.task.name} "
-                "-o FOLDER"
+                f"({encoder.features_digest[:12]}). {'Load that model, or train' if other else 'Train'} a head: "
+                f"mirenc fit {self.task.name} -o FOLDER"
             )
         level = self.task.check_level(level)
         given = {name: str(value) for name, value in context.items()} if isinstance(context, Mapping) else {}

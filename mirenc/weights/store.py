@@ -12,7 +12,7 @@ import hashlib
 import json
 import os
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -60,14 +60,15 @@ class ModelFiles:
     config : ModelConfig
     tokenizer : IRTokenizer
     weights : dict of float32 arrays
-        Named as in ``MIREncoder.state_dict``. The token embedding is there as it is stored: float16.
+        Named as in ``MIREncoder.state_dict``. The token embedding stays float16 where it is stored so, as it is by
+        `save_files`.
     digest : str
         SHA-256 over the checksums of config, tokenizer and weights: what outputs and caches are keyed by.
     folder : Path
-
-    See Also
-    --------
-    features_digest : what heads and records are keyed by
+    description : dict
+        The architecture as config.json has it: a release that knows more keys must not change `features_digest`.
+    tokenizer_digest : str
+        SHA-256 of tokenizer.json.
     """
 
     name: str
@@ -76,23 +77,25 @@ class ModelFiles:
     weights: dict[str, NDArray[Any]]
     digest: str
     folder: Path
+    description: dict[str, Any] = field(default_factory=dict, repr=False)
+    tokenizer_digest: str = ""
 
     @cached_property
     def features_digest(self) -> str:
-        """SHA-256 over all that features come from: not over the maps and the words of search vectors.
+        """SHA-256 over all that features come from; for a model that no compiler taught, ``digest``.
 
-        So a head or a record stays good for a model that only searches better. The files are read again, as they are:
-        a release that knows more of a configuration, or prints a tokenizer in another way, must not change it.
+        Features of a taught model are as encoded, so a head or a record stays good where its maps or words alone were
+        fitted anew. Those of any other model are its search vectors.
         """
-        values = json.loads((self.folder / "config.json").read_bytes())["model"]
-        values.pop("lexical", None)
-        values.get("pooling", {}).pop("whiten", None)
-        sums = hashlib.sha256(json.dumps(values, sort_keys=True).encode("utf-8"))
-        sums.update((self.folder / "tokenizer.json").read_bytes())
+        if self.config.taught is None:
+            return self.digest
+        model = {name: value for name, value in self.description.items() if name != "lexical"}
+        model["pooling"] = {name: value for name, value in model.get("pooling", {}).items() if name != "whiten"}
+        sums = hashlib.sha256(json.dumps([model, self.tokenizer_digest], sort_keys=True).encode("utf-8"))
         for name, array in sorted(self.weights.items()):
             if not name.startswith(_FITTED):
-                sums.update(f"{name} {array.shape}".encode())
-                sums.update(array.astype("<f4").tobytes())
+                sums.update(f"{name} {array.dtype.str} {array.shape}".encode())
+                sums.update(np.ascontiguousarray(array).data)
         return sums.hexdigest()
 
     @cached_property
@@ -169,7 +172,7 @@ def load_files(name_or_dir: str | os.PathLike[str] | None = None) -> ModelFiles:
         sums = summing.result()
     _check_sums(folder, dict(zip(_REQUIRED, (each.hexdigest() for each in sums), strict=True)))
     digest = hashlib.sha256(b"".join(each.digest() for each in sums)).hexdigest()
-    return ModelFiles(values["name"], config, tokenizer, weights, digest, folder)
+    return ModelFiles(values["name"], config, tokenizer, weights, digest, folder, values["model"], sums[1].hexdigest())
 
 
 def _checked_weights(
@@ -190,7 +193,8 @@ def _checked_weights(
     weights: dict[str, NDArray[Any]] = {}
     for name, array in stored.items():
         if array.dtype.kind == "f":
-            weights[name] = array if name == _AS_STORED else np.asarray(array, dtype=np.float32)
+            stays = name == _AS_STORED and array.dtype == np.float16
+            weights[name] = array if stays else np.asarray(array, dtype=np.float32)
         if name not in weights or not _is_finite(weights[name]):
             raise ModelError(
                 f"{folder}: weight {name!r} has values that are no finite numbers. Install the model again"

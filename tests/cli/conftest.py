@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import os
 import subprocess
@@ -37,7 +38,9 @@ def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> 
         streams = capsys.readouterr()
         return Result(code if isinstance(code, int) else 0, streams.out, streams.err)
 
+    threshold = gc.get_threshold()
     yield call
+    gc.set_threshold(*threshold)
     if default_worker().memory_limit != DEFAULT_MEMORY_LIMIT:
         default_worker().close()
         default_worker().memory_limit = DEFAULT_MEMORY_LIMIT

@@ -10,6 +10,7 @@ import pytest
 from command_line import Run
 
 import mirenc
+from mirenc import cli
 from mirenc.graph import build_graph
 from mirenc.ir import read_ir, statements_of
 from mirenc.pretraining.corpus import Corpus
@@ -33,6 +34,31 @@ def test_help_lists_the_verbs_and_each_has_its_own(run: Run) -> None:
         assert own.startswith("Usage: mirenc " + verb)
         assert "--help" in own
     assert run("tokenizer", "train", "--help").ok().out.startswith("Usage: mirenc tokenizer train")
+
+
+@pytest.mark.parametrize("verb", cli.VERBS)
+def test_a_verb_built_alone_is_that_of_the_whole_command_line(
+    run: Run, verb: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alone = run(verb, "--help").ok().out
+    whole = cli.make_app()
+    monkeypatch.setattr(cli, "make_app", lambda _: whole)
+    assert run(verb, "--help").ok().out == alone
+
+
+def test_a_verb_that_is_none_names_those_that_are_near(run: Run) -> None:
+    result = run("embde", "x.ll")
+    assert result.code == 2
+    assert "No such command 'embde'" in result.err
+    assert "embed" in result.err
+
+
+def test_a_verb_starts_without_the_others(spawn: Run) -> None:
+    code = (
+        "import sys; sys.argv[1:] = ['embed', '--help']; import atexit; from mirenc.cli import VERBS, main; "
+        "atexit.register(lambda: print([v for v in VERBS if f'mirenc.cli.{v}' in sys.modules])); main()"
+    )
+    assert spawn(shell=f'"$1" -c "{code}"').out.splitlines()[-1] == "['embed']"
 
 
 def test_without_a_verb_there_is_help(run: Run) -> None:

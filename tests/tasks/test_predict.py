@@ -16,6 +16,9 @@ from mirenc.errors import HeadError, TaskError
 from mirenc.tasks import Sample, Space, Task, TaskData, get_task
 from mirenc.tasks.evidence import Evidence, Record
 from mirenc.tasks.predict import TaskHead, fit_head, load_task_head, ready_heads
+from mirenc.weights import WhiteningMap, load_files, save_files
+
+SAXPY = Path(__file__).resolve().parents[2] / "examples" / "saxpy.ll"
 
 
 @pytest.fixture(scope="module")
@@ -87,10 +90,42 @@ def test_training_rows_are_stored_once(trained: TaskHead, tmp_path: Path) -> Non
 def test_another_model_is_refused(trained: TaskHead, tmp_path: Path, encoder: Encoder) -> None:
     class Other:
         name = "other"
-        digest = "f" * 64
+        digest = features_digest = "f" * 64
 
-    with pytest.raises(HeadError, match=r"trained on vectors of mirenc-tiny .* not of other"):
+    with pytest.raises(HeadError, match=r"trained on vectors of mirenc-tiny .* not of other .* Load that model, or"):
         trained.predict(Other(), kernel("mul"), (8,))  # type: ignore[arg-type]
+    Other.name = "mirenc-tiny"
+    with pytest.raises(HeadError, match=r"not of mirenc-tiny \(f{12}\)\. Train a head"):
+        trained.predict(Other(), kernel("mul"), (8,))  # type: ignore[arg-type]
+
+
+def test_a_map_of_ones_own_is_another_model_for_such_a_head(trained: TaskHead, encoder: Encoder) -> None:
+    widths = {"text": encoder.text_dimension, "graph": encoder.graph_dimension}
+    own = WhiteningMap(
+        *(encoder.name, encoder.files.digest),
+        {part: np.zeros(width, np.float32) for part, width in widths.items()},
+        {part: np.eye(width, dtype=np.float32) for part, width in widths.items()},
+        {},
+    )
+    assert trained.predict(encoder, kernel("mul"), (8,))
+    with pytest.raises(HeadError, match="trained on vectors of mirenc-tiny"):
+        trained.predict(encoder.with_map(own), kernel("mul"), (8,))
+
+
+def test_maps_and_words_do_not_matter_to_a_head_on_features(tmp_path: Path) -> None:
+    head = load_task_head(ready_heads(get_task("size_after"))["Oz"])
+    files = load_files("mirenc-fast")
+    weights = {**files.weights, "whiten_text.matrix": files.weights["whiten_text.matrix"] * np.float32(2)}
+    save_files(tmp_path, name=files.name, config=files.config, tokenizer=files.tokenizer, weights=weights)
+    other, same = (mirenc.load(name, cache=False) for name in (tmp_path, "mirenc-fast"))
+    assert other.digest != same.digest
+    said = [head.predict(encoder, SAXPY, {})[0] for encoder in (other, same)]
+    assert said[0] == said[1]
+    # A head of before is keyed by the whole model.
+    old = replace(head, model_digest=same.digest)
+    assert old.predict(same, SAXPY, {})[0] == said[1]
+    with pytest.raises(HeadError, match="Train a head"):
+        old.predict(other, SAXPY, {})
 
 
 def test_wrong_context_features_are_named(trained: TaskHead, encoder: Encoder) -> None:

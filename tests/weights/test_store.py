@@ -89,6 +89,17 @@ def test_the_digest_of_features_is_not_of_what_only_search_has(tmp_path: Path, c
     other = load_files(tmp_path)
     assert other.digest != files.digest
     assert other.features_digest == files.features_digest
+    shutil.rmtree(tmp_path)  # it is of what was loaded, not of what lies there now
+    assert load_files("mirenc-fast").features_digest == files.features_digest == other.features_digest
+
+
+def test_features_of_a_model_that_no_compiler_taught_are_whitened(tmp_path: Path) -> None:
+    files = load_files("mirenc-base")
+    assert files.config.taught is None
+    weights = {**files.weights, "whiten_text.matrix": files.weights["whiten_text.matrix"] * np.float32(0.5)}
+    save_files(tmp_path, name=files.name, config=files.config, tokenizer=files.tokenizer, weights=weights)
+    assert files.features_digest == files.digest
+    assert load_files(tmp_path).features_digest != files.features_digest
 
 
 @pytest.mark.parametrize("changed", ["text.token.weight", "tokenizer", "pooling"])
