@@ -81,7 +81,7 @@ def counted(encoder: Encoder, domain: Words, config: LexicalConfig) -> tuple[np.
 
 
 def fit_map(encoder: Encoder, domains: list[Words], lexicon: Lexicon, floor: float) -> dict[str, np.ndarray]:
-    """The whitening map of lexical vectors, every domain of one weight; it leaves them as long as they are."""
+    """The whitening map of lexical vectors, every domain of one weight; about their mean they are ``weight`` long."""
     moments = []
     for domain in domains:
         module = domain.level == "module"
@@ -135,6 +135,10 @@ def main() -> None:
     ]
     card = (files.folder / "MODEL_CARD.md").read_text(encoding="utf-8").partition(CARD)[0].rstrip("\n")
     card += f"\n\n{CARD}How much a word tells was counted in {', '.join(facts)} (`pretrain/words.py`).\n"
+    if config.lexical.module_names < 1:
+        card += f"Names count {config.lexical.module_names:g} in the vector of a whole module.\n"
+    if config.lexical.whiten:
+        card += f"A map fitted on the same folders whitens the words (floor {recipe['map_floor']:g}).\n"
     save_files(given.output, name=files.name, config=config, tokenizer=files.tokenizer, weights=weights)
     if (files.folder / "baselines.safetensors").is_file():
         shutil.copy(files.folder / "baselines.safetensors", given.output)

@@ -38,24 +38,26 @@ def test_a_model_with_a_table_of_its_own(tmp_path: Path) -> None:
     assert shipped.config.lexical is not None
     lexical = shipped.config.lexical.model_copy(update={"module_names": 0.5, "whiten": True})
     assert found.config == shipped.config.model_copy(update={"lexical": lexical})
+    assert found.config.lexical is not None
     assert found.features_digest == shipped.features_digest
     fitted = {"lexical_idf", "whiten_lexical.mean", "whiten_lexical.matrix"}
     assert found.weights.keys() == shipped.weights.keys() | fitted
     for name in shipped.weights.keys() - fitted:
         np.testing.assert_array_equal(found.weights[name], shipped.weights[name], err_msg=name)
-    # A function's words keep their length in the mean, and are not the same in every direction any more.
+    # About their mean, words are as long as the model says, and no direction is far longer than the others.
     encoder = load(made, cache=False)
     files = sorted(path for path in FIXTURES.rglob("*") if path.is_file())
     plain, mapped = (
         np.concatenate([encoder.embed_parts(file, level="function", whiten=white).lexical for file in files])
         for white in (False, True)
     )
-    lengths = [np.sqrt((each**2).sum(1).mean()) for each in (plain, mapped)]
-    assert 0.8 < lengths[1] / lengths[0] < 1.2
+    length = np.sqrt(((mapped - mapped.mean(0)) ** 2).sum(1).mean())
+    assert length == pytest.approx(found.config.lexical.weight, rel=0.3)
     mean, matrix = (found.weights[f"whiten_lexical.{name}"] for name in ("mean", "matrix"))
     np.testing.assert_allclose(mapped, (plain - mean) @ matrix, atol=1e-3)
-    spread = [np.linalg.eigvalsh(np.cov(each, rowvar=False))[-1] for each in (plain, mapped)]
-    assert spread[1] < spread[0] / 2
+    variance = [np.linalg.eigvalsh(np.cov(each, rowvar=False)) for each in (plain, mapped)]
+    share = [each[-1] / each.sum() for each in variance]
+    assert share[1] < share[0] / 1.5
     assert shipped.digest != found.digest
     verify_files(made)
     assert check_golden(made) < 1e-5
