@@ -75,7 +75,9 @@ def test_the_digest_is_of_everything_that_decides_a_vector(folder: Path) -> None
     assert load_files(folder).digest != before
 
 
-@pytest.mark.parametrize("changed", ["whiten_text.matrix", "whiten_graph.mean", "lexical_idf", "lexical width"])
+@pytest.mark.parametrize(
+    "changed", ["whiten_text.matrix", "whiten_graph.mean", "whiten_lexical.matrix", "lexical_idf", "names"]
+)
 def test_the_digest_of_features_is_not_of_what_only_search_has(tmp_path: Path, changed: str) -> None:
     files = load_files("mirenc-fast")
     assert files.features_digest != load_files("mirenc-base").features_digest
@@ -84,7 +86,7 @@ def test_the_digest_of_features_is_not_of_what_only_search_has(tmp_path: Path, c
         weights[changed] = weights[changed] * np.float32(0.5)
     else:
         assert config.lexical is not None
-        config = config.model_copy(update={"lexical": config.lexical.model_copy(update={"width": 256})})
+        config = config.model_copy(update={"lexical": config.lexical.model_copy(update={"module_names": 0.75})})
     save_files(tmp_path, name=files.name, config=config, tokenizer=files.tokenizer, weights=weights)
     other = load_files(tmp_path)
     assert other.digest != files.digest
