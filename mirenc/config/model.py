@@ -70,7 +70,7 @@ class LexicalConfig(_Config):
         How much names of functions and types, and statements that have one, count in the vector of a whole module: less
         finds programs of another author or language, more finds the same one. In parts of a module they count 1.
     whiten : bool
-        Whether the model has a whitening map for lexical vectors, fitted by ``pretrain/words.py``.
+        Whether the model has a whitening map for lexical vectors: the identity until ``pretrain/words.py`` fits it.
     """
 
     width: int = Field(256, ge=8, le=4096)
