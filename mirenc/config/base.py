@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 from typing import Any, Self, get_args
 
@@ -49,8 +50,6 @@ def _explain(cls: type[BaseModel], error: ValidationError) -> str:
     place = ".".join(parts)
     if first["type"] == "extra_forbidden":
         known = list(owner.model_fields)
-        import difflib
-
         near = difflib.get_close_matches(str(first["loc"][-1]), known, n=1)
         hint = f"did you mean {near[0]!r}?" if near else f"known keys: {', '.join(known)}"
         return f"unknown key {place!r}; {hint}"
@@ -75,7 +74,7 @@ def load_toml(path: str | os.PathLike[str]) -> dict[str, Any]:
     ConfigError
         Missing or not TOML; the message keeps the parser's line and column.
     """
-    import tomllib  # here, because it compiles patterns, which takes as long as to read a small model's configuration
+    import tomllib  # here, because it compiles patterns, and to embed takes no TOML
 
     try:
         with open(path, "rb") as stream:

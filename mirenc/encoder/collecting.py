@@ -55,6 +55,4 @@ def whitened(found: Embedding, runtime: Runtime, own_map: WhiteningMap | None) -
     white = runtime.whiten if own_map is None else own_map.apply
     parts = ("text", "graph", "lexical") if own_map is None else own_map.mean
     vectors: dict[str, Any] = {part: white(part, getattr(found, part)) for part in parts}
-    if "lexical" in vectors:
-        vectors["lexical"][~found.lexical.any(1)] = 0  # no words stay no words, and not the words that all others have
     return replace(found, **vectors)

@@ -123,7 +123,7 @@ class TaskHead:
         ForeignIRError
             Not the kind of code that the head knows, such as a module without a kernel (`Task.dialect`).
         """
-        # Heads of 0.1.0 are keyed by the whole model, which takes no time to compare.
+        # Heads fitted before features had a digest of their own are keyed by the whole model's.
         if self.model_digest not in (encoder.digest, encoder.features_digest):
             other = encoder.name != self.model
             raise HeadError(

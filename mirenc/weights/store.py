@@ -45,7 +45,7 @@ BASELINES_FILE = "baselines.safetensors"
 _OPTIONAL = ("MODEL_CARD.md", "golden.json", BASELINES_FILE)
 _SUMS = "SHA256SUMS"
 _FITTED = ("whiten_", "lexical_")
-# Most of a model's numbers, of which a file asks for a few rows. To convert it takes a tenth of a small file's time.
+# Most of a model's numbers, of which a file asks for few rows. To convert it takes 17 ms, a twentieth of a small file.
 _AS_STORED = "text.token.weight"
 
 
@@ -195,7 +195,7 @@ def _checked_weights(
         if array.dtype.kind == "f":
             stays = name == _AS_STORED and array.dtype == np.float16
             weights[name] = array if stays else np.asarray(array, dtype=np.float32)
-        if name not in weights or not _is_finite(weights[name]):
+        if name not in weights or not np.isfinite(weights[name]).all():
             raise ModelError(
                 f"{folder}: weight {name!r} has values that are no finite numbers. Install the model again"
             )
@@ -209,13 +209,6 @@ def _checked_weights(
                 "they do not belong together. Install the model again"
             )
     return weights
-
-
-def _is_finite(array: NDArray[np.floating[Any]]) -> bool:
-    if array.dtype == np.float16:
-        # All bits of the exponent are set in what is not finite; `isfinite` takes five times as long.
-        return not ((array.view(np.uint16) & 0x7C00) == 0x7C00).any()
-    return bool(np.isfinite(array).all())
 
 
 def save_files(
