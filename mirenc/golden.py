@@ -90,7 +90,7 @@ def check_golden(folder: Path, *, backend: str | None = None) -> float:
         difference = float(np.abs(encoder.embed(GOLDEN_IR[name]) - released).max() / np.linalg.norm(released))
         if not difference <= TOLERANCE:
             raise ModelError(
-                f"{folder.name}: the vector of {name!r} differs from the released one by {difference:.2g} "
+                f"{encoder.name}: the vector of {name!r} differs from the released one by {difference:.2g} "
                 f"of its length (allowed {TOLERANCE:.0e}). Install mirenc and llvmlite as released"
             )
         worst = max(worst, difference)

@@ -1,4 +1,4 @@
-"""Programs from outside Python that some tests need, and why one of them is not at hand.
+"""Programs from outside Python, and packages of their own, that some tests need, and why one is not at hand.
 
 A test says what it needs: ``@pytest.mark.needs("llvm2graph-10")``. Where that is missing the test skips with the
 reason; with ``--require-programs``, as in CI, it fails, because there a skip would hide what nobody compared.
@@ -10,7 +10,7 @@ import shutil
 from functools import cache
 from pathlib import Path
 
-from mirenc.errors import MissingExtraError, ToolchainError
+from mirenc.errors import MissingExtraError, ModelError, ToolchainError
 from mirenc.graph.programl import build_programl
 from mirenc.ir.compile import find_compiler
 from mirenc.measure.openmp import OpenMPMethod
@@ -18,6 +18,7 @@ from mirenc.measure.ptx import find_libdevice
 from mirenc.measure.runners.opencl import opencl_devices
 from mirenc.passes.shared import SharedEngine
 from mirenc.tasks.ir2vec import ir2vec_available
+from mirenc.weights import find_model
 
 
 @cache
@@ -39,6 +40,7 @@ def why_missing(program: str) -> str:
         "OpenCL": _opencl,
         "libdevice": lambda: "" if find_libdevice() else "no libdevice.10.bc is here. Type: pip install 'mirenc[cuda]'",
         "libomp": _libomp,
+        "mirenc-base": _mirenc_base,
         "IR2Vec": lambda: "" if ir2vec_available() else "IR2Vec is not installed. Type: pip install IR2Vec==2.1.1",
     }[program]()
 
@@ -57,6 +59,14 @@ def _llvm2graph() -> str:
     try:
         build_programl("define void @f() {\n  ret void\n}\n")
     except (MissingExtraError, ToolchainError) as error:
+        return str(error)
+    return ""
+
+
+def _mirenc_base() -> str:
+    try:
+        find_model("mirenc-base")
+    except ModelError as error:
         return str(error)
     return ""
 

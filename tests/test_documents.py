@@ -8,7 +8,18 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-FOLDERS = ("docs", "downstream", "examples", "mirenc", "notebooks", "pretrain", "scripts", "tests", "tokenizer")
+FOLDERS = (
+    "docs",
+    "downstream",
+    "examples",
+    "mirenc",
+    "models",
+    "notebooks",
+    "pretrain",
+    "scripts",
+    "tests",
+    "tokenizer",
+)
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.md"))])
 CODE = sorted(
     path for folder in FOLDERS for kind in ("py", "sh", "toml") for path in (ROOT / folder).rglob(f"*.{kind}")

@@ -594,8 +594,8 @@ def test_ready_heads_of_a_table_answer_for_whole_projects(
             (tmp_path / project / f"f{row}.ll").write_text(text, encoding="utf-8")
     figures = script("passes/project_figures")
     record = tmp_path / "projects.json"
-    with pytest.raises(SystemExit, match=f"head for pass_list is of {MODEL} .*, the model is mirenc-base"):
-        figures.check_model([load_task_head(heads / "pass_list.all")], mirenc.load("mirenc-base", cache=False))
+    with pytest.raises(SystemExit, match=f"head for pass_list is of {MODEL} .*, the model is mirenc-fast"):
+        figures.check_model([load_task_head(heads / "pass_list.all")], mirenc.load("mirenc-fast", cache=False))
     asked = ["-k", 2, "--head", heads / "pass_list.all", "--sizes", heads / "size_after.Oz", "--functions", 2]
     run(figures, tmp_path / "one", tmp_path / "two", *asked, "-o", record)
     found = json.loads(record.read_text())

@@ -63,7 +63,7 @@ def build(
     from mirenc.errors import ConfigError, MirencError, needs
     from mirenc.ir.files import find_inputs, folder_error
     from mirenc.tokenizer import IRTokenizer
-    from mirenc.weights import find_model, list_models
+    from mirenc.weights import find_model, is_model_name
 
     with needs("train", "building a corpus needs more packages"):
         from mirenc.pretraining.corpus import build_corpus, hashes_of_ir
@@ -72,7 +72,7 @@ def build(
         from mirenc.pretraining.corpus.lock import only_one
     given = None
     if tokenizer:
-        named = tokenizer in list_models() or os.path.isdir(tokenizer)
+        named = is_model_name(tokenizer) or os.path.isdir(tokenizer)
         given = IRTokenizer.from_file(find_model(tokenizer) / "tokenizer.json" if named else tokenizer)
     config = given.config if given else TokenizerConfig(vocab_size=vocab_size)
     kind = kind_of_source(source)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -16,11 +17,19 @@ Name = Annotated[str | None, typer.Argument(help="Model name or folder. [default
 
 @app.command("list")
 def list_() -> None:
-    """Packaged models: name, dimensions, parameters, digest, and maps of your own."""
+    """Models at hand, those that other packages announce included: name, dimensions, parameters, digest, your maps."""
+    from mirenc.errors import ModelError
     from mirenc.weights import DEFAULT_MODEL, list_maps, list_models, load_files
 
-    for name in list_models():
-        files = load_files(name)
+    def warn(error: ModelError) -> None:
+        print(f"mirenc: warning: {error}", file=sys.stderr)
+
+    for name in list_models(failed=warn):
+        try:
+            files = load_files(name)
+        except ModelError as error:
+            warn(error)
+            continue
         config = files.config
         widths = [config.text.hidden, config.graph.width] + ([config.lexical.width] if config.lexical else [])
         mark = "  (default)" if name == DEFAULT_MODEL else ""
@@ -48,14 +57,15 @@ def show(name: Name = None) -> None:
 def verify(name: Name = None) -> None:
     """Compare files with SHA256SUMS, and the model's answers with its golden vectors."""
     from mirenc.golden import check_golden
-    from mirenc.weights import find_model, verify_files
+    from mirenc.weights import DEFAULT_MODEL, find_model, verify_files
 
     checked = verify_files(name)
     folder = find_model(name)
-    typer.echo(f"{folder.name}: {len(checked)} files as released")
+    title = Path(name or DEFAULT_MODEL).name
+    typer.echo(f"{title}: {len(checked)} files as released")
     if (folder / "golden.json").is_file():
         worst = check_golden(folder)
-        typer.echo(f"{folder.name}: golden vectors reproduced (largest difference {worst:.1e} of their length)")
+        typer.echo(f"{title}: golden vectors reproduced (largest difference {worst:.1e} of their length)")
 
 
 @app.command()

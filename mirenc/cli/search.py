@@ -111,14 +111,14 @@ def _stored(index: str, level: str | None, model: str | None, options: ReadOptio
     """A file of vectors, and the model that made them."""
     from mirenc.encoder import load
     from mirenc.vectors import read_vectors
-    from mirenc.weights import list_models
+    from mirenc.weights import is_model_name
 
     table = read_vectors(index)
     if level not in (None, table.level):
         raise typer.BadParameter(f"{index} holds vectors of level {table.level}, not {level}", param_hint="--level")
-    # The file knows its model: a packaged one need not be named again.
-    packaged = table.model if table.model in list_models() else None
-    encoder = load(model or packaged, options=options, hide_names=table.hide_names, map=table.map or None)
+    # The file knows its model: one that has a name need not be named again.
+    made_by = table.model if model is None and is_model_name(table.model) else model
+    encoder = load(made_by, options=options, hide_names=table.hide_names, map=table.map or None)
     table.check_model(encoder.name, encoder.digest, index)
     return encoder, table
 

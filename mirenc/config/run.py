@@ -81,7 +81,7 @@ class PretrainConfig(_Config):
     answers : AnswersConfig, optional
         The answers; ``compiler.steps`` needs them.
     start_from : str or None
-        Name or folder of a packaged model of that architecture whose weights the run goes on from; the corpus must have
+        Name or folder of a model of that architecture whose weights the run goes on from; the corpus must have
         been built with its tokenizer. Of a model that has only the text encoder in common, that is taken. None: random
         weights.
     held_out_share : float

@@ -33,7 +33,7 @@ def load(
     Parameters
     ----------
     name_or_dir : str or path, optional
-        A packaged model's name (`mirenc.list_models`) or a model folder; the default model if left out.
+        A model's name (`mirenc.list_models`) or a model folder; the default model if left out.
     device : str
         ``cpu``, or a torch device such as ``cuda``.
     backend : str, optional

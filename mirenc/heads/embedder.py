@@ -52,7 +52,7 @@ class IREmbedder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scik
     Parameters
     ----------
     model : str or path, optional
-        A packaged model's name or a model folder; the default model if left out.
+        A model's name or a model folder; the default model if left out.
     purpose : str
         ``search`` or ``features``, as `Encoder.embed` has it.
     part : str

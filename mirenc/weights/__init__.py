@@ -1,4 +1,4 @@
-"""Models on disk: the packaged ones and folders; find, load, save, verify. Whitening maps of one's own."""
+"""Models on disk: shipped, announced by other packages, and folders; find, load, save, verify. Maps of one's own."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from mirenc.weights.store import (
     DEFAULT_MODEL,
     ModelFiles,
     find_model,
+    is_model_name,
     list_models,
     load_files,
     save_files,
@@ -21,6 +22,7 @@ __all__ = [
     "ModelFiles",
     "WhiteningMap",
     "find_model",
+    "is_model_name",
     "list_maps",
     "list_models",
     "load_files",

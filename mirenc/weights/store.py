@@ -3,7 +3,8 @@
 MODEL_CARD.md (data and figures), golden.json (vectors to reproduce), baselines.safetensors (what the figures are
 compared with), SHA256SUMS.
 
-Packaged models are sub-folders of this package, so they come with pip; any other folder is loaded by its path.
+Shipped models are sub-folders of this package; others come in packages of their own (`mirenc.weights.announced`); any
+other folder is loaded by its path.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import warnings
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -24,12 +27,14 @@ from mirenc.config import ModelConfig
 from mirenc.errors import ConfigError, ModelError
 from mirenc.model.shapes import weight_shapes
 from mirenc.tokenizer import IRTokenizer
+from mirenc.weights.announced import find_announced, list_announced
 
 __all__ = [
     "BASELINES_FILE",
     "DEFAULT_MODEL",
     "ModelFiles",
     "find_model",
+    "is_model_name",
     "list_models",
     "load_files",
     "save_files",
@@ -40,6 +45,8 @@ __all__ = [
 DEFAULT_MODEL = "mirenc-fast"
 FORMAT = 1
 _HOME = Path(__file__).parent
+# Models of this repository that are packages of their own, and where they lie in it.
+_APART = {"mirenc-base": "models/mirenc-base"}
 _REQUIRED = ("config.json", "tokenizer.json", "model.safetensors")
 BASELINES_FILE = "baselines.safetensors"
 _OPTIONAL = ("MODEL_CARD.md", "golden.json", BASELINES_FILE)
@@ -104,26 +111,67 @@ class ModelFiles:
         return sum(array.size for name, array in self.weights.items() if not name.startswith(_FITTED))
 
 
-def list_models() -> list[str]:
-    """Names of the packaged models."""
-    return sorted(path.parent.name for path in _HOME.glob("*/config.json"))
+def list_models(*, failed: Callable[[ModelError], None] | None = None) -> list[str]:
+    """Names of the models at hand: those that ship with mirenc, and those that other installed packages announce.
+
+    Parameters
+    ----------
+    failed : callable, optional
+        Gets the error of each announcement that no model comes of. Without it there is a warning of each.
+    """
+    shipped = _shipped()
+    announced, errors = list_announced()
+    taken = (
+        f"the model {name!r} that a package announces is left out: one of mirenc's own has that name. Give it another"
+        for name in announced
+        if name in shipped
+    )
+    for error in (*errors, *map(ModelError, taken)):
+        if failed is None:
+            warnings.warn(str(error), stacklevel=2)
+        else:
+            failed(error)
+    return sorted({*shipped, *announced})
 
 
-def find_model(name_or_dir: str | os.PathLike[str] | None) -> Path:
-    """Folder of a packaged model's name or of a path; None is the default model.
+def is_model_name(name: str) -> bool:
+    """Whether `find_model` takes it for a model's name, if perhaps to say how that model is installed.
 
     Raises
     ------
     ModelError
-        Neither a packaged model nor a folder.
+        An announcement of the name is no good.
+    """
+    return name in _shipped() or name in _APART or find_announced(name) is not None
+
+
+def find_model(name_or_dir: str | os.PathLike[str] | None) -> Path:
+    """Folder of a shipped or announced model's name or of a path; None is the default model.
+
+    Raises
+    ------
+    ModelError
+        Neither a model's name nor a folder, or a name whose announcement is no good.
     """
     name = DEFAULT_MODEL if name_or_dir is None else os.fspath(name_or_dir)
-    if name in list_models():
+    if name in _shipped():
         return _HOME / name
+    if announced := find_announced(name):
+        return announced
     if os.path.isdir(name):
         return Path(name)
-    available = ", ".join(list_models()) or "none"
+    if name in _APART:
+        raise ModelError(
+            f"the model {name!r} is a package of its own, which is not installed. In a checkout of mirenc, type: "
+            f"pip install ./{_APART[name]}; elsewhere, install the wheel that `pip wheel --no-deps ./{_APART[name]}` "
+            "makes in one"
+        )
+    available = ", ".join(list_models(failed=lambda error: None)) or "none"
     raise ModelError(f"unknown model {name!r}; available: {available}. To load a folder, give its path")
+
+
+def _shipped() -> list[str]:
+    return [path.parent.name for path in _HOME.glob("*/config.json")]
 
 
 def _sha256(path: Path) -> str:

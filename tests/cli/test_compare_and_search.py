@@ -172,6 +172,7 @@ def test_halves_are_searched_with_their_like(
     )
 
 
+@pytest.mark.needs("mirenc-base")
 def test_plain_means_are_searched_with_plain_means(run: Run, folder: Path, tmp_path: Path) -> None:
     index = tmp_path / "x.jsonl"
     run("embed", "--model", "mirenc-base", "--no-whiten", "-o", index, folder).ok()  # it would whiten

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import json
+from importlib.metadata import EntryPoints
 from pathlib import Path
 
 import numpy as np
@@ -285,10 +287,15 @@ def test_corpus_build(run: Run, projects: Path, tmp_path: Path) -> None:
     np.testing.assert_array_equal(corpus[0].edge_index, build_graph(module).edge_index)
 
 
-def test_corpus_with_a_given_tokenizer(run: Run, model_dir: Path, projects: Path, tmp_path: Path) -> None:
+def test_corpus_with_a_given_tokenizer(
+    run: Run, model_dir: Path, projects: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     given = model_dir / "tokenizer.json"
     run("corpus", "build", projects, "-o", tmp_path / "corpus", "--tokenizer", given).ok()
     assert Corpus.load(tmp_path / "corpus").tokenizer.vocab == IRTokenizer.from_file(given).vocab
+    monkeypatch.setattr(importlib.metadata, "entry_points", lambda **_: EntryPoints())
+    words = ("corpus", "build", projects, "-o", tmp_path / "other", "--tokenizer", "mirenc-base")
+    run(*words).failed("pip install ./models/mirenc-base")
 
 
 def test_corpus_of_good_and_bad_files(run: Run, projects: Path, tmp_path: Path) -> None:
@@ -316,7 +323,7 @@ def test_models_show_and_verify(run: Run, model_dir: Path) -> None:
     run("models", "show", "none").failed("unknown model 'none'")
 
 
-def test_models_list_is_what_is_packaged(run: Run) -> None:
+def test_models_list_is_what_is_at_hand(run: Run) -> None:
     lines = run("models", "list").ok().out.splitlines()
     assert [line.split()[0] for line in lines] == mirenc.list_models()
     for line in lines:
