@@ -43,7 +43,7 @@ def main() -> None:
     given = options.parse_args()
     reading = ReadOptions(compiler=given.compiler, cflags=LIBCLC, dialect=None if given.spir else OPENCL_X86)
 
-    encoder = mirenc.load("mirenc-base", options=reading)
+    encoder = mirenc.load(options=reading)  # the heads' model
     task = get_task("device_mapping")
     heads = {name: load_task_head(folder, task) for name, folder in ready_heads(task).items()}
     folder = dataset_folder("device_mapping")

@@ -29,7 +29,7 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("--compiler", help="a clang; default: what mirenc finds")
     given = options.parse_args()
-    encoder = mirenc.load("mirenc-base")
+    encoder = mirenc.load()  # the heads' model
     task = get_task("device_mapping")
     heads = {name: load_task_head(folder, task) for name, folder in ready_heads(task).items()}
     spir, own = (ReadOptions(compiler=given.compiler, dialect=dialect) for dialect in (None, OPENCL_X86))

@@ -1,10 +1,11 @@
-"""Build the wheel, install it out of the checkout's sight, and run there what the README says of the command line.
+"""Build the wheels, install mirenc out of the checkout's sight, and run there what the README says of the command line.
 
     python scripts/installed.py
 
 Needs git, a package registry and, for OpenCL C, a clang on PATH. Every line of the README's ``sh`` blocks that begins
 with ``mirenc`` is run in a folder of its own and must succeed, show something and say nothing wrong; `LEFT_OUT` has
-those that need more than the package. `FINDINGS` and `judge_vectors` say what must be in the output.
+those that need more than the package. `FINDINGS` and `judge_vectors` say what must be in the output. mirenc-base, a
+package of its own, is installed after all that, so none of it needs that model.
 """
 
 from __future__ import annotations
@@ -33,11 +34,11 @@ LEFT_OUT = {
     "mirenc measure": "a quiet machine and its time",
     "mirenc suggest": "a source of one's own, and libLLVM",
 }
-# Not in the README word for word.
-MORE = [
-    "mirenc models show mirenc-base",
-    *(f"mirenc models verify {name}" for name in ("mirenc-base", "mirenc-tiny", "mirenc-fast")),
-]
+LARGEST = 40e6  # bytes of mirenc's wheel
+APART = "models/mirenc-base"
+# Not in the README word for word: before and after the model that is a package of its own is installed.
+MORE = [f"mirenc models verify {name}" for name in ("mirenc-tiny", "mirenc-fast")]
+THEN = ["mirenc models show mirenc-base", "mirenc models verify mirenc-base", "mirenc models list"]
 # Beginnings of commands, and what their output must hold.
 FINDINGS = {
     "mirenc inspect": r"(?m)^instructions +40$",
@@ -59,8 +60,12 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         tracked = git_files()
-        wheel = build_wheel(tracked, folder)
-        check_contents(wheel, tracked)
+        wheel, model = build_wheels(tracked, folder)
+        check_contents(wheel, [name for name in tracked if name.startswith("mirenc/")])
+        inside = [name.removeprefix(f"{APART}/") for name in tracked if name.startswith(f"{APART}/mirenc_base/")]
+        check_contents(model, inside)
+        if wheel.stat().st_size > LARGEST:
+            sys.exit(f"error: {wheel.name} has more than {LARGEST / 1e6:.0f} MB")
         binaries = install(wheel, folder / "environment")
         work = folder / "work"
         shutil.copytree(CHECKOUT / "examples", work / "examples")
@@ -68,6 +73,10 @@ def main() -> None:
         environment |= {"PATH": f"{binaries}:{os.environ['PATH']}", "MIRENC_CACHE": str(folder / "cache")}
         check_location(binaries, work, environment)
         for command in [*readme_commands(), *MORE]:
+            check_command(command, work, environment)
+        check_missing(binaries, work, environment)
+        subprocess.run([str(binaries / "python"), "-m", "pip", "install", "--quiet", str(model)], check=True)
+        for command in THEN:
             check_command(command, work, environment)
 
 
@@ -77,25 +86,26 @@ def git_files() -> list[str]:
     return [name for name in done.stdout.split("\0") if name]
 
 
-def build_wheel(tracked: list[str], folder: Path) -> Path:
-    """Build from a copy: an old ``build/`` of the checkout would bring back what was deleted since."""
+def build_wheels(tracked: list[str], folder: Path) -> tuple[Path, Path]:
+    """Build both from a copy: an old ``build/`` of the checkout would bring back what was deleted since."""
     for name in tracked:
         (folder / "source" / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(CHECKOUT / name, folder / "source" / name)
     pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(folder)]
-    subprocess.run([*pip, str(folder / "source")], check=True)
-    (wheel,) = folder.glob("*.whl")
-    return wheel
+    subprocess.run([*pip, str(folder / "source"), str(folder / "source" / APART)], check=True)
+    (wheel,), (model,) = (folder.glob(f"{name}-*.whl") for name in ("mirenc", "mirenc_base"))
+    return wheel, model
 
 
-def check_contents(wheel: Path, tracked: list[str]) -> None:
-    """Demand every file of ``mirenc/`` in the wheel, and nothing else."""
+def check_contents(wheel: Path, files: list[str]) -> None:
+    """Demand every one of the files in the wheel, and nothing else."""
     with zipfile.ZipFile(wheel) as archive:
-        found = {name for name in archive.namelist() if ".dist-info/" not in name}
-    wanted = {name for name in tracked if name.startswith("mirenc/")}
+        inside = [each for each in archive.infolist() if ".dist-info/" not in each.filename]
+    found, wanted = {each.filename for each in inside}, set(files)
     if found != wanted:
         sys.exit(f"error: not in the wheel: {sorted(wanted - found)}; only in the wheel: {sorted(found - wanted)}")
-    print(f"{wheel.name}: all {len(found)} files")
+    unpacked = sum(each.file_size for each in inside) / 1e6
+    print(f"{wheel.name}: all {len(found)} files, {wheel.stat().st_size / 1e6:.1f} MB, {unpacked:.1f} unpacked")
 
 
 def install(wheel: Path, environment: Path) -> Path:
@@ -113,6 +123,14 @@ def check_location(binaries: Path, work: Path, environment: dict[str, str]) -> N
     done = subprocess.run(command, cwd=work, env=environment, capture_output=True, text=True, check=True)
     if not Path(done.stdout.strip()).is_relative_to(binaries.parent):
         sys.exit(f"error: mirenc comes from {done.stdout.strip()}")
+
+
+def check_missing(binaries: Path, work: Path, environment: dict[str, str]) -> None:
+    """Demand that who asks for a model that is not installed is told what to type."""
+    command = [str(binaries / "mirenc"), "models", "show", "mirenc-base"]
+    done = subprocess.run(command, cwd=work, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode != 1 or f"pip install ./{APART}" not in done.stderr:
+        sys.exit(f"error: exit status {done.returncode} without mirenc-base\n{done.stderr}")
 
 
 def readme_commands() -> list[str]:

@@ -9,6 +9,8 @@ if ! python -m pip install --quiet --constraint constraints.txt --editable '.[te
         "wheels with PIP_EXTRA_INDEX_URL or PIP_FIND_LINKS (PyTorch's installation page has the address)" >&2
     exit 1
 fi
+# A model that is a package of its own, and data alone.
+python -m pip install --quiet --no-deps --editable ./models/mirenc-base
 # By itself: its dependencies cannot be installed today, and its graph builder, a program, needs none of them.
 python -m pip install --quiet --constraint constraints.txt --no-deps programl
 # A row of the downstream tables; it asks for nothing, and is no dependency.
