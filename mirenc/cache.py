@@ -3,7 +3,7 @@
 SQLite because it is in the standard library, is safe under concurrent writers and is one file that can be deleted
 at any time. Statement vectors are keyed by their text, whole files by their bytes; the model's digest names the
 file, so another model can never be answered with these vectors. A cache that cannot be used is left alone: it saves
-time, nothing hangs on it.
+time, and moves a vector by no more than rounding.
 """
 
 from __future__ import annotations

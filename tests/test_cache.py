@@ -9,9 +9,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from same_vectors import assert_same_vectors
 
 from mirenc.cache import Cache, cache_folder, cache_key
 from mirenc.encoder import Encoder, load
+from mirenc.golden import TOLERANCE, difference
 
 DIGEST = "0123456789abcdef" * 4
 FILE = Path(__file__).resolve().parent / "fixtures" / "ir" / "clang-19" / "O2" / "reduce.ll"
@@ -185,7 +187,7 @@ def test_garbage_in_its_place_costs_nothing_but_time(
     (tmp_path / filled[0]).write_bytes(GARBAGE[what])
     expected = encoder.embed(FILE)
     for _ in range(2):
-        np.testing.assert_array_equal(load(model_folder, cache=tmp_path).embed(FILE), expected)
+        assert_same_vectors(load(model_folder, cache=tmp_path).embed(FILE), expected)
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
@@ -194,7 +196,7 @@ def test_a_truncated_file(
 ) -> None:
     name, data = filled
     (tmp_path / name).write_bytes(data[: int(share * len(data))])
-    np.testing.assert_array_equal(load(model_folder, cache=tmp_path).embed(FILE), encoder.embed(FILE))
+    assert_same_vectors(load(model_folder, cache=tmp_path).embed(FILE), encoder.embed(FILE))
 
 
 def test_flipped_bytes_never_give_another_vector(
@@ -212,8 +214,7 @@ def test_flipped_bytes_never_give_another_vector(
         (folder / name).write_bytes(damaged)
         for given in (FILE, text):  # the whole file's entry, and those of its statements
             try:
-                # Some statements come from the cache and some are encoded anew, in other batches: 1e-5, not the bit.
-                same = bool(np.abs(load(model_folder, cache=folder).embed(given) - expected).max() <= 1e-5)
+                same = difference(load(model_folder, cache=folder).embed(given), expected) <= TOLERANCE
             except Exception as error:  # noqa: BLE001 - whatever comes out of it is what this test is about
                 wrong.append((int(at), type(error).__name__))
             else:
@@ -226,7 +227,7 @@ def test_an_unusable_folder(encoder: Encoder, model_folder: Path, tmp_path: Path
     # A file where a folder should be: nobody can write there, root neither.
     (tmp_path / "file").write_text("", encoding="utf-8")
     cached = load(model_folder, cache=tmp_path / "file" / "cache")
-    np.testing.assert_array_equal(cached.embed([FILE, FILE]), encoder.embed([FILE, FILE]))
+    assert_same_vectors(cached.embed([FILE, FILE]), encoder.embed([FILE, FILE]))
     assert (tmp_path / "file").read_text(encoding="utf-8") == ""
 
 
@@ -234,7 +235,7 @@ def test_a_folder_in_the_file_s_place(
     encoder: Encoder, model_folder: Path, filled: tuple[str, bytes], tmp_path: Path
 ) -> None:
     (tmp_path / filled[0]).mkdir()
-    np.testing.assert_array_equal(load(model_folder, cache=tmp_path).embed(FILE), encoder.embed(FILE))
+    assert_same_vectors(load(model_folder, cache=tmp_path).embed(FILE), encoder.embed(FILE))
 
 
 def test_a_cache_of_another_shape(
@@ -244,7 +245,7 @@ def test_a_cache_of_another_shape(
     connection.execute("CREATE TABLE entries (something TEXT)")
     connection.commit()
     connection.close()
-    np.testing.assert_array_equal(load(model_folder, cache=tmp_path).embed(FILE), encoder.embed(FILE))
+    assert_same_vectors(load(model_folder, cache=tmp_path).embed(FILE), encoder.embed(FILE))
 
 
 def test_put_and_get_on_an_unusable_cache_do_nothing(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from rewrite_ir import odd_name, rename_locals, without_groups, without_metadata
+from same_vectors import assert_same_vectors
 
 import mirenc
 from mirenc.encoder import LEVELS, Encoder, load
@@ -54,8 +55,7 @@ def test_one_module_is_a_vector_and_many_a_matrix(encoder: Encoder, part: str, w
     assert (one.shape, one.dtype) == ((width,), np.float32)
     many = encoder.embed([FILE, OTHER, SOURCE], part=part)
     assert (many.shape, many.dtype) == ((3, width), np.float32)
-    # Statements of several inputs are encoded together, and how many there are moves the last bit.
-    np.testing.assert_allclose(many[0], one, rtol=1e-5, atol=1e-6)
+    assert_same_vectors(many[0], one)
     assert encoder.embed([FILE], part=part).shape == (1, width)
     assert encoder.embed([], part=part).shape == (0, width)
     assert np.isfinite(many).all()
@@ -67,7 +67,7 @@ def test_other_levels_give_a_matrix_for_each_input(encoder: Encoder, level: str)
     assert one.shape == ({"function": 2, "loop": 0, "block": 4, "instruction": 9}[level], BOTH)
     many = encoder.embed([SOURCE, FILE], level=level)
     assert isinstance(many, list)
-    np.testing.assert_allclose(many[0], one, rtol=1e-5, atol=1e-6)
+    assert_same_vectors(many[0], one)
     assert many[1].shape[1] == BOTH
     assert encoder.embed([], level=level) == []
 
@@ -185,7 +185,7 @@ def test_a_function_s_text_vector_does_not_depend_on_its_neighbours(encoder: Enc
         "define void @g() {\n  ret void\n}\ndefine i32 @f(i32 %x) {\n  %y = mul i32 %x, 3\n  ret i32 %y\n}",
         level="function",
     )
-    np.testing.assert_allclose(two[1, :TEXT], one[0, :TEXT], rtol=1e-5, atol=1e-6)
+    assert_same_vectors(two[1, :TEXT], one[0, :TEXT])
 
 
 # -- invariants ----------------------------------------------------------------------------------------
@@ -246,7 +246,7 @@ def test_the_order_of_functions_leaves_the_vector_alone(encoder: Encoder) -> Non
     first, middle, second = (first + second).partition("define void @second")
     swapped = head + middle + second + first
     assert swapped.index("@second()") < swapped.index("@first(")
-    np.testing.assert_allclose(encoder.embed(swapped), encoder.embed(SOURCE), rtol=1e-5, atol=1e-6)
+    assert_same_vectors(encoder.embed(swapped), encoder.embed(SOURCE))
 
 
 def test_embedding_twice_gives_the_same_bits(encoder: Encoder, model_folder: Path) -> None:
@@ -261,7 +261,7 @@ def test_backends_agree(encoder: Encoder, model_folder: Path, level: str) -> Non
     assert other.runtime.name == "torch"
     for path in (FILE, OTHER):
         expected = encoder.embed(path, level=level)
-        np.testing.assert_allclose(other.embed(path, level=level), expected, rtol=1e-5, atol=2e-5)
+        assert_same_vectors(other.embed(path, level=level), expected)
 
 
 # -- cache ---------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from random_model import random_weights
+from same_vectors import assert_same_vectors
 
 from mirenc.config import LexicalConfig, ModelConfig, PoolingConfig, TaughtConfig
 from mirenc.encoder import LEVELS, Encoder, load
@@ -79,7 +80,7 @@ def test_every_level_and_part_has_its_width(full: Encoder, level: str, purpose: 
         assert one.dtype == np.float32
         assert np.isfinite(one).all()
         many = full.embed([LOOP, LOOP], level=level, purpose=purpose, part=part)
-        np.testing.assert_allclose(many[1], one, rtol=1e-4, atol=1e-5)
+        assert_same_vectors(many[1], one)
         assert full.embed([], purpose=purpose, part=part).shape == (0, full.width(purpose, part))
 
 
@@ -130,7 +131,7 @@ def test_sizes_are_the_regions_own(full: Encoder, level: str) -> None:
 def test_runtimes_agree(folder: Path, full: Encoder, level: str, purpose: str) -> None:
     other = load(folder, cache=False, backend="torch")
     one, two = (each.embed(IR, level=level, purpose=purpose) for each in (full, other))
-    np.testing.assert_allclose(one, two, atol=2e-4)
+    assert_same_vectors(one, two)
 
 
 def test_the_cache_keeps_what_every_purpose_needs(folder: Path, full: Encoder, tmp_path: Path) -> None:
@@ -138,7 +139,7 @@ def test_the_cache_keeps_what_every_purpose_needs(folder: Path, full: Encoder, t
     for level in ("module", "instruction"):
         for purpose in ("search", "features", "search"):
             expected = full.embed(LOOP, level=level, purpose=purpose)
-            np.testing.assert_array_equal(warm.embed(LOOP, level=level, purpose=purpose), expected)
+            assert_same_vectors(warm.embed(LOOP, level=level, purpose=purpose), expected)
 
 
 def test_the_lexical_block_is_that_of_the_texts(full: Encoder) -> None:

@@ -63,7 +63,7 @@ def load(
         raise ConfigError(f"the numpy backend runs on the CPU only, not on {device!r}. Use backend='torch'")
     files = load_files(name_or_dir)
     runtime = make_runtime(files.name, files.config, files.weights, backend, device)
-    # The two runtimes agree to 1e-6, not to the bit: each has vectors of its own.
+    # The two runtimes agree within `mirenc.golden.TOLERANCE`, not to the bit: each has vectors of its own.
     # A release may read or normalise IR in another way, so its vectors are its own, too.
     kind = f"{files.digest} {__version__} {backend} {device}"
     unnamed = hide_names and files.config.lexical is not None

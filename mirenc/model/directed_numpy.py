@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from mirenc.config import DirectedGraphConfig
 from mirenc.graph import Flow, NodeKind
 from mirenc.model.allocator import give_back
-from mirenc.model.numpy_layers import SLICE, Float32, Layers, by_slices, product
+from mirenc.model.numpy_layers import SLICE, Float32, Layers, by_slices
 from mirenc.model.pooling import Pool, node_keys
 from mirenc.model.readout import Readout, Share, share_of
 from mirenc.model.relations import ARGUMENTS, LAST_POSITION, RELATION_OF, RELATIONS
@@ -175,7 +175,7 @@ class _Neighbours:
         spoken = np.empty_like(heard)
         ends = np.searchsorted(self.relation[distinct], np.arange(len(matrices) + 1)).tolist()
         for matrix, first, last in zip(matrices, ends[:-1], ends[1:], strict=True):
-            spoken[first:last] = product(heard[first:last], matrix)
+            np.matmul(heard[first:last], matrix, out=spoken[first:last])
         return segment_sum(np.ones(len(pairs), dtype=np.float32), column, start, spoken)
 
 
@@ -310,7 +310,7 @@ class DirectedGraph:
             slice_of = self._layer(layer, state, near)
 
         def vectors(first: int) -> Float32:
-            made = product(self._norm(slice_of(first), "norm_out"), self._leave)
+            made: Float32 = self._norm(slice_of(first), "norm_out") @ self._leave
             made += self._leave_bias
             return made
 
@@ -333,7 +333,7 @@ class DirectedGraph:
         if statements is not None:
             spoken = kind == NodeKind.INSTRUCTION
             known = self._norm(statements[row[spoken]], "norm_statement")
-            state[spoken] += product(known, self.w["graph.enter_statement.weight"])
+            state[spoken] += known @ self.w["graph.enter_statement.weight"]
         return state
 
     def _layer(self, layer: int, state: Float32, near: _Neighbours) -> Callable[[int], Float32]:

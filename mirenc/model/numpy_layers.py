@@ -8,14 +8,13 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["SLICE", "Float32", "Layers", "Weights", "by_slices", "gelu", "layer_norm", "product", "softmax"]
+__all__ = ["SLICE", "Float32", "Layers", "Weights", "by_slices", "gelu", "layer_norm", "softmax"]
 
 Float32 = NDArray[np.float32]
 Weights = dict[str, Float32]
 SLICE = 1 << 11
 """Rows or nodes that are computed at once: enough for equal neighbours to meet, few enough for a processor's cache."""
 
-_FEW = 8
 _NORM_EPSILON = np.float32(1e-5)
 
 
@@ -42,23 +41,13 @@ class Layers:
 
     def linear(self, x: Float32, name: str) -> Float32:
         """Linear layer. Shapes: (..., I) -> (..., O)."""
-        y = product(x, self.w[f"{name}.weight"])
+        y: Float32 = x @ self.w[f"{name}.weight"]
         y += self.w[f"{name}.bias"]
         return y
 
     def norm(self, x: Float32, name: str) -> Float32:
         """Layer norm by its name. Shapes: (..., D) -> (..., D)."""
         return layer_norm(x, self.w[f"{name}.weight"], self.w[f"{name}.bias"])
-
-
-def product(x: Float32, matrix: Float32) -> Float32:
-    """``x @ matrix``, row by row the same however many rows there are. Shapes: (..., I), (I, O) -> (..., O).
-
-    BLAS multiplies a single row, and few long ones, by other routines, which round in another way.
-    """
-    if x.ndim == 2 and 0 < len(x) < _FEW:
-        return np.asarray((np.resize(x, (_FEW, x.shape[1])) @ matrix)[: len(x)], dtype=np.float32)
-    return np.asarray(x @ matrix, dtype=np.float32)
 
 
 def by_slices(work: Callable[[slice], Float32], rows: int, width: int, threads: int) -> Float32:

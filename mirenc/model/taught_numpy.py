@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from mirenc.config import ModelConfig
-from mirenc.model.numpy_layers import Float32, Layers, by_slices, product
+from mirenc.model.numpy_layers import Float32, Layers, by_slices
 
 __all__ = ["Trunk"]
 
@@ -43,5 +43,5 @@ class Trunk:
         ]
         x = np.concatenate([norm(text, "taught.norm_text"), *parts, np.log1p(counts)], axis=1)
         z = linear(np.maximum(linear(x, "taught.linear1"), 0), "taught.linear2")
-        z += product(x, w["taught.skip.weight"])
+        z += x @ w["taught.skip.weight"]
         return z

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from command_line import Run
+from same_vectors import assert_same_vectors
 
 from mirenc.encoder import Encoder
 from mirenc.errors import ConfigError
@@ -95,14 +96,14 @@ def test_a_function_that_is_one_block_has_its_vector(encoder: Encoder) -> None:
     function = encoder.embed(NEST, level="function", function="plain")
     block = encoder.embed(NEST, level="block", function="plain")
     assert function.shape == block.shape == (1, encoder.dimension)
-    np.testing.assert_allclose(block, function, rtol=1e-5, atol=1e-6)
+    assert_same_vectors(block, function)
 
 
 def test_function_takes_some_rows_of_all(encoder: Encoder) -> None:
     for level in ("function", "block", "instruction"):
         whole, some = encoder.embed_parts(NEST, level=level), encoder.embed_parts(NEST, level=level, function="^nest$")
         rows = [row for row, function in enumerate(whole.functions) if function == "nest"]
-        np.testing.assert_allclose(some.vector, whole.vector[rows], rtol=1e-5, atol=1e-6)
+        assert_same_vectors(some.vector, whole.vector[rows])
         assert some.regions == [whole.regions[row] for row in rows]
     # Mangled and demangled names will do.
     for pattern in ("_Z5plain", r"^plain\b"):

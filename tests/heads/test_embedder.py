@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from same_vectors import assert_same_vectors
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.utils import estimator_checks, get_tags
@@ -80,7 +81,7 @@ def test_equal_inputs_are_embedded_once_and_keep_their_places(
         Encoder, "embed_stream", lambda self, inputs, **rest: asked.extend(inputs) or original(self, inputs, **rest)
     )
     out = embedder().transform([FILES[1], FILES[0], FILES[1], FILES[1]])
-    np.testing.assert_allclose(out, rows[[1, 0, 1, 1]], rtol=1e-5, atol=1e-6)
+    assert_same_vectors(out, rows[[1, 0, 1, 1]])
     np.testing.assert_array_equal(out[2:], out[[0, 0]])
     assert [given.name for given in asked] == [str(FILES[1]), str(FILES[0])]
 
@@ -121,8 +122,7 @@ def test_or_is_a_row_of_nan_named_in_one_warning(rows: np.ndarray) -> None:
     inputs = ["nowhere.ll", FILES[0], BAD, FILES[1], "nowhere.ll"]
     with pytest.warns(UnreadableIRWarning) as caught:
         out = embedder(on_error="nan").transform(inputs)
-    # Statements of several inputs are encoded together, and how many there are moves the last bit.
-    np.testing.assert_allclose(out[[1, 3]], rows[:2], rtol=1e-5, atol=1e-6)
+    assert_same_vectors(out[[1, 3]], rows[:2])
     assert np.isnan(out[[0, 2, 4]]).all()
     (warning,) = caught
     message = str(warning.message)
@@ -173,8 +173,7 @@ def test_a_folder_whose_model_changed_is_loaded_again(tiny: Encoder, rows: np.nd
 def test_the_cache_can_have_a_folder(rows: np.ndarray, tmp_path: Path) -> None:
     for _ in range(2):  # written, then read
         out = embedder(cache=tmp_path / "kept").transform(FILES)
-        # Statements known already are not encoded beside the others, which moves the last bit.
-        np.testing.assert_allclose(out, rows, atol=1e-6)
+        assert_same_vectors(out, rows)
     assert list((tmp_path / "kept").glob("*.sqlite"))
 
 

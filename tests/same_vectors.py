@@ -1,0 +1,17 @@
+"""Vectors of one code, computed on two ways: the same but for rounding."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mirenc.golden import TOLERANCE, difference
+
+
+def assert_same_vectors(found: np.ndarray, expected: np.ndarray) -> None:
+    """Of one shape, and no component further apart than `TOLERANCE` of its vector's length.
+
+    For vectors across batches, runtimes and caches; what is read back or computed again in the same way is equal to the
+    bit.
+    """
+    assert found.shape == expected.shape
+    assert difference(found, expected) <= TOLERANCE
