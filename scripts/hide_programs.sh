@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Run a command where no clang, no other tool of LLVM and no ProGraML can be reached, as on a machine that has none of them:
+# Run a command where no compiler, no linker, no tool of LLVM and no ProGraML can be reached, as on a machine that has none:
 #     bash scripts/hide_programs.sh python -m pytest tests/graph
 # A folder of PATH that holds such a tool is replaced by links to everything else in it, and llvm2graph-10 finds an empty
 # libtinfo.so.5. If one of them can still be reached after that, the command is not run.
 set -euo pipefail
-tools='(clang|flang|llvm|llc|lli|lld|ld\.lld).*|opt(-[0-9]+)?'
+tools='(clang|flang|llvm|llc|lli|lld|ld\.lld).*|opt(-[0-9]+)?|(.*-)?(gcc|g\+\+|cc|c\+\+|as|ld|gold)([-.](bfd|gold|[0-9]+))?'
 
 hiding=$(mktemp -d)
 trap 'rm -rf "$hiding"' EXIT

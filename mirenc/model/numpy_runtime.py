@@ -5,10 +5,9 @@ needs neither. `tests/model/test_runtimes_agree.py` holds this to the torch modu
 `mirenc.model.numpy_text`, the graph encoders in `mirenc.model.directed_numpy` and `mirenc.model.gcn_numpy`.
 
 Statements are grouped by exact length, so there is no padding and no mask, and a statement's vector does not depend on
-its batch but for rounding. Groups are cut into chunks that a few threads work off, each with a single-threaded BLAS: BLAS's own
-threads wait for each other at every product, which on a busy machine costs far more than it gains (measured: 2.2 s
-against 0.7 s
-for a small file while another process ran).
+its batch but for rounding. Groups are cut into chunks that a few threads work off, each with a single-threaded BLAS:
+BLAS's own threads wait for each other at every product, which on a busy machine costs far more than it gains (measured:
+2.2 s against 0.7 s for a small file while another process ran).
 """
 
 from __future__ import annotations
@@ -190,7 +189,7 @@ class NumpyRuntime:
         with _blas().limit(limits=1, user_api="blas"):
             mean, matrix = self.w[f"whiten_{part}.mean"], self.w[f"whiten_{part}.matrix"]
             return by_slices(
-                lambda rows: (vectors[rows] - mean) @ matrix,
+                lambda rows: np.matmul(vectors[rows] - mean, matrix),
                 len(vectors),
                 matrix.shape[1],
                 self.threads,

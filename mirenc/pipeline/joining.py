@@ -1,8 +1,8 @@
 """`forward_all`: small modules are encoded as one, side by side in one graph.
 
 On a hundred nodes every numpy call costs more than its work, and the graph encoder makes a few hundred calls. Modules
-do not touch each other in the joined graph, so a vector is that of the module alone but for rounding: BLAS adds up a row
-in an order that depends on the rows around it.
+do not touch each other in the joined graph, so a vector is that of the module alone but for rounding: how BLAS adds a
+row up depends on the rows around it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Jobs: one row of a table under one protocol and seed, what a worker process gets and gives back.
 
 A job's result follows from its inputs alone, and a digest names them: a result that was kept is taken again where the
-digest is the same, so an evaluation that was stopped goes on, and another model leaves the baselines as they are. Features count by their
-bits, which another processor or an emptied cache may move: then those rows are made again.
+digest is the same, so an evaluation that was stopped goes on, and another model leaves the baselines as they are.
+Features count by their bits, which another processor or an emptied cache may move: then those rows are made again.
 """
 
 from __future__ import annotations

@@ -111,6 +111,17 @@ def test_options_of_a_build_stand_beside_the_standard_or_for_it(tmp_path: Path, 
         assert np.array_equal(runner.outputs(asked)[0], np.arange(1000, dtype=np.float32) + factor)
 
 
+def test_pocl_is_no_device_without_a_linker(monkeypatch: pytest.MonkeyPatch) -> None:
+    pocl = "Portable Computing Language"
+    others = {device.platform for device in opencl_devices()} - {pocl}
+    monkeypatch.setenv("PATH", "")
+    if others:  # a GPU's
+        assert {device.platform for device in opencl_devices()} == others
+    else:
+        with pytest.raises(ToolchainError, match=r"no ld on PATH\. Type: apt-get install binutils"):
+            opencl_devices()
+
+
 def test_an_unknown_device_lists_those_there_are(runner: OpenCLRunner) -> None:
     with pytest.raises(ToolchainError, match=f"no OpenCL device 'abacus' here; there are {opencl_devices()[0].slug}"):
         runner.outputs(cell(64, device="abacus"))

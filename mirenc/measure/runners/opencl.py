@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import statistics
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["OpenCLDevice", "OpenCLRunner", "opencl_devices"]
 
 _STANDARD = "-cl-std=CL1.2"
+_POCL = "Portable Computing Language"
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,7 @@ def opencl_devices() -> tuple[OpenCLDevice, ...]:
     MissingExtraError
         pyopencl is not installed.
     ToolchainError
-        There is no device.
+        There is no device, or none but pocl's and no ``ld``.
     """
     return tuple(_described(device) for device in _devices().values())
 
@@ -76,6 +78,13 @@ def _devices() -> dict[str, cl.Device]:
             "this machine has no OpenCL device. For its CPU type: pip install 'mirenc[opencl]', which brings pocl on "
             "x86-64, or: apt-get install pocl-opencl-icd"
         )
+    if shutil.which("ld") is None:  # pocl would end the process at the first kernel
+        found = [device for device in found if device.platform.name != _POCL]
+        if not found:
+            raise ToolchainError(
+                "pocl, the OpenCL of this machine, needs a linker, and there is no ld on PATH. "
+                "Type: apt-get install binutils"
+            )
     devices: dict[str, cl.Device] = {}
     for device in found:
         devices.setdefault(_slug(device.name), device)
