@@ -45,8 +45,14 @@ def fit(
     elif problem.target == "costs":
         worth, low, high = evidence.worth
         said = f"held-out answers are worth x {worth:.3f} [{low:.3f}, {high:.3f}] of {evidence.rival}"
+        if problem.context_names and evidence.no_code is not None:
+            worth, low, high = evidence.no_code
+            said += f", x {worth:.3f} [{low:.3f}, {high:.3f}] of a head that sees no code"
     else:
         worth, low, high = (100 * value for value in evidence.worth)
         said = f"{worth:.0f} % [{low:.0f}, {high:.0f}] of the variance explained on held-out groups"
+        if problem.context_names and evidence.no_code is not None:
+            worth, low, high = (100 * value for value in evidence.no_code)
+            said += f", {worth:.0f} % [{low:.0f}, {high:.0f}] of what a head that sees no code leaves"
     print(f"mirenc: {said}", file=sys.stderr)
     print(f"mirenc: wrote {head.save(output)}", file=sys.stderr)

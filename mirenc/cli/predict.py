@@ -265,11 +265,15 @@ def _line(head: TaskHead, file: str, found: Prediction) -> dict[str, object]:
             "held_out": None if found.record is None else asdict(found.record),
         }
     worth, *interval = found.evidence.worth or (None, None, None)
+    no_code, *beside = found.evidence.no_code or (None, None, None)
     evidence = {
-        "found": found.evidence.found,
+        "pays": found.evidence.pays,
         "worth": worth,
         "interval": interval,
         "rival": found.evidence.rival,
+        "found": found.evidence.found,
+        "no_code": no_code,
+        "no_code_interval": beside,
         "whole": found.evidence.whole,
     }
     line |= head.task.details(found)
@@ -287,16 +291,17 @@ def _words(head: TaskHead, file: str, found: Prediction) -> list[str]:
         said = f"8 of 10 answers on unseen groups were within {near.strip()}"
         return [
             f"{place}{head.task.number_words(found)}{machine}",
-            f"  {said if found.evidence.found else _no_evidence(found)}",
+            f"  {said if found.evidence.pays else _no_evidence(found)}",
+            *_code(head, found),
         ]
     if head.task.target == "labels":
         ranked = sorted(found.labels, key=lambda name: -found.labels[name])
         told = ", ".join(f"{name} {100 * found.labels[name]:.0f} %" for name in ranked[:_SHOWN])
         more = f" and {len(ranked) - _SHOWN} more; --json has them all" if len(ranked) > _SHOWN else ""
         lines = [f"{place}{told}{more}{machine}"]
-        return lines if found.evidence.found else [*lines, f"  {_no_evidence(found)}"]
+        return [*lines, *([] if found.evidence.pays else [f"  {_no_evidence(found)}"]), *_code(head, found)]
     title = " x ".join(head.encoder.knobs) if head.encoder is not None else ""
-    if not found.evidence.found:
+    if not found.evidence.pays:
         said = f"no evidence for any {title} but the default, {found.default}"
         if head.task.default_words:
             said = f"{head.task.default_words}: no evidence for anything else"
@@ -307,7 +312,7 @@ def _words(head: TaskHead, file: str, found: Prediction) -> list[str]:
         ]
     default = head.task.default_words if found.choice == found.default else ""
     said = directive_of(head.task, found) or default or f"{title} {found.choice}"
-    lines = [f"{place}{said}{machine}", f"  {_record(found)}", *_times(head, found)]
+    lines = [f"{place}{said}{machine}", f"  {_record(found)}", *_code(head, found), *_times(head, found)]
     if head.task.default_words:  # a list of places, which a table at each would hide
         return lines
     ranked = sorted(found.preference, key=lambda name: -found.preference[name])
@@ -356,6 +361,19 @@ def _no_evidence(found: Prediction) -> str:
     )
 
 
+def _code(head: TaskHead, found: Prediction) -> list[str]:
+    """What the code adds to the context, on a line; none where that is not known, or no answer is taken."""
+    if found.evidence.no_code is None or not found.evidence.pays:
+        return []
+    rival = "of a head without code" if head.task.context_names else f"of {found.evidence.rival}"
+    worth, low, high = found.evidence.no_code
+    told = f"x {worth:.3f} [{low:.3f}, {high:.3f}] {rival}"
+    if not found.preference:
+        worth, low, high = (100 * value for value in found.evidence.no_code)
+        told = f"{worth:.0f} % [{low:.0f}, {high:.0f}] of the squared error {rival} gone"
+    return [f"  {'the code matters' if found.evidence.found else 'no evidence that the code matters'}: {told}"]
+
+
 def _preferred(found: Prediction) -> str:
     return "the default, too" if found.preferred == found.default else found.preferred
 
@@ -375,12 +393,12 @@ def _record(found: Prediction) -> str:
             f"{found.evidence.rival}{_among(found)}; how sure this one is was not measured"
         )
     right = f"{100 * record.right:.0f} % of {record.answers} answers as sure as this were right on unseen kernels"
-    if found.choice == found.default:
+    if found.preferred == found.default:
         return f"expected: the default, nothing to change; {right}"
-    return (
-        f"{here}such answers: {record.speedup:.2f}x over the default; {right}, "
-        f"{100 * record.slower:.0f} % slower than the default"
-    )
+    told = f"{record.speedup:.2f}x over the default; {right}, {100 * record.slower:.0f} % slower than the default"
+    if found.choice == found.default:
+        return f"the default, because the head prefers {found.preferred}, and such answers were slower: {told}"
+    return f"{here}such answers: {told}"
 
 
 def _place(file: str, found: Prediction) -> str:

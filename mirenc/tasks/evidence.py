@@ -2,6 +2,10 @@
 
 A preference is no probability. So a head that is kept is also trained anew without each group in turn, its held-out
 answers are compared with what was measured, and the new answer is told by the record of those that were as sure.
+
+Two questions are kept apart. Do the answers beat what needs no features at all? Then they are taken (`Evidence.pays`).
+And do they beat a head that sees the same context and no code? Only then is there evidence that the code matters
+(`Evidence.found`).
 """
 
 from __future__ import annotations
@@ -79,6 +83,9 @@ class Evidence:
     trials : mapping of str to tuple of Trial
         By part of the table (`Sample.part`): what trying several settings won (`mirenc.tasks.trying`), for a task whose
         settings are tried (`Task.trials`).
+    no_code : tuple of float, or None
+        As ``worth``, over a head that sees the same context features and no code, trained on the same folds in the same
+        way; over the rival where there is no context. None: not known, as of heads of older releases.
     """
 
     rival: str
@@ -88,11 +95,20 @@ class Evidence:
     other: tuple[Record, ...] = ()
     whole: bool = True
     trials: Mapping[str, tuple[Trial, ...]] = field(default_factory=dict)
+    no_code: tuple[float, float, float] | None = None
+
+    @property
+    def pays(self) -> bool:
+        """Whether the answers beat the rival by more than the interval."""
+        return self._beats(self.worth)
 
     @property
     def found(self) -> bool:
-        """Whether the answers beat the rival by more than the interval."""
-        return self.worth is not None and self.worth[1] > (1.0 if not self.error else 0.0)
+        """Whether they do, and beat a head without code as well: evidence that the code matters."""
+        return self.pays and self._beats(self.no_code)
+
+    def _beats(self, worth: tuple[float, float, float] | None) -> bool:
+        return worth is not None and worth[1] > (1.0 if not self.error else 0.0)
 
     def record(self, sure: float, *, default: bool) -> Record | None:
         """The record of held-out answers like this one; None where there were too few."""
@@ -117,21 +133,21 @@ class Evidence:
         try:
             records = {name: tuple(Record(**one) for one in found[name]) for name in ("default", "other")}
             worth = None if found["worth"] is None else (*found["worth"],)
+            no_code = None if found.get("no_code") is None else (*found["no_code"],)
             trials = {
                 str(part): tuple(map(Trial.from_json, kept))
                 for part, kept in found.get("trials", {}).items()  # heads of older releases have none
             }
-            numbers = [*(worth or (0.0,) * 3), found["error"]]
+            numbers = [*(worth or (0.0,) * 3), *(no_code or (0.0,) * 3), found["error"]]
             numbers += [value for kept in records.values() for one in kept for value in asdict(one).values()]
-            fits = (
-                len(worth or (0.0,) * 3) == 3 and isinstance(found["rival"], str) and isinstance(found["whole"], bool)
-            )
+            fits = all(one is None or len(one) == 3 for one in (worth, no_code))
+            fits = fits and isinstance(found["rival"], str) and isinstance(found["whole"], bool)
             fits = fits and all(isinstance(value, Real) for value in numbers)
         except (AttributeError, KeyError, TypeError, ValueError):
             fits = False
         if not fits or not np.isfinite(numbers).all():
             raise HeadError(f"{where}: 'evidence' is damaged. Save the head again, or train it anew")
-        return cls(found["rival"], worth, found["error"], **records, whole=found["whole"], trials=trials)
+        return cls(found["rival"], worth, found["error"], **records, whole=found["whole"], trials=trials, no_code=no_code)
 
 
 def gather_evidence(data: TaskData, goal: Goal, features: Features, seed: int, *, tried: int = 0) -> Evidence:
@@ -142,10 +158,12 @@ def gather_evidence(data: TaskData, goal: Goal, features: Features, seed: int, *
     if len(np.unique(data.group)) < 2:
         return Evidence("", None)
     folds = list(cut(data.group, data.labels, _FOLDS, seed))
-    return _evidence(data, goal, features, _held_out(data, goal, features, seed, folds), folds, tried)
+    return _evidence(data, goal, features, _held_out(data, goal, features, seed, folds), folds, seed, tried)
 
 
-def evidence_held_out(data: TaskData, goal: Goal, features: Features, head: Any, *, tried: int = 0) -> Evidence:
+def evidence_held_out(
+    data: TaskData, goal: Goal, features: Features, head: Any, seed: int, *, tried: int = 0
+) -> Evidence:
     """Ask a head that was trained on the samples that are not held out about those that are; else `gather_evidence`.
 
     Of a model that a compiler taught: it has seen answers about the projects for training, so folds of them would say
@@ -154,7 +172,7 @@ def evidence_held_out(data: TaskData, goal: Goal, features: Features, head: Any,
     test = np.flatnonzero(data.held_out)
     if len(np.unique(data.group[test])) < 2:
         return Evidence("", None)
-    return _evidence(data, goal, features, [(head, test)], [(np.flatnonzero(~data.held_out), test)], tried)
+    return _evidence(data, goal, features, [(head, test)], [(np.flatnonzero(~data.held_out), test)], seed, tried)
 
 
 def _evidence(
@@ -163,15 +181,20 @@ def _evidence(
     features: Features,
     heads: list[tuple[Any, NDArray[np.int64]]],
     folds: list[tuple[NDArray[np.int64], NDArray[np.int64]]],
+    seed: int,
     tried: int,
 ) -> Evidence:
-    """What heads say of the rows that they did not see, beside what the static rules of their folds say of them."""
+    """What heads say of the rows that they did not see, beside heads without code and the static rules of their folds."""
     tested = np.sort(np.concatenate([test for _, test in heads]))
     seen = data if len(tested) == len(data) else data.subset(tested)
     said = _said(goal, features, heads)[tested]
+    blind = None
+    if features.context:
+        context = replace(features, matrix=features.matrix[:, : features.context])
+        blind = _said(goal, context, _held_out(data, goal, context, seed, folds))[tested]
     static = {rule: told[tested] for rule, told in static_rows(data, folds).items()}
     if data.chooses:
-        found = _choices(seen, said, static)
+        found = _choices(seen, said, blind, static)
         if not tried:
             return found
         expected = _expected(goal, features, heads)[tested]
@@ -180,8 +203,9 @@ def _evidence(
         return replace(found, trials=trials)
     if data.label_names:
         # As people are told it.
-        return _numbers(seen, seen.label_table.astype(np.float64), np.clip(said, 0.0, 1.0), static["rates"], "rates")
-    return _numbers(seen, seen.value, said, static["mean"], "mean")
+        said, blind = (None if one is None else np.clip(one, 0.0, 1.0) for one in (said, blind))
+        return _numbers(seen, seen.label_table.astype(np.float64), said, blind, static["rates"], "rates")
+    return _numbers(seen, seen.value, said, blind, static["mean"], "mean")
 
 
 def time_factor(data: TaskData, goal: Goal, features: Features, seed: int) -> float | None:
@@ -216,24 +240,39 @@ def _expected(goal: Goal, features: Features, heads: list[tuple[Any, NDArray[np.
     return expected
 
 
-def _numbers(data: TaskData, target: Float, said: Float, mean: Float, rival: str) -> Evidence:
+def _numbers(data: TaskData, target: Float, said: Float, blind: Float | None, mean: Float, rival: str) -> Evidence:
     """Of numbers (n,), or of labels (n, P), whose errors are averaged over a sample."""
     error = np.abs(said - target)
-    square, own = (each.reshape(len(data), -1).mean(axis=1) for each in ((mean - target) ** 2, error**2))
-    scale = float(square.mean()) or 1.0
-    low, high = group_interval(square - own, data.group)
-    worth = (1 - float(own.mean()) / scale, low / scale, high / scale)
-    return Evidence(STATIC_TITLES[rival], worth, error=max(float(np.percentile(error, 80)), 1e-12))
+
+    def square(told: Float) -> Float:
+        result: Float = ((told - target) ** 2).reshape(len(data), -1).mean(axis=1)
+        return result
+
+    def worth(told: Float) -> tuple[float, float, float]:
+        own, other = square(said), square(told)
+        scale = float(other.mean()) or 1.0
+        low, high = group_interval(other - own, data.group)
+        return (1 - float(own.mean()) / scale, low / scale, high / scale)
+
+    return Evidence(
+        STATIC_TITLES[rival],
+        worth(mean),
+        error=max(float(np.percentile(error, 80)), 1e-12),
+        no_code=worth(mean if blind is None else blind),
+    )
 
 
-def _choices(data: TaskData, preference: Float, static: dict[str, NDArray[np.int64]]) -> Evidence:
+def _choices(data: TaskData, preference: Float, blind: Float | None, static: dict[str, NDArray[np.int64]]) -> Evidence:
     rows = np.arange(len(data))
     choice = preference.argmax(axis=1)
-    cost = data.paid[rows, choice]
+    cost = np.log(data.paid[rows, choice])
     rules = {name: np.log(data.paid[rows, static[name]]) for name in ("default", "best_single")}
     rival = min(rules, key=lambda name: float(rules[name].mean()))
-    gain = rules[rival] - np.log(cost)
-    low, high = group_interval(gain, data.group, statistic=np.exp)
+
+    def worth(other: Float) -> tuple[float, float, float]:
+        low, high = group_interval(other - cost, data.group, statistic=np.exp)
+        return (float(np.exp((other - cost).mean())), low, high)
+
     sure = preference.max(axis=1) / preference.sum(axis=1)
     is_default = data.resolve(choice) == data.resolve(data.default)
     own = np.arange(data.width) < np.array([len(space) for space in data.spaces])[:, None]
@@ -243,8 +282,10 @@ def _choices(data: TaskData, preference: Float, static: dict[str, NDArray[np.int
         tuple(_records(np.flatnonzero(inside), sure, choice, data)) if measured.mean() > _NEARLY else ()
         for inside in (is_default, ~is_default)
     ]
-    worth = (float(np.exp(gain.mean())), low, high)
-    return Evidence(STATIC_TITLES[rival], worth, whole=whole, default=kept[0], other=kept[1])
+    no_code = rules[rival] if blind is None else np.log(data.paid[rows, blind.argmax(axis=1)])
+    return Evidence(
+        STATIC_TITLES[rival], worth(rules[rival]), whole=whole, default=kept[0], other=kept[1], no_code=worth(no_code)
+    )
 
 
 def _records(rows: NDArray[np.int64], sure: Float, choice: NDArray[np.int64], data: TaskData) -> list[Record]:

@@ -197,13 +197,16 @@ class TaskHead:
         settings = Settings(self.encoder(space.settings), np.arange(len(space))[None, :])
         preference = self.head.predict_proba(features, settings)[0]
         best = int(preference.argmax())
+        record = self.evidence.record(float(preference[best]), default=best == space.default)
+        slower = record is not None and record.speedup < 1
+        taken = best if self.evidence.pays and not slower else space.default
         expected = self.head.expected_ratios(features, settings, default=space.default)[0]
         seconds = None
         if self.timer is not None:
             default = math.exp(float(self.timer.predict(features)[0]))
             seconds = dict(zip(space.names, (default * expected).tolist(), strict=True))
         return Prediction(
-            choice=space.names[best if self.evidence.found else space.default],
+            choice=space.names[taken],
             value=float("nan"),
             error=0.0,
             preferred=space.names[best],
@@ -212,10 +215,10 @@ class TaskHead:
             cost_ratio=dict(zip(space.names, cost_ratios(preference).tolist(), strict=True)),
             gain=float(1 / expected[best]),
             expected=dict(zip(space.names, expected.tolist(), strict=True)),
-            record=self.evidence.record(float(preference[best]), default=best == space.default),
+            record=record,
             seconds=seconds,
             time_factor=self.time_factor,
-            setting=space.settings[best if self.evidence.found else space.default],
+            setting=space.settings[taken],
             **common,
         )
 
@@ -305,7 +308,7 @@ def fit_head(
         data_hash=whole.content_hash,
         encoder=data.encoder if data.chooses else None,
         reach=Reach.of(features.matrix, features.context, data.group),
-        evidence=evidence_held_out(whole, Goal.of(whole, task.select), every, head, tried=task.trials)
+        evidence=evidence_held_out(whole, Goal.of(whole, task.select), every, head, seed, tried=task.trials)
         if apart
         else gather_evidence(data, goal, features, seed, tried=task.trials),
         machine=data.machine,

@@ -19,7 +19,8 @@ class Prediction:
     Attributes
     ----------
     choice : str
-        The setting to take; the default where there is no evidence for another. "" where nothing is chosen.
+        The setting to take; the default where there is no evidence for another (`Evidence.pays`), or where held-out
+        answers like this one were slower than it. "" where nothing is chosen.
     value : float
         The predicted number; NaN where there is none.
     error : float

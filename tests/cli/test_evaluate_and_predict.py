@@ -63,6 +63,7 @@ def test_a_head_is_fitted_and_asked(run: Run, task: Path, tmp_path: Path) -> Non
     assert made.code == 0
     assert made.out == ""
     assert "held-out answers are worth x " in made.err
+    assert "of a head that sees no code" in made.err
     assert f"wrote {tmp_path / 'head'}" in made.err
     words = ("--context", "length=64", "--head", tmp_path / "head", "--json")
     answer = run("predict", "--task-file", task, EXAMPLE, *words)
@@ -70,9 +71,10 @@ def test_a_head_is_fitted_and_asked(run: Run, task: Path, tmp_path: Path) -> Non
     line = json.loads(answer.out)
     assert {line["choice"], line["preferred"], line["default"]} <= {"narrow", "wide"}
     assert set(line["preference"]) == set(line["cost_ratio"]) == {"narrow", "wide"}
-    assert line["choice"] == (line["preferred"] if line["evidence"]["found"] else line["default"])
-    low, high = line["evidence"]["interval"]
-    assert low <= line["evidence"]["worth"] <= high
+    assert line["choice"] == (line["preferred"] if line["evidence"]["pays"] else line["default"])
+    for worth, interval in (("worth", "interval"), ("no_code", "no_code_interval")):
+        low, high = line["evidence"][interval]
+        assert low <= line["evidence"][worth] <= high
     assert line["far"]
     assert "unlike what the head was trained on" in answer.err
 
@@ -81,7 +83,7 @@ def test_an_answer_says_what_such_answers_were_worth(run: Run, task: Path, head:
     words = ("predict", "--task-file", task, EXAMPLE, "--aux", "length=4096", "--head", head)
     line = json.loads(run(*words, "--json").out)
     said = run(*words).out.splitlines()
-    if line["evidence"]["found"]:
+    if line["evidence"]["pays"]:
         assert said[0] == f"{EXAMPLE}: width {line['choice']}"
     else:
         assert said[0] == f"{EXAMPLE}: no evidence for any width but the default, narrow"

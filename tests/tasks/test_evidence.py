@@ -26,22 +26,29 @@ def table(costs: list[tuple[float, ...]], space: Space = SPACE) -> TaskData:
 
 
 class Oracle:
-    """A goal whose heads say what they were told to say, whatever they are trained on."""
+    """A goal whose heads say what they were told to say, whatever they are trained on; without code, ``blind``."""
 
-    def __init__(self, said: np.ndarray) -> None:
+    def __init__(self, said: np.ndarray, blind: np.ndarray | None = None) -> None:
         self.said = self.target = said
+        self.blind = blind
         self.folds: list[tuple[np.ndarray, np.ndarray]] = []
 
     def fit(self, features: Features, rows: np.ndarray, unit: np.ndarray, seed: int) -> np.ndarray:
         return rows
 
     def ask(self, head: np.ndarray, features: Features, rows: np.ndarray) -> np.ndarray:
+        if features.matrix.shape[1] == features.context:
+            assert self.blind is not None
+            return self.blind[rows]
         self.folds.append((head, rows))
         return self.said[rows]
 
 
-def gather(data: TaskData, said: np.ndarray) -> Evidence:
-    return gather_evidence(data, Oracle(said), Features("both", np.zeros((len(data), 1)), 0), 0)  # type: ignore[arg-type]
+def gather(data: TaskData, said: np.ndarray, blind: np.ndarray | None = None) -> Evidence:
+    """Of one column of code, and one of context where there are heads that see nothing else."""
+    context = 0 if blind is None else 1
+    features = Features("both", np.zeros((len(data), 1 + context)), context)
+    return gather_evidence(data, Oracle(said, blind), features, 0)  # type: ignore[arg-type]
 
 
 # -- choices -------------------------------------------------------------------------------------------
@@ -101,6 +108,55 @@ def test_answers_that_know_more_than_any_rule_are_evidence() -> None:
     assert found.error == 0.0
 
 
+def test_code_is_held_against_a_head_without_it() -> None:
+    # Wide is best for every other sample. The head knows that, and so does the context alone, but for 8 of 40.
+    costs = [(2.0, 1.0), (1.0, 2.0)] * 20
+    said = np.array([[0.1, 0.9], [0.9, 0.1]] * 20)
+    blind = said.copy()
+    blind[:8] = said[:8, ::-1]
+    found = gather(table(costs), said, blind)
+    assert found.worth[0] == pytest.approx(2**0.5)
+    assert found.no_code[0] == pytest.approx(2 ** (8 / 40))
+    assert 1 < found.no_code[1] < found.no_code[0] < found.no_code[2]
+    assert found.pays
+    assert found.found
+    # Where the context tells everything, answers are worth as much, and the code has no part in it.
+    found = gather(table(costs), said, said)
+    assert found.worth[0] == pytest.approx(2**0.5)
+    assert found.no_code == (1.0, 1.0, 1.0)
+    assert found.pays
+    assert not found.found
+
+
+def test_code_that_beats_a_bad_head_and_no_rule_is_no_evidence() -> None:
+    # Wide is best everywhere: a head that says so knows nothing that the best single setting does not.
+    said = np.array([[0.1, 0.9]] * 40)
+    found = gather(table([(2.0, 1.0)] * 40), said, said[:, ::-1])
+    assert found.no_code == pytest.approx((2.0, 2.0, 2.0))
+    assert not found.found
+
+
+def test_without_context_no_code_is_the_best_static_rule() -> None:
+    costs = [(2.0, 1.0), (1.0, 2.0)] * 20
+    found = gather(table(costs), np.array([[0.1, 0.9], [0.9, 0.1]] * 20))
+    assert found.no_code == found.worth
+    assert found.found
+
+
+def test_the_head_without_code_learns_from_the_same_folds() -> None:
+    class Goal(Oracle):
+        def fit(self, features: Features, rows: np.ndarray, unit: np.ndarray, seed: int) -> np.ndarray:
+            trained.setdefault(features.matrix.shape[1], []).append((rows.tolist(), unit.tolist(), seed))
+            return rows
+
+    trained: dict[int, list[object]] = {}
+    data = table([(2.0, 1.0)] * 30)
+    said = np.array([[0.1, 0.9]] * 30)
+    gather_evidence(data, Goal(said, said), Features("both", np.zeros((30, 3)), 2), 5)  # type: ignore[arg-type]
+    assert len(trained[3]) == 10
+    assert trained[2] == trained[3]
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_where_answers_are_chance_there_is_no_evidence(seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -122,10 +178,15 @@ def test_a_real_head_is_trained_without_the_groups_it_answers_for() -> None:
     lean = np.sign(matrix[:, 0])
     costs = np.exp(0.4 * np.stack([lean, -lean], axis=1))
     data = TaskData([Sample(f"s{row}", "ir", f"g{row // 2}", costs=tuple(one)) for row, one in enumerate(costs)], SPACE)
-    features = Features("both", matrix, 1)
+    features = Features("both", matrix[:, ::-1], 1)  # what decides is code
     found = gather_evidence(data, Goal.of(data, "accuracy"), features, 0)
     assert found.found
-    assert found.worth[0] > 1.2
+    assert min(found.worth[0], found.no_code[0]) > 1.2
+    # The same column as context: as good an answer, and nothing that the code had a part in.
+    told = gather_evidence(data, Goal.of(data, "accuracy"), Features("both", matrix, 1), 0)
+    assert told.pays
+    assert told.worth[0] > 1.2
+    assert not told.found
     # With labels that have nothing to do with the features there is none, however well a head remembers.
     chance = TaskData(
         [
@@ -134,7 +195,7 @@ def test_a_real_head_is_trained_without_the_groups_it_answers_for() -> None:
         ],
         SPACE,
     )
-    assert not gather_evidence(chance, Goal.of(chance, "accuracy"), features, 0).found
+    assert not gather_evidence(chance, Goal.of(chance, "accuracy"), features, 0).pays
 
 
 def test_trials_are_of_held_out_answers() -> None:
@@ -187,6 +248,17 @@ def test_numbers_are_held_against_the_mean() -> None:
     assert found.record(1.0, default=False) is None
 
 
+def test_numbers_are_held_against_a_head_without_code() -> None:
+    values = np.tile([0.0, 10.0], 20)
+    found = gather(numbers(values), values + 1.0, values + np.tile([2.0, -2.0], 20))
+    assert found.no_code == pytest.approx((0.75, 0.75, 0.75))  # an error of 1 where the context leaves 2
+    assert found.found
+    found = gather(numbers(values), values + 1.0, values - 1.0)
+    assert found.no_code == (0.0, 0.0, 0.0)
+    assert found.pays
+    assert not found.found
+
+
 def test_numbers_that_are_chance_are_no_evidence() -> None:
     rng = np.random.default_rng(0)
     assert not gather(numbers(rng.normal(size=60)), rng.normal(size=60)).found
@@ -210,6 +282,9 @@ def test_labels_are_held_against_their_rates_as_people_are_told_them() -> None:
     assert found.found
     assert found.error == 0.25
     assert found == gather(data, np.where(truth, 0.75, 0.0))
+    # Half of the labels are off by a quarter; a head without code is off by a half, cut like the other.
+    found = gather(data, np.where(truth, 0.75, -3.0), np.where(truth, 0.5, -3.0))
+    assert found.no_code[0] == pytest.approx(0.75)
 
 
 # -- samples that are held out -------------------------------------------------------------------------
@@ -220,13 +295,13 @@ def test_a_head_is_judged_by_what_was_held_out_alone() -> None:
     data = TaskData([*training, *test])
     said = np.concatenate([np.full(6, np.nan), np.tile([3.0, 1.0], 4)])
     goal = Oracle(said)
-    found = evidence_held_out(data, goal, Features("both", np.zeros((14, 1)), 0), np.arange(6))  # type: ignore[arg-type]
+    found = evidence_held_out(data, goal, Features("both", np.zeros((14, 1)), 0), np.arange(6), 0)  # type: ignore[arg-type]
     assert found.worth == pytest.approx((0.75, 0.75, 0.75))
     assert found.error == 1.0
     ((head, rows),) = goal.folds
     assert (head.tolist(), rows.tolist()) == ([0, 1, 2, 3, 4, 5], [6, 7, 8, 9, 10, 11, 12, 13])
     # One project says nothing about others.
-    assert evidence_held_out(data.subset(range(7)), goal, Features("both", np.zeros((7, 1)), 0), None).worth is None  # type: ignore[arg-type]
+    assert evidence_held_out(data.subset(range(7)), goal, Features("both", np.zeros((7, 1)), 0), None, 0).worth is None  # type: ignore[arg-type]
 
 
 # -- files ---------------------------------------------------------------------------------------------
@@ -238,12 +313,25 @@ WHOLE = Evidence(
 TRIED = replace(WHOLE, trials={"module": (Trial(1.2, 20, (1,), (0.9,), (1.1,), (0.25,)),) * 2})
 
 
-@pytest.mark.parametrize("one", [WHOLE, TRIED, Evidence("mean", (0.4, 0.1, 0.6), 2.5)])
+BESIDE = replace(WHOLE, no_code=(1.1, 1.05, 1.2))
+
+
+@pytest.mark.parametrize("one", [WHOLE, TRIED, BESIDE, Evidence("mean", (0.4, 0.1, 0.6), 2.5, no_code=(0.2, 0.1, 0.3))])
 def test_what_was_saved_is_read(one: Evidence) -> None:
     again = Evidence.from_json(json.loads(json.dumps(one.to_json())), "head")
     assert again == one
     assert json.dumps(again.to_json()) == json.dumps(one.to_json())
     assert again.found == one.found
+
+
+def test_an_older_head_was_not_held_against_one_without_code() -> None:
+    old = BESIDE.to_json()
+    del old["no_code"]
+    read = Evidence.from_json(old, "head")
+    assert read == WHOLE
+    assert read.pays
+    assert not read.found
+    assert BESIDE.found
 
 
 @pytest.mark.parametrize(
@@ -254,6 +342,8 @@ def test_what_was_saved_is_read(one: Evidence) -> None:
         {"worth": [1.0, 2.0, 3.0, 4.0]},
         {"worth": [1.0, 2.0, NAN]},
         {"worth": "123"},
+        {"no_code": [1.0, 2.0]},
+        {"no_code": [1.0, 2.0, NAN]},
         {"error": float("inf")},
         {"error": None},
         {"default": [{"sure": 0.5}]},

@@ -149,16 +149,27 @@ def test_a_senseless_context_is_said_before_anything_is_read(
         trained.predict(encoder, "define i32 @f( {\n", (-1,))
 
 
-@pytest.mark.parametrize("found", [True, False])
-def test_without_evidence_the_answer_is_the_default(trained: TaskHead, encoder: Encoder, found: bool) -> None:
-    worth = (1.2, 1.1, 1.3) if found else (1.2, 0.9, 1.3)
+@pytest.mark.parametrize("pays", [True, False])
+def test_without_evidence_the_answer_is_the_default(trained: TaskHead, encoder: Encoder, pays: bool) -> None:
+    worth = (1.2, 1.1, 1.3) if pays else (1.2, 0.9, 1.3)
     records = (Record(0.5, 20, 0.9, 0.05, 1.4),)
     head = replace(trained, evidence=Evidence("default", worth, default=(), other=records))
     (answer,) = head.predict(encoder, kernel("mul"), (4096,))
     assert (answer.preferred, answer.default) == ("wide", "narrow")
-    assert answer.choice == ("wide" if found else "narrow")
+    assert answer.choice == ("wide" if pays else "narrow")
     assert answer.record == records[0]
     assert head.predict(encoder, kernel("add"), (8,))[0].record is None  # none of answers that are the default
+
+
+def test_what_the_record_calls_slower_is_not_recommended(trained: TaskHead, encoder: Encoder) -> None:
+    # The surer half of the answers was faster than the default, the other slower: each answer by its own record.
+    (asked,) = trained.predict(encoder, kernel("mul"), (4096,))
+    sure = asked.preference["wide"]
+    for least, choice in ((sure, "wide"), (sure + 1e-9, "narrow")):
+        records = (Record(least, 20, 0.9, 0.05, 1.4), Record(0.5, 20, 0.4, 0.6, 0.77))
+        head = replace(trained, evidence=Evidence("default", (1.2, 1.1, 1.3), other=records))
+        (answer,) = head.predict(encoder, kernel("mul"), (4096,))
+        assert (answer.preferred, answer.choice, answer.setting) == ("wide", choice, (choice,))
 
 
 def test_a_head_of_another_task_is_refused(trained: TaskHead, tmp_path: Path) -> None:
