@@ -26,15 +26,14 @@ HERE = Path(__file__).parent
 READY = Path(mirenc.__file__).parent / "tasks" / "ready"
 VARIANTS = {"device_mapping": ("nvidia", "amd"), "thread_coarsening": ("",)}
 MEASURED = ("block_size", "openmp", "vectorization")  # by `mirenc measure`; their tables are here
-# Not the default model: times that a head on mirenc-fast expects of unseen kernels are off by a factor of 8, here of 5.
-OTHER_MODELS = {"openmp": "mirenc-base"}
 COMPILED = (("size_after", "Oz"), ("size_after", "O0"), ("pass_list", ""))
 
 
 def fit_measured() -> None:
     """The heads of tasks whose samples have code."""
+    encoder = mirenc.load()
     for name in (*VARIANTS, *MEASURED):
-        task, encoder = mirenc.get_task(name), mirenc.load(OTHER_MODELS.get(name))
+        task = mirenc.get_task(name)
         for variant in VARIANTS.get(name, ("",)):
             data = task.load(HERE / name / "table" if name in MEASURED else None, variant)
             head = fit_head(task, data, encoder, variant=variant)

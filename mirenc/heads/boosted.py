@@ -105,11 +105,9 @@ class BoostedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # 
 
 
 def _tree(nodes: NDArray[Any]) -> Tree:
-    """A tree of scikit-learn's own record array; an infinite cut sends every number left."""
+    """A tree of scikit-learn's own record array, in preorder; an infinite cut sends every number left."""
     leaf = nodes["is_leaf"].astype(bool)
     return Tree(
-        left=nodes["left"].astype(np.int64),
-        right=nodes["right"].astype(np.int64),
         column=np.where(leaf, -1, nodes["feature_idx"].astype(np.int64)),
         cut=nodes["num_threshold"],
         value=nodes["value"][:, None],

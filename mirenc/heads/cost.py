@@ -213,17 +213,30 @@ class CostHead(ChoosingMixin, BaseEstimator):  # type: ignore[misc]  # scikit-le
     # -- saving ----------------------------------------------------------------------------------------
     def _get_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         check_is_fitted(self)
-        meta = {"parameters": parameters_of(self)}
         arrays = {name: getattr(self, name) for name in self._ARRAYS}
-        return meta, arrays | {"support_": self.support_.astype(np.float32)}
+        # One piece of code is measured in many contexts, and its columns are most of the head.
+        context = self.support_[:, : self.context_columns]
+        code, row = np.unique(self.support_[:, self.context_columns :], axis=0, return_inverse=True)
+        return {"parameters": parameters_of(self)}, arrays | {
+            "context_": context,
+            "code_": code.astype(np.float32),
+            "code_row_": row.ravel(),
+        }
 
-    _ARRAYS = ("support_", "dual_", "mean_", "theta_", "center_", "spread_")
+    _ARRAYS = ("dual_", "mean_", "theta_", "center_", "spread_")
 
     @classmethod
     def _from_state(cls, meta: dict[str, Any], arrays: Arrays) -> Self:
         head = cls(**meta["parameters"])
         for name in cls._ARRAYS:
             setattr(head, name, arrays[name].astype(np.float64))
+        if "support_" in arrays:  # older releases kept the code's columns for each row
+            head.support_ = arrays["support_"].astype(np.float64)
+        else:
+            context, code, row = arrays["context_"], arrays["code_"].astype(np.float64), arrays["code_row_"]
+            if not context.ndim == code.ndim == 2 or row.shape != context.shape[:1] or row.max(initial=-1) >= len(code):
+                raise HeadError("training rows of a cost head do not belong together. Save the head again")
+            head.support_ = np.concatenate([context, code[row]], axis=1)
         head.n_features_in_ = head.support_.shape[1]
         head.n_choices_ = len(head.mean_)
         head._check_parameters(head.n_features_in_)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
-from typing import Any, Self
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,37 +15,47 @@ from mirenc.heads.state import Arrays
 
 __all__ = ["Forest", "Tree", "extra_tree"]
 
+_BYTE = 256  # values that a byte tells apart
 
-@dataclass(frozen=True, eq=False)
-class Tree:
-    """One tree. A nodes: columns of `Forest`, children counted from the tree's own first node."""
 
-    left: NDArray[Any]
-    right: NDArray[Any]
+class Tree(NamedTuple):
+    """One tree of B nodes in preorder: a node's left child follows it, and its right child the whole left side.
+
+    Attributes
+    ----------
+    column : (B,)
+        Negative: a leaf.
+    cut : (B,)
+        A row goes left where its column is at most the cut.
+    value : (B, V)
+    """
+
     column: NDArray[Any]
     cut: NDArray[Any]
     value: NDArray[Any]
 
 
+class _Walk(NamedTuple):
+    """What a walk needs of each of A nodes; follows from the columns, because they are in preorder."""
+
+    root: NDArray[np.int64]  # (M,) first node of each tree
+    right: NDArray[np.int64]  # (A,) right child
+    place: NDArray[np.int64]  # (A,) number among the inner nodes, or among the leaves
+    whole: bool  # whether the last tree is complete
+
+
 @dataclass(frozen=True, eq=False)
 class Forest:
-    """Trees, nodes of one after those of the other. M trees, A nodes, V values a leaf.
+    """Trees in preorder, one after the other. A nodes, I of them inner and L leaves, V values a leaf.
 
     Attributes
     ----------
-    root : (M,) int32
-        First node of each tree.
-    left, right : (A,) int32
-        Children; a row goes left where its column is at most the cut.
     column : (A,) int32
         Negative: a leaf.
-    cut : (A,) float64
-    value : (A, V) float64
+    cut : (I,) float64
+    value : (L, V) float64
     """
 
-    root: NDArray[np.int32]
-    left: NDArray[np.int32]
-    right: NDArray[np.int32]
     column: NDArray[np.int32]
     cut: NDArray[np.float64]
     value: NDArray[np.float64]
@@ -52,37 +63,58 @@ class Forest:
     @classmethod
     def join(cls, trees: Sequence[Tree]) -> Self:
         """One forest of some trees."""
-        start = np.cumsum([0, *(len(tree.column) for tree in trees)])[:-1]
-        shift = np.repeat(start, [len(tree.column) for tree in trees])
+        return cls._of_nodes(*(np.concatenate([getattr(tree, name) for tree in trees]) for name in Tree._fields))
 
-        def column(name: str) -> NDArray[Any]:
-            return np.concatenate([getattr(tree, name) for tree in trees])
+    @classmethod
+    def _of_nodes(cls, column: NDArray[Any], cut: NDArray[Any], value: NDArray[Any]) -> Self:
+        """Of arrays that have a cut and values for every node."""
+        inner = column >= 0
+        return cls(column.astype(np.int32), cut[inner].astype(np.float64), value[~inner].astype(np.float64))
 
-        return cls(
-            root=start.astype(np.int32),
-            left=(column("left") + shift).astype(np.int32),
-            right=(column("right") + shift).astype(np.int32),
-            column=column("column").astype(np.int32),
-            cut=column("cut").astype(np.float64),
-            value=column("value").astype(np.float64),
+    @cached_property
+    def _walk(self) -> _Walk:
+        inner = self.column >= 0
+        nodes = len(inner)
+        # How many subtrees are still to come, after each node; a tree ends one below where it began.
+        left = np.cumsum(np.where(inner, 1, -1))
+        lowest = np.minimum.accumulate(np.minimum(left, 0))
+        ends = np.flatnonzero(np.diff(lowest, prepend=0) < 0)
+        # The left side of a node ends at the next place that is one below it.
+        shifted = left - left.min(initial=0) + 1
+        order = np.argsort(shifted, kind="stable")
+        next_lower = np.searchsorted(shifted[order] * nodes + order, (shifted - 1) * nodes + np.arange(nodes))
+        return _Walk(
+            root=np.concatenate([[0], ends[:-1] + 1]),
+            right=order[np.minimum(next_lower, nodes - 1)] + 1,
+            place=np.where(inner, np.cumsum(inner), np.cumsum(~inner)) - 1,
+            whole=bool(len(ends) and ends[-1] == nodes - 1),
         )
 
     def leaves(self, rows: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
         """Values of the leaf that each row falls into in each tree. (n, C) -> (n, M, V)."""
-        node = np.repeat(self.root[None, :], len(rows), axis=0)  # (n, M)
+        walk = self._walk
+        node = np.repeat(walk.root[None, :], len(rows), axis=0)  # (n, M)
         for _ in range(len(self.column)):
             column = self.column[node]
             inner = column >= 0
             if not inner.any():
                 break
-            below = np.take_along_axis(rows, np.maximum(column, 0), axis=1) <= self.cut[node]
-            node = np.where(inner, np.where(below, self.left[node], self.right[node]), node)
-        result: NDArray[np.float64] = self.value[node]
+            cut = self.cut[np.where(inner, walk.place[node], 0)]
+            below = np.take_along_axis(rows, np.maximum(column, 0), axis=1) <= cut
+            node = np.where(inner, np.where(below, node + 1, walk.right[node]), node)
+        result: NDArray[np.float64] = self.value[walk.place[node]]
         return result
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """What `from_arrays` wants back."""
-        return {f"{field.name}_": getattr(self, field.name) for field in fields(self)}
+        """What `from_arrays` wants back. Where a column of values has few different ones, each is a byte."""
+        found = {"column_": self.column, "cut_": self.cut}
+        different = [np.unique(column, return_inverse=True) for column in self.value.T]
+        most = max(len(levels) for levels, _ in different)
+        if most > _BYTE:
+            return {**found, "value_": self.value}
+        levels = np.stack([np.pad(levels, (0, most - len(levels))) for levels, _ in different], axis=1)
+        number = np.stack([number for _, number in different], axis=1)
+        return {**found, "value_": number.astype(np.uint8), "levels_": levels}
 
     @classmethod
     def from_arrays(cls, arrays: Arrays, *, columns: int) -> Self:
@@ -93,22 +125,33 @@ class Forest:
         HeadError
             Arrays that do not belong together, or look at more than so many columns.
         """
-        forest = cls(**{field.name: arrays[f"{field.name}_"] for field in fields(cls)})
-        nodes = len(forest.column)
-        same = {len(array) for array in (forest.left, forest.right, forest.cut, forest.value)} == {nodes}
-        if not same or nodes == 0 or forest.value.ndim != 2 or len(forest.root) == 0:
-            raise HeadError("arrays of trees do not belong together. Save the head again")
-        inner = np.flatnonzero(forest.column >= 0)
-        # A child follows its parent, so a walk through the nodes ends.
-        steps = [side[inner] for side in (forest.left, forest.right)]
-        inside = all((step > inner).all() and (step < nodes).all() for step in steps)
-        roots = (forest.root >= 0).all() and (forest.root < nodes).all()
+        column, cut, value = (arrays[f"{name}_"] for name in Tree._fields)
+        wrong = HeadError("arrays of trees do not belong together. Save the head again")
+        if column.ndim != 1 or len(column) == 0 or cut.ndim != 1 or value.ndim != 2:
+            raise wrong
+        if value.dtype.kind == "u":
+            levels = arrays["levels_"]
+            if levels.shape[1:] != value.shape[1:] or value.max(initial=0) >= len(levels):
+                raise wrong
+            value = np.take_along_axis(levels, value.astype(np.int64), axis=0)
+        if len(cut) == len(value) == len(column):  # older releases kept both for every node, and where its children are
+            forest = cls._of_nodes(column, cut, value)
+        else:
+            forest = cls(column, cut, value)
+        inner = int((column >= 0).sum())
         finite = np.isfinite(forest.value).all() and not np.isnan(forest.cut).any()
-        if not (inside and roots and finite and (forest.column < columns).all()):
-            raise HeadError("arrays of trees do not belong together. Save the head again")
+        if len(forest.cut) != inner or len(forest.value) != len(column) - inner or not forest._walk.whole:
+            raise wrong
+        if not finite or not (column < columns).all():
+            raise wrong
         return forest
 
 
-def extra_tree(grown: Any) -> Tree:
-    """A tree that scikit-learn's `ExtraTreesRegressor` has grown (its ``tree_``), on one target or several."""
-    return Tree(grown.children_left, grown.children_right, grown.feature, grown.threshold, grown.value[:, :, 0])
+def extra_tree(grown: Any, value: NDArray[np.float64] | None = None) -> Tree:
+    """A tree that scikit-learn's extremely randomised trees have grown (their ``tree_``), or with other values.
+
+    They compare numbers in single precision, for which the next lower single is as good a cut.
+    """
+    cut = grown.threshold.astype(np.float32)
+    cut = np.where(cut > grown.threshold, np.nextafter(cut, np.float32(-np.inf)), cut)
+    return Tree(grown.feature, cut, grown.value[:, :, 0] if value is None else value)

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from mirenc import __version__
 from mirenc.errors import HeadError
 from mirenc.heads.checks import DAMAGE, check_answer, check_numbers, check_sizes
+from mirenc.heads.narrow import narrowed, widened
 
 __all__ = [
     "ARRAY_FILE",
@@ -40,7 +41,8 @@ __all__ = [
     "unpack",
 ]
 
-FORMAT = 1
+FORMAT = 2
+_READ = (1, FORMAT)  # in format 1, all arrays stand in the types that heads work with
 HEAD_FILE = "head.json"
 ARRAY_FILE = "head.safetensors"
 _SEPARATOR = "/"  # between a prefix and an array's name
@@ -255,10 +257,12 @@ def save_head(
     meta, own = head._get_state()
     named = {**own, **{f"{_EXTRA}{_SEPARATOR}{name}": array for name, array in (arrays or {}).items()}}
     stored, same = _without_repetition(named)
+    stored, types = narrowed(stored)
     data = save(stored)
     description = {
         "format_version": FORMAT,
         "same": same,
+        "types": types,
         "mirenc_version": __version__,
         "kind": kind,
         "meta": meta,
@@ -375,9 +379,12 @@ def load_head_and_arrays(folder: str | os.PathLike[str]) -> tuple[Any, dict[str,
     if not isinstance(extra, dict):
         raise HeadError(f"{home}: {HEAD_FILE} is damaged: 'extra' is no table. Save the head again")
     try:
+        arrays = widened(arrays, description.get("types", {}))
         arrays |= {name: arrays[like] for name, like in description.get("same", {}).items()}
-    except (AttributeError, KeyError, TypeError):
-        raise HeadError(f"{home}: {HEAD_FILE} is damaged: 'same' names no array. Save the head again") from None
+    except (AttributeError, KeyError, TypeError, ValueError):
+        raise HeadError(
+            f"{home}: {HEAD_FILE} is damaged: 'types' or 'same' fit no arrays. Save the head again"
+        ) from None
     check_numbers(arrays, f"{home}/{ARRAY_FILE}")
     start = f"{_EXTRA}{_SEPARATOR}"
     given = {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}
@@ -392,7 +399,7 @@ def _check_format(home: Path, description: Any) -> None:
     if version > FORMAT:
         raise HeadError(
             f"{home}: head format {version}, written by mirenc {description.get('mirenc_version')}; this is mirenc "
-            f"{__version__}, which reads {FORMAT}. Type: pip install --upgrade mirenc"
+            f"{__version__}, which reads up to {FORMAT}. Type: pip install --upgrade mirenc"
         )
-    if version != FORMAT:
-        raise HeadError(f"{home}: head format {version}, this mirenc reads {FORMAT}. Train the head anew")
+    if version not in _READ:
+        raise HeadError(f"{home}: head format {version}, this mirenc reads 1 and {FORMAT}. Train the head anew")

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mirenc.errors import ConfigError, MissingExtraError
 from mirenc.heads.choosing import ChoosingMixin, checked_costs, parameters_of
-from mirenc.heads.forest import Forest, Tree
+from mirenc.heads.forest import Forest, Tree, extra_tree
 from mirenc.heads.reduce import CodeReducer
 from mirenc.heads.state import Arrays, register
 from mirenc.metrics import oracle_choice
@@ -97,7 +97,7 @@ class TreesHead(ChoosingMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         share = grown.value[:, 0, :]
         value = np.zeros((len(share), self.n_choices_))
         value[:, classes] = share / share.sum(axis=1, keepdims=True)
-        return Tree(grown.children_left, grown.children_right, grown.feature, grown.threshold, value)
+        return extra_tree(grown, value)
 
     def predict_proba(self, X: ArrayLike) -> Float:
         """(n, K) mean over the trees of the labels' shares in the leaf."""

@@ -147,7 +147,9 @@ class Evidence:
             fits = False
         if not fits or not np.isfinite(numbers).all():
             raise HeadError(f"{where}: 'evidence' is damaged. Save the head again, or train it anew")
-        return cls(found["rival"], worth, found["error"], **records, whole=found["whole"], trials=trials, no_code=no_code)
+        return cls(
+            found["rival"], worth, found["error"], **records, whole=found["whole"], trials=trials, no_code=no_code
+        )
 
 
 def gather_evidence(data: TaskData, goal: Goal, features: Features, seed: int, *, tried: int = 0) -> Evidence:
@@ -184,7 +186,7 @@ def _evidence(
     seed: int,
     tried: int,
 ) -> Evidence:
-    """What heads say of the rows that they did not see, beside heads without code and the static rules of their folds."""
+    """What heads say of rows that they did not see, beside heads without code and the static rules of their folds."""
     tested = np.sort(np.concatenate([test for _, test in heads]))
     seen = data if len(tested) == len(data) else data.subset(tested)
     said = _said(goal, features, heads)[tested]
@@ -221,7 +223,7 @@ def _held_out(
     data: TaskData, goal: Goal, features: Features, seed: int, folds: list[tuple[NDArray[np.int64], NDArray[np.int64]]]
 ) -> list[tuple[Any, NDArray[np.int64]]]:
     """A head for each fold, and the rows that it did not see."""
-    return [(goal.fit(features, training, data.group, seed), test) for training, test in folds]
+    return [(goal.fit_rounded(features, training, data.group, seed), test) for training, test in folds]
 
 
 def _said(goal: Goal, features: Features, heads: list[tuple[Any, NDArray[np.int64]]]) -> Float:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from mirenc import __version__
 from mirenc.errors import MissingExtraError
 from mirenc.heads import CautiousEnsembleHead
+from mirenc.heads.rounding import rounded
 from mirenc.heads.settings import Settings
 from mirenc.tasks.data import TaskData
 from mirenc.tasks.features import Features
@@ -95,6 +96,10 @@ class Goal:
         part = inner_parts(unit[rows], self.labels[rows], seed)
         own = () if self.settings is None else (self.settings.take(rows),)
         return head.fit(features.matrix[rows], self.target[rows], *own, part=part)
+
+    def fit_rounded(self, features: Features, rows: Int, unit: NDArray[np.generic], seed: int) -> Any:
+        """As `fit`: a head to keep, and to be judged as it is kept (`mirenc.heads.rounding`)."""
+        return rounded(self.fit(features, rows, unit, seed))
 
     def ask(self, head: Any, features: Features, rows: Int) -> NDArray[np.float64]:
         """Preferences (m, K), 0 for settings that nobody may ask for, numbers (m,) or labels (m, P), of some rows."""

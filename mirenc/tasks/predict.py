@@ -295,9 +295,9 @@ def fit_head(
     if task.seconds and data.chooses:
         none = np.zeros(len(data), dtype=np.int64)
         times = Goal(np.log(data.baseline), None, none, data.group, data.kernel, task.select)
-        timer = times.fit(features, everything, data.group, seed)
+        timer = times.fit_rounded(features, everything, data.group, seed)
         within = time_factor(data, times, features, seed)
-    head = goal.fit(features, everything, data.group, seed)
+    head = goal.fit_rounded(features, everything, data.group, seed)
     return TaskHead(
         head=head,
         task=task,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -17,9 +17,10 @@ Float = NDArray[np.float64]
 _FAR = 95.0
 # A context feature is far if it is outside of the training samples' range by half of that range.
 _OUTSIDE = 0.5
-# A head need not remember every kernel of many to know what is like them.
-_MOST = 512
-_LARGEST = 3e4  # what half precision holds with room to spare
+# A head need not remember every kernel of many to know what is like them: half a million numbers are enough.
+_MOST_KERNELS, _MOST_NUMBERS = 512, 2**19
+# Nor every digit: of many, a column in 255 steps moves no distance by a hundredth of the reach.
+_LARGE, _STEPS = 8192, 255
 _BLOCK = 1024  # kernels whose distances to all others are in memory at once
 
 
@@ -29,26 +30,30 @@ class Reach:
 
     Attributes
     ----------
-    kernels : (m, D) float32, or float16 of many
-        Code features; of more than 512 pieces of code, a sample.
+    kernels : (m, D) uint8, or float32 of few
+        Code features, in steps of each column; of more than 512 pieces of code, or fewer of many columns, a sample.
     code_reach : float
         Distance beyond which a piece of code is far.
     low, high : (A,) float64
         Range of the encoded context features.
+    start, step : (D,) float32, or (1,)
+        A column's number is its start and so many steps.
     """
 
-    kernels: NDArray[np.floating[Any]]
+    kernels: NDArray[Any]
     code_reach: float
     low: Float
     high: Float
+    start: NDArray[np.float32] = field(default_factory=lambda: np.zeros(1, np.float32))
+    step: NDArray[np.float32] = field(default_factory=lambda: np.ones(1, np.float32))
 
     @classmethod
     def of(cls, matrix: Float, context: int, group: NDArray[np.str_]) -> Self:
         """The reach of training rows (n, A + D); the nearest neighbour of a row is of another group."""
         kernels, first = np.unique(matrix[:, context:].astype(np.float32), axis=0, return_index=True)
-        many = len(kernels) > _MOST
-        if many:
-            drawn = np.sort(np.random.default_rng(0).permutation(len(kernels))[:_MOST])
+        most = max(2, min(_MOST_KERNELS, _MOST_NUMBERS // max(kernels.shape[1], 1)))
+        if len(kernels) > most:
+            drawn = np.sort(np.random.default_rng(0).permutation(len(kernels))[:most])
             kernels, first = kernels[drawn], first[drawn]
         of = group[first]
         square = (kernels.astype(np.float64) ** 2).sum(axis=1)
@@ -62,19 +67,24 @@ class Reach:
         nearest = nearest[np.isfinite(nearest)]
         reach = float(np.percentile(nearest, _FAR)) if len(nearest) else 1.0
         own = matrix[:, :context]
-        small = many and bool((np.abs(kernels) < _LARGEST).all())
-        kept = kernels.astype(np.float16) if small else kernels
-        return cls(kept, max(reach, 1e-9), own.min(axis=0), own.max(axis=0))
+        found = cls(kernels, max(reach, 1e-9), own.min(axis=0), own.max(axis=0))
+        if kernels.size < _LARGE:
+            return found
+        start = kernels.min(axis=0)
+        step = np.maximum((kernels.max(axis=0) - start) / _STEPS, np.finfo(np.float32).tiny)
+        return replace(found, kernels=np.rint((kernels - start) / step).astype(np.uint8), start=start, step=step)
 
     def distance(self, context: Float, code: NDArray[np.float32]) -> float:
         """How far a question is: 1 where it is as far as training samples hardly ever are. (A,), (D,) -> ()."""
-        in_code = float(np.sqrt(((self.kernels.astype(np.float64) - code) ** 2).sum(axis=1)).min() / self.code_reach)
+        kernels = self.start + self.step.astype(np.float64) * self.kernels
+        in_code = float(np.sqrt(((kernels - code) ** 2).sum(axis=1)).min() / self.code_reach)
         outside = np.maximum(np.maximum(self.low - context, context - self.high), 0.0)
         room = _OUTSIDE * np.maximum(self.high - self.low, 1e-9)
         return max(in_code, float((outside / room).max(initial=0.0)))
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        return {"kernels": self.kernels, "low": self.low, "high": self.high}
+        found = {"kernels": self.kernels, "low": self.low, "high": self.high}
+        return found if self.kernels.dtype.kind == "f" else {**found, "start": self.start, "step": self.step}
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, NDArray[Any]], code_reach: float, *, columns: int, where: str) -> Self:
@@ -86,9 +96,11 @@ class Reach:
             Arrays that do not belong together.
         """
         kernels, low, high = (arrays.get(name, np.zeros(0)) for name in ("kernels", "low", "high"))
+        steps = {name: arrays[name] for name in ("start", "step") if name in arrays}
         shapes = kernels.ndim == 2 and low.ndim == 1 and low.shape == high.shape and len(kernels) > 0
+        shapes = shapes and all(one.shape == kernels.shape[1:] for one in steps.values())
         if not shapes or len(low) + kernels.shape[1] != columns or not 0 < code_reach < np.inf:
             raise HeadError(f"{where}: what the head knows of its training samples is damaged. Train it anew")
-        if not all(np.isfinite(array).all() for array in (kernels, low, high)):
+        if not all(np.isfinite(array).all() for array in (kernels, low, high, *steps.values())):
             raise HeadError(f"{where}: training samples of the head hold NaN or infinity. Train it anew")
-        return cls(kernels, code_reach, low, high)
+        return cls(kernels, code_reach, low, high, **steps)

@@ -87,7 +87,9 @@ SHAPES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "turned": lambda array: array.T,
     "number": lambda array: np.array(1.0),
     "zeros": np.zeros_like,
-    "large": lambda array: array * 1e30 if array.dtype.kind == "f" else array + 2**30,
+    "large": lambda array: (
+        array.astype(np.float64) * 1e30 if array.dtype.kind == "f" else array.astype(np.int64) + 2**30
+    ),
     "minus": lambda array: -array,
     "half": lambda array: array + 0.5,
     "bytes": lambda array: array.astype(np.uint8),

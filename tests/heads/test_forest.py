@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.ensemble import ExtraTreesRegressor
 
 from mirenc.errors import HeadError
-from mirenc.heads.forest import Forest, Tree
+from mirenc.heads.forest import Forest, Tree, extra_tree
 
 LEAF = -1
 
@@ -16,8 +17,6 @@ LEAF = -1
 def stump(column: int, cut: float, low: float, high: float) -> Tree:
     """Low where the column is at most the cut."""
     return Tree(
-        left=np.array([1, 0, 0]),
-        right=np.array([2, 0, 0]),
         column=np.array([column, LEAF, LEAF]),
         cut=np.array([cut, 0.0, 0.0]),
         value=np.array([[0.0], [low], [high]]),
@@ -25,13 +24,16 @@ def stump(column: int, cut: float, low: float, high: float) -> Tree:
 
 
 DEEP = Tree(  # x0 <= 0: 1; else x1 <= 5: 2; else 3
-    left=np.array([1, 0, 3, 0, 0]),
-    right=np.array([2, 0, 4, 0, 0]),
     column=np.array([0, LEAF, 1, LEAF, LEAF]),
     cut=np.array([0.0, 0.0, 5.0, 0.0, 0.0]),
     value=np.array([[0.0], [1.0], [0.0], [2.0], [3.0]]),
 )
-LONE = Tree(*(np.array([number]) for number in (0, 0, LEAF, 0.0)), value=np.array([[7.0]]))
+LEFT = Tree(  # x0 <= 0: (x1 <= 5: 4; else (x1 <= 6: 5; else 6)); else 7
+    column=np.array([0, 1, LEAF, 1, LEAF, LEAF, LEAF]),
+    cut=np.array([0.0, 5.0, 0.0, 6.0, 0.0, 0.0, 0.0]),
+    value=np.array([[0.0], [0.0], [4.0], [0.0], [5.0], [6.0], [7.0]]),
+)
+LONE = Tree(np.array([LEAF]), np.array([0.0]), np.array([[7.0]]))
 
 
 def forest() -> Forest:
@@ -45,6 +47,35 @@ def test_rows_fall_into_leaves() -> None:
     assert found[:, :, 0].tolist() == [[1, 7, -2], [2, 7, -2], [3, 7, -2], [1, 7, -1]]
 
 
+def test_a_left_side_of_several_nodes_is_passed_by() -> None:
+    rows = np.array([[0.0, 5.0], [0.0, 5.5], [0.0, 6.5], [1.0, 5.0]])
+    found = Forest.join([LEFT, DEEP, LEFT]).leaves(rows)
+    assert found[:, :, 0].tolist() == [[4, 1, 4], [5, 1, 5], [6, 1, 6], [7, 2, 7]]
+
+
+def test_walks_end_where_those_of_scikit_learn_end() -> None:
+    rng = np.random.default_rng(0)
+    rows, target = rng.normal(size=(300, 4)), rng.normal(size=(300, 2))
+    grown = ExtraTreesRegressor(7, random_state=0).fit(rows, target)
+    asked = rng.normal(size=(200, 4)).astype(np.float32)
+    found = Forest.join([extra_tree(one.tree_) for one in grown.estimators_]).leaves(asked)
+    for number, one in enumerate(grown.estimators_):
+        np.testing.assert_array_equal(found[:, number], one.predict(asked))
+
+
+def test_a_cut_in_single_precision_parts_the_same_single_numbers() -> None:
+    class Grown:
+        feature = np.array([0, LEAF, LEAF])
+        threshold = np.array([0.1, -2.0, -2.0])  # lies between two single numbers, and rounds up
+        value = np.array([[[0.0]], [[1.0]], [[2.0]]])
+
+    tree = extra_tree(Grown())
+    assert tree.cut.dtype == np.float32
+    above = np.float32(0.1)
+    rows = np.array([[np.nextafter(above, np.float32(0))], [above]])
+    assert Forest.join([tree]).leaves(rows)[:, 0, 0].tolist() == [1.0, 2.0]
+
+
 def test_no_rows_have_no_leaves() -> None:
     assert forest().leaves(np.zeros((0, 2))).shape == (0, 3, 1)
 
@@ -53,14 +84,42 @@ def test_saved_arrays_are_the_forest() -> None:
     again = Forest.from_arrays(forest().arrays(), columns=2)
     rows = np.random.default_rng(0).normal(scale=4, size=(50, 2))
     np.testing.assert_array_equal(again.leaves(rows), forest().leaves(rows))
-    assert {name: array.dtype.str for name, array in again.arrays().items()} == {
-        "root_": "<i4",
-        "left_": "<i4",
-        "right_": "<i4",
-        "column_": "<i4",
-        "cut_": "<f8",
-        "value_": "<f8",
+    # A cut for each of 3 inner nodes, and for each of 6 leaves the number of its value.
+    arrays = again.arrays()
+    assert {name: (array.dtype.str, array.shape) for name, array in arrays.items()} == {
+        "column_": ("<i4", (9,)),
+        "cut_": ("<f8", (3,)),
+        "value_": ("|u1", (6, 1)),
+        "levels_": ("<f8", (6, 1)),
     }
+    assert arrays["levels_"].ravel().tolist() == [-2, -1, 1, 2, 3, 7]
+
+
+def test_values_of_many_kinds_are_kept_as_they_are() -> None:
+    stumps = [stump(0, 0.0, low, -low) for low in np.linspace(1, 2, 129)]
+    arrays = Forest.join(stumps).arrays()
+    assert arrays["value_"].dtype == np.float64
+    rows = np.array([[-1.0], [1.0]])
+    np.testing.assert_array_equal(
+        Forest.from_arrays(arrays, columns=1).leaves(rows)[:, :, 0], [np.linspace(1, 2, 129), -np.linspace(1, 2, 129)]
+    )
+
+
+def test_columns_of_values_have_levels_of_their_own() -> None:
+    # 129 different numbers twice are too many for a byte together, and few enough apart.
+    value = np.stack([np.arange(129.0), np.arange(129.0) + 1000], axis=1)
+    arrays = Forest.join([Tree(np.array([LEAF]), np.zeros(1), one[None]) for one in value]).arrays()
+    assert arrays["value_"].dtype == np.uint8
+    np.testing.assert_array_equal(Forest.from_arrays(arrays, columns=1).leaves(np.zeros((1, 1)))[0], value)
+
+
+def test_a_forest_of_an_older_release_is_read() -> None:
+    # It had a cut and a value for every node, and said where its children and the roots are.
+    trees = [DEEP, LEFT]
+    old = {f"{name}_": np.concatenate([getattr(tree, name) for tree in trees]) for name in Tree._fields}
+    old |= {"left_": np.zeros(12), "right_": np.zeros(12), "root_": np.array([0, 5])}
+    rows = np.random.default_rng(0).normal(scale=4, size=(50, 2))
+    np.testing.assert_array_equal(Forest.from_arrays(old, columns=2).leaves(rows), Forest.join(trees).leaves(rows))
 
 
 def test_an_infinite_cut_sends_every_number_left() -> None:
@@ -85,23 +144,21 @@ def cut(array: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize(
     ("name", "change"),
     [
-        ("left_", cut),
-        ("right_", cut),
         ("column_", cut),
         ("cut_", cut),
         ("value_", cut),
-        ("root_", lambda array: array[:0]),
+        ("levels_", cut),  # the last value has no level
+        ("levels_", lambda array: array[:, 0]),
+        ("levels_", lambda array: np.tile(array, (1, 2))),
+        ("column_", lambda array: array[:, None]),
+        ("cut_", lambda array: array[:, None]),
         ("value_", lambda array: array[:, 0]),
-        ("value_", put(3, np.nan)),
-        ("value_", put(3, np.inf)),
+        ("levels_", put(3, np.nan)),
+        ("levels_", put(3, np.inf)),
         ("cut_", put(0, np.nan)),
-        ("root_", put(1, 9)),
-        ("root_", put(1, -1)),
         ("column_", put(0, 2)),  # two columns only
-        ("left_", put(0, 9)),
-        ("right_", put(2, 2)),  # a circle
-        ("left_", put(2, 0)),  # back to the start
-        ("left_", put(2, -1)),
+        ("column_", put(-1, 0)),  # a node without children
+        ("column_", put(0, LEAF)),  # nodes that belong to no tree
     ],
 )
 def test_damaged_arrays_are_refused(name: str, change: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import subprocess
 import sys
@@ -10,9 +11,10 @@ from typing import Any, Self
 
 import numpy as np
 import pytest
+from safetensors.numpy import save
 
 from mirenc.errors import HeadError, ModelError
-from mirenc.heads import state
+from mirenc.heads import narrow, state
 from mirenc.heads.state import (
     ARRAY_FILE,
     HEAD_FILE,
@@ -108,6 +110,51 @@ def test_arrays_keep_shape_type_and_order(array: np.ndarray, tmp_path: Path) -> 
     back = load_head(save_head(Line(array), tmp_path))[0].slope
     assert (back.shape, back.dtype) == (array.shape, array.dtype)
     np.testing.assert_array_equal(back, array)
+
+
+@pytest.mark.parametrize(
+    ("array", "kept"),
+    [
+        (np.array([0.5, -3.0, np.inf]), "<f2"),
+        (np.array([0.1, 1e30], dtype=np.float32), "<f4"),
+        (np.array([0.1], dtype=np.float32).astype(np.float64), "<f4"),
+        (np.array([0.1]), "<f8"),
+        (np.array([1e5]), "<f4"),
+        (np.array([0, 255]), "|u1"),
+        (np.array([-1, 100], dtype=np.int32), "|i1"),
+        (np.array([256]), "<u2"),
+        (np.array([-1, 200], dtype=np.int32), "<i2"),
+        (np.array([2**20]), "<i4"),
+        (np.array([2**40]), "<i8"),
+        (np.array([True]), "|b1"),
+    ],
+)
+def test_a_file_holds_the_narrowest_type_that_loses_nothing(array: np.ndarray, kept: str, tmp_path: Path) -> None:
+    head = narrow.narrowed({"slope": array})[0]["slope"]
+    assert head.dtype.str == kept
+    arrays, types = narrow.narrowed({"slope": array})
+    back = narrow.widened(arrays, json.loads(json.dumps(types)))["slope"]
+    assert back.dtype == array.dtype
+    np.testing.assert_array_equal(back, array)
+
+
+def test_a_head_of_the_first_format_is_read(folder: Path) -> None:
+    path = folder / HEAD_FILE
+    values = json.loads(path.read_text())
+    data = save({"slope": np.array([1.0, 2.0])})
+    (folder / ARRAY_FILE).write_bytes(data)
+    del values["types"]
+    path.write_text(json.dumps(values | {"format_version": 1, "sha256": hashlib.sha256(data).hexdigest()}))
+    head, _ = load_head(folder)
+    assert head.slope.dtype == np.float64
+    assert (head.slope.tolist(), head.offset) == ([1.0, 2.0], 0.5)
+
+
+@pytest.mark.parametrize("types", [3, {"slope": 3}, {"slope": "O"}, {"slope": "<U9"}, {"slope": "nothing"}])
+def test_types_that_are_none_are_refused(folder: Path, types: Any) -> None:
+    edit(folder, types=types)
+    with pytest.raises(HeadError, match="'types' or 'same' fit no arrays"):
+        load_head(folder)
 
 
 def test_children_share_one_file_and_nest(tmp_path: Path) -> None:
@@ -209,10 +256,10 @@ def test_one_changed_byte_of_the_arrays(folder: Path) -> None:
     ("changes", "message"),
     [
         (
-            {"format_version": 2, "mirenc_version": "9.9"},
-            r"head format 2, written by mirenc 9\.9.*pip install --upgrade",
+            {"format_version": 3, "mirenc_version": "9.9"},
+            r"head format 3, written by mirenc 9\.9.*pip install --upgrade",
         ),
-        ({"format_version": 0}, r"head format 0, this mirenc reads 1\. Train the head anew"),
+        ({"format_version": 0}, r"head format 0, this mirenc reads 1 and 2\. Train the head anew"),
         ({"format_version": None}, r"describes no head: 'format_version' is missing"),
         ({"kind": "oracle"}, r"unknown kind of head 'oracle'; available: .*line.*import its module first"),
         ({"kind": None}, r"'kind' or 'meta' is missing"),

@@ -33,7 +33,7 @@ class Oracle:
         self.blind = blind
         self.folds: list[tuple[np.ndarray, np.ndarray]] = []
 
-    def fit(self, features: Features, rows: np.ndarray, unit: np.ndarray, seed: int) -> np.ndarray:
+    def fit_rounded(self, features: Features, rows: np.ndarray, unit: np.ndarray, seed: int) -> np.ndarray:
         return rows
 
     def ask(self, head: np.ndarray, features: Features, rows: np.ndarray) -> np.ndarray:
@@ -145,7 +145,7 @@ def test_without_context_no_code_is_the_best_static_rule() -> None:
 
 def test_the_head_without_code_learns_from_the_same_folds() -> None:
     class Goal(Oracle):
-        def fit(self, features: Features, rows: np.ndarray, unit: np.ndarray, seed: int) -> np.ndarray:
+        def fit_rounded(self, features: Features, rows: np.ndarray, unit: np.ndarray, seed: int) -> np.ndarray:
             trained.setdefault(features.matrix.shape[1], []).append((rows.tolist(), unit.tolist(), seed))
             return rows
 
