@@ -183,24 +183,42 @@ class Task(ABC):
         Raises
         ------
         TaskError
-            A name that is unknown, or missing and not told by the code; as `parse_context` where all are given.
+            A name that is unknown, or missing and not told by the code, or a senseless value.
         """
         told = [name for name in self.told_by_code if name not in given]
         if not told:
             return self.parse_context(given)
         self._check_context_names({**dict.fromkeys(told, ""), **given})
+        for name, text in given.items():
+            self.parse_feature(name, text)
         return None
 
     def parse_context(self, given: Mapping[str, str]) -> tuple[Any, ...]:
-        """``--context`` values in the order of `context_names`. Here: numbers.
+        """``--context`` values in the order of `context_names`.
 
         Raises
         ------
         TaskError
-            A missing or unknown name, or a value that is no finite number.
+            A missing or unknown name, or a senseless value.
         """
         self._check_context_names(given)
-        return tuple(_number(name, given[name]) for name in self.context_names)
+        return tuple(self.parse_feature(name, given[name]) for name in self.context_names)
+
+    def parse_feature(self, name: str, text: str) -> Any:
+        """The value of one of `context_names`. Here: a number.
+
+        Raises
+        ------
+        TaskError
+            No finite number.
+        """
+        try:
+            value = float(text)
+        except ValueError:
+            value = float("nan")
+        if not np.isfinite(value):
+            raise TaskError(f"context feature {name!r} is {text!r}; it must be a finite number, as in {name}=128")
+        return value
 
     def _check_context_names(self, given: Mapping[str, str]) -> None:
         wanted = ",".join(f"{name}=..." for name in self.context_names if name not in self.told_by_code)
@@ -332,13 +350,3 @@ class Task(ABC):
         if chosen not in self.variants:
             raise TaskError(f"{self.name} has no variant {variant!r}; available: {', '.join(self.variants)}")
         return chosen
-
-
-def _number(name: str, text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = float("nan")
-    if not np.isfinite(value):
-        raise TaskError(f"context feature {name!r} is {text!r}; it must be a finite number, as in {name}=128")
-    return value

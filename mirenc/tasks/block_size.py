@@ -75,20 +75,17 @@ class BlockSize(MeasuredTask):
         """The binary logarithm of the size, and the others as they are. (3,)."""
         return np.array([np.log2(context[0]), *context[1:]], dtype=np.float64)
 
-    def parse_context(self, given: Mapping[str, str]) -> tuple[Any, ...]:
-        """The three numbers.
+    def parse_feature(self, name: str, text: str) -> Any:
+        """One of the three numbers.
 
         Raises
         ------
         TaskError
-            As `Task.parse_context`; a size below 1, or no such dimensions or language.
+            As `Task.parse_feature`; a size below 1, or no such dimensions or language.
         """
-        found = super().parse_context(given)
-        for name, value, right in zip(
-            self.context_names, found, (found[0] >= 1, found[1] in (1, 2), found[2] in (0, 1)), strict=True
-        ):
-            if not right:
-                raise TaskError(f"context feature {name!r} is {value:g}; allowed: {self.context_help[name]}")
+        found = super().parse_feature(name, text)
+        if not {"n": found >= 1, "dimensions": found in (1, 2), "cuda": found in (0, 1)}[name]:
+            raise TaskError(f"context feature {name!r} is {found:g}; allowed: {self.context_help[name]}")
         return found
 
     def read(self, encoder: Encoder, ir: Any) -> IRModule:

@@ -150,6 +150,11 @@ class BlockSizePublished(Task):
         found = (gpu.units, gpu.lanes, gpu.wave, gpu.megahertz, gpu.bandwidth, gpu.cache)
         return np.log2(np.array(found, dtype=np.float64))
 
+    def parse_feature(self, name: str, text: str) -> Any:
+        """The name of a GPU."""
+        self.encode_context((text,))
+        return text
+
     def machine(self, variant: str, context: tuple[Any, ...] = ()) -> str:
         """The GPU that is asked about."""
         return GPUS[context[0]].title if context and context[0] in GPUS else ""

@@ -41,6 +41,7 @@ PROJECT = Protocol(
     "project", "5 folds of whole projects, without those held out", lambda data: data.group, folds=5, over="rest"
 )
 _LEVELS = ("function", "module")
+_DIGITS = 15  # of a count of instructions: what a float64 holds exactly
 
 
 class CompiledTask(Task):
@@ -106,15 +107,18 @@ class CompiledTask(Task):
         found: NDArray[np.float64] = np.maximum(table.levels[level].code_bytes, 1.0)
         return found
 
-    def parse_context(self, given: Mapping[str, str]) -> tuple[Any, ...]:
-        """Instructions as a number, and the level as a word."""
-        self._check_context_names(given)
-        if given["level"] not in _LEVELS:
-            raise TaskError(f"context feature 'level' is {given['level']!r}; allowed: {', '.join(_LEVELS)}")
-        count = given["instructions"]
-        if not count.isdigit() or int(count) == 0:
-            raise TaskError(f"context feature 'instructions' is {count!r}; it must be a whole number from 1 up")
-        return int(count), given["level"]
+    def parse_feature(self, name: str, text: str) -> Any:
+        """Instructions as a number, or the level as a word."""
+        if name == "level":
+            if text not in _LEVELS:
+                raise TaskError(f"context feature 'level' is {text!r}; allowed: {', '.join(_LEVELS)}")
+            return text
+        if not text.isdecimal() or len(text) > _DIGITS or int(text) == 0:
+            raise TaskError(
+                f"context feature 'instructions' is {text!r}; it must be a whole number from 1 up, of {_DIGITS} digits "
+                "at most"
+            )
+        return int(text)
 
     def encode_context(self, context: tuple[Any, ...]) -> NDArray[np.float64]:
         """Logarithm of the instructions, and whether it is a module. (2,)."""

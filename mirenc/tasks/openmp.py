@@ -158,17 +158,17 @@ class OpenMP(MeasuredTask):
         """The binary logarithm of the size: (1,)."""
         return np.log2(np.array(context, dtype=np.float64))
 
-    def parse_context(self, given: Any) -> tuple[Any, ...]:
+    def parse_feature(self, name: str, text: str) -> Any:
         """The size: a number of 1 or more.
 
         Raises
         ------
         TaskError
-            Another name, or a smaller number.
+            A smaller number, or none.
         """
-        found = super().parse_context(given)
-        if found[0] < 1:
-            raise TaskError(f"context feature 'n' is {given['n']!r}; it is a problem size, 1 or more, as in n=1000")
+        found = super().parse_feature(name, text)
+        if found < 1:
+            raise TaskError(f"context feature 'n' is {text!r}; it is a problem size, 1 or more, as in n=1000")
         return found
 
     def read(self, encoder: Encoder, ir: Any) -> IRModule:

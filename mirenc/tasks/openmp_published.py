@@ -86,12 +86,10 @@ class OpenMPPublished(Task):
             raise TaskError(f"unknown size {context[0]!r}; the data have {', '.join(sizes)}")
         return np.array([float(sizes.index(context[0]))])
 
-    def parse_context(self, given: Mapping[str, str]) -> tuple[Any, ...]:
+    def parse_feature(self, name: str, text: str) -> Any:
         """One of the sizes, by name."""
-        self._check_context_names(given)
-        context = (given["size"].lower(),)
-        self.encode_context(context)
-        return context
+        self.encode_context((text.lower(),))
+        return text.lower()
 
 
 def _setting(row: Mapping[str, str], where: str) -> Key:

@@ -110,13 +110,12 @@ class ThreadCoarsening(Task):
             raise TaskError(f"unknown gpu {context[0]!r}; the data have {', '.join(_GPUS.values())}")
         return np.array([float(context[0] == gpu) for gpu in _GPUS.values()])
 
-    def parse_context(self, given: Any) -> tuple[Any, ...]:
+    def parse_feature(self, name: str, text: str) -> Any:
         """The name of the GPU, case aside."""
-        self._check_context_names(given)
         known = {gpu.lower(): gpu for gpu in _GPUS.values()}
-        if given["gpu"].lower() not in known:
-            raise TaskError(f"unknown gpu {given['gpu']!r}; the data have {', '.join(_GPUS.values())}")
-        return (known[given["gpu"].lower()],)
+        if text.lower() not in known:
+            raise TaskError(f"unknown gpu {text!r}; the data have {', '.join(_GPUS.values())}")
+        return known[text.lower()]
 
     def machine(self, variant: str, context: tuple[Any, ...] = ()) -> str:
         """The GPU that is asked about."""

@@ -100,6 +100,19 @@ class Vectorization(MeasuredTask):
         choice = (np.log2(width), np.log2(interleaved)) if known else (0.0, 0.0)
         return np.array([float(count > 0), np.log2(1 + count), np.log2(bits), float(known), *choice])
 
+    def parse_feature(self, name: str, text: str) -> Any:
+        """One of the four numbers.
+
+        Raises
+        ------
+        TaskError
+            As `Task.parse_feature`; below 0, or no such vectors.
+        """
+        found = super().parse_feature(name, text)
+        if found < 0 or (name == "vector_bits" and found not in VECTOR_BITS.values()):
+            raise TaskError(f"context feature {name!r} is {text!r}; allowed: {self.context_help[name]}")
+        return found
+
     def tell(self, module: IRModule, region: Region | None) -> Mapping[str, Any]:
         return {} if region is None else {"trip_count": constant_trip_count(module, region)}
 

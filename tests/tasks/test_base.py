@@ -14,6 +14,7 @@ from small_task import TASK_FILE, write_task
 from mirenc.errors import TaskError
 from mirenc.tasks import Protocol, Task, get_task, list_tasks, load_task_file
 from mirenc.tasks.compiled_task import CompiledTask
+from mirenc.tasks.features import encoded_context
 from mirenc.tasks.measured import MeasuredTask
 
 # A measured task has tables of its users; the rules of a table are checked in tests/measure, and of a table of passes
@@ -130,6 +131,23 @@ def test_some_protocol_keeps_every_group_together(name: str, variant: str, publi
         folds = list(protocol.split(data, 0))
         whole.append(not any(set(data.group[training]) & set(data.group[test]) for training, test in folds))
     assert any(whole)
+
+
+# -- context features, as a stranger types them --------------------------------------------------------
+SENSIBLE = {"vector_bits": "256", "n": "64", "transfer": "1", "wgsize": "64", "gpu": "A100", "size": "small"}
+
+
+@pytest.mark.parametrize("text", ["", " ", "abc", "nan", "inf", "-1", "1e999", "-0.5", "\u00b2", "9" * 5000])
+@pytest.mark.parametrize(
+    ("name", "feature"), [(name, feature) for name in list_tasks() for feature in get_task(name).context_names]
+)
+def test_a_senseless_context_feature_is_refused_before_any_code_is_read(name: str, feature: str, text: str) -> None:
+    task = get_task(name)
+    given = {other: SENSIBLE[other] for other in task.context_names if other in SENSIBLE and other != feature}
+    with pytest.raises(TaskError):
+        context = task.ask_context({**given, feature: text})
+        if context is not None:
+            encoded_context(task, context)
 
 
 # -- names ---------------------------------------------------------------------------------------------

@@ -109,6 +109,12 @@ def test_context() -> None:
             TASK.encode_context(context)
 
 
+@pytest.mark.parametrize("text", ["abc", "nan", "192"])
+def test_vectors_have_one_of_three_widths(text: str) -> None:
+    with pytest.raises(TaskError, match=f"'vector_bits' is '{text}'"):
+        TASK.ask_context({"vector_bits": text})
+
+
 def test_a_machine_that_is_not_known_assumes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("platform.machine", lambda: "riscv64")
     assert TASK.assume() == {}
