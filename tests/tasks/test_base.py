@@ -145,9 +145,7 @@ def test_a_senseless_context_feature_is_refused_before_any_code_is_read(name: st
     task = get_task(name)
     given = {other: SENSIBLE[other] for other in task.context_names if other in SENSIBLE and other != feature}
     with pytest.raises(TaskError):
-        context = task.ask_context({**given, feature: text})
-        if context is not None:
-            encoded_context(task, context)
+        encoded_context(task, task.ask_context({**given, feature: text}) or ())
 
 
 # -- names ---------------------------------------------------------------------------------------------
