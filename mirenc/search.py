@@ -19,8 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mirenc.encoder import Encoder, Level
 from mirenc.errors import ConfigError, MirencError
-from mirenc.ir.files import find_inputs
-from mirenc.ir.inputs import path_input
+from mirenc.ir.inputs import Input, expand_inputs
 from mirenc.vectors import VectorTable, read_vectors
 
 __all__ = ["VectorTable", "compare", "index", "nearest", "read_vectors"]
@@ -136,7 +135,7 @@ def _cosines(left: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[n
 
 def index(
     encoder: Encoder,
-    inputs: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    inputs: str | os.PathLike[str] | Iterable[str | os.PathLike[str] | Input],
     *,
     level: Level = "module",
     failed: Callable[[MirencError], None] | None = None,
@@ -148,7 +147,7 @@ def index(
     ----------
     encoder : Encoder
     inputs : path, or several
-        Files, and folders of ``.ll`` and ``.bc`` files.
+        Files, folders and ``compile_commands.json``, as `mirenc.ir.inputs` takes them.
     level : str
         As in `mirenc.Encoder.embed`.
     failed : callable, optional
@@ -167,11 +166,11 @@ def index(
     """
     given = [inputs] if isinstance(inputs, (str, os.PathLike)) else inputs
     # Paths, never text, whatever they are called.
-    paths = [path for item in given for path in (os.path.isdir(item) and find_inputs(item)) or [Path(item)]]
+    found = list(expand_inputs(one if isinstance(one, Input) else Path(one) for one in given))
     parts: list[NDArray[np.float32]] = [np.zeros((0, encoder.dimension), dtype=np.float32)]
     files: list[str] = []
     names: list[str] = []
-    with closing(encoder.embed_stream(list(map(path_input, paths)), level=level, progress=progress)) as outcomes:
+    with closing(encoder.embed_stream(found, level=level, progress=progress)) as outcomes:
         for outcome in outcomes:
             if outcome.embedding is not None:
                 parts.append(outcome.embedding.vector)

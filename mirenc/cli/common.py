@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
@@ -17,12 +17,14 @@ from mirenc.writing import check_output as check_output
 if TYPE_CHECKING:
     from mirenc.encoder import Level
     from mirenc.ir import ReadOptions
+    from mirenc.ir.inputs import Input as Given
 
 Inputs = Annotated[
     list[str],
     typer.Argument(
         metavar="INPUT",
-        help="IR (.ll .bc, also .gz .xz .zst), source (.c .cpp .cl .cu), folders of IR, or - for stdin.",
+        help="IR (.ll .bc, also .gz .xz .zst), source (.c .cpp .cl .cu), folders of either, compile_commands.json, or "
+        "- for stdin.",
         show_default=False,
     ),
 ]
@@ -99,21 +101,26 @@ def check_level(level: str) -> Level:
     return cast("Level", level)
 
 
-def expand(inputs: list[str]) -> list[str]:
-    """Files of the inputs, in their order: folders give the IR files below them.
+def expand(inputs: list[str]) -> list[Given]:
+    """What the inputs stand for, in their order: `mirenc.ir.inputs`, paths all of them. What is left out is told.
 
     A file that is given twice is there twice: who asks for n files counts on n answers. A folder without any is listed
     itself, so that it fails as one input of several.
     """
-    from mirenc.ir.files import find_inputs
+    from mirenc.ir.inputs import expand_inputs, is_project, path_input
 
     if inputs.count("-") > 1:
         raise typer.BadParameter("standard input can be read once; give - once", param_hint="INPUT")
-    files: list[str] = []
+    files: list[Given] = []
     for given in inputs:
-        found = find_inputs(given) if os.path.isdir(given) and given != "-" else []
-        files += [str(path) for path in found] or [given]
+        found = expand_inputs([Path(given)], report=say) if is_project(Path(given)) and given != "-" else ()
+        files += list(found) or [path_input(given)]
     return files
+
+
+def say(line: str) -> None:
+    """A line of the log, on stderr."""
+    print(f"mirenc: {line}", file=sys.stderr)
 
 
 class Failures:

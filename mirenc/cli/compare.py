@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -18,7 +17,11 @@ if TYPE_CHECKING:
 def compare(
     files: Annotated[
         list[str],
-        typer.Argument(metavar="FILE FILE ...", help="IR or source files, or folders of IR.", show_default=False),
+        typer.Argument(
+            metavar="FILE FILE ...",
+            help="IR or source files, folders of either, or compile_commands.json.",
+            show_default=False,
+        ),
     ],
     level: common.LevelName = "module",
     as_json: common.JSON = False,
@@ -54,8 +57,8 @@ def compare(
     with common.progress("embedding", len(paths)) as advance:
         for path in paths:
             try:
-                embeddings.append(encoder.embed_parts(Path(path), level=chosen))
-                read.append(path)
+                embeddings.append(encoder.embed_parts(path, level=chosen))
+                read.append(path.name)
             except MirencError as error:
                 if len(paths) == 2:
                     raise  # of one file there is nothing to tell
@@ -63,9 +66,9 @@ def compare(
             advance()
     head = {"model": encoder.name, "model_digest": encoder.digest, "level": chosen}
     if chosen != "module":
-        for path, embedding in zip(read, embeddings, strict=True):
+        for name, embedding in zip(read, embeddings, strict=True):
             if not embedding.regions:
-                raise ConfigError(f"{path} has no {chosen}. Compare at another level (--level)")
+                raise ConfigError(f"{name} has no {chosen}. Compare at another level (--level)")
         first, second = embeddings
         _best(read, first, second, head if as_json else None)
     elif embeddings:

@@ -89,7 +89,7 @@ def build(
     reserved = None
     if exclude_ir:
         kept_out = common.expand([str(path) for path in exclude_ir])
-        reserved = hashes_of_ir(map(Path, kept_out), config.normalisation, options=options)
+        reserved = hashes_of_ir(kept_out, config.normalisation, options=options)
     with only_one(output):
         with common.progress("compiling", None) as advance:
             folder = prepare_ir(

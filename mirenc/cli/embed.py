@@ -48,14 +48,13 @@ def embed(
     compiler: common.Compiler = None,
     cflags: common.CFlags = "",
 ) -> None:
-    """Embed IR files.
+    """Embed IR files and sources.
 
     Files that fail are listed on stderr; the others are delivered, and the exit code is 1.
     """
     options = common.read_options(timeout, memory_limit, max_bytes, compiler, cflags)
     from mirenc.cli.output import open_output
     from mirenc.encoder import load
-    from mirenc.ir.inputs import path_input
 
     writer_of = open_output(output, purpose=purpose, whiten=whiten)
     files = common.expand(inputs)
@@ -66,10 +65,9 @@ def embed(
     with (
         writer_of(encoder, level, part) as writer,
         common.progress("embedding", len(files)) as advance,
-        # Paths, never text, whatever the files are called.
         closing(
             encoder.embed_stream(
-                [path_input(name) for name in files],
+                files,
                 level=level,
                 purpose=purpose,
                 function=function,
@@ -78,9 +76,11 @@ def embed(
             )
         ) as outcomes,
     ):
-        for name, outcome in zip(files, outcomes, strict=True):
+        for given, outcome in zip(files, outcomes, strict=True):
             if outcome.embedding is not None:
-                writer.add(name, outcome.embedding)  # an output that fails is no fault of the file's: it ends the run
+                writer.add(
+                    given.name, outcome.embedding
+                )  # an output that fails is no fault of the file's: it ends the run
             elif outcome.error is not None:
                 failures.add(outcome.error)
     failures.finish()

@@ -128,14 +128,13 @@ def adapt(
 
     options = common.read_options(timeout, memory_limit, max_bytes, compiler, cflags)
     from mirenc.encoder import load
-    from mirenc.ir.inputs import path_input
 
     encoder = load(model, options=options, hide_names=hide_names)
     map_path(encoder.name, name)  # a name that cannot be one is told before the work
     files = common.expand(inputs)
     failures = common.Failures(len(files))
     found = encoder.fit_map(
-        [path_input(file) for file in files],
+        files,
         pairs="levels" if pairs else None,
         level=level,
         failed=failures.add,

@@ -28,8 +28,8 @@ def predict(
         list[str] | None,
         typer.Argument(
             metavar="TASK INPUT...",
-            help="A task (not with --task-file), then IR or sources, folders of IR, or - for stdin. For size_after "
-            "also folders of sources and compile_commands.json: one table for all.",
+            help="A task (not with --task-file), then IR or sources, folders of either, compile_commands.json, or - "
+            "for stdin. size_after makes one table of a folder.",
             show_default=False,
         ),
     ] = None,
@@ -112,30 +112,33 @@ def predict(
     encoder = load(trained.model if model is None else model, options=options)
     if problem.tabulated and any(map(is_project, names)):
         heads = {trained.variant: trained} | _others(problem, trained.variant, against, shipped=head is None)
-        with project_files(names, compiler, options.cflags) as found_files:
-            failures = common.Failures(len(found_files))
+        with project_files(names, options) as (found_files, problems):
+            failures = common.Failures(len(found_files) + len(problems))
+            for error in problems:
+                failures.add(error)
             project = read_project(heads, encoder, found_files, given, level, failures)
-        print_table(heads, project, as_json=as_json)
+        if project.rows or not failures.count:
+            print_table(heads, project, as_json=as_json)
         failures.finish()
         return
     files = common.expand(names)
-    copies = None if apply is None else Copies(problem, apply, files)
+    copies = None if apply is None else Copies(problem, apply, [file.name for file in files])
     failures = common.Failures(len(files))
     noted = False
     with common.progress("predicting", len(files)) as advance:
         for file in files:
             try:
-                found = _wanted(trained.predict(encoder, Path(file), given, level=level), function, file)
+                found = _wanted(trained.predict(encoder, file, given, level=level), function, file.name)
                 if restrict is not None:
-                    _restrict(trained, file, found, restrict, alone=len(files) == 1)
+                    _restrict(trained, file.name, found, restrict, alone=len(files) == 1)
             except MirencError as error:
                 failures.add(error)
             else:
                 for one in found:
-                    _show(trained, file, one, as_json)
+                    _show(trained, file.name, one, as_json)
                 noted = noted or any(directive_of(trained.task, one) for one in found)
                 if copies is not None:
-                    copies.write(file, found)
+                    copies.write(file.name, found)
             advance()
     if noted:
         print(f"mirenc: {problem.directive_note}", file=sys.stderr)

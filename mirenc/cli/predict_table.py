@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from mirenc.cli import common
-from mirenc.errors import MirencError
+from mirenc.errors import IRFileError, MirencError
 
 if TYPE_CHECKING:
     from mirenc.encoder import Encoder
+    from mirenc.ir import ReadOptions
     from mirenc.tasks import TaskHead
 
 __all__ = ["Project", "is_project", "print_table", "project_files", "read_project"]
@@ -86,9 +87,11 @@ def is_project(given: str) -> bool:
 
 @contextlib.contextmanager
 def project_files(
-    inputs: Sequence[str], compiler: str | None, cflags: Sequence[str]
-) -> Iterator[list[tuple[str, str]]]:
+    inputs: Sequence[str], options: ReadOptions
+) -> Iterator[tuple[list[tuple[str, str]], list[MirencError]]]:
     """What people call each file (its place in the folder), and where its IR is meanwhile: sources are compiled.
+
+    Beside them what is wrong with each source that did not become IR.
 
     Raises
     ------
@@ -96,36 +99,43 @@ def project_files(
         An input cannot be used, or nothing in it becomes IR.
     """
     from mirenc.ir.files import find_inputs
+    from mirenc.pretraining.corpus.compiling import Limits
     from mirenc.pretraining.corpus.inputs import kind_of_source, prepare_ir
-    from mirenc.pretraining.corpus.ir_folder import origins_of
-
-    def report(line: str) -> None:
-        print(f"mirenc: {line}", file=sys.stderr)
+    from mirenc.pretraining.corpus.ir_folder import failures_of, origins_of
 
     files: list[tuple[str, str]] = []
+    problems: list[MirencError] = []
+    limits = Limits(seconds=options.timeout or 120, max_file_bytes=options.max_bytes)
     with tempfile.TemporaryDirectory(prefix="mirenc-") as scratch:
         for number, given in enumerate(inputs):
             if not is_project(given):
                 files.append((given, given))
                 continue
             source = Path(given)
-            if kind_of_source(source, report, with_reserved=True) == "ir":
+            if kind_of_source(source, common.say, with_reserved=True) == "ir":
                 files += [(path.relative_to(source).as_posix(), str(path)) for path in find_inputs(source)]
                 continue
-            root = prepare_ir(
-                source,
-                Path(scratch) / str(number),
-                levels=(_START,),
-                compiler=compiler,
-                cflags=cflags,
-                with_reserved=True,
-                report=report,
-            )
+            root = Path(scratch) / str(number)
+            try:
+                prepare_ir(
+                    source,
+                    root,
+                    levels=(_START,),
+                    limits=limits,
+                    compiler=options.compiler,
+                    cflags=options.cflags,
+                    with_reserved=True,
+                    report=common.say,
+                )
+            except IRFileError:  # nothing became IR
+                if not failures_of(root):
+                    raise
+            problems += failures_of(root)
             origins = origins_of(root)
             for path in find_inputs(root):
                 origin = origins[path.relative_to(root).as_posix()]
                 files.append((f"{origin['project']}/{origin['file']}", str(path)))
-        yield files
+        yield files, problems
 
 
 def read_project(

@@ -12,20 +12,21 @@ from mirenc.cli import common
 
 if TYPE_CHECKING:
     from mirenc.ir import ReadOptions
+    from mirenc.ir.inputs import Input
     from mirenc.tokenizer import TokenizerReport
 
 app = typer.Typer(help="Train and examine WordPiece tokenizers.", no_args_is_help=True)
 
 
-def _texts(files: list[str], level: str, options: ReadOptions, failures: common.Failures) -> Iterator[list[str]]:
+def _texts(files: list[Input], level: str, options: ReadOptions, failures: common.Failures) -> Iterator[list[str]]:
     """Distinct statements of each file; files that fail are named on stderr and left out."""
     from mirenc.errors import MirencError
     from mirenc.ir import read_ir, statements_of
 
     with common.progress("reading", len(files)) as advance:
-        for name in files:
+        for file in files:
             try:
-                yield statements_of(read_ir(name, options=options), level).texts
+                yield statements_of(read_ir(file, options=options), level).texts
             except MirencError as error:
                 failures.add(error)
             advance()

@@ -20,7 +20,7 @@ from mirenc.encoder.fitting import Pairs, fit_map
 from mirenc.encoder.words import PARTS, PURPOSES, Level, OnError, Part, Purpose, check
 from mirenc.errors import ConfigError, MirencError, ModelError, UnreadableIRWarning
 from mirenc.ir import LEVELS, IRModule, ReadOptions
-from mirenc.ir.inputs import Input, IRInput, expand_inputs, is_folder, resolve_input
+from mirenc.ir.inputs import Input, IRInput, expand_inputs, is_project, resolve_input
 from mirenc.ir.read import load_input, module_of
 from mirenc.model.lexical import Lexicon
 from mirenc.model.runtime import Runtime
@@ -122,7 +122,7 @@ class Encoder:
         check("part", part, PARTS)
         return sum(vector_blocks(self.files.config, purpose, part).values())
 
-    def read(self, ir: IRInput) -> IRModule:
+    def read(self, ir: IRInput | Input) -> IRModule:
         """A module from a module, a path, IR text or bitcode bytes; which is which: `mirenc.ir.inputs`."""
         given = resolve_input(ir)
         if isinstance(given.value, IRModule):
@@ -192,7 +192,7 @@ class Encoder:
         Parameters
         ----------
         ir : path, IR text, bitcode bytes, IRModule, or an iterable of these
-            A folder stands for the IR files below it, sorted.
+            A folder and a ``compile_commands.json`` stand for the files in them, sorted (`mirenc.ir.inputs`).
         level : str
             ``module``: one vector; ``function``, ``loop``, ``block``, ``instruction``: one for each of the module.
         purpose : str
@@ -221,8 +221,8 @@ class Encoder:
         -------
         float32 array
             Level module: (D,) for one input, (n, D) for many. Other levels: (rows, D) for one input, a list of such
-            arrays for many. A folder that is given by itself is one array: (n, D), at other levels the rows of its
-            files one below the other.
+            arrays for many. What stands for many files and is given by itself is one array: (n, D), at other levels the
+            rows of its files one below the other.
 
         Raises
         ------
@@ -240,7 +240,7 @@ class Encoder:
         check("on_error", on_error, ("raise", "skip"))
         how: dict[str, Any] = {"level": level, "purpose": purpose, "function": function, "whiten": whiten}
         alone = isinstance(ir, (str, bytes, os.PathLike, IRModule))
-        if alone and not is_folder(ir):
+        if alone and not is_project(ir):
             rows = self.embed_parts(ir, **how).part(part)  # type: ignore[arg-type]
             return rows[0] if level == "module" else rows
         how |= {"batch_size": batch_size, "workers": workers, "progress": progress}
@@ -260,7 +260,7 @@ class Encoder:
 
     def embed_parts(
         self,
-        ir: IRInput,
+        ir: IRInput | Input,
         *,
         level: Level = "module",
         purpose: Purpose = "search",
@@ -301,7 +301,7 @@ class Encoder:
         Parameters
         ----------
         inputs : iterable of paths, IR texts, bitcode bytes or IRModules
-            A folder is replaced by its files; what `mirenc.ir.inputs` resolved already is taken as it is.
+            What stands for many files is replaced by them; what `mirenc.ir.inputs` resolved already is taken as it is.
         level, purpose, function, whiten, batch_size, workers, progress
             As in `embed`.
 

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from mirenc.errors import CompileError, IRResourceError, ToolchainError
 from mirenc.ir.dialect import Dialect
-from mirenc.ir.files import check_file
+from mirenc.ir.files import DEFAULT_MAX_BYTES, check_file, read_limited
 from mirenc.ir.llvm import DEFAULT_MEMORY_LIMIT
 from mirenc.ir.process import memory_advice, run_limited, without_memory
 
@@ -122,15 +122,18 @@ def compile_source(
     *,
     compiler: str | None = None,
     cflags: Sequence[str] = (),
+    folder: str = "",
     dialect: Dialect | None = None,
     timeout: float | None = None,
     memory_limit: int = DEFAULT_MEMORY_LIMIT,
+    max_bytes: int = DEFAULT_MAX_BYTES,
 ) -> bytes:
     """IR text of one source file: ``-O2``, then the language's flags (mirenc's or a dialect's), then ``cflags``.
 
     clang takes the last of ``-O``, ``-x``, ``-target`` and ``-cl-std``, so what the user says wins.
 
-    Each process of the compiler may take ``memory_limit`` bytes of address space.
+    Each process of the compiler may take ``memory_limit`` bytes of address space, and the IR ``max_bytes``. The
+    compiler runs in ``folder``, where one is named.
 
     Raises
     ------
@@ -148,12 +151,15 @@ def compile_source(
     own = LANGUAGE_FLAGS[language] if dialect is None else dialect.flags.get(language, LANGUAGE_FLAGS[language])
     command += [_DEFAULT_OPTIMISATION, *own, *cflags]
     # A name that begins with a dash would be an option.
-    command.append(f"./{name}" if name.startswith("-") else name)
-    with tempfile.TemporaryDirectory(prefix="mirenc-") as folder:
+    source = os.path.abspath(name) if folder else name
+    command.append(f"./{source}" if source.startswith("-") else source)
+    with tempfile.TemporaryDirectory(prefix="mirenc-") as scratch:
         # A file, because zig cc writes `-o -` to a file named "-"; last, so that it wins over an -o of the user's.
-        output = Path(folder, "output.ll")
+        output = Path(scratch, "output.ll")
         try:
-            done = run_limited([*command, "-o", str(output)], timeout=limit, memory_limit=memory_limit)
+            done = run_limited(
+                [*command, "-o", str(output)], timeout=limit, memory_limit=memory_limit, folder=folder, most_output=0
+            )
         except subprocess.TimeoutExpired:
             raise IRResourceError(
                 f"{name}: the compiler did not finish within {limit:g} s. "
@@ -163,7 +169,7 @@ def compile_source(
             raise ToolchainError(
                 f"{name}: {who} cannot be started: {error.strerror}. Give the path of a clang with --compiler"
             ) from None
-        data = output.read_bytes() if output.is_file() else b""
+        data = read_limited(output, name, max_bytes) if output.is_file() else b""
     words = done.words
     if done.code != 0 and without_memory(words):
         raise IRResourceError(f"{name}: {who} ran out of memory {memory_advice(memory_limit)}")

@@ -32,6 +32,7 @@ __all__ = [
     "folder_error",
     "language_of",
     "read_input",
+    "read_limited",
 ]
 
 DEFAULT_MAX_BYTES = 64 * 2**20
@@ -63,6 +64,7 @@ _OTHER_SOURCES = {
 _PART = 1 << 20  # bytes read at once
 # Four bytes of zstd can stand for 128 KiB, so that many more than the limit are in memory at most.
 _ZSTD_PART = 1 << 12
+_MARK = b"\xef\xbb\xbf"  # the byte order mark that some editors put before UTF-8
 _BITCODE_MAGIC = (b"BC\xc0\xde", b"\xde\xc0\x17\x0b")
 _FOREIGN_MAGIC = {
     b"\x7fELF": "an ELF object or program",
@@ -72,6 +74,10 @@ _FOREIGN_MAGIC = {
     b"PK\x03\x04": "a zip archive",
     b"%PDF": "a PDF document",
     b"\x89PNG": "a PNG picture",
+    b"[": "JSON",
+    b"{": "JSON",
+    b"\xff\xfe": "text in UTF-16",
+    b"\xfe\xff": "text in UTF-16",
 }
 
 
@@ -159,8 +165,11 @@ def folder_error(name: str) -> IRFileError:
     """Why a folder gives no IR."""
     if not os.access(name, os.R_OK | os.X_OK):
         return _file_error(errno.EACCES, f"{name}: no permission to read this folder. Try `chmod u+rx {name}`")
+    names = (Path(root, name) for root, _, names in os.walk(name) for name in names)
+    if any(_is_ir_name(path) or language_of(path) for path in names):
+        return _file_error(errno.EISDIR, f"{name}: is a folder, and one file is expected. Name a file in it")
     return _file_error(
-        errno.EISDIR, f"{name}: is a folder without IR files, or a file was expected. Give a .ll or .bc file"
+        errno.EISDIR, f"{name}: is a folder without IR files or sources. Give another one, or a .ll, .bc or .c file"
     )
 
 
@@ -170,10 +179,22 @@ def _read_bytes(name: str, limit: int) -> bytes:
         if len(data) > limit:
             raise _size_error("<stdin>", f"more than the limit of {_size_text(limit)}")
         return data
-    with _opened(name) as stream:
+    return read_limited(name, name, limit)
+
+
+def read_limited(path: str | os.PathLike[str], name: str, limit: int) -> bytes:
+    """The bytes of a file, at most ``limit`` of them; errors call it ``name``.
+
+    Raises
+    ------
+    IRFileError
+        Larger, or it cannot be read.
+    """
+    with _opened(os.fspath(path)) as stream:
         size = os.fstat(stream.fileno()).st_size
         if size > limit:
-            raise _size_error(name, f"{_size_text(size)}, the limit is {_size_text(limit)}")
+            whose = "" if os.fspath(path) == name else "its IR has "
+            raise _size_error(name, f"{whose}{_size_text(size)}, the limit is {_size_text(limit)}")
         data = _read_limited(stream.read, limit)
     if len(data) > limit:  # a device or a pipe: they do not say how much they hold
         raise _size_error(name, f"more than the limit of {_size_text(limit)}")
@@ -266,9 +287,10 @@ def read_input(path: str | os.PathLike[str], *, max_bytes: int = DEFAULT_MAX_BYT
         Missing, a folder, no permission, empty, too large, damaged archive, or plainly no IR.
     """
     name = os.fspath(path)
-    data = _decompress(name, _read_bytes(name, max_bytes), max_bytes)
+    whole = _decompress(name, _read_bytes(name, max_bytes), max_bytes)
+    data = whole.removeprefix(_MARK)
     shown = "<stdin>" if name == "-" else name
-    return InputBytes(shown, data, kind_of(shown, data), hashlib.sha256(data).hexdigest())
+    return InputBytes(shown, data, kind_of(shown, data), hashlib.sha256(whole).hexdigest())
 
 
 def kind_of(name: str, data: bytes) -> Literal["text", "bitcode"]:

@@ -5,22 +5,25 @@
 | `IRModule` | itself |
 | ``bytes`` | IR text or bitcode |
 | ``str`` with a line break, or beginning like IR | IR text |
-| any other ``str``, or a path object | a file; ``-`` is standard input, a folder stands for the IR files below it |
+| any other ``str``, or a path object | a file; ``-`` is standard input |
+| a folder | the IR files below it; without any, its ``compile_commands.json`` or sources (`mirenc.ir.projects`) |
+| a file named ``.json`` | a ``compile_commands.json``: its sources, compiled as it says |
 | a file named like C, C++, OpenCL C or CUDA source | a source file, which is compiled |
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 from mirenc.errors import ConfigError
-from mirenc.ir.files import find_inputs, language_of
+from mirenc.ir.files import language_of
 from mirenc.ir.module import IRModule
 
-__all__ = ["IRInput", "Input", "expand_inputs", "is_folder", "path_input", "resolve_input"]
+__all__ = ["IRInput", "Input", "expand_inputs", "is_project", "path_input", "resolve_input"]
 
 IRInput = IRModule | str | bytes | os.PathLike[str]
 
@@ -39,12 +42,18 @@ class Input:
         The module, the IR or the path.
     language : str
         Of a source, as clang's ``-x`` wants it; "" for others.
+    flags : tuple of str
+        Of a source that a project stands for: what it is compiled with, before the user's own flags.
+    folder : str
+        Where the compiler runs for these flags; "" for a source that was named itself.
     """
 
     kind: Literal["module", "ir", "file", "source"]
     name: str
     value: IRModule | bytes | str
     language: str = ""
+    flags: tuple[str, ...] = ()
+    folder: str = ""
 
 
 def path_input(path: str | os.PathLike[str]) -> Input:
@@ -54,14 +63,16 @@ def path_input(path: str | os.PathLike[str]) -> Input:
     return Input("file", name, name) if language is None else Input("source", name, name, language)
 
 
-def resolve_input(given: IRInput) -> Input:
-    """What one input is.
+def resolve_input(given: IRInput | Input) -> Input:
+    """What one input is; an `Input` is resolved already.
 
     Raises
     ------
     ConfigError
         It is nothing of the kind.
     """
+    if isinstance(given, Input):
+        return given
     if isinstance(given, IRModule):
         return Input("module", given.name, given)
     if isinstance(given, (bytes, bytearray)):
@@ -75,27 +86,34 @@ def resolve_input(given: IRInput) -> Input:
     )
 
 
-def is_folder(given: object) -> bool:
-    """Whether an input stands for the files of a folder."""
-    if isinstance(given, os.PathLike) or (isinstance(given, str) and not _is_ir_text(given)):
+def is_project(given: object) -> bool:
+    """Whether an input stands for many files: a folder, or a ``compile_commands.json``."""
+    if isinstance(given, os.PathLike) or (isinstance(given, str) and not _is_ir_text(given) and given != "-"):
         try:
-            return os.path.isdir(given)
+            return os.path.isdir(given) or (os.fspath(given).endswith(".json") and os.path.isfile(given))
         except ValueError:  # no file name at all
             return False
     return False
 
 
-def expand_inputs(inputs: Iterable[IRInput | Input]) -> Iterator[Input]:
-    """The inputs in their order; a folder gives the IR files below it, sorted.
+def expand_inputs(inputs: Iterable[IRInput | Input], report: Callable[[str], None] | None = None) -> Iterator[Input]:
+    """The inputs in their order; one that stands for many files gives those, and ``report`` is told what it leaves out.
 
-    A folder without any stays, so that it fails as one input of several; so does an `Input`, which is resolved already.
+    A folder without any stays, so that it fails as one input of several.
+
+    Raises
+    ------
+    ConfigError
+        A ``compile_commands.json`` is none.
     """
     for given in inputs:
-        if isinstance(given, Input):
-            yield given
-            continue
-        found = find_inputs(given) if is_folder(given) else []  # type: ignore[arg-type]  # then it is a path
-        yield from map(path_input, found) if found else [resolve_input(given)]
+        found: list[Input] = []
+        if is_project(given):
+            from mirenc.ir.projects import command_inputs, folder_inputs
+
+            path = Path(given)  # type: ignore[arg-type]  # then it is one
+            found = folder_inputs(path, report) if path.is_dir() else command_inputs(path, report)
+        yield from found or [resolve_input(given)]
 
 
 def _is_ir_text(text: str) -> bool:

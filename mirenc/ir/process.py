@@ -92,7 +92,15 @@ def without_memory(words: str) -> bool:
     return _WITHOUT_MEMORY.search(words) is not None
 
 
-def run_limited(command: Sequence[str], *, timeout: float, memory_limit: int, data: bytes = b"") -> Ended:
+def run_limited(
+    command: Sequence[str],
+    *,
+    timeout: float,
+    memory_limit: int,
+    data: bytes = b"",
+    folder: str = "",
+    most_output: int = 2**28,
+) -> Ended:
     """Run a program to its end.
 
     Parameters
@@ -103,6 +111,10 @@ def run_limited(command: Sequence[str], *, timeout: float, memory_limit: int, da
         Bytes of address space for it, and for each process that it starts.
     data : bytes
         Its standard input.
+    folder : str
+        Where it runs; "": here.
+    most_output : int
+        Bytes of its standard output that are kept; the rest is read and dropped.
 
     Raises
     ------
@@ -118,11 +130,12 @@ def run_limited(command: Sequence[str], *, timeout: float, memory_limit: int, da
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
+        cwd=folder or None,
         start_new_session=True,
     )
     with process:
         try:
-            output, words = _exchange(process, data, min(timeout, LONGEST_TIMEOUT))
+            output, words = _exchange(process, data, min(timeout, LONGEST_TIMEOUT), most_output)
         except BaseException:
             if hasattr(os, "killpg"):
                 os.killpg(process.pid, signal.SIGKILL)
@@ -133,7 +146,7 @@ def run_limited(command: Sequence[str], *, timeout: float, memory_limit: int, da
     return Ended(process.returncode, output, words)
 
 
-def _exchange(process: subprocess.Popen[bytes], data: bytes, timeout: float) -> tuple[bytes, str]:
+def _exchange(process: subprocess.Popen[bytes], data: bytes, timeout: float, most_output: int) -> tuple[bytes, str]:
     """Write its input and read what it says until it has closed both streams and ended."""
     assert process.stdin is not None
     assert process.stdout is not None
@@ -141,8 +154,12 @@ def _exchange(process: subprocess.Popen[bytes], data: bytes, timeout: float) -> 
     deadline = time.monotonic() + timeout
     output, words = bytearray(), _Words()
     left_to_write = memoryview(data)
+
+    def keep(chunk: bytes) -> None:
+        output.extend(chunk[: most_output - len(output)])
+
     with selectors.DefaultSelector() as selector:
-        selector.register(process.stdout, selectors.EVENT_READ, output.extend)
+        selector.register(process.stdout, selectors.EVENT_READ, keep)
         selector.register(process.stderr, selectors.EVENT_READ, words.add)
         if data:
             os.set_blocking(process.stdin.fileno(), False)

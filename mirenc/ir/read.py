@@ -8,9 +8,10 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from mirenc.errors import ConfigError, IRParseError, MirencError, NoFunctionBodyError
+from mirenc.errors import CompileError, ConfigError, IRParseError, MirencError, NoFunctionBodyError
 from mirenc.ir import old_text
 from mirenc.ir.compile import assemble_old_text, compile_source
+from mirenc.ir.compile_commands import refused_flags
 from mirenc.ir.dialect import Dialect
 from mirenc.ir.files import DEFAULT_MAX_BYTES, LARGEST_SIZE, InputBytes, command_for, kind_of, read_input
 from mirenc.ir.inputs import Input, path_input
@@ -79,7 +80,7 @@ def start_reader(*, memory_limit: int | None = None) -> None:
 
 
 def read_ir(
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | Input,
     *,
     options: ReadOptions | None = None,
     worker: LLVMWorker | None = None,
@@ -88,7 +89,7 @@ def read_ir(
 
     Parameters
     ----------
-    path : path-like
+    path : path-like, or Input
         ``-`` is standard input (IR only).
     options : ReadOptions, optional
         Limits, and the compiler for sources.
@@ -107,7 +108,7 @@ def read_ir(
     ['saxpy']
     """
     options = options or ReadOptions()
-    return module_of(load_input(path_input(path), options), options, worker)
+    return module_of(load_input(path if isinstance(path, Input) else path_input(path), options), options, worker)
 
 
 def parse_ir(
@@ -140,16 +141,31 @@ def load_input(given: Input, options: ReadOptions) -> InputBytes:
     path = str(given.value)
     if given.kind == "file":
         return read_input(path, max_bytes=options.max_bytes)
-    data = compile_source(
-        path,
-        given.language,
-        compiler=options.compiler,
-        cflags=options.cflags,
-        dialect=options.dialect,
-        timeout=options.timeout,
-        memory_limit=default_worker().memory_limit if options.memory_limit is None else options.memory_limit,
-    )
+    data = _compiled(given, options)
     return InputBytes(given.name, data, "text", hashlib.sha256(Path(path).read_bytes()).hexdigest())
+
+
+def _compiled(given: Input, options: ReadOptions) -> bytes:
+    """IR of a source. What a project's compiler was told and this one does not know is no reason to go without."""
+    flags = given.flags
+    while True:
+        try:
+            return compile_source(
+                str(given.value),
+                given.language,
+                compiler=options.compiler,
+                cflags=(*flags, *options.cflags),
+                folder=given.folder,
+                dialect=options.dialect,
+                timeout=options.timeout,
+                memory_limit=default_worker().memory_limit if options.memory_limit is None else options.memory_limit,
+                max_bytes=options.max_bytes,
+            )
+        except CompileError as error:
+            unknown = refused_flags(error.diagnostic).intersection(flags)
+            if not unknown:
+                raise
+            flags = tuple(flag for flag in flags if flag not in unknown)
 
 
 def module_of(given: InputBytes, options: ReadOptions, worker: LLVMWorker | None = None) -> IRModule:

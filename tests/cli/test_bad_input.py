@@ -58,7 +58,7 @@ WHAT_IS_WRONG = {
     "refused_truncated.ll": "line 121, column 1: found end of file when expecting more instructions",
     "refused_unknown_name.ll": "line 2, column 20: use of undefined value '%undefined_name'",
     "refused_unterminated_string.ll": "line 1, column 31: end of file in string constant",
-    "refused_utf16.ll": "is binary but neither bitcode nor text IR",
+    "refused_utf16.ll": "is text in UTF-16, not LLVM IR",
 }
 POSIX = pytest.mark.skipif(os.name != "posix", reason="signals, descriptors and permissions of POSIX")
 

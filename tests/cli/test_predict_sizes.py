@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -120,6 +121,31 @@ def test_a_file_of_a_project_that_fails_is_named_and_the_rest_is_told(
     assert found.code == 1
     assert "c.ll" in found.err
     assert len(json.loads(found.out)["rows"]) == 3
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the compiler is a shell script")
+def test_sources_of_a_project_that_do_not_compile_are_named(run: Run, heads: dict[str, Path], tmp_path: Path) -> None:
+    (tmp_path / "code").mkdir()
+    for name in ("good.c", "bad.c", "worse.c"):
+        (tmp_path / "code" / name).write_text(f"// {name[0]}\n")
+    (tmp_path / "ir.ll").write_text(f"; ModuleID = 'x'\n{ir_of(3)}")
+    cc = tmp_path / "cc"
+    cc.write_text(
+        '#!/bin/sh\nfor last; do :; done\ncase "$*" in *good.c*) cp "$(dirname "$0")/ir.ll" "$last" ;;\n'
+        "*) echo 'x.c:1:1: error: told so' >&2; exit 1 ;; esac\n"
+    )
+    cc.chmod(0o755)
+    asked = ("--head", heads["size_after Oz"], "--compiler", cc, "--json")
+    found = run("predict", "size_after", tmp_path / "code", *asked)
+    assert found.code == 1
+    assert "warning: code/bad.c: not compiled: x.c:1:1: error: told so" in found.err
+    assert "error: 2 of 3 files failed (listed above); the other was delivered" in found.err
+    assert [row["file"] for row in json.loads(found.out)["rows"]] == ["code/good.c"]
+    (tmp_path / "code" / "good.c").unlink()
+    none = run("predict", "size_after", tmp_path / "code", *asked)
+    assert (none.code, none.out) == (1, "")
+    assert "error: 2 of 2 files failed (listed above)" in none.err
+    assert "log.jsonl" not in none.err  # it was in a folder that is gone by now
 
 
 def test_both_heads_of_a_table_differ(run: Run, heads: dict[str, Path], project: Path) -> None:

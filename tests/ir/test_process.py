@@ -35,6 +35,16 @@ def test_it_need_not_read_what_it_is_given() -> None:
     assert run("exit 0", data=b"x" * 5_000_000).code == 0
 
 
+def test_of_endless_output_the_beginning_is_kept() -> None:
+    script = "yes | head -c 50000000"
+    assert run(script, most_output=10).output == b"y\n" * 5
+    assert run(script, most_output=0).output == b""
+
+
+def test_it_runs_where_it_is_told_to(tmp_path: Path) -> None:
+    assert run("pwd", folder=str(tmp_path)).output.decode().strip() == str(tmp_path)
+
+
 def test_of_endless_words_the_beginning_and_the_end_are_kept() -> None:
     done = run("echo first >&2; yes middle | head -n 400000 >&2; echo last >&2")
     assert len(done.words) < 2.1 * process._KEPT_WORDS

@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from mirenc.config import TokenizerConfig
 from mirenc.errors import ConfigError, IRResourceError
 from mirenc.ir import ReadOptions, read_ir, statements_of
+from mirenc.ir.inputs import Input
 from mirenc.ir.llvm import default_worker
 from mirenc.pretraining.corpus.manifest import ModuleInfo
 from mirenc.pretraining.corpus.reading import PART_ARRAYS, Part, PartModule, function_hashes, read_chunk
@@ -148,7 +149,7 @@ def build_corpus(
 
 
 def hashes_of_ir(
-    files: Iterable[Path], normalisation: str = "locals", *, options: ReadOptions | None = None
+    files: Iterable[Path | Input], normalisation: str = "locals", *, options: ReadOptions | None = None
 ) -> NDArray[np.uint64]:
     """Function hashes of IR that a corpus must not have. Shape: (F,), distinct.
 

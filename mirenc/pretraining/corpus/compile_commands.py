@@ -3,60 +3,21 @@
 from __future__ import annotations
 
 import functools
-import json
 import os
-import re
-import shlex
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from mirenc.errors import ConfigError
+from mirenc.ir.compile_commands import kept_flags, read_entries, refused_flags
 from mirenc.pretraining.corpus.compiling import Program, Report, levels_of, run_quietly
 from mirenc.pretraining.corpus.ir_folder import stamp_of
 from mirenc.pretraining.corpus.reserved import is_reserved, is_reserved_package
 from mirenc.pretraining.corpus.sources import Toolchain, compile_command, compiler_name, language_of_source
 
-__all__ = ["command_programs", "kept_flags"]
+__all__ = ["command_programs"]
 
-# Options that name what they apply to in the next word, and whether both are kept.
-_TAKES_WORD = {
-    **dict.fromkeys(("-I", "-isystem", "-iquote", "-idirafter", "-include", "-imacros", "-D", "-U"), True),
-    **dict.fromkeys(("-isysroot", "--sysroot", "-iprefix", "-iwithprefix", "-target", "-arch", "-x"), True),
-    **dict.fromkeys(("-o", "-MF", "-MT", "-MQ", "-MJ", "-L", "-l", "-T", "-u", "-z", "-e", "-G"), False),
-    **dict.fromkeys(("-Xclang", "-Xlinker", "-Xassembler", "-Xpreprocessor", "-mllvm", "--param", "-aux-info"), False),
-}
-_KEPT = re.compile(
-    r"-(I|isystem|iquote|idirafter|D|U|std=|-std=|ansi$|pthread$|m|f|nostdinc|-sysroot=|-target=|include)"
-)
-# Of the families kept, what is no part of the program (diagnostics, plugins, sanitizers, profiles, other output) or
-# would make the output something else than one module of IR.
-_DROPPED = re.compile(
-    r"-f(no-)?(plugin|pass-plugin|sanitize|profile|coverage|lto|whole-program|diagnostics|color|debug|save|syntax-only"
-    r"|max-errors|message-length|show|caret|use-ld|modules|module|time|dump|embed-bitcode|split-dwarf|stack-usage|xray)"
-    r"|-f(file|macro|debug)-prefix-map|-mllvm|-min-link"
-)
-_REFUSED = re.compile(r"""(?:unknown argument|unknown clang option|unsupported option):? ['"]([^'"]+)['"]""")
 _PROBE_SECONDS = 30
-
-
-def kept_flags(arguments: Sequence[str]) -> list[str]:
-    """Flags of a compiler's command that say what the program is: macros, header folders, standard, code generation.
-
-    The compiler itself, the input, output, dependencies, optimisation, debug information, warnings, plugins and the
-    linker's flags are left out.
-    """
-    kept: list[str] = []
-    words = iter(arguments)
-    for word in words:
-        if word in _TAKES_WORD:
-            value = next(words, None)
-            if _TAKES_WORD[word] and value is not None:
-                kept += [word, value]
-        elif _KEPT.match(word) and not _DROPPED.match(word):
-            kept.append(word)
-    return kept
 
 
 def command_programs(
@@ -95,8 +56,7 @@ def command_programs(
     """
     entries: dict[Path, tuple[Path, str, list[str]]] = {}
     others = again = 0
-    for number, entry in enumerate(_read(path), 1):
-        directory, file, arguments = _parse(path, number, entry)
+    for directory, file, arguments in read_entries(path):
         language = language_of_source(file.name)
         if language is None:
             others += 1
@@ -167,36 +127,8 @@ def _unknown_flags(compiler: tuple[str, ...], language: str, flags: tuple[str, .
             # As it will be compiled: with -fsyntax-only zig cc goes on to link.
             command = (*compiler, "-S", "-emit-llvm", *left, "-x", kind, os.devnull, "-o", "empty.ll")
             _, words = run_quietly(command, Path(scratch), _PROBE_SECONDS)
-        # zig cc names one flag at a time.
-        found = {match[1] for match in _REFUSED.finditer(words)} & set(left)
+        found = refused_flags(words) & set(left)
         if not found:
             break
         unknown |= found
     return frozenset(unknown)
-
-
-def _read(path: Path) -> list[Any]:
-    try:
-        entries = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise ConfigError(f"{path}: no such file. Check the path") from None
-    except ValueError as error:
-        raise ConfigError(f"{path}: not JSON: {error}. Make it again with CMake or bear") from None
-    if not isinstance(entries, list):
-        raise ConfigError(f"{path}: no list of commands. Give a compile_commands.json, as CMake or bear writes it")
-    return entries
-
-
-def _parse(path: Path, number: int, entry: Any) -> tuple[Path, Path, list[str]]:
-    """Folder, source file (both absolute) and arguments of an entry."""
-    try:
-        directory = Path(os.path.normpath(path.resolve().parent / entry["directory"]))
-        file = Path(os.path.normpath(directory / entry["file"]))
-        arguments = entry["arguments"] if "arguments" in entry else shlex.split(entry["command"])
-        if not all(isinstance(word, str) for word in arguments):
-            raise TypeError("an argument that is no text")
-    except (KeyError, TypeError, ValueError) as error:
-        raise ConfigError(
-            f"{path}: entry {number}: {error} is missing or wrong. It needs directory, file, and arguments or command"
-        ) from None
-    return directory, file, list(arguments)

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from mirenc.errors import ToolchainError
+from mirenc.ir.header_folders import header_flags
 from mirenc.pretraining.corpus.compiling import (
     CHUNK,
     Advance,
@@ -30,7 +31,7 @@ from mirenc.pretraining.corpus.compiling import (
 from mirenc.pretraining.corpus.ir_folder import FAILURES, IRFolder, Key, digest
 from mirenc.pretraining.corpus.recipe import Package, Recipe, RecipeLimits
 from mirenc.pretraining.corpus.reserved import is_reserved_package
-from mirenc.pretraining.corpus.sources import compile_command, find_sources, header_flags
+from mirenc.pretraining.corpus.sources import compile_command, find_sources
 
 __all__ = ["compile_recipe"]
 

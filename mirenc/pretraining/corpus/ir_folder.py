@@ -19,9 +19,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Literal, Self
 
-from mirenc.errors import IRFileError
+from mirenc.errors import CompileError, IRFileError
 
-__all__ = ["FAILURES", "IRFolder", "IRRecord", "Key", "Status", "digest", "origins_of", "stamp_of"]
+__all__ = ["FAILURES", "IRFolder", "IRRecord", "Key", "Status", "digest", "failures_of", "origins_of", "stamp_of"]
 
 Status = Literal["ok", "duplicate", "empty", "large", "failed", "timeout", "reserved"]
 Key = tuple[str, str, str]  # project, file, level
@@ -253,6 +253,28 @@ def origins_of(root: Path) -> dict[str, dict[str, str]]:
         for record in latest.values()
         if record.status == "ok"
     }
+
+
+def failures_of(root: Path) -> list[CompileError]:
+    """What the log of a folder of IR says of sources that did not become IR, as one error each.
+
+    Raises
+    ------
+    IRFileError
+        ``log.jsonl`` is no log of such a folder.
+    """
+    latest = {record.key: record for record in _read_log(root / _LOG)[0]}
+    reasons = {
+        f"{record.project}/{record.file}": record.reason or f"its IR is too large, {record.ir_bytes} bytes"
+        for record in latest.values()
+        if record.status in (*FAILURES, "large")
+    }
+    return [
+        CompileError(
+            f"{name}: not compiled: {reasons[name]}. Mend it, or give the flags it needs, as in --cflags=-Iinclude"
+        )
+        for name in sorted(reasons)
+    ]
 
 
 def _line_of(record: IRRecord) -> bytes:

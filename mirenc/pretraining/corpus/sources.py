@@ -10,6 +10,7 @@ from pathlib import Path
 
 from mirenc.errors import IRFileError, ToolchainError
 from mirenc.ir.compile import find_compiler
+from mirenc.ir.header_folders import find_headers, header_flags
 from mirenc.pretraining.corpus.compiling import LEVEL_FLAGS, Program, Report, levels_of
 from mirenc.pretraining.corpus.ir_folder import digest, stamp_of
 from mirenc.pretraining.corpus.reserved import is_reserved, is_reserved_package
@@ -20,7 +21,6 @@ __all__ = [
     "compile_command",
     "compiler_name",
     "find_sources",
-    "header_flags",
     "language_of_source",
     "source_programs",
 ]
@@ -33,10 +33,6 @@ LANGUAGES: Mapping[str, tuple[str, ...]] = {
     "fortran": (".f", ".for", ".f77", ".f90", ".f95", ".F", ".F77", ".F90"),
 }
 _LANGUAGE_OF = {suffix: language for language, suffixes in LANGUAGES.items() for suffix in suffixes}
-_HEADERS = (".h", ".hh", ".hpp", ".hxx", ".inc", ".def", ".tcc", ".cl", ".clh")
-_HEADERS_OF = {"cuda": (*_HEADERS, ".cuh"), "fortran": (".h", ".inc", ".fh", ".fi", ".INC")}
-_SKIPPED_HEADERS = {".pc", "debian", "win32", "windows", "msvc", "vms"}
-_MOST_HEADER_FOLDERS = 150
 _SKIPPED_FOLDERS = (".git", ".hg", ".svn", ".pc")
 
 _COMMON = ("-S", "-emit-llvm", "-w", "-ferror-limit=2", "-fno-color-diagnostics", "-fno-crash-diagnostics")
@@ -111,44 +107,6 @@ def find_sources(
             continue
         sources.append((file, suffixes[path.suffix]))
     return sorted(sources, key=lambda source: (digest(source[0]), source[0]))
-
-
-def _headers(root: Path, language: str) -> list[Path]:
-    return sorted({path for suffix in _HEADERS_OF.get(language, _HEADERS) for path in root.rglob(f"*{suffix}")})
-
-
-def _header_folders(root: Path, language: str) -> list[str]:
-    """Folders below ``root`` with headers below them, shallow ones first, at most 150."""
-    found = {
-        folder.as_posix()
-        for path in _headers(root, language)
-        for folder in path.relative_to(root).parents
-        if not _SKIPPED_HEADERS.intersection(folder.parts)
-    }
-    return sorted(found, key=lambda folder: (folder.count("/"), folder))[:_MOST_HEADER_FOLDERS]
-
-
-def header_flags(
-    root: Path, language: str, *, named: Collection[str] = (), others: Mapping[str, Path] | None = None
-) -> tuple[str, ...]:
-    """Flags that make a compiler which runs in ``root`` search every folder with headers.
-
-    Parameters
-    ----------
-    root : Path
-    language : str
-    named : collection of str
-        Folders that are searched by ``-I`` already.
-    others : dict of str to Path, optional
-        More roots, by their path relative to ``root``.
-    """
-    # -idirafter comes last in clang's search, so no package's string.h hides the system's. A folder that is named
-    # in both ways would come last, too. flang has no -idirafter and no such headers.
-    flag = "-I" if language == "fortran" else "-idirafter"
-    folders = [folder for folder in _header_folders(root, language) if folder not in named]
-    for relative, other in (others or {}).items():
-        folders += [f"{relative}/{folder}" for folder in _header_folders(other, language)]
-    return tuple(f"{flag}{folder}" for folder in folders)
 
 
 def compile_command(
@@ -306,7 +264,7 @@ def source_programs(
     for project, root, sources in projects:
         here = {language for _, language in sources} & set(tools.compilers)
         headers = {language: header_flags(root, language) for language in here}
-        stamps = {language: stamp_of(_headers(root, language)) for language in here}
+        stamps = {language: stamp_of(find_headers(root, language)) for language in here}
         for file, language in sources:
             if language not in here:
                 continue

@@ -11,7 +11,8 @@ import pytest
 from fake_tools import FakeTools
 
 from mirenc.errors import ConfigError
-from mirenc.pretraining.corpus.compile_commands import command_programs, kept_flags
+from mirenc.ir.compile_commands import kept_flags
+from mirenc.pretraining.corpus.compile_commands import command_programs
 from mirenc.pretraining.corpus.compiling import Limits, Program, compile_programs
 from mirenc.pretraining.corpus.ir_folder import IRFolder
 
