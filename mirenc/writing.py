@@ -1,14 +1,54 @@
-"""A file is written beside its final name and moved there when it is complete."""
+"""A file is written beside its final name and moved there when it is complete; a folder has one run at a time."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
+from collections.abc import Iterator
 from pathlib import Path
 
-from mirenc.errors import IRFileError
+from mirenc.errors import ConfigError, IRFileError
 
-__all__ = ["Target", "check_output"]
+__all__ = ["Target", "check_output", "only_one"]
+
+_LOCK = ".lock"
+
+
+@contextlib.contextmanager
+def only_one(folder: Path) -> Iterator[None]:
+    """Hold a folder, by a file ``.lock`` in it: two runs in one would write over each other.
+
+    The system lets go of it when the process ends. A folder that is not there is made, and goes again where nothing was
+    put into it. A file system without locks (some network ones) has no such protection, nor has Windows.
+
+    Raises
+    ------
+    ConfigError
+        Another run holds it.
+    """
+    fresh = not folder.exists()
+    folder.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT, 0o666)
+    try:
+        with contextlib.suppress(ImportError):
+            import fcntl
+
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise ConfigError(
+                    f"{folder}: another run is at work there. Wait until that one is done, or name another folder"
+                ) from None
+            except OSError:
+                pass
+        yield
+        fresh = False
+    finally:
+        os.close(descriptor)
+        if fresh and os.listdir(folder) == [_LOCK]:
+            (folder / _LOCK).unlink()
+            folder.rmdir()
 
 
 def check_output(path: str | os.PathLike[str]) -> None:

@@ -64,12 +64,12 @@ def build(
     from mirenc.ir.files import find_inputs, folder_error
     from mirenc.tokenizer import IRTokenizer
     from mirenc.weights import find_model, is_model_name
+    from mirenc.writing import only_one
 
     with needs("train", "building a corpus needs more packages"):
         from mirenc.pretraining.corpus import build_corpus, hashes_of_ir
         from mirenc.pretraining.corpus.inputs import kind_of_source, prepare_ir
         from mirenc.pretraining.corpus.ir_folder import origins_of
-        from mirenc.pretraining.corpus.lock import only_one
     given = None
     if tokenizer:
         named = is_model_name(tokenizer) or os.path.isdir(tokenizer)

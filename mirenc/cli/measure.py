@@ -98,10 +98,9 @@ def measure(
         return
     from dataclasses import replace
 
-    from mirenc.errors import TaskError
-    from mirenc.measure.journal import MAX_TRIES
     from mirenc.measure.methods import get_method
     from mirenc.measure.run import Plan, Run
+    from mirenc.writing import only_one
 
     output = _folder(output)
     method = get_method(task)
@@ -118,12 +117,27 @@ def measure(
         minutes=math.inf if budget is None else budget,
         compile_only=compile_only,
     )
-    run = Run(method, toolchain, plan, output)
+    with only_one(output):
+        _measure(Run(method, toolchain, plan, output))
+
+
+def _measure(run: Run) -> None:
+    """Measure what is left, and tell the table.
+
+    Raises
+    ------
+    TaskError
+        It has no sample.
+    """
+    from mirenc.errors import TaskError
+    from mirenc.measure.journal import MAX_TRIES
+
+    compile_only = run.plan.compile_only
     before = len(run.left)
     if before < len(run.samples):
         print(f"mirenc: {len(run.samples) - before} of {len(run.samples)} samples are there already", file=sys.stderr)
     try:
-        with common.progress(f"{task}, samples", before) as advance:
+        with common.progress(f"{run.method.task}, samples", before) as advance:
             run.go(advance)
     except KeyboardInterrupt:
         if compile_only:
@@ -146,7 +160,7 @@ def measure(
                 f"{MAX_TRIES} tries, with another folder"
             )
         raise TaskError(f"no sample was measured; the first one: {table.samples[0].dropped}. {advice}")
-    print(f"mirenc: wrote {output}", file=sys.stderr)
+    common.say(f"wrote {run.folder}")
 
 
 def _refuse_others(context: typer.Context, names: Sequence[str], task: str) -> None:

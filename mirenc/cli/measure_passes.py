@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -35,30 +34,43 @@ def measure_passes(
     cflags: tuple[str, ...],
 ) -> None:
     """Label pieces of some sources into a folder; see ``mirenc measure --help``."""
-    from mirenc.errors import TaskError, ToolchainError
     from mirenc.measure.passes.run import Plan, Run
     from mirenc.passes.fires import PassWatcher
     from mirenc.passes.shared import SharedEngine
+    from mirenc.writing import only_one
 
     if not sources:
         raise typer.BadParameter(
             "give sources: a folder, a compile_commands.json, a recipe of Debian packages, or files of C, C++ or IR",
             param_hint="SOURCE",
         )
-    output.mkdir(parents=True, exist_ok=True)
     plan = Plan(tuple(sources), functions, modules, lists, seed, jobs, minutes, compiler, cflags)
-    run = Run(plan, output, lambda: SharedEngine(_LLVM), lambda: PassWatcher(_LLVM), _say)
-    run.prepare()
+    run = Run(plan, output, lambda: SharedEngine(_LLVM), lambda: PassWatcher(_LLVM), common.say)
+    with only_one(output):
+        run.prepare()
+        _label(run)
+
+
+def _label(run: Run) -> None:
+    """Label what is left, and write and tell the table.
+
+    Raises
+    ------
+    TaskError
+        It has no piece.
+    """
+    from mirenc.errors import TaskError, ToolchainError
+
     left = len(run.left)
     if left < len(run.pieces):
-        _say(f"{len(run.pieces) - left} of {len(run.pieces)} pieces are there already")
+        common.say(f"{len(run.pieces) - left} of {len(run.pieces)} pieces are there already")
     try:
         with common.progress("passes, pieces", left) as advance:
             run.go(advance)
         try:
             run.execute()
         except ToolchainError as error:
-            _say(f"no list was tried on programs that run: {error}")
+            common.say(f"no list was tried on programs that run: {error}")
     finally:
         table = run.save()
         _tell(run, table)
@@ -67,11 +79,7 @@ def measure_passes(
             raise TaskError(f"the time was up before any of {len(run.pieces)} pieces. Give --budget more minutes")
         why = ", ".join(f"{count} x {reason}" for reason, count in table.record["dropped"].items())
         raise TaskError(f"no piece could be compiled: {why}. Give IR that {run.setup['engine']} reads")
-    _say(f"wrote {output}")
-
-
-def _say(line: str) -> None:
-    print(f"mirenc: {line}", file=sys.stderr)
+    common.say(f"wrote {run.folder}")
 
 
 def _tell(run: Run, table: CompiledTable) -> None:
@@ -80,24 +88,25 @@ def _tell(run: Run, table: CompiledTable) -> None:
 
     record = table.record
     dropped = sum(record["dropped"].values())
-    _say(
+    common.say(
         f"{record['functions']} functions and {record['modules']} modules of {record['projects']} projects "
         f"({len(record['held_out_projects'])} of them to be tested on only); dropped {dropped}; {record['left']} left"
     )
-    _say("lists: " + (", ".join(f"{count} {status}" for status, count in record["cells"].items()) or "none"))
+    common.say("lists: " + (", ".join(f"{count} {status}" for status, count in record["cells"].items()) or "none"))
     winners = record["winners"]
     if winners:
         said = ", ".join(f"{count} {word}" for word, count in winners.items() if word != "better_than_oz")
-        _say(f"a list beats -Oz for {winners['better_than_oz']} pieces" + (f"; by opt: {said}" if said else ""))
+        common.say(f"a list beats -Oz for {winners['better_than_oz']} pieces" + (f"; by opt: {said}" if said else ""))
     if table.pieces and np.array_equal(
         table.levels["Oz"].code_bytes, table.levels["Oz_plain"].code_bytes, equal_nan=True
     ):
-        _say(
+        common.say(
             "no piece is smaller for minsize, so this -Oz is the weak baseline. For the other one compile with: "
             + " ".join(record["flags"])
         )
     executed = {name: count for name, count in record["executed"].items() if name != "lists"}
     if executed:
-        _say("winning lists on loops that run: " + ", ".join(f"{count} {word}" for word, count in executed.items()))
+        counts = ", ".join(f"{count} {word}" for word, count in executed.items())
+        common.say(f"winning lists on loops that run: {counts}")
     for level, (count, seconds) in sorted(run.seconds.items()):
-        _say(f"{seconds / count:.2f} s a {level}")
+        common.say(f"{seconds / count:.2f} s a {level}")

@@ -29,12 +29,12 @@ from mirenc.pretraining.answers import Answers, read_answers
 from mirenc.pretraining.batches import Batch, Batches
 from mirenc.pretraining.compiler import Heads, Teacher
 from mirenc.pretraining.corpus import Corpus
-from mirenc.pretraining.corpus.lock import only_one
 from mirenc.pretraining.optimiser import Optimiser
 from mirenc.pretraining.parallel import Processes
 from mirenc.pretraining.sampling import Sampler
 from mirenc.pretraining.stages import Losses, stages_of
 from mirenc.pretraining.start import start_from
+from mirenc.writing import only_one
 
 __all__ = ["StepReport", "Trainer", "stages_of"]
 

@@ -8,7 +8,7 @@ import pytest
 from command_line import SOURCE, Run
 
 from mirenc.pretraining.corpus import Corpus
-from mirenc.pretraining.corpus.lock import only_one
+from mirenc.writing import only_one
 
 pytest.importorskip("torch")
 
@@ -71,7 +71,7 @@ def test_the_output_is_no_part_of_the_source(run: Run, ir_projects: Path) -> Non
 def test_two_builds_do_not_share_a_folder(run: Run, build: tuple[object, ...], tmp_path: Path) -> None:
     run(*build).ok()
     with only_one(tmp_path / "corpus"):
-        run(*build).failed("another process writes to it")
+        run(*build).failed("another run is at work there")
     assert len(Corpus.load(tmp_path / "corpus")) == 2
 
 

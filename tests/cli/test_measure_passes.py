@@ -9,6 +9,7 @@ from command_line import Run
 
 from mirenc.measure.passes import executing
 from mirenc.tasks.compiled import read_compiled, read_piece_ir
+from mirenc.writing import only_one
 
 SOURCE = """
 int sum(const int *x, int n) { int s = 0; for (int i = 0; i < n; i++) s += x[i]; return s; }
@@ -56,6 +57,16 @@ def test_no_time(run: Run, source: Path, tmp_path: Path) -> None:
     late = run("measure", "passes", source, "-o", tmp_path / "table", "--lists", "2", "--budget", "0")
     assert late.code == 1
     assert "the time was up before any of 3 pieces. Give --budget more minutes" in late.err
+
+
+@pytest.mark.parametrize("task", ["passes", "vectorization"])
+@pytest.mark.needs("libLLVM 19")
+@pytest.mark.needs("clang-19")
+def test_a_second_run_in_a_folder_is_told_at_once(run: Run, source: Path, tmp_path: Path, task: str) -> None:
+    with only_one(tmp_path / "table"):
+        run("measure", task, source, "-o", tmp_path / "table").failed(
+            f"{tmp_path / 'table'}: another run is at work there. Wait until that one is done, or name another folder"
+        )
 
 
 @pytest.mark.needs("libLLVM 19")

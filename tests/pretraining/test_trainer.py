@@ -16,12 +16,12 @@ from mirenc.config import ConvolutionConfig, PretrainConfig, preset
 from mirenc.errors import ConfigError, ModelError
 from mirenc.golden import GOLDEN_IR, check_golden
 from mirenc.pretraining.corpus import Corpus, build_corpus
-from mirenc.pretraining.corpus.lock import only_one
 from mirenc.pretraining.optimiser import Optimiser
 from mirenc.pretraining.package import package
 from mirenc.pretraining.sampling import Sampler
 from mirenc.pretraining.trainer import StepReport, Trainer, stages_of
 from mirenc.weights import load_files
+from mirenc.writing import only_one
 
 
 class Killed(BaseException):
@@ -353,7 +353,7 @@ def test_too_few_graphs_are_told_before_anything_is_trained(
 
 
 def test_two_runs_do_not_share_a_folder(short_run: PretrainConfig, corpus: Corpus, tmp_path: Path) -> None:
-    with only_one(tmp_path), pytest.raises(ConfigError, match="another process writes to it"):
+    with only_one(tmp_path), pytest.raises(ConfigError, match="another run is at work there"):
         Trainer(short_run, corpus, tmp_path).run()
     assert [path.name for path in tmp_path.iterdir()] == [".lock"]
 

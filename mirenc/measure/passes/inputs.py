@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,7 +14,7 @@ from mirenc.ir.compile import compile_source
 from mirenc.ir.files import find_inputs, language_of
 from mirenc.pretraining.corpus.compiling import LEVEL_FLAGS
 from mirenc.pretraining.corpus.inputs import kind_of_source, prepare_ir
-from mirenc.pretraining.corpus.ir_folder import origins_of, stamp_of
+from mirenc.pretraining.corpus.ir_folder import origins_of
 from mirenc.pretraining.corpus.recipe import read_recipe
 from mirenc.pretraining.corpus.reserved import is_reserved, is_reserved_package
 from mirenc.writing import Target
@@ -144,8 +146,8 @@ def _apart(files: Sequence[IRFile], report: Report) -> list[IRFile]:
 
 def _file(path: Path, project: str, file: str, held_out: Sequence[str] = (), version: str = "") -> IRFile:
     reserved = is_reserved_package(project) or is_reserved(file)
-    # Not the path: the folder may be moved, or typed in another way, and goes on.
-    stamp = stamp_of([path], project, file, path.name)
+    # Neither the path nor the time: the folder may be moved, copied, or typed in another way, and goes on.
+    stamp = hashlib.sha256(json.dumps([project, file, path.name]).encode() + path.read_bytes()).hexdigest()[:16]
     return IRFile(path, project, file, reserved or project in held_out, stamp, version)
 
 

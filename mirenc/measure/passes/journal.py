@@ -89,6 +89,14 @@ class Journal:
         """What is known of a piece; None if it is not finished, or its file has changed since."""
         return self._records.get((name, stamp))
 
+    def names(self) -> set[str]:
+        """Of all pieces that are finished, of whatever state of their files."""
+        return {name for name, _ in self._records}
+
+    def sources(self) -> set[tuple[str, str]]:
+        """Project and file of all pieces that are finished."""
+        return {(record.project, record.file) for record in self._records.values()}
+
     def add(self, record: Record) -> None:
         """Keep a finished piece."""
         with self._path.open("a", encoding="utf-8") as stream:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import math
 import threading
 import time
@@ -13,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from mirenc.errors import IRParseError, PassError, TaskError
+from mirenc.errors import ConfigError, IRParseError, PassError, TaskError
 from mirenc.measure.passes.choosing import Chosen, choose
 from mirenc.measure.passes.executing import execute, winning_lists
 from mirenc.measure.passes.inputs import FLAGS, clang_of, find_ir
@@ -31,6 +32,7 @@ __all__ = ["Plan", "Run"]
 
 Tool = TypeVar("Tool", Engine, Watcher)  # what runs LLVM for one job
 
+_SHOWN = 3  # files of another table that are named
 _AHEAD = 2  # pieces that wait for each job
 _ASKED = {"function": 20, "module": 3}  # pieces that say which passes change anything
 
@@ -132,6 +134,7 @@ class Run:
                 "seed": plan.seed,
             }
             self.journal = Journal(self.work / "journal.jsonl", self.setup)
+            self._check_sources()
             files = find_ir(
                 plan.sources,
                 self.work,
@@ -140,6 +143,9 @@ class Run:
                 jobs=plan.jobs,
                 report=self.report,
             )
+            known = self.journal.sources()
+            if known and known.isdisjoint((one.project, one.file) for one in files):
+                raise self._replaced(sorted({f"{project}/{file}" for project, file in known})[:_SHOWN])
             self.report(f"{len(files)} files of IR; those that are new are read")
             scans = scan_all(files, self.work / "scan.jsonl", jobs=plan.jobs)
             unread = [scan.problem for scan in scans if scan.problem]
@@ -155,6 +161,28 @@ class Run:
                 )
             self.texts = Texts(self.work / "pieces", self.pieces)
             self.lists = self._drawn(engine)
+        changed = self.journal.names().intersection(piece.name for piece in self.left)
+        if changed:
+            self.report(f"{len(changed)} pieces are measured again: their IR is not what it was")
+
+    def _check_sources(self) -> None:
+        """Refuse to replace a table by one that lacks some of its sources, before their IR goes.
+
+        Raises
+        ------
+        ConfigError
+        """
+        place = self.folder / "machine.json"
+        before = json.loads(place.read_text(encoding="utf-8"))["sources"] if place.is_file() else []
+        now = _names(self.plan)
+        if set(before) - set(now):
+            raise self._replaced(before)
+
+    def _replaced(self, before: Sequence[str]) -> ConfigError:
+        return ConfigError(
+            f"{self.folder} has a table of {', '.join(before)}, which {', '.join(_names(self.plan))} would replace. "
+            "Name another folder with -o, or give all sources in one command"
+        )
 
     def _drawn(self, engine: Engine) -> list[PassList]:
         """The pass lists, drawn when first asked."""
@@ -267,7 +295,7 @@ class Run:
         records = [record for piece in self.pieces if (record := self._known(piece)) is not None]
         versions = {piece.source.project: piece.source.version for piece in self.pieces}
         counts: dict[str, Any] = {
-            "sources": [source.name for source in self.plan.sources],
+            "sources": _names(self.plan),
             "versions": {project: versions[project] for project in sorted({record.project for record in records})},
             "available": self.choice.available,
             "copies": self.choice.copies,
@@ -308,6 +336,11 @@ class Run:
                 self.folder, _TextsByHash({one.ir_hash: chosen[one.name] for one in table.pieces}, self.texts)
             )
         return table
+
+
+def _names(plan: Plan) -> list[str]:
+    """What the sources are called, however they were typed."""
+    return [source.resolve().name for source in plan.sources]
 
 
 class _ForEachJob(Generic[Tool]):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -61,11 +63,11 @@ def sources(tmp_path: Path) -> Path:
 def start(sources: Path, tmp_path: Path) -> Callable[..., Run]:
     """A run that is prepared."""
 
-    def prepared(name: str = "table", **plan: object) -> Run:
+    def prepared(name: str = "table", report: Callable[[str], object] = lambda line: None, **plan: object) -> Run:
         folder = tmp_path / name
         folder.mkdir(exist_ok=True)
         wanted = replace(Plan((sources,), functions=100, modules=100, lists=6), **plan)
-        run = Run(wanted, folder, FakeEngine, FakeWatcher, lambda line: None)
+        run = Run(wanted, folder, FakeEngine, FakeWatcher, report)
         run.prepare()
         return run
 
@@ -257,3 +259,31 @@ def test_a_damaged_journal_is_told(start: Callable[..., Run], tmp_path: Path) ->
     journal.write_text("\n".join([*lines, ""]))
     with pytest.raises(ConfigError, match=r"journal\.jsonl is damaged"):
         start()
+
+
+def test_a_copy_goes_on_and_a_changed_file_is_said(start: Callable[..., Run], sources: Path, tmp_path: Path) -> None:
+    finish(start())
+    shutil.copytree(tmp_path / "table", tmp_path / "copy", copy_function=shutil.copy)  # as `cp -r`: with new times
+    os.utime(sources / "alpha" / "a.ll", (1, 1))
+    assert not start("copy").left
+    path = sources / "beta" / "a.ll"
+    path.write_text(path.read_text().replace("mul i32", "add i32"))
+    said: list[str] = []
+    start("copy", report=said.append)
+    assert "4 pieces are measured again: their IR is not what it was" in said
+
+
+def test_a_table_is_not_replaced_by_one_of_other_sources(
+    start: Callable[..., Run], sources: Path, tmp_path: Path
+) -> None:
+    finish(start(sources=(sources / "alpha",)))
+    before = (tmp_path / "table" / "pieces.parquet").read_bytes()
+    with pytest.raises(ConfigError, match=r"has a table of alpha, which beta would replace. Name another folder"):
+        start(sources=(sources / "beta",))
+    namesake = tmp_path / "other" / "alpha"
+    shutil.copytree(sources / "beta", namesake)
+    (namesake / "a.ll").rename(namesake / "b.ll")
+    with pytest.raises(ConfigError, match=r"has a table of alpha/a.ll, which alpha would replace"):
+        start(sources=(namesake,))
+    assert (tmp_path / "table" / "pieces.parquet").read_bytes() == before
+    assert len(start(sources=(sources / "alpha", sources / "beta")).left) == 4  # more is no replacement
