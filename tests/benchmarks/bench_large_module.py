@@ -1,14 +1,13 @@
 """Seconds and memory for one large real module, one tiny and many small files, beside IR2Vec 2.1.1 and llvm2graph-10.
 
-Run by hand, see README.md here; nothing is judged, and no test runs this. Every figure is of a process of its own,
-and the tools take turns in each round, so that whatever else the machine does hits all alike. Figures are medians
-over the rounds.
+Run by hand, see README.md here; no test runs this, and the tables are those of `speed_tables.py`. Every figure is of a
+process of its own, and the tools take turns in each round, so that whatever else the machine does hits all alike.
+Figures are medians over the rounds.
 """
 
 from __future__ import annotations
 
 import argparse
-import datetime
 import json
 import os
 import platform
@@ -19,9 +18,26 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from speed_tables import (
+    CHANGED,
+    COLD,
+    FLOW_AWARE,
+    FUNCTIONS,
+    FUNCTIONS_BESIDE,
+    GRAPH,
+    INSTRUCTIONS,
+    INSTRUCTIONS_BESIDE,
+    PEERS,
+    PROGRAML,
+    SAME,
+    SYMBOLIC,
+    TINY,
+    whole,
+)
 
 HERE = Path(__file__).resolve().parent
 FIXTURES = HERE.parent / "fixtures"
@@ -32,23 +48,10 @@ ASK_PEERS = """
 import importlib.metadata as m, importlib.util as u, json
 from pathlib import Path
 program = Path(u.find_spec("programl").origin).parent / "bin" / "llvm2graph-10"
-print(json.dumps({"ir2vec": m.version("IR2Vec"), "programl": m.version("programl"), "llvm2graph": str(program)}))
+print(json.dumps({"IR2Vec": m.version("IR2Vec"), "programl": m.version("programl"), "llvm2graph": str(program)}))
 """
 
-# Names of the large-module processes, as the tables show them.
 STAGES = "mirenc, stage by stage, no cache"
-COLD = "mirenc embed, cold (empty cache)"
-CHANGED = "mirenc embed, warm (one function renamed)"
-SAME = "mirenc embed, warm (the same file)"
-SYMBOLIC = "IR2Vec symbolic"
-FLOW_AWARE = "IR2Vec flow-aware"
-GRAPH = "mirenc read + graph (LLVM 10 text)"
-PROGRAML = "llvm2graph-10 (LLVM 10 text)"
-FUNCTIONS, INSTRUCTIONS = (f"mirenc embed, cold, a vector for every {level}" for level in ("function", "instruction"))
-FUNCTIONS_BESIDE, INSTRUCTIONS_BESIDE = (f"IR2Vec flow-aware, every {level}" for level in ("function", "instruction"))
-TINY = "mirenc embed --no-cache"
-# Of the table of goals.
-TINY_SECONDS, FILES_A_SECOND, PEAK_MB = 0.4, 200, 600
 
 
 @dataclass(frozen=True)
@@ -215,110 +218,43 @@ def many_files(options: argparse.Namespace, work: Path) -> dict[str, float]:
         for number in range(options.repeats)
     ]
     wall, cpu = (statistics.median(each[what] for each in runs) for what in ("wall", "cpu"))
-    return {"files": files, "wall": wall, "cpu": cpu, "files_a_second": files / wall}
+    return {"files": files, "seconds": wall, "cpu_seconds": cpu, "files_a_second": files / wall}
 
 
-def median(runs: list[Run], value: Callable[[Run], float]) -> float:
-    return statistics.median(map(value, runs))
-
-
-def table(head: Sequence[str], rows: list[Sequence[str]]) -> str:
-    """Markdown; all columns but the first are figures."""
-    lines = [head, ["---", *["---:"] * (len(head) - 1)], *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
-def stage_table(runs: list[Run], instructions: int) -> str:
-    """Stages of an embedding, inside one process."""
-    names = [name for name in runs[0].detail["seconds"] if name != "load"]
-    # LLVM's share is inside "read", which the clock closed after it.
-    names.sort(key=lambda name: (name.split(":")[0] != "read", name != "read"))
-    seconds = {
-        name: median(runs, lambda each: each.detail["seconds"][name])  # noqa: B023 - called at once
-        for name in names
+def summary(runs: list[Run], beside: list[Run] | None = None) -> dict[str, float]:
+    """Medians of a process; of one with a peer how many times as fast it was, round by round."""
+    wall = [one.wall for one in runs]
+    found = {
+        "seconds": statistics.median(wall),
+        "least": min(wall),
+        "most": max(wall),
+        "cpu_seconds": statistics.median(one.cpu for one in runs),
+        "peak_mb": statistics.median(one.peak for one in runs) / 1e6,
+        "together_mb": statistics.median(one.together for one in runs) / 1e6,
     }
-    total = sum(value for name, value in seconds.items() if ":" not in name)
-    rows = [
-        [
-            f"of which {name.split(': ')[1]}" if ":" in name else name,
-            f"{value:.2f}",
-            f"{100 * value / total:.0f} %",
-            f"{instructions / value:,.0f}",
-        ]
-        for name, value in [*seconds.items(), ("sum", total)]
-    ]
-    return table(["stage", "seconds", "share", "instructions/s"], rows)
+    if beside is not None:
+        found["times_as_fast"] = statistics.median(
+            theirs.wall / ours.wall for ours, theirs in zip(runs, beside, strict=True)
+        )
+    return {name: round(value, 3) for name, value in found.items()}
 
 
-def process_table(runs: dict[str, list[Run]], instructions: int) -> str:
-    """Whole processes on the large module."""
-    rows = []
-    for name, each in runs.items():
-        if name == STAGES:
-            continue
-        wall = median(each, lambda one: one.wall)
-        inside = "-"
-        if each[0].detail:
-            work = [sum(_work(one).values()) for one in each]
-            inside = f"{statistics.median(work):.2f}"
-        spread = f"{min(one.wall for one in each):.2f} to {max(one.wall for one in each):.2f}"
-        cpu = f"{median(each, lambda one: one.cpu):.2f}"
-        peak, together = (f"{median(each, what) / 1e6:,.0f}" for what in (_peak, _together))
-        rows.append([name, f"{wall:.2f}", spread, inside, cpu, f"{instructions / wall:,.0f}", peak, together])
-    head = ["process", "seconds", "least to most", "work alone", "CPU seconds"]
-    return table([*head, "instructions/s", "peak MB", "at one time"], rows)
-
-
-def _peak(one: Run) -> float:
-    return one.peak
-
-
-def _together(one: Run) -> float:
-    return one.together
-
-
-def _work(one: Run) -> dict[str, float]:
-    """Seconds of a job without loading, and without those that are part of others."""
-    seconds: dict[str, float] = one.detail["seconds"]
-    return {name: value for name, value in seconds.items() if name != "load" and ":" not in name}
-
-
-def target_table(runs: dict[str, list[Run]], small: dict[str, list[Run]], many: dict[str, float] | None) -> str:
-    """What the benchmark is there to tell: each goal, what was found, reached or not. Whole processes throughout."""
-    rows = []
-
-    def add(what: str, wanted: str, found: str, reached: bool) -> None:
-        rows.append([what, wanted, found, "reached" if reached else "missed"])
-
-    for name, peer, goal in (
-        (COLD, FLOW_AWARE, 1.0),
-        (CHANGED, SYMBOLIC, 1.0),
-        (SAME, SYMBOLIC, 1.0),
-        (FUNCTIONS, FUNCTIONS_BESIDE, 1.0),
-        (INSTRUCTIONS, INSTRUCTIONS_BESIDE, 1.0),
-        (GRAPH, PROGRAML, 10.0),
-    ):
-        pairs = zip(runs[peer], runs[name], strict=True)
-        ratio = statistics.median(theirs.wall / ours.wall for theirs, ours in pairs)
-        add(f"{name}: times as fast as {peer}", f">= {goal:g}", f"{ratio:.2f}", ratio >= goal)
-    tiny = median(small[TINY], lambda one: one.wall)
-    add(f"{TINY}, {SMALL.stat().st_size:,} bytes: seconds", f"<= {TINY_SECONDS}", f"{tiny:.2f}", tiny <= TINY_SECONDS)
-    if many is not None:
-        speed = many["files_a_second"]
-        add(f"{many['files']:,} small files: files/s", f">= {FILES_A_SECOND}", f"{speed:.0f}", speed >= FILES_A_SECOND)
-    peak = median(runs[COLD], lambda one: one.together) / 1e6
-    add(f"{COLD}: peak MB of both processes at one time", f"<= {PEAK_MB}", f"{peak:.0f}", peak <= PEAK_MB)
-    return table(["goal", "wanted", "found", ""], rows)
-
-
-def small_table(runs: dict[str, list[Run]]) -> str:
-    rows = []
-    for name, each in runs.items():
-        wall = [one.wall for one in each]
-        spread = f"{min(wall):.3f} to {max(wall):.3f}"
-        cpu = f"{median(each, lambda one: one.cpu):.3f}"
-        rows.append([name, f"{statistics.median(wall):.3f}", spread, cpu])
-    return table(["whole process", "seconds", "least to most", "CPU seconds"], rows)
+def record_of(
+    large: dict[str, list[Run]], small: dict[str, list[Run]], many: dict[str, float] | None
+) -> dict[str, Any]:
+    """What `speed_tables.py` makes tables of."""
+    stages = large[STAGES]
+    names = [name for name in stages[0].detail["seconds"] if name != "load"]
+    beside = {name: large[peer] for name, (peer, _) in PEERS.items()}
+    return {
+        "counts": stages[0].detail["counts"],
+        "rounds": {"large": len(stages), "small": len(small[TINY])},
+        "large": {name: summary(runs, beside.get(name)) for name, runs in large.items() if name != STAGES},
+        "stages": {name: round(statistics.median(one.detail["seconds"][name] for one in stages), 3) for name in names},
+        "small_bytes": SMALL.stat().st_size,
+        "small": {name: summary(runs, small[SYMBOLIC] if name == TINY else None) for name, runs in small.items()},
+        "many": many,
+    }
 
 
 def circumstances(options: argparse.Namespace, peers: dict[str, str]) -> dict[str, Any]:
@@ -328,16 +264,18 @@ def circumstances(options: argparse.Namespace, peers: dict[str, str]) -> dict[st
     from mirenc import __version__
 
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    cpu = re.search(r"^model name\s*: (.+)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
     versions = {name: importlib.metadata.version(name) for name in ("llvmlite", "numpy")}
-    versions["mirenc"] = __version__  # a checkout need not be installed
     return {
-        "date": datetime.date.today().isoformat(),
-        "cores": len(os.sched_getaffinity(0)),
-        "memory_gib": round(memory / 2**30),
-        "architecture": platform.machine(),
+        "machine": {
+            "cpu": cpu[1] if cpu else platform.machine(),
+            "cores": len(os.sched_getaffinity(0)),
+            "memory_gib": round(memory / 2**30),
+            "load_before": round(os.getloadavg()[0], 2),
+        },
         "python": platform.python_version(),
-        "load_before": round(os.getloadavg()[0], 2),
-        "versions": versions | {name: peers[name] for name in ("ir2vec", "programl")},
+        # A checkout need not be installed.
+        "versions": {"mirenc": __version__} | versions | {name: peers[name] for name in ("IR2Vec", "programl")},
         "model": Path(options.model).name,
         "module": options.module.name,
     }
@@ -356,7 +294,7 @@ def main() -> None:
     )
     parser.add_argument("--repeats", type=int, default=3, help="rounds on the large module")
     parser.add_argument("--small-repeats", type=int, default=7, help="rounds on the small file")
-    parser.add_argument("--json", type=Path, help="file for all runs")
+    parser.add_argument("--record", type=Path, help="file for the record: runs.json here, for speed_tables.py")
     options = parser.parse_args()
     # Without .resolve(): the link to its Python is what makes an environment.
     options.module, options.peers = (Path(os.path.abspath(path)) for path in (options.module, options.peers))
@@ -372,18 +310,10 @@ def main() -> None:
         small = small_file(options, peers["llvm2graph"], Path(folder))
         large = large_module(options, peers["llvm2graph"], Path(folder))
         many = many_files(options, Path(folder)) if options.many else None
-    record["counts"] = large[STAGES][0].detail["counts"]
-    instructions = record["counts"]["instructions"]
-    print(f"```json\n{json.dumps(record, indent=1)}\n```")
-    print(f"\nGoals\n\n{target_table(large, small, many)}")
-    print(f"\nWhole processes, {instructions:,} instructions\n\n{process_table(large, instructions)}")
-    print(f"\nStages of a cold embedding\n\n{stage_table(large[STAGES], instructions)}")
-    print(f"\nStart: {SMALL.name}, {SMALL.stat().st_size:,} bytes\n\n{small_table(small)}")
-    if options.json:
-        record["large"] = {name: [asdict(one) for one in runs] for name, runs in large.items()}
-        record["small"] = {name: [asdict(one) for one in runs] for name, runs in small.items()}
-        record["many"] = many
-        options.json.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    record |= record_of(large, small, many)
+    print(whole(record))
+    if options.record:
+        options.record.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
