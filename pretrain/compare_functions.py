@@ -2,7 +2,9 @@
 
 What you get: `OUT.json` and `OUT.md`. A query is a function of one compiler at -O0, the candidates are the same
 functions of another compiler at -O2; recall at 1 and mean reciprocal rank of each model and of two baselines without a
-model, and what a row has over the bag of statements, with a 95 % interval by a bootstrap over source files.
+model, and what a row has over the bag of statements, with a 95 % interval by a bootstrap over source files. A model
+with a lexical view also has that view alone, which nothing trained, and the learned rest without it: what the whole
+has over the words is what pre-training is worth here.
 How long: half an hour on one core for three pairs of compilers, mirenc-base and mirenc-fast.
 On what: the folder that `compile_pairs.py` wrote, of projects that no model compared here was trained on.
 
@@ -44,6 +46,7 @@ from mirenc.progress import progress
 
 LEVELS = ("O0", "O2")
 BAG = "bag of statements (tf-idf)"
+WORDS = ", words alone"
 DRAWS = 2000
 _HIDDEN = re.compile(r"([@%])[gt]\d+\b")
 _DEFINED = re.compile(r'^define [^@\n]*@("[^"]*"|[-\w$.]+)', re.MULTILINE)
@@ -112,14 +115,13 @@ def baseline_ranks(pairs: list[FunctionPair]) -> dict[str, Ranks]:
 
 
 def model_ranks(pairs: list[FunctionPair], name: str) -> dict[str, Ranks]:
-    """The whole vector, and text and graph alone."""
-    return {
-        f"{name}{'' if part == 'both' else f', {part} alone'}": ranks(
-            np.array([getattr(pair.query, part) for pair in pairs]),
-            np.array([getattr(pair.candidate, part) for pair in pairs]),
-        )
-        for part in ("both", "text", "graph")
-    }
+    """The whole vector, text and graph alone; of a model with a lexical view that alone, and the vector without it."""
+    text, graph = len(pairs[0].query.text), len(pairs[0].query.graph)
+    parts = {"": slice(None), ", text alone": slice(text), ", graph alone": slice(text, text + graph)}
+    if len(pairs[0].query.both) > text + graph:
+        parts |= {WORDS: slice(text + graph, None), ", text and graph": slice(text + graph)}
+    whole = [np.array([getattr(pair, side).both for pair in pairs]) for side in ("query", "candidate")]
+    return {name + title: ranks(*(vectors[:, part] for vectors in whole)) for title, part in parts.items()}
 
 
 def over(found: Ranks, peer: Ranks, owner: NDArray[np.int64]) -> list[float]:
@@ -150,11 +152,13 @@ def compare(
         found |= model_ranks(pairs, encoder.name)
     number = {file: at for at, file in enumerate(dict.fromkeys(files for files, _ in names))}
     owner = np.array([number[files] for files, _ in names])
-    rows = {
-        title: {**rank_figures(each), "over_bag": over(each, found[BAG], owner)}
-        | ({f"over_{other}": over(each, found[other], owner) for other in models if other in found and other != title})
-        for title, each in found.items()
-    }
+    rows = {title: {**rank_figures(each), "over_bag": over(each, found[BAG], owner)} for title, each in found.items()}
+    for title, each in found.items():
+        rows[title] |= {
+            f"over_{other}": over(each, found[other], owner) for other in models if other in found and other != title
+        }
+        if title + WORDS in found:
+            rows[title]["over_words"] = over(each, found[title + WORDS], owner)
     return {"functions": len(names), "files": len(number), "rows": rows}
 
 

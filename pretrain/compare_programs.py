@@ -35,13 +35,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
     from program_figures import Method, Program
 
 FOLDER = Path(__file__).resolve().parent / "small_programs"
 LANGUAGES = {"c": ["-std=c11"], "cpp": ["-x", "c++", "-std=c++17"]}
 LEVELS = {"O0": ["-O0", "-Xclang", "-disable-O0-optnone"], "O2": ["-O2"]}
 MODES = {"sym": "IR2Vec symbolic", "fa": "IR2Vec flow-aware"}
-PARTS = ("text", "graph", "both")
 # What LLVM 17 to 19 write and 16 does not know: flags and attributes, none of which is an opcode, type or operand.
 _NEWER = re.compile(
     r"\b(?:nneg|disjoint|dead_on_unwind|writable|nofpclass\([^)]*\)|range\([^)]*\)|inrange\([^)]*\)) "
@@ -161,28 +162,37 @@ def baseline_methods(programs: list[Program]) -> list[Method]:
 
 
 def model_methods(name: str, programs: list[Program], cache: str, hidden: bool) -> list[Method]:
-    """Text, graph and both of a mirenc model; a map is fitted on text and graph apart, as the shipped one is."""
+    """Text, graph and both of a mirenc model, and words alone and text with graph of one with a lexical view.
+
+    A map is fitted on each of the three apart, as the shipped one is.
+    """
     import numpy as np
     from program_figures import Method
 
     from mirenc.encoder import load
 
     encoder = load(name, cache=cache, hide_names=hidden)
+    config = encoder.files.config
+    text, graph = config.text.hidden, config.text.hidden + config.graph.width
+    parts = {"text": [slice(text)], "graph": [slice(text, graph)], "both": [slice(text), slice(text, graph)]}
+    scales = {}
+    if config.lexical is not None:
+        words = slice(graph, None)
+        parts |= {"words": [words], "text and graph": parts["both"], "both": [*parts["both"], words]}
+        scales["both"] = (1.0, 1.0, config.lexical.weight / config.lexical.width**0.5)
 
-    def embedded(whiten: bool) -> dict[str, Any]:
-        found = [encoder.embed_parts(program.ir, whiten=whiten) for program in programs]
-        return {part: np.concatenate([embedding.part(part) for embedding in found]) for part in PARTS}
+    def embedded(whiten: bool) -> NDArray[np.float32]:
+        return np.concatenate([encoder.embed_parts(program.ir, whiten=whiten).vector for program in programs])
 
     mapped, plain = embedded(True), embedded(False)
-    blocks = {"text": [plain["text"]], "graph": [plain["graph"]], "both": [plain["text"], plain["graph"]]}
-    more = plain["both"][:, plain["text"].shape[1] + plain["graph"].shape[1] :]  # a model may have a third view
-    scales: tuple[float, ...] = ()
-    lexical = encoder.files.config.lexical
-    if lexical is not None:
-        blocks["both"].append(more)
-        scales = (1.0, 1.0, lexical.weight / lexical.width**0.5)
     return [
-        Method(f"{encoder.name} {part}", mapped[part], blocks[part], scales if part == "both" else ()) for part in PARTS
+        Method(
+            f"{encoder.name} {part}",
+            np.hstack([mapped[:, block] for block in blocks]),
+            [plain[:, block] for block in blocks],
+            scales.get(part, ()),
+        )
+        for part, blocks in parts.items()
     ]
 
 
