@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from command_line import Run
 from small_task import TASK_FILE, write_task
+
+from mirenc.tasks import get_task, load_task_head
+from mirenc.tasks.evidence import Evidence, Record
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "saxpy.ll"
 QUICK = ("--model", "mirenc-tiny", "--seeds", 2, "--row", "no_code", "--row", "both")
@@ -89,6 +93,58 @@ def test_an_answer_says_what_such_answers_were_worth(run: Run, task: Path, head:
         assert said[0] == f"{EXAMPLE}: no evidence for any width but the default, narrow"
         preferred = "the default, too" if line["preferred"] == "narrow" else line["preferred"]
         assert said[1].endswith(f"it prefers {preferred}")
+
+
+WORTH = (1.4, 1.2, 1.6)
+FASTER, SLOWER = ((Record(0.5, 25, 0.6, 0.4, speedup),) for speedup in (1.25, 0.77))
+
+
+@pytest.mark.parametrize(
+    ("evidence", "choice", "said"),
+    [
+        (
+            Evidence("default", WORTH, other=FASTER, no_code=(1.1, 1.05, 1.2)),
+            "wide",
+            [
+                "such answers: 1.25x over the default; 60 % of 25",
+                "the code matters: x 1.100 [1.050, 1.200] of a head wit",
+            ],
+        ),
+        (
+            Evidence("default", WORTH, other=FASTER, no_code=(1.004, 0.964, 1.05)),
+            "wide",
+            ["such answers: 1.25x", "no evidence that the code matters: x 1.004 [0.964, 1.050] of a head"],
+        ),
+        (
+            Evidence("default", WORTH, other=SLOWER, no_code=WORTH),
+            "narrow",
+            [
+                "the default, because the head prefers wide, and such answers were slower: 0.77x over the default",
+                "the code matters",
+            ],
+        ),
+        (Evidence("default", WORTH, other=FASTER), "wide", ["such answers: 1.25x", "preference"]),  # an older release's
+        (Evidence("default", (1.4, 0.9, 1.6), no_code=WORTH), "narrow", ["on unseen kernels this head's"]),
+    ],
+)
+def test_an_answer_says_whether_the_code_matters_and_why_it_is_the_default(
+    run: Run, task: Path, head: Path, tmp_path: Path, evidence: Evidence, choice: str, said: list[str]
+) -> None:
+    source = tmp_path / "kernel.ll"  # of many products, for which the task's samples say wide
+    body = "".join(f"  %v{step} = mul i32 %x, {40 + step}\n" for step in range(6))
+    source.write_text(f"define i32 @g(i32 %x) {{\n{body}  ret i32 %v5\n}}\n")
+    replace(load_task_head(head, get_task(task)), evidence=evidence).save(tmp_path / "head")
+    words = ("predict", "--task-file", task, source, "--context", "length=4096", "--head", tmp_path / "head")
+    line = json.loads(run(*words, "--json").out)
+    assert (line["preferred"], line["choice"]) == ("wide", choice)
+    assert (line["evidence"]["pays"], line["evidence"]["found"]) == (evidence.pays, evidence.found)
+    assert line["evidence"]["no_code"] == (None if evidence.no_code is None else evidence.no_code[0])
+    lines = run(*words).out.splitlines()
+    if evidence.pays:
+        assert lines[0] == f"{source}: width {choice}"
+    assert len(lines) > len(said)
+    for line_told, part in zip(lines[1:], said, strict=False):
+        assert part in line_told
 
 
 @pytest.mark.parametrize(

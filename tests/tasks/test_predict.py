@@ -187,13 +187,15 @@ def test_a_row_without_the_model_makes_no_head(task: Task, encoder: Encoder) -> 
     "name",
     ["block_size", "device_mapping", "openmp", "pass_list", "size_after", "thread_coarsening", "vectorization"],
 )
-def test_shipped_heads_belong_to_the_default_model(name: str) -> None:
+def test_shipped_heads_are_small_and_belong_to_the_default_model(name: str) -> None:
     heads = ready_heads(get_task(name))
     assert heads
     for folder in heads.values():
         head = load_task_head(folder)
-        assert head.model == DEFAULT_MODEL  # a head must not ask for a package of its own
+        assert head.model == DEFAULT_MODEL  # the one that is always there
         assert (head.task.name, head.model_digest) == (name, mirenc.load(head.model, cache=False).features_digest)
+        assert head.evidence.no_code is not None
+        assert sum(file.stat().st_size for file in folder.iterdir()) <= 2_000_000
 
 
 @pytest.mark.parametrize(
