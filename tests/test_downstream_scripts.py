@@ -8,6 +8,7 @@ from __future__ import annotations
 import copy
 import importlib.util
 import json
+import shutil
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -572,10 +573,7 @@ def run_main(monkeypatch: pytest.MonkeyPatch) -> Callable[..., int]:
     return run
 
 
-@pytest.mark.needs("libLLVM")
-def test_ready_heads_of_a_table_answer_for_whole_projects(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_ready_heads_of_a_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     table, features, heads = tmp_path / "table", tmp_path / "features", tmp_path / "heads"
     table.mkdir()
     write_small_table(table, projects=8, each=6)
@@ -587,25 +585,28 @@ def test_ready_heads_of_a_table_answer_for_whole_projects(
         head = load_task_head(folder)
         assert (f"{head.task.name}.{head.variant or 'all'}", head.model) == (folder.name, MODEL)
 
+
+@pytest.mark.needs("libLLVM 19")
+@pytest.mark.needs("opt-19")  # llc-19 comes with it
+def test_whole_projects_are_weighed_by_other_tools(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if shutil.which("size") is None:
+        pytest.skip("binutils are not here")
     for project, rows in (("one", (3, 6)), ("two", (4,))):
         (tmp_path / project).mkdir()
         for row in rows:
             text = ir_of(row).replace(") {", ") minsize optsize {")
             (tmp_path / project / f"f{row}.ll").write_text(text, encoding="utf-8")
-    figures = script("passes/project_figures")
     record = tmp_path / "projects.json"
-    with pytest.raises(SystemExit, match=f"head for pass_list is of {MODEL} .*, the model is mirenc-fast"):
-        figures.check_model([load_task_head(heads / "pass_list.all")], mirenc.load("mirenc-fast", cache=False))
-    asked = ["-k", 2, "--head", heads / "pass_list.all", "--sizes", heads / "size_after.Oz", "--functions", 2]
-    run(figures, tmp_path / "one", tmp_path / "two", *asked, "-o", record)
+    asked = [f"one={tmp_path / 'one'}", f"two={tmp_path / 'two'}:1", "-k", 2, "-o", record]
+    run_main(monkeypatch)(script("passes/project_figures"), *asked)
     found = json.loads(record.read_text())
     assert {name: one["modules"] for name, one in found["projects"].items()} == {"one": 2, "two": 1}
     for one in found["projects"].values():
         assert not one["failed"]
         assert 0 < one["best"] <= one["oz"] < one["before"]
-    assert found["time"]["functions"] == 2
-    assert found["model"] == {"name": MODEL, "digest": mirenc.load(MODEL, cache=False).features_digest}
-    assert set(found["time"]["milliseconds"]) >= {"predict", "oz"}
+        assert one["exact"] == one["modules"] == sum(one["won_by"].values())
     assert "one: 2 modules, " in capsys.readouterr().out
     table_text = script("passes/readme_tables").whole_projects(found)
     assert f"| one | 2 | {found['projects']['one']['before']:,} |" in table_text

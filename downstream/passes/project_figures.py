@@ -1,164 +1,123 @@
-"""`mirenc suggest --try` over whole projects that no model and no head was trained on, and what a prediction costs.
+"""`mirenc suggest --try` over whole projects that nothing was trained on, and whether what it claims is written.
 
-    python downstream/passes/project_figures.py IR/sqlite3 IR/lua5.4 IR/bzip2 -k 10 -o downstream/passes/projects.json
+    python downstream/passes/project_figures.py bzip2=BUILD/compile_commands.json \
+        sqlite3=OTHER/compile_commands.json:6 -k 10 -o downstream/passes/projects.json
 
-Each argument is a folder of a project's IR as -Oz begins with it (`mirenc measure passes ... -o TABLE` leaves them in
-TABLE/work/ir/<project>), and the folder's name is the project's. For every module the k lists that
-`mirenc suggest -k` names are run beside -Oz, each project's bytes are summed: without any pass, by -Oz, by the best of
--Oz and the lists, and by the best of -Oz and the lists where trying was not said to be idle. A list that does not end
-in --timeout seconds has failed. Then, for --functions functions: time of `mirenc predict size_after` for each, beside
--Oz in the engine's process and one call of opt (found as opt-19 or opt). Medians; nothing is cached.
+Each argument is NAME=SOURCE, where a source is what `mirenc predict size_after` takes for a project; :6 takes every
+sixth file of it. For every module the lists that `mirenc suggest -k` names are run beside -Oz, and each project's
+loaded bytes are summed: without any pass, by -Oz, by the best. Then the module that -Oz made and the one that won are
+compiled by ``llc`` (of the engine's version) and weighed by binutils' ``size``: text and data are all that is loaded. A
+module counts as exact where that difference is the claimed one.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import shutil
-import statistics
 import subprocess
 import tempfile
-import time
-from collections.abc import Callable
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
-import mirenc
 from mirenc.errors import MirencError
 from mirenc.ir.files import find_inputs
 from mirenc.passes.engine import Engine
-from mirenc.passes.extract import extract_functions
-from mirenc.passes.find import find_engine
-from mirenc.suggesting import read_code, suggest, try_lists
-from mirenc.tasks import TaskHead, get_task, load_task_head
+from mirenc.passes.find import find_engine, major_of
+from mirenc.passes.levels import level
+from mirenc.pretraining.corpus.inputs import prepare_ir
+from mirenc.suggesting import FixedList, fixed_lists, read_code, try_lists
+from mirenc.tasks import get_task, load_task_head
 from mirenc.tasks.predict import ready_heads
 
-
-def head_of(task: str, folder: Path | None) -> TaskHead:
-    """The head that was named, or the shipped one."""
-    return load_task_head(folder or next(iter(ready_heads(get_task(task)).values())))
+OZ = level("Oz")
 
 
-def check_model(heads: list[TaskHead], encoder: Any) -> None:
-    """Refuse heads of another model before anything runs, or every module would fail."""
-    for head in heads:
-        if head.model_digest != encoder.features_digest:
-            raise SystemExit(
-                f"the head for {head.task.name} is of {head.model} ({head.model_digest[:12]}), the model is "
-                f"{encoder.name} ({encoder.features_digest[:12]}). Name the head's model by --model, or heads of "
-                "one model"
-            )
+def loaded_bytes(bitcode: bytes, version: str, folder: Path) -> int:
+    """Text and data of the object of a module, by ``llc`` and ``size``."""
+    (folder / "code.bc").write_bytes(bitcode)
+    words = [f"llc-{major_of(version)}", "-filetype=obj", "-relocation-model=pic", "code.bc", "-o", "code.o"]
+    subprocess.run(words, cwd=folder, check=True)
+    told = subprocess.run(["size", "code.o"], cwd=folder, check=True, capture_output=True, text=True).stdout
+    text, data, *_ = told.splitlines()[1].split()
+    return int(text) + int(data)
 
 
-def of_project(folder: Path, head: TaskHead, encoder: Any, engine: Engine, count: int) -> dict[str, Any]:
-    """Bytes of a project's modules, and what was said beforehand."""
+def of_project(paths: list[Path], lists: tuple[FixedList, ...], engine: Engine, scratch: Path) -> dict[str, Any]:
+    """Bytes of a project's modules."""
     modules, failed = [], []
-    for path in find_inputs(folder):
-        started = time.perf_counter()
+    won_by: Counter[str] = Counter()
+    for path in paths:
         try:
             code = read_code(path, version=engine.version)
-            found = suggest(head, encoder, code, count)
-            said = time.perf_counter() - started
-            tried = try_lists(engine, code.ir, [one.pipeline for one in found.lists], found.default)
+            tried = try_lists(engine, code.ir, [one.pipeline for one in lists], OZ)
         except MirencError as error:
             failed.append(f"{path.name}: {error}")
             continue
-        best = tried.winner.code_bytes
+        real = [loaded_bytes(ir, engine.version, scratch) for ir in (engine.run(code.ir, OZ).ir, tried.ir)]
+        claimed = [tried.oz.loaded_bytes, tried.winner.loaded_bytes]
+        won_by["-Oz" if tried.best < 0 else lists[tried.best].origin] += 1
         modules.append(
             {
                 "file": path.name,
                 "before": tried.before,
-                "oz": tried.oz.code_bytes,
-                "best": best,
+                "oz": claimed[0],
+                "best": claimed[1],
+                "really_saved": real[0] - real[1],
                 "lists_failed": sum(bool(one.problem) for one in tried.tried),
-                "idle": found.is_idle,
-                "expected": 100 * (1 - 1 / found.gain) if found.gain else None,
-                "distance": round(found.distance, 2),
-                "seconds_to_suggest": round(said, 2),
-                "seconds_to_try": round(time.perf_counter() - started - said, 2),
             }
         )
         print(modules[-1], flush=True)
     total = {name: sum(one[name] for one in modules) for name in ("before", "oz", "best")}
-    careful = sum(one["oz"] if one["idle"] else one["best"] for one in modules)
     return {
         "modules": len(modules),
         **total,
         "saved": 100 * (1 - total["best"] / max(total["oz"], 1)),
-        "saved_where_not_idle": 100 * (1 - careful / max(total["oz"], 1)),
         "smaller": sum(one["best"] < one["oz"] for one in modules),
-        "idle": sum(one["idle"] for one in modules),
+        "exact": sum(one["oz"] - one["best"] == one["really_saved"] for one in modules),
+        "won_by": dict(won_by.most_common()),
         "failed": failed,
         "each": modules,
     }
 
 
-def seconds_of(work: Callable[[], object]) -> float:
-    """Wall time of one call."""
-    started = time.perf_counter()
-    work()
-    return time.perf_counter() - started
-
-
-def times(folders: list[Path], head: TaskHead, encoder: Any, engine: Engine, count: int) -> dict[str, Any]:
-    """Median milliseconds a function: a prediction, -Oz in process, and one call of opt."""
-    opt = shutil.which(f"opt-{engine.version.partition('.')[0]}") or shutil.which("opt")
-    texts: list[str] = []
-    for folder in folders:
-        for path in find_inputs(folder):
-            texts += [text for _, text in extract_functions(path.read_text(encoding="utf-8", errors="surrogateescape"))]
-    texts = texts[:: max(1, len(texts) // count)][:count]
-    found: dict[str, list[float]] = {"predict": [], "oz": [], "opt": []}
-    for text in texts:
-        ir = text.encode("utf-8", "surrogateescape")
-        found["predict"].append(seconds_of(lambda text=text: head.predict(encoder, text, {}, level="function")))
-        found["oz"].append(seconds_of(lambda ir=ir: engine.run_all(ir, ["default<Oz>"])))
-        if opt is not None:
-            with tempfile.NamedTemporaryFile(suffix=".ll") as file:
-                file.write(ir)
-                file.flush()
-                command = [opt, "-passes=default<Oz>", "-disable-output", file.name]
-                found["opt"].append(seconds_of(lambda command=command: subprocess.run(command, check=True)))
-    medians = {name: 1000 * statistics.median(values) for name, values in found.items() if values}
-    return {"functions": len(texts), "milliseconds": medians}
-
-
 def main() -> None:
-    """Suggest, try, time, write."""
+    """Try, weigh, write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("projects", type=Path, nargs="+", help="folders of IR")
+    parser.add_argument("projects", nargs="+", metavar="NAME=SOURCE[:EVERY]")
     parser.add_argument("-k", "--lists", type=int, default=10)
     parser.add_argument("--head", type=Path, help="for pass_list [default: the shipped one]")
-    parser.add_argument("--sizes", type=Path, help="head for size_after [default: the shipped one]")
-    parser.add_argument("--model", help="name or folder [default: the heads' own, by name]")
-    parser.add_argument("--functions", type=int, default=100, help="functions that are timed; 0 for none")
+    parser.add_argument("--compiler", help="a clang [default: the first on PATH]")
     parser.add_argument("--timeout", type=float, default=120.0, help="seconds for one list")
     parser.add_argument("-o", "--output", type=Path)
     given = parser.parse_args()
-    head = head_of("pass_list", given.head)
-    assert head.space is not None
-    sizes = head_of("size_after", given.sizes) if given.functions else None
-    encoder = mirenc.load(given.model or head.model, cache=False)
-    check_model([head] if sizes is None else [head, sizes], encoder)
-    lists = [str(pipeline) for (pipeline,) in head.space.settings]
-    record: dict[str, Any] = {
-        "model": {"name": encoder.name, "digest": encoder.features_digest},
-        "head_data": head.data_hash,
-        "lists": given.lists,
-        "projects": {},
-    }
-    with find_engine(lists, prefer=head.llvm, timeout=given.timeout) as engine:
+    head = load_task_head(given.head or ready_heads(get_task("pass_list"))[""])
+    lists = fixed_lists(head, given.lists)
+    record: dict[str, Any] = {"lists": given.lists, "ideas": len(lists) - given.lists, "projects": {}}
+    with (
+        find_engine([one.pipeline for one in lists], prefer=head.llvm, timeout=given.timeout) as engine,
+        tempfile.TemporaryDirectory() as folder,
+    ):
         record["engine"] = engine.name
-        for folder in given.projects:
-            record["projects"][folder.name] = of_project(folder, head, encoder, engine, given.lists)
-        if sizes is not None:
-            record["time"] = times(given.projects, sizes, encoder, engine, given.functions)
+        for number, asked in enumerate(given.projects):
+            name, _, place = asked.partition("=")
+            source, _, every = place.partition(":")
+            root = prepare_ir(
+                Path(source),
+                Path(folder) / str(number),
+                levels=("Oz-start",),
+                compiler=given.compiler,
+                with_reserved=True,
+                workers=1,
+                report=print,
+            )
+            paths = find_inputs(root)[:: int(every or 1)]
+            record["projects"][name] = of_project(paths, lists, engine, Path(folder))
     for name, one in record["projects"].items():
         print(
             f"{name}: {one['modules']} modules, {one['before']:,} bytes before, {one['oz']:,} by -Oz, {one['best']:,} "
-            f"by the best of {given.lists} lists ({one['saved']:.2f} % saved)"
+            f"by the best of {len(lists)} lists ({one['saved']:.2f} % saved); {one['exact']} exactly as claimed"
         )
-    print(record.get("time", ""))
     if given.output is not None:
         given.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 

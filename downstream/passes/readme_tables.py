@@ -5,7 +5,8 @@
 What stands between ``<!-- passes NAME -->`` and ``<!-- end -->`` is replaced. Names: ``labels`` (of the table itself),
 ``asked`` (does code that was pre-trained on beat all that was not?), ``held_out`` and ``project`` (each task under that
 protocol, from <task>.<variant>.<protocol>.json of `downstream/pass_tasks.py`), ``lists`` (untried_lists.json),
-``suggest`` (suggest.md) and ``projects`` (projects.json). A mark whose record is not there keeps what it has.
+``suggest`` (suggest.md), ``projects`` (projects.json) and ``nm`` (nm.json). A mark whose record is not there keeps what
+it has.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import argparse
 import json
 import math
 import re
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -222,24 +224,36 @@ def lists_nobody_tried(record: Record) -> str:
 
 
 def whole_projects(record: Record) -> str:
-    """Suggest over whole projects, and what a prediction costs."""
-    head = ["", "modules", "bytes before", "-Oz", f"best of {record['lists']} lists", "saved, %", "idle said of"]
+    """Suggest over whole projects, and whether what is claimed is what is written."""
+    tried = record["lists"] + record["ideas"]
+    head = ["", "modules", "bytes before", "-Oz", f"best of {tried} lists", "saved, %", "smaller", "exactly as claimed"]
     lines = [
         [
             name,
             *(f"{one[key]:,}" for key in ("modules", "before", "oz", "best")),
             f"{one['saved']:.2f}",
-            str(one["idle"]),
+            *(str(one[key]) for key in ("smaller", "exact")),
         ]
         for name, one in record["projects"].items()
     ]
-    parts = [table_of(head, lines)]
-    if "time" in record:
-        one = record["time"]["milliseconds"]
-        titles = {"predict": "`mirenc predict`", "oz": "-Oz in the engine", "opt": "one call of `opt`"}
-        said = ", ".join(f"{titles[name]} {value:.1f} ms" for name, value in one.items())
-        parts.append(f"Median of {record['time']['functions']} functions, nothing cached: {said}.")
-    return "\n\n".join(parts)
+    won: Counter[str] = Counter()
+    for one in record["projects"].values():
+        for origin, count in one["won_by"].items():
+            won["a list of training" if origin.startswith("found in training") else origin] += count
+    said = ", ".join(f"{origin} {count}" for origin, count in won.most_common())
+    return (
+        f"{table_of(head, lines)}\n\nLoaded bytes by {record['engine']}; the smallest of a module was made by: {said}."
+    )
+
+
+def beside_nm(record: Record) -> str:
+    """A project's table beside what `nm -S` says of its objects."""
+    head = ["", "rows", "of `nm -S`", "the same", "in one of them alone", "largest difference, bytes"]
+    lines = [
+        [name, *(str(one[key]) for key in ("rows", "nm", "same", "alone", "largest_difference"))]
+        for name, one in record["projects"].items()
+    ]
+    return f"{table_of(head, lines)}\n\n{record['engine']}; objects by {record['compiler']} -Oz."
 
 
 def check_origin() -> None:
@@ -250,9 +264,9 @@ def check_origin() -> None:
         record = json.loads(path.read_text(encoding="utf-8"))
         if "table" in record:
             tables.setdefault(record["table"], path.name)
-        model = record["model"]
-        for name, digest in {model["name"]: model["digest"], **model.get("others", {})}.items():
-            models.setdefault((name, digest), path.name)
+        if model := record.get("model"):
+            for name, digest in {model["name"]: model["digest"], **model.get("others", {})}.items():
+                models.setdefault((name, digest), path.name)
     names = [name for name, _ in models]
     twice = {f"{name} {digest[:12]}": file for (name, digest), file in models.items() if names.count(name) > 1}
     for what, found in (("tables", tables if len(tables) > 1 else {}), ("models", twice)):
@@ -278,6 +292,7 @@ def main() -> None:
     for name, file, write in (
         ("lists", "untried_lists.json", lists_nobody_tried),
         ("projects", "projects.json", whole_projects),
+        ("nm", "nm.json", beside_nm),
     ):
         if (HERE / file).is_file():
             made[name] = write(json.loads((HERE / file).read_text(encoding="utf-8")))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import math
 import sys
-from dataclasses import asdict
+from collections.abc import Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,14 +14,14 @@ import typer
 
 from mirenc.cli import common, tasks
 from mirenc.cli.apply import Copies, directive_of
-from mirenc.cli.predict_table import is_project, print_table, project_files, read_project
+from mirenc.cli.predict_table import is_project, print_table, project_files, read_project, table_engine
 from mirenc.errors import HeadError, MirencError, TaskError
 
 if TYPE_CHECKING:
+    from mirenc.ir import ReadOptions
     from mirenc.tasks import Prediction, Task, TaskHead
 
 _SHOWN = 8  # settings whose preference is printed
-_UNOPTIMISED = "O0"
 
 
 def predict(
@@ -29,7 +30,7 @@ def predict(
         typer.Argument(
             metavar="TASK INPUT...",
             help="A task (not with --task-file), then IR or sources, folders of either, compile_commands.json, or - "
-            "for stdin. size_after makes one table of a folder.",
+            "for stdin. size_after makes one table of a folder, by -Oz itself.",
             show_default=False,
         ),
     ] = None,
@@ -54,14 +55,6 @@ def predict(
     level: Annotated[
         str, typer.Option("--level", "-l", help="function or module, where the task knows both. [default: function]")
     ] = "",
-    against: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FOLDER",
-            help="Head of another variant, such as one for O0: a table then says what is saved beside it. [default: "
-            "the shipped one for O0]",
-        ),
-    ] = None,
     restrict: Annotated[
         Path | None,
         typer.Option(
@@ -83,6 +76,9 @@ def predict(
     """Choose for kernels: the setting to take, for which machine, and what such answers were worth on unseen kernels.
 
     Files that fail are listed on stderr; the others are answered, and the exit code is 1.
+
+    size_after of a folder or a compile_commands.json predicts nothing: -Oz runs on every file, and a row is a function
+    with the size that nm -S would tell of it.
     """
     names = list(inputs or ())
     name = None if task_file is not None or not names else names.pop(0)
@@ -90,6 +86,15 @@ def predict(
     if not names:
         raise typer.BadParameter("give the files to answer for, as in TASK kernel.cl", param_hint="INPUT")
     options = common.read_options(timeout, memory_limit, max_bytes, compiler, cflags)
+    if problem.tabulated and any(map(is_project, names)):
+        if head or variant or function or context:
+            raise typer.BadParameter(
+                "a project's table is -Oz itself, not a prediction. Leave --head, --variant, --function and --context "
+                "out, or name single files",
+                param_hint="INPUT",
+            )
+        _table(names, options, problem.check_level(level), as_json)
+        return
     from mirenc.encoder import load
     from mirenc.tasks import load_task_head
     from mirenc.tasks.features import encoded_context
@@ -110,17 +115,6 @@ def predict(
         )
     problem.check_level(level)
     encoder = load(trained.model if model is None else model, options=options)
-    if problem.tabulated and any(map(is_project, names)):
-        heads = {trained.variant: trained} | _others(problem, trained.variant, against, shipped=head is None)
-        with project_files(names, options) as (found_files, problems):
-            failures = common.Failures(len(found_files) + len(problems))
-            for error in problems:
-                failures.add(error)
-            project = read_project(heads, encoder, found_files, given, level, failures)
-        if project.rows or not failures.count:
-            print_table(heads, project, as_json=as_json)
-        failures.finish()
-        return
     files = common.expand(names)
     copies = None if apply is None else Copies(problem, apply, [file.name for file in files])
     failures = common.Failures(len(files))
@@ -145,20 +139,21 @@ def predict(
     failures.finish()
 
 
-def _others(task: Task, variant: str, against: Path | None, *, shipped: bool) -> dict[str, TaskHead]:
-    """The head that a table's answers are compared with, by its variant; none where there is none."""
-    from mirenc.tasks import load_task_head
-    from mirenc.tasks.predict import ready_heads
+def _table(names: Sequence[str], options: ReadOptions, level: str, as_json: bool) -> None:
+    """Say where the bytes of a whole project are."""
+    from mirenc.suggesting.code import clang_for
 
-    if against is None:
-        ready = ready_heads(task) if shipped else {}
-        if variant == _UNOPTIMISED or _UNOPTIMISED not in ready:
-            return {}
-        against = ready[_UNOPTIMISED]
-    other = load_task_head(against, task)
-    if other.variant == variant:
-        raise HeadError(f"{against}: both heads are for {variant}. Name the head of another variant with --against")
-    return {other.variant: other}
+    with table_engine(options.timeout, options.memory_limit) as (engine, run):
+        # One LLVM from source to code, where there is a clang of it.
+        options = replace(options, compiler=options.compiler or clang_for(engine.version))
+        with project_files(names, options) as (files, problems):
+            failures = common.Failures(len(files) + len(problems))
+            for problem in problems:
+                failures.add(problem)
+            project = read_project(engine, run, files, options, level == "module", failures)
+        if project.rows or not failures.count:
+            print_table(engine.name, run, project, as_json=as_json)
+    failures.finish()
 
 
 def _wanted(found: list[Prediction], function: str | None, file: str) -> list[Prediction]:

@@ -1,12 +1,18 @@
-"""``mirenc predict size_after FOLDER``: one table for a whole project, of where its bytes are."""
+"""``mirenc predict size_after FOLDER``: one table for a whole project, of where its bytes are.
+
+Nothing is predicted here: -Oz itself runs on every file, which takes no longer than predictions, and knows what is
+inlined.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import json
+import re
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,36 +20,39 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from mirenc.cli import common
-from mirenc.errors import IRFileError, MirencError
+from mirenc.errors import IRFileError, MirencError, PassError, ToolchainError
 
 if TYPE_CHECKING:
-    from mirenc.encoder import Encoder
     from mirenc.ir import ReadOptions
-    from mirenc.tasks import TaskHead
+    from mirenc.passes.engine import Engine
+    from mirenc.passes.object_file import Symbol
 
-__all__ = ["Project", "is_project", "print_table", "project_files", "read_project"]
+__all__ = ["Project", "is_project", "print_table", "project_files", "read_project", "table_engine"]
 
 _SHOWN = 20  # rows that people see; --json has all
 _START = "Oz-start"
+_LEVEL, _NEAR = "Oz", "O2"
+_DEVICE = re.compile(r'^target triple = "(?:spir|nvptx|amdgcn|r600)', re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One function or module.
+    """One function that has code of its own, or a file.
 
     Attributes
     ----------
-    name, file : str
-    instructions : int
-        Before any pass.
-    amount : mapping of str to float
-        Variant of a head -> what it predicts.
+    name, symbol, file : str
+        ``symbol`` is "" for a file.
+    before, after : int
+        Bytes of its code before any pass and after all of them, as ``nm -S`` has them. What was inlined into it is in
+        ``after`` alone.
     """
 
     name: str
+    symbol: str
     file: str
-    instructions: int
-    amount: Mapping[str, float]
+    before: int
+    after: int
 
 
 @dataclass(frozen=True)
@@ -53,31 +62,40 @@ class Project:
     Attributes
     ----------
     rows : list of Row
-        The largest by the first head's answer first.
-    whole : bool
-        Whether a row is a module: its size includes every function in it.
+        The largest first.
+    before : int
+        Bytes before any pass, those of functions that have no row included.
+    gone : int
+        Functions without code after the passes: inlined wherever they are called, or not used.
     copies : int
         Functions that a file before has, too, and a linker keeps once: no rows.
-    elsewhere : int
-        Functions that come from another library: no rows.
+    devices : int
+        Files of device code, which has no machine code here: no rows.
     """
 
     rows: list[Row]
-    whole: bool
+    before: int
+    gone: int
     copies: int
-    elsewhere: int
+    devices: int
+
+    @property
+    def after(self) -> int:
+        """Bytes after all passes."""
+        return sum(row.after for row in self.rows)
 
     def note(self) -> str:
-        """What became of functions that are not the project's own alone; "" where there are none."""
-        parts = []
+        """What a row is, and what became of functions without one."""
+        parts = ["as nm -S has them, with what was inlined into each"]
+        if self.gone:
+            parts.append(f"{_functions(self.gone)} without a row: inlined everywhere, or not used")
         if self.copies:
             parts.append(
                 f"{self.copies} {'copy' if self.copies == 1 else 'copies'} of functions that a linker keeps once"
             )
-        if self.elsewhere:
-            parts.append(f"{self.elsewhere} function{'s' * (self.elsewhere > 1)} that another library has")
-        counted = "counted all the same, since a module is one piece" if self.whole else "left out"
-        return f"{counted}: {', '.join(parts)}" if parts else ""
+        if self.devices:
+            parts.append(f"{self.devices} file{'s' * (self.devices > 1)} of device code left out")
+        return "; ".join(parts)
 
 
 def is_project(given: str) -> bool:
@@ -138,86 +156,176 @@ def project_files(
         yield files, problems
 
 
+@contextlib.contextmanager
+def table_engine(timeout: float | None, memory_limit: int | None) -> Iterator[tuple[Engine, str]]:
+    """The LLVM that makes the table, and the level it runs: -Oz, or -O2 where there is only llvmlite's.
+
+    On functions that say ``minsize`` the two are near each other.
+    """
+    from mirenc.passes import EmbeddedEngine, find_engine
+    from mirenc.passes.levels import level
+    from mirenc.passes.process import DEFAULT_MEMORY_LIMIT, DEFAULT_TIMEOUT
+
+    limits: dict[str, Any] = {
+        "timeout": timeout or DEFAULT_TIMEOUT,
+        "memory_limit": memory_limit or DEFAULT_MEMORY_LIMIT,
+    }
+    try:
+        found, name = find_engine([level(_LEVEL)], **limits), _LEVEL
+    except ToolchainError:
+        found, name = EmbeddedEngine(**limits), _NEAR
+        print(
+            "mirenc: warning: no LLVM here runs -Oz, so this is -O2 of functions marked minsize, which is near it. "
+            "Type: apt-get install libllvm19",
+            file=sys.stderr,
+        )
+    with found as engine:
+        yield engine, name
+
+
 def read_project(
-    heads: Mapping[str, TaskHead],
-    encoder: Encoder,
+    engine: Engine,
+    name: str,
     files: Sequence[tuple[str, str]],
-    given: Mapping[str, str],
-    level: str,
+    options: ReadOptions,
+    by_file: bool,
     failures: common.Failures,
 ) -> Project:
-    """What the heads, by variant, say of every function that is linked, or of every module."""
-    from mirenc.ir.linkage import Linker
+    """Every function's code before any pass and after a level's, of the functions that are linked.
 
-    task = next(iter(heads.values())).task
-    rows, linker = [], Linker()
-    with common.progress("predicting", len(files)) as advance:
-        for name, file in files:
+    Parameters
+    ----------
+    engine : Engine
+    name : str
+        The level.
+    files : sequence of (str, str)
+        As `project_files` has them.
+    options : ReadOptions
+    by_file : bool
+        A row a file instead of a function: the sum of its functions.
+    failures : Failures
+    """
+    from mirenc.ir.linkage import Linker, linkages_of, object_name
+    from mirenc.ir.regions import regions_of
+    from mirenc.passes.engine import CODEGEN
+    from mirenc.passes.levels import level
+    from mirenc.suggesting import read_code
+
+    rows, remarks, total, count, devices = [], [], 0, 0, 0
+    first, linker = Linker(), Linker()
+    with common.progress("compiling", len(files)) as advance:
+        for shown, file in files:
             try:
-                module = task.read(encoder, file)
-                if level != "module" and not module.defined_functions:
+                code = read_code(file, options=options)
+                if _DEVICE.search(code.module.text):
+                    devices += 1
                     continue
-                answers = [head.predict(encoder, module, given, level=level) for head in heads.values()]
+                linkages = linkages_of(code.module)
+                before, after = (
+                    _sizes(engine, code.ir, shown, pipeline, codegen, linkages)
+                    for pipeline, codegen in (("", 0), (level(name), CODEGEN))
+                )
             except MirencError as error:
                 failures.add(error)
                 continue
             finally:
                 advance()
-            linked = linker.add(module)
-            for found in zip(*answers, strict=True):
-                region = found[0].region
-                if region is not None and region.symbol not in linked:
-                    continue
-                amount = {variant: float(task.details(one)["bytes"]) for variant, one in zip(heads, found, strict=True)}
-                shown = name if region is None else region.name
-                rows.append(Row(shown, name, int(str(found[0].context["instructions"])), amount))
-    first = next(iter(heads))
-    rows.sort(key=lambda row: (-row.amount[first], row.file, row.name))
-    return Project(rows, level == "module", linker.copies, linker.elsewhere)
+            remarks += [f"{shown}: {remark}" for remark in code.remarks]
+            counted = first.add(linkages, before)
+            total, count = total + sum(before[symbol] for symbol in counted), count + len(counted)
+            called = {object_name(one.symbol): one.name for one in regions_of(code.module, "function").regions}
+            rows += [
+                Row(called.get(symbol, symbol), symbol, shown, before.get(symbol, 0), after[symbol])
+                for symbol in linker.add(linkages, after)
+            ]
+    if remarks:
+        more = f" (and {len(remarks) - 1} more remarks)" if len(remarks) > 1 else ""
+        print(f"mirenc: warning: {remarks[0]}{more}", file=sys.stderr)
+    gone = count - sum(row.before > 0 for row in rows)
+    rows = _by_file(rows) if by_file else rows
+    return Project(sorted(rows, key=lambda row: (-row.after, row.file, row.name)), total, gone, linker.copies, devices)
 
 
-def print_table(heads: Mapping[str, TaskHead], project: Project, *, as_json: bool) -> None:
-    """The rows with totals and, where a second head says what is without the first one's level, what it saves."""
-    rows, variants = project.rows, list(heads)
-    totals = {variant: sum(row.amount[variant] for row in rows) for variant in variants}
+def _sizes(engine: Engine, ir: bytes, shown: str, pipeline: str, codegen: int, own: Collection[str]) -> dict[str, int]:
+    """Bytes of each function in the object that a list of passes gives; ``own`` names go before their aliases.
+
+    Raises
+    ------
+    PassError
+        It gives none, or none that tells sizes.
+    """
+    from mirenc.passes.object_file import elf_functions, is_elf
+
+    try:
+        made = engine.compile(ir, pipeline, codegen=codegen)
+    except MirencError as error:
+        raise PassError(f"{shown}: {error}") from None
+    if not is_elf(made):
+        raise PassError(
+            f"{shown}: sizes of functions are read from ELF objects. Compile for another target: "
+            "--cflags=--target=x86_64-linux-gnu"
+        )
+    found: dict[tuple[int, int], Symbol] = {}
+    for symbol in sorted(elf_functions(made), key=lambda one: one.name not in own):
+        found.setdefault(symbol.place, symbol)
+    return {symbol.name: symbol.size for symbol in found.values() if symbol.size}
+
+
+def _by_file(rows: Iterable[Row]) -> list[Row]:
+    """The sums of each file's rows."""
+    files: dict[str, list[Row]] = defaultdict(list)
+    for row in rows:
+        files[row.file].append(row)
+    return [
+        Row(file, "", file, sum(row.before for row in own), sum(row.after for row in own))
+        for file, own in files.items()
+    ]
+
+
+def print_table(engine: str, name: str, project: Project, *, as_json: bool) -> None:
+    """The rows with totals; ``engine`` says which LLVM ran, ``name`` which level."""
+    rows = project.rows
     if as_json:
         found = {
-            "task": heads[variants[0]].task.name,
+            "task": "size_after",
+            "level": name,
+            "engine": engine,
             "rows": [
-                {"name": row.name, "file": row.file, "instructions": row.instructions, "bytes": row.amount}
+                {"name": row.name, "symbol": row.symbol, "file": row.file, "before": row.before, "bytes": row.after}
                 for row in rows
             ],
-            "total": {"instructions": sum(row.instructions for row in rows), "bytes": totals},
+            "total": {"before": project.before, "bytes": project.after},
+            "gone": project.gone,
             "copies": project.copies,
-            "elsewhere": project.elsewhere,
+            "devices": project.devices,
         }
         typer.echo(json.dumps(found))
         return
     from rich.console import Console
     from rich.table import Table
 
-    first, *others = variants
-    table = Table(title="where the bytes are, predicted", title_justify="left", caption_justify="left")
-    table.add_column("function or module", overflow="fold")
+    table = Table(
+        title=f"where the bytes are: -{name} itself, by {engine}", title_justify="left", caption_justify="left"
+    )
+    table.add_column("function or file", overflow="fold")
     table.add_column("file", overflow="fold")
-    for title in ("instructions", *(f"bytes after {one}" for one in variants), *(f"less than {one}" for one in others)):
+    for title in ("bytes before any pass", f"bytes after -{name}", "share"):
         table.add_column(title, justify="right")
-    table.add_column("share", justify="right")
 
-    def cells(count: int, amount: Mapping[str, float]) -> list[str]:
-        saved = [f"{100 * (1 - amount[first] / amount[one]):.0f} %" for one in others]
-        share = f"{100 * amount[first] / totals[first]:.1f} %"
-        return [str(count), *(f"{amount[one]:.0f}" for one in variants), *saved, share]
+    def add(name: str, file: str, before: int, after: int) -> None:
+        table.add_row(name, file, str(before), str(after), f"{100 * after / max(project.after, 1):.1f} %")
 
     for row in rows[:_SHOWN]:
-        table.add_row(row.name, row.file, *cells(row.instructions, row.amount))
-    if len(rows) > _SHOWN:
-        rest = rows[_SHOWN:]
-        amount = {one: sum(row.amount[one] for row in rest) for one in variants}
-        table.add_row(f"and {len(rest)} more", "", *cells(sum(row.instructions for row in rest), amount))
+        add(row.name, row.file, row.before, row.after)
+    if rest := rows[_SHOWN:]:
+        add(f"and {len(rest)} more", "", sum(row.before for row in rest), sum(row.after for row in rest))
     if rows:
         table.add_section()
-        table.add_row("all", "", *cells(sum(row.instructions for row in rows), totals))
-    table.caption = project.note() or None
+        add("all", "", project.before, project.after)
+    table.caption = project.note()
     wide: dict[str, Any] = {} if sys.stdout.isatty() else {"width": 160}
     Console(**wide).print(table)
+
+
+def _functions(count: int) -> str:
+    return f"{count} function{'s' * (count != 1)}"

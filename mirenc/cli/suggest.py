@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,7 +14,7 @@ from mirenc.cli import common
 from mirenc.errors import ConfigError
 
 if TYPE_CHECKING:
-    from mirenc.suggesting import Code, Outcome, Suggestion
+    from mirenc.suggesting import Code, FixedList, Outcome
     from mirenc.tasks import TaskHead
 
 _SUFFIXES = (".bc", ".ll")
@@ -24,13 +25,18 @@ def suggest(
         str,
         typer.Argument(metavar="INPUT", help="IR before any pass, C or C++; - is IR on stdin.", show_default=False),
     ],
-    count: Annotated[int, typer.Option("--lists", "-k", help="How many pass lists.", min=1)] = 10,
+    count: Annotated[
+        int,
+        typer.Option("--lists", "-k", help="How many of training's lists; what people try by hand is added.", min=1),
+    ] = 10,
     function: Annotated[
         str | None, typer.Option(help="Suggest for this function, compiled by itself.", show_default=False)
     ] = None,
     head: Annotated[
         Path | None,
-        typer.Option(help="Folder of a head (`mirenc fit pass_list`). [default: the shipped one]", show_default=False),
+        typer.Option(
+            help="Take the lists of this head (`mirenc fit pass_list`). [default: the shipped one]", show_default=False
+        ),
     ] = None,
     attempt: Annotated[bool, typer.Option("--try", help="Run the lists and -Oz, and keep the smallest.")] = False,
     output: Annotated[
@@ -44,49 +50,46 @@ def suggest(
         ),
     ] = None,
     as_json: common.JSON = False,
-    model: common.Model = None,
     timeout: common.Timeout = None,
     memory_limit: common.MemoryLimit = None,
     max_bytes: common.MaxBytes = None,
     compiler: common.Compiler = None,
     cflags: common.CFlags = "",
 ) -> None:
-    """Pass lists that may beat -Oz on this code, in the order in which to try them, and whether that is worth it.
+    """Pass lists that may beat -Oz: the same for all code, in the order in which to try them.
 
-    Each list is the one that is expected to win most beside -Oz and the lists before it.
+    The first are those that saved most together on the code they were found on, each beside those before it: choosing
+    them by the code saved no more. Then come -Os, -Oz twice, -Oz with gvn-hoist and gvn-sink, -Oz without inlining.
 
-    Sources are compiled with -Oz -Xclang -disable-llvm-passes. With --try the result is never larger than that of
-    -Oz, which always runs too.
+    Sources are compiled with -Oz -Xclang -disable-llvm-passes. With --try the object file is never larger than that of
+    -Oz, which always runs too: counted are all bytes that are loaded (code, data, tables for unwinding).
     """
     if output is not None:
         _check_output(output, attempt)
     options = common.read_options(timeout, memory_limit, max_bytes, compiler, cflags)
     trained = _head(head)
-    from mirenc.encoder import load
-    from mirenc.suggesting import read_code, try_lists
-    from mirenc.suggesting import suggest as suggest_lists
+    from mirenc.passes.levels import level
+    from mirenc.suggesting import fixed_lists, read_code, try_lists
 
-    encoder = load(trained.model if model is None else model, options=options)
+    lists = fixed_lists(trained, count)
     if not attempt:
         code = read_code(file, function=function, options=options, version=trained.llvm or None)
         _warn(code)
-        _say(code, suggest_lists(trained, encoder, code, count), None, as_json)
+        _say(code, lists, None, as_json)
         return
     from mirenc.passes.find import find_engine
     from mirenc.passes.process import DEFAULT_MEMORY_LIMIT, DEFAULT_TIMEOUT
 
-    assert trained.space is not None
-    lists = [str(pipeline) for (pipeline,) in trained.space.settings]
+    pipelines = [one.pipeline for one in lists]
     memory = options.memory_limit or DEFAULT_MEMORY_LIMIT
-    with find_engine(lists, prefer=trained.llvm, timeout=timeout or DEFAULT_TIMEOUT, memory_limit=memory) as engine:
+    with find_engine(pipelines, prefer=trained.llvm, timeout=timeout or DEFAULT_TIMEOUT, memory_limit=memory) as engine:
         code = read_code(file, function=function, options=options, version=engine.version)
         _warn(code)
-        found = suggest_lists(trained, encoder, code, count)
-        _compare(found.llvm, engine.version)
-        outcome = try_lists(engine, code.ir, [one.pipeline for one in found.lists], found.default)
+        _compare(trained.llvm, engine.version)
+        outcome = try_lists(engine, code.ir, pipelines, level("Oz"))
     if output is not None:
         _write(outcome.ir, output)
-    _say(code, found, outcome, as_json)
+    _say(code, lists, outcome, as_json)
 
 
 def _check_output(output: Path, attempt: bool) -> None:
@@ -113,12 +116,12 @@ def _warn(code: Code) -> None:
 
 
 def _compare(measured: str, runs: str) -> None:
-    """Warn where lists run in another LLVM than the one whose sizes the head learned."""
+    """Warn where lists run in another LLVM than the one that they were found with."""
     from mirenc.passes.find import major_of
 
     if measured and major_of(measured) != major_of(runs):
         print(
-            f"mirenc: warning: promises are of LLVM {measured}, lists run in LLVM {runs}. Type: apt-get install "
+            f"mirenc: warning: the lists were found with LLVM {measured} and run in LLVM {runs}. Type: apt-get install "
             f"libllvm{major_of(measured)}",
             file=sys.stderr,
         )
@@ -136,48 +139,33 @@ def _write(bitcode: bytes, output: Path) -> None:
     target.deliver()
 
 
-def _say(code: Code, found: Suggestion, outcome: Outcome | None, as_json: bool) -> None:
+def _say(code: Code, lists: Sequence[FixedList], outcome: Outcome | None, as_json: bool) -> None:
     if as_json:
-        typer.echo(json.dumps(_line(code, found, outcome)))
-    else:
-        for line in [*_expectation(code, found), *(_commands(code, found) if outcome is None else ())]:
-            typer.echo(line)
-        if outcome is not None:
-            for line in _result(code, found, outcome):
-                typer.echo(line)
-    if found.distance > 1:
-        print(
-            f"mirenc: warning: {code.name}: unlike what the head was trained on (distance {found.distance:.2f}, where "
-            "1 is far)" + ("" if outcome else ". Try the lists before you rely on them: --try"),
-            file=sys.stderr,
-        )
+        typer.echo(json.dumps(_line(code, lists, outcome)))
+        return
+    place = f"{code.name}: {code.symbol}" if code.symbol else code.name
+    typer.echo(f"{place}: {len(lists)} lists, the same for all code: those that training found, and what people try")
+    for line in _commands(code, lists) if outcome is None else _result(code, lists, outcome):
+        typer.echo(line)
 
 
-def _line(code: Code, found: Suggestion, outcome: Outcome | None) -> dict[str, Any]:
+def _line(code: Code, lists: Sequence[FixedList], outcome: Outcome | None) -> dict[str, Any]:
     """Everything as JSON."""
-    tried = outcome.tried if outcome is not None else (None,) * len(found.lists)
-    lists = [
-        {
-            "pipeline": one.pipeline,
-            "expected": one.expected,
-            "held_out": one.usual,
-            "command": code.command(one.pipeline),
-            **({} if result is None else {"code_bytes": result.code_bytes, "problem": result.problem or None}),
-        }
-        for one, result in zip(found.lists, tried, strict=True)
-    ]
+    tried = outcome.tried if outcome is not None else (None,) * len(lists)
     line: dict[str, Any] = {
         "input": code.name,
         "function": code.symbol or None,
-        "nothing_to_gain": found.is_idle,
-        "expected_gain": found.gain,
-        "held_out_answers": None if found.trial is None else found.trial.answers,
-        "held_out_below_half_a_percent": found.idle_share,
-        "llvm": found.llvm or None,
-        "distance": found.distance,
         "remarks": list(code.remarks),
         "prepare": code.preparation() or None,
-        "lists": lists,
+        "lists": [
+            {
+                "pipeline": one.pipeline,
+                "origin": one.origin,
+                "command": code.command(one.pipeline),
+                **({} if result is None else {"bytes": result.loaded_bytes, "problem": result.problem or None}),
+            }
+            for one, result in zip(lists, tried, strict=True)
+        ],
     }
     if outcome is None:
         return line
@@ -185,50 +173,33 @@ def _line(code: Code, found: Suggestion, outcome: Outcome | None) -> dict[str, A
     return line | {
         "engine": outcome.engine,
         "before": outcome.before,
-        "oz": outcome.oz.code_bytes,
-        "best": winner.code_bytes,
+        "oz": outcome.oz.loaded_bytes,
+        "best": winner.loaded_bytes,
         "saved": outcome.saved,
         "best_list": outcome.best + 1,
         "best_command": code.command(winner.pipeline),
     }
 
 
-def _expectation(code: Code, found: Suggestion) -> list[str]:
-    """What is to be expected of trying the lists, in words."""
-    place = f"{code.name}: {code.symbol}: " if code.symbol else f"{code.name}: "
-    lists = f"{len(found.lists)} list{'s' if len(found.lists) > 1 else ''}"
-    if found.trial is None:
-        return [f"{place}{lists}; what trying them is worth was not measured: the head has too few held-out answers"]
-    saved = 100 * (1 - 1 / found.trial.gain(len(found.lists)))
-    below = 100 * found.trial.idle_share(len(found.lists))
-    if found.is_idle:
-        return [
-            f"{place}nothing to gain here: trying {lists} is expected to save {saved:.2f} % over -Oz",
-            f"  right for {below:.0f} % of {found.trial.answers} held-out answers like this (less than 0.5 % was won)",
-        ]
-    return [
-        f"{place}trying {lists} is expected to save {saved:.1f} % over -Oz",
-        f"  as on {found.trial.answers} held-out answers like this; on {below:.0f} % of them less than 0.5 % was won",
-    ]
-
-
-def _commands(code: Code, found: Suggestion) -> list[str]:
+def _commands(code: Code, lists: Sequence[FixedList]) -> list[str]:
     """The lists, each with its command."""
     lines = [f"  first: {code.preparation()}"] if code.compiled_by else []
-    for rank, one in enumerate(found.lists, 1):
-        usual = "" if one.usual is None else f"; lists of this rank on held-out code like this: x {one.usual:.3f}"
-        lines += [f"{rank:3}. size x {one.expected:.3f} expected{usual}", f"     {code.command(one.pipeline)}"]
+    for number, one in enumerate(lists, 1):
+        lines += [f"{number:3}. {one.origin}", f"     {code.command(one.pipeline)}"]
     return lines
 
 
-def _result(code: Code, found: Suggestion, outcome: Outcome) -> list[str]:
+def _result(code: Code, lists: Sequence[FixedList], outcome: Outcome) -> list[str]:
     """What trying them gave."""
-    lines = [f"  {outcome.before:9,} bytes before any pass", f"  {outcome.oz.code_bytes:9,} bytes by -Oz"]
-    for rank, (one, result) in enumerate(zip(found.lists, outcome.tried, strict=True), 1):
-        size = f"{result.code_bytes:9,} bytes" if result.code_bytes is not None else f"   failed ({result.problem})"
-        lines.append(f"  {size} by list {rank} (x {one.expected:.3f} expected)")
-    assert outcome.oz.code_bytes is not None
-    share = 100 * outcome.saved / max(outcome.oz.code_bytes, 1)
+    lines = [
+        f"  {outcome.before:9,} loaded bytes (code, data, tables for unwinding) before any pass",
+        f"  {outcome.oz.loaded_bytes:9,} by -Oz",
+    ]
+    for number, (one, result) in enumerate(zip(lists, outcome.tried, strict=True), 1):
+        size = f"{result.loaded_bytes:9,}" if result.loaded_bytes is not None else f"   failed ({result.problem})"
+        lines.append(f"  {size} by list {number} ({one.origin})")
+    assert outcome.oz.loaded_bytes is not None
+    share = 100 * outcome.saved / max(outcome.oz.loaded_bytes, 1)
     what = f"list {outcome.best + 1}" if outcome.best >= 0 else "-Oz itself"
     lines.append(f"best: {what}, {outcome.saved:,} bytes less than -Oz ({share:.1f} %), by {outcome.engine}, verified")
     if outcome.best >= 0:

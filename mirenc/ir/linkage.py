@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 
 from mirenc.ir.module import IRModule
 
-__all__ = ["Linker", "linkages_of"]
+__all__ = ["Linker", "linkages_of", "object_name"]
 
 _ONE_OF_MANY = ("linkonce", "linkonce_odr", "weak", "weak_odr")  # inline functions and templates of C++, for one
-_ELSEWHERE = "available_externally"  # a body to be inlined; the code is in another library
-_WORDS = "|".join((*_ONE_OF_MANY, _ELSEWHERE, "private", "internal"))
+_WORDS = "|".join((*_ONE_OF_MANY, "available_externally", "private", "internal"))
+_ESCAPE = re.compile(rb"\\([0-9A-Fa-f]{2})")
 _DEFINITION = re.compile(rf'^define (?:({_WORDS}) )?[^\n]*?@("[^"]*"|[-\w$.]+)\(', re.MULTILINE)
 
 
 def linkages_of(module: IRModule) -> dict[str, str]:
-    r"""Linkage of each function with a body, by its name without quotes: LLVM's word, or ``external``.
+    r"""Linkage of each function with a body, by its name in an object file: LLVM's word, or ``external``.
 
     Examples
     --------
@@ -23,7 +24,15 @@ def linkages_of(module: IRModule) -> dict[str, str]:
     >>> linkages_of(parse_ir("define linkonce_odr void @f() {\n  ret void\n}"))
     {'f': 'linkonce_odr'}
     """
-    return {name.strip('"'): word or "external" for word, name in _DEFINITION.findall(module.text)}
+    return {object_name(name): word or "external" for word, name in _DEFINITION.findall(module.text)}
+
+
+def object_name(name: str) -> str:
+    r"""A function's name as an object file of ELF has it: without LLVM's quotes, escapes, and the mark ``\01``."""
+    raw = _ESCAPE.sub(
+        lambda found: bytes.fromhex(found[1].decode()), name.strip('"').encode("utf-8", "surrogateescape")
+    )
+    return raw.removeprefix(b"\1").decode("utf-8", "replace")
 
 
 class Linker:
@@ -33,25 +42,29 @@ class Linker:
     ----------
     copies : int
         Functions that were dropped since a module before had them, too.
-    elsewhere : int
-        Functions that were dropped since another library has their code.
     """
 
     def __init__(self) -> None:
         self.copies = 0
-        self.elsewhere = 0
         self._kept: set[str] = set()
 
-    def add(self, module: IRModule) -> set[str]:
-        """Names, without quotes, of the next module's functions that are kept."""
-        found = set()
-        for name, linkage in linkages_of(module).items():
-            if linkage == _ELSEWHERE:
-                self.elsewhere += 1
-            elif linkage in _ONE_OF_MANY and name in self._kept:
+    def add(self, linkages: Mapping[str, str], names: Iterable[str]) -> list[str]:
+        """Those of the next module's functions that are kept.
+
+        Parameters
+        ----------
+        linkages : mapping of str to str
+            `linkages_of` the module.
+        names : iterable of str
+            The functions that its object file has.
+        """
+        found = []
+        for name in names:
+            shared = linkages.get(name) in _ONE_OF_MANY
+            if shared and name in self._kept:
                 self.copies += 1
-            else:
-                found.add(name)
-                if linkage in _ONE_OF_MANY:
-                    self._kept.add(name)
+                continue
+            found.append(name)
+            if shared:
+                self._kept.add(name)
         return found

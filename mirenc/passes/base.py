@@ -12,6 +12,7 @@ from mirenc.passes.process import PassProcess
 
 __all__ = ["ProcessEngine"]
 
+_Answer = tuple[dict[str, Any], bytes]
 _NO_MODULE = b'target triple = ""\n'
 
 
@@ -47,19 +48,22 @@ class ProcessEngine:
 
     def run(self, ir: bytes, pipeline: str, *, codegen: int = CODEGEN) -> Optimised:
         """Run one list; see `Engine.run`."""
-        (result,) = self._results(ir, [pipeline], codegen, keep_ir=True)
-        if isinstance(result, Failed):
-            raise PassError(f"{self.name} fails on this list ({result.status}): {result.problem}", failed=result.status)
-        return result
+        figures, optimised = self._one(ir, pipeline, codegen, "ir")
+        return _optimised(figures, optimised)
 
     def run_all(self, ir: bytes, pipelines: Iterable[str], *, codegen: int = CODEGEN) -> list[Optimised | Failed]:
         """Run each list by itself; see `Engine.run_all`."""
-        return self._results(ir, list(pipelines), codegen, keep_ir=False)
+        answers = self._answers(ir, list(pipelines), codegen, "")
+        return [each if isinstance(each, Failed) else _optimised(*each) for each in answers]
+
+    def compile(self, ir: bytes, pipeline: str, *, codegen: int = CODEGEN) -> bytes:
+        """Run one list and return the object file; see `Engine.compile`."""
+        return self._one(ir, pipeline, codegen, "object")[1]
 
     def knows(self, pipeline: str) -> bool:
         """Whether this LLVM can read a list of passes; see `Engine.knows`."""
         if pipeline not in self._known:
-            (result,) = self._results(_NO_MODULE, [pipeline], CODEGEN, keep_ir=False)
+            (result,) = self._answers(_NO_MODULE, [pipeline], CODEGEN, "")
             self._known[pipeline] = not (isinstance(result, Failed) and result.status == "pipeline")
         return self._known[pipeline]
 
@@ -77,7 +81,13 @@ class ProcessEngine:
         """
         return pipeline
 
-    def _results(self, ir: bytes, pipelines: list[str], codegen: int, *, keep_ir: bool) -> list[Optimised | Failed]:
+    def _one(self, ir: bytes, pipeline: str, codegen: int, keep: str) -> _Answer:
+        (answer,) = self._answers(ir, [pipeline], codegen, keep)
+        if isinstance(answer, Failed):
+            raise PassError(f"{self.name} fails on this list ({answer.status}): {answer.problem}", failed=answer.status)
+        return answer
+
+    def _answers(self, ir: bytes, pipelines: list[str], codegen: int, keep: str) -> list[_Answer | Failed]:
         refused: dict[int, Failed] = {}
         spelled = []
         for number, pipeline in enumerate(pipelines):
@@ -85,13 +95,10 @@ class ProcessEngine:
                 spelled.append(self._spelled(pipeline))
             except PassError as error:
                 refused[number] = Failed("pipeline", str(error))
-        answers = iter(self._process.ask(ir, spelled, codegen=codegen, keep_ir=keep_ir))
-        return [refused.get(number) or _result(next(answers)) for number in range(len(pipelines))]
+        answers = iter(self._process.ask(ir, spelled, codegen=codegen, keep=keep))
+        return [refused.get(number) or next(answers) for number in range(len(pipelines))]
 
 
-def _result(answer: tuple[dict[str, Any], bytes] | Failed) -> Optimised | Failed:
-    if isinstance(answer, Failed):
-        return answer
-    figures, ir = answer
-    numbers = {name: figures[name] for name in ("instructions", "text_bytes", "data_bytes")}
+def _optimised(figures: dict[str, Any], ir: bytes) -> Optimised:
+    numbers = {name: figures[name] for name in ("instructions", "text_bytes", "data_bytes", "loaded_bytes")}
     return Optimised(digest=figures["digest"], ir=ir, **numbers)

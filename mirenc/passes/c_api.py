@@ -1,6 +1,6 @@
 """LLVM's C API by ctypes: the child's side of `mirenc.passes.shared`.
 
-Stand-alone: `mirenc.passes.worker` loads it by path. It knows the part of LLVM's stable C interface (``llvm-c/*.h``)
+`mirenc.passes.worker` loads it by path. It knows the part of LLVM's stable C interface (``llvm-c/*.h``)
 that is the same from LLVM 16 on. Every list starts from the same bytes in a context of its own, so no list sees what
 another left behind, and the result is that of ``opt`` on that bitcode.
 """
@@ -17,6 +17,8 @@ from collections.abc import Iterator
 from ctypes import POINTER, byref, c_char_p, c_int, c_size_t, c_uint, c_uint64, c_void_p
 from typing import Any
 
+from mirenc.passes.object_file import Section, elf_sections, is_elf, named_section, sums
+
 _TARGETS = ("X86", "AArch64", "ARM", "RISCV", "PowerPC", "SystemZ", "LoongArch", "Mips", "Sparc", "WebAssembly")
 _PARTS = ("TargetInfo", "Target", "TargetMC", "AsmPrinter", "AsmParser")
 _PIC = 2  # LLVMRelocPIC, clang's default on Linux
@@ -25,8 +27,6 @@ _OBJECT = 1  # LLVMObjectFile
 _RETURN_STATUS = 2  # LLVMReturnStatusAction
 _ERROR = 0  # LLVMDSError
 _SIZES_KEPT = 100_000
-# `.text`, `.text.unlikely`, `.text.f`, `.rodata.cst8` of ELF, `.rdata` of COFF; the others are those of Mach-O.
-_TEXT, _DATA = (b".text", b"__text"), (b".rodata", b".data.rel.ro", b".rdata", b"__const", b"__cstring", b"__literal")
 # A pass that takes away what it works on, such as a loop, leaves nothing to print: it is told as invalidated. So are
 # the managers around it, whose names are no words, and adaptors.
 _CHANGED = re.compile(
@@ -155,7 +155,7 @@ class Library:
         ------
         RefusedError
         """
-        with self._run(bitcode, pipeline, codegen) as (module, machine):
+        with self._run(bitcode, pipeline, codegen) as (module, _):
             problem = self._broken(module)
             if problem:
                 raise RefusedError("broken", problem)
@@ -165,8 +165,20 @@ class Library:
             if key not in self._sizes:
                 if len(self._sizes) >= _SIZES_KEPT:
                     self._sizes.clear()
-                self._sizes[key] = {"instructions": self._instructions(module), **self._bytes(module, machine)}
+                counted = self._instructions(module)
+                # Of the bitcode as it is written: reading it again may order uses anew, which the backend goes by.
+                self._sizes[key] = {"instructions": counted, **self._sums(self.compile(optimised, "", codegen))}
             return {**self._sizes[key], "digest": digest}, optimised
+
+    def compile(self, bitcode: bytes, pipeline: str, codegen: int) -> bytes:
+        """The object file of what a list of passes makes of a module.
+
+        Raises
+        ------
+        RefusedError
+        """
+        with self._run(bitcode, pipeline, codegen) as (module, machine):
+            return self._object(module, machine)
 
     @contextlib.contextmanager
     def _run(self, bitcode: bytes, pipeline: str, codegen: int) -> Iterator[tuple[c_void_p, int]]:
@@ -206,7 +218,7 @@ class Library:
     def _bitcode(self, module: c_void_p) -> bytes:
         return self._bytes_of(self._c.LLVMWriteBitcodeToMemoryBuffer(module))
 
-    def _bytes_of(self, buffer: int) -> bytes:
+    def _bytes_of(self, buffer: int | c_void_p) -> bytes:
         data = ctypes.string_at(self._c.LLVMGetBufferStart(buffer), self._c.LLVMGetBufferSize(buffer))
         self._c.LLVMDisposeMemoryBuffer(buffer)
         return data
@@ -226,33 +238,36 @@ class Library:
             function = c.LLVMGetNextFunction(function)
         return count
 
-    def _bytes(self, module: c_void_p, machine: int) -> dict[str, int]:
-        """Bytes of machine code and of read-only data: sums over sections. The backend changes the module."""
+    def _object(self, module: c_void_p, machine: int) -> bytes:
+        """The object file of a module, which the backend changes."""
         problem, buffer = c_char_p(), c_void_p()
         failed = self._c.LLVMTargetMachineEmitToMemoryBuffer(machine, module, _OBJECT, byref(problem), byref(buffer))
         if failed:
             raise RefusedError("backend", self._taken(problem))
-        try:
-            if self._errors:
-                raise RefusedError("backend", self._errors[0])
-            return self._sums(buffer)
-        finally:
-            self._c.LLVMDisposeMemoryBuffer(buffer)
+        data = self._bytes_of(buffer)
+        if self._errors:
+            raise RefusedError("backend", self._errors[0])
+        return data
 
-    def _sums(self, buffer: c_void_p) -> dict[str, int]:
-        c, problem, text, data = self._c, c_char_p(), 0, 0
+    def _sums(self, data: bytes) -> dict[str, int]:
+        return sums(elf_sections(data) if is_elf(data) else self._sections(data))
+
+    def _sections(self, data: bytes) -> list[Section]:
+        c, problem, found = self._c, c_char_p(), []
+        buffer = c.LLVMCreateMemoryBufferWithMemoryRangeCopy(data, len(data), b"object")
         binary = c.LLVMCreateBinary(buffer, None, byref(problem))
-        if not binary:
-            raise RefusedError("backend", self._taken(problem))
-        section = c.LLVMObjectFileCopySectionIterator(binary)
-        while not c.LLVMObjectFileIsSectionIteratorAtEnd(binary, section):
-            name, size = c.LLVMGetSectionName(section) or b"", c.LLVMGetSectionSize(section)
-            text += size if name.startswith(_TEXT) else 0
-            data += size if name.startswith(_DATA) else 0
-            c.LLVMMoveToNextSection(section)
-        c.LLVMDisposeSectionIterator(section)
-        c.LLVMDisposeBinary(binary)
-        return {"text_bytes": text, "data_bytes": data}
+        try:
+            if not binary:
+                raise RefusedError("backend", self._taken(problem))
+            section = c.LLVMObjectFileCopySectionIterator(binary)
+            while not c.LLVMObjectFileIsSectionIteratorAtEnd(binary, section):
+                found.append(named_section(c.LLVMGetSectionName(section) or b"", c.LLVMGetSectionSize(section)))
+                c.LLVMMoveToNextSection(section)
+            c.LLVMDisposeSectionIterator(section)
+            c.LLVMDisposeBinary(binary)
+        finally:
+            c.LLVMDisposeMemoryBuffer(buffer)
+        return found
 
     def _machine(self, triple: bytes, codegen: int) -> int:
         """Target machine of a triple, of this host's where a module names none; made once."""

@@ -34,6 +34,9 @@ class Optimised:
         empty where it was not asked for.
     data_bytes : int
         Bytes of read-only data in the object: constants, jump tables and lookup tables.
+    loaded_bytes : int
+        Bytes of all sections that are loaded with the program: code, data that are read or written, tables for
+        unwinding. Not zeros that no file holds (``.bss``).
     """
 
     instructions: int
@@ -41,6 +44,7 @@ class Optimised:
     digest: str
     ir: bytes = b""
     data_bytes: int = 0
+    loaded_bytes: int = 0
 
 
 def code_bytes(result: Optimised, before: Optimised) -> int:
@@ -120,6 +124,12 @@ class Engine(Protocol):
         ------
         IRParseError, ToolchainError
             As `run`.
+        """
+
+    def compile(self, ir: bytes, pipeline: str, *, codegen: int = CODEGEN) -> bytes:
+        """Run one list and return the object file that LLVM makes of the result.
+
+        Parameters and what is raised are those of `run`.
         """
 
     def knows(self, pipeline: str) -> bool:

@@ -1,20 +1,22 @@
 """The LLVM inside llvmlite: the child's side of `mirenc.passes.embedded`.
 
-Stand-alone: `mirenc.passes.worker` loads it by path. llvmlite has single passes with fixed options and the levels O0 to
+`mirenc.passes.worker` loads it by path. llvmlite has single passes with fixed options and the levels O0 to
 O3, so the parent sends not LLVM's text but the names of llvmlite's methods, joined by commas, or ``level`` and a
 digit.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import re
 import sys
+from collections.abc import Iterator
 from typing import Any
 
+from mirenc.passes.object_file import elf_sections, is_elf, named_section, sums
+
 _SIZES_KEPT = 100_000
-# As in `mirenc.passes.c_api`, beside which this stands alone.
-_TEXT, _DATA = (b".text", b"__text"), (b".rodata", b".data.rel.ro", b".rdata", b"__const", b"__cstring", b"__literal")
 _NON_ASCII = re.compile(rb"[\x80-\xff]")
 
 
@@ -84,18 +86,7 @@ class Library:
         ------
         RefusedError
         """
-        llvm = self._llvm
-        context = llvm.create_context()
-        module = llvm.parse_bitcode(bitcode, context=context)
-        try:
-            machine = self._machine(module.triple, codegen)
-            if pipeline:
-                self._optimise(module, machine, pipeline)
-                try:
-                    module.verify()
-                except RuntimeError as error:
-                    raise RefusedError("broken", str(error)) from None
-                self._strip(module, machine)  # passes give names, too
+        with self._run(bitcode, pipeline, codegen) as (module, _):
             optimised = bytes(module.as_bitcode())
             digest = hashlib.sha256(optimised).hexdigest()
             key = (digest, codegen)
@@ -105,8 +96,35 @@ class Library:
                 instructions = sum(
                     1 for function in module.functions for block in function.blocks for _ in block.instructions
                 )
-                self._sizes[key] = {"instructions": instructions, **self._bytes(module, machine)}
+                # Of the bitcode as it is written: reading it again may order uses anew, which the backend goes by.
+                self._sizes[key] = {"instructions": instructions, **self._sums(self.compile(optimised, "", codegen))}
             return {**self._sizes[key], "digest": digest}, optimised
+
+    def compile(self, bitcode: bytes, pipeline: str, codegen: int) -> bytes:
+        """The object file of what a list of passes makes of a module.
+
+        Raises
+        ------
+        RefusedError
+        """
+        with self._run(bitcode, pipeline, codegen) as (module, machine):
+            return _object(module, machine)
+
+    @contextlib.contextmanager
+    def _run(self, bitcode: bytes, pipeline: str, codegen: int) -> Iterator[tuple[Any, Any]]:
+        """A module after a list of passes, and its target machine."""
+        context = self._llvm.create_context()
+        module = self._llvm.parse_bitcode(bitcode, context=context)
+        try:
+            machine = self._machine(module.triple, codegen)
+            if pipeline:
+                self._optimise(module, machine, pipeline)
+                try:
+                    module.verify()
+                except RuntimeError as error:
+                    raise RefusedError("broken", str(error)) from None
+                self._strip(module, machine)  # passes give names, too
+            yield module, machine
         finally:
             module.close()
             context.close()
@@ -130,17 +148,14 @@ class Library:
         """Take names of local values and debug information away."""
         self._optimise(module, machine, "add_strip_symbols_pass")
 
-    def _bytes(self, module: Any, machine: Any) -> dict[str, int]:
-        """Bytes of machine code and of read-only data."""
+    def _sums(self, data: bytes) -> dict[str, int]:
+        if is_elf(data):
+            return sums(elf_sections(data))
         try:
-            made = self._llvm.ObjectFileRef.from_data(machine.emit_object(module))
-            sections = [(each.name() or b"", each.size()) for each in made.sections()]
+            made = self._llvm.ObjectFileRef.from_data(data)
+            return sums(named_section(one.name() or b"", one.size()) for one in made.sections())
         except RuntimeError as error:
             raise RefusedError("backend", str(error)) from None
-        return {
-            what: sum(size for name, size in sections if name.startswith(names))
-            for what, names in (("text_bytes", _TEXT), ("data_bytes", _DATA))
-        }
 
     def _machine(self, triple: str, codegen: int) -> Any:
         """Target machine of a triple, of this host's where a module names none; made once."""
@@ -153,6 +168,13 @@ class Library:
                 raise RefusedError("backend", str(error)) from None
             self._machines[key] = target.create_target_machine(opt=codegen, reloc="pic", codemodel="default")
         return self._machines[key]
+
+
+def _object(module: Any, machine: Any) -> bytes:
+    try:
+        return bytes(machine.emit_object(module))
+    except RuntimeError as error:
+        raise RefusedError("backend", str(error)) from None
 
 
 def _decoded(text: bytes) -> str:

@@ -84,9 +84,9 @@ class PassProcess:
         return f"LLVM {self.version} ({self._kind})"
 
     def ask(
-        self, ir: bytes, pipelines: Sequence[str], *, codegen: int = CODEGEN, keep_ir: bool = False
+        self, ir: bytes, pipelines: Sequence[str], *, codegen: int = CODEGEN, keep: str = ""
     ) -> list[tuple[dict[str, Any], bytes] | Failed]:
-        """The library's answer, and IR, for each list on a module.
+        """The library's answer for each list on a module, with the optimised ``ir`` or the ``object`` file if kept.
 
         Raises
         ------
@@ -100,7 +100,7 @@ class PassProcess:
             while len(answers) < len(pipelines):
                 try:
                     process = self._start()
-                    request = {"pipelines": pipelines[len(answers) :], "codegen": codegen, "keep_ir": keep_ir}
+                    request = {"pipelines": pipelines[len(answers) :], "codegen": codegen, "keep": keep}
                     self._send(process, request, ir)
                     self._await_reading(process)
                     while len(answers) < len(pipelines):

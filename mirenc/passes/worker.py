@@ -1,17 +1,19 @@
 """The child process in which passes run: one list of passes after another, on one module.
 
 Stand-alone on purpose, as `mirenc.ir.worker` is: it is started by path with ``python -I -S`` and imports the standard
-library and one library of LLVM, so it is ready in a fraction of a second. Passes crash and loop, which is why
-they run here, and why each list's answer is sent at once: what was answered is not lost with the process.
+library, `mirenc.passes.object_file` and one library of LLVM, so it is ready in a fraction of a second. Passes crash and
+loop, which is why they run here, and why each list's answer is sent at once: what was answered is not lost with the
+process.
 
-Protocol over stdin and stdout. A frame is two lengths (`HEADER`), a JSON object, and IR or nothing.
+Protocol over stdin and stdout. A frame is two lengths (`HEADER`), a JSON object, and bytes or nothing.
 
 first      child: ``{"version": "19.1.7"}``
-request    parent: ``{"pipelines": [...], "codegen": 0 to 3, "keep_ir": bool}`` and the IR
+request    parent: ``{"pipelines": [...], "codegen": 0 to 3, "keep": "", "ir" or "object"}`` and the IR
 response   child, one for each pipeline: ``{"status": "ok", ...}`` with the library's answer (of an engine's:
-           instructions, text_bytes, data_bytes, digest) and the optimised bitcode where it was asked for, or
-           ``{"status": ..., "problem": ...}``. Before them ``{"status": "read"}``, or ``input`` and the problem where
-           the IR itself is refused, which is then the only answer.
+           instructions, text_bytes, data_bytes, loaded_bytes, digest) and the optimised bitcode where ``ir`` is kept,
+           the object file alone where that is, or ``{"status": ..., "problem": ...}``. Before them
+           ``{"status": "read"}``, or ``input`` and the problem where the IR itself is refused, which is then the only
+           answer.
 """
 
 from __future__ import annotations
@@ -45,16 +47,15 @@ def _limit(memory: int) -> None:
             resource.setrlimit(what, (limit, limit))
 
 
-def _library(side: str, arguments: list[str]) -> Any:
-    """The child's side of an engine: a file beside this one, loaded by path since ``-I -S`` knows no packages."""
-    spec = importlib.util.spec_from_file_location("library", side)
+def _loaded(name: str, path: str) -> Any:
+    """A file beside this one, loaded by path since ``-I -S`` knows no packages; others may import it by its name."""
+    spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    # `dataclasses` and error messages look a module up by its name.
-    sys.modules["library"] = module
+    sys.modules[name] = module
     spec.loader.exec_module(module)
-    return module.open_library(arguments)
+    return module
 
 
 def _read(stream: IO[bytes], count: int) -> bytes:
@@ -78,12 +79,15 @@ def _serve(library: Any, request: dict[str, Any], ir: bytes, replies: IO[bytes])
     _send(replies, {"status": "read"})
     for pipeline in request["pipelines"]:
         try:
-            answer, optimised = library.answer(module, pipeline, request["codegen"])
+            if request["keep"] == "object":
+                answer, made = {}, library.compile(module, pipeline, request["codegen"])
+            else:
+                answer, made = library.answer(module, pipeline, request["codegen"])
         except library.RefusedError as refused:
-            answer, optimised = {"status": refused.status, "problem": str(refused)}, b""
+            answer, made = {"status": refused.status, "problem": str(refused)}, b""
         except MemoryError:
-            answer, optimised = {"status": "memory", "problem": "out of memory"}, b""
-        _send(replies, {"status": "ok"} | answer, optimised if request["keep_ir"] else b"")
+            answer, made = {"status": "memory", "problem": "out of memory"}, b""
+        _send(replies, {"status": "ok"} | answer, made if request["keep"] else b"")
     return None
 
 
@@ -92,7 +96,8 @@ def main() -> None:
     memory, side, *arguments = sys.argv[1:]
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what Ctrl-C ends
     try:
-        library = _library(side, arguments)
+        _loaded("mirenc.passes.object_file", os.path.join(os.path.dirname(__file__), "object_file.py"))
+        library = _loaded("library", side).open_library(arguments)  # the child's side of an engine
     # A damaged installation fails in many ways.
     except (AttributeError, ImportError, MemoryError, OSError, RuntimeError, ValueError) as error:
         print(error, file=sys.stderr, flush=True)

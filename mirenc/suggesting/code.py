@@ -19,7 +19,7 @@ from mirenc.ir.regions import regions_of
 from mirenc.passes.extract import extract_functions
 from mirenc.tasks.compiled_task import BEFORE_OZ
 
-__all__ = ["Code", "read_code"]
+__all__ = ["Code", "clang_for", "read_code"]
 
 _OLDEST_CLANG = 16  # older ones write typed pointers, which newer LLVMs refuse as text
 _DEFINITION = re.compile(r"^define [^\n]*", re.MULTILINE)
@@ -111,7 +111,7 @@ def read_code(
         No such function.
     """
     options = options or ReadOptions()
-    compiler = options.compiler or (None if version is None else _clang_for(version))
+    compiler = options.compiler or (None if version is None else clang_for(version))
     options = replace(options, dialect=BEFORE_OZ, compiler=compiler)
     given = path_input(path)
     loaded = load_input(given, options)
@@ -147,7 +147,7 @@ def _no_option(name: str) -> str:
     return f"./{name}" if name.startswith("-") and name != "-" else name
 
 
-def _clang_for(version: str) -> str | None:
+def clang_for(version: str) -> str | None:
     """The newest clang on PATH whose IR an LLVM reads; None for whatever there is."""
     names = (f"clang-{number}" for number in range(int(version.split(".")[0]), _OLDEST_CLANG - 1, -1))
     return next((name for name in names if shutil.which(name)), None)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mirenc.errors import PassError
-from mirenc.passes.engine import Engine, Failed, code_bytes
+from mirenc.passes.engine import Engine, Failed
 
 __all__ = ["Outcome", "Tried", "try_lists"]
 
@@ -20,15 +20,15 @@ class Tried:
     Attributes
     ----------
     pipeline : str
-    code_bytes : int or None
-        Machine code, and the read-only data that the list added; None where the list failed.
+    loaded_bytes : int or None
+        Of the object file: all that is loaded with the program (`mirenc.passes.Optimised`); None where the list failed.
     instructions : int or None
     problem : str
         Why it failed; "" where it did not.
     """
 
     pipeline: str
-    code_bytes: int | None
+    loaded_bytes: int | None
     instructions: int | None
     problem: str = ""
 
@@ -42,7 +42,7 @@ class Outcome:
     engine : str
         The LLVM that ran the lists.
     before : int
-        Bytes without any pass, by the code generation of -O0.
+        Loaded bytes without any pass, by the code generation of -O0.
     oz : Tried
         -Oz itself.
     tried : tuple of Tried
@@ -68,9 +68,9 @@ class Outcome:
     @property
     def saved(self) -> int:
         """Bytes less than -Oz; never below 0."""
-        assert self.oz.code_bytes is not None
-        assert self.winner.code_bytes is not None
-        return self.oz.code_bytes - self.winner.code_bytes
+        assert self.oz.loaded_bytes is not None
+        assert self.winner.loaded_bytes is not None
+        return self.oz.loaded_bytes - self.winner.loaded_bytes
 
 
 def try_lists(engine: Engine, ir: bytes, pipelines: Sequence[str], default: str) -> Outcome:
@@ -101,18 +101,18 @@ def try_lists(engine: Engine, ir: bytes, pipelines: Sequence[str], default: str)
     oz, *tried = (
         Tried(pipeline, None, None, f"{result.status}: {result.problem}")
         if isinstance(result, Failed)
-        else Tried(pipeline, code_bytes(result, before), result.instructions)
+        else Tried(pipeline, result.loaded_bytes, result.instructions)
         for pipeline, result in zip([default, *pipelines], engine.run_all(ir, [default, *pipelines]), strict=True)
     )
-    if oz.code_bytes is None:
+    if oz.loaded_bytes is None:
         raise PassError(f"{engine.name} fails on {default} itself ({oz.problem})")
     smallest = min(range(-1, len(tried)), key=lambda place: _size(oz if place < 0 else tried[place]))
     winner = oz if smallest < 0 else tried[smallest]
     # Once more for the IR: to keep that of every list costs more than one list of all, and lists of one result share
     # their machine code only where they run together.
     best = engine.run(ir, winner.pipeline).ir
-    return Outcome(engine.name, before.text_bytes, oz, tuple(tried), smallest, best)
+    return Outcome(engine.name, before.loaded_bytes, oz, tuple(tried), smallest, best)
 
 
 def _size(one: Tried) -> float:
-    return float("inf") if one.code_bytes is None else one.code_bytes
+    return float("inf") if one.loaded_bytes is None else one.loaded_bytes

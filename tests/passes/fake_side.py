@@ -41,7 +41,13 @@ class Library:
             raise RuntimeError("a mistake of the library")
         if pipeline == "break":
             raise RefusedError("the result is broken")
-        return {"instructions": len(module), "text_bytes": codegen, "data_bytes": 0, "digest": pipeline}, module[::-1]
+        return {
+            "instructions": len(module),
+            "text_bytes": codegen,
+            "data_bytes": 0,
+            "loaded_bytes": 0,
+            "digest": pipeline,
+        }, module[::-1]
 
 
 def open_library(arguments: list[str]) -> Library:
