@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 from outside_programs import needs_old_clang, why_missing
+from random_model import random_weights
 
 from mirenc.config import (
     ConvolutionConfig,
@@ -30,6 +32,18 @@ from mirenc.weights import save_files
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 FIXTURES = Path(__file__).resolve().parent / "fixtures"
+
+
+class TorchIsMissing:
+    """The last finder of modules: if it is asked for torch there is none, and the test that wants it is skipped."""
+
+    @staticmethod
+    def find_spec(name: str, path: object = None, target: object = None) -> None:
+        if name in {"torch", "torch_geometric"}:
+            pytest.skip(f"{name} is not installed", allow_module_level=True)
+
+
+sys.meta_path.append(TorchIsMissing)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -107,8 +121,6 @@ def convolution_config(model_config: ModelConfig) -> ModelConfig:
 @pytest.fixture(scope="session")
 def model_weights(model_config: ModelConfig) -> dict[str, np.ndarray]:
     """The tiny model's weights, as drawn; its folder holds them as float16."""
-    from random_model import random_weights  # torch: only for those who need a model
-
     return random_weights(model_config)
 
 

@@ -5,16 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from mirenc.config import ModelConfig
-from mirenc.model.mirencoder import MIREncoder
+from mirenc.model.shapes import weight_shapes
 
 
 def random_weights(config: ModelConfig, seed: int = 0) -> dict[str, np.ndarray]:
     """Weights of a size at which every part matters: no bias is zero, no norm is the identity."""
     rng = np.random.default_rng(seed)
     weights = {}
-    for name, value in MIREncoder(config).state_dict().items():
-        shape = tuple(value.shape)
-        if value.ndim == 1:
+    for name, shape in weight_shapes(config).items():
+        if len(shape) == 1:
             centre = 1.0 if "norm" in name and name.endswith("weight") else 0.0
             drawn = rng.normal(centre, 0.3, shape)
         else:
