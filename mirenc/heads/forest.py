@@ -107,7 +107,7 @@ class Forest:
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """What `from_arrays` wants back. Where a column of values has few different ones, each is a byte."""
-        found = {"column_": self.column, "cut_": self.cut}
+        found: dict[str, NDArray[Any]] = {"column_": self.column, "cut_": self.cut}
         different = [np.unique(column, return_inverse=True) for column in self.value.T]
         most = max(len(levels) for levels, _ in different)
         if most > _BYTE:

@@ -205,8 +205,8 @@ def _evidence(
         return replace(found, trials=trials)
     if data.label_names:
         # As people are told it.
-        said, blind = (None if one is None else np.clip(one, 0.0, 1.0) for one in (said, blind))
-        return _numbers(seen, seen.label_table.astype(np.float64), said, blind, static["rates"], "rates")
+        told = [None if one is None else np.clip(one, 0.0, 1.0) for one in (said, blind)]
+        return _numbers(seen, seen.label_table.astype(np.float64), *told, static["rates"], "rates")
     return _numbers(seen, seen.value, said, blind, static["mean"], "mean")
 
 
