@@ -113,7 +113,9 @@ def read_vectors(path: str | os.PathLike[str]) -> VectorTable:
     except OSError as error:
         raise IRFileError(f"{where}: cannot be read: {error.strerror or error}. Check the file") from None
     except (ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
-        raise _no_table(where, f"{type(error).__name__}: {error}") from None
+        # numpy takes what it does not know for a pickle, and says how to load that.
+        why = "no file of numpy's" if "pickle" in str(error) else f"{type(error).__name__}: {error}"
+        raise _no_table(where, why) from None
     if table.vectors.ndim != 2 or not len(table.vectors) == len(table.files) == len(table.names):
         raise _no_table(where, f"{len(table.files)} names for vectors of shape {table.vectors.shape}")
     return table

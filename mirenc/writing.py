@@ -10,7 +10,7 @@ from pathlib import Path
 
 from mirenc.errors import ConfigError, IRFileError
 
-__all__ = ["Target", "check_output", "only_one"]
+__all__ = ["Target", "check_output", "delivered", "only_one"]
 
 _LOCK = ".lock"
 
@@ -105,3 +105,24 @@ class Target:
         """Remove what is left of an output that was not delivered."""
         if self._moves:
             self.part.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def delivered(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Where to write what gets this name when it is complete; of what failed nothing is left.
+
+    Raises
+    ------
+    OSError
+        It names the path as it was given.
+    """
+    target = Target(path)
+    try:
+        yield target.part
+        target.deliver()
+    except OSError as error:
+        if error.filename is None or os.fspath(error.filename) == os.fspath(target.part):
+            error.filename = os.fspath(path)
+        raise
+    finally:
+        target.discard()

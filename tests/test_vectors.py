@@ -83,6 +83,13 @@ def test_a_sidecar_of_another_file_is_refused(encoder: Encoder, tmp_path: Path) 
         read_vectors(tmp_path / "function.npy")
 
 
+@pytest.mark.parametrize("name", ["x.npy", "x.npz"])
+def test_nobody_is_told_to_unpickle_what_a_stranger_sent(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_bytes(b"garbage")
+    with pytest.raises(IRFileError, match=r"or is damaged \(no file of numpy's\). Make it again"):
+        read_vectors(tmp_path / name)
+
+
 def test_damaged_files_are_refused(encoder: Encoder, tmp_path: Path, suffix: str) -> None:
     path = write(encoder, tmp_path / f"x{suffix}")
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])

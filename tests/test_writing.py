@@ -1,15 +1,17 @@
-"""One run at a time in a folder, and a folder that nothing came of goes again."""
+"""One run at a time in a folder; a file that is complete or not there."""
 
 from __future__ import annotations
 
+import errno
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from mirenc.cli import suggest
 from mirenc.errors import ConfigError
-from mirenc.writing import only_one
+from mirenc.writing import delivered, only_one
 
 pytest.importorskip("fcntl")
 
@@ -38,3 +40,28 @@ def test_a_new_folder_without_anything_goes_again(tmp_path: Path) -> None:
     with pytest.raises(KeyError):
         fails(tmp_path / "old")
     assert (tmp_path / "old").exists()
+
+
+def test_of_what_failed_nothing_is_left(tmp_path: Path) -> None:
+    (tmp_path / "x.bc").write_text("before")
+
+    def fails() -> None:
+        with delivered(tmp_path / "x.bc") as part:
+            part.write_text("half")
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    with pytest.raises(OSError, match="No space") as caught:
+        fails()
+    assert caught.value.filename == str(tmp_path / "x.bc")
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("x.bc", "before")]
+
+
+def test_a_suggestion_on_a_full_disk_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(path: Path, data: bytes) -> None:
+        path.touch()
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(OSError, match="No space"):
+        suggest._write(b"", tmp_path / "x.bc")
+    assert list(tmp_path.iterdir()) == []

@@ -65,6 +65,7 @@ class Copies:
         from mirenc.ir.pragmas import with_pragmas
 
         wanted: dict[int, str] = {}
+        differ: set[int] = set()
         doubts: dict[str, str] = {}
         for one in found:
             region, line = one.region, directive_of(self.task, one)
@@ -74,12 +75,16 @@ class Copies:
                 if line:
                     doubts[f"{region.file}:{region.line}"] = "it is in another file"
             elif wanted.setdefault(region.line, line) != line:
-                doubts[f"{file}:{region.line}"] = "its copies (templates, inlining) want different settings"
-                wanted[region.line] = ""
+                differ.add(region.line)
+                wanted[region.line] = wanted[region.line] or line
         # Bytes as they are, whatever their encoding.
         text = Path(file).read_bytes().decode("latin-1")
-        changed, refused = with_pragmas(text, {number: line for number, line in wanted.items() if line})
-        doubts |= {f"{file}:{number}": reason for number, reason in refused.items()}
+        wanted = {number: line for number, line in wanted.items() if line}
+        # A pragma that is there already may be why a loop has copies: the place is looked at first.
+        refused = dict.fromkeys(differ, "its copies (templates, inlining) want different settings")
+        refused |= with_pragmas(text, wanted)[1]
+        changed, _ = with_pragmas(text, {number: line for number, line in wanted.items() if number not in refused})
+        doubts |= {f"{file}:{number}": refused[number] for number in sorted(refused)}
         self.folder.mkdir(parents=True, exist_ok=True)
         (self.folder / Path(file).name).write_bytes(changed.encode("latin-1"))
         for place, reason in doubts.items():

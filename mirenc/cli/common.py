@@ -15,6 +15,8 @@ from mirenc.progress import progress as progress
 from mirenc.writing import check_output as check_output
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from mirenc.encoder import Level
     from mirenc.ir import ReadOptions
     from mirenc.ir.inputs import Input as Given
@@ -113,7 +115,9 @@ def expand(inputs: list[str]) -> list[Given]:
         raise typer.BadParameter("standard input can be read once; give - once", param_hint="INPUT")
     files: list[Given] = []
     for given in inputs:
-        found = expand_inputs([Path(given)], report=say) if is_project(Path(given)) and given != "-" else ()
+        # As a path, whatever it looks like; "" is none, though Path takes it for this folder.
+        many = given not in ("", "-") and is_project(Path(given))
+        found = expand_inputs([Path(given)], report=say) if many else ()
         files += list(found) or [path_input(given)]
     return files
 
@@ -121,6 +125,20 @@ def expand(inputs: list[str]) -> list[Given]:
 def say(line: str) -> None:
     """A line of the log, on stderr."""
     print(f"mirenc: {line}", file=sys.stderr)
+
+
+def print_table(table: Table, width: int = 160) -> None:
+    """A table on stdout, as wide as the terminal; a file or a pipe has no width of its own and gets ``width``.
+
+    Words and numbers stay whole: in a narrow terminal lines are longer than it.
+    """
+    from rich.console import Console
+    from rich.measure import Measurement
+
+    console = Console()
+    width = console.width if sys.stdout.isatty() else width
+    least = Measurement.get(console, console.options.update(width=10_000), table).minimum
+    Console(width=max(width, least)).print(table)
 
 
 class Failures:

@@ -156,6 +156,4 @@ def stats(
     if as_json:
         typer.echo(json.dumps(found, indent=1))
         return
-    from rich.console import Console
-
-    Console().print(stats_table(found))
+    common.print_table(stats_table(found))

@@ -45,20 +45,17 @@ def list_(
         ]
         typer.echo(json.dumps(entries, indent=1))
         return
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     table = Table("name", "title", "licence", "files", "present", show_lines=True)
-    table.columns[0].no_wrap = True
     table.columns[-1].overflow = "fold"  # a path is one word, and half of one is of no use
     for name, dataset in DATASETS.items():
         size = f"{len(dataset.sums)}\n{dataset.megabytes:g} MB"
         # Text: brackets in a title or a path are no markup.
         cells = (name, dataset.title, dataset.licence, size, str(folders[name] or "no"))
         table.add_row(*map(Text, cells))
-    console = Console() if sys.stdout.isatty() else Console(width=160)
-    console.print(table)
+    common.print_table(table)
 
 
 @app.command()

@@ -6,7 +6,7 @@ import functools
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -105,15 +105,11 @@ def _possible(task: Task, data: TaskData, names: list[str]) -> list[str]:
 
 
 def _print(report: TaskReport, protocol: str) -> None:
-    from rich.console import Console
     from rich.table import Table
 
     from mirenc.tasks.report import row_title
 
-    # A file or a pipe gets the whole table, not what fits into 80 columns.
-    wide: dict[str, Any] = {} if sys.stdout.isatty() else {"width": 200}
-    console = Console(**wide)
-    console.print(report.table(protocol))
+    common.print_table(report.table(protocol), width=200)
     if report.parts and report.data.chooses:
         parts = Table(title="by part, geometric (arithmetic) mean speedup over the default", title_justify="left")
         parts.add_column("row")
@@ -125,4 +121,4 @@ def _print(report: TaskReport, protocol: str) -> None:
                 figures = report.figures(protocol, row, part)
                 cells.append(f"{figures['speedup_geometric']:.3f} ({figures['speedup_arithmetic']:.2f})")
             parts.add_row(row_title(row), *cells)
-        console.print(parts)
+        common.print_table(parts, width=200)

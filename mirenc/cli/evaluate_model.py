@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 import tempfile
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
@@ -111,7 +110,6 @@ def _progress(description: str, total: int) -> AbstractContextManager[Any]:
 
 def show(figures: dict[str, Any]) -> None:
     """The figures as a table on stdout."""
-    from rich.console import Console
     from rich.table import Table
 
     from mirenc.pretraining.evaluation import figure_rows
@@ -121,16 +119,12 @@ def show(figures: dict[str, Any]) -> None:
     table = Table("Figure", "Model", "Baselines", title=title, title_justify="left")
     for row in figure_rows(figures):
         table.add_row(*row)
-    # A file or a pipe has no width of its own: wide enough that no row is cut.
-    console = Console() if sys.stdout.isatty() else Console(width=160)
-    console.print(table)
+    common.print_table(table)
     own = figures["baselines"].endswith("this folder")
     note = ": the model has none of its own, and these know the folder's statements" if own else ""
-    console.print(
+    typer.echo(
         f"{data['statements']:,} statements, {data['distinct_statements']:,} of them distinct. "
-        f"Baselines {figures['baselines']}{note}.",
-        markup=False,
-        highlight=False,
+        f"Baselines {figures['baselines']}{note}."
     )
 
 

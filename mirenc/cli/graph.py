@@ -33,6 +33,8 @@ def graph(
     from mirenc.ir import read_ir
     from mirenc.ir.files import read_input
 
+    if output == "-":
+        output = None
     if output is not None:
         check_path(output)
     if backend == "programl":

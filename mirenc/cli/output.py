@@ -59,7 +59,7 @@ def open_output(
     Parameters
     ----------
     path : str or None
-        None is stdout.
+        None and ``-`` are stdout.
     purpose : str
         As the embeddings that will be added have it.
     whiten : bool
@@ -90,11 +90,13 @@ def open_output(
             **unusual,
         }
 
-    if path is None:
+    if path in (None, "-"):
         return lambda encoder, level, part: _Lines(head(encoder, level, part), None)
     suffix = Path(path).suffix
     if suffix not in SUFFIXES:
-        raise ConfigError(f"output {path!r}: unknown suffix {suffix!r}; available: {', '.join(SUFFIXES)}")
+        raise ConfigError(
+            f"output {path!r}: unknown suffix {suffix!r}; available: {', '.join(SUFFIXES)}. For text name it .jsonl"
+        )
     check_output(path)
     if suffix == ".jsonl":
         return lambda encoder, level, part: _Lines(head(encoder, level, part), path)

@@ -301,7 +301,6 @@ def print_table(engine: str, name: str, project: Project, *, as_json: bool) -> N
         }
         typer.echo(json.dumps(found))
         return
-    from rich.console import Console
     from rich.table import Table
 
     table = Table(
@@ -323,8 +322,7 @@ def print_table(engine: str, name: str, project: Project, *, as_json: bool) -> N
         table.add_section()
         add("all", "", project.before, project.after)
     table.caption = project.note()
-    wide: dict[str, Any] = {} if sys.stdout.isatty() else {"width": 160}
-    Console(**wide).print(table)
+    common.print_table(table)
 
 
 def _functions(count: int) -> str:

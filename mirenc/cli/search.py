@@ -26,7 +26,8 @@ def search(
         str,
         typer.Argument(
             metavar="INDEX",
-            help="What to search in: vectors by `mirenc embed -o` (.npz .parquet .jsonl .npy), or a folder of IR.",
+            help="What to search in: vectors by `mirenc embed -o` (.npz .parquet .jsonl .npy), a folder of IR or "
+            "sources, or compile_commands.json.",
             show_default=False,
         ),
     ],
@@ -63,9 +64,15 @@ def search(
         common.check_level(level)
     options = common.read_options(timeout, memory_limit, max_bytes, compiler, cflags)
     from mirenc.encoder import load
+    from mirenc.ir.inputs import path_input
     from mirenc.search import nearest
     from mirenc.vectors import VECTOR_SUFFIXES
 
+    if os.path.isdir(query) or Path(query).suffix in VECTOR_SUFFIXES:
+        raise ConfigError(
+            f"{query} is {'a folder' if os.path.isdir(query) else 'a file of vectors'}, which is searched in, not for. "
+            f"Type: mirenc search FILE {query}"
+        )
     failures = common.Failures(1)
     if Path(index).suffix in VECTOR_SUFFIXES and not os.path.isdir(index):
         if own_map is not None or hide_names:
@@ -80,7 +87,7 @@ def search(
             failures.finish()
         raise ConfigError(f"{index} has no {table.level} to search in. Embed the files at another level (--level)")
     embedding = encoder.embed_parts(
-        Path(query),
+        path_input(query),
         level=common.check_level(table.level),
         purpose="features" if table.purpose == "features" else "search",
         function=function,

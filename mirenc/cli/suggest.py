@@ -129,14 +129,13 @@ def _compare(measured: str, runs: str) -> None:
 
 def _write(bitcode: bytes, output: Path) -> None:
     from mirenc.ir.llvm import default_worker
-    from mirenc.writing import Target
+    from mirenc.writing import delivered
 
     data = bitcode
     if output.suffix == ".ll":
         data = default_worker().canonicalise(bitcode, bitcode=True).encode("utf-8", "surrogateescape")
-    target = Target(output)
-    target.part.write_bytes(data)
-    target.deliver()
+    with delivered(output) as part:
+        part.write_bytes(data)
 
 
 def _say(code: Code, lists: Sequence[FixedList], outcome: Outcome | None, as_json: bool) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from mirenc.errors import GraphError, IRFileError, needs
 from mirenc.graph.schema import Flow, NodeKind, ProgramGraph
-from mirenc.writing import Target, check_output
+from mirenc.writing import check_output, delivered
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -129,14 +129,13 @@ def save_graph(graph: ProgramGraph, path: str | os.PathLike[str]) -> None:
     As `check_path`.
     """
     check_path(path)
-    target = Target(path)
     try:
-        _write(graph, target.part, Path(path).suffix)
-        target.deliver()
+        with delivered(path) as part:
+            _write(graph, part, Path(path).suffix)
     except OSError as error:
-        raise IRFileError(f"cannot write {os.fspath(path)}: {error}. Free some space or name another file") from None
-    finally:
-        target.discard()
+        raise IRFileError(
+            f"cannot write {os.fspath(path)}: {error.strerror or error}. Free some space or name another file"
+        ) from None
 
 
 def _write(graph: ProgramGraph, part: Path, suffix: str) -> None:

@@ -205,6 +205,8 @@ def read_limited(path: str | os.PathLike[str], name: str, limit: int) -> bytes:
 def _opened(name: str) -> Iterator[IO[bytes]]:
     """A file open for reading; what the system has against it is said in mirenc's words."""
     try:
+        if not name:
+            raise _file_error(errno.EINVAL, "'': is no file name. Give a path, or - for standard input")
         if os.path.isdir(name):
             raise folder_error(name)
         with open(name, "rb") as stream:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shlex
 import shutil
 from collections.abc import Sequence
@@ -12,6 +11,7 @@ from pathlib import Path
 
 from mirenc.errors import ForeignIRError, TaskError
 from mirenc.ir import IRModule, ReadOptions
+from mirenc.ir.attributes import attributes_of, is_left_alone
 from mirenc.ir.compile import ir_compiler
 from mirenc.ir.inputs import path_input
 from mirenc.ir.read import load_input, module_of
@@ -22,10 +22,6 @@ from mirenc.tasks.compiled_task import BEFORE_OZ
 __all__ = ["Code", "clang_for", "read_code"]
 
 _OLDEST_CLANG = 16  # older ones write typed pointers, which newer LLVMs refuse as text
-_DEFINITION = re.compile(r"^define [^\n]*", re.MULTILINE)
-_GROUP = re.compile(r"^attributes (#\d+) = \{([^\n]*)\}", re.MULTILINE)
-# What is in quotes, or the name of something, is no attribute.
-_NO_WORDS = re.compile(r'[@%$!]?"[^"]*"|[@%$!][-\w.$]+')
 _AS_TEXT = ("-S", "-emit-llvm")
 _HOW = "Compile with: clang -Oz -Xclang -disable-llvm-passes -S -emit-llvm"
 
@@ -177,16 +173,13 @@ def _remarks(text: str, name: str) -> tuple[str, ...]:
     ForeignIRError
         No pass would touch any of them.
     """
-    groups = dict(_GROUP.findall(text))
     total = small = moderate = untouched = 0
-    for line in _DEFINITION.findall(text):
-        own = " ".join([_NO_WORDS.sub("", line), *(groups.get(group, "") for group in re.findall(r"#\d+", line))])
-        words = set(re.findall(r"[a-z]+", _NO_WORDS.sub("", own)))
+    for words in attributes_of(text):
         total += 1
         small += bool(words & {"minsize", "optsize"})
         moderate += "optsize" in words and "minsize" not in words
         untouched += "optnone" in words
-    if total and untouched == total:
+    if is_left_alone(text):
         raise ForeignIRError(
             f"{name}: every function is marked optnone, as -O0 does, so passes leave them alone. {_HOW}"
         )

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mirenc.errors import TaskError
-from mirenc.writing import Target
+from mirenc.writing import delivered
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -248,15 +248,13 @@ def _write_parquet(path: Path, columns: Mapping[str, Any]) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    target = Target(path)
-    pq.write_table(pa.table(dict(columns)), target.part, compression="zstd", compression_level=_LEVEL)
-    target.deliver()
+    with delivered(path) as part:
+        pq.write_table(pa.table(dict(columns)), part, compression="zstd", compression_level=_LEVEL)
 
 
 def _write_json(path: Path, value: object) -> None:
-    target = Target(path)
-    target.part.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
-    target.deliver()
+    with delivered(path) as part:
+        part.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
 
 
 # -- reading -------------------------------------------------------------------------------------------
@@ -350,13 +348,14 @@ def write_piece_ir(folder: Path, texts: Mapping[str, str]) -> None:
 
     hashes = sorted(texts)
     schema = pa.schema([("ir_hash", pa.string()), ("ir", pa.large_string())])
-    target = Target(folder / "ir.parquet")
     # In parts: all texts together may be more than memory holds.
-    with pq.ParquetWriter(target.part, schema, compression="zstd", compression_level=_LEVEL) as writer:
+    with (
+        delivered(folder / "ir.parquet") as place,
+        pq.ParquetWriter(place, schema, compression="zstd", compression_level=_LEVEL) as writer,
+    ):
         for start in range(0, len(hashes), _BATCH):
             part = hashes[start : start + _BATCH]
             writer.write_table(pa.table({"ir_hash": part, "ir": [texts[one] for one in part]}, schema=schema))
-    target.deliver()
 
 
 def read_piece_ir(folder: str | Path, pieces: Sequence[Piece]) -> list[str]:

@@ -21,7 +21,7 @@ from mirenc.tasks.base import Task
 from mirenc.tasks.compiled import read_compiled
 from mirenc.tasks.data import TaskData
 from mirenc.tasks.features import CODE_ROWS, Features, code_vector, context_matrix
-from mirenc.writing import Target
+from mirenc.writing import delivered
 
 __all__ = [
     "KeptFeatures",
@@ -70,8 +70,7 @@ class KeptFeatures:
         OSError
         """
         about = {"format": FORMAT, "source": self.source, "digest": self.digest, "note": self.note}
-        target = Target(path)
-        with target.part.open("wb") as stream:
+        with delivered(path) as part, part.open("wb") as stream:
             np.savez_compressed(
                 stream,
                 about=json.dumps(about),
@@ -79,7 +78,6 @@ class KeptFeatures:
                 allow_pickle=False,
                 **{f"part.{name}": _small(matrix) for name, matrix in self.parts.items()},
             )
-        target.deliver()
 
     def joined(self, more: KeptFeatures) -> KeptFeatures:
         """These, and behind them others of the same source."""

@@ -24,7 +24,7 @@ from mirenc.tasks.data import TaskData
 from mirenc.tasks.measured_rows import MeasuredKernel, MeasuredSample
 from mirenc.tasks.sample import Sample
 from mirenc.tasks.space import Space, Value
-from mirenc.writing import Target
+from mirenc.writing import delivered
 
 __all__ = ["FORMAT", "MeasuredKernel", "MeasuredSample", "MeasuredTable", "MeasuredTask", "read_measured"]
 
@@ -144,9 +144,8 @@ class MeasuredTable:
         rows = [{name: getattr(sample, name) for name in _SAMPLE_COLUMNS} for sample in self.samples]
         _write_parquet(folder / "samples.parquet", rows)
         _write_parquet(folder / "costs.parquet", [row for one in self.samples for row in _cost_rows(one, knobs)])
-        target = Target(folder / "machine.json")
-        target.part.write_text(json.dumps(self.machine, indent=1) + "\n", encoding="utf-8")
-        target.deliver()
+        with delivered(folder / "machine.json") as part:
+            part.write_text(json.dumps(self.machine, indent=1) + "\n", encoding="utf-8")
 
 
 _ANEW = "Measure anew with this release"
@@ -210,11 +209,10 @@ def _write_parquet(path: Path, rows: list[dict[str, Any]]) -> None:
     table = pa.Table.from_pylist(rows)
     costs = [name for name in table.column_names if name.endswith("_cost")]
     words = [name for name in table.column_names if name not in costs]
-    target = Target(path)
-    pq.write_table(
-        table, target.part, compression="zstd", compression_level=9, use_dictionary=words, use_byte_stream_split=costs
-    )
-    target.deliver()
+    with delivered(path) as part:
+        pq.write_table(
+            table, part, compression="zstd", compression_level=9, use_dictionary=words, use_byte_stream_split=costs
+        )
 
 
 def read_measured(folder: str | Path, task_name: str) -> MeasuredTable:

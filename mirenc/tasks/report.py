@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import re
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -34,6 +33,7 @@ from mirenc.tasks.jobs import Result
 from mirenc.tasks.said import read_said
 from mirenc.tasks.static import STATIC_TITLES
 from mirenc.tasks.table_columns import columns_of, gain_column, html_table, judged_by
+from mirenc.writing import delivered
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -307,11 +307,10 @@ class TaskReport:
         content = self.to_json(jobs)
         target = Path(path)
         target.parent.mkdir(parents=True, exist_ok=True)
-        part = target.with_name(target.name + ".part")
         # Indented for people, but for lists of numbers: those of a row stand in one line.
         text = re.sub(r"\[[-\d.,eE\s]*\]", lambda found: re.sub(r"\s+", "", found[0]), json.dumps(content, indent=1))
-        part.write_text(text + "\n", encoding="utf-8")
-        os.replace(part, target)
+        with delivered(target) as part:
+            part.write_text(text + "\n", encoding="utf-8")
         return target
 
     def title(self, protocol: str) -> str:

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mirenc.errors import TaskError
+from mirenc.errors import ForeignIRError, TaskError
+from mirenc.ir.attributes import is_left_alone
 from mirenc.ir.dialect import SCALAR_LOOPS
 from mirenc.ir.module import IRModule
 from mirenc.ir.regions import Region, regions_of
@@ -76,7 +77,18 @@ class Vectorization(MeasuredTask):
     select = "speedup"
 
     def regions(self, module: IRModule) -> list[Region]:
-        """Loops with no loop inside them."""
+        """Loops with no loop inside them.
+
+        Raises
+        ------
+        ForeignIRError
+            No pass would touch any of them, whatever a pragma says.
+        """
+        if is_left_alone(module.text):
+            raise ForeignIRError(
+                f"{module.name}: every function is marked optnone, as -O0 does, so LLVM vectorises no loop of it. Give "
+                f"the source, or compile with: clang {' '.join(SCALAR_LOOPS.flags['c'][2:])} -S -emit-llvm"
+            )
         loops: list[Region | None] = [*regions_of(module, "loop").regions, None]
         # A loop stands before those inside it, and they are deeper.
         return [

@@ -57,6 +57,17 @@ def test_bytes_and_line_ends_stay(source: Path, capsys: pytest.CaptureFixture[st
     assert capsys.readouterr().err == ""
 
 
+def test_a_pragma_that_is_there_goes_before_what_its_copies_want(
+    source: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source.write_bytes(SOURCE.replace(b"  for", b"#pragma clang loop vectorize(enable)\r\n  for"))
+    folder = source.parent / "out"
+    answers = [answer(DEFAULT, source, 4), answer(WIDE, source, 4)]
+    Copies(TASK, folder, [str(source)]).write(str(source), answers)
+    assert (folder / source.name).read_bytes() == source.read_bytes()
+    assert capsys.readouterr().err == f"mirenc: {source}:4: left alone, it has a pragma already\n"
+
+
 def test_the_default_writes_nothing(source: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert apply(source, answer(DEFAULT, source)) == SOURCE
     assert capsys.readouterr().err == ""

@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import zstandard
-from command_line import Result, Run
+from command_line import SOURCE, Result, Run
 
 from mirenc.encoder import Encoder
 from mirenc.errors import ConfigError, IRResourceError, MirencError
@@ -375,7 +375,8 @@ def test_no_permission(as_user: Run, model_dir: Path, ir: Path, tmp_path: Path) 
         (top / "closed").chmod(0o755)
     assert result.code == 1
     assert [json.loads(line)["file"] for line in result.out.splitlines()] == [str(top / "good.ll")]
-    *listed, last = result.error_lines
+    note, *listed, last = result.error_lines
+    assert f"{top}: its 3 IR files are taken, and its 1 sources left out" in note
     assert listed == [
         f"mirenc: warning: {top}/closed: no permission to read this folder. Try `chmod u+rx {top}/closed`",
         f"mirenc: warning: {top}/unreadable.ll: no permission to read it. Try `chmod u+r {top}/unreadable.ll`",
@@ -394,7 +395,32 @@ def test_no_permission_to_write(as_user: Run, model_dir: Path, ir: Path, tmp_pat
         result.failed(f"mirenc: error: cannot write {output}: Permission denied")
 
 
+@pytest.mark.parametrize("verb", ["embed", "inspect", "graph", "search", "compare"])
+def test_no_name_is_not_this_folder(
+    run: Run, model_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verb: str
+) -> None:
+    (tmp_path / "a.ll").write_text(SOURCE)
+    monkeypatch.chdir(tmp_path)
+    words = [verb, "", *(["a.ll"] if verb in ("search", "compare") else [])]
+    run(*words, *([] if verb == "graph" else ["--model", model_dir])).failed("'': is no file name. Give a path")
+
+
 # -- outputs -------------------------------------------------------------------------------------------
+def test_a_dash_is_stdout(run: Run, embed: Run, ir: Path) -> None:
+    assert json.loads(embed(ir, "-o", "-").ok().out)["file"] == str(ir)
+    assert run("graph", ir, "-o", "-").ok().out.startswith("{")
+
+
+def test_a_table_in_a_narrow_terminal_keeps_its_words(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "30")
+    monkeypatch.setenv("MIRENC_DATA", "/nowhere")
+    out = run("datasets", "list").ok().out
+    assert max(map(len, out.splitlines())) > 30
+    for word in ("configurations", "LLVM-exception", "present"):  # of the cells and of the head
+        assert word in out
+
+
 def test_output_paths_are_refused_before_any_work(embed: Run, run: Run, tmp_path: Path) -> None:
     for verb in (embed, lambda *words: run("graph", *words)):
         for name in ("x.csv", "x", ".npy"):

@@ -222,6 +222,15 @@ def test_search_refuses_what_it_cannot_read(run: Run, model_dir: Path, folder: P
     run("search", "--model", model_dir, tmp_path / "no.ll", index).failed("no.ll")
 
 
+def test_swapped_arguments_are_told(run: Run, model_dir: Path, folder: Path, tmp_path: Path) -> None:
+    index = tmp_path / "x.npz"
+    run("embed", "--model", model_dir, "-o", index, folder).ok()
+    run("search", "--model", model_dir, folder, index).failed(
+        f"{folder} is a folder, which is searched in, not for. Type: mirenc search FILE {folder}"
+    )
+    run("search", "--model", model_dir, index, O0 / "sorting.ll").failed(f"{index} is a file of vectors, which is")
+
+
 def test_a_bad_file_of_the_folder_is_listed(run: Run, model_dir: Path, folder: Path) -> None:
     (folder / "broken.ll").write_text("no IR", encoding="utf-8")
     result = run("search", "--model", model_dir, O0 / "sorting.ll", folder, "--json")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from mirenc.encoder import Encoder
-from mirenc.errors import TaskError
+from mirenc.errors import ForeignIRError, TaskError
 from mirenc.ir import IRModule, ReadOptions, parse_ir, read_ir, regions_of, statements_of
 from mirenc.tasks import evaluate, fit_head, vectorization
 from mirenc.tasks.features import build_features, default_rows
@@ -113,6 +113,15 @@ def test_context() -> None:
 def test_vectors_have_one_of_three_widths(text: str) -> None:
     with pytest.raises(TaskError, match=f"'vector_bits' is '{text}'"):
         TASK.ask_context({"vector_bits": text})
+
+
+def test_what_no_pass_touches_is_refused() -> None:
+    text = IR.format(body="%y = mul i32 %x, 3")
+    assert TASK.regions(parse_ir(text))
+    (line,) = [line for line in text.splitlines() if line.startswith("define")]
+    unoptimised = text.replace(line, line.replace("{", "noinline optnone {"))
+    with pytest.raises(ForeignIRError, match=r"marked optnone, as -O0 does.* compile with: clang -O1 -fno-vectorize"):
+        TASK.regions(parse_ir(unoptimised))
 
 
 def test_a_machine_that_is_not_known_assumes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,7 @@ from mirenc.pretraining.corpus.inputs import kind_of_source, prepare_ir
 from mirenc.pretraining.corpus.ir_folder import origins_of
 from mirenc.pretraining.corpus.recipe import read_recipe
 from mirenc.pretraining.corpus.reserved import is_reserved, is_reserved_package
-from mirenc.writing import Target
+from mirenc.writing import delivered
 
 __all__ = ["FLAGS", "IRFile", "clang_of", "find_ir"]
 
@@ -157,9 +157,8 @@ def _one_source(source: Path, place: Path, compiler: str, cflags: Sequence[str])
     path = place / f"{source.name}.ll"
     # A file that is as it was keeps its stamp, and its labels with that.
     if not path.exists() or path.read_bytes() != text:
-        target = Target(path)
-        target.part.write_bytes(text)
-        target.deliver()
+        with delivered(path) as part:
+            part.write_bytes(text)
     return _file(path, source.resolve().parent.name, source.name)
 
 

@@ -20,7 +20,7 @@ from mirenc.passes.engine import Engine, Optimised
 from mirenc.passes.levels import expanded, level
 from mirenc.passes.pipeline import PassNode, Step, mutated, parse, random_list, render, steps
 from mirenc.tasks.compiled import PassList
-from mirenc.writing import Target
+from mirenc.writing import delivered
 
 __all__ = ["firing", "make_lists", "read_lists", "write_lists"]
 
@@ -122,9 +122,8 @@ def write_lists(path: Path, setup: Mapping[str, Any], lists: Sequence[PassList])
     ------
     OSError
     """
-    target = Target(path)
-    target.part.write_text(json.dumps({"setup": setup, "lists": [asdict(one) for one in lists]}), encoding="utf-8")
-    target.deliver()
+    with delivered(path) as part:
+        part.write_text(json.dumps({"setup": setup, "lists": [asdict(one) for one in lists]}), encoding="utf-8")
 
 
 def read_lists(path: Path, setup: Mapping[str, Any]) -> list[PassList] | None:

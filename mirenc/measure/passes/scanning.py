@@ -12,7 +12,7 @@ from pathlib import Path
 from mirenc.errors import MirencError
 from mirenc.ir import read_ir, statements_of
 from mirenc.measure.passes.inputs import IRFile
-from mirenc.writing import Target
+from mirenc.writing import delivered
 
 __all__ = ["MAX_INSTRUCTIONS", "MIN_BLOCKS", "MIN_INSTRUCTIONS", "Candidate", "Scan", "is_worth_it", "scan_all"]
 
@@ -79,10 +79,9 @@ def scan_all(
         Called after each file.
     """
     before = _read(known)
-    target = Target(known)
     lines = [_line(one.stamp, before[one.stamp]) for one in files if one.stamp in before]
-    target.part.write_text("".join(lines), encoding="utf-8")
-    target.deliver()
+    with delivered(known) as part:
+        part.write_text("".join(lines), encoding="utf-8")
     fresh = _scans([one.path for one in files if one.stamp not in before], jobs)
     found = []
     with known.open("a", encoding="utf-8") as stream:

@@ -14,7 +14,7 @@ from mirenc.ir.files import read_input
 from mirenc.measure.passes.choosing import Chosen
 from mirenc.measure.passes.inputs import IRFile
 from mirenc.passes.extract import extract_functions
-from mirenc.writing import Target
+from mirenc.writing import delivered
 
 __all__ = ["Texts"]
 
@@ -74,9 +74,8 @@ class Texts:
                     self._write(source, symbol, module)
 
     def _write(self, source: IRFile, symbol: str, text: str) -> None:
-        target = Target(self._path(source, symbol))
-        target.part.write_text(text, encoding="utf-8")
-        target.deliver()
+        with delivered(self._path(source, symbol)) as part:
+            part.write_text(text, encoding="utf-8")
 
 
 def _text_of(path: Path) -> str:
