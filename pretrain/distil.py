@@ -45,9 +45,9 @@ from mirenc.pretraining.objectives import mask_tokens, mlm_loss
 from mirenc.pretraining.optimiser import Optimiser
 from mirenc.progress import progress
 from mirenc.tokenizer import PAD
-from mirenc.weights import ModelFiles, load_files, save_files
+from mirenc.weights import ModelFiles, Source, ancestry, load_files, save_files, seen_by
 
-HELD_OUT, SEED = 0.1, 0  # share and seed of the shipped recipes: their held-out projects are held out here
+HELD_OUT, SEED = 0.1, 0  # of the shipped recipes; as there, what the teacher or its ancestors saw is not held out
 VALIDATION = 4000  # statements
 TIMED = 1000  # of these: both encoders are timed on them, and a run is watched on them
 STANDARDISED = 20000  # vectors that mean and spread are taken of
@@ -93,9 +93,8 @@ class Recipe(BaseModel):
         return config.model_copy(update={"text": text, "tokenizer": teacher.config.tokenizer})
 
 
-def choose(corpus: Corpus) -> tuple[Array, Array]:
+def choose(corpus: Corpus, train: Array, held: Array) -> tuple[Array, Array]:
     """Training statements in the order they are taken, and those to validate on, which no training project has."""
-    train, held = corpus.split(HELD_OUT, SEED)
     spread, unseen = (spread_of(corpus, modules) for modules in (train, held))
     rng = np.random.default_rng([SEED, 1])
     validation = rng.permutation(np.flatnonzero((spread == 0) & (unseen > 0)))[:VALIDATION]
@@ -337,7 +336,9 @@ def distil(
     if corpus.tokenizer.to_json() != teacher.tokenizer.to_json():
         raise ConfigError(f"the corpus was not built with the tokenizer of {teacher.name}. Build it with --tokenizer")
     torch.set_num_threads(threads)
-    ordered, validation = choose(corpus)
+    before = ancestry(teacher.name, teacher.folder)
+    train, held = corpus.split(HELD_OUT, SEED, seen=seen_by(before))
+    ordered, validation = choose(corpus, train, held)
     rows = ordered[: recipe.count]
     with only_one(target_folder):
         each = np.concatenate([validation, rows])
@@ -348,8 +349,14 @@ def distil(
     with only_one(out):
         training.run(out, identity)
         weights = {name: value.cpu().numpy() for name, value in training.model.state_dict().items()}
+        own = Source("distilled", "distillation", tuple(sorted({corpus.projects[module] for module in train.tolist()})))
         folder = save_files(
-            out / "model", name="distilled", config=config, tokenizer=teacher.tokenizer, weights=weights
+            out / "model",
+            name="distilled",
+            config=config,
+            tokenizer=teacher.tokenizer,
+            weights=weights,
+            provenance=(*before, own),
         )
     student = load_files(folder)  # rounded to float16, as a run starts from it
     runtimes = {
@@ -357,7 +364,7 @@ def distil(
         for name, files in (("teacher", teacher), ("student", student))
     }
     model = torch_model(student, torch.device("cpu"))
-    baselines = Baselines.fit(corpus, corpus.split(HELD_OUT, SEED)[0])
+    baselines = Baselines.fit(corpus, train)
     seen = np.random.default_rng([SEED, 6]).permutation(len(rows))[:VALIDATION]
     return {
         **identity,

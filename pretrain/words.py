@@ -38,7 +38,7 @@ from mirenc.model.lexical import Lexicon, idf_of
 from mirenc.model.whitening import mixed_whitening, moments_of
 from mirenc.pretraining.evaluation.retrieval import evaluate_retrieval, find_level_pairs
 from mirenc.progress import progress
-from mirenc.weights import load_files
+from mirenc.weights import Source, ancestry, ir_projects, load_files, seen_by
 from mirenc.weights.store import save_files
 
 CARD = "## Words\n"
@@ -55,10 +55,15 @@ class Words(BaseModel):
     files: int = 2000  # at most, drawn by a fixed seed
 
 
+def drawn(domain: Words) -> list[Path]:
+    """The files of a folder that are read."""
+    files = find_inputs(domain.folder)
+    return sorted(random.Random(0).sample(files, min(domain.files, len(files))))
+
+
 def documents(encoder: Encoder, domain: Words) -> Iterator[Prepared]:
     """What of a folder can be read."""
-    files = find_inputs(domain.folder)
-    files = sorted(random.Random(0).sample(files, min(domain.files, len(files))))
+    files = drawn(domain)
     with progress(domain.folder, len(files)) as advance:
         for file in files:
             try:
@@ -119,6 +124,10 @@ def main() -> None:
     domains = [Words(**values) for values in recipe["domains"]]
     if files.config.lexical is None:
         raise SystemExit(f"{files.name} has no lexical view")
+    projects = {project for domain in domains for project in ir_projects(drawn(domain), domain.folder)}
+    sources = (*ancestry(files.name, files.folder), Source(files.name, "words", tuple(sorted(projects))))
+    if seen := {project.name for project in given.held_out} & seen_by(sources).keys():
+        raise SystemExit(f"--held-out: {files.name} learned from {', '.join(sorted(seen))}. Give projects it never saw")
     changes = {"module_names": recipe["module_names"]} if "module_names" in recipe else {}
     values = files.config.model_dump()
     values["lexical"] |= changes | {"whiten": "map_floor" in recipe}
@@ -139,7 +148,9 @@ def main() -> None:
         card += f"Names count {config.lexical.module_names:g} in the vector of a whole module.\n"
     if config.lexical.whiten:
         card += f"A map fitted on the same folders whitens the words (floor {recipe['map_floor']:g}).\n"
-    save_files(given.output, name=files.name, config=config, tokenizer=files.tokenizer, weights=weights)
+    save_files(
+        given.output, name=files.name, config=config, tokenizer=files.tokenizer, weights=weights, provenance=sources
+    )
     if (files.folder / "baselines.safetensors").is_file():
         shutil.copy(files.folder / "baselines.safetensors", given.output)
     card = with_retrieval(card, given.output, given.held_out)

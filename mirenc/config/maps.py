@@ -17,8 +17,8 @@ class DomainConfig(_Config):
     Attributes
     ----------
     folder : str
-        Of IR, or of a corpus with the tokenizer of the run's. Of a corpus, projects that the run holds out are left
-        out; of IR, all is taken.
+        Of IR, or of a corpus with the tokenizer of the run's. Projects that the run holds out are left out; a folder of
+        IR tells them by its folders' names (`mirenc.weights.ir_projects`).
     level : str
         What counts as one piece of a folder of IR: a ``module`` or a ``function``. A corpus has modules.
     pairs : bool

@@ -85,7 +85,9 @@ class PretrainConfig(_Config):
         been built with its tokenizer. Of a model that has only the text encoder in common, that is taken. None: random
         weights.
     held_out_share : float
-        Share of the modules, in whole projects, that training never sees.
+        Share of the modules, in whole projects, that training never sees; drawn among projects that no ancestor saw.
+    held_out : tuple of str
+        These projects instead of drawn ones. One that the model in ``start_from``, or one before it, saw is refused.
     mask_share : float
         Share of the tokens MLM predicts.
     frequency_temper : float
@@ -125,6 +127,7 @@ class PretrainConfig(_Config):
     schedule: Literal["sequential", "joint"] = "sequential"
     seed: int = Field(0, ge=0, lt=2**63)
     held_out_share: float = Field(0.1, gt=0, lt=0.5)
+    held_out: tuple[str, ...] = ()
     mask_share: float = Field(0.15, gt=0, lt=1)
     frequency_temper: float = Field(0.5, ge=0, le=1)
     max_nodes: int = Field(4000, ge=16)

@@ -51,10 +51,13 @@ float16. A module's vector has {text.hidden} (text) + {graph.width} (graph: {gra
 def _data(trainer: Trainer, figures: Figures) -> str:
     training = figures["training"]
     languages = ", ".join(f"{language} {count}" for language, count in training["languages"].items())
+    ancestors = ", its ancestors included," if trainer.ancestry else ""
+    unknown = sorted({source.model for source in trainer.ancestry if source.kind == "unknown"})
+    besides = f" What {' and '.join(unknown)} saw is not recorded." if unknown else ""
     return f"""{training["programs_in_corpus"]} programs (translation units) of {len(set(trainer.corpus.projects))} projects at optimisation levels
 {", ".join(training["levels"])}: {len(trainer.corpus)} modules after removing duplicates ({languages}), {training["modules"]} of {training["projects"]} projects
 for training. Statements are normalised at level `{trainer.model_config.tokenizer.normalisation}`; {training["distinct_statements"]} distinct ones, drawn by
-count to the power {trainer.config.frequency_temper}.
+count to the power {trainer.config.frequency_temper}. The model{ancestors} learned from {training["seen_projects"]} projects (`provenance.json`).{besides}
 """
 
 

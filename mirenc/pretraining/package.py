@@ -6,6 +6,7 @@ import json
 import platform
 import tempfile
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,8 @@ from mirenc.pretraining.evaluation.retrieval import evaluate_retrieval, find_lev
 from mirenc.pretraining.lexical import fit_lexicon
 from mirenc.pretraining.trainer import Trainer
 from mirenc.pretraining.whitening import fit_maps
-from mirenc.weights import save_files
+from mirenc.weights import save_files, seen_by
+from mirenc.weights.provenance import Kind, Source
 
 __all__ = ["package"]
 
@@ -53,30 +55,44 @@ def package(
     if trainer.model_config.lexical is not None:
         fit_lexicon(trainer)
     baselines = Baselines.fit(trainer.corpus, trainer.train_modules)
+    sources = _sources(trainer, name, domains)
     save_files(
         folder,
         name=name,
         config=trainer.model_config,
         tokenizer=trainer.corpus.tokenizer,
         weights={key: value.cpu().numpy() for key, value in state.items()},
+        provenance=sources,
     )
     figures = evaluate_model(
         trainer.model,
         trainer.corpus,
         trainer.held_out,
         baselines=baselines,
-        train_modules=trainer.train_modules,
+        known_texts=trainer.corpus.text_counts(trainer.train_modules.tolist()) > 0,
         retrieval=lambda: _retrieval(trainer, folder, ir),
         threads=trainer.config.threads,
     )
     if trainer.answers is not None:
         figures["answers"] = evaluate_answers(trainer.teacher())
-    figures["training"] = _training_facts(trainer) | {"maps": domains}
+    figures["training"] = _training_facts(trainer) | {"maps": domains, "seen_projects": len(seen_by(sources))}
     (folder / "MODEL_CARD.md").write_text(model_card(name, trainer, figures), encoding="utf-8")
     baselines.save(folder)
     write_golden(folder)  # seals the folder
     (folder.parent / f"{name}.figures.json").write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
     return folder
+
+
+def _sources(trainer: Trainer, name: str, domains: Sequence[dict[str, Any]]) -> tuple[Source, ...]:
+    """What the model learned from, after what its ancestors did."""
+    learned: dict[Kind, set[str]] = {
+        "corpus": {trainer.corpus.projects[module] for module in trainer.train_modules.tolist()},
+        "maps": {project for domain in domains for project in domain["projects"]},
+    }
+    if trainer.answers is not None:
+        learned["answers"] = {trainer.answers.projects[row] for row in trainer.answers.training.tolist()}
+    own = [Source(name, kind, tuple(sorted(projects))) for kind, projects in learned.items() if projects]
+    return (*trainer.ancestry, *own)
 
 
 def _retrieval(trainer: Trainer, folder: Path, ir: Path | None) -> Figures:

@@ -8,12 +8,14 @@ from mirenc.config import PRESETS, ModelConfig
 from mirenc.errors import ConfigError
 from mirenc.model.mirencoder import MIREncoder
 from mirenc.tokenizer import IRTokenizer
-from mirenc.weights import load_files
+from mirenc.weights import Source, ancestry, load_files
 
 __all__ = ["start_from"]
 
 
-def start_from(model: MIREncoder, tokenizer: IRTokenizer, name_or_dir: str) -> dict[str, str]:
+def start_from(
+    model: MIREncoder, tokenizer: IRTokenizer, name_or_dir: str
+) -> tuple[dict[str, str], tuple[Source, ...]]:
     """Put a packaged model's weights into a new model; whitening is left to be fitted anew.
 
     Of a model that has the text encoder in common and nothing else, the text encoder and its MLM head are taken: a
@@ -23,6 +25,8 @@ def start_from(model: MIREncoder, tokenizer: IRTokenizer, name_or_dir: str) -> d
     -------
     dict of str
         Its ``name`` and ``digest``, for the record, and ``part`` where only one was taken.
+    tuple of Source
+        What it and its ancestors were trained on.
 
     Raises
     ------
@@ -47,7 +51,8 @@ def start_from(model: MIREncoder, tokenizer: IRTokenizer, name_or_dir: str) -> d
             taken.append("taught")
     kept = {name: torch.from_numpy(value) for name, value in files.weights.items() if name.partition(".")[0] in taken}
     model.load_state_dict(kept, strict=False)
-    return {"name": files.name, "digest": files.digest} | ({} if "graph" in taken else {"part": "text"})
+    part = {} if "graph" in taken else {"part": "text"}
+    return {"name": files.name, "digest": files.digest} | part, ancestry(files.name, files.folder)
 
 
 def _check_text_encoder(own: ModelConfig, found: ModelConfig, name: str) -> None:

@@ -34,6 +34,7 @@ from mirenc.pretraining.parallel import Processes
 from mirenc.pretraining.sampling import Sampler
 from mirenc.pretraining.stages import Losses, stages_of
 from mirenc.pretraining.start import start_from
+from mirenc.weights import Source, seen_by
 from mirenc.writing import only_one
 
 __all__ = ["StepReport", "Trainer", "stages_of"]
@@ -95,8 +96,9 @@ class Trainer:
     Raises
     ------
     ConfigError
-        The corpus has fewer than two projects or too few graphs, no GPU is there where one is asked for, or the model
-        to start from does not belong to the corpus or the preset.
+        The corpus has fewer than two projects, none that the model to start from did not see, or too few graphs; what
+        is to be held out was seen; no GPU is there where one is asked for; or the model to start from does not belong
+        to the corpus or the preset.
     """
 
     def __init__(
@@ -129,11 +131,15 @@ class Trainer:
         encoding.check_order(self.model_config, corpus)
         torch.manual_seed(config.seed)
         self.model = MIREncoder(self.model_config)
-        self.started_from = (
-            start_from(self.model, corpus.tokenizer, config.start_from) if config.start_from is not None else None
-        )
+        self.started_from: dict[str, str] | None = None
+        self.ancestry: tuple[Source, ...] = ()
+        if config.start_from is not None:
+            self.started_from, self.ancestry = start_from(self.model, corpus.tokenizer, config.start_from)
         self.model.to(self.device)
-        self.train_modules, self.held_out = corpus.split(config.held_out_share, config.seed)
+        seen = seen_by(self.ancestry)
+        self.train_modules, self.held_out = corpus.split(
+            config.held_out_share, config.seed, seen=seen, named=config.held_out
+        )
         digest = self.started_from["digest"] if self.started_from is not None else ""
         self.sampler = Sampler(corpus, self.train_modules, config, digest)
         self.stages = stages_of(config)
@@ -161,6 +167,13 @@ class Trainer:
             config.answers, tokenizer, held_out=projects, max_nodes=config.max_nodes, seed=config.seed
         )
         encoding.check_order(self.model_config, answers.corpus)
+        learned = {self.corpus.projects[module]: "this run" for module in self.train_modules.tolist()}
+        known = learned | seen_by(self.ancestry)
+        for project in sorted({answers.projects[row] for row in answers.held_out.tolist()} & known.keys()):
+            raise ConfigError(
+                f"answers: the table holds out {project}, which is in the training of {known[project]}, so no figure "
+                "on it is held out. Hold it out here, too (held_out = [...]), or start from a model that did not see it"
+            )
         columns = {kind: len(labels.names) for kind, labels in answers.labels.items()}
         return answers, Heads(self.model_config.taught.width, columns).to(self.device)
 

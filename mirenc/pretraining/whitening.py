@@ -17,18 +17,19 @@ from mirenc.config import DomainConfig, MapsConfig
 from mirenc.encoder import Encoder
 from mirenc.encoder.fitting import domain_vectors
 from mirenc.errors import ConfigError
+from mirenc.ir.files import find_inputs
 from mirenc.model.numpy_runtime import NumpyRuntime
 from mirenc.model.whitening import mixed_whitening, moments_of
 from mirenc.pretraining import encoding
 from mirenc.pretraining.corpus import Corpus
 from mirenc.pretraining.trainer import Trainer
-from mirenc.weights import ModelFiles
+from mirenc.weights import ModelFiles, ir_projects
 
 __all__ = ["OWN", "choose_modules", "fit_maps"]
 
 Int64 = NDArray[np.int64]
-# Of each part, vectors (M, D) and which of them are one program (P, 2).
-Rows = dict[str, tuple[NDArray[np.float32], Int64]]
+# Of each part, vectors (M, D) and which of them are one program (P, 2); and the projects they are of.
+Rows = tuple[dict[str, tuple[NDArray[np.float32], Int64]], set[str]]
 OWN = "training modules"
 _NO_PAIRS = np.zeros((0, 2), np.int64)
 # More pairs of levels are better, to the last one tried; more modules without a pair are not (pretrain/README.md).
@@ -85,7 +86,7 @@ def fit_maps(trainer: Trainer, maps: MapsConfig | None = None) -> list[dict[str,
     Returns
     -------
     list of dict
-        For the record, what each domain had: ``name``, ``weight``, ``rows`` and ``pairs``.
+        For the record, what each domain had: ``name``, ``weight``, ``rows``, ``pairs`` and ``projects``.
 
     Raises
     ------
@@ -93,8 +94,11 @@ def fit_maps(trainer: Trainer, maps: MapsConfig | None = None) -> list[dict[str,
         A domain's corpus has another tokenizer, or there is nothing in a domain but what the run holds out.
     """
     maps = maps or MapsConfig()
-    rows = [_corpus_rows(trainer, trainer.corpus, trainer.train_modules, trainer.sampler.graphs)] if maps.corpus else []
-    rows += [_domain_rows(trainer, domain) for domain in maps.domains]
+    found = (
+        [_corpus_rows(trainer, trainer.corpus, trainer.train_modules, trainer.sampler.graphs)] if maps.corpus else []
+    )
+    found += [_domain_rows(trainer, domain) for domain in maps.domains]
+    rows = [each for each, _ in found]
     weights = ([maps.corpus] if maps.corpus else []) + [domain.weight for domain in maps.domains]
     for part in ("text", "graph"):
         # Of a text-only model of a corpus without graphs, the graph's map stays the identity.
@@ -104,13 +108,19 @@ def fit_maps(trainer: Trainer, maps: MapsConfig | None = None) -> list[dict[str,
         if not domains:
             continue
         layer = getattr(trainer.model, f"whiten_{part}")
-        found = mixed_whitening(domains, shrinkage=maps.shrinkage, between=maps.between)
-        for buffer, value in zip((layer.mean, layer.matrix), found, strict=True):
+        fitted = mixed_whitening(domains, shrinkage=maps.shrinkage, between=maps.between)
+        for buffer, value in zip((layer.mean, layer.matrix), fitted, strict=True):
             buffer.copy_(torch.from_numpy(value))
     names = ([OWN] if maps.corpus else []) + [Path(domain.folder).resolve().name for domain in maps.domains]
     return [
-        {"name": name, "weight": weight, "rows": len(each["text"][0]), "pairs": len(each["text"][1])}
-        for name, weight, each in zip(names, weights, rows, strict=True)
+        {
+            "name": name,
+            "weight": weight,
+            "rows": len(each["text"][0]),
+            "pairs": len(each["text"][1]),
+            "projects": sorted(projects),
+        }
+        for name, weight, (each, projects) in zip(names, weights, found, strict=True)
     ]
 
 
@@ -118,7 +128,8 @@ def _corpus_rows(trainer: Trainer, corpus: Corpus, modules: Int64, graphs: Int64
     """Vectors of a corpus's modules, of some for the text and of some for the graph."""
     model, config = trainer.model, trainer.config
     weighting = trainer.model_config.pooling.weighting
-    rows: Rows = {}
+    rows = {}
+    projects: set[str] = set()
     for number, (part, allowed) in enumerate((("text", modules), ("graph", graphs))):
         chosen, pairs = choose_modules(corpus, allowed, np.random.default_rng([config.seed, 500 + number]))
         if not len(chosen):
@@ -128,7 +139,8 @@ def _corpus_rows(trainer: Trainer, corpus: Corpus, modules: Int64, graphs: Int64
         else:
             vectors = encoding.graph_vectors(model, corpus, chosen, weighting=weighting)
         rows[part] = vectors.numpy(), pairs
-    return rows
+        projects |= {corpus.projects[module] for module in chosen.tolist()}
+    return rows, projects
 
 
 def _held_out(trainer: Trainer) -> set[str]:
@@ -140,7 +152,7 @@ def _held_out(trainer: Trainer) -> set[str]:
 
 
 def _domain_rows(trainer: Trainer, domain: DomainConfig) -> Rows:
-    folder = Path(domain.folder)
+    folder, kept_out = Path(domain.folder), _held_out(trainer)
     if (folder / "corpus.json").is_file():
         corpus = Corpus.load(folder)
         if corpus.tokenizer.to_json() != trainer.corpus.tokenizer.to_json():
@@ -148,20 +160,25 @@ def _domain_rows(trainer: Trainer, domain: DomainConfig) -> Rows:
                 f"domain {folder}: its corpus was not built with the tokenizer of the run's. Build it with: "
                 "mirenc corpus build ... --tokenizer MODEL"
             )
-        kept_out = _held_out(trainer)
         allowed = np.array([project not in kept_out for project in corpus.projects], dtype=bool)
         if not allowed.any():
             raise ConfigError(f"domain {folder}: has no project that the run does not hold out. Give another corpus")
         small = (corpus.node_count > 0) & (corpus.node_count <= trainer.config.max_nodes)
-        rows = _corpus_rows(trainer, corpus, np.flatnonzero(allowed), np.flatnonzero(allowed & small))
-        return rows if domain.pairs else {part: (vectors, _NO_PAIRS) for part, (vectors, _) in rows.items()}
+        rows, projects = _corpus_rows(trainer, corpus, np.flatnonzero(allowed), np.flatnonzero(allowed & small))
+        return rows if domain.pairs else {part: (vectors, _NO_PAIRS) for part, (vectors, _) in rows.items()}, projects
     state = {name: value.float().cpu().numpy() for name, value in trainer.model.state_dict().items()}
     files = ModelFiles("run", trainer.model_config, trainer.corpus.tokenizer, state, "", trainer.folder)
     encoder = Encoder(files, NumpyRuntime(files.config, state, threads=trainer.config.threads))
+    files = find_inputs(folder)
+    project_of = dict(zip(files, ir_projects(files, folder), strict=True))
+    files = [file for file in files if project_of[file] not in kept_out]
     # What cannot be read is left out, as where a corpus is built.
     found, pairs, _ = domain_vectors(
-        encoder, [folder], "levels" if domain.pairs else None, level=domain.level, failed=lambda error: None
+        encoder, files, "levels" if domain.pairs else None, level=domain.level, failed=lambda error: None
     )
     if not len(found["text"]):
-        raise ConfigError(f"domain {folder}: has no {domain.level} that can be read. Give a folder of IR or a corpus")
-    return {part: (vectors, pairs) for part, vectors in found.items()}
+        raise ConfigError(
+            f"domain {folder}: has no {domain.level} that can be read and that the run does not hold out. "
+            "Give a folder of IR or a corpus"
+        )
+    return {part: (vectors, pairs) for part, vectors in found.items()}, {project_of[file] for file in files}

@@ -3,6 +3,15 @@
 from __future__ import annotations
 
 from mirenc.weights.maps import WhiteningMap, list_maps, load_map, map_path, save_map
+from mirenc.weights.provenance import (
+    PROVENANCE_FILE,
+    Source,
+    ancestry,
+    ir_projects,
+    read_provenance,
+    seen_by,
+    write_provenance,
+)
 from mirenc.weights.store import (
     BASELINES_FILE,
     DEFAULT_MODEL,
@@ -19,17 +28,24 @@ from mirenc.weights.store import (
 __all__ = [
     "BASELINES_FILE",
     "DEFAULT_MODEL",
+    "PROVENANCE_FILE",
     "ModelFiles",
+    "Source",
     "WhiteningMap",
+    "ancestry",
     "find_model",
+    "ir_projects",
     "is_model_name",
     "list_maps",
     "list_models",
     "load_files",
     "load_map",
     "map_path",
+    "read_provenance",
     "save_files",
     "save_map",
     "seal",
+    "seen_by",
     "verify_files",
+    "write_provenance",
 ]

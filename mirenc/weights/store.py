@@ -1,7 +1,7 @@
 """A model folder: config.json, tokenizer.json, model.safetensors, and what goes with them. No pickle.
 
 MODEL_CARD.md (data and figures), golden.json (vectors to reproduce), baselines.safetensors (what the figures are
-compared with), SHA256SUMS.
+compared with), provenance.json (what it and its ancestors were trained on), SHA256SUMS.
 
 Shipped models are sub-folders of this package; others come in packages of their own (`mirenc.weights.announced`); any
 other folder is loaded by its path.
@@ -13,7 +13,7 @@ import hashlib
 import json
 import os
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -28,6 +28,7 @@ from mirenc.errors import ConfigError, ModelError
 from mirenc.model.shapes import weight_shapes
 from mirenc.tokenizer import IRTokenizer
 from mirenc.weights.announced import find_announced, list_announced
+from mirenc.weights.provenance import PROVENANCE_FILE, Source, write_provenance
 
 __all__ = [
     "BASELINES_FILE",
@@ -49,7 +50,7 @@ _HOME = Path(__file__).parent
 _APART = {"mirenc-base": "models/mirenc-base"}
 _REQUIRED = ("config.json", "tokenizer.json", "model.safetensors")
 BASELINES_FILE = "baselines.safetensors"
-_OPTIONAL = ("MODEL_CARD.md", "golden.json", BASELINES_FILE)
+_OPTIONAL = ("MODEL_CARD.md", "golden.json", BASELINES_FILE, PROVENANCE_FILE)
 _SUMS = "SHA256SUMS"
 _FITTED = ("whiten_", "lexical_")
 # Most of a model's numbers, of which a file asks for few rows. To convert it takes 17 ms, a twentieth of a small file.
@@ -267,6 +268,7 @@ def save_files(
     tokenizer: IRTokenizer,
     weights: dict[str, NDArray[np.floating[Any]]],
     card: str = "",
+    provenance: Sequence[Source] = (),
 ) -> Path:
     """Write a model folder; weights are stored as float16, whitening maps (small variances) as float32.
 
@@ -288,6 +290,8 @@ def save_files(
     (target / "model.safetensors").write_bytes(data)
     if card:
         (target / "MODEL_CARD.md").write_text(card, encoding="utf-8")
+    if provenance:
+        write_provenance(target, provenance)
     seal(target)
     return target
 

@@ -31,6 +31,7 @@ from mirenc.pretraining.package import package
 from mirenc.pretraining.stages import stages_of
 from mirenc.pretraining.trainer import StepReport, Trainer
 from mirenc.sample import make_sample
+from mirenc.weights import Source, read_provenance, write_provenance
 
 NAN = math.nan
 # No two widths are equal, so that none can stand for another.
@@ -200,6 +201,21 @@ def test_a_packaged_model_has_the_trunk_and_the_figures(
                 np.testing.assert_array_equal(value.numpy(), files.weights[name])
             elif name.startswith("taught."):
                 assert value.shape != files.weights[name].shape or not np.array_equal(value, files.weights[name])
+
+
+def test_a_table_that_holds_out_what_an_ancestor_saw_is_refused(
+    trained: Any, recipe: PretrainConfig, corpus: Corpus, tmp_path: Path
+) -> None:
+    answers = trained[0].answers
+    folder = package(trained[0], tmp_path / "model", name="model")
+    record = read_provenance(folder)
+    assert record is not None
+    learned = tuple(sorted({answers.projects[row] for row in answers.training}))
+    assert Source("model", "answers", learned) in record
+    held = answers.projects[answers.held_out[0]]
+    write_provenance(folder, [*record, Source("grandmother", "distillation", (held,))])
+    with pytest.raises(ConfigError, match=f"the table holds out {held}, which is in the training of grandmother"):
+        Trainer(recipe.model_copy(update={"start_from": str(folder)}), corpus, tmp_path / "run")
 
 
 # -- figures -------------------------------------------------------------------------------------------

@@ -21,8 +21,9 @@ from mirenc.model.mirencoder import MIREncoder
 from mirenc.pretraining.corpus import Corpus
 from mirenc.pretraining.package import package
 from mirenc.pretraining.trainer import Trainer
-from mirenc.weights import load_files, save_files
+from mirenc.weights import Source, load_files, read_provenance, save_files
 
+BEFORE = Source("teacher", "corpus", ("elsewhere",))
 CPU = torch.device("cpu")
 FOLDER = Path(__file__).resolve().parents[2] / "pretrain"
 TEXT = {"embedding": 20, "channels": 28, "feed_forward": 36, "hidden": 32}
@@ -45,7 +46,9 @@ def teacher(corpus: Corpus, model_config: ModelConfig, tmp_path_factory: pytest.
     config = model_config.model_copy(update={"tokenizer": tokenizer})
     weights = random_weights(config)
     folder = tmp_path_factory.mktemp("teacher") / "teacher"
-    return save_files(folder, name="teacher", config=config, tokenizer=corpus.tokenizer, weights=weights)
+    return save_files(
+        folder, name="teacher", config=config, tokenizer=corpus.tokenizer, weights=weights, provenance=[BEFORE]
+    )
 
 
 @pytest.fixture
@@ -68,8 +71,8 @@ def test_the_committed_recipe_is_one(script: ModuleType) -> None:
 
 
 def test_validation_is_on_statements_that_training_projects_do_not_have(script: ModuleType, corpus: Corpus) -> None:
-    ordered, validation = script.choose(corpus)
     train, held = corpus.split(script.HELD_OUT, script.SEED)
+    ordered, validation = script.choose(corpus, train, held)
     assert set(ordered) == set(np.flatnonzero(corpus.text_counts(train)))
     assert set(validation) == set(np.flatnonzero(corpus.text_counts(held))) - set(ordered)
     assert len(validation) > 100
@@ -97,6 +100,9 @@ def test_a_student_learns_and_a_run_starts_from_it(
     config = PretrainConfig.from_dict({**short_run.model_dump(), "text": {"kind": "convolution", **TEXT}})
     begun = config.model_copy(update={"start_from": str(out / "model")})
     distilled = load_files(out / "model").weights
+    learned = {corpus.projects[module] for module in corpus.split(script.HELD_OUT, script.SEED)[0]}
+    record = (BEFORE, Source("distilled", "distillation", tuple(sorted(learned))))
+    assert read_provenance(out / "model") == record
     own = Trainer(config, corpus, tmp_path / "own").model.state_dict()
     trainer = Trainer(begun, corpus, tmp_path / "run")
     assert trainer.started_from is not None
@@ -107,6 +113,10 @@ def test_a_student_learns_and_a_run_starts_from_it(
     trainer.run()
     card = (package(trainer, tmp_path / "model", name="model") / "MODEL_CARD.md").read_text()
     assert "From the text encoder of distilled (digest " in card
+    carried_on = read_provenance(tmp_path / "model")
+    assert carried_on is not None
+    assert carried_on[:2] == record
+    assert {source.model for source in carried_on[2:]} == {"model"}
 
 
 def test_a_stopped_distillation_goes_on(
@@ -150,7 +160,7 @@ def test_the_teachers_vectors_are_made_once(
 ) -> None:
     monkeypatch.setattr(script, "SLICE", 32)
     files = load_files(teacher)
-    rows, _ = script.choose(corpus)
+    rows, _ = script.choose(corpus, *corpus.split(script.HELD_OUT, script.SEED))
     folder, other = folders(tmp_path, "folder", "other")
     few, _ = script.targets(files, corpus, rows[:40], folder, CPU, 1)
     first = few.copy()
@@ -177,7 +187,7 @@ def test_the_teachers_vectors_are_made_once(
 
 
 def test_every_statement_is_seen_once_before_any_is_seen_again(script: ModuleType, recipe: Any, corpus: Corpus) -> None:
-    rows = script.choose(corpus)[0][:256]
+    rows = script.choose(corpus, *corpus.split(script.HELD_OUT, script.SEED))[0][:256]
     model = MIREncoder(recipe.student(load_files(recipe.teacher)))
     wanted = script.Wanted.split(rows, rows[:0], np.zeros((256, 32), np.float16))
     training = script.Distillation(recipe, model, corpus, wanted, CPU)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -52,7 +53,8 @@ def plain(encoder: Encoder, programs: Path, part: str) -> tuple[np.ndarray, np.n
 
 def test_a_folder_of_ir_alone_gives_the_map_of_its_vectors(trainer: Trainer, programs: Path, tmp_path: Path) -> None:
     maps = MapsConfig.from_dict({"corpus": 0, "shrinkage": 0.1, "domains": [{"folder": str(programs)}]})
-    assert fit_maps(trainer, maps) == [{"name": programs.name, "weight": 1.0, "rows": 48, "pairs": 24}]
+    found = {"name": programs.name, "weight": 1.0, "rows": 48, "pairs": 24, "projects": [programs.name]}
+    assert fit_maps(trainer, maps) == [found]
     encoder = load(package(trainer, tmp_path / "model", name="model", maps=maps), cache=False)
     for part in ("text", "graph"):
         mean, matrix = mixed_whitening([(moments_of(*plain(encoder, programs, part)), 1.0)], shrinkage=0.1)
@@ -78,10 +80,25 @@ def test_domains_stand_beside_the_training_modules(trainer: Trainer, programs: P
     assert check_golden(folder) < 1e-4
     record = json.loads((tmp_path / "mixed.figures.json").read_text(encoding="utf-8"))["training"]["maps"]
     assert record[0] == {**alone[0], "weight": 2.0}
-    assert record[1] == {"name": programs.name, "weight": 0.5, "rows": 48, "pairs": 0}
+    assert record[1] == {"name": programs.name, "weight": 0.5, "rows": 48, "pairs": 0, "projects": [programs.name]}
     card = " ".join((folder / "MODEL_CARD.md").read_text(encoding="utf-8").split())
     assert "fitted on several kinds of code: training modules (" in card
     assert f"{programs.name} (48 pieces, 0 pairs of levels, weight 0.5)" in card
+
+
+def test_a_map_is_not_fitted_on_what_the_run_holds_out(trainer: Trainer, programs: Path, tmp_path: Path) -> None:
+    held = trainer.corpus.projects[trainer.held_out[0]]
+    for project in (held, "other"):
+        for level in ("O0", "O2"):
+            (tmp_path / project / level).mkdir(parents=True)
+            for file in programs.glob(f"*.{level}.ll"):
+                shutil.copy(file, tmp_path / project / level / f"{file.name[:2]}.ll")
+    maps = {"corpus": 0, "domains": [{"folder": str(tmp_path)}]}
+    (found,) = fit_maps(trainer, MapsConfig.from_dict(maps))
+    assert (found["rows"], found["pairs"], found["projects"]) == (48, 24, ["other"])
+    shutil.rmtree(tmp_path / "other")
+    with pytest.raises(ConfigError, match="that the run does not hold out"):
+        fit_maps(trainer, MapsConfig.from_dict(maps))
 
 
 def test_a_corpus_may_be_a_domain_if_its_tokenizer_is_the_runs(

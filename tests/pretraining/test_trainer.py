@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,7 +22,7 @@ from mirenc.pretraining.optimiser import Optimiser
 from mirenc.pretraining.package import package
 from mirenc.pretraining.sampling import Sampler
 from mirenc.pretraining.trainer import StepReport, Trainer, stages_of
-from mirenc.weights import load_files
+from mirenc.weights import PROVENANCE_FILE, Source, load_files, read_provenance, seen_by, write_provenance
 from mirenc.writing import only_one
 
 
@@ -199,7 +201,7 @@ def test_package_makes_a_model_that_embeds(whole: Whole) -> None:
     folder = whole.model
     assert set(verify_files(folder)) == {
         *("config.json", "tokenizer.json", "model.safetensors"),
-        *("MODEL_CARD.md", "golden.json", "baselines.safetensors"),
+        *("MODEL_CARD.md", "golden.json", "baselines.safetensors", "provenance.json"),
     }
     assert check_golden(folder) < 1e-5
     encoder = load(folder, cache=False)
@@ -370,9 +372,41 @@ def test_goes_on_from_a_packaged_model(short_run: PretrainConfig, corpus: Corpus
     trainer.run()
     card = (package(trainer, tmp_path / "second", name="second") / "MODEL_CARD.md").read_text()
     assert "weights of model" in card
+    first, second = read_provenance(whole.model), read_provenance(tmp_path / "second")
+    assert first is not None
+    assert second is not None
+    assert second[: len(first)] == first
+    assert {source.model for source in second[len(first) :]} == {"second"}
+    assert f"The model, its ancestors included, learned from {len(seen_by(second))} projects" in card
     resumed = Trainer(again, corpus, tmp_path / "run").run(resume=True).state_dict()
     assert resumed.keys() == weights.keys()  # a finished run is resumed from what packaging has not rounded yet
     assert not torch.equal(resumed["text.token.weight"], torch.from_numpy(weights["text.token.weight"]))
+
+
+def test_a_run_holds_out_only_what_no_ancestor_saw(
+    short_run: PretrainConfig, corpus: Corpus, whole: Whole, tmp_path: Path
+) -> None:
+    def held_out(start: Path, **changes: Any) -> set[str]:
+        trainer = Trainer(short_run.model_copy(update={"start_from": str(start), **changes}), corpus, tmp_path)
+        return {corpus.projects[module] for module in trainer.held_out}
+
+    seen = {corpus.projects[module] for module in whole.trainer.train_modules}
+    unseen = set(corpus.projects) - seen
+    assert read_provenance(whole.model) == tuple(
+        Source("model", kind, tuple(sorted(seen))) for kind in ("corpus", "maps")
+    )
+    for seed in range(5):
+        assert held_out(whole.model, seed=seed) == unseen
+    assert held_out(whole.model, held_out=tuple(unseen)) == unseen
+    with pytest.raises(ConfigError, match=f"held_out: {min(seen)} was in the training of model"):
+        held_out(whole.model, held_out=(min(seen),))
+    copy = shutil.copytree(whole.model, tmp_path / "copy")
+    write_provenance(copy, [Source("grandmother", "words", tuple(sorted(set(corpus.projects))))])
+    with pytest.raises(ConfigError, match=r"no project is left to hold out: .* in the training of grandmother"):
+        held_out(copy)
+    (copy / PROVENANCE_FILE).unlink()
+    with pytest.warns(UserWarning, match="what model was trained on is not known"):
+        assert held_out(copy)
 
 
 def test_start_needs_the_same_tokenizer_and_architecture(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 
 from mirenc.encoder import load
 from mirenc.golden import check_golden
-from mirenc.weights import load_files, verify_files
+from mirenc.weights import Source, find_model, load_files, read_provenance, verify_files
 
 ROOT = Path(__file__).parents[2]
 FIXTURES = ROOT / "tests" / "fixtures" / "ir" / "clang-19"  # text that LLVM 22 reads without an older clang
@@ -31,8 +32,15 @@ def test_a_model_with_a_table_of_its_own(tmp_path: Path) -> None:
         encoding="utf-8",
     )
     made = tmp_path / "mirenc-fast"
-    done = run("mirenc-fast", str(recipe), "-o", str(made), "--held-out", str(FIXTURES))
+    seen = run("mirenc-fast", str(recipe), "-o", str(made), "--held-out", str(FIXTURES))
+    assert seen.returncode == 1
+    assert "mirenc-fast learned from clang-14" in seen.stderr
+    unseen = shutil.copytree(FIXTURES, tmp_path / "unseen")
+    done = run("mirenc-fast", str(recipe), "-o", str(made), "--held-out", str(unseen))
     assert done.returncode == 0, done.stderr
+    before, after = read_provenance(find_model("mirenc-fast")), read_provenance(made)
+    assert before is not None
+    assert after == (*before, Source("mirenc-fast", "words", ("clang-14",)))
     shipped, found = load_files("mirenc-fast"), load_files(made)
     # Nothing but the table moves, and how much names count in a module.
     assert shipped.config.lexical is not None

@@ -18,7 +18,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 from mirenc.errors import ConfigError
 from mirenc.pretraining.corpus.manifest import ModuleInfo, manifest_csv, read_manifest
 from mirenc.pretraining.corpus.packing import from_bytes, pack, to_bytes, unpack
+from mirenc.pretraining.corpus.split import hold_out
 from mirenc.tokenizer import PAD, IRTokenizer
 
 __all__ = ["Corpus", "CorpusModule", "CorpusWriter"]
@@ -179,38 +180,30 @@ class Corpus:
         out[inside] = self.text_ids[at]
         return out
 
-    def split(self, held_out_share: float, seed: int) -> tuple[Int64, Int64]:
+    def split(
+        self, held_out_share: float, seed: int, *, seen: Mapping[str, str] | None = None, named: Sequence[str] = ()
+    ) -> tuple[Int64, Int64]:
         """Module numbers of training and held-out *projects*: no project is on both sides.
 
         Projects are drawn in random order until the share of modules is reached; where none is that small, the smallest
         is held out.
 
+        Parameters
+        ----------
+        held_out_share : float
+        seed : int
+        seen : mapping, optional
+            Projects that an ancestor of the model learned from, and which (`mirenc.weights.seen_by`): never held out.
+        named : sequence of str
+            Hold out these, and draw none.
+
         Raises
         ------
         ConfigError
-            Fewer than two projects.
+            Fewer than two projects, all of them seen, or a named one that was seen or is not there.
         """
-        rng = np.random.default_rng([seed, 11])
-        names = np.array(self.projects)
-        projects = sorted(set(self.projects))
-        held: list[str] = []
-        count = 0
-        for number in rng.permutation(len(projects)):
-            size = int((names == projects[number]).sum())
-            # A project of half the corpus would leave too little to train on.
-            if count + size <= max(1.5 * held_out_share * len(names), 1):
-                held.append(projects[number])
-                count += size
-            if count >= held_out_share * len(names):
-                break
-        if not held and len(projects) > 1:  # all are larger than the share: the smallest is the nearest to it
-            held = [min(projects, key=lambda project: int((names == project).sum()))]
-        out = np.isin(names, held)
-        if not out.any() or out.all():
-            raise ConfigError(
-                f"the corpus has {len(projects)} project(s); at least two are needed to hold one out. "
-                "Put each project's IR in a folder of its own"
-            )
+        held = hold_out(self.projects, held_out_share, seed, seen=seen or {}, named=named)
+        out = np.isin(self.projects, held)
         return np.flatnonzero(~out), np.flatnonzero(out)
 
     @classmethod

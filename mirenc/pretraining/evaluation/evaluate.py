@@ -31,7 +31,7 @@ def evaluate_model(
     modules: NDArray[np.integer],
     *,
     baselines: Baselines,
-    train_modules: NDArray[np.integer] | None = None,
+    known_texts: NDArray[np.bool_] | None = None,
     retrieval: Callable[[], Figures] | None = None,
     threads: int = 1,
     progress: Progress = no_progress,
@@ -46,9 +46,9 @@ def evaluate_model(
     modules : (M,) int
         Modules to measure on.
     baselines : Baselines
-    train_modules : int array, optional
-        What the model was trained on, where that is known and in the same corpus: gives the figure over statements
-        that training never saw.
+    known_texts : (U,) bool, optional
+        Which of the corpus's texts training had, where that is known: gives the figure over statements that it never
+        saw.
     retrieval : callable, optional
         Measures function retrieval, which needs the IR itself; may raise `NoFigureError`.
     threads : int
@@ -80,10 +80,9 @@ def evaluate_model(
             return None
 
     def unseen() -> NDArray[np.int64]:
-        if train_modules is None:
+        if known_texts is None:
             raise NoFigureError("the statements of the training modules are not known here")
-        new = np.where(corpus.text_counts(train_modules.tolist()) > 0, 0, counts)
-        return choose_distinct(new, _STATEMENTS)
+        return choose_distinct(np.where(known_texts, 0, counts), _STATEMENTS)
 
     def mlm(name: str, choose: Callable[[], NDArray[np.int64]]) -> Figures | None:
         def measure() -> Figures:

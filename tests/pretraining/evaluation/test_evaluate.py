@@ -28,7 +28,8 @@ def figures(model: MIREncoder, levels_corpus: Corpus) -> dict[str, Any]:
     train = np.array([module for module, name in enumerate(levels_corpus.names) if name.startswith("clang-14")])
     held = np.setdiff1d(np.arange(len(levels_corpus)), train)
     baselines = Baselines.fit(levels_corpus, train)
-    return evaluate_model(model, levels_corpus, held, baselines=baselines, train_modules=train)
+    known = levels_corpus.text_counts(train.tolist()) > 0
+    return evaluate_model(model, levels_corpus, held, baselines=baselines, known_texts=known)
 
 
 def test_every_figure_is_there(figures: dict[str, Any]) -> None:
@@ -53,7 +54,11 @@ def test_figures_do_not_change(model: MIREncoder, levels_corpus: Corpus, figures
     train = np.array([module for module, name in enumerate(levels_corpus.names) if name.startswith("clang-14")])
     held = np.setdiff1d(np.arange(len(levels_corpus)), train)
     again = evaluate_model(
-        model, levels_corpus, held, baselines=Baselines.fit(levels_corpus, train), train_modules=train
+        model,
+        levels_corpus,
+        held,
+        baselines=Baselines.fit(levels_corpus, train),
+        known_texts=levels_corpus.text_counts(train.tolist()) > 0,
     )
     assert again == figures
 

@@ -1,0 +1,112 @@
+"""What a model was trained on, its ancestors included: ``provenance.json`` of a model folder.
+
+A figure is held out only if neither the model nor any model before it learned from that project: the one a run went on
+from, the teacher its vectors were distilled from, and so on. So every model carries the lists of all of them on. A list
+is of projects by name; it may be an upper bound, and then says why. Vocabularies are not training: a tokenizer's
+projects do not count.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path, PurePath
+from typing import Literal, get_args
+
+from mirenc.errors import ModelError
+
+__all__ = ["PROVENANCE_FILE", "Source", "ancestry", "ir_projects", "read_provenance", "seen_by", "write_provenance"]
+
+PROVENANCE_FILE = "provenance.json"
+Kind = Literal["corpus", "distillation", "answers", "maps", "words", "unknown"]
+_LEVEL = re.compile(r"O[0-3sz]")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Projects that one model learned from in one way.
+
+    Attributes
+    ----------
+    model : str
+        Which model: this one or an ancestor.
+    kind : str
+        ``corpus`` (masked tokens, edges, matching), ``distillation`` (statements whose vectors a teacher gave),
+        ``answers`` (a compiler's), ``maps``, ``words``; ``unknown`` for an ancestor that has no record.
+    projects : tuple of str
+        Ascending; () where unknown.
+    at_most : str
+        Why the list is an upper bound; "" where it is exact.
+    """
+
+    model: str
+    kind: Kind
+    projects: tuple[str, ...]
+    at_most: str = ""
+
+
+def write_provenance(folder: Path, sources: Iterable[Source]) -> None:
+    """Write a model folder's record, a source a line, each once; seal the folder afterwards."""
+    lines = [json.dumps(asdict(source), ensure_ascii=False) for source in dict.fromkeys(sources)]
+    (folder / PROVENANCE_FILE).write_text("[\n " + ",\n ".join(lines) + "\n]\n", encoding="utf-8")
+
+
+def read_provenance(folder: str | os.PathLike[str]) -> tuple[Source, ...] | None:
+    """A model folder's record; None where it has none.
+
+    Raises
+    ------
+    ModelError
+        Damaged.
+    """
+    path = Path(folder) / PROVENANCE_FILE
+    try:
+        values = json.loads(path.read_text(encoding="utf-8"))
+        sources = tuple(Source(**{**value, "projects": tuple(value["projects"])}) for value in values)
+        if any(source.kind not in get_args(Kind) for source in sources):
+            raise ValueError(f"a kind is none of {', '.join(get_args(Kind))}")
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise ModelError(f"{path}: damaged ({error}). Install the model again") from None
+    return sources
+
+
+def ancestry(name: str, folder: Path) -> tuple[Source, ...]:
+    """The record of a model that another one is made from; a model without a record is warned of and called unknown."""
+    sources = read_provenance(folder)
+    if sources is None:
+        warnings.warn(
+            f"{folder}: has no {PROVENANCE_FILE}, so what {name} was trained on is not known. Figures on what it saw "
+            "would be too good: hold out projects that you know it did not see (held_out = [...] in the recipe)",
+            stacklevel=2,
+        )
+        return (Source(name, "unknown", ()),)
+    return sources
+
+
+def seen_by(sources: Sequence[Source]) -> dict[str, str]:
+    """Project -> the model that learned from it first."""
+    return {project: source.model for source in reversed(sources) for project in source.projects}
+
+
+def ir_projects(files: Iterable[str | os.PathLike[str]], root: str | os.PathLike[str]) -> list[str]:
+    """Project of each file of a folder of IR: the folder above that of its level, or the first one below the root.
+
+    Examples
+    --------
+    >>> ir_projects(["ir/zlib/O0/inflate.ll", "ir/clang-19/zlib/O2/x/inflate.ll", "ir/lua/lapi.ll"], "ir")
+    ['zlib', 'zlib', 'lua']
+    """
+    top = PurePath(os.path.abspath(root))
+    found = []
+    for file in files:
+        folders = PurePath(os.path.abspath(file)).parts[:-1]
+        levels = [place for place, folder in enumerate(folders) if place and _LEVEL.fullmatch(folder)]
+        below = folders[len(top.parts) :]
+        found.append(folders[levels[-1] - 1] if levels else below[0] if below else top.name)
+    return found
