@@ -38,7 +38,6 @@ from mirenc.model.mirencoder import MIREncoder
 from mirenc.model.numpy_runtime import NumpyRuntime
 from mirenc.pretraining import checkpoint, encoding
 from mirenc.pretraining.corpus import Corpus
-from mirenc.pretraining.corpus.lock import only_one
 from mirenc.pretraining.evaluation import Baselines
 from mirenc.pretraining.evaluation.mlm import evaluate_mlm
 from mirenc.pretraining.objectives import mask_tokens, mlm_loss
@@ -46,6 +45,7 @@ from mirenc.pretraining.optimiser import Optimiser
 from mirenc.progress import progress
 from mirenc.tokenizer import PAD
 from mirenc.weights import ModelFiles, Source, ancestry, load_files, save_files, seen_by
+from mirenc.writing import only_one
 
 HELD_OUT, SEED = 0.1, 0  # of the shipped recipes; as there, what the teacher or its ancestors saw is not held out
 VALIDATION = 4000  # statements
