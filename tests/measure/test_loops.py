@@ -30,6 +30,7 @@ from mirenc.tasks.vectorization import Vectorization
 
 HEADERS = Path(mirenc.measure.__file__).parent
 STRUCTURES = tuple(chain.from_iterable(FAMILIES.values()))
+SOME = (*range(4), *range(104, 112), *range(254, 256))
 WARNINGS = ("-std=c11", "-D_DEFAULT_SOURCE", "-Wall", "-Wextra", "-Werror")
 # -fsanitize-trap needs no run-time library, which a clang without its compiler-rt lacks.
 UNDEFINED = ("-fsanitize=undefined", "-fsanitize-trap=undefined")
@@ -85,18 +86,19 @@ def run_kernel(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Kernel], s
     """Builds a kernel with its driver, runs it twice, stops at undefined behaviour and, where it can, bad addresses."""
     folder = tmp_path_factory.mktemp("loops")
     compiler = find_compiler("c")
-    flags = [*WARNINGS, "-O1", *UNDEFINED]
+    flags = [*WARNINGS, *UNDEFINED]
     probe = folder / "probe.c"
     probe.write_text("int main(void) { return 0; }\n", encoding="utf-8")
-    linked = subprocess.run([*compiler, *ADDRESS, probe, "-o", folder / "probe"], capture_output=True, check=False)
-    if linked.returncode == 0:
+    linked = [*compiler, *ADDRESS, probe, "-o", folder / "probe"]
+    # ziglang has no such run-time library, and takes half a minute to say so.
+    if "ziglang" not in compiler and subprocess.run(linked, capture_output=True, check=False).returncode == 0:
         flags += ADDRESS
-    (folder / "main.c").write_text(MAIN, encoding="utf-8")
+    (folder / "main.c").write_text('#include "driver.c"\n' + MAIN, encoding="utf-8")  # a file less to compile
 
     def run(kernel: Kernel) -> subprocess.CompletedProcess[str]:
         (folder / "kernel.c").write_text(kernel.source, encoding="utf-8")
         (folder / "driver.c").write_text(kernel.driver, encoding="utf-8")
-        sources = [folder / "kernel.c", folder / "driver.c", folder / "main.c"]
+        sources = [folder / "kernel.c", folder / "main.c"]
         define = f"-DFUNCTION={kernel.function}"
         command = [*compiler, *flags, define, f"-I{HEADERS}", *sources, "-o", folder / "program", "-lm"]
         built = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -207,7 +209,7 @@ def test_all_ranges_of_trip_counts_and_few_millions(kernels: list[Kernel]) -> No
 
 
 @pytest.mark.needs("C compiler")
-@pytest.mark.parametrize("number", [*range(4), *range(104, 112), *range(254, 256)])
+@pytest.mark.parametrize("number", SOME)
 def test_compiles_without_a_warning_and_computes_the_same_after_reset(
     number: int, kernels: list[Kernel], run_kernel: Callable[[Kernel], subprocess.CompletedProcess[str]]
 ) -> None:
@@ -217,10 +219,11 @@ def test_compiles_without_a_warning_and_computes_the_same_after_reset(
 
 @pytest.mark.slow
 @pytest.mark.needs("C compiler")
-def test_every_structure_runs_clean(
+def test_every_other_structure_runs_clean(
     kernels: list[Kernel], run_kernel: Callable[[Kernel], subprocess.CompletedProcess[str]]
 ) -> None:
-    for kernel in kernels[: len(STRUCTURES)]:
+    for number in set(range(len(STRUCTURES))) - set(SOME):
+        kernel = kernels[number]
         ran = run_kernel(kernel)
         assert ran.returncode == 0, f"{kernel.name}\n{ran.stderr}\n{kernel.source}"
 
