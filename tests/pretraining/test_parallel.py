@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import runpy
 import signal
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import pytest
 import torch
 from small_answers import write_answers
 
+from mirenc.cli import main
 from mirenc.pretraining.corpus import Corpus
 from mirenc.pretraining.corpus.build import build_corpus
 
@@ -24,6 +26,15 @@ checkpoint_every = 2
 device = "cpu"
 optimiser = "{optimiser}"
 schedule = "{schedule}"
+
+[text]
+hidden = 32
+layers = 2
+feed_forward = 48
+
+[graph]
+hidden = 24
+out = 16
 
 [mlm]
 steps = 12
@@ -56,22 +67,29 @@ steps = 6
 batch = 7
 learning_rate = 1e-3
 """
+# Of one run after another: losses of each, by the stem of its configuration.
 LOSSES = """
 import json, sys
+from pathlib import Path
+
 from mirenc.config import PretrainConfig, load_toml
 from mirenc.pretraining.corpus import Corpus
 from mirenc.pretraining.trainer import Trainer
 
-losses = []
-trainer = Trainer(
-    PretrainConfig.from_dict(load_toml(sys.argv[1])), Corpus.load(sys.argv[2]), sys.argv[3],
-    report=lambda step: losses.append((step.stage, step.loss)),
-)
-trainer.run()
+corpus, folder, *configs = map(Path, sys.argv[1:])
+losses = {config.stem: [] for config in configs}
+for config in configs:
+    trainer = Trainer(
+        PretrainConfig.from_dict(load_toml(config)), Corpus.load(corpus), folder / config.stem,
+        report=lambda step: losses[config.stem].append((step.stage, step.loss)),
+    )
+    trainer.run()
 if trainer.processes.first:
-    open(sys.argv[4], "w").write(json.dumps(losses))
+    (folder / "losses.json").write_text(json.dumps(losses))
 trainer.processes.close()
 """
+SCHEDULES = ("sequential", "joint")
+Losses = dict[str, list[tuple[str, float]]]
 
 
 @pytest.fixture(scope="module")
@@ -86,28 +104,39 @@ def environment() -> dict[str, str]:
     return {**os.environ, "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
 
 
-@pytest.mark.parametrize("schedule", ["sequential", "joint"])
-def test_two_processes_have_the_losses_of_one(stored: Path, tmp_path: Path, schedule: str) -> None:
-    """No batch divides by two (9, 3, 5 and 7): the shares are unequal, and the loss is still that of the batch."""
-    config, script = tmp_path / "run.toml", tmp_path / "losses.py"
-    # Muon rounds to bfloat16 on its way, which would hide a wrong share behind a wide tolerance.
-    answers, _ = write_answers(tmp_path, Corpus.load(stored))
-    config.write_text(RUN.format(optimiser="adamw", schedule=schedule) + COMPILER.format(answers=answers))
+@pytest.fixture(scope="module")
+def losses(stored: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Losses, Losses]:
+    """Of every schedule, by one process, which is this one, and by two."""
+    folder = tmp_path_factory.mktemp("losses")
+    answers, _ = write_answers(folder, Corpus.load(stored))
+    script = folder / "losses.py"
     script.write_text(LOSSES)
-    found = {}
-    for count, launcher in ((1, []), (2, ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"])):
-        folder, result = tmp_path / f"run{count}", tmp_path / f"losses{count}.json"
-        command = [sys.executable, *launcher, str(script), str(config), str(stored), str(folder), str(result)]
-        done = subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=300, check=False)
-        assert done.returncode == 0, done.stderr[-2000:]
-        found[count] = json.loads(result.read_text())
-    assert [stage for stage, _ in found[1]] == [stage for stage, _ in found[2]]
-    one, two = ([loss for _, loss in found[count]] for count in (1, 2))
+    configs = [folder / f"{schedule}.toml" for schedule in SCHEDULES]
+    for config in configs:
+        # Muon rounds to bfloat16 on its way, which would hide a wrong share behind a wide tolerance.
+        config.write_text(RUN.format(optimiser="adamw", schedule=config.stem) + COMPILER.format(answers=answers))
+    one, two = ([str(script), str(stored), str(folder / count), *map(str, configs)] for count in ("one", "two"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "argv", one)
+        runpy.run_path(str(script))
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", *two]
+    done = subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    alone, together = (json.loads((folder / count / "losses.json").read_text()) for count in ("one", "two"))
+    return alone, together
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_two_processes_have_the_losses_of_one(losses: tuple[Losses, Losses], schedule: str) -> None:
+    """No batch divides by two (9, 3, 5 and 7): the shares are unequal, and the loss is still that of the batch."""
+    alone, together = (found[schedule] for found in losses)
+    assert [stage for stage, _ in alone] == [stage for stage, _ in together]
+    one, two = ([loss for _, loss in found] for found in (alone, together))
     assert two == pytest.approx(one, rel=2e-4)
     assert len(set(one)) > 10
 
 
-def test_kill_nine_and_resume(stored: Path, tmp_path: Path) -> None:
+def test_kill_nine_and_resume(stored: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A real process, killed by a signal that nothing can catch: the same weights to the last bit."""
     config = tmp_path / "run.toml"
     config.write_text(RUN.format(optimiser="muon", schedule="sequential"))
@@ -121,8 +150,10 @@ def test_kill_nine_and_resume(stored: Path, tmp_path: Path) -> None:
         return state
 
     whole, killed = tmp_path / "whole", tmp_path / "killed"
-    done = subprocess.run(command(whole), env=environment(), capture_output=True, text=True, timeout=300, check=False)
-    assert done.returncode == 0, done.stderr[-2000:]
+    monkeypatch.setattr(sys, "argv", command(whole)[2:])
+    with pytest.raises(SystemExit) as ended:  # in this process, which nobody kills
+        main()
+    assert not ended.value.code
     process = subprocess.Popen(command(killed), env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     deadline = time.monotonic() + 120
     while not (killed / "checkpoint.pt").exists():
