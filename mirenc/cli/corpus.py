@@ -69,7 +69,7 @@ def build(
     with needs("train", "building a corpus needs more packages"):
         from mirenc.pretraining.corpus import build_corpus, hashes_of_ir
         from mirenc.pretraining.corpus.inputs import kind_of_source, prepare_ir
-        from mirenc.pretraining.corpus.ir_folder import origins_of
+        from mirenc.pretraining.corpus.ir_folder import failures_of, origins_of
     given = None
     if tokenizer:
         named = is_model_name(tokenizer) or os.path.isdir(tokenizer)
@@ -131,7 +131,11 @@ def build(
         f"{report.duplicates} duplicates, {len(report.reserved)} with a function kept for evaluation, "
         f"{len(report.failures)} unreadable"
     )
-    failures = common.Failures(report.files)
+    # A recipe's packages are a sample: how many of their files do not compile is told by number.
+    uncompiled = failures_of(folder) if kind in ("sources", "commands") else []
+    failures = common.Failures(report.files + len(uncompiled))
+    for problem in uncompiled:
+        failures.add(problem)
     for _, message in report.failures:
         failures.add(MirencError(message))
     failures.finish()

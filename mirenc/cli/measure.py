@@ -147,6 +147,11 @@ def _measure(run: Run) -> None:
         raise
     if compile_only:
         _tell_built(run, before)
+        failures = common.Failures(0)
+        for reason in run.not_built if run.plan.sources else ():
+            failures.add(TaskError(f"{reason}. Mend the source or its driver"))
+        failures.total = before
+        failures.finish()
         return
     table = run.table()
     _tell(table.machine, len(run.new))
@@ -161,6 +166,13 @@ def _measure(run: Run) -> None:
             )
         raise TaskError(f"no sample was measured; the first one: {table.samples[0].dropped}. {advice}")
     common.say(f"wrote {run.folder}")
+    if run.plan.sources:
+        broken = [one for one in table.samples if one.dropped and not one.dropped.startswith("noise")]
+        failures = common.Failures(len(table.samples))
+        for one in broken:
+            place = f"{one.kernel} {one.part}".strip()
+            failures.add(TaskError(f"{place}: {one.dropped}. Mend the source or its driver"))
+        failures.finish()
 
 
 def _refuse_others(context: typer.Context, names: Sequence[str], task: str) -> None:

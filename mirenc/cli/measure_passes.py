@@ -45,10 +45,13 @@ def measure_passes(
             param_hint="SOURCE",
         )
     plan = Plan(tuple(sources), functions, modules, lists, seed, jobs, minutes, compiler, cflags)
-    run = Run(plan, output, lambda: SharedEngine(_LLVM), lambda: PassWatcher(_LLVM), common.say)
+    failures = common.Failures(0)  # how many files there are is known later
+    run = Run(plan, output, lambda: SharedEngine(_LLVM), lambda: PassWatcher(_LLVM), common.say, failures.add)
     with only_one(output):
         run.prepare()
         _label(run)
+    failures.total = run.files + failures.count - run.unread
+    failures.finish()
 
 
 def _label(run: Run) -> None:

@@ -91,6 +91,19 @@ def test_only_what_was_made_here_is_read(run: Run, tmp_path: Path) -> None:
     assert (tmp_path / "corpus" / "ir" / "mine" / "b.ll").read_text() == SOURCE
 
 
+def test_sources_that_do_not_compile_are_named(run: Run, tmp_path: Path) -> None:
+    pytest.importorskip("ziglang")
+    (tmp_path / "code").mkdir()
+    (tmp_path / "code" / "good.c").write_text("int f(int x) { return x + 1; }\n")
+    (tmp_path / "code" / "bad.c").write_text("#error told so\n")
+    words = ("--vocab-size", "300", "--levels", "O0", "-j", "1")
+    result = run("corpus", "build", tmp_path / "code", "-o", tmp_path / "corpus", *words)
+    assert result.code == 1
+    assert "warning: code/bad.c: not compiled: " in result.err
+    assert "error: 1 of 2 files failed (listed above); the other was delivered" in result.err
+    assert Corpus.load(tmp_path / "corpus").names == ["code/O0/good.c.ll"]
+
+
 @pytest.mark.parametrize("name", ["a/b", "..", ".", "", "taken"])
 def test_a_name_that_is_no_folder_s_is_refused_before_training(run: Run, tmp_path: Path, name: str) -> None:
     (tmp_path / "run").mkdir()

@@ -57,6 +57,19 @@ def test_kernels_of_the_user_and_their_flags(run: Run, toy: None, tmp_path: Path
 
 
 @pytest.mark.needs("clang")
+def test_a_kernel_that_does_not_compile_is_named(run: Run, toy: None, tmp_path: Path) -> None:
+    for name, text in (("bad", "this is no C"), ("good", SOURCE)):
+        (tmp_path / f"{name}.c").write_text(text)
+    words = ("measure", "toy", tmp_path / "bad.c", tmp_path / "good.c", "-o", tmp_path / "table", *QUICK)
+    for last in (("--compile-only",), ()):
+        result = run(*words, *last)
+        assert result.code == 1
+        assert "mirenc: warning: bad: " in result.err
+        assert "error: 1 of 2 files failed (listed above); the other was delivered" in result.err
+    assert [sample.name for sample in Toy().load(tmp_path / "table").samples] == ["good"]
+
+
+@pytest.mark.needs("clang")
 def test_building_first(run: Run, toy: None, tmp_path: Path) -> None:
     built = run("measure", "toy", "-o", tmp_path, *QUICK, "--compile-only", "--count", "1")
     assert built.code == 0

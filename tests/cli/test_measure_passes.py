@@ -79,6 +79,20 @@ def test_ir_that_does_not_say_minsize_is_told(run: Run, tmp_path: Path, monkeypa
 
 
 @pytest.mark.needs("libLLVM 19")
+def test_a_file_that_cannot_be_read_is_named(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(executing, "KERNELS", 1)
+    examples = Path(__file__).parents[2] / "examples" / "insertion_sort.ll"
+    (tmp_path / "ir").mkdir()
+    (tmp_path / "ir" / "good.ll").write_bytes(examples.read_bytes())
+    (tmp_path / "ir" / "bad.ll").write_text("define nothing")
+    result = run("measure", "passes", tmp_path / "ir", "-o", tmp_path / "table", "--lists", "2", "--functions", "0")
+    assert result.code == 1
+    assert f"warning: {tmp_path / 'ir' / 'bad.ll'}: line 1" in result.err
+    assert "error: 1 of 2 files failed (listed above); the other was delivered" in result.err
+    assert len(read_compiled(tmp_path / "table").pieces) == 1
+
+
+@pytest.mark.needs("libLLVM 19")
 def test_nothing_to_decide(run: Run, tmp_path: Path) -> None:
     (tmp_path / "a.ll").write_text("define void @f() {\n  ret void\n}\n")
     refused = run("measure", "passes", tmp_path / "a.ll", "-o", tmp_path / "table")

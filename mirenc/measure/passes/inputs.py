@@ -9,12 +9,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from mirenc.errors import IRFileError, ToolchainError
+from mirenc.errors import IRFileError, MirencError, ToolchainError
 from mirenc.ir.compile import compile_source
 from mirenc.ir.files import find_inputs, language_of
 from mirenc.pretraining.corpus.compiling import LEVEL_FLAGS
 from mirenc.pretraining.corpus.inputs import kind_of_source, prepare_ir
-from mirenc.pretraining.corpus.ir_folder import origins_of
+from mirenc.pretraining.corpus.ir_folder import failures_of, origins_of
 from mirenc.pretraining.corpus.recipe import read_recipe
 from mirenc.pretraining.corpus.reserved import is_reserved, is_reserved_package
 from mirenc.writing import delivered
@@ -89,6 +89,7 @@ def find_ir(
     cflags: Sequence[str] = (),
     jobs: int = 1,
     report: Report,
+    failed: Callable[[MirencError], None] = lambda error: None,
 ) -> list[IRFile]:
     """The IR of all sources, compiled where it is not IR; what was compiled before is not compiled again.
 
@@ -105,6 +106,9 @@ def find_ir(
     jobs : int
         Compilers at once.
     report : callable
+    failed : callable
+        Told of each file of a folder or ``compile_commands.json`` that does not compile. A recipe's packages are a
+        sample: how many of their files do not is part of the report.
 
     Returns
     -------
@@ -124,7 +128,7 @@ def find_ir(
         elif source.is_file() and source in find_inputs(source.parent):
             found.append(_file(source, source.resolve().parent.name, source.name))
         else:
-            found += _many(source, place, compiler, cflags, jobs, report)
+            found += _many(source, place, compiler, cflags, jobs, report, failed)
     names = [(one.project, one.file) for one in found]
     twice = next((name for name in names if names.count(name) > 1), None) if len(sources) > 1 else None
     if twice:
@@ -163,7 +167,13 @@ def _one_source(source: Path, place: Path, compiler: str, cflags: Sequence[str])
 
 
 def _many(
-    source: Path, place: Path, compiler: Callable[[], str], cflags: Sequence[str], jobs: int, report: Report
+    source: Path,
+    place: Path,
+    compiler: Callable[[], str],
+    cflags: Sequence[str],
+    jobs: int,
+    report: Report,
+    failed: Callable[[MirencError], None],
 ) -> list[IRFile]:
     kind = kind_of_source(source, report, with_reserved=True)
     held_out = read_recipe(source, with_reserved=True).held_out if kind == "recipe" else ()
@@ -179,6 +189,9 @@ def _many(
             with_reserved=True,
             report=report,
         )
+    if kind in ("sources", "commands"):
+        for problem in failures_of(root):
+            failed(problem)
     origins = origins_of(root)
     files = []
     others = 0

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from mirenc.errors import ConfigError, IRParseError, PassError, TaskError
+from mirenc.errors import ConfigError, IRFileError, IRParseError, MirencError, PassError, TaskError
 from mirenc.measure.passes.choosing import Chosen, choose
 from mirenc.measure.passes.executing import execute, winning_lists
 from mirenc.measure.passes.inputs import FLAGS, clang_of, find_ir
@@ -80,9 +80,13 @@ class Run:
         A new engine, and what says which passes fire; each job has one.
     report : callable
         Told what is left out.
+    failed : callable
+        Told of each file that does not compile or cannot be read.
 
     Attributes
     ----------
+    files : int
+        Files of IR; known after `prepare`.
     pieces : tuple of Chosen
         All that were asked for; known after `prepare`.
     seconds : dict of str to (int, float)
@@ -96,6 +100,8 @@ class Run:
     make_engine: Callable[[], Engine]
     make_watcher: Callable[[], Watcher]
     report: Callable[[str], None]
+    failed: Callable[[MirencError], None] = lambda error: None
+    files: int = 0
     pieces: tuple[Chosen, ...] = ()
     seconds: dict[str, tuple[int, float]] = field(default_factory=dict)
     executed: dict[str, Any] = field(default_factory=dict)
@@ -142,15 +148,17 @@ class Run:
                 cflags=plan.cflags,
                 jobs=plan.jobs,
                 report=self.report,
+                failed=self.failed,
             )
+            self.files = len(files)
             known = self.journal.sources()
             if known and known.isdisjoint((one.project, one.file) for one in files):
                 raise self._replaced(sorted({f"{project}/{file}" for project, file in known})[:_SHOWN])
             self.report(f"{len(files)} files of IR; those that are new are read")
             scans = scan_all(files, self.work / "scan.jsonl", jobs=plan.jobs)
             unread = [scan.problem for scan in scans if scan.problem]
-            if unread:
-                self.report(f"{len(unread)} files cannot be read; the first one: {unread[0]}")
+            for problem in unread:
+                self.failed(IRFileError(problem))
             self.choice = choose(files, scans, functions=plan.functions, modules=plan.modules, seed=plan.seed)
             self.unread = len(unread)
             self.pieces = self.choice.pieces

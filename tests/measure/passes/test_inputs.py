@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from fake_tools import FakeTools
 
-from mirenc.errors import IRFileError, ToolchainError
+from mirenc.errors import IRFileError, MirencError, ToolchainError
 from mirenc.measure.passes.inputs import IRFile, clang_of, find_ir
 from mirenc.pretraining.corpus.ir_folder import IRFolder, IRRecord
 
@@ -54,6 +54,19 @@ def test_a_folder_of_sources_even_of_reserved_programs(tmp_path: Path, fake_tool
     assert facts(files) == [("mine", "x.c", False), ("sqlite3", "sqlite3.c", True)]
     commands = [call for call in fake_tools.calls() if "-disable-llvm-passes" in call]
     assert {call[0] for call in commands} == {"clang-19"}
+
+
+def test_sources_that_do_not_compile_are_named(tmp_path: Path, fake_tools: FakeTools) -> None:
+    (tmp_path / "code").mkdir()
+    (tmp_path / "code" / "good.c").write_text("int x;")
+    (tmp_path / "code" / "bad.c").write_text("#error")
+    problems: list[MirencError] = []
+    files = find_ir(
+        [tmp_path / "code"], tmp_path / "work", lambda: "clang-19", report=[].append, failed=problems.append
+    )
+    assert [one.file for one in files] == ["good.c"]
+    (problem,) = problems
+    assert str(problem).startswith("code/bad.c: not compiled: bad.c:1:2: error: told so. Mend it, or give the flags")
 
 
 def test_a_reserved_program_inside_of_a_project_is_neither_trained_on_nor_a_test(tmp_path: Path) -> None:
