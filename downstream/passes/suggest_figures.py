@@ -1,12 +1,13 @@
-"""What `mirenc suggest` wins over -Oz on unseen projects, from a table alone: everything was compiled once.
+"""What pass lists win over -Oz on unseen projects, chosen by the code or fixed: everything was compiled once.
 
     python downstream/passes/suggest_figures.py TABLE --features FEATURES -o downstream/passes --jobs 2
 
 reads what `mirenc measure passes` wrote and `downstream/pass_features.py` made of it, trains heads on the projects for
-training, and writes suggest.json and suggest.md. Rows: the lists in the order of `mirenc suggest`, with code and by
-size alone; the best lists of training in their greedy order, the same for every piece; lists drawn at random. Of each,
-the first k are tried beside -Oz, and the smallest is kept. Gains are means of log sizes; intervals are 95 % over the
-unseen projects. Further rows of the features, such as ``both:NAME`` of a second model, are named by --row.
+training, and writes suggest.json and suggest.md. Rows: lists that a head chooses by the code, or by its size alone;
+the best lists of training in their greedy order, the same for every piece, which `mirenc suggest` tries; lists drawn at
+random. Of each, the first k are tried beside -Oz, and the smallest is kept. Bytes are the table's: machine code, and
+the read-only data that compiling added. Gains are means of log sizes; intervals are 95 % over the unseen projects.
+Further rows of the features, such as ``both:NAME`` of a second model, are named by --row.
 """
 
 from __future__ import annotations
@@ -40,7 +41,12 @@ Int = NDArray[np.int64]
 COUNTS = (1, 10, 50, 100)
 SHOWN = 10  # what a user tries by default
 CODE = "both"
-ROWS = {CODE: "suggest, code", "no_code": "suggest, size alone", "cover": "best of training", "random": "random"}
+ROWS = {
+    CODE: "chosen by the code",
+    "no_code": "chosen by its size",
+    "cover": "best of training (`mirenc suggest`)",
+    "random": "random",
+}
 PARTS = ("function", "module")
 _RESAMPLES = 2000
 
@@ -111,7 +117,7 @@ def figures_of(won: dict[str, Float], group: NDArray[np.str_], counts: list[int]
 
 
 def records(evidence: Evidence, expected: Float, data: TaskData) -> list[Trial]:
-    """The record that `mirenc suggest` goes by, of each piece. ``expected``: (m, K)."""
+    """The record of held-out answers like it, of each piece. ``expected``: (m, K)."""
     assert data.space is not None
     found = []
     for part, promise in zip(data.part.tolist(), promise_of(expected, data.space.default).tolist(), strict=True):
@@ -145,7 +151,7 @@ def calibration(trials: list[Trial], won: Float, group: NDArray[np.str_], count:
 def suggested(
     row: Features, data: TaskData, rows: tuple[Int, Int], known: Int, cover: Int, own: Float, seed: int
 ) -> tuple[Float, dict[str, Any]]:
-    """Gains (m, N - 1) on unseen pieces by the lists in the order of `mirenc suggest`, and what was said beforehand."""
+    """Gains (m, N - 1) on unseen pieces by the lists that a head chooses, and what it said beforehand."""
     task, (training, test) = PassListChoice(), rows
     seen, unseen = data.subset(training), data.subset(test)
     with threadpool_limits(1):
@@ -225,7 +231,7 @@ def markdown(record: dict[str, Any]) -> str:
             "| --- |" + " ---: |" * (len(counts) + 1),
         ]
         for row in (name for name in found if name in ROWS or row_title(name) != name):
-            title = ROWS.get(row, f"suggest, {row_title(row)}")
+            title = ROWS.get(row, f"chosen by {row_title(row)}")
             cells = ["{:.2f} [{:.2f}, {:.2f}]".format(*found[row]["saved"][count]) for count in counts]
             share = "{:.0f} [{:.0f}, {:.0f}]".format(
                 *(100 * value for value in found[row]["share"][min(counts, key=_near)])
@@ -234,11 +240,11 @@ def markdown(record: dict[str, Any]) -> str:
         lines.append("")
     said = record["nothing_to_gain"]
     lines.append(
-        f"By {said['tried']} lists {said['expected']:.2f} % was expected to be saved, and "
+        f"By {said['tried']} lists that the code chose {said['expected']:.2f} % was expected to be saved, and "
         + "{:.2f} [{:.2f}, {:.2f}] % was.".format(*said["saved"])
     )
     lines.append(
-        f'"Nothing to gain" is said of {said["said"]} of {said["pieces"]} unseen pieces; '
+        f'"Nothing to gain" would be said of {said["said"]} of {said["pieces"]} unseen pieces; '
         f"{100 * said['nothing_to_gain']:.0f} % of all have less than 0.5 % to gain by {said['tried']} lists."
     )
     if "right" in said:

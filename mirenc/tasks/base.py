@@ -73,7 +73,7 @@ class Task(ABC):
     alone : bool
         Whether functions of the samples are modules of their own: a function that is asked about then becomes one, too.
     tabulated : bool
-        Whether answers are bytes (``details``), of which ``mirenc predict`` makes one table for a whole project.
+        Whether ``mirenc predict`` makes a table of a whole project, by -Oz itself, instead of asking a head.
     more_rows : tuple of str
         Rows of `mirenc.tasks.features.ROW_TITLES` that a table of the task has beside the usual ones.
     dialect : Dialect or None

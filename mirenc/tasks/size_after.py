@@ -38,8 +38,9 @@ class SizeAfter(CompiledTask):
         return TaskData(kept, None, table.content_hash, table.title, llvm=table.llvm)
 
     def number_words(self, found: Prediction) -> str:
-        """The bytes."""
-        return f"{np.exp(found.value):,.0f} bytes"
+        """The bytes, and of what: callers may take a function in, and it those that it calls."""
+        alone = "" if found.region is None else " by itself, before inlining"
+        return f"{np.exp(found.value):,.0f} bytes{alone}"
 
     def details(self, found: Prediction) -> dict[str, Any]:
         """The bytes."""

@@ -1,0 +1,77 @@
+"""What documents say of pass lists and of a project's table is what the records say."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PASSES = ROOT / "downstream" / "passes"
+GUIDE = " ".join((ROOT / "docs" / "guides" / "size.md").read_text(encoding="utf-8").split())
+
+
+def record(name: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((PASSES / name).read_text(encoding="utf-8"))
+    return found
+
+
+def test_the_readme_has_the_tables_of_the_records() -> None:
+    spec = importlib.util.spec_from_file_location("readme_tables", PASSES / "readme_tables.py")
+    assert spec is not None
+    assert spec.loader is not None
+    tables = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(tables)
+    text = (PASSES / "README.md").read_text(encoding="utf-8")
+    for name, body in {
+        "projects": tables.whole_projects(record("projects.json")),
+        "nm": tables.beside_nm(record("nm.json")),
+        "suggest": (PASSES / "suggest.md").read_text(encoding="utf-8").strip(),
+    }.items():
+        assert f"<!-- passes {name} -->\n{body}\n<!-- end -->" in text, name
+
+
+def test_the_record_of_projects_adds_up() -> None:
+    found = record("projects.json")["projects"]
+    for one in found.values():
+        each = one["each"]
+        assert one["modules"] == len(each)
+        assert [one[key] for key in ("before", "oz", "best")] == [
+            sum(row[key] for row in each) for key in ("before", "oz", "best")
+        ]
+        assert one["saved"] == pytest.approx(100 * (1 - one["best"] / one["oz"]))
+        assert one["exact"] == sum(row["oz"] - row["best"] == row["really_saved"] for row in each)
+        # Never larger than -Oz, by the objects themselves.
+        assert min(row["really_saved"] for row in each) >= 0
+    assert sum(one["modules"] for one in found.values()) >= 60
+
+
+def test_the_guide_says_what_was_saved() -> None:
+    found = record("projects.json")["projects"]
+    for name, one in found.items():
+        assert f"{name} {one['saved']:.1f} %" in GUIDE
+    modules, exact = (sum(one[key] for one in found.values()) for key in ("modules", "exact"))
+    assert f"exactly what was claimed on {exact} of {modules}" in GUIDE
+
+
+def test_the_guide_says_what_nm_says() -> None:
+    found = record("nm.json")["projects"].values()
+    same, rows = (sum(one[key] for one in found) for key in ("same", "rows"))
+    assert f"{same} of {rows} rows are those of `nm -S`" in GUIDE
+    for one in found:
+        assert one["same"] + len(one["other"]) + one["alone"] >= one["rows"]
+
+
+def test_the_guide_says_what_choosing_by_the_code_is_worth() -> None:
+    figures = record("suggest.json")["figures"]["all"]
+    fixed, code, size, random = (
+        f"{figures[row]['saved']['10'][0]:.2f}" for row in ("cover", "both", "no_code", "random")
+    )
+    (said,) = re.findall(
+        r"these ten save ([\d.]+) % .*?save ([\d.]+) %, .*?alone ([\d.]+) %, .*?random ([\d.]+) %", GUIDE
+    )
+    assert said == (fixed, code, size, random)
