@@ -62,13 +62,17 @@ Array = np.ndarray[Any, Any]
 
 
 class Recipe(BaseModel):
-    """One distillation; ``text``, where given, is another convolution than the preset's."""
+    """One distillation; ``text``, where given, is another convolution than the preset's.
+
+    ``held_out`` names projects to validate on; left out, they are drawn. None may be one that the teacher saw.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     teacher: str
     preset: Literal["fast"] = "fast"
     text: ConvolutionConfig | None = None
+    held_out: tuple[str, ...] = ()
     count: int = Field(ge=1)
     steps: int = Field(ge=1)
     batch: int = Field(ge=8)
@@ -337,7 +341,7 @@ def distil(
         raise ConfigError(f"the corpus was not built with the tokenizer of {teacher.name}. Build it with --tokenizer")
     torch.set_num_threads(threads)
     before = ancestry(teacher.name, teacher.folder)
-    train, held = corpus.split(HELD_OUT, SEED, seen=seen_by(before))
+    train, held = corpus.split(HELD_OUT, SEED, seen=seen_by(before), named=recipe.held_out)
     ordered, validation = choose(corpus, train, held)
     rows = ordered[: recipe.count]
     with only_one(target_folder):

@@ -169,16 +169,16 @@ def _domain_rows(trainer: Trainer, domain: DomainConfig) -> Rows:
     state = {name: value.float().cpu().numpy() for name, value in trainer.model.state_dict().items()}
     files = ModelFiles("run", trainer.model_config, trainer.corpus.tokenizer, state, "", trainer.folder)
     encoder = Encoder(files, NumpyRuntime(files.config, state, threads=trainer.config.threads))
-    files = find_inputs(folder)
-    project_of = dict(zip(files, ir_projects(files, folder), strict=True))
-    files = [file for file in files if project_of[file] not in kept_out]
+    every = find_inputs(folder)
+    project_of = dict(zip(every, ir_projects(every, folder), strict=True))
+    inputs = [file for file in every if project_of[file] not in kept_out]
     # What cannot be read is left out, as where a corpus is built.
     found, pairs, _ = domain_vectors(
-        encoder, files, "levels" if domain.pairs else None, level=domain.level, failed=lambda error: None
+        encoder, inputs, "levels" if domain.pairs else None, level=domain.level, failed=lambda error: None
     )
     if not len(found["text"]):
         raise ConfigError(
             f"domain {folder}: has no {domain.level} that can be read and that the run does not hold out. "
             "Give a folder of IR or a corpus"
         )
-    return {part: (vectors, pairs) for part, vectors in found.items()}, {project_of[file] for file in files}
+    return {part: (vectors, pairs) for part, vectors in found.items()}, {project_of[file] for file in inputs}

@@ -21,7 +21,7 @@ from mirenc.model.mirencoder import MIREncoder
 from mirenc.pretraining.corpus import Corpus
 from mirenc.pretraining.package import package
 from mirenc.pretraining.trainer import Trainer
-from mirenc.weights import Source, load_files, read_provenance, save_files
+from mirenc.weights import Source, find_model, load_files, read_provenance, save_files, seen_by
 
 BEFORE = Source("teacher", "corpus", ("elsewhere",))
 CPU = torch.device("cpu")
@@ -66,6 +66,11 @@ def folders(root: Path, *names: str) -> list[Path]:
 def test_the_committed_recipe_is_one(script: ModuleType) -> None:
     recipe = script.Recipe.model_validate(load_toml(FOLDER / "distil.toml"))
     assert recipe.student(load_files(recipe.teacher)).text.kind == "convolution"
+    # What it holds out is what the run that starts from it does, and nothing that the teacher saw.
+    assert recipe.held_out == PretrainConfig.from_dict(load_toml(FOLDER / "fast.toml")).held_out
+    record = read_provenance(find_model(recipe.teacher))
+    assert record is not None
+    assert not set(recipe.held_out) & seen_by(record).keys()
     with pytest.raises(ValidationError, match="learning_rat"):
         script.Recipe.model_validate({**load_toml(FOLDER / "distil.toml"), "learning_rat": 1})
 
