@@ -83,7 +83,6 @@ def test_the_digest_is_of_everything_that_decides_a_vector(folder: Path) -> None
 )
 def test_the_digest_of_features_is_not_of_what_only_search_has(tmp_path: Path, changed: str) -> None:
     files = load_files("mirenc-fast")
-    assert files.features_digest != load_files("mirenc-tiny").features_digest
     weights, config = dict(files.weights), files.config
     if changed in weights:
         weights[changed] = weights[changed] * np.float32(0.5)
@@ -95,7 +94,6 @@ def test_the_digest_of_features_is_not_of_what_only_search_has(tmp_path: Path, c
     assert other.digest != files.digest
     shutil.rmtree(tmp_path)  # it is of what was loaded, not of what lies there now
     assert other.features_digest == files.features_digest
-    assert load_files("mirenc-fast").features_digest == files.features_digest
 
 
 @pytest.mark.needs("mirenc-base")
@@ -106,6 +104,8 @@ def test_features_of_a_model_that_no_compiler_taught_are_whitened(tmp_path: Path
     save_files(tmp_path, name=files.name, config=files.config, tokenizer=files.tokenizer, weights=weights)
     assert files.features_digest == files.digest
     assert load_files(tmp_path).features_digest != files.features_digest
+    fast = [load_files("mirenc-fast").features_digest for _ in range(2)]
+    assert fast[0] == fast[1] != files.features_digest
 
 
 @pytest.mark.parametrize("taught", [None, TaughtConfig(width=20, hidden=28)])
