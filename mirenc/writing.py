@@ -60,6 +60,8 @@ def check_output(path: str | os.PathLike[str]) -> None:
         The folder does not exist, or a folder has the file's name.
     """
     parent = Path(path).parent
+    if parent.exists() and not parent.is_dir():
+        raise IRFileError(f"output {os.fspath(path)}: {parent} is a file, no folder. Name a file in a folder")
     if not parent.is_dir():
         raise IRFileError(f"output folder {parent} does not exist. Type: mkdir -p {parent}")
     if os.path.isdir(path):

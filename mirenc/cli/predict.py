@@ -169,7 +169,7 @@ def _wanted(found: list[Prediction], function: str | None, file: str) -> list[Pr
     names = [{one.region.symbol, *_written(one.region.function)} if one.region else set() for one in found]
     kept = [one for one, own in zip(found, names, strict=True) if function in own]
     if not kept:
-        known = ", ".join(one.region.function for one in found if one.region) or "none"
+        known = ", ".join(dict.fromkeys(one.region.function for one in found if one.region)) or "none"
         raise TaskError(f"{file}: nothing to decide about in {function!r}; there are answers for {known}")
     return kept
 

@@ -17,7 +17,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from mirenc.errors import CompileError, IRResourceError, ToolchainError
+from mirenc.errors import CompileError, IRFileError, IRResourceError, ToolchainError
 from mirenc.ir.dialect import Dialect
 from mirenc.ir.files import DEFAULT_MAX_BYTES, check_file, read_limited
 from mirenc.ir.llvm import DEFAULT_MEMORY_LIMIT
@@ -141,6 +141,8 @@ def compile_source(
     """
     name = os.fspath(path)
     check_file(name)
+    if folder and not os.path.isdir(folder):
+        raise IRFileError(f"{name}: the folder that it is built in, {folder}, is not there. Configure the build again")
     limit = _DEFAULT_TIMEOUT if timeout is None else timeout
     oldest = dialect is not None and dialect.oldest_clang
     try:

@@ -102,6 +102,6 @@ def _parse(path: Path, number: int, entry: Any) -> Entry:
             raise TypeError("an argument that is no text")
     except (KeyError, TypeError, ValueError) as error:
         raise ConfigError(
-            f"{path}: entry {number}: {error} is missing or wrong. It needs directory, file, and arguments or command"
+            f"{path}: entry {number} is no command ({error}). It needs directory, file, and arguments or command"
         ) from None
     return Entry(directory, file, list(arguments))

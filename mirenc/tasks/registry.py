@@ -97,8 +97,10 @@ def load_task_file(path: str | os.PathLike[str]) -> Task:
         No such file, the file fails, or it does not define exactly one subclass of `Task`.
     """
     file = Path(path)
-    if not file.is_file():
+    if not file.exists():
         raise TaskError(f"task file {file} does not exist. Check the path")
+    if file.suffix != ".py" or not file.is_file():
+        raise TaskError(f"task file {file} is no Python file. Give one that is named .py")
     spec = importlib.util.spec_from_file_location(f"mirenc_task_{file.stem}", file)
     assert spec is not None
     assert spec.loader is not None

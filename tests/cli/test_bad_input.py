@@ -428,6 +428,8 @@ def test_output_paths_are_refused_before_any_work(embed: Run, run: Run, tmp_path
         verb("-o", tmp_path / "none" / "x.npz", "none.ll").failed(
             f"output folder {tmp_path}/none does not exist. Type: mkdir -p {tmp_path}/none"
         )
+        (tmp_path / "file").write_text("")
+        verb("-o", tmp_path / "file" / "x.npz", "none.ll").failed(f"{tmp_path}/file is a file, no folder")
         (tmp_path / "x.npz").mkdir(exist_ok=True)
         verb("-o", tmp_path / "x.npz", "none.ll").failed(f"output {tmp_path}/x.npz is a folder. Name a file in it")
 

@@ -98,6 +98,18 @@ def test_one_file_is_not_many(mirenc: Run, project: Path) -> None:
     mirenc("inspect", "compile_commands.json").failed("compile_commands.json: is JSON, not LLVM IR")
 
 
+def test_a_build_folder_that_is_gone_is_named(mirenc: Run, project: Path) -> None:
+    entry = {"directory": "gone", "file": "../src/one.c", "command": "cc"}
+    (project / "x.json").write_text(json.dumps([entry]))
+    mirenc("embed", "x.json").failed(f"src/one.c: the folder that it is built in, {project / 'gone'}, is not there")
+
+
+@pytest.mark.parametrize("entry", [None, {"directory": 5}, {"directory": ".", "file": "a.c", "command": "cc '"}])
+def test_an_entry_that_is_none_is_told(mirenc: Run, project: Path, entry: object) -> None:
+    (project / "x.json").write_text(json.dumps([entry]))
+    mirenc("embed", "x.json").failed("x.json: entry 1 is no command (", "It needs directory, file, and arguments")
+
+
 def test_ir_goes_before_sources(mirenc: Run, project: Path) -> None:
     (project / "src" / "one.ll").write_text(SOURCE)
     result = mirenc("embed", "src", "--no-cache")

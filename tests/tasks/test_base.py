@@ -254,11 +254,16 @@ def test_a_file_that_failed_leaves_no_module_behind(tmp_path: Path) -> None:
     assert "mirenc_task_broken_task" not in sys.modules
 
 
+def test_a_file_that_is_no_python_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.ll").write_text(TASK_FILE)
+    for path in (tmp_path / "a.ll", tmp_path):
+        with pytest.raises(TaskError, match="is no Python file"):
+            load_task_file(path)
+
+
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(TaskError, match=r"nothing\.py does not exist"):
         get_task(tmp_path / "nothing.py")
-    with pytest.raises(TaskError, match="does not exist"):
-        load_task_file(tmp_path)
 
 
 @pytest.mark.parametrize(
