@@ -49,7 +49,7 @@ class Library:
         self._sizes: dict[tuple[str, int], dict[str, int]] = {}
 
     def read(self, ir: bytes) -> bytes:
-        """Bitcode, without names of local values and without debug information, of a module in text or bitcode.
+        """Bitcode of a module in text or bitcode.
 
         Raises
         ------
@@ -68,10 +68,6 @@ class Library:
                 module.verify()
             except RuntimeError as error:
                 raise ValueError(str(error)) from None
-            self._strip(module, self._machine(module.triple, 2))
-            return bytes(module.as_bitcode())
-        except RefusedError:  # another target than those that can be compiled for: told for each list
-            assert module is not None
             return bytes(module.as_bitcode())
         finally:
             # Module before context, always: the other order crashes.
@@ -86,7 +82,9 @@ class Library:
         ------
         RefusedError
         """
-        with self._run(bitcode, pipeline, codegen) as (module, _):
+        with self._run(bitcode, pipeline, codegen) as (module, machine):
+            # Names of local values and debug information; of the module's own functions, too, so an object keeps them.
+            self._optimise(module, machine, "add_strip_symbols_pass")
             optimised = bytes(module.as_bitcode())
             digest = hashlib.sha256(optimised).hexdigest()
             key = (digest, codegen)
@@ -123,7 +121,6 @@ class Library:
                     module.verify()
                 except RuntimeError as error:
                     raise RefusedError("broken", str(error)) from None
-                self._strip(module, machine)  # passes give names, too
             yield module, machine
         finally:
             module.close()
@@ -143,10 +140,6 @@ class Library:
             for name in pipeline.split(","):
                 getattr(manager, name)()
         manager.run(module, builder)
-
-    def _strip(self, module: Any, machine: Any) -> None:
-        """Take names of local values and debug information away."""
-        self._optimise(module, machine, "add_strip_symbols_pass")
 
     def _sums(self, data: bytes) -> dict[str, int]:
         if is_elf(data):
