@@ -101,7 +101,8 @@ def _parse(path: Path, number: int, entry: Any) -> Entry:
         if not all(isinstance(word, str) for word in arguments):
             raise TypeError("an argument that is no text")
     except (KeyError, TypeError, ValueError) as error:
+        why = f"{error} is missing" if isinstance(error, KeyError) else error
         raise ConfigError(
-            f"{path}: entry {number} is no command ({error}). It needs directory, file, and arguments or command"
+            f"{path}: entry {number} is no command ({why}). It needs directory, file, and arguments or command"
         ) from None
     return Entry(directory, file, list(arguments))
