@@ -1,131 +1,75 @@
-"""The figures that the documents show are those of the records: a record that changes takes its documents along."""
+"""README.md and docs/figures.md show the figures of the records, each in the words that stand here, and no others."""
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-from typing import Any
+import re
 
 import pytest
+from recorded_figures import FIGURES, PHRASES, README, ROOT, functions, load, program_gains, program_scores, rows_of
 
-ROOT = Path(__file__).resolve().parents[1]
-ROWS = ("no_code", "histogram", "ir2vec", "both")
-
-
-def load(name: str) -> Any:
-    return json.loads((ROOT / name).read_text(encoding="utf-8"))
+# What has a digit and is no figure.
+NAME = re.compile(r"`[^`]*`|clang-\d+|-O[0-3z]|IR2Vec(?: 2\.1\.1)?|95 %")
 
 
-def percent(value: float) -> str:
-    return f"{100 * value:.1f} %"
+def text_of(document: str) -> str:
+    """In one line, so that it does not matter where a sentence is broken."""
+    return " ".join((ROOT / document).read_text(encoding="utf-8").split())
 
 
-def device_line(variant: str, title: str) -> str:
-    figures = load(f"downstream/device_mapping/{variant}.kernel.json")["figures"]["kernel"]
-    cells = " | ".join(percent(figures[row]["accuracy"]) for row in ROWS)
-    low, high = (100 * value for value in figures["both"]["accuracy_gain_interval"])
-    gain = f"{100 * figures['both']['accuracy_gain']:+.1f} points [{low:+.1f}, {high:+.1f}]"
-    return f"| Device mapping, {title}, accuracy | {cells} | {gain} |"
+@pytest.mark.parametrize(("document", "phrase"), [(name, phrase) for name in PHRASES for phrase in PHRASES[name]])
+def test_a_record_says_so(document: str, phrase: str) -> None:
+    assert phrase in text_of(document)
 
 
-def speedup_line(record: str, title: str) -> str:
-    """A record is ``task/protocol``."""
-    figures = load(f"downstream/{record}.json")["figures"][record.rpartition("/")[2]]
-    cells = " | ".join(f"{figures[row]['speedup_geometric']:.3f}" for row in ROWS)
-    low, high = figures["both"]["speedup_gain_interval"]
-    gain = f"x {figures['both']['speedup_gain']:.3f} [{low:.3f}, {high:.3f}]"
-    return f"| {title} | {cells} | {gain} |"
+@pytest.mark.parametrize(
+    ("document", "first", "last"),
+    [(README, "## How good is it?", "## Where to read on"), (FIGURES, "# How good it is", "## Speed")],
+)
+def test_no_other_figure_stands_there(document: str, first: str, last: str) -> None:
+    text = text_of(document)
+    text = text[text.index(first) : text.index(last)]
+    for phrase in sorted(PHRASES[document], key=len, reverse=True):
+        text = text.replace(phrase, " ")
+    assert re.findall(r"\S*\d\S*", NAME.sub(" ", text)) == []
 
 
-@pytest.mark.parametrize("document", ["README.md", "docs/figures.md"])
-def test_decisions(document: str) -> None:
-    text = (ROOT / document).read_text(encoding="utf-8")
-    for line in (device_line("nvidia", "NVIDIA"), device_line("amd", "AMD")):
-        assert line in text
-    for record, title in (
-        ("thread_coarsening/kernel", "Thread coarsening, geometric mean speedup over never coarsening"),
-        ("vectorization/structure", "Loop vectorization, measured, over LLVM's choice"),
-        ("openmp/kernel", "OpenMP on two cores, measured, over all threads and static"),
-    ):
-        assert speedup_line(record, title) in text
+@pytest.mark.parametrize("names", ["written", "hidden"])
+def test_functions_are_found_above_the_bag_and_the_words(names: str) -> None:
+    """What the documents say in words: each time by more than the interval."""
+    for one in functions(names):
+        for row in ("over_bag", "over_words", "over_mirenc-base"):
+            assert one["rows"]["mirenc-fast"][row][1] > 0
+        assert one["rows"]["mirenc-fast, words alone"]["over_bag"][2] > 0
 
 
-def masked(figures: dict[str, Any]) -> tuple[str, str]:
-    """Cells of the model and of its baselines."""
-    bigram = (
-        f"bigram {percent(figures['accuracy_neighbours'])}: {percent(figures['errors_removed'])} of its errors removed"
-    )
-    often = f"most frequent token {percent(figures['accuracy_most_frequent'])}"
-    return f"{percent(figures['accuracy'])} ({figures['perplexity']:.1f})", f"{bigram}; {often}"
-
-
-def three(figures: dict[str, Any], key: str) -> str:
-    return " / ".join(f"{figures[flow][key]:.3f}" for flow in ("control", "data", "call"))
-
-
-def found(figures: dict[str, Any]) -> str:
-    return f"{percent(figures['recall_at_1'])} / {figures['mrr']:.3f}"
-
-
-@pytest.mark.parametrize("document", ["docs/figures.md", "pretrain/README.md"])
-def test_pre_training(document: str) -> None:
-    text = (ROOT / document).read_text(encoding="utf-8")
-    figures = load("pretrain/mirenc-base.figures.json")
-    mlm, gae, matching, retrieval = (figures[name] for name in ("mlm", "gae", "matching", "retrieval"))
-    title = "Masked tokens of {}, accuracy (perplexity)"
-    degrees, common = three(gae, "auc_degree_product"), three(gae, "auc_common_neighbours")
-    histogram, bag = found(retrieval["opcode_histogram"]), found(retrieval["bag_of_statements"])
-    rows = [
-        (title.format("distinct statements that training never saw"), *masked(mlm["unseen"])),
-        (title.format("distinct statements"), *masked(mlm["distinct"])),
-        (title.format("statements as they occur"), *masked(mlm["occurring"])),
-        (
-            "Graph reconstruction, ROC AUC, control / data / call",
-            three(gae, "auc"),
-            f"degree product {degrees}, common neighbours {common}",
-        ),
-        (
-            "Text and graph of one IR?, accuracy, random negatives",
-            percent(matching["accuracy_random"]),
-            f"size difference {percent(matching['accuracy_random_size'])}",
-        ),
-        (
-            f"Function at -O0 to itself at -O2, {retrieval['functions']:,} candidates, recall@1 / MRR, both",
-            found(retrieval["both"]),
-            f"opcode histogram {histogram}; bag of statements (tf-idf) {bag}",
-        ),
+def test_where_programs_are_found_above_the_bag() -> None:
+    told = [
+        [score["against_bag"][0] > 0 for score in program_scores(names, "mirenc-fast both")]
+        for names in ("written", "hidden")
     ]
-    for row in rows:
-        assert f"| {' | '.join(row)} |" in text
+    assert told == [[True, False, False, False], [True] * 4]
 
 
-def test_the_readmes_search_figures() -> None:
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    models = ("mirenc-fast", "mirenc-base")
-    figures = [load(f"pretrain/{model}.figures.json") for model in models]
-    settings = load("pretrain/functions.json")["settings"]
-    first = "clang-14 clang-16 written"
-    count = f"{settings[first]['functions']:,}"
-    titles = {
-        first: f"Function at -O0 by clang-14 to itself at -O2 by clang-16, recall@1 of {count}",
-        "clang-14 clang-19 written": "the same, clang-14 to clang-19",
-        "clang-16 clang-19 written": "the same, clang-16 to clang-19",
-        "clang-16 clang-19 hidden": "the same, all names hidden",
-    }
-    rows = []
-    for key, title in titles.items():
-        found = settings[key]["rows"]
-        names = ("opcode histogram, log1p", "bag of statements (tf-idf)")
-        histogram, bag, *both = (percent(found[name]["recall_at_1"]) for name in (*names, *models))
-        rows.append((title, *both, f"opcode histogram {histogram}; bag of statements (tf-idf) {bag}"))
-    unseen = [each["mlm"]["unseen"] for each in figures]
-    masks = [f"{percent(each['accuracy'])} ({percent(each['accuracy_neighbours'])})" for each in unseen]
-    rows.append(("Masked tokens of statements never seen, accuracy (bigram)", *masks, ""))
-    edges = [three(each["gae"], "auc") for each in figures]
-    degrees = three(figures[0]["gae"], "auc_degree_product")
-    rows.append(("Hidden edges, ROC AUC, control / data / call", *edges, f"degree product {degrees}"))
-    matched = [percent(each["matching"]["accuracy_random"]) for each in figures]
-    size = percent(figures[0]["matching"]["accuracy_random_size"])
-    rows.append(("Text and graph of one IR?, accuracy", *matched, f"size difference {size}"))
-    for row in rows:
-        assert f"| {' | '.join(row).strip()} |".replace("  ", " ") in text
+@pytest.mark.parametrize("names", ["written", "hidden"])
+def test_programs_are_found_by_their_words_alone(names: str) -> None:
+    """What the documents say in words: learning adds nothing to them that the interval tells."""
+    assert all(low < 0 for _, low, _ in program_gains(names))
+
+
+def test_what_is_not_told_apart() -> None:
+    """Where the documents say that code tells nothing, the interval has the other side in it."""
+    in_time = rows_of("device_mapping/nvidia.kernel")["both"]["speedup_gain_interval"]
+    coarsening = rows_of("thread_coarsening/kernel")["both"]["speedup_interval"]
+    openmp = rows_of("openmp/kernel")["both"]["speedup_gain_interval"]
+    for low, high in (in_time, coarsening, openmp):
+        assert low < 1 < high
+    for row in ("hand", "ir2vec"):
+        assert rows_of("device_mapping/nvidia.kernel")[row]["speedup_gain_interval"][0] > 1
+    lists = load("downstream/passes/pass_list.held_out.json")["figures"]
+    for row in ("histogram", "ir2vec", "both"):
+        low, high = lists[row]["speedup_gain_interval"]
+        assert low < 1 < high
+
+
+def test_the_readme_is_for_the_first_five_minutes() -> None:
+    assert len((ROOT / README).read_text(encoding="utf-8").splitlines()) <= 150
