@@ -205,10 +205,8 @@ def _evidence(
         return replace(found, trials=trials)
     if data.label_names:
         # As people are told it.
-        blind = None if blind is None else np.clip(blind, 0.0, 1.0)
-        return _numbers(
-            seen, seen.label_table.astype(np.float64), np.clip(said, 0.0, 1.0), blind, static["rates"], "rates"
-        )
+        said, blind = np.clip(said, 0.0, 1.0), None if blind is None else np.clip(blind, 0.0, 1.0)
+        return _numbers(seen, seen.label_table.astype(np.float64), said, blind, static["rates"], "rates")
     return _numbers(seen, seen.value, said, blind, static["mean"], "mean")
 
 
