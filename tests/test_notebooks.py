@@ -51,7 +51,7 @@ SAID = {
         "it prefers O3",
         "8: prefers O2",
         "100000: prefers O3",
-        "chooses O2, found: False",
+        "chooses O2, evidence: False",
     ],
     "which_functions_pay_for_o3": [
         "14 functions",

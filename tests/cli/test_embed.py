@@ -100,13 +100,13 @@ def folder(tmp_path: Path, ir: Path) -> Path:
     shutil.copy(ir, top / "sub" / "small.ll")
     shutil.copy(FIXTURES / "handwritten" / "functions.ll", top / "functions.ll")
     (top / "notes.txt").write_text("no IR\n", encoding="utf-8")
-    (top / "sub" / "main.c").write_text("no IR\n", encoding="utf-8")
+    (top / "sub" / "main.md").write_text("no IR\n", encoding="utf-8")
     return top
 
 
 def expected(encoder: Encoder, folder: Path, level: str = "module") -> tuple[list[str], np.ndarray]:
     files = [str(folder / "functions.ll"), str(folder / "sub" / "small.ll")]
-    outcomes = encoder.embed_stream(files, level=level)  # together, as the command does: to the bit
+    outcomes = encoder.embed_stream(files, level=level)  # together, as the command does
     return files, np.concatenate([outcome.embedding.vector for outcome in outcomes])
 
 

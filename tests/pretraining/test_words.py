@@ -34,7 +34,7 @@ def test_a_model_with_a_table_of_its_own(tmp_path: Path) -> None:
     made = tmp_path / "mirenc-fast"
     seen = run("mirenc-fast", str(recipe), "-o", str(made), "--held-out", str(FIXTURES))
     assert seen.returncode == 1
-    assert "mirenc-fast learned from clang-14" in seen.stderr
+    assert f"mirenc-fast learned from {FIXTURES.name}" in seen.stderr
     unseen = shutil.copytree(FIXTURES, tmp_path / "unseen")
     done = run("mirenc-fast", str(recipe), "-o", str(made), "--held-out", str(unseen))
     assert done.returncode == 0, done.stderr
