@@ -139,6 +139,28 @@ def search_phrases() -> Iterator[str]:
     yield next(learned_programs())
 
 
+# -- pre-training ----------------------------------------------------------------------------------------------------
+def three(figures: dict[str, Any], key: str) -> str:
+    return " / ".join(f"{figures[flow][key]:.3f}" for flow in ("control", "data", "call"))
+
+
+def unseen_lines() -> Iterator[str]:
+    """Both models on projects that no model before them saw, each beside the baselines that it came with."""
+    record = load("pretrain/unseen.json")
+    yield f"{len(record['versions'])} projects ({record['modules']:,} modules)"
+    models = [record["models"][model] for model in MODELS]
+    for title, kind in (("that stand in no training shard", "unseen"), ("as they occur", "occurring")):
+        each = [model["mlm"][kind] for model in models]
+        cells = [f"{percent(one['accuracy'])} (bigram {percent(one['accuracy_neighbours'])})" for one in each]
+        yield line(f"Masked tokens of statements {title}, accuracy", *cells)
+    cells = [f"{three(model['gae'], 'auc')} ({three(model['gae'], 'auc_degree_product')})" for model in models]
+    yield line("Hidden edges, ROC AUC, control / data / call (degree product)", *cells)
+    for title, key in (("", "accuracy_random"), (", pairs of near size", "accuracy_near_size")):
+        each = [model["matching"] for model in models]
+        cells = [f"{percent(one[key])} ({percent(one[f'{key}_size'])})" for one in each]
+        yield line(f"Text and graph of one IR?, accuracy{title} (size alone)", *cells)
+
+
 # -- decisions -------------------------------------------------------------------------------------------------------
 ROWS = ("no_code", "hand", "histogram", "ir2vec", "both")
 
@@ -284,10 +306,6 @@ def masked(figures: dict[str, Any]) -> tuple[str, str]:
     return f"{percent(figures['accuracy'])} ({figures['perplexity']:.1f})", f"bigram {bigram}; {often}"
 
 
-def three(figures: dict[str, Any], key: str) -> str:
-    return " / ".join(f"{figures[flow][key]:.3f}" for flow in ("control", "data", "call"))
-
-
 def retrieved(figures: dict[str, Any]) -> str:
     return f"{percent(figures['recall_at_1'])} / {figures['mrr']:.3f}"
 
@@ -379,7 +397,7 @@ def parameters() -> Iterator[str]:
         yield f"{int(count[1].replace(',', '')) / 1e6:.1f} M parameters"
 
 
-BOTH = (parameters, search_phrases, decision_lines, limits, pass_phrases)
+BOTH = (parameters, search_phrases, unseen_lines, decision_lines, limits, pass_phrases)
 PHRASES = {
     PRETRAIN: [phrase for part in (base_lines, function_lines, intervals) for phrase in part()],
     README: [phrase for part in (*BOTH, pass_sentences) for phrase in part()],
