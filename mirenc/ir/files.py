@@ -22,6 +22,7 @@ from mirenc.errors import IRFileError, MissingExtraError
 __all__ = [
     "COMPRESSIONS",
     "DEFAULT_MAX_BYTES",
+    "DRIVER",
     "IR_SUFFIXES",
     "LARGEST_SIZE",
     "SOURCE_LANGUAGES",
@@ -49,6 +50,8 @@ SOURCE_LANGUAGES = {
     ".cl": "cl",
     ".cu": "cuda",
 }
+# The end of the name of a harness that `mirenc measure` is given beside a source: no code of the program.
+DRIVER = ".driver.c"
 # Languages that mirenc does not compile: suffixes, name, and the command that turns {source} into {ir}.
 _FORTRAN = ("Fortran", "flang -S -emit-llvm -O2 {source} -o {ir}")
 _OTHER_SOURCES = {

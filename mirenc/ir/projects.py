@@ -9,7 +9,7 @@ from pathlib import Path
 
 from mirenc.errors import ConfigError
 from mirenc.ir.compile_commands import kept_flags, read_entries
-from mirenc.ir.files import SOURCE_LANGUAGES, find_inputs
+from mirenc.ir.files import DRIVER, SOURCE_LANGUAGES, find_inputs
 from mirenc.ir.header_folders import header_flags
 from mirenc.ir.inputs import Input, path_input
 
@@ -55,7 +55,7 @@ def _sources(folder: Path) -> list[Path]:
     found: list[Path] = []
     for root, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if name not in _SKIPPED]
-        found += [Path(root, name) for name in names if Path(name).suffix in _SUFFIXES]
+        found += [Path(root, name) for name in names if Path(name).suffix in _SUFFIXES and not name.endswith(DRIVER)]
     return sorted(path for path in found if path.is_file())
 
 

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mirenc.errors import IRFileError, TaskError
-from mirenc.ir.files import check_file
+from mirenc.ir.files import DRIVER, check_file
 
 __all__ = ["Driver", "c_sources", "folder_of", "parse_driver", "read_driver", "read_text", "texts_of"]
 
-_DRIVER = ".driver.c"
 _HEADER = Path(__file__).with_name("mirenc_measure.h")
 _FUNCTION = re.compile(r"\bmirenc_function\s*\[\s*\]\s*=\s*\"(\w+)\"")
 _SIZES = re.compile(r"\bmirenc_sizes\s*\[\s*\]\s*=\s*\{([\dlL\s,]*)\}")
@@ -65,16 +64,16 @@ def c_sources(paths: Sequence[Path]) -> list[Path]:
         if path.suffix != ".c":
             raise TaskError(f"{path} is no C source. Write what is measured as a C function, in a file NAME.c")
         check_file(path)
-        if not path.name.endswith(_DRIVER):
+        if not path.name.endswith(DRIVER):
             sources.append(path)
-        elif (source := path.with_name(f"{path.name.removesuffix(_DRIVER)}.c")) not in paths:
+        elif (source := path.with_name(f"{path.name.removesuffix(DRIVER)}.c")) not in paths:
             raise TaskError(f"{path} is a driver. Name its source, {source}")
     return sources
 
 
 def texts_of(source: Path) -> tuple[Path, Path]:
     """``NAME.c`` and its driver beside it, ``NAME.driver.c``."""
-    return source, source.with_suffix(_DRIVER)
+    return source, source.with_suffix(DRIVER)
 
 
 def read_driver(source: Path) -> Driver:

@@ -197,7 +197,7 @@ def test_a_file_of_a_project_that_fails_is_named_and_the_rest_is_told(run: Run, 
 @pytest.mark.skipif(os.name != "posix", reason="the compiler is a shell script")
 def test_sources_of_a_project_that_do_not_compile_are_named(run: Run, tmp_path: Path) -> None:
     (tmp_path / "code").mkdir()
-    for name in ("good.c", "bad.c", "worse.c"):
+    for name in ("good.c", "bad.c", "worse.c", "good.driver.c"):  # the last is no code of the program
         (tmp_path / "code" / name).write_text(f"// {name[0]}\n")
     (tmp_path / "ir.ll").write_text(f"; ModuleID = 'x'\n{INLINED}")
     cc = tmp_path / "cc"

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from mirenc.errors import IRFileError, ToolchainError
 from mirenc.ir.compile import find_compiler
+from mirenc.ir.files import DRIVER
 from mirenc.ir.header_folders import find_headers, header_flags
 from mirenc.pretraining.corpus.compiling import LEVEL_FLAGS, Program, Report, levels_of
 from mirenc.pretraining.corpus.ir_folder import digest, stamp_of
@@ -95,7 +96,7 @@ def find_sources(
     sources = []
     for path in root.rglob("*"):
         file = path.relative_to(root).as_posix()
-        if path.suffix not in suffixes or not path.is_file() or path.is_symlink():
+        if path.suffix not in suffixes or path.name.endswith(DRIVER) or not path.is_file() or path.is_symlink():
             continue
         if any(part.lower() in skipped for part in file.split("/")[:-1]):
             continue
