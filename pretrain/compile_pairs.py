@@ -13,9 +13,9 @@ import argparse
 import sys
 from pathlib import Path
 
-from mirenc.pretraining.corpus.debian import compile_recipe
-from mirenc.pretraining.corpus.ir_folder import IRFolder
-from mirenc.pretraining.corpus.recipe import read_recipe
+from mirenc.sources.debian import compile_recipe
+from mirenc.sources.ir_folder import IRFolder
+from mirenc.sources.recipe import read_recipe
 
 
 def main() -> None:

@@ -23,7 +23,7 @@ FLOORS = (
     ("errors",),
     ("config", "cache", "progress", "writing"),
     ("ir",),
-    ("graph", "passes", "tokenizer"),
+    ("graph", "passes", "sources", "tokenizer"),
     ("sample",),
     ("model",),
     ("weights", "embedding", "vectors"),
@@ -170,7 +170,7 @@ def test_sources_are_compiled_without_what_corpora_need() -> None:
     """A prediction about a project compiles it as a corpus does, and has neither torch nor zstandard."""
     statements = """
 sys.modules["zstandard"] = sys.modules["torch"] = None
-import mirenc.pretraining.corpus.inputs
+import mirenc.sources.prepare
 sys.modules.pop("torch")
 """
     assert heavy_modules_after(statements) == []

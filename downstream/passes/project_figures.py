@@ -25,7 +25,7 @@ from mirenc.ir.files import find_inputs
 from mirenc.passes.engine import Engine
 from mirenc.passes.find import find_engine, major_of
 from mirenc.passes.levels import level
-from mirenc.pretraining.corpus.inputs import prepare_ir
+from mirenc.sources.prepare import prepare_ir
 from mirenc.suggesting import FixedList, fixed_lists, read_code, try_lists
 from mirenc.tasks import get_task, load_task_head
 from mirenc.tasks.predict import ready_heads

@@ -68,8 +68,8 @@ def build(
 
     with needs("train", "building a corpus needs more packages"):
         from mirenc.pretraining.corpus import build_corpus, hashes_of_ir
-        from mirenc.pretraining.corpus.inputs import kind_of_source, prepare_ir
-        from mirenc.pretraining.corpus.ir_folder import failures_of, origins_of
+        from mirenc.sources.ir_folder import failures_of, origins_of
+        from mirenc.sources.prepare import kind_of_source, prepare_ir
     given = None
     if tokenizer:
         named = is_model_name(tokenizer) or os.path.isdir(tokenizer)

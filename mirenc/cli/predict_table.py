@@ -117,9 +117,9 @@ def project_files(
         An input cannot be used, or nothing in it becomes IR.
     """
     from mirenc.ir.files import find_inputs
-    from mirenc.pretraining.corpus.compiling import Limits
-    from mirenc.pretraining.corpus.inputs import kind_of_source, prepare_ir
-    from mirenc.pretraining.corpus.ir_folder import failures_of, origins_of
+    from mirenc.sources.compiling import Limits
+    from mirenc.sources.ir_folder import failures_of, origins_of
+    from mirenc.sources.prepare import kind_of_source, prepare_ir
 
     files: list[tuple[str, str]] = []
     problems: list[MirencError] = []

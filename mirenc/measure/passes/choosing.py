@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from mirenc.measure.passes.inputs import IRFile
 from mirenc.measure.passes.scanning import Candidate, Scan, is_worth_it
-from mirenc.pretraining.corpus.ir_folder import digest
+from mirenc.sources.ir_folder import digest
 
 __all__ = ["Choice", "Chosen", "choose"]
 

@@ -12,11 +12,11 @@ from pathlib import Path
 from mirenc.errors import IRFileError, MirencError, ToolchainError
 from mirenc.ir.compile import compile_source
 from mirenc.ir.files import find_inputs, language_of
-from mirenc.pretraining.corpus.compiling import LEVEL_FLAGS
-from mirenc.pretraining.corpus.inputs import kind_of_source, prepare_ir
-from mirenc.pretraining.corpus.ir_folder import failures_of, origins_of
-from mirenc.pretraining.corpus.recipe import read_recipe
-from mirenc.pretraining.corpus.reserved import is_reserved, is_reserved_package
+from mirenc.sources.compiling import LEVEL_FLAGS
+from mirenc.sources.ir_folder import failures_of, origins_of
+from mirenc.sources.prepare import kind_of_source, prepare_ir
+from mirenc.sources.recipe import read_recipe
+from mirenc.sources.reserved import is_reserved, is_reserved_package
 from mirenc.writing import delivered
 
 __all__ = ["FLAGS", "IRFile", "clang_of", "find_ir"]

@@ -10,7 +10,7 @@ from fake_tools import FakeTools
 
 from mirenc.errors import IRFileError, MirencError, ToolchainError
 from mirenc.measure.passes.inputs import IRFile, clang_of, find_ir
-from mirenc.pretraining.corpus.ir_folder import IRFolder, IRRecord
+from mirenc.sources.ir_folder import IRFolder, IRRecord
 
 IR = "define void @f() {\n  ret void\n}\n"
 

@@ -13,7 +13,7 @@ import pytest
 from fake_tools import FakeTools
 
 from mirenc.errors import ConfigError
-from mirenc.pretraining.corpus.compiling import (
+from mirenc.sources.compiling import (
     CHUNK,
     Limits,
     Program,
@@ -22,7 +22,7 @@ from mirenc.pretraining.corpus.compiling import (
     levels_of,
     run_quietly,
 )
-from mirenc.pretraining.corpus.ir_folder import IRFolder
+from mirenc.sources.ir_folder import IRFolder
 
 
 @pytest.fixture

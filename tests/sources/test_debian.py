@@ -12,9 +12,9 @@ import pytest
 from fake_tools import FakeTools
 
 from mirenc.errors import ConfigError, ToolchainError
-from mirenc.pretraining.corpus.debian import _prepare, compile_recipe
-from mirenc.pretraining.corpus.ir_folder import IRFolder
-from mirenc.pretraining.corpus.recipe import Package, read_recipe
+from mirenc.sources.debian import _prepare, compile_recipe
+from mirenc.sources.ir_folder import IRFolder
+from mirenc.sources.recipe import Package, read_recipe
 
 WriteTree = Callable[[Path, dict[str, str]], Path]
 REPOSITORY = Path(__file__).resolve().parents[3]

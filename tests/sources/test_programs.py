@@ -11,9 +11,9 @@ from fake_tools import FakeTools
 from mirenc.errors import IRFileError, ToolchainError
 from mirenc.ir import read_ir
 from mirenc.ir.header_folders import header_flags
-from mirenc.pretraining.corpus.compiling import Limits, compile_programs
-from mirenc.pretraining.corpus.ir_folder import IRFolder
-from mirenc.pretraining.corpus.sources import compile_command, find_sources, source_programs
+from mirenc.sources.compiling import Limits, compile_programs
+from mirenc.sources.ir_folder import IRFolder
+from mirenc.sources.programs import compile_command, find_sources, source_programs
 
 WriteTree = Callable[[Path, dict[str, str]], Path]
 

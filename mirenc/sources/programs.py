@@ -12,9 +12,9 @@ from mirenc.errors import IRFileError, ToolchainError
 from mirenc.ir.compile import find_compiler
 from mirenc.ir.files import DRIVER
 from mirenc.ir.header_folders import find_headers, header_flags
-from mirenc.pretraining.corpus.compiling import LEVEL_FLAGS, Program, Report, levels_of
-from mirenc.pretraining.corpus.ir_folder import digest, stamp_of
-from mirenc.pretraining.corpus.reserved import is_reserved, is_reserved_package
+from mirenc.sources.compiling import LEVEL_FLAGS, Program, Report, levels_of
+from mirenc.sources.ir_folder import digest, stamp_of
+from mirenc.sources.reserved import is_reserved, is_reserved_package
 
 __all__ = [
     "LANGUAGES",

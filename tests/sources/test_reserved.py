@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mirenc.pretraining.corpus.reserved import is_reserved, is_reserved_package
+from mirenc.sources.reserved import is_reserved, is_reserved_package
 
 
 @pytest.mark.parametrize(

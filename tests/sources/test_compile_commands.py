@@ -12,9 +12,9 @@ from fake_tools import FakeTools
 
 from mirenc.errors import ConfigError
 from mirenc.ir.compile_commands import kept_flags
-from mirenc.pretraining.corpus.compile_commands import command_programs
-from mirenc.pretraining.corpus.compiling import Limits, Program, compile_programs
-from mirenc.pretraining.corpus.ir_folder import IRFolder
+from mirenc.sources.compile_commands import command_programs
+from mirenc.sources.compiling import Limits, Program, compile_programs
+from mirenc.sources.ir_folder import IRFolder
 
 WriteTree = Callable[[Path, dict[str, str]], Path]
 

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from mirenc.errors import ConfigError
-from mirenc.pretraining.corpus.compiling import Advance, Limits
-from mirenc.pretraining.corpus.ir_folder import IRFolder, IRRecord, Status, digest, stamp_of
-from mirenc.pretraining.corpus.reserved import is_reserved_package
+from mirenc.sources.compiling import Advance, Limits
+from mirenc.sources.ir_folder import IRFolder, IRRecord, Status, digest, stamp_of
+from mirenc.sources.reserved import is_reserved_package
 
 __all__ = ["find_parquet", "unpack_parquet"]
 

@@ -15,7 +15,7 @@ import pytest
 from fake_tools import FakeTools
 
 from mirenc.errors import ConfigError, IRFileError
-from mirenc.pretraining.corpus.inputs import kind_of_source, prepare_ir
+from mirenc.sources.prepare import kind_of_source, prepare_ir
 
 WriteTree = Callable[[Path, dict[str, str]], Path]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from mirenc.errors import IRFileError
-from mirenc.pretraining.corpus.ir_folder import IRFolder, IRRecord, origins_of
+from mirenc.sources.ir_folder import IRFolder, IRRecord, origins_of
 
 RECORD = IRRecord(
     project="zlib",

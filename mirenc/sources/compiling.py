@@ -18,7 +18,7 @@ from pydantic import Field
 
 from mirenc.config import _Config
 from mirenc.errors import ConfigError
-from mirenc.pretraining.corpus.ir_folder import FAILURES, IRFolder, IRRecord, Status, digest
+from mirenc.sources.ir_folder import FAILURES, IRFolder, IRRecord, Status, digest
 
 __all__ = [
     "CHUNK",

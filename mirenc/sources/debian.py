@@ -1,6 +1,6 @@
 """Source packages of a Debian release to IR: fetched with apt-get, compiled file by file without their build systems.
 
-A recipe (`mirenc.pretraining.corpus.recipe`) says which packages, and what each of them needs. A file that does not
+A recipe (`mirenc.sources.recipe`) says which packages, and what each of them needs. A file that does not
 compile is counted and left out: a corpus needs many programs, not all of them. Two clang versions take turns, so that
 both dialects of IR occur (typed and opaque pointers).
 """
@@ -19,7 +19,7 @@ from pathlib import Path
 
 from mirenc.errors import ToolchainError
 from mirenc.ir.header_folders import header_flags
-from mirenc.pretraining.corpus.compiling import (
+from mirenc.sources.compiling import (
     CHUNK,
     Advance,
     Program,
@@ -28,10 +28,10 @@ from mirenc.pretraining.corpus.compiling import (
     levels_of,
     run_quietly,
 )
-from mirenc.pretraining.corpus.ir_folder import FAILURES, IRFolder, Key, digest
-from mirenc.pretraining.corpus.recipe import Package, Recipe, RecipeLimits
-from mirenc.pretraining.corpus.reserved import is_reserved_package
-from mirenc.pretraining.corpus.sources import compile_command, find_sources
+from mirenc.sources.ir_folder import FAILURES, IRFolder, Key, digest
+from mirenc.sources.programs import compile_command, find_sources
+from mirenc.sources.recipe import Package, Recipe, RecipeLimits
+from mirenc.sources.reserved import is_reserved_package
 
 __all__ = ["compile_recipe"]
 

@@ -10,10 +10,10 @@ from pathlib import Path
 
 from mirenc.errors import ConfigError
 from mirenc.ir.compile_commands import kept_flags, read_entries, refused_flags
-from mirenc.pretraining.corpus.compiling import Program, Report, levels_of, run_quietly
-from mirenc.pretraining.corpus.ir_folder import stamp_of
-from mirenc.pretraining.corpus.reserved import is_reserved, is_reserved_package
-from mirenc.pretraining.corpus.sources import Toolchain, compile_command, compiler_name, language_of_source
+from mirenc.sources.compiling import Program, Report, levels_of, run_quietly
+from mirenc.sources.ir_folder import stamp_of
+from mirenc.sources.programs import Toolchain, compile_command, compiler_name, language_of_source
+from mirenc.sources.reserved import is_reserved, is_reserved_package
 
 __all__ = ["command_programs"]
 

@@ -11,9 +11,9 @@ import pyarrow.parquet
 import pytest
 
 from mirenc.errors import ConfigError
-from mirenc.pretraining.corpus.compiling import Limits
-from mirenc.pretraining.corpus.ir_folder import IRFolder
-from mirenc.pretraining.corpus.parquet import find_parquet, unpack_parquet
+from mirenc.sources.compiling import Limits
+from mirenc.sources.ir_folder import IRFolder
+from mirenc.sources.parquet import find_parquet, unpack_parquet
 
 BITCODE = b"BC\xc0\xde"
 WRAPPED = b"\xde\xc0\x17\x0b"

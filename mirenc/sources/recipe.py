@@ -14,8 +14,8 @@ from pydantic import Field, field_validator
 
 from mirenc.config import _Config, load_toml
 from mirenc.errors import ConfigError
-from mirenc.pretraining.corpus.compiling import Limits
-from mirenc.pretraining.corpus.reserved import is_reserved_package
+from mirenc.sources.compiling import Limits
+from mirenc.sources.reserved import is_reserved_package
 
 __all__ = ["Package", "Recipe", "RecipeLimits", "read_recipe"]
 

@@ -8,13 +8,13 @@ from pathlib import Path
 
 from mirenc.errors import IRFileError
 from mirenc.ir.files import find_inputs
-from mirenc.pretraining.corpus.compile_commands import command_programs
-from mirenc.pretraining.corpus.compiling import Advance, Limits, Program, Report, check_levels, compile_programs
-from mirenc.pretraining.corpus.debian import compile_recipe
-from mirenc.pretraining.corpus.ir_folder import IRFolder, IRRecord, stamp_of
-from mirenc.pretraining.corpus.parquet import find_parquet, unpack_parquet
-from mirenc.pretraining.corpus.recipe import read_recipe
-from mirenc.pretraining.corpus.sources import find_sources, source_programs
+from mirenc.sources.compile_commands import command_programs
+from mirenc.sources.compiling import Advance, Limits, Program, Report, check_levels, compile_programs
+from mirenc.sources.debian import compile_recipe
+from mirenc.sources.ir_folder import IRFolder, IRRecord, stamp_of
+from mirenc.sources.parquet import find_parquet, unpack_parquet
+from mirenc.sources.programs import find_sources, source_programs
+from mirenc.sources.recipe import read_recipe
 
 __all__ = ["kind_of_source", "prepare_ir"]
 
