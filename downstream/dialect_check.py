@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 
 import mirenc
-from mirenc.encoder import Encoder
+from mirenc.embed import Encoder
 from mirenc.errors import CompileError, MirencError
 from mirenc.ir import OPENCL_X86, IRModule, ReadOptions, bring, parse_ir, read_ir
 from mirenc.tasks import get_task

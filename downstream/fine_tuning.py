@@ -34,12 +34,12 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 import mirenc
-from mirenc.encoder import Encoder
+from mirenc.embed import Encoder
 from mirenc.metrics import decision_figures, group_interval
 from mirenc.model.data import IRData, join_data, sample_data
 from mirenc.model.mirencoder import MIREncoder
 from mirenc.model.pooling import module_pools
-from mirenc.sample import make_sample
+from mirenc.model.sample import make_sample
 from mirenc.tasks import TaskData
 
 Rows = NDArray[np.int64]

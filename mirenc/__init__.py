@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.2.0"
 
 _HOME = {
-    "Embedding": "mirenc.embedding",
-    "Encoder": "mirenc.encoder",
+    "Embedding": "mirenc.embed.embedding",
+    "Encoder": "mirenc.embed",
     "IRModule": "mirenc.ir",
-    "IRSample": "mirenc.sample",
+    "IRSample": "mirenc.model.sample",
     "IRTokenizer": "mirenc.tokenizer",
     "MirencError": "mirenc.errors",
     "ModelConfig": "mirenc.config",
@@ -29,8 +29,8 @@ _HOME = {
     "get_task": "mirenc.tasks",
     "list_models": "mirenc.weights",
     "list_tasks": "mirenc.tasks",
-    "load": "mirenc.encoder",
-    "make_sample": "mirenc.sample",
+    "load": "mirenc.embed",
+    "make_sample": "mirenc.model.sample",
     "parse_ir": "mirenc.ir",
     "read_ir": "mirenc.ir",
     "statements_of": "mirenc.ir",
@@ -40,12 +40,12 @@ __all__ = ["__version__", *_HOME]
 
 if TYPE_CHECKING:
     from mirenc.config import ModelConfig
-    from mirenc.embedding import Embedding
-    from mirenc.encoder import Encoder, load
+    from mirenc.embed import Encoder, load
+    from mirenc.embed.embedding import Embedding
     from mirenc.errors import MirencError
     from mirenc.graph import ProgramGraph, build_graph
     from mirenc.ir import IRModule, ReadOptions, parse_ir, read_ir, statements_of
-    from mirenc.sample import IRSample, make_sample
+    from mirenc.model.sample import IRSample, make_sample
     from mirenc.tasks import evaluate, get_task, list_tasks
     from mirenc.tokenizer import IRTokenizer, train_tokenizer
     from mirenc.weights import list_models

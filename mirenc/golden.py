@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mirenc.encoder import load
+from mirenc.embed import load
 from mirenc.errors import ModelError
 from mirenc.weights import seal
 

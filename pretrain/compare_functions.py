@@ -32,7 +32,7 @@ import scipy.sparse as sp
 from compare_programs import hide_names
 from numpy.typing import NDArray
 
-from mirenc.encoder import Encoder, load
+from mirenc.embed import Encoder, load
 from mirenc.pretraining.evaluation.retrieval import (
     FunctionPair,
     FunctionView,

@@ -169,7 +169,7 @@ def model_methods(name: str, programs: list[Program], cache: str, hidden: bool) 
     import numpy as np
     from program_figures import Method
 
-    from mirenc.encoder import load
+    from mirenc.embed import load
 
     encoder = load(name, cache=cache, hide_names=hidden)
     config = encoder.files.config

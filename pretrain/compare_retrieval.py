@@ -113,7 +113,7 @@ def compare(root: Path, python: str, model: str | None, projects: list[str], lim
     """Figures of every method on the functions that all of them have."""
     import numpy as np
 
-    from mirenc.encoder import load
+    from mirenc.embed import load
     from mirenc.ir.files import find_inputs
     from mirenc.pretraining.evaluation.retrieval import (
         bag_vectors,

@@ -32,8 +32,8 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 
 from mirenc.config import load_toml
-from mirenc.encoder import Encoder, load
-from mirenc.encoder.fitting import level_pairs
+from mirenc.embed import Encoder, load
+from mirenc.embed.fitting import level_pairs
 from mirenc.ir.files import find_inputs
 from mirenc.model.whitening import Moments, mixed_whitening, moments_of
 

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mirenc.encoder import load
+from mirenc.embed import load
 from mirenc.model.torch_runtime import TorchRuntime
 from mirenc.pretraining.corpus import Corpus
 from mirenc.pretraining.evaluation import Baselines, evaluate_model

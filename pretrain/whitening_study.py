@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from mirenc.encoder import load
+from mirenc.embed import load
 from mirenc.ir.files import find_inputs
 from mirenc.model.mirencoder import MIREncoder
 from mirenc.model.whitening import fit_whitening

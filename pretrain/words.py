@@ -29,8 +29,8 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict
 
 from mirenc.config import LexicalConfig, ModelConfig, load_toml
-from mirenc.embedding import Prepared, prepare
-from mirenc.encoder import Encoder, load
+from mirenc.embed import Encoder, load
+from mirenc.embed.embedding import Prepared, prepare
 from mirenc.errors import MirencError
 from mirenc.golden import write_golden
 from mirenc.ir.files import find_inputs

@@ -20,11 +20,11 @@ from mirenc.config import (
     TextEncoderConfig,
     TokenizerConfig,
 )
-from mirenc.encoder import Encoder, load
+from mirenc.embed import Encoder, load
 from mirenc.errors import NoFunctionBodyError
 from mirenc.golden import write_golden
 from mirenc.ir import IRModule, read_ir, statements_of
-from mirenc.sample import IRSample, make_sample
+from mirenc.model.sample import IRSample, make_sample
 from mirenc.tokenizer import IRTokenizer, train_tokenizer
 from mirenc.weights import save_files
 

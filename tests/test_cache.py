@@ -12,7 +12,7 @@ import pytest
 from same_vectors import assert_same_vectors
 
 from mirenc.cache import Cache, cache_folder, cache_key
-from mirenc.encoder import Encoder, load
+from mirenc.embed import Encoder, load
 from mirenc.golden import TOLERANCE, difference
 
 DIGEST = "0123456789abcdef" * 4

@@ -22,7 +22,7 @@ import pytest
 from small_compiled import ir_of, write_small_table
 
 import mirenc
-from mirenc.encoder import Encoder
+from mirenc.embed import Encoder
 from mirenc.heads import BoostedRegressor
 from mirenc.tasks import evaluation, load_report, load_task_head
 from mirenc.tasks.jobs import run_jobs

@@ -17,7 +17,7 @@ from mirenc.writing import check_output as check_output
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from mirenc.encoder import Level
+    from mirenc.embed import Level
     from mirenc.ir import ReadOptions
     from mirenc.ir.inputs import Input as Given
 
@@ -96,7 +96,7 @@ def read_options(
 
 def check_level(level: str) -> Level:
     """The level, one that the encoder knows."""
-    from mirenc.encoder import LEVELS
+    from mirenc.embed import LEVELS
 
     if level not in LEVELS:
         raise typer.BadParameter(f"unknown level {level!r}; available: {', '.join(LEVELS)}", param_hint="--level")

@@ -11,7 +11,7 @@ from mirenc.cli import common
 from mirenc.errors import ConfigError, MirencError
 
 if TYPE_CHECKING:
-    from mirenc.embedding import Embedding
+    from mirenc.embed.embedding import Embedding
 
 
 def compare(
@@ -48,7 +48,7 @@ def compare(
             param_hint="FILE FILE ...",
         )
     options = common.read_options(timeout, memory_limit, max_bytes, compiler, cflags)
-    from mirenc.encoder import load
+    from mirenc.embed import load
 
     encoder = load(model, options=options, map=own_map, hide_names=hide_names)
     failures = common.Failures(len(paths))

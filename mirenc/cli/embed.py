@@ -54,7 +54,7 @@ def embed(
     """
     options = common.read_options(timeout, memory_limit, max_bytes, compiler, cflags)
     from mirenc.cli.output import open_output
-    from mirenc.encoder import load
+    from mirenc.embed import load
 
     writer_of = open_output(output, purpose=purpose, whiten=whiten)
     files = common.expand(inputs)

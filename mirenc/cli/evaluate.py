@@ -47,7 +47,7 @@ def evaluate(
     the record in a file named .part.json. --resume goes on from both, and after a change of the model makes only the
     rows that the model takes part in. `mirenc fit` makes a head to ask.
     """
-    from mirenc.encoder import load
+    from mirenc.embed import load
     from mirenc.tasks import Evaluation, TaskReport, load_data, load_report
 
     problem = tasks.find_task(task, task_file)

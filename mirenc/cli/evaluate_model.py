@@ -13,7 +13,7 @@ import numpy as np
 import typer
 
 from mirenc.cli import common
-from mirenc.encoder import load
+from mirenc.embed import load
 from mirenc.errors import ConfigError, IRParseError, needs
 from mirenc.ir.files import find_inputs, folder_error
 from mirenc.weights import load_files

@@ -27,7 +27,7 @@ def fit(
 
     `mirenc predict TASK INPUT --head FOLDER` asks it.
     """
-    from mirenc.encoder import load
+    from mirenc.embed import load
     from mirenc.errors import TaskError
     from mirenc.tasks import fit_head, load_data
     from mirenc.tasks.features import CODE_ROWS

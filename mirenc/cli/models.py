@@ -127,7 +127,7 @@ def adapt(
     from mirenc.weights import map_path, save_map
 
     options = common.read_options(timeout, memory_limit, max_bytes, compiler, cflags)
-    from mirenc.encoder import load
+    from mirenc.embed import load
 
     encoder = load(model, options=options, hide_names=hide_names)
     map_path(encoder.name, name)  # a name that cannot be one is told before the work

@@ -16,8 +16,8 @@ import numpy as np
 
 from mirenc import __version__
 from mirenc.cli.common import check_output
-from mirenc.embedding import Embedding
-from mirenc.encoder import Encoder
+from mirenc.embed import Encoder
+from mirenc.embed.embedding import Embedding
 from mirenc.errors import ConfigError, IRFileError
 from mirenc.ir import Region
 from mirenc.writing import Target
@@ -74,7 +74,7 @@ def open_output(
     """
 
     def head(encoder: Encoder, level: str, part: str) -> dict[str, Any]:
-        """Whose vectors these are; `mirenc.vectors` reads it again. What is as usual is not said."""
+        """Whose vectors these are; `mirenc.search.vectors` reads it again. What is as usual is not said."""
         unusual = {
             **({"purpose": purpose} if purpose != "search" else {}),
             **({} if whiten else {"whiten": False}),

@@ -95,7 +95,7 @@ def predict(
             )
         _table(names, options, problem.check_level(level), as_json)
         return
-    from mirenc.encoder import load
+    from mirenc.embed import load
     from mirenc.tasks import load_task_head
     from mirenc.tasks.features import encoded_context
 

@@ -13,9 +13,9 @@ from mirenc.cli import common
 from mirenc.errors import ConfigError
 
 if TYPE_CHECKING:
-    from mirenc.encoder import Encoder
+    from mirenc.embed import Encoder
     from mirenc.ir import ReadOptions
-    from mirenc.vectors import VectorTable
+    from mirenc.search.vectors import VectorTable
 
 
 def search(
@@ -63,10 +63,10 @@ def search(
     if level is not None:
         common.check_level(level)
     options = common.read_options(timeout, memory_limit, max_bytes, compiler, cflags)
-    from mirenc.encoder import load
+    from mirenc.embed import load
     from mirenc.ir.inputs import path_input
     from mirenc.search import nearest
-    from mirenc.vectors import VECTOR_SUFFIXES
+    from mirenc.search.vectors import VECTOR_SUFFIXES
 
     if os.path.isdir(query) or Path(query).suffix in VECTOR_SUFFIXES:
         raise ConfigError(
@@ -116,8 +116,8 @@ def search(
 
 def _stored(index: str, level: str | None, model: str | None, options: ReadOptions) -> tuple[Encoder, VectorTable]:
     """A file of vectors, and the model that made them."""
-    from mirenc.encoder import load
-    from mirenc.vectors import read_vectors
+    from mirenc.embed import load
+    from mirenc.search.vectors import read_vectors
     from mirenc.weights import is_model_name
 
     table = read_vectors(index)

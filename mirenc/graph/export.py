@@ -1,4 +1,4 @@
-"""A graph as DOT, JSON, numpy archive or NetworkX graph; PyG's ``Data`` is made of a whole sample (`mirenc.sample`)."""
+"""A graph as DOT, JSON, numpy archive or NetworkX graph; PyG's ``Data`` is made of a sample (`mirenc.model.sample`)."""
 
 from __future__ import annotations
 

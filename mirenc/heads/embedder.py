@@ -18,12 +18,12 @@ from typing import Any, Literal, Self, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from mirenc.embedding import vector_blocks
-from mirenc.encoder import PARTS, PURPOSES, Encoder, IRInput, Part, Purpose, load
+from mirenc.embed import PARTS, PURPOSES, Encoder, IRInput, Part, Purpose, load
+from mirenc.embed.embedding import vector_blocks
+from mirenc.embed.stream import listed
 from mirenc.errors import ConfigError, MissingExtraError, UnreadableIRWarning
 from mirenc.ir import IRModule
 from mirenc.ir.inputs import resolve_input
-from mirenc.pipeline.stream import listed
 from mirenc.weights import find_model
 
 try:

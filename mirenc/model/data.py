@@ -16,7 +16,7 @@ from torch import Tensor
 from torch_geometric.data import Batch, Data
 
 from mirenc.model.pooling import Pool, Pools
-from mirenc.sample import IRSample
+from mirenc.model.sample import IRSample
 from mirenc.tokenizer import PAD
 
 __all__ = ["IRData", "join_data", "make_data", "no_data", "sample_data"]

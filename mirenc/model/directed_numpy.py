@@ -29,8 +29,8 @@ from mirenc.model.numpy_layers import SLICE, Float32, Layers, by_slices
 from mirenc.model.pooling import Pool, node_keys
 from mirenc.model.readout import Readout, Share, share_of
 from mirenc.model.relations import ARGUMENTS, LAST_POSITION, RELATION_OF, RELATIONS
+from mirenc.model.sample import IRSample
 from mirenc.model.sparse import segment_sum
-from mirenc.sample import IRSample
 
 __all__ = ["DirectedGraph"]
 

@@ -12,7 +12,7 @@ from mirenc.config import GraphEncoderConfig
 from mirenc.graph import Flow, NodeKind
 from mirenc.model.numpy_layers import Float32, Layers
 from mirenc.model.pooling import Pool, node_keys
-from mirenc.sample import IRSample
+from mirenc.model.sample import IRSample
 
 __all__ = ["GCN"]
 

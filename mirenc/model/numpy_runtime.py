@@ -28,9 +28,9 @@ from mirenc.model.numpy_layers import Float32, Layers, Weights, by_slices
 from mirenc.model.numpy_text import make_text_encoder
 from mirenc.model.pooling import Pool, Pools
 from mirenc.model.runtime import Pooled, needed_texts
+from mirenc.model.sample import IRSample
 from mirenc.model.sparse import segment_sum
 from mirenc.model.taught_numpy import Trunk
-from mirenc.sample import IRSample
 
 __all__ = ["NumpyRuntime"]
 

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from mirenc.graph import Flow, NodeKind
 from mirenc.model.readout import Readout, share_of
+from mirenc.model.sample import IRSample
 from mirenc.model.sparse import segment_sum
-from mirenc.sample import IRSample
 
 if TYPE_CHECKING:
     import scipy.sparse as sp

@@ -12,7 +12,7 @@ from mirenc.config import ModelConfig
 from mirenc.errors import MissingExtraError, ModelError
 from mirenc.graph import NodeKind
 from mirenc.model.pooling import Pools
-from mirenc.sample import IRSample
+from mirenc.model.sample import IRSample
 
 __all__ = ["Pooled", "Runtime", "make_runtime", "needed_texts"]
 

@@ -13,7 +13,7 @@ from mirenc.model.data import sample_data
 from mirenc.model.mirencoder import MIREncoder
 from mirenc.model.pooling import Pools
 from mirenc.model.runtime import Pooled
-from mirenc.sample import IRSample
+from mirenc.model.sample import IRSample
 
 __all__ = ["TorchRuntime"]
 

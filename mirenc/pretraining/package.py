@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from mirenc.config import MapsConfig
-from mirenc.encoder import load
+from mirenc.embed import load
 from mirenc.golden import write_golden
 from mirenc.pretraining.card import model_card
 from mirenc.pretraining.evaluation import Baselines, Figures, NoFigureError, evaluate_model

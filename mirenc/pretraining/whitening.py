@@ -14,8 +14,8 @@ import torch
 from numpy.typing import NDArray
 
 from mirenc.config import DomainConfig, MapsConfig
-from mirenc.encoder import Encoder
-from mirenc.encoder.fitting import domain_vectors
+from mirenc.embed import Encoder
+from mirenc.embed.fitting import domain_vectors
 from mirenc.errors import ConfigError
 from mirenc.ir.files import find_inputs
 from mirenc.model.numpy_runtime import NumpyRuntime

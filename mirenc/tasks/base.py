@@ -26,7 +26,7 @@ from mirenc.tasks.sample import IRSource, Sample
 from mirenc.tasks.space import Space, Value
 
 if TYPE_CHECKING:
-    from mirenc.encoder import Encoder
+    from mirenc.embed import Encoder
     from mirenc.tasks.predict import Prediction
 
 __all__ = ["Task"]

@@ -26,7 +26,7 @@ from mirenc.tasks.protocols import Protocol
 from mirenc.tasks.space import Space
 
 if TYPE_CHECKING:
-    from mirenc.encoder import Encoder
+    from mirenc.embed import Encoder
     from mirenc.tasks.predict import Prediction
 
 __all__ = ["BlockSize", "dimensions_of", "is_cuda"]

@@ -27,7 +27,7 @@ from mirenc.tasks.said import keep_said
 from mirenc.tasks.static import static_rows
 
 if TYPE_CHECKING:
-    from mirenc.encoder import Encoder
+    from mirenc.embed import Encoder
 
 __all__ = ["SEEDS", "Evaluation", "evaluate", "load_data"]
 
@@ -76,7 +76,7 @@ class Evaluation:
         """
         task.check_data(data)
         if encoder is None:
-            from mirenc.encoder import load
+            from mirenc.embed import load
 
             encoder = load()
         wanted = _several("rows", rows) or default_rows(task, data)

@@ -27,7 +27,7 @@ from mirenc.tasks.sample import IRSource
 from mirenc.tasks.statement_bag import statement_bag
 
 if TYPE_CHECKING:
-    from mirenc.encoder import Embedding, Encoder, Purpose
+    from mirenc.embed import Embedding, Encoder, Purpose
     from mirenc.tasks.base import Task
 
 __all__ = [

@@ -24,7 +24,7 @@ from mirenc.tasks.protocols import Protocol
 from mirenc.tasks.space import Space, Value
 
 if TYPE_CHECKING:
-    from mirenc.encoder import Encoder
+    from mirenc.embed import Encoder
 
 __all__ = ["DIALECT", "KNOBS", "OpenMP", "openmp_space", "parallel_regions", "without_places"]
 

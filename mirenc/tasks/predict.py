@@ -35,7 +35,7 @@ from mirenc.tasks.registry import get_task
 from mirenc.tasks.space import SettingEncoder, Space
 
 if TYPE_CHECKING:
-    from mirenc.encoder import Encoder
+    from mirenc.embed import Encoder
 
 __all__ = ["Prediction", "TaskHead", "fit_head", "load_task_head", "ready_heads"]
 

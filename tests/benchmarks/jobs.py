@@ -114,7 +114,7 @@ def stages(file: str, model: str) -> dict[str, Any]:
     from mirenc import build_graph, load
     from mirenc.model.pooling import module_pools
     from mirenc.model.runtime import needed_texts
-    from mirenc.sample import make_sample
+    from mirenc.model.sample import make_sample
 
     watch = Watch()
     encoder = watch("load", lambda: load(model, cache=False))

@@ -11,7 +11,7 @@ from command_line import Run
 from same_vectors import assert_same_vectors
 from small_programs import program
 
-from mirenc.encoder import Encoder, load
+from mirenc.embed import Encoder, load
 from mirenc.weights import map_path
 
 

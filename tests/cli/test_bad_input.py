@@ -24,7 +24,7 @@ import pytest
 import zstandard
 from command_line import SOURCE, Result, Run
 
-from mirenc.encoder import Encoder
+from mirenc.embed import Encoder
 from mirenc.errors import ConfigError, IRResourceError, MirencError
 from mirenc.ir import ReadOptions, read_ir
 from mirenc.ir import compile as compiling

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from command_line import SOURCE, Run
 
-from mirenc.encoder import Encoder
+from mirenc.embed import Encoder
 from mirenc.search import compare, nearest
-from mirenc.vectors import VECTOR_SUFFIXES
+from mirenc.search.vectors import VECTOR_SUFFIXES
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "ir" / "clang-19"
 O0, O2 = FIXTURES / "O0", FIXTURES / "O2"

@@ -18,10 +18,10 @@ import zstandard
 from command_line import SOURCE, Result, Run
 
 import mirenc
-from mirenc.encoder import Encoder
+from mirenc.embed import Encoder
 from mirenc.errors import IRFileError
 from mirenc.ir import parse_ir
-from mirenc.vectors import read_vectors
+from mirenc.search.vectors import read_vectors
 
 TEXT, GRAPH, BOTH = 32, 16, 48
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"

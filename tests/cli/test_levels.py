@@ -12,12 +12,12 @@ import pytest
 from command_line import Run
 from same_vectors import assert_same_vectors
 
-from mirenc.encoder import Encoder
+from mirenc.embed import Encoder
 from mirenc.errors import ConfigError
 from mirenc.graph import Flow, NodeKind
 from mirenc.ir import parse_ir, regions_of
 from mirenc.model.pooling import Pools, make_pool
-from mirenc.sample import make_sample
+from mirenc.model.sample import make_sample
 
 PLACES = Path(__file__).resolve().parents[1] / "fixtures" / "loops" / "places.ll"
 # Two loops, one inside the other, and a function without any.

@@ -14,7 +14,7 @@ from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.utils import estimator_checks, get_tags
 
-from mirenc.encoder import Encoder, load
+from mirenc.embed import Encoder, load
 from mirenc.errors import ConfigError, IRFileError, ModelError
 from mirenc.heads.embedder import IREmbedder, UnreadableIRWarning
 from mirenc.heads.mlp import MLPHead

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import mirenc
-from mirenc.encoder import Encoder
+from mirenc.embed import Encoder
 from mirenc.errors import IRFileError, TaskError
 from mirenc.ir import parse_ir
 from mirenc.measure import children, openmp

@@ -10,9 +10,9 @@ from mirenc.config import DirectedGraphConfig, ModelConfig
 from mirenc.model.mirencoder import MIREncoder
 from mirenc.model.numpy_runtime import NumpyRuntime
 from mirenc.model.pooling import module_pools
+from mirenc.model.sample import IRSample
 from mirenc.model.shapes import weight_shapes
 from mirenc.model.torch_runtime import TorchRuntime
-from mirenc.sample import IRSample
 
 
 @pytest.mark.parametrize("statements", [False, True])

@@ -21,9 +21,9 @@ from mirenc.model.numpy_layers import Layers
 from mirenc.model.numpy_runtime import NumpyRuntime
 from mirenc.model.pooling import Pools, make_pool, module_pools, region_pools
 from mirenc.model.relations import ARGUMENTS, RELATIONS
+from mirenc.model.sample import IRSample, make_sample
 from mirenc.model.shapes import weight_shapes
 from mirenc.model.torch_runtime import TorchRuntime
-from mirenc.sample import IRSample, make_sample
 from mirenc.tokenizer import IRTokenizer
 
 Runtimes = tuple[NumpyRuntime, TorchRuntime]

@@ -11,8 +11,8 @@ from random_model import random_weights
 from mirenc.config import ModelConfig
 from mirenc.model.numpy_runtime import NumpyRuntime
 from mirenc.model.pooling import Pools, make_pool, module_pools, region_pools
+from mirenc.model.sample import IRSample
 from mirenc.model.torch_runtime import TorchRuntime
-from mirenc.sample import IRSample
 from mirenc.tokenizer import IRTokenizer
 
 Pair = tuple[NumpyRuntime, TorchRuntime]

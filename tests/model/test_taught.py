@@ -13,10 +13,10 @@ from mirenc.model.data import join_data, sample_data
 from mirenc.model.mirencoder import MIREncoder
 from mirenc.model.numpy_runtime import NumpyRuntime
 from mirenc.model.pooling import COUNTS, Pools, make_pool, module_pools, region_pools
+from mirenc.model.sample import IRSample
 from mirenc.model.shapes import weight_shapes
 from mirenc.model.taught import Trunk
 from mirenc.model.torch_runtime import TorchRuntime
-from mirenc.sample import IRSample
 
 TAUGHT = TaughtConfig(width=12, hidden=20)
 GRAPHS = [DirectedGraphConfig(hidden=24, out=10, readout="mean-max-sum"), GraphEncoderConfig(hidden=24, out=10)]

@@ -22,6 +22,7 @@ from mirenc.golden import check_golden
 from mirenc.ir import parse_ir
 from mirenc.model.numpy_runtime import NumpyRuntime
 from mirenc.model.pooling import module_pools
+from mirenc.model.sample import make_sample
 from mirenc.pretraining.answers import Labels
 from mirenc.pretraining.compiler import answers_loss
 from mirenc.pretraining.corpus import Corpus
@@ -30,7 +31,6 @@ from mirenc.pretraining.graphs import join_graphs
 from mirenc.pretraining.package import package
 from mirenc.pretraining.stages import stages_of
 from mirenc.pretraining.trainer import StepReport, Trainer
-from mirenc.sample import make_sample
 from mirenc.weights import Source, read_provenance, write_provenance
 
 NAN = math.nan

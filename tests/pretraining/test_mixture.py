@@ -12,7 +12,7 @@ from small_programs import program
 
 from mirenc import load
 from mirenc.config import MapsConfig, PretrainConfig, TokenizerConfig
-from mirenc.encoder import Encoder
+from mirenc.embed import Encoder
 from mirenc.errors import ConfigError
 from mirenc.golden import check_golden
 from mirenc.model.whitening import mixed_whitening, moments_of

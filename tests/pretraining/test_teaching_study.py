@@ -20,9 +20,9 @@ from mirenc.ir import parse_ir
 from mirenc.model import directed
 from mirenc.model.numpy_runtime import NumpyRuntime
 from mirenc.model.pooling import module_pools
+from mirenc.model.sample import make_sample
 from mirenc.pretraining.corpus import Corpus
 from mirenc.pretraining.trainer import Trainer
-from mirenc.sample import make_sample
 from mirenc.tasks.compiled import hash_of_ir
 from mirenc.tasks.kept_features import read_kept
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mirenc.encoder import load
+from mirenc.embed import load
 from mirenc.golden import check_golden
 from mirenc.weights import Source, find_model, load_files, read_provenance, verify_files
 

@@ -10,7 +10,7 @@ from random_model import random_weights
 
 import mirenc
 from mirenc.config import ModelConfig, TaughtConfig
-from mirenc.encoder import Encoder, load
+from mirenc.embed import Encoder, load
 from mirenc.tasks import Protocol, Sample, Space, Task, TaskData, TaskReport, evaluate
 from mirenc.tokenizer import IRTokenizer
 from mirenc.weights import save_files

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from small_compiled import LISTS, ir_of, small_table, write_small_table
 
-from mirenc.encoder import Encoder
+from mirenc.embed import Encoder
 from mirenc.errors import TaskError
 from mirenc.ir import parse_ir
 from mirenc.ir.regions import regions_of

@@ -11,7 +11,7 @@ import pytest
 from small_task import write_task
 
 from mirenc import __version__
-from mirenc.encoder import Encoder
+from mirenc.embed import Encoder
 from mirenc.errors import TaskError
 from mirenc.heads import CostHead, EnsembleHead, Settings
 from mirenc.tasks import Protocol, Task, TaskData, TaskReport, evaluate, evaluation, load_report, menu

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from same_vectors import assert_same_vectors
 
-from mirenc.encoder import Encoder
+from mirenc.embed import Encoder
 from mirenc.errors import TaskError
 from mirenc.ir import parse_ir
 from mirenc.ir.regions import regions_of

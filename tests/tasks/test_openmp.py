@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mirenc.encoder import Encoder
+from mirenc.embed import Encoder
 from mirenc.errors import TaskError
 from mirenc.ir import parse_ir
 from mirenc.ir.compile import compile_source

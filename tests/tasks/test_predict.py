@@ -11,7 +11,7 @@ import pytest
 from small_task import write_task
 
 import mirenc
-from mirenc.encoder import Encoder
+from mirenc.embed import Encoder
 from mirenc.errors import HeadError, TaskError
 from mirenc.tasks import Sample, Space, Task, TaskData, get_task
 from mirenc.tasks.evidence import Evidence, Record

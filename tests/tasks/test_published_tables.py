@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mirenc.encoder import Encoder
+from mirenc.embed import Encoder
 from mirenc.errors import DatasetError, TaskError
 from mirenc.tasks import Evaluation, TaskData, evaluate, fit_head, get_task, load_data, with_ir
 from mirenc.tasks.block_size_published import GPUS

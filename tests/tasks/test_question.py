@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mirenc.encoder import Encoder
+from mirenc.embed import Encoder
 from mirenc.errors import HeadError, TaskError
 from mirenc.ir import IRModule
 from mirenc.ir.regions import Region

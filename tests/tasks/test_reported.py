@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mirenc.encoder import Encoder
+from mirenc.embed import Encoder
 from mirenc.errors import TaskError
 from mirenc.tasks import Evaluation, Protocol, Sample, Space, Task, TaskData, TaskReport, load_report
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mirenc.encoder import Encoder
+from mirenc.embed import Encoder
 from mirenc.errors import MirencError
 from mirenc.heads import CautiousEnsembleHead
 from mirenc.ir import parse_ir

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mirenc.encoder import Encoder
+from mirenc.embed import Encoder
 from mirenc.errors import ForeignIRError, TaskError
 from mirenc.ir import IRModule, ReadOptions, parse_ir, read_ir, regions_of, statements_of
 from mirenc.tasks import evaluate, fit_head, vectorization

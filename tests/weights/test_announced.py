@@ -11,7 +11,7 @@ from typing import NoReturn
 import pytest
 from announced import announce
 
-from mirenc.encoder import load
+from mirenc.embed import load
 from mirenc.errors import ModelError
 from mirenc.weights import DEFAULT_MODEL, find_model, is_model_name, list_models, load_files, verify_files
 

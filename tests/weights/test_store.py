@@ -15,7 +15,7 @@ from same_vectors import assert_same_vectors
 
 import mirenc
 from mirenc.config import ModelConfig, TaughtConfig, TokenizerConfig
-from mirenc.encoder import load
+from mirenc.embed import load
 from mirenc.errors import MirencError, ModelError
 from mirenc.golden import GOLDEN_IR, TOLERANCE, check_golden, difference
 from mirenc.tokenizer import IRTokenizer, train_tokenizer

@@ -16,7 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from mirenc.encoder import Encoder
+from mirenc.embed import Encoder
 from mirenc.errors import MirencError
 from mirenc.ir import IRModule, statements_of
 from mirenc.pretraining.evaluation.figures import Advance, Figures, NoFigureError

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from mirenc.encoder import Encoder
+from mirenc.embed import Encoder
 from mirenc.ir import parse_ir, read_ir
 from mirenc.pretraining.evaluation import NoFigureError
 from mirenc.pretraining.evaluation.retrieval import (

@@ -16,12 +16,11 @@ import pytest
 from same_vectors import assert_same_vectors
 
 from mirenc.cache import Cache
-from mirenc.embedding import Embedding
-from mirenc.encoder import Encoder, load
+from mirenc.embed import Encoder, load, processes, stream
+from mirenc.embed.embedding import Embedding
 from mirenc.errors import ConfigError, IRFileError, IRParseError, IRResourceError, UnreadableIRWarning
 from mirenc.ir import read_ir
 from mirenc.ir.inputs import Input, resolve_input
-from mirenc.pipeline import processes, stream
 
 IR = Path(__file__).resolve().parents[1] / "fixtures" / "ir" / "clang-19"
 FILES = sorted((IR / "O0").glob("*.ll"))[:5]
@@ -142,7 +141,7 @@ def test_the_cache_is_asked_before_anything_is_read(
 ) -> None:
     inputs = [FILES[0], FILES[1].read_bytes(), TEXT]
     expected = load(model_folder, cache=tmp_path).embed(inputs)
-    monkeypatch.setattr("mirenc.pipeline.reading.module_of", None)
+    monkeypatch.setattr("mirenc.embed.reading.module_of", None)
     np.testing.assert_array_equal(load(model_folder, cache=tmp_path).embed(inputs), expected)
     np.testing.assert_array_equal(load(model_folder, cache=tmp_path).embed(inputs, workers=2), expected)
 

@@ -22,7 +22,7 @@ from mirenc.ir import IRModule, Region, regions_of
 from mirenc.model.lexical import Lexicon
 from mirenc.model.pooling import Pools, module_pools, region_pools
 from mirenc.model.runtime import Pooled
-from mirenc.sample import IRSample, make_sample
+from mirenc.model.sample import IRSample, make_sample
 from mirenc.tokenizer import IRTokenizer
 
 __all__ = ["Embedding", "Prepared", "prepare", "vector_blocks"]

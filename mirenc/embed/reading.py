@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from mirenc.cache import Cache, cache_key
-from mirenc.embedding import Embedding, Prepared, prepare
+from mirenc.embed.embedding import Embedding, Prepared, prepare
 from mirenc.errors import MirencError
 from mirenc.ir import IRModule, ReadOptions
 from mirenc.ir.files import InputBytes
@@ -28,7 +28,7 @@ class Request:
     Attributes
     ----------
     level, function, weighting
-        As `mirenc.embedding.prepare` takes them.
+        As `mirenc.embed.embedding.prepare` takes them.
     options : ReadOptions
     cache : (str, Path, int) or None
         Digest, folder and size of the cache that may know the embedding.

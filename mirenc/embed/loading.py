@@ -8,8 +8,8 @@ from pathlib import Path
 
 from mirenc import __version__
 from mirenc.cache import Cache
-from mirenc.encoder.encoder import Encoder
-from mirenc.encoder.words import check
+from mirenc.embed.encoder import Encoder
+from mirenc.embed.words import check
 from mirenc.errors import ConfigError
 from mirenc.ir import ReadOptions
 from mirenc.model.runtime import make_runtime

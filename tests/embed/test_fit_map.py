@@ -12,8 +12,8 @@ from random_model import random_weights
 from small_programs import program
 
 from mirenc.config import GraphEncoderConfig, LexicalConfig, ModelConfig
-from mirenc.encoder import Encoder, load
-from mirenc.encoder.fitting import MIN_ROWS, level_pairs, shrinkage_floor
+from mirenc.embed import Encoder, load
+from mirenc.embed.fitting import MIN_ROWS, level_pairs, shrinkage_floor
 from mirenc.errors import ConfigError, IRParseError, MirencError, ModelError
 from mirenc.model.whitening import fit_whitening
 from mirenc.tokenizer import IRTokenizer

@@ -1,4 +1,4 @@
-"""A reader in a process of its own: ``python -m mirenc.pipeline.child``; `mirenc.pipeline.processes` starts it.
+"""A reader in a process of its own: ``python -m mirenc.embed.child``; `mirenc.embed.processes` starts it.
 
 Protocol over stdin and stdout, pickled, between processes of one program: first (request, tokenizer's JSON, memory
 limit), then lists of inputs, each answered by a list of answers, or by the exception that no input is to blame for.
@@ -11,8 +11,8 @@ import pickle
 import signal
 import sys
 
+from mirenc.embed.reading import Reader
 from mirenc.ir import start_reader
-from mirenc.pipeline.reading import Reader
 from mirenc.tokenizer import IRTokenizer
 
 

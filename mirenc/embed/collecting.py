@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mirenc.embedding import Embedding
+from mirenc.embed.embedding import Embedding
+from mirenc.embed.stream import Outcome
 from mirenc.model.runtime import Runtime
-from mirenc.pipeline.stream import Outcome
 from mirenc.weights import WhiteningMap
 
 __all__ = ["collected", "whitened"]

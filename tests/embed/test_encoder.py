@@ -11,11 +11,11 @@ from rewrite_ir import odd_name, rename_locals, without_groups, without_metadata
 from same_vectors import assert_same_vectors
 
 import mirenc
-from mirenc.encoder import LEVELS, Encoder, load
+from mirenc.embed import LEVELS, Encoder, load
 from mirenc.errors import ConfigError, IRFileError, IRParseError, ModelError, NoFunctionBodyError
 from mirenc.ir import IRModule, parse_ir, read_ir
 
-IR = Path(__file__).resolve().parent / "fixtures" / "ir"
+IR = Path(__file__).resolve().parents[1] / "fixtures" / "ir"
 FILE = IR / "clang-19" / "O2" / "numeric.ll"
 OTHER = IR / "clang-19" / "O0" / "exceptions.ll"
 TEXT, GRAPH, BOTH = 32, 16, 48

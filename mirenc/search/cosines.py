@@ -1,9 +1,5 @@
 """Compare vectors and find the nearest: exact cosines in plain numpy, a block at a time.
 
-    from mirenc.search import index, nearest
-    table = index(encoder, "project/", level="function")
-    rows, cosines = nearest(encoder.embed("query.ll", level="function"), table.vectors, k=5)
-
 A million vectors of 640 float32 are 2.6 GB; beside them a search holds one block of them and its cosines.
 """
 
@@ -17,12 +13,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mirenc.encoder import Encoder, Level
+from mirenc.embed import Encoder, Level
 from mirenc.errors import ConfigError, MirencError
 from mirenc.ir.inputs import Input, expand_inputs
-from mirenc.vectors import VectorTable, read_vectors
+from mirenc.search.vectors import VectorTable
 
-__all__ = ["VectorTable", "compare", "index", "nearest", "read_vectors"]
+__all__ = ["compare", "index", "nearest"]
 
 Nearest = tuple[NDArray[np.int64], NDArray[np.float32]]
 _CANDIDATES = 8192  # rows of a block: 42 MB as 640 float64

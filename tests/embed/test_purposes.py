@@ -11,18 +11,18 @@ from random_model import random_weights
 from same_vectors import assert_same_vectors
 
 from mirenc.config import LexicalConfig, ModelConfig, PoolingConfig, TaughtConfig
-from mirenc.encoder import LEVELS, Encoder, load
+from mirenc.embed import LEVELS, Encoder, load
 from mirenc.errors import ConfigError
 from mirenc.graph import NodeKind
 from mirenc.heads import IREmbedder
 from mirenc.ir import parse_ir, regions_of, statements_of
 from mirenc.model.lexical import Lexicon
 from mirenc.model.pooling import Pools, make_pool
-from mirenc.sample import make_sample
+from mirenc.model.sample import make_sample
 from mirenc.tokenizer import IRTokenizer
 from mirenc.weights import WhiteningMap, save_files
 
-IR = Path(__file__).parent / "fixtures" / "ir" / "clang-19" / "O2" / "numeric.ll"
+IR = Path(__file__).parents[1] / "fixtures" / "ir" / "clang-19" / "O2" / "numeric.ll"
 TEXT, GRAPH, TAUGHT, LEXICAL, SIZES = 32, 16, 20, 64, 6
 LOOP = """
 @limit = global i32 10

@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mirenc.config import DirectedGraphConfig
-from mirenc.embedding import Prepared
+from mirenc.embed.embedding import Prepared
 from mirenc.model.numpy_layers import SLICE
 from mirenc.model.pooling import Pool, Pools
 from mirenc.model.runtime import Pooled, Runtime
-from mirenc.sample import IRSample
+from mirenc.model.sample import IRSample
 
 __all__ = ["forward_all"]
 
@@ -33,7 +33,7 @@ def forward_all(runtime: Runtime, modules: Sequence[Prepared], vectors: Sequence
     runtime : Runtime
     modules : sequence of Prepared
     vectors : sequence of (U, H) float32
-        Vectors of each module's texts, as `mirenc.pipeline.encoding.StatementVectors.of` gives them.
+        Vectors of each module's texts, as `mirenc.embed.encoding.StatementVectors.of` gives them.
     """
     # A slice of the graph encoder's: no module's sums are cut in another place. The paper's GCN chooses its way by the
     # number of groups, and has none for what is joined.

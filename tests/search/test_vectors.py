@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from mirenc.cli.output import open_output
-from mirenc.encoder import Encoder, load
+from mirenc.embed import Encoder, load
 from mirenc.errors import IRFileError, ModelError
-from mirenc.vectors import VECTOR_SUFFIXES, VectorTable, read_vectors
+from mirenc.search.vectors import VECTOR_SUFFIXES, VectorTable, read_vectors
 
-IR = Path(__file__).parent / "fixtures" / "ir" / "clang-19" / "O2"
+IR = Path(__file__).parents[1] / "fixtures" / "ir" / "clang-19" / "O2"
 FILES = [str(IR / "numeric.ll"), str(IR / "sorting.ll")]
 
 

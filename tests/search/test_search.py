@@ -10,12 +10,12 @@ import pytest
 from same_vectors import assert_same_vectors
 
 import mirenc
-from mirenc import search
-from mirenc.encoder import Encoder
+from mirenc.embed import Encoder
 from mirenc.errors import ConfigError, IRFileError, MirencError
 from mirenc.search import compare, index, nearest
+from mirenc.search import cosines as search
 
-FIXTURES = Path(__file__).parent / "fixtures"
+FIXTURES = Path(__file__).parents[1] / "fixtures"
 CLANG = FIXTURES / "ir" / "clang-19"
 
 

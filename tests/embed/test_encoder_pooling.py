@@ -9,13 +9,13 @@ import pytest
 from random_model import random_weights
 
 from mirenc.config import ModelConfig, PoolingConfig
-from mirenc.encoder import Encoder, load
+from mirenc.embed import Encoder, load
 from mirenc.model.pooling import Pools, make_pool
-from mirenc.sample import IRSample, make_sample
+from mirenc.model.sample import IRSample, make_sample
 from mirenc.tokenizer import IRTokenizer
 from mirenc.weights import load_files, save_files
 
-IR = Path(__file__).parent / "fixtures" / "ir" / "clang-19" / "O2" / "numeric.ll"
+IR = Path(__file__).parents[1] / "fixtures" / "ir" / "clang-19" / "O2" / "numeric.ll"
 
 
 @pytest.fixture(scope="module")

@@ -17,10 +17,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
 
+from mirenc.embed.reading import Answer, Reader, Request
 from mirenc.errors import IRResourceError
 from mirenc.ir.inputs import Input
 from mirenc.ir.llvm import default_worker
-from mirenc.pipeline.reading import Answer, Reader, Request
 from mirenc.tokenizer import IRTokenizer
 
 __all__ = ["read_in_processes", "stays_here"]
@@ -46,7 +46,7 @@ class _Process:
             "TOKENIZERS_PARALLELISM": "false",
         }
         child = subprocess.Popen(
-            [sys.executable, "-P", "-m", "mirenc.pipeline.child"],
+            [sys.executable, "-P", "-m", "mirenc.embed.child"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=environment,

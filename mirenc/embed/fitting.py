@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from mirenc.embedding import Embedding, vector_blocks
-from mirenc.encoder.words import check
+from mirenc.embed.embedding import Embedding, vector_blocks
+from mirenc.embed.words import check
 from mirenc.errors import ConfigError, MirencError
 from mirenc.ir import IRModule
 from mirenc.ir.inputs import Input, IRInput, expand_inputs
@@ -27,8 +27,8 @@ from mirenc.model.whitening import fit_whitening
 from mirenc.weights import WhiteningMap
 
 if TYPE_CHECKING:
-    from mirenc.encoder.encoder import Encoder
-    from mirenc.pipeline.stream import Progress
+    from mirenc.embed.encoder import Encoder
+    from mirenc.embed.stream import Progress
 
 __all__ = ["MIN_ROWS", "Pairs", "domain_vectors", "fit_map", "level_pairs", "shrinkage_floor"]
 

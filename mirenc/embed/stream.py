@@ -10,15 +10,15 @@ from itertools import chain, islice
 from typing import NamedTuple
 
 from mirenc.cache import Cache
-from mirenc.embedding import Embedding, Prepared
+from mirenc.embed.embedding import Embedding, Prepared
+from mirenc.embed.encoding import StatementVectors
+from mirenc.embed.joining import forward_all
+from mirenc.embed.processes import read_in_processes, stays_here
+from mirenc.embed.reading import Answer, Reader, Request
 from mirenc.errors import MirencError
 from mirenc.ir.inputs import Input
 from mirenc.model.lexical import Lexicon
 from mirenc.model.runtime import Runtime
-from mirenc.pipeline.encoding import StatementVectors
-from mirenc.pipeline.joining import forward_all
-from mirenc.pipeline.processes import read_in_processes, stays_here
-from mirenc.pipeline.reading import Answer, Reader, Request
 from mirenc.tokenizer import IRTokenizer
 
 __all__ = ["Outcome", "Progress", "embed_inputs", "encode_answers", "listed", "read_answers"]

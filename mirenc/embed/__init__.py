@@ -8,13 +8,13 @@ columns = encoder.embed("foo.ll", purpose="features")     # for a head that pred
 
 from __future__ import annotations
 
-from mirenc.embedding import Embedding
-from mirenc.encoder.encoder import Encoder
-from mirenc.encoder.loading import load
-from mirenc.encoder.words import PARTS, PURPOSES, Level, OnError, Part, Purpose
+from mirenc.embed.embedding import Embedding
+from mirenc.embed.encoder import Encoder
+from mirenc.embed.loading import load
+from mirenc.embed.stream import Outcome
+from mirenc.embed.words import PARTS, PURPOSES, Level, OnError, Part, Purpose
 from mirenc.ir import LEVELS
 from mirenc.ir.inputs import IRInput
-from mirenc.pipeline.stream import Outcome
 
 __all__ = [
     "LEVELS",

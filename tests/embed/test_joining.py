@@ -7,12 +7,11 @@ from pathlib import Path
 import pytest
 from same_vectors import assert_same_vectors
 
-from mirenc.embedding import Prepared, prepare
-from mirenc.encoder import Encoder, load
+from mirenc.embed import Encoder, joining, load
+from mirenc.embed.embedding import Prepared, prepare
+from mirenc.embed.encoding import StatementVectors
 from mirenc.ir import read_ir
 from mirenc.model.runtime import Pooled
-from mirenc.pipeline import joining
-from mirenc.pipeline.encoding import StatementVectors
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 FILES = ("handwritten/functions.ll", "ir/clang-14/O2/reduce.ll", "handwritten/functions.ll", "ir/clang-14/O0/reduce.ll")

@@ -14,19 +14,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mirenc.cache import Cache
-from mirenc.embedding import Embedding, prepare, vector_blocks
-from mirenc.encoder.collecting import collected, whitened
-from mirenc.encoder.fitting import Pairs, fit_map
-from mirenc.encoder.words import PARTS, PURPOSES, Level, OnError, Part, Purpose, check
+from mirenc.embed.collecting import collected, whitened
+from mirenc.embed.embedding import Embedding, prepare, vector_blocks
+from mirenc.embed.encoding import StatementVectors
+from mirenc.embed.fitting import Pairs, fit_map
+from mirenc.embed.reading import Request
+from mirenc.embed.stream import Outcome, Progress, embed_inputs, listed
+from mirenc.embed.words import PARTS, PURPOSES, Level, OnError, Part, Purpose, check
 from mirenc.errors import ConfigError, MirencError, ModelError, UnreadableIRWarning
 from mirenc.ir import LEVELS, IRModule, ReadOptions
 from mirenc.ir.inputs import Input, IRInput, expand_inputs, is_project, resolve_input
 from mirenc.ir.read import load_input, module_of
 from mirenc.model.lexical import Lexicon
 from mirenc.model.runtime import Runtime
-from mirenc.pipeline.encoding import StatementVectors
-from mirenc.pipeline.reading import Request
-from mirenc.pipeline.stream import Outcome, Progress, embed_inputs, listed
 from mirenc.progress import progress as progress_bar
 from mirenc.weights import ModelFiles, WhiteningMap
 
@@ -369,7 +369,7 @@ class Encoder:
         failed: Callable[[MirencError], None] | None = None,
         progress: bool | Progress = False,
     ) -> WhiteningMap:
-        """A whitening map fitted on unlabelled IR of your own: `mirenc.encoder.fitting.fit_map` says how."""
+        """A whitening map fitted on unlabelled IR of your own: `mirenc.embed.fitting.fit_map` says how."""
         return fit_map(self, inputs, pairs=pairs, level=level, failed=failed, progress=progress)
 
     def with_map(self, own_map: WhiteningMap) -> Encoder:
