@@ -205,7 +205,7 @@ def read_project(
         A row a file instead of a function: the sum of its functions.
     failures : Failures
     """
-    from mirenc.ir.linkage import Linker, linkages_of, object_name
+    from mirenc.ir.functions import Linker, linkages_of, object_name
     from mirenc.ir.regions import regions_of
     from mirenc.passes.engine import CODEGEN
     from mirenc.passes.levels import level

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mirenc.ir.dialect import OPENCL_X86, Dialect
-from mirenc.ir.kernels import check_kernels, kernels_of
+from mirenc.ir.functions import check_kernels, kernels_of
 from mirenc.ir.module import (
     IRArgument,
     IRBlock,

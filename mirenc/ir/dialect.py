@@ -7,10 +7,11 @@ sources are compiled to it (`Dialect.flags`), and IR of another target is brough
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
-__all__ = ["OPENCL_X86", "SCALAR_LOOPS", "Dialect"]
+__all__ = ["CUDA_WORDS", "OPENCL_X86", "SCALAR_LOOPS", "WITHOUT_CUDA", "Dialect", "names_toolkit"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,3 +67,25 @@ SCALAR_LOOPS = Dialect(
     data_layout="",
     flags={"c": ("-x", "c", *_SCALAR), "c++": ("-x", "c++", *_SCALAR)},
 )
+
+
+CUDA_WORDS = Path(__file__).parent / "cuda_words.h"
+"""What stands in for CUDA's headers."""
+
+WITHOUT_CUDA = Dialect(
+    name="cuda-alone",
+    title="CUDA device code without CUDA's headers",
+    triple="",  # OpenCL C and IR are taken as they come
+    data_layout="",
+    flags={
+        "cuda": (
+            *("-x", "cuda", "--cuda-device-only", "--cuda-gpu-arch=sm_70", "-nocudalib", "-nocudainc"),
+            *("-Wno-unknown-cuda-version", "-include", str(CUDA_WORDS)),
+        )
+    },
+)
+
+
+def names_toolkit(cflags: Sequence[str]) -> bool:
+    """Whether the user's flags say where CUDA's headers are, which then stand for themselves."""
+    return any(flag.startswith("--cuda-path") for flag in cflags)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from mirenc.ir.grammar import Form
 from mirenc.ir.lines import label_name, split_locals
-from mirenc.ir.parser import LABEL_TYPE
+from mirenc.ir.parser import LABEL_TYPE, IRArgument
 from mirenc.ir.rust_names import rust_name
 from mirenc.ir.symbols import unescaped
 
@@ -93,14 +93,6 @@ class TextTable:
 
     def __len__(self) -> int:
         return len(self.rows)
-
-
-@dataclass(frozen=True, slots=True)
-class IRArgument:
-    """A formal argument: name without ``%`` ("" where a declaration names none) and type."""
-
-    name: str
-    type: str
 
 
 @dataclass(frozen=True, slots=True)

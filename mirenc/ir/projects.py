@@ -1,19 +1,169 @@
-"""What stands for many sources: a folder of them, or a ``compile_commands.json``."""
+"""What stands for many sources: a folder of them, or a ``compile_commands.json``; and the flags that each needs."""
 
 from __future__ import annotations
 
+import json
 import os
+import re
+import shlex
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from mirenc.errors import ConfigError
-from mirenc.ir.compile_commands import kept_flags, read_entries
 from mirenc.ir.files import DRIVER, SOURCE_LANGUAGES, find_inputs
-from mirenc.ir.header_folders import header_flags
 from mirenc.ir.inputs import Input, path_input
 
-__all__ = ["command_inputs", "folder_inputs"]
+__all__ = [
+    "Entry",
+    "command_inputs",
+    "find_headers",
+    "folder_inputs",
+    "header_flags",
+    "kept_flags",
+    "read_entries",
+    "refused_flags",
+]
+
+# Options that name what they apply to in the next word, and whether both are kept.
+_TAKES_WORD = {
+    **dict.fromkeys(("-I", "-isystem", "-iquote", "-idirafter", "-include", "-imacros", "-D", "-U"), True),
+    **dict.fromkeys(("-isysroot", "--sysroot", "-iprefix", "-iwithprefix", "-target", "-arch", "-x"), True),
+    **dict.fromkeys(("-o", "-MF", "-MT", "-MQ", "-MJ", "-L", "-l", "-T", "-u", "-z", "-e", "-G"), False),
+    **dict.fromkeys(("-Xclang", "-Xlinker", "-Xassembler", "-Xpreprocessor", "-mllvm", "--param", "-aux-info"), False),
+}
+_KEPT = re.compile(
+    r"-(I|isystem|iquote|idirafter|D|U|std=|-std=|ansi$|pthread$|m|f|nostdinc|-sysroot=|-target=|include)"
+)
+# Of the families kept, what is no part of the program (diagnostics, plugins, sanitizers, profiles, other output) or
+# would make the output something else than one module of IR.
+_DROPPED = re.compile(
+    r"-f(no-)?(plugin|pass-plugin|sanitize|profile|coverage|lto|whole-program|diagnostics|color|debug|save|syntax-only"
+    r"|max-errors|message-length|show|caret|use-ld|modules|module|time|dump|embed-bitcode|split-dwarf|stack-usage|xray)"
+    r"|-f(file|macro|debug)-prefix-map|-mllvm|-min-link"
+)
+_REFUSED = re.compile(r"""(?:unknown argument|unknown clang option|unsupported option):? ['"]([^'"]+)['"]""")
+
+
+class Entry(NamedTuple):
+    """One command of a build.
+
+    Attributes
+    ----------
+    directory, file : Path
+        Where the compiler ran, and the source; both absolute.
+    arguments : list of str
+        The command, its compiler included.
+    """
+
+    directory: Path
+    file: Path
+    arguments: list[str]
+
+
+def kept_flags(arguments: Sequence[str]) -> list[str]:
+    """Flags of a compiler's command that say what the program is: macros, header folders, standard, code generation.
+
+    The compiler itself, the input, output, dependencies, optimisation, debug information, warnings, plugins and the
+    linker's flags are left out.
+    """
+    kept: list[str] = []
+    words = iter(arguments)
+    for word in words:
+        if word in _TAKES_WORD:
+            value = next(words, None)
+            if _TAKES_WORD[word] and value is not None:
+                kept += [word, value]
+        elif _KEPT.match(word) and not _DROPPED.match(word):
+            kept.append(word)
+    return kept
+
+
+def refused_flags(words: str) -> set[str]:
+    """Flags that a clang's error output calls unknown; zig cc names one at a time."""
+    return {match[1] for match in _REFUSED.finditer(words)}
+
+
+def read_entries(path: Path) -> list[Entry]:
+    """The commands of a ``compile_commands.json``.
+
+    Raises
+    ------
+    ConfigError
+        Missing, or no such file.
+    """
+    try:
+        # utf-8-sig: an editor may have put a byte order mark before it.
+        entries = json.loads(path.read_text(encoding="utf-8-sig"))
+    except FileNotFoundError:
+        raise ConfigError(f"{path}: no such file. Check the path") from None
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f"{path}: not JSON: {error}. Make it again with CMake or bear") from None
+    if not isinstance(entries, list):
+        raise ConfigError(f"{path}: no list of commands. Give a compile_commands.json, as CMake or bear writes it")
+    return [_parse(path, number, entry) for number, entry in enumerate(entries, 1)]
+
+
+def _parse(path: Path, number: int, entry: Any) -> Entry:
+    try:
+        directory = Path(os.path.normpath(path.resolve().parent / entry["directory"]))
+        file = Path(os.path.normpath(directory / entry["file"]))
+        arguments = entry["arguments"] if "arguments" in entry else shlex.split(entry["command"])
+        if not all(isinstance(word, str) for word in arguments):
+            raise TypeError("an argument that is no text")
+    except (KeyError, TypeError, ValueError) as error:
+        why = f"{error} is missing" if isinstance(error, KeyError) else error
+        raise ConfigError(
+            f"{path}: entry {number} is no command ({why}). It needs directory, file, and arguments or command"
+        ) from None
+    return Entry(directory, file, list(arguments))
+
+
+_HEADERS = (".h", ".hh", ".hpp", ".hxx", ".inc", ".def", ".tcc", ".cl", ".clh")
+_HEADERS_OF = {"cuda": (*_HEADERS, ".cuh"), "fortran": (".h", ".inc", ".fh", ".fi", ".INC")}
+_SKIPPED_HEADERS = {".pc", "debian", "win32", "windows", "msvc", "vms"}
+_MOST_HEADER_FOLDERS = 150
+
+
+def find_headers(root: Path, language: str) -> list[Path]:
+    """Headers below a folder, sorted."""
+    return sorted({path for suffix in _HEADERS_OF.get(language, _HEADERS) for path in root.rglob(f"*{suffix}")})
+
+
+def _header_folders(root: Path, language: str) -> list[str]:
+    """Folders below ``root`` with headers below them, shallow ones first, at most 150."""
+    found = {
+        folder.as_posix()
+        for path in find_headers(root, language)
+        for folder in path.relative_to(root).parents
+        if not _SKIPPED_HEADERS.intersection(folder.parts)
+    }
+    return sorted(found, key=lambda folder: (folder.count("/"), folder))[:_MOST_HEADER_FOLDERS]
+
+
+def header_flags(
+    root: Path, language: str, *, named: Collection[str] = (), others: Mapping[str, Path] | None = None
+) -> tuple[str, ...]:
+    """Flags that make a compiler which runs in ``root`` search every folder with headers.
+
+    Parameters
+    ----------
+    root : Path
+    language : str
+    named : collection of str
+        Folders that are searched by ``-I`` already.
+    others : dict of str to Path, optional
+        More roots, by their path relative to ``root``.
+    """
+    # -idirafter comes last in clang's search, so no package's string.h hides the system's. A folder that is named
+    # in both ways would come last, too. flang has no -idirafter and no such headers.
+    flag = "-I" if language == "fortran" else "-idirafter"
+    folders = [folder for folder in _header_folders(root, language) if folder not in named]
+    for relative, other in (others or {}).items():
+        folders += [f"{relative}/{folder}" for folder in _header_folders(other, language)]
+    return tuple(f"{flag}{folder}" for folder in folders)
+
 
 COMMANDS = "compile_commands.json"
 _SKIPPED = {".git", ".hg", ".svn", ".pc"}

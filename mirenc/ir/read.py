@@ -11,12 +11,12 @@ from pathlib import Path
 from mirenc.errors import CompileError, ConfigError, IRParseError, MirencError, NoFunctionBodyError
 from mirenc.ir import old_text
 from mirenc.ir.compile import assemble_old_text, compile_source
-from mirenc.ir.compile_commands import refused_flags
 from mirenc.ir.dialect import Dialect
 from mirenc.ir.files import DEFAULT_MAX_BYTES, LARGEST_SIZE, InputBytes, command_for, kind_of, read_input
 from mirenc.ir.inputs import Input, path_input
 from mirenc.ir.llvm import LLVMWorker, default_worker
 from mirenc.ir.module import IRModule
+from mirenc.ir.projects import refused_flags
 from mirenc.ir.reader import read_canonical
 
 __all__ = ["ReadOptions", "load_input", "module_of", "parse_ir", "read_ir", "start_reader"]

@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 
 from mirenc.errors import IRParseError
 from mirenc.ir.grammar import Form, parse_form
-from mirenc.ir.headers import parse_header
 from mirenc.ir.lines import fill, is_label, join_lines, label_name, split_all, without_attachments
 from mirenc.ir.module import (
     FunctionHeader,
@@ -31,6 +30,7 @@ from mirenc.ir.module import (
     OperandKind,
     TextTable,
 )
+from mirenc.ir.parser import parse_header
 from mirenc.ir.symbols import display_symbols
 
 __all__ = ["read_canonical"]

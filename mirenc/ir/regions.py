@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mirenc.errors import ConfigError
-from mirenc.ir.headers import parse_header
 from mirenc.ir.lines import label_name
 from mirenc.ir.loops import LoopForest, find_loops
 from mirenc.ir.module import IRFunction, IRModule
+from mirenc.ir.parser import parse_header
 from mirenc.ir.places import Place, Places
 
 __all__ = ["LEVELS", "Region", "Regions", "regions_of"]

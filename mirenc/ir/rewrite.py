@@ -11,7 +11,7 @@ import re
 
 from mirenc.errors import ForeignIRError, IRParseError
 from mirenc.ir.dialect import Dialect
-from mirenc.ir.kernels import check_kernels
+from mirenc.ir.functions import check_kernels
 from mirenc.ir.llvm import LLVMWorker, default_worker
 from mirenc.ir.module import IRModule
 from mirenc.ir.reader import read_canonical

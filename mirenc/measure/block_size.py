@@ -16,8 +16,8 @@ from typing import Any
 from mirenc.errors import CompileError, MirencError, TaskError, ToolchainError
 from mirenc.ir import parse_ir
 from mirenc.ir.compile import compile_source, find_compiler
-from mirenc.ir.cuda import CUDA_WORDS, WITHOUT_CUDA, names_toolkit
-from mirenc.ir.kernels import kernels_of
+from mirenc.ir.dialect import CUDA_WORDS, WITHOUT_CUDA, names_toolkit
+from mirenc.ir.functions import kernels_of
 from mirenc.measure.drivers import folder_of, read_text
 from mirenc.measure.gpu_driver import GpuDriver, read_driver
 from mirenc.measure.gpu_kernels import LANGUAGES, gpu_kernels

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from mirenc.errors import CompileError, ToolchainError
-from mirenc.ir.cuda import names_toolkit
+from mirenc.ir.dialect import names_toolkit
 from mirenc.measure.building import compile_problem
 from mirenc.measure.method import Toolchain
 

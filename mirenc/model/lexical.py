@@ -28,8 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mirenc.config import LexicalConfig
-from mirenc.ir.layout import Layout
-from mirenc.ir.plain import plain_statement
+from mirenc.ir.plain import Layout, plain_statement
 from mirenc.model.pooling import Pools
 
 __all__ = ["Lexicon", "definition_terms", "fit_idf", "idf_of", "terms_of"]

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from mirenc.errors import ConfigError
-from mirenc.ir.compile_commands import kept_flags, read_entries, refused_flags
+from mirenc.ir.projects import kept_flags, read_entries, refused_flags
 from mirenc.sources.compiling import Program, Report, levels_of, run_quietly
 from mirenc.sources.ir_folder import stamp_of
 from mirenc.sources.programs import Toolchain, compile_command, compiler_name, language_of_source

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from mirenc.errors import ToolchainError
-from mirenc.ir.header_folders import header_flags
+from mirenc.ir.projects import header_flags
 from mirenc.sources.compiling import (
     CHUNK,
     Advance,

@@ -11,7 +11,7 @@ from pathlib import Path
 from mirenc.errors import IRFileError, ToolchainError
 from mirenc.ir.compile import find_compiler
 from mirenc.ir.files import DRIVER
-from mirenc.ir.header_folders import find_headers, header_flags
+from mirenc.ir.projects import find_headers, header_flags
 from mirenc.sources.compiling import LEVEL_FLAGS, Program, Report, levels_of
 from mirenc.sources.ir_folder import digest, stamp_of
 from mirenc.sources.reserved import is_reserved, is_reserved_package

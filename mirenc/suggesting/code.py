@@ -11,8 +11,8 @@ from pathlib import Path
 
 from mirenc.errors import ForeignIRError, TaskError
 from mirenc.ir import IRModule, ReadOptions
-from mirenc.ir.attributes import attributes_of, is_left_alone
 from mirenc.ir.compile import ir_compiler
+from mirenc.ir.functions import attributes_of, is_left_alone
 from mirenc.ir.inputs import path_input
 from mirenc.ir.read import load_input, module_of
 from mirenc.ir.regions import regions_of

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from mirenc.errors import TaskError
 from mirenc.ir import IRModule
-from mirenc.ir.cuda import WITHOUT_CUDA, names_toolkit
-from mirenc.ir.kernels import check_kernels
+from mirenc.ir.dialect import WITHOUT_CUDA, names_toolkit
+from mirenc.ir.functions import check_kernels
 from mirenc.ir.regions import Region
 from mirenc.tasks.block_shapes import block_space, likely_shapes, tuner_restriction
 from mirenc.tasks.measured import MeasuredKernel, MeasuredTask

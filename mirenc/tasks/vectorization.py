@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mirenc.errors import ForeignIRError, TaskError
-from mirenc.ir.attributes import is_left_alone
 from mirenc.ir.dialect import SCALAR_LOOPS
+from mirenc.ir.functions import is_left_alone
 from mirenc.ir.module import IRModule
 from mirenc.ir.regions import Region, regions_of
 from mirenc.ir.trip_counts import constant_trip_count

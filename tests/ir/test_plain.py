@@ -8,8 +8,7 @@ import re
 import llvmlite.binding as llvm
 import pytest
 
-from mirenc.ir.layout import Layout
-from mirenc.ir.plain import plain_statement
+from mirenc.ir.plain import Layout, plain_statement
 
 DEFINITIONS = [
     "%struct.node = type { i32, ptr, [4 x i16] }",

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from mirenc.errors import CompileError, ConfigError, IRFileError, TaskError, ToolchainError
-from mirenc.ir.cuda import CUDA_WORDS, WITHOUT_CUDA
+from mirenc.ir.dialect import CUDA_WORDS, WITHOUT_CUDA
 from mirenc.measure import block_size
 from mirenc.measure.block_size import CUDA, BlockSizeMethod
 from mirenc.measure.gpu_kernels import gpu_kernels

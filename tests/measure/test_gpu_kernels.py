@@ -11,8 +11,8 @@ import pytest
 from mirenc.errors import ConfigError
 from mirenc.ir import parse_ir
 from mirenc.ir.compile import compile_source
-from mirenc.ir.cuda import WITHOUT_CUDA
-from mirenc.ir.kernels import kernels_of
+from mirenc.ir.dialect import WITHOUT_CUDA
+from mirenc.ir.functions import kernels_of
 from mirenc.measure.checking import same_outputs
 from mirenc.measure.gpu_driver import read_driver
 from mirenc.measure.gpu_kernels import LANGUAGES, gpu_kernels

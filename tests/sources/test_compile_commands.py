@@ -11,7 +11,7 @@ import pytest
 from fake_tools import FakeTools
 
 from mirenc.errors import ConfigError
-from mirenc.ir.compile_commands import kept_flags
+from mirenc.ir.projects import kept_flags
 from mirenc.sources.compile_commands import command_programs
 from mirenc.sources.compiling import Limits, Program, compile_programs
 from mirenc.sources.ir_folder import IRFolder

@@ -10,7 +10,7 @@ from fake_tools import FakeTools
 
 from mirenc.errors import IRFileError, ToolchainError
 from mirenc.ir import read_ir
-from mirenc.ir.header_folders import header_flags
+from mirenc.ir.projects import header_flags
 from mirenc.sources.compiling import Limits, compile_programs
 from mirenc.sources.ir_folder import IRFolder
 from mirenc.sources.programs import compile_command, find_sources, source_programs

@@ -1,19 +1,16 @@
-"""`kernels_of`: which functions of a module are OpenCL or CUDA kernels.
-
-Why: a head that chooses for kernels has an answer for everything it is asked, a `main` of C too. What is no kernel
-must be refused before the question is put.
-"""
+"""What the functions of a module are: kernels, left alone by the optimiser, one of several copies for a linker."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
 from mirenc.errors import ForeignIRError
 from mirenc.ir.module import FunctionHeader, IRModule
 
-__all__ = ["check_kernels", "kernels_of"]
+__all__ = ["Linker", "attributes_of", "check_kernels", "is_left_alone", "kernels_of", "linkages_of", "object_name"]
 
 _NAME = r'@("[^"]*"|[-a-zA-Z$._0-9]+)'
 # A mark that clang puts on kernels alone: the calling convention, or the arguments' OpenCL types.
@@ -85,3 +82,86 @@ def check_kernels(module: IRModule) -> list[str]:
             "Give a file with a `__kernel` or `__global__` function, or its IR"
         )
     return found
+
+
+_DEFINITION = re.compile(r"^define [^\n]*", re.MULTILINE)
+_GROUP = re.compile(r"^attributes (#\d+) = \{([^\n]*)\}", re.MULTILINE)
+# What is in quotes, or the name of something, is no attribute.
+_NO_WORDS = re.compile(r'[@%$!]?"[^"]*"|[@%$!][-\w.$]+')
+
+
+def attributes_of(text: str) -> list[set[str]]:
+    """The words in each definition and in its groups of attributes, in the order of the text."""
+    groups = dict(_GROUP.findall(text))
+    found = []
+    for line in _DEFINITION.findall(text):
+        own = " ".join([_NO_WORDS.sub("", line), *(groups.get(group, "") for group in re.findall(r"#\d+", line))])
+        found.append(set(re.findall(r"[a-z]+", _NO_WORDS.sub("", own))))
+    return found
+
+
+def is_left_alone(text: str) -> bool:
+    """Whether every function is marked optnone, as clang -O0 does, so that no pass touches any."""
+    functions = attributes_of(text)
+    return bool(functions) and all("optnone" in words for words in functions)
+
+
+_ONE_OF_MANY = ("linkonce", "linkonce_odr", "weak", "weak_odr")  # inline functions and templates of C++, for one
+_WORDS = "|".join((*_ONE_OF_MANY, "available_externally", "private", "internal"))
+_ESCAPE = re.compile(rb"\\([0-9A-Fa-f]{2})")
+_DEFINITION = re.compile(rf'^define (?:({_WORDS}) )?[^\n]*?@("[^"]*"|[-\w$.]+)\(', re.MULTILINE)
+
+
+def linkages_of(module: IRModule) -> dict[str, str]:
+    r"""Linkage of each function with a body, by its name in an object file: LLVM's word, or ``external``.
+
+    Examples
+    --------
+    >>> from mirenc.ir import parse_ir
+    >>> linkages_of(parse_ir("define linkonce_odr void @f() {\n  ret void\n}"))
+    {'f': 'linkonce_odr'}
+    """
+    return {object_name(name): word or "external" for word, name in _DEFINITION.findall(module.text)}
+
+
+def object_name(name: str) -> str:
+    r"""A function's name as an object file of ELF has it: without LLVM's quotes, escapes, and the mark ``\01``."""
+    raw = _ESCAPE.sub(
+        lambda found: bytes.fromhex(found[1].decode()), name.strip('"').encode("utf-8", "surrogateescape")
+    )
+    return raw.removeprefix(b"\1").decode("utf-8", "replace")
+
+
+class Linker:
+    """Takes modules one after the other, as a linker does.
+
+    Attributes
+    ----------
+    copies : int
+        Functions that were dropped since a module before had them, too.
+    """
+
+    def __init__(self) -> None:
+        self.copies = 0
+        self._kept: set[str] = set()
+
+    def add(self, linkages: Mapping[str, str], names: Iterable[str]) -> list[str]:
+        """Those of the next module's functions that are kept.
+
+        Parameters
+        ----------
+        linkages : mapping of str to str
+            `linkages_of` the module.
+        names : iterable of str
+            The functions that its object file has.
+        """
+        found = []
+        for name in names:
+            shared = linkages.get(name) in _ONE_OF_MANY
+            if shared and name in self._kept:
+                self.copies += 1
+                continue
+            found.append(name)
+            if shared:
+                self._kept.add(name)
+        return found
