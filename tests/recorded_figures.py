@@ -1,10 +1,13 @@
-"""What the documents say, made of the records: sentences and rows of tables, for `test_figures.py`."""
+"""What the documents say, made of the records: tables and sentences, for `test_figures.py`.
+
+``python tests/recorded_figures.py`` writes the tables of README.md and docs/figures.md between their marks.
+"""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,7 +17,7 @@ import numpy as np
 from mirenc.metrics import group_interval
 
 ROOT = Path(__file__).resolve().parents[1]
-README, FIGURES, PRETRAIN = "README.md", "docs/figures.md", "pretrain/README.md"
+README, FIGURES = "README.md", "docs/figures.md"
 MODELS = ("mirenc-fast", "mirenc-base")
 
 
@@ -35,8 +38,10 @@ def factor(middle: float, interval: list[float]) -> str:
     return f"x {middle:.3f} [{interval[0]:.3f}, {interval[1]:.3f}]"
 
 
-def line(*cells: str) -> str:
-    return " ".join(f"| {' | '.join(cells)} |".split())
+def table(head: list[str], rows: list[list[str]]) -> str:
+    """In Markdown, the first column on the left."""
+    top, *lines = (f"| {' | '.join(cells)} |" for cells in (head, *rows))
+    return "\n".join([top, f"|---{'|---:' * (len(head) - 1)}|", *lines])
 
 
 # -- search ----------------------------------------------------------------------------------------------------------
@@ -52,24 +57,30 @@ def functions(names: str) -> list[dict[str, Any]]:
     return [settings[f"{first} {second} {names}"] for first, second in PAIRS]
 
 
+BAG = "bag of statements (tf-idf)"
 FUNCTION_ROWS = {
     "mirenc-fast": "mirenc-fast",
     "its words alone, untrained": "mirenc-fast, words alone",
     "its text and graph without them": "mirenc-fast, text and graph",
     "mirenc-base": "mirenc-base",
-    "bag of statements (tf-idf)": "bag of statements (tf-idf)",
+    BAG: BAG,
     "opcode histogram": "opcode histogram, log1p",
 }
 
 
-def function_lines() -> Iterator[str]:
+def recall(method: str, one: dict[str, Any]) -> float:
+    found: float = one["rows"][method]["recall_at_1"]
+    return found
+
+
+def function_table() -> str:
     """One row for each method, recall at 1 with names as written and hidden."""
-    for title, row in FUNCTION_ROWS.items():
-        cells = []
-        for written, hidden in zip(functions("written"), functions("hidden"), strict=True):
-            both = (f"{100 * one['rows'][row]['recall_at_1']:.1f}" for one in (written, hidden))
-            cells.append(" / ".join(both))
-        yield line(title, *cells)
+    settings = list(zip(functions("written"), functions("hidden"), strict=True))
+    rows = [
+        [title, *(" / ".join(f"{100 * recall(method, one):.1f}" for one in both) for both in settings)]
+        for title, method in FUNCTION_ROWS.items()
+    ]
+    return table(["", *(f"{first} to {second}" for first, second in PAIRS)], rows)
 
 
 def over(names: str, peer: str) -> str:
@@ -81,7 +92,7 @@ PROGRAM_ROWS = {
     "its words alone, untrained": "mirenc-fast words",
     "its text and graph without them": "mirenc-fast text and graph",
     "mirenc-base": "mirenc-base both",
-    "bag of statements (tf-idf)": "bag of statements",
+    BAG: "bag of statements",
     "opcode histogram": "opcode histogram, log1p",
     "IR2Vec 2.1.1, the better mode": "IR2Vec",
 }
@@ -100,12 +111,13 @@ def program_scores(names: str, method: str) -> list[dict[str, Any]]:
     return [max(scores, key=lambda score: score["mean"]) for scores in found]
 
 
-def program_lines() -> Iterator[str]:
+def program_table() -> str:
     """MAP@R with names as written and hidden; bold where it is above the bag by more than the interval."""
-    yield line("", *PROGRAM_TITLES)
+    rows = []
     for title, method in PROGRAM_ROWS.items():
         both = zip(program_scores("written", method), program_scores("hidden", method), strict=True)
-        yield line(title, *(" / ".join(map(program_cell, scores)) for scores in both))
+        rows.append([title, *(" / ".join(map(program_cell, scores)) for scores in both)])
+    return table(["", *PROGRAM_TITLES], rows)
 
 
 def program_cell(score: dict[str, Any]) -> str:
@@ -129,14 +141,19 @@ def learned_programs() -> Iterator[str]:
 
 
 def search_phrases() -> Iterator[str]:
-    written = functions("written")
-    yield f"Recall@1 in percent of {written[0]['functions']:,} functions"
-    yield line("", *(f"{first} to {second}" for first, second in PAIRS))
-    yield from function_lines()
-    yield f"{over('written', 'over_words')} points"
-    yield f"names hidden {over('hidden', 'over_words')}"
+    yield f"Recall@1 in percent of {functions('written')[0]['functions']:,} functions"
+    peers = {"over_words": "its words alone", "over_bag": "the bag", "over_mirenc-base": "mirenc-base"}
+    for peer, title in peers.items():
+        yield f"over {title}: {over('written', peer)} points; hidden {over('hidden', peer)}"
     yield f"{load('pretrain/programs.json')['tasks']} tasks with five solutions each"
-    yield next(learned_programs())
+    yield from learned_programs()
+
+
+def words_alone() -> Iterator[str]:
+    """One pair of compilers, in the README."""
+    one = functions("written")[1]
+    yield f"they alone have {percent(recall('mirenc-fast, words alone', one))}"
+    yield f"pre-training adds {points(*one['rows']['mirenc-fast']['over_words'])} points"
 
 
 # -- pre-training ----------------------------------------------------------------------------------------------------
@@ -144,25 +161,41 @@ def three(figures: dict[str, Any], key: str) -> str:
     return " / ".join(f"{figures[flow][key]:.3f}" for flow in ("control", "data", "call"))
 
 
-def unseen_lines() -> Iterator[str]:
+def unseen_table() -> str:
     """Both models on projects that no model before them saw, each beside the baselines that it came with."""
-    record = load("pretrain/unseen.json")
-    yield f"{len(record['versions'])} projects ({record['modules']:,} modules)"
-    models = [record["models"][model] for model in MODELS]
+    models = [load("pretrain/unseen.json")["models"][model] for model in MODELS]
+    rows = []
     for title, kind in (("that stand in no training shard", "unseen"), ("as they occur", "occurring")):
         each = [model["mlm"][kind] for model in models]
         cells = [f"{percent(one['accuracy'])} (bigram {percent(one['accuracy_neighbours'])})" for one in each]
-        yield line(f"Masked tokens of statements {title}, accuracy", *cells)
+        rows.append([f"Masked tokens of statements {title}, accuracy", *cells])
     cells = [f"{three(model['gae'], 'auc')} ({three(model['gae'], 'auc_degree_product')})" for model in models]
-    yield line("Hidden edges, ROC AUC, control / data / call (degree product)", *cells)
+    rows.append(["Hidden edges, ROC AUC, control / data / call (degree product)", *cells])
     for title, key in (("", "accuracy_random"), (", pairs of near size", "accuracy_near_size")):
         each = [model["matching"] for model in models]
         cells = [f"{percent(one[key])} ({percent(one[f'{key}_size'])})" for one in each]
-        yield line(f"Text and graph of one IR?, accuracy{title} (size alone)", *cells)
+        rows.append([f"Text and graph of one IR?, accuracy{title} (size alone)", *cells])
+    each = [model["retrieval"] for model in models]
+    title = f"Function at -O0 to itself at -O2 among {each[0]['functions']:,}, recall@1 (bag of statements)"
+    pairs = ([percent(one[row]["recall_at_1"]) for row in ("both", "bag_of_statements")] for one in each)
+    cells = [f"{both} ({bag})" for both, bag in pairs]
+    rows.append([title, *cells])
+    return table(["", *MODELS], rows)
+
+
+def unseen_phrases() -> Iterator[str]:
+    record = load("pretrain/unseen.json")
+    yield f"{len(record['versions'])} projects ({record['modules']:,} modules)"
 
 
 # -- decisions -------------------------------------------------------------------------------------------------------
-ROWS = ("no_code", "hand", "histogram", "ir2vec", "both")
+ROWS = {
+    "no_code": "no code",
+    "hand": "hand features",
+    "histogram": "opcode histogram",
+    "ir2vec": "IR2Vec 2.1.1",
+    "both": "mirenc-fast",
+}
 
 
 def rows_of(record: str) -> Any:
@@ -191,57 +224,44 @@ TASKS = {
 COMPILER = "the same, over a head that knows LLVM's choice and no code"
 
 
-def decision_lines() -> Iterator[str]:
+def decision_table() -> str:
+    rows = []
     for variant, gpu in (("nvidia", "NVIDIA"), ("amd", "AMD")):
-        rows = rows_of(f"device_mapping/{variant}.kernel")
-        cells = [percent(rows[row]["accuracy"]) for row in ROWS]
-        yield line(f"Device mapping, {gpu}, accuracy", *cells, accuracy_gain(rows["both"]))
-        cells = [f"{gpu_only(rows[row]):.3f}" for row in ROWS]
-        yield line("the same in time, speedup over GPU only", *cells, gain(rows["both"]))
+        found = rows_of(f"device_mapping/{variant}.kernel")
+        cells = [percent(found[row]["accuracy"]) for row in ROWS]
+        rows.append([f"Device mapping, {gpu}, accuracy", *cells, accuracy_gain(found["both"])])
+        cells = [f"{gpu_only(found[row]):.3f}" for row in ROWS]
+        rows.append(["the same in time, speedup over GPU only", *cells, gain(found["both"])])
     for title, record in TASKS.items():
-        rows = rows_of(record)
-        cells = [f"{rows[row]['speedup_geometric']:.3f}" if row in rows else "" for row in ROWS]
-        yield line(title, *cells, gain(rows["both"]))
-        if "compiler" in rows:
-            cells = [
-                f"{rows[row]['speedup_gain_over_compiler']:.3f}" for row in ROWS if row in rows and row != "no_code"
-            ]
-            yield line(COMPILER, "", "", *cells, gain(rows["both"], "_over_compiler"))
+        found = rows_of(record)
+        rows.append([title, *speedups(found, ROWS), gain(found["both"])])
+        if "compiler" in found:
+            known = [row for row in ROWS if row in found and row != "no_code"]
+            cells = [f"{found[row]['speedup_gain_over_compiler']:.3f}" for row in known]
+            rows.append([COMPILER, "", "", *cells, gain(found["both"], "_over_compiler")])
+    return table(["", *ROWS.values(), "mirenc-fast over no code [95 % over kernels]"], rows)
 
 
-def device_lines() -> Iterator[str]:
-    """All rows of both GPUs in both metrics."""
-    titles = {
-        "no_code": "no code",
-        "hand": "hand features",
-        "histogram": "opcode histogram",
-        "ir2vec": "IR2Vec 2.1.1 flow-aware",
-        "text": "mirenc, text alone",
-        "graph": "mirenc, graph alone",
-        "both": "mirenc",
-        "both_histogram": "mirenc + opcode histogram",
-        "both_mlp": "mirenc, the paper's MLP head",
-    }
-    gpus = [rows_of(f"device_mapping/{variant}.kernel") for variant in ("nvidia", "amd")]
-    for row, title in titles.items():
-        cells = []
-        for rows in gpus:
-            one = rows[row]
-            bare = row == "no_code"
-            cells.append(
-                percent(one["accuracy"])
-                + ("" if bare else f", {points(one['accuracy_gain'], *one['accuracy_gain_interval'])}")
-            )
-            cells.append(f"{gpu_only(one):.3f}" + ("" if bare else f", {gain(one)}"))
-        yield line(title, *cells)
+def speedups(found: Any, rows: Iterable[str]) -> list[str]:
+    return [f"{found[row]['speedup_geometric']:.3f}" if row in found else "" for row in rows]
 
 
-def limits() -> Iterator[str]:
+def suites() -> Iterator[str]:
     """What a decision is not worth."""
     suite = {variant: rows_of(f"device_mapping/{variant}.suite") for variant in ("nvidia", "amd")}
     nvidia, amd = (percent(rows["both"]["accuracy"], 0) for rows in suite.values())
     always, no_code = suite["nvidia"]["default"]["accuracy"], suite["amd"]["no_code"]["accuracy"]
     yield f"{nvidia} on NVIDIA (always the GPU: {percent(always, 0)}), {amd} on AMD (no code: {percent(no_code, 0)})"
+
+
+def weak_gains() -> Iterator[str]:
+    """In the README."""
+    nvidia = rows_of("device_mapping/nvidia.kernel")["both"]
+    yield f"better than without code ({accuracy_gain(nvidia)}), the run time is not ({gain(nvidia)})"
+    yield f"code adds {gain(rows_of('vectorization/structure')['both'], '_over_compiler')}"
+
+
+def limits() -> Iterator[str]:
     loops, machine = rows_of("vectorization/structure"), load("downstream/vectorization/table/machine.json")
     yield f"The oracle is {loops['both']['oracle_geometric']:.2f} over LLVM on {machine['kernels']:,} loops"
     yield f"of {machine['groups']} structures"
@@ -259,36 +279,62 @@ def pass_figures(record: str) -> Any:
     return load(f"downstream/passes/{record}.held_out.json")["figures"]
 
 
-def pass_lines() -> Iterator[str]:
-    for title, record, figure, beside in (
-        ("Bytes after -Oz, mean error in percent (MAPE)", "size_after.Oz", "mape", "both:without_sizes-0"),
-        ("Which passes of -O3 fire, AUC", "pass_fires.O3", "auc", "both:without_fires-0"),
-    ):
-        figures = pass_figures(record)
-        write = percent if figure == "mape" else "{:.3f}".format
-        yield line(title, *(write(figures[row][figure]) for row in (*PASS_ROWS, beside)))
+PASS_TASKS = (
+    ("Bytes after -Oz, mean error", "size_after.Oz", "mape", "both:without_sizes-0"),
+    ("Which passes of -O3 fire, AUC", "pass_fires.O3", "auc", "both:without_fires-0"),
+)
+
+
+def pass_cells(record: str, figure: str, rows: Iterable[str]) -> list[str]:
+    figures = pass_figures(record)
+    return [percent(figures[row][figure]) if figure == "mape" else f"{figures[row][figure]:.3f}" for row in rows]
+
+
+def pass_table() -> str:
+    rows = [[title, *pass_cells(record, figure, (*PASS_ROWS, last))] for title, record, figure, last in PASS_TASKS]
     figures = pass_figures("pass_list")
     saved = [f"{100 * (1 - 1 / figures[row]['speedup_geometric']):.2f} %" for row in PASS_ROWS]
-    yield line("Best of 50 pass lists, smaller than -Oz by", *saved, "")
+    rows.append(["Best of 50 pass lists, smaller than -Oz by", *saved, ""])
+    return table(["", *(ROWS[row] for row in PASS_ROWS), "without such answers"], rows)
 
 
-def pass_sentences() -> Iterator[str]:
-    """The same in the README."""
-    sizes, fires = pass_figures("size_after.Oz"), pass_figures("pass_fires.O3")
-    cells = [percent(sizes[row]["mape"], 0) for row in (*PASS_ROWS, "both:without_sizes-0")]
-    before = "Bytes after -Oz, mean error: no code {}, opcode histogram {}, IR2Vec {}, mirenc-fast {}"
-    yield f"{before}, {{}} if taught all but sizes".format(*cells)
-    cells = [f"{fires[row]['auc']:.3f}" for row in (*PASS_ROWS, "both:without_fires-0")]
-    yield "Which passes of -O3 fire, AUC: {}, {}, {}, {}, {} if taught all but that".format(*cells)
+def jobs_table() -> str:
+    """The README's: what mirenc is for, beside what needs no pre-training."""
+    one = functions("written")[1]
+    bag, histogram, ours = (
+        percent(recall(FUNCTION_ROWS[row], one)) for row in (BAG, "opcode histogram", "mirenc-fast")
+    )
+    rows = [[f"Function at -O0 found at -O2, other compiler (counted statements: {bag})", "", histogram, "", ours]]
+    rows += [[title, *pass_cells(record, figure, PASS_ROWS)] for title, record, figure, _ in PASS_TASKS]
+    for variant, gpu in (("nvidia", "NVIDIA"), ("amd", "AMD")):
+        figures = rows_of(f"device_mapping/{variant}.kernel")
+        rows.append([f"CPU or {gpu} GPU, accuracy", *(percent(figures[row]["accuracy"]) for row in PASS_ROWS)])
+    for title, record in (
+        ("Loop vectorization, speedup", "vectorization/structure"),
+        ("OpenMP settings, speedup", "openmp/kernel"),
+        ("OpenCL work groups, speedup", "block_size/kernel"),
+    ):
+        rows.append([title, *speedups(rows_of(record), PASS_ROWS)])
+    return table(["", *(ROWS[row] for row in PASS_ROWS)], rows)
+
+
+def tens() -> dict[str, Any]:
+    """Bytes saved over -Oz by ten lists, in per cent with an interval: fixed ones, and those chosen in three ways."""
+    found = load("downstream/passes/suggest.json")["figures"]["all"]
+    return {row: found[row]["saved"]["10"] for row in ("cover", "both", "no_code", "random")}
+
+
+def fixed_lists() -> Iterator[str]:
+    """In the README."""
+    cover, code = (f"{tens()[row][0]:.2f} %" for row in ("cover", "both"))
+    yield f"save {cover} over -Oz, ten chosen by the code {code}"
 
 
 def pass_phrases() -> Iterator[str]:
     record = load("downstream/passes/size_after.Oz.held_out.json")
     yield f"{record['tested']:,} functions and modules of {record['tested_groups']} unseen projects, one seed"
-    found = load("downstream/passes/suggest.json")["figures"]["all"]
-    tens = {row: found[row]["saved"]["10"] for row in ("cover", "both", "no_code", "random")}
-    cover, code, size, random = (f"{tens[row][0]:.2f}" for row in tens)
-    low, high = tens["cover"][1:]
+    cover, code, size, random = (f"{ten[0]:.2f}" for ten in tens().values())
+    low, high = tens()["cover"][1:]
     yield (
         f"save {cover} % [{low:.2f}, {high:.2f}] over -Oz; ten that the code chose save {code}, "
         f"ten that the size chose {size}, ten at random {random}"
@@ -298,53 +344,7 @@ def pass_phrases() -> Iterator[str]:
     yield f"smaller than -Oz by: {saved}"
 
 
-# -- what only pretrain/README.md has --------------------------------------------------------------------------------
-def masked(figures: dict[str, Any]) -> tuple[str, str]:
-    """Cells of the model and of its baselines."""
-    bigram = f"{percent(figures['accuracy_neighbours'])}: {percent(figures['errors_removed'])} of its errors removed"
-    often = f"most frequent token {percent(figures['accuracy_most_frequent'])}"
-    return f"{percent(figures['accuracy'])} ({figures['perplexity']:.1f})", f"bigram {bigram}; {often}"
-
-
-def retrieved(figures: dict[str, Any]) -> str:
-    return f"{percent(figures['recall_at_1'])} / {figures['mrr']:.3f}"
-
-
-def base_lines() -> Iterator[str]:
-    figures = load("pretrain/mirenc-base.figures.json")
-    mlm, gae, matching, retrieval = (figures[name] for name in ("mlm", "gae", "matching", "retrieval"))
-    for title, kind in (
-        ("distinct statements that training never saw", "unseen"),
-        ("distinct statements", "distinct"),
-        ("statements as they occur", "occurring"),
-    ):
-        yield line(f"Masked tokens of {title}, accuracy (perplexity)", *masked(mlm[kind]))
-    baselines = f"degree product {three(gae, 'auc_degree_product')}"
-    baselines += f", common neighbours {three(gae, 'auc_common_neighbours')}"
-    yield line("Graph reconstruction, ROC AUC, control / data / call", three(gae, "auc"), baselines)
-    for title, key in (
-        ("Text and graph of one IR?, accuracy, random negatives", "accuracy_random"),
-        ("the same, negatives of nearest size", "accuracy_near_size"),
-    ):
-        yield line(title, percent(matching[key]), f"size difference {percent(matching[f'{key}_size'])}")
-    title = f"Function at -O0 to itself at -O2, {retrieval['functions']:,} candidates, recall@1 / MRR, both"
-    histogram, bag = (retrieved(retrieval[name]) for name in ("opcode_histogram", "bag_of_statements"))
-    baselines = f"opcode histogram {histogram}; bag of statements (tf-idf) {bag}"
-    yield line(title, retrieved(retrieval["both"]), baselines)
-
-
-def intervals() -> Iterator[str]:
-    for peer, title in (
-        ("over_words", "its words alone"),
-        ("over_bag", "the bag"),
-        ("over_mirenc-base", "mirenc-base"),
-    ):
-        yield f"over {title}: {over('written', peer)} points; hidden {over('hidden', peer)}"
-    words = (f"{100 * score['mean']:.1f}" for score in program_scores("written", "mirenc-fast words"))
-    yield f"Its words alone have {', '.join(words)}"
-
-
-# -- what only docs/figures.md has -----------------------------------------------------------------------------------
+# -- what else docs/figures.md has -----------------------------------------------------------------------------------
 def other_pool() -> Iterator[str]:
     record = load("pretrain/retrieval.json")
     found = {(row["method"], row["vectors"]): percent(row["recall_at_1"]) for row in record["rows"]}
@@ -383,8 +383,9 @@ def published() -> Iterator[str]:
 
 
 # -- the documents ---------------------------------------------------------------------------------------------------
-def parameters() -> Iterator[str]:
+def parameters() -> list[str]:
     """As the cards count them."""
+    found = []
     for model in MODELS:
         card = next(
             path
@@ -394,16 +395,39 @@ def parameters() -> Iterator[str]:
         )
         count = re.search(r"([\d,]+) parameters", card.read_text(encoding="utf-8"))
         assert count is not None
-        yield f"{int(count[1].replace(',', '')) / 1e6:.1f} M parameters"
+        found.append(f"{int(count[1].replace(',', '')) / 1e6:.1f} M parameters")
+    return found
 
 
-BOTH = (parameters, search_phrases, unseen_lines, decision_lines, limits, pass_phrases)
+IN_README = (weak_gains, suites, words_alone, fixed_lists)
+IN_FIGURES = (
+    *(parameters, search_phrases, unseen_phrases, suites, limits, pass_phrases),
+    *(other_pool, protocols, published),
+)
 PHRASES = {
-    PRETRAIN: [phrase for part in (base_lines, function_lines, intervals) for phrase in part()],
-    README: [phrase for part in (*BOTH, pass_sentences) for phrase in part()],
-    FIGURES: [
-        phrase
-        for part in (*BOTH, program_lines, learned_programs, pass_lines, other_pool, device_lines, protocols, published)
-        for phrase in part()
-    ],
+    README: [parameters()[0], *(phrase for part in IN_README for phrase in part())],
+    FIGURES: [phrase for part in IN_FIGURES for phrase in part()],
 }
+TABLES: dict[str, dict[str, Callable[[], str]]] = {
+    README: {"jobs": jobs_table},
+    FIGURES: {
+        "functions": function_table,
+        "programs": program_table,
+        "unseen": unseen_table,
+        "decisions": decision_table,
+        "passes": pass_table,
+    },
+}
+MARKS = re.compile(r"(<!-- table (\w+) -->\s)(.*?)(<!-- end -->)", re.DOTALL)
+
+
+def main() -> None:
+    """Fill in the documents."""
+    for document, tables in TABLES.items():
+        text = (ROOT / document).read_text(encoding="utf-8")
+        text = MARKS.sub(lambda mark, tables=tables: f"{mark[1]}{tables[mark[2]]()}\n{mark[4]}", text)
+        (ROOT / document).write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,19 +1,38 @@
-"""README.md and docs/figures.md show the figures of the records, each in the words that stand here, and no others."""
+"""README.md and docs/figures.md show the tables and figures of the records, and no others."""
 
 from __future__ import annotations
 
 import re
 
 import pytest
-from recorded_figures import FIGURES, PHRASES, README, ROOT, functions, load, program_gains, program_scores, rows_of
+from recorded_figures import (
+    FIGURES,
+    MARKS,
+    PHRASES,
+    README,
+    ROOT,
+    TABLES,
+    functions,
+    load,
+    program_gains,
+    program_scores,
+    rows_of,
+)
 
 # What has a digit and is no figure.
-NAME = re.compile(r"`[^`]*`|clang-\d+|-O[0-3z]|IR2Vec(?: 2\.1\.1)?|95 %")
+NAME = re.compile(r"`[^`]*`|clang-\d+|-O[0-3z]|llvm-ir2vec|IR2Vec(?: 2\.1\.1)?|95 %")
 
 
 def text_of(document: str) -> str:
     """In one line, so that it does not matter where a sentence is broken."""
     return " ".join((ROOT / document).read_text(encoding="utf-8").split())
+
+
+@pytest.mark.parametrize("document", TABLES)
+def test_the_tables_are_those_of_the_records(document: str) -> None:
+    shown = {name: body for _, name, body, _ in MARKS.findall((ROOT / document).read_text(encoding="utf-8"))}
+    made = {name: f"{write()}\n" for name, write in TABLES[document].items()}
+    assert shown == made, "type: python tests/recorded_figures.py"
 
 
 @pytest.mark.parametrize(("document", "phrase"), [(name, phrase) for name in PHRASES for phrase in PHRASES[name]])
@@ -26,7 +45,7 @@ def test_a_record_says_so(document: str, phrase: str) -> None:
     [(README, "## How good is it?", "## Where to read on"), (FIGURES, "# How good it is", "## Speed")],
 )
 def test_no_other_figure_stands_there(document: str, first: str, last: str) -> None:
-    text = text_of(document)
+    text = MARKS.sub(" ", text_of(document))
     text = text[text.index(first) : text.index(last)]
     for phrase in sorted(PHRASES[document], key=len, reverse=True):
         text = text.replace(phrase, " ")
@@ -72,4 +91,7 @@ def test_what_is_not_told_apart() -> None:
 
 
 def test_the_readme_is_for_the_first_five_minutes() -> None:
-    assert len((ROOT / README).read_text(encoding="utf-8").splitlines()) <= 150
+    text = (ROOT / README).read_text(encoding="utf-8")
+    assert len(text.split()) <= 1000
+    assert len(re.findall(r"^\|[-:| ]+\|$", text, re.MULTILINE)) == 1  # the line below a table's head
+    assert text.count("![") == 1
