@@ -1,4 +1,4 @@
-"""What the functions of a module are: kernels, left alone by the optimiser, one of several copies for a linker."""
+"""What the functions of a module are: kernels, left alone by the optimiser, or one of several copies for a linker."""
 
 from __future__ import annotations
 
@@ -26,9 +26,19 @@ _WORK_ITEM = re.compile(
     r"|llvm\.nvvm\.read\.ptx\.sreg\.\w+\.[xyz]|llvm\.amdgcn\.work(?:item|group)\.id\.[xyz]|_Z\d+__spirv_BuiltIn\w+"
 )
 
+_DEFINE_LINE = re.compile(r"^define [^\n]*", re.MULTILINE)
+_ATTRIBUTE_GROUP = re.compile(r"^attributes (#\d+) = \{([^\n]*)\}", re.MULTILINE)
+# What is in quotes, or the name of something, is no attribute.
+_NO_WORDS = re.compile(r'[@%$!]?"[^"]*"|[@%$!][-\w.$]+')
+
+_ONE_OF_MANY = ("linkonce", "linkonce_odr", "weak", "weak_odr")  # inline functions and templates of C++, for one
+_LINKAGE = "|".join((*_ONE_OF_MANY, "available_externally", "private", "internal"))
+_ESCAPE = re.compile(rb"\\([0-9A-Fa-f]{2})")
+_DEFINITION = re.compile(rf'^define (?:({_LINKAGE}) )?[^\n]*?@("[^"]*"|[-\w$.]+)\(', re.MULTILINE)
+
 
 def kernels_of(module: IRModule) -> list[str]:
-    """Names of the kernels among a module's functions, in module order.
+    """Names of the OpenCL or CUDA kernels among a module's functions, in module order.
 
     A kernel has a body and is marked as one (calling convention, argument metadata, ``!opencl.kernels``). Where no
     function is marked, as when a runtime has lowered the module for a CPU, it is a function of no result that nobody
@@ -40,8 +50,8 @@ def kernels_of(module: IRModule) -> list[str]:
         entry = re.search(rf"^{node} = !\{{ptr {_NAME}", module.text, re.MULTILINE)
         marked |= {entry[1]} if entry else set()
     defined = [header for header in module.headers if not header.is_declaration]
-    found = [header.name for header in defined if header.name in marked] or _asking(module, defined)
-    return [name.strip('"') for name in found]
+    kernels = [header.name for header in defined if header.name in marked] or _asking(module, defined)
+    return [name.strip('"') for name in kernels]
 
 
 def _asking(module: IRModule, defined: list[FunctionHeader]) -> list[str]:
@@ -53,9 +63,9 @@ def _asking(module: IRModule, defined: list[FunctionHeader]) -> list[str]:
         for header in defined
     }
     asking = {header.name for header in module.headers if header.is_declaration and _WORK_ITEM.fullmatch(header.name)}
-    known = -1
-    while known != len(asking):
-        known = len(asking)
+    before = -1
+    while before != len(asking):
+        before = len(asking)
         asking |= {name for name, callees in calls.items() if callees & asking}
     called = {callee for name, callees in calls.items() for callee in callees - {name}}
     return [
@@ -66,50 +76,38 @@ def _asking(module: IRModule, defined: list[FunctionHeader]) -> list[str]:
 
 
 def check_kernels(module: IRModule) -> list[str]:
-    """`kernels_of`, where there must be one.
+    """`kernels_of`, where there must be one: a head that chooses for kernels would answer for a `main` of C, too.
 
     Raises
     ------
     ForeignIRError
         No kernel; the message names the functions that were found.
     """
-    found = kernels_of(module)
-    if not found:
+    kernels = kernels_of(module)
+    if not kernels:
         names = [header.name.strip('"') for header in module.headers if not header.is_declaration]
         listed = ", ".join(names[:3]) + (" ..." if len(names) > 3 else "")
         raise ForeignIRError(
             f"{module.name}: no OpenCL or CUDA kernel among its {len(names)} functions ({listed}). "
             "Give a file with a `__kernel` or `__global__` function, or its IR"
         )
-    return found
-
-
-_DEFINITION = re.compile(r"^define [^\n]*", re.MULTILINE)
-_GROUP = re.compile(r"^attributes (#\d+) = \{([^\n]*)\}", re.MULTILINE)
-# What is in quotes, or the name of something, is no attribute.
-_NO_WORDS = re.compile(r'[@%$!]?"[^"]*"|[@%$!][-\w.$]+')
+    return kernels
 
 
 def attributes_of(text: str) -> list[set[str]]:
-    """The words in each definition and in its groups of attributes, in the order of the text."""
-    groups = dict(_GROUP.findall(text))
-    found = []
-    for line in _DEFINITION.findall(text):
-        own = " ".join([_NO_WORDS.sub("", line), *(groups.get(group, "") for group in re.findall(r"#\d+", line))])
-        found.append(set(re.findall(r"[a-z]+", _NO_WORDS.sub("", own))))
-    return found
+    """The words in each definition and in its groups of attributes (minsize, optnone ...), in the order of the text."""
+    groups = dict(_ATTRIBUTE_GROUP.findall(text))
+    attributes = []
+    for line in _DEFINE_LINE.findall(text):
+        words = " ".join([_NO_WORDS.sub("", line), *(groups.get(group, "") for group in re.findall(r"#\d+", line))])
+        attributes.append(set(re.findall(r"[a-z]+", _NO_WORDS.sub("", words))))
+    return attributes
 
 
 def is_left_alone(text: str) -> bool:
     """Whether every function is marked optnone, as clang -O0 does, so that no pass touches any."""
     functions = attributes_of(text)
     return bool(functions) and all("optnone" in words for words in functions)
-
-
-_ONE_OF_MANY = ("linkonce", "linkonce_odr", "weak", "weak_odr")  # inline functions and templates of C++, for one
-_WORDS = "|".join((*_ONE_OF_MANY, "available_externally", "private", "internal"))
-_ESCAPE = re.compile(rb"\\([0-9A-Fa-f]{2})")
-_DEFINITION = re.compile(rf'^define (?:({_WORDS}) )?[^\n]*?@("[^"]*"|[-\w$.]+)\(', re.MULTILINE)
 
 
 def linkages_of(module: IRModule) -> dict[str, str]:
@@ -127,41 +125,27 @@ def linkages_of(module: IRModule) -> dict[str, str]:
 def object_name(name: str) -> str:
     r"""A function's name as an object file of ELF has it: without LLVM's quotes, escapes, and the mark ``\01``."""
     raw = _ESCAPE.sub(
-        lambda found: bytes.fromhex(found[1].decode()), name.strip('"').encode("utf-8", "surrogateescape")
+        lambda match: bytes.fromhex(match[1].decode()), name.strip('"').encode("utf-8", "surrogateescape")
     )
     return raw.removeprefix(b"\1").decode("utf-8", "replace")
 
 
 class Linker:
-    """Takes modules one after the other, as a linker does.
-
-    Attributes
-    ----------
-    copies : int
-        Functions that were dropped since a module before had them, too.
-    """
+    """Takes modules one after the other, as a linker does; ``copies`` counts functions that a module before had."""
 
     def __init__(self) -> None:
         self.copies = 0
         self._kept: set[str] = set()
 
     def add(self, linkages: Mapping[str, str], names: Iterable[str]) -> list[str]:
-        """Those of the next module's functions that are kept.
-
-        Parameters
-        ----------
-        linkages : mapping of str to str
-            `linkages_of` the module.
-        names : iterable of str
-            The functions that its object file has.
-        """
-        found = []
+        """Those of the next module's functions (``names`` in its object file) that are kept, by `linkages_of` it."""
+        kept = []
         for name in names:
             shared = linkages.get(name) in _ONE_OF_MANY
             if shared and name in self._kept:
                 self.copies += 1
                 continue
-            found.append(name)
+            kept.append(name)
             if shared:
                 self._kept.add(name)
-        return found
+        return kept
