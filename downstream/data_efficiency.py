@@ -28,17 +28,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from kept_features import KeptFeatures, features_of_table, known_rows, model_of, read_all
 from rich.progress import track
 
 import mirenc
+from mirenc.evaluating.areas import area_figures
+from mirenc.evaluating.jobs import Job, plan_jobs, run_jobs
+from mirenc.evaluating.report import TaskReport, row_title
+from mirenc.evaluating.report_file import load_report
+from mirenc.learning.features import build_features, default_rows
+from mirenc.learning.goal import Goal
 from mirenc.metrics import decision_figures, group_interval, label_figures, number_figures
 from mirenc.tasks import Task, TaskData
-from mirenc.tasks.areas import area_figures
-from mirenc.tasks.features import build_features, default_rows
-from mirenc.tasks.jobs import Goal, Job, plan_jobs, run_jobs
-from mirenc.tasks.kept_features import KeptFeatures, features_of_table, known_rows, model_of, read_all
-from mirenc.tasks.report import TaskReport, row_title
-from mirenc.tasks.report_file import load_report
 
 SHARES = (0.05, 0.1, 0.25, 0.5)  # and 1, which is the evaluation itself
 ROWS = ("no_code", "histogram", "autophase", "statements", "ir2vec", "both")

@@ -21,13 +21,13 @@ from pathlib import Path
 import numpy as np
 
 import mirenc
+from mirenc.deciding.head import TaskHead, load_task_head, ready_heads
 from mirenc.embed import Encoder
 from mirenc.errors import CompileError, MirencError
 from mirenc.ir import OPENCL_X86, IRModule, ReadOptions, bring, parse_ir, read_ir
 from mirenc.tasks import get_task
 from mirenc.tasks.datasets import dataset_folder, read_archive, read_table
 from mirenc.tasks.device_mapping import ir_name
-from mirenc.tasks.predict import TaskHead, load_task_head, ready_heads
 
 # Sources of libclc's headers call its internals by name; they are the builtins.
 LIBCLC = tuple(f"-D__clc_{name}={name}" for name in ("ceil", "fabs", "floor", "pow"))

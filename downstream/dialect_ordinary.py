@@ -15,10 +15,10 @@ from pathlib import Path
 import numpy as np
 
 import mirenc
+from mirenc.deciding.head import load_task_head, ready_heads
 from mirenc.ir import OPENCL_X86, ReadOptions, bring, parse_ir, read_ir
 from mirenc.tasks import get_task
 from mirenc.tasks.datasets import dataset_folder, read_archive
-from mirenc.tasks.predict import load_task_head, ready_heads
 
 KERNELS = Path(__file__).parent.parent / "tests" / "fixtures" / "opencl"
 CONTEXT = {"transfer": "1048576", "wgsize": "128"}  # bytes, work items

@@ -33,6 +33,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from kept_features import KeptFeatures, read_kept
 
 import mirenc
 from mirenc.errors import MirencError
@@ -40,11 +41,10 @@ from mirenc.ir import IRModule, parse_ir
 from mirenc.ir.llvm import default_worker
 from mirenc.ir.reader import read_canonical
 from mirenc.ir.regions import Region
+from mirenc.learning.features import CodeReader, counted_features, ir2vec_text
+from mirenc.learning.ir2vec import ir2vec_vectors
 from mirenc.progress import progress
 from mirenc.tasks.compiled import read_compiled, read_piece_ir
-from mirenc.tasks.features import CodeReader, counted_features, ir2vec_text
-from mirenc.tasks.ir2vec import ir2vec_vectors
-from mirenc.tasks.kept_features import KeptFeatures, read_kept
 from mirenc.writing import Target
 
 CHUNK_PIECES, CHUNK_BYTES = 64, 2_000_000

@@ -24,14 +24,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from kept_features import features_of_table, known_rows, model_of, read_all, taught_rows
 
 from mirenc.errors import TaskError
+from mirenc.evaluating import Evaluation, TaskReport, load_report
+from mirenc.learning.features import Features
 from mirenc.metrics import RankedPairs, group_interval
 from mirenc.progress import progress
-from mirenc.tasks import Evaluation, Task, TaskData, TaskReport, get_task, load_report
+from mirenc.tasks import Task, TaskData, get_task
 from mirenc.tasks.compiled_task import HELD_OUT
-from mirenc.tasks.features import Features
-from mirenc.tasks.kept_features import features_of_table, known_rows, model_of, read_all, taught_rows
 
 TASKS = ("size_after", "oz_benefit", "pass_fires", "pass_list")
 WITHOUT = ("no_code", "histogram", "autophase", "statements", "ir2vec")

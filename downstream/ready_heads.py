@@ -1,10 +1,10 @@
 """Train the heads that ship: one for each table of each task, on all of its samples.
 
-    MIRENC_DATA=... python downstream/ready_heads.py        # writes mirenc/tasks/ready/<task>.<variant>
+    MIRENC_DATA=... python downstream/ready_heads.py        # writes mirenc/deciding/ready/<task>.<variant>
     python downstream/ready_heads.py --passes TABLE --features FEATURES --model mirenc-fast --jobs 3
 
 A head is chosen by the same search as in an evaluation (grouped by kernel, inside the samples). Run it again whenever
-the default model, the menu (`mirenc/tasks/menu.py`) or the datasets change; a test refuses heads of another model.
+the default model, the menu (`mirenc/learning/menu.py`) or the datasets change; a test refuses heads of another model.
 Tasks that mirenc measures itself have their tables in `downstream/<task>/table`. The second line is for the heads of a
 table of `mirenc measure passes` alone, FEATURES what `downstream/pass_features.py` made of it: projects that are held
 out are not trained on.
@@ -16,11 +16,11 @@ import argparse
 from pathlib import Path
 
 from joblib import Parallel, delayed
+from kept_features import features_of_table, model_of, read_all
 from threadpoolctl import threadpool_limits
 
 import mirenc
-from mirenc.tasks.kept_features import features_of_table, model_of, read_all
-from mirenc.tasks.predict import fit_head
+from mirenc.deciding.head import fit_head
 
 HERE = Path(__file__).parent
 READY = Path(mirenc.__file__).parent / "tasks" / "ready"

@@ -12,8 +12,8 @@ import re
 from pathlib import Path
 from typing import Any
 
-from mirenc.tasks.report import row_title
-from mirenc.tasks.static import STATIC_TITLES
+from mirenc.evaluating.report import row_title
+from mirenc.learning.static import STATIC_TITLES
 
 HERE = Path(__file__).parent
 FEW = 12  # settings, of which people want to know how often the best one was named

@@ -25,7 +25,7 @@ _HOME = {
     "ProgramGraph": "mirenc.graph",
     "ReadOptions": "mirenc.ir",
     "build_graph": "mirenc.graph",
-    "evaluate": "mirenc.tasks",
+    "evaluate": "mirenc.evaluating",
     "get_task": "mirenc.tasks",
     "list_models": "mirenc.weights",
     "list_tasks": "mirenc.tasks",
@@ -43,10 +43,11 @@ if TYPE_CHECKING:
     from mirenc.embed import Encoder, load
     from mirenc.embed.embedding import Embedding
     from mirenc.errors import MirencError
+    from mirenc.evaluating import evaluate
     from mirenc.graph import ProgramGraph, build_graph
     from mirenc.ir import IRModule, ReadOptions, parse_ir, read_ir, statements_of
     from mirenc.model.sample import IRSample, make_sample
-    from mirenc.tasks import evaluate, get_task, list_tasks
+    from mirenc.tasks import get_task, list_tasks
     from mirenc.tokenizer import IRTokenizer, train_tokenizer
     from mirenc.weights import list_models
 

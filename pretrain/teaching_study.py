@@ -20,6 +20,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -42,7 +43,9 @@ from mirenc.pretraining.frozen import FrozenTexts
 from mirenc.pretraining.graphs import join_graphs
 from mirenc.pretraining.trainer import Trainer
 from mirenc.progress import progress
-from mirenc.tasks.kept_features import KeptFeatures
+
+sys.path.append(str(Path(__file__).parents[1] / "downstream"))  # what scripts share
+from kept_features import KeptFeatures
 
 Values = dict[str, Any]
 DEFAULT = "whole"

@@ -19,14 +19,18 @@ from typing import Any
 
 import numpy as np
 import pytest
+from kept_features import KeptFeatures, read_kept
 from small_compiled import ir_of, write_small_table
 
 import mirenc
+from mirenc.deciding import load_task_head
 from mirenc.embed import Encoder
+from mirenc.evaluating import evaluation, load_report
+from mirenc.evaluating.jobs import run_jobs
 from mirenc.heads import BoostedRegressor
-from mirenc.tasks import evaluation, load_report, load_task_head
-from mirenc.tasks.jobs import run_jobs
-from mirenc.tasks.kept_features import KeptFeatures, read_kept
+from mirenc.learning.features import Features
+from mirenc.learning.goal import Goal
+from mirenc.tasks import Sample, Space, TaskData
 
 pytest.importorskip("sklearn")
 torch = pytest.importorskip("torch")
@@ -367,6 +371,20 @@ def test_gains_are_those_of_the_best_so_far_and_of_oz() -> None:
     ]
     share = figures.share_interval(np.array([1.0, 2.0]), np.array([2.0, 4.0]), np.array(["a", "b"]))
     assert share == pytest.approx((0.5, 0.5, 0.5))
+
+
+def test_trials_are_of_held_out_answers() -> None:
+    # A setting that halves the cost of every other group, and no feature that says which.
+    figures = script("passes/suggest_figures")
+    costs = [(1.0, 0.5 if row // 2 % 2 else 2.0) for row in range(48)]
+    space = Space(("device",), (("cpu",), ("gpu",)))
+    data = TaskData([Sample(f"s{row}", "ir", f"g{row // 2}", costs=one) for row, one in enumerate(costs)], space)
+    features = Features("both", np.random.default_rng(0).normal(size=(48, 3)), 1)
+    (one, other) = figures.trials_held_out(data, Goal.of(data, "speedup"), features, 0)[""]
+    assert one.answers + other.answers == 48
+    # Half of all answers gain a factor of two, whatever the head promised.
+    assert (one.gains[0] ** one.answers) * (other.gains[0] ** other.answers) == pytest.approx(2**24, rel=1e-3)
+    assert one.idle[0] * one.answers + other.idle[0] * other.answers == pytest.approx(24, rel=1e-3)
 
 
 def test_suggestions_on_unseen_projects_from_a_table_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,15 +20,15 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from mirenc.deciding import FixedList, fixed_lists, load_task_head, read_code, try_lists
+from mirenc.deciding.head import ready_heads
 from mirenc.errors import MirencError
 from mirenc.ir.files import find_inputs
 from mirenc.passes.engine import Engine
 from mirenc.passes.find import find_engine, major_of
 from mirenc.passes.levels import level
 from mirenc.sources.prepare import prepare_ir
-from mirenc.suggesting import FixedList, fixed_lists, read_code, try_lists
-from mirenc.tasks import get_task, load_task_head
-from mirenc.tasks.predict import ready_heads
+from mirenc.tasks import get_task
 
 OZ = level("Oz")
 

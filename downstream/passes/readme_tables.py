@@ -21,8 +21,8 @@ from typing import Any
 
 import numpy as np
 
+from mirenc.evaluating.report import row_title
 from mirenc.tasks.compiled import CompiledTable, read_compiled
-from mirenc.tasks.report import row_title
 
 HERE = Path(__file__).parent
 TASKS = ("size_after", "oz_benefit", "pass_fires", "pass_list")

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,21 +25,24 @@ from numpy.typing import NDArray
 from rich.progress import track
 from threadpoolctl import threadpool_limits
 
+from mirenc.evaluating.report import row_title
+from mirenc.learning.features import Features
+from mirenc.learning.goal import Goal
 from mirenc.metrics import group_interval
 from mirenc.tasks import TaskData
 from mirenc.tasks.compiled import CompiledTable, read_compiled
 from mirenc.tasks.compiled_task import HELD_OUT
-from mirenc.tasks.evidence import Evidence, gather_evidence
-from mirenc.tasks.features import Features
-from mirenc.tasks.jobs import Goal
-from mirenc.tasks.kept_features import KeptFeatures, features_of_table, model_of, read_all
-from mirenc.tasks.pass_list import PassListChoice, covering_lists
-from mirenc.tasks.report import row_title
-from mirenc.tasks.trying import WORTH_TRYING, Trial, promise_of, trial_like
+from mirenc.tasks.pass_list import LISTS, PassListChoice, covering_lists
+from mirenc.tasks.protocols import cut
+
+sys.path.append(str(Path(__file__).parents[1]))  # what scripts share
+from kept_features import KeptFeatures, features_of_table, model_of, read_all
+from trying import WORTH_TRYING, Trial, promise_of, trial_like, trials_of
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
 COUNTS = (1, 10, 50, 100)
+FOLDS = 10
 SHOWN = 10  # what a user tries by default
 CODE = "both"
 ROWS = {
@@ -116,12 +120,21 @@ def figures_of(won: dict[str, Float], group: NDArray[np.str_], counts: list[int]
     return found
 
 
-def records(evidence: Evidence, expected: Float, data: TaskData) -> list[Trial]:
+def trials_held_out(data: TaskData, goal: Goal, row: Features, seed: int) -> dict[str, tuple[Trial, ...]]:
+    """What trying won on pieces whose projects were held out: a head for each of ten folds says what it expects."""
+    assert goal.default is not None
+    expected = np.ones(goal.target.shape)
+    for training, test in cut(data.group, data.labels, FOLDS, seed):
+        expected[test] = goal.expected(goal.fit_rounded(row, training, data.group, seed), row, test)
+    return trials_of(expected, data.paid, goal.default, data.part, data.group, LISTS)
+
+
+def records(trials: dict[str, tuple[Trial, ...]], expected: Float, data: TaskData) -> list[Trial]:
     """The record of held-out answers like it, of each piece. ``expected``: (m, K)."""
     assert data.space is not None
     found = []
     for part, promise in zip(data.part.tolist(), promise_of(expected, data.space.default).tolist(), strict=True):
-        trial = trial_like(evidence.trials.get(part, ()), promise)
+        trial = trial_like(trials.get(part, ()), promise)
         if trial is None:
             raise SystemExit(f"the table has too few {part}s for training: {part}s of unseen projects have no record")
         found.append(trial)
@@ -156,9 +169,9 @@ def suggested(
     seen, unseen = data.subset(training), data.subset(test)
     with threadpool_limits(1):
         inside = replace(row, matrix=row.matrix[training])
-        evidence = gather_evidence(seen, Goal.of(seen, task.select), inside, seed, tried=task.trials)
+        tried = trials_held_out(seen, Goal.of(seen, task.select), inside, seed)
         goal = Goal.of(data, task.select)
-        trials = records(evidence, goal.expected(goal.fit(row, training, data.group, seed), row, test), unseen)
+        trials = records(tried, goal.expected(goal.fit(row, training, data.group, seed), row, test), unseen)
     won = gains(own, followed_by_rest(known[np.array([one.order for one in trials])], cover))
     return won, calibration(trials, won, unseen.group, min(SHOWN, own.shape[1] - 1))
 

@@ -13,7 +13,8 @@ import typer
 from mirenc.cli import common, tasks
 
 if TYPE_CHECKING:
-    from mirenc.tasks import Task, TaskData, TaskReport
+    from mirenc.evaluating import TaskReport
+    from mirenc.tasks import Task, TaskData
 
 
 def evaluate(
@@ -48,7 +49,8 @@ def evaluate(
     rows that the model takes part in. `mirenc fit` makes a head to ask.
     """
     from mirenc.embed import load
-    from mirenc.tasks import Evaluation, TaskReport, load_data, load_report
+    from mirenc.evaluating import Evaluation, TaskReport, load_report
+    from mirenc.tasks import load_data
 
     problem = tasks.find_task(task, task_file)
     variant = problem.check_variant(variant)
@@ -80,7 +82,7 @@ def evaluate(
             print(f"mirenc: wrote {report.save(files[0])}", file=sys.stderr)
             files[1].unlink(missing_ok=True)
         if plot is not None:
-            from mirenc.tasks.plot import plot_report
+            from mirenc.evaluating.plot import plot_report
 
             print(f"mirenc: wrote {plot_report(report, plot / f'{stem}.svg')}", file=sys.stderr)
         if as_json:
@@ -107,7 +109,7 @@ def _possible(task: Task, data: TaskData, names: list[str]) -> list[str]:
 def _print(report: TaskReport, protocol: str) -> None:
     from rich.table import Table
 
-    from mirenc.tasks.report import row_title
+    from mirenc.evaluating.report import row_title
 
     common.print_table(report.table(protocol), width=200)
     if report.parts and report.data.chooses:

@@ -27,10 +27,11 @@ def fit(
 
     `mirenc predict TASK INPUT --head FOLDER` asks it.
     """
+    from mirenc.deciding import fit_head
     from mirenc.embed import load
     from mirenc.errors import TaskError
-    from mirenc.tasks import fit_head, load_data
-    from mirenc.tasks.features import CODE_ROWS
+    from mirenc.learning.features import CODE_ROWS
+    from mirenc.tasks import load_data
 
     if output is None:
         raise typer.BadParameter("name a folder for the head", param_hint="--output")

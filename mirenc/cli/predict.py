@@ -18,8 +18,9 @@ from mirenc.cli.predict_table import is_project, print_table, project_files, rea
 from mirenc.errors import HeadError, MirencError, TaskError
 
 if TYPE_CHECKING:
+    from mirenc.deciding import TaskHead
     from mirenc.ir import ReadOptions
-    from mirenc.tasks import Prediction, Task, TaskHead
+    from mirenc.tasks import Prediction, Task
 
 _SHOWN = 8  # settings whose preference is printed
 
@@ -95,9 +96,9 @@ def predict(
             )
         _table(names, options, problem.check_level(level), as_json)
         return
+    from mirenc.deciding import load_task_head
     from mirenc.embed import load
-    from mirenc.tasks import load_task_head
-    from mirenc.tasks.features import encoded_context
+    from mirenc.learning.features import encoded_context
 
     given = _pairs(",".join(context or ()))
     for feature, value in problem.assume().items():
@@ -141,7 +142,7 @@ def predict(
 
 def _table(names: Sequence[str], options: ReadOptions, level: str, as_json: bool) -> None:
     """Say where the bytes of a whole project are."""
-    from mirenc.suggesting.code import clang_for
+    from mirenc.deciding.code import clang_for
 
     with table_engine(options.timeout, options.memory_limit) as (engine, run):
         # One LLVM from source to code, where there is a clang of it.
@@ -196,7 +197,7 @@ def _restrict(head: TaskHead, file: str, found: list[Prediction], target: Path, 
 
 
 def _shipped(task: Task, variant: str) -> Path:
-    from mirenc.tasks.predict import ready_heads
+    from mirenc.deciding.head import ready_heads
 
     heads = ready_heads(task)
     train = f"mirenc fit {task.name}{f' --variant {variant}' if variant else ''} -o FOLDER"

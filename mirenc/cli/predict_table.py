@@ -205,11 +205,11 @@ def read_project(
         A row a file instead of a function: the sum of its functions.
     failures : Failures
     """
+    from mirenc.deciding import read_code
     from mirenc.ir.functions import Linker, linkages_of, object_name
     from mirenc.ir.regions import regions_of
     from mirenc.passes.engine import CODEGEN
     from mirenc.passes.levels import level
-    from mirenc.suggesting import read_code
 
     rows, remarks, total, count, devices = [], [], 0, 0, 0
     first, linker = Linker(), Linker()

@@ -14,8 +14,7 @@ from mirenc.cli import common
 from mirenc.errors import ConfigError
 
 if TYPE_CHECKING:
-    from mirenc.suggesting import Code, FixedList, Outcome
-    from mirenc.tasks import TaskHead
+    from mirenc.deciding import Code, FixedList, Outcome, TaskHead
 
 _SUFFIXES = (".bc", ".ll")
 
@@ -68,8 +67,8 @@ def suggest(
         _check_output(output, attempt)
     options = common.read_options(timeout, memory_limit, max_bytes, compiler, cflags)
     trained = _head(head)
+    from mirenc.deciding import fixed_lists, read_code, try_lists
     from mirenc.passes.levels import level
-    from mirenc.suggesting import fixed_lists, read_code, try_lists
 
     lists = fixed_lists(trained, count)
     if not attempt:
@@ -102,9 +101,10 @@ def _check_output(output: Path, attempt: bool) -> None:
 
 def _head(folder: Path | None) -> TaskHead:
     """The head that was named, or the shipped one."""
-    from mirenc.suggesting.lists import TASK
-    from mirenc.tasks import get_task, load_task_head
-    from mirenc.tasks.predict import ready_heads
+    from mirenc.deciding import load_task_head
+    from mirenc.deciding.head import ready_heads
+    from mirenc.deciding.lists import TASK
+    from mirenc.tasks import get_task
 
     task = get_task(TASK)
     return load_task_head(ready_heads(task)[""] if folder is None else folder, task)

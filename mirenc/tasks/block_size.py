@@ -27,7 +27,7 @@ from mirenc.tasks.space import Space
 
 if TYPE_CHECKING:
     from mirenc.embed import Encoder
-    from mirenc.tasks.predict import Prediction
+    from mirenc.tasks.prediction import Prediction
 
 __all__ = ["BlockSize", "dimensions_of", "is_cuda"]
 

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from mirenc.errors import TaskError
-from mirenc.tasks.base import Task
 from mirenc.tasks.columns import real, require_columns
 from mirenc.tasks.data import TaskData
 from mirenc.tasks.datasets import data_root, read_table
@@ -24,6 +23,7 @@ from mirenc.tasks.datasets.reading import file_path, read_file
 from mirenc.tasks.protocols import Protocol
 from mirenc.tasks.sample import Sample
 from mirenc.tasks.space import Space
+from mirenc.tasks.task import Task
 
 __all__ = ["GPU", "GPUS", "BlockSizePublished"]
 

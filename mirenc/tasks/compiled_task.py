@@ -17,11 +17,11 @@ from mirenc.errors import TaskError
 from mirenc.ir import Dialect, IRModule
 from mirenc.ir.compile import LANGUAGE_FLAGS
 from mirenc.ir.regions import Region
-from mirenc.tasks.base import Task
 from mirenc.tasks.compiled import CompiledTable, Piece, read_compiled, read_piece_ir
 from mirenc.tasks.data import TaskData
 from mirenc.tasks.protocols import Protocol
 from mirenc.tasks.sample import Sample
+from mirenc.tasks.task import Task
 
 __all__ = ["BEFORE_OZ", "HELD_OUT", "PROJECT", "CompiledTask"]
 

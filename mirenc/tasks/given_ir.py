@@ -7,14 +7,44 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from mirenc.errors import TaskError
+from mirenc.errors import MirencError, TaskError
 from mirenc.tasks.data import TaskData
 from mirenc.tasks.grouping import join_same_code
+from mirenc.tasks.task import Task
 
-__all__ = ["with_ir"]
+__all__ = ["load_data", "with_ir"]
 
 _ENDINGS = (".ll", ".bc")
 _NAMED = 8  # missing files that a message lists
+
+
+def load_data(
+    task: Task,
+    data_dir: str | Path | None,
+    variant: str = "",
+    ir_dir: str | os.PathLike[str] | None = None,
+) -> TaskData:
+    """The task's samples; what a task of somebody's own raises becomes an error that names it.
+
+    Parameters
+    ----------
+    task, data_dir, variant
+        As `Task.load`.
+    ir_dir : path, optional
+        Folder of IR for a table that comes without (`mirenc.tasks.with_ir`).
+
+    Raises
+    ------
+    TaskError, OSError
+        As `Task.load` and `with_ir`.
+    """
+    try:
+        data = task.load(data_dir, task.check_variant(variant))
+    except (MirencError, OSError):
+        raise
+    except Exception as error:
+        raise TaskError(f"task {task.name}: load() fails: {type(error).__name__}: {error}. Mend it") from error
+    return data if ir_dir is None else with_ir(data, ir_dir)
 
 
 def with_ir(data: TaskData, folder: str | os.PathLike[str]) -> TaskData:

@@ -19,11 +19,11 @@ import numpy as np
 
 from mirenc.errors import TaskError
 from mirenc.ir.regions import Region
-from mirenc.tasks.base import Task
 from mirenc.tasks.data import TaskData
 from mirenc.tasks.measured_rows import MeasuredKernel, MeasuredSample
 from mirenc.tasks.sample import Sample
 from mirenc.tasks.space import Space, Value
+from mirenc.tasks.task import Task
 from mirenc.writing import delivered
 
 __all__ = ["FORMAT", "MeasuredKernel", "MeasuredSample", "MeasuredTable", "MeasuredTask", "read_measured"]

@@ -18,13 +18,13 @@ from pathlib import Path
 import numpy as np
 
 from mirenc.errors import TaskError
-from mirenc.tasks.base import Task
 from mirenc.tasks.data import TaskData
 from mirenc.tasks.datasets import content_hash, data_root, dataset_folder, get_dataset
 from mirenc.tasks.datasets.reading import file_path, read_file
 from mirenc.tasks.protocols import Protocol
 from mirenc.tasks.sample import Sample
 from mirenc.tasks.space import Space, Value
+from mirenc.tasks.task import Task
 
 __all__ = ["NumaPrefetch"]
 

@@ -31,7 +31,6 @@ class PassListChoice(CompiledTask):
     name = "pass_list"
     title = "pass list"
     portfolios = (2, 3, 4)
-    trials = LISTS
     select = "speedup"
     cost_unit = "bytes"
 

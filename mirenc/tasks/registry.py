@@ -10,8 +10,8 @@ import sys
 from pathlib import Path
 
 from mirenc.errors import TaskError
-from mirenc.tasks.base import Task
 from mirenc.tasks.space import Space
+from mirenc.tasks.task import Task
 
 __all__ = ["get_task", "list_tasks", "load_task_file"]
 

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from mirenc.errors import TaskError
 from mirenc.ir import OPENCL_X86
-from mirenc.tasks.base import Task
 from mirenc.tasks.columns import real, require_columns
 from mirenc.tasks.data import TaskData
 from mirenc.tasks.datasets import content_hash, dataset_folder, read_archive, read_table
@@ -22,6 +21,7 @@ from mirenc.tasks.grouping import join_same_code
 from mirenc.tasks.protocols import Protocol
 from mirenc.tasks.sample import Sample
 from mirenc.tasks.space import Space
+from mirenc.tasks.task import Task
 
 __all__ = ["ThreadCoarsening"]
 

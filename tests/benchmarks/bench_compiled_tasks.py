@@ -17,9 +17,9 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from mirenc.heads.settings import Settings
+from mirenc.learning.features import Features
+from mirenc.learning.goal import Goal
 from mirenc.metrics import label_figures, number_figures
-from mirenc.tasks.features import Features
-from mirenc.tasks.jobs import Goal
 
 LABELS, LISTS, PROJECTS = 60, 50, 60
 

@@ -15,8 +15,9 @@ import time
 
 import numpy as np
 
-from mirenc.tasks import Evaluation, Protocol, Sample, Space, Task, TaskData
-from mirenc.tasks.features import Features
+from mirenc.evaluating import Evaluation
+from mirenc.learning.features import Features
+from mirenc.tasks import Protocol, Sample, Space, Task, TaskData
 
 SPACE = Space.product(
     {"vectorization_factor": (1, 2, 4, 8, 16, 32, 64), "interleave_factor": (1, 2, 4, 8, 16)},

@@ -10,8 +10,9 @@ import pytest
 from command_line import Run
 from small_task import TASK_FILE, write_task
 
-from mirenc.tasks import get_task, load_task_head
-from mirenc.tasks.evidence import Evidence, Record
+from mirenc.deciding import load_task_head
+from mirenc.tasks import get_task
+from mirenc.tasks.prediction import Evidence, Record
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "saxpy.ll"
 QUICK = ("--model", "mirenc-tiny", "--seeds", 2, "--row", "no_code", "--row", "both")
@@ -55,7 +56,8 @@ def test_records_and_pictures_are_written(run: Run, task: Path, tmp_path: Path) 
 def head(task: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A head of the task, and what `mirenc fit` said of it."""
     import mirenc
-    from mirenc.tasks import fit_head, get_task
+    from mirenc.deciding import fit_head
+    from mirenc.tasks import get_task
 
     problem = get_task(task)
     trained = fit_head(problem, problem.load(), mirenc.load("mirenc-tiny", cache=False))

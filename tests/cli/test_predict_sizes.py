@@ -13,9 +13,10 @@ from command_line import Run
 from small_compiled import ir_of, write_small_table
 
 import mirenc
+from mirenc.deciding import fit_head
 from mirenc.passes import SharedEngine, find_engine
 from mirenc.passes import find as finding
-from mirenc.tasks import fit_head, get_task, load_data
+from mirenc.tasks import get_task, load_data
 
 
 @pytest.fixture(scope="module")

@@ -12,12 +12,12 @@ from command_line import Run
 from small_compiled import LISTS, ir_of, write_small_table
 
 import mirenc
+from mirenc.deciding import fit_head, fixed_lists, load_task_head
+from mirenc.deciding.head import ready_heads
+from mirenc.deciding.lists import IDEAS
 from mirenc.ir import parse_ir
 from mirenc.passes.find import find_engine
-from mirenc.suggesting import fixed_lists
-from mirenc.suggesting.lists import IDEAS
-from mirenc.tasks import fit_head, get_task, load_task_head
-from mirenc.tasks.predict import ready_heads
+from mirenc.tasks import get_task
 
 SIZE = "attributes #0 = { minsize optsize }\n"
 

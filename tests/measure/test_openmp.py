@@ -11,8 +11,10 @@ from pathlib import Path
 import pytest
 
 import mirenc
+from mirenc.deciding import fit_head, load_task_head
 from mirenc.embed import Encoder
 from mirenc.errors import IRFileError, TaskError
+from mirenc.evaluating import Evaluation
 from mirenc.ir import parse_ir
 from mirenc.measure import children, openmp
 from mirenc.measure.building import INCLUDE
@@ -22,7 +24,7 @@ from mirenc.measure.methods import get_method
 from mirenc.measure.objects import Objects
 from mirenc.measure.openmp import OpenMPMethod
 from mirenc.measure.run import Plan, Run
-from mirenc.tasks import Evaluation, fit_head, get_task, load_task_head
+from mirenc.tasks import get_task
 
 KERNELS = sorted((INCLUDE / "openmp_kernels").glob("*.driver.c"))
 NAMES = [path.name.removesuffix(".driver.c") for path in KERNELS]

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from kept_features import read_kept
 from small_answers import write_answers
 from small_compiled import ir_of
 
@@ -24,7 +25,6 @@ from mirenc.model.sample import make_sample
 from mirenc.pretraining.corpus import Corpus
 from mirenc.pretraining.trainer import Trainer
 from mirenc.tasks.compiled import hash_of_ir
-from mirenc.tasks.kept_features import read_kept
 
 SCRIPT = Path(__file__).resolve().parents[2] / "pretrain" / "teaching_study.py"
 

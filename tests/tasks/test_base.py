@@ -12,9 +12,9 @@ import pytest
 from small_task import TASK_FILE, write_task
 
 from mirenc.errors import TaskError
+from mirenc.learning.features import encoded_context
 from mirenc.tasks import Protocol, Task, get_task, list_tasks, load_task_file
 from mirenc.tasks.compiled_task import CompiledTask
-from mirenc.tasks.features import encoded_context
 from mirenc.tasks.measured import MeasuredTask
 
 # A measured task has tables of its users; the rules of a table are checked in tests/measure, and of a table of passes

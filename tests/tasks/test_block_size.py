@@ -12,8 +12,8 @@ from mirenc.ir.regions import Region
 from mirenc.tasks import Prediction
 from mirenc.tasks.block_shapes import block_space, likely_shapes, tuner_restriction
 from mirenc.tasks.block_size import BlockSize
-from mirenc.tasks.evidence import Evidence
 from mirenc.tasks.measured import MeasuredKernel, MeasuredSample, MeasuredTable
+from mirenc.tasks.prediction import Evidence
 
 OPENCL = """target triple = "spir64-unknown-unknown"
 define spir_kernel void @line(ptr addrspace(1) %x) {

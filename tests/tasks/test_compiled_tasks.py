@@ -12,15 +12,17 @@ import numpy as np
 import pytest
 from small_compiled import LISTS, ir_of, small_table, write_small_table
 
+from mirenc.deciding import fit_head, load_task_head
 from mirenc.embed import Encoder
 from mirenc.errors import TaskError
+from mirenc.evaluating import Evaluation, evaluate, load_report
 from mirenc.ir import parse_ir
 from mirenc.ir.regions import regions_of
+from mirenc.learning.features import default_rows
 from mirenc.passes.extract import extract_functions
-from mirenc.tasks import Evaluation, Task, evaluate, fit_head, get_task, load_data, load_report, load_task_head
+from mirenc.tasks import Task, get_task, load_data
 from mirenc.tasks.compiled import CompiledTable, Fires, Sizes, read_compiled
 from mirenc.tasks.compiled_task import CompiledTask
-from mirenc.tasks.features import default_rows
 from mirenc.tasks.pass_list import covering_lists
 from mirenc.tasks.registry import list_tasks
 

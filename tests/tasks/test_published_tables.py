@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from mirenc.deciding import fit_head
 from mirenc.embed import Encoder
 from mirenc.errors import DatasetError, TaskError
-from mirenc.tasks import Evaluation, TaskData, evaluate, fit_head, get_task, load_data, with_ir
+from mirenc.evaluating import Evaluation, evaluate
+from mirenc.tasks import TaskData, get_task, load_data, with_ir
 from mirenc.tasks.block_size_published import GPUS
 
 NAN = float("nan")

@@ -13,24 +13,16 @@ from typing import Any
 import numpy as np
 import pytest
 
+from mirenc.deciding import fit_head, load_task_head
+from mirenc.deciding import head as head_module
 from mirenc.embed import Encoder
 from mirenc.errors import MirencError
+from mirenc.evaluating import Evaluation, TaskReport
 from mirenc.heads import CautiousEnsembleHead
 from mirenc.ir import parse_ir
 from mirenc.ir.regions import Region, regions_of
-from mirenc.tasks import (
-    Evaluation,
-    Protocol,
-    Sample,
-    Space,
-    Task,
-    TaskData,
-    TaskReport,
-    fit_head,
-    load_task_head,
-    predict,
-)
-from mirenc.tasks.evidence import Evidence
+from mirenc.tasks import Protocol, Sample, Space, Task, TaskData
+from mirenc.tasks.prediction import Evidence
 
 PROTOCOL = Protocol("kernel", "by kernel", lambda data: data.group, folds=3)
 
@@ -346,7 +338,7 @@ def test_the_default_is_left_where_it_pays_and_nowhere_else(
     assert found["oracle_gain_share"] > 0.8
     assert found["slowdowns_2"] < 0.06
     # Figures of held-out answers are tested elsewhere; here the head is asked.
-    monkeypatch.setattr(predict, "gather_evidence", lambda *_, **__: Evidence("default", (1.1, 1.05, 1.2)))
+    monkeypatch.setattr(head_module, "gather_evidence", lambda *_, **__: Evidence("default", (1.1, 1.05, 1.2)))
     head = load_task_head(fit_head(task, data, tiny, row="both_histogram").save(tmp_path), task)
     assert isinstance(head.head, CautiousEnsembleHead)
     asked = [(kernel(1, 31), 5), (kernel(1, 31), 25), (kernel(2, 3), 5), (kernel(2, 3), 25)]

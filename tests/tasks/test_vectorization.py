@@ -8,11 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from mirenc.deciding import fit_head
 from mirenc.embed import Encoder
 from mirenc.errors import ForeignIRError, TaskError
+from mirenc.evaluating import evaluate
 from mirenc.ir import IRModule, ReadOptions, parse_ir, read_ir, regions_of, statements_of
-from mirenc.tasks import evaluate, fit_head, vectorization
-from mirenc.tasks.features import build_features, default_rows
+from mirenc.learning.features import build_features, default_rows
+from mirenc.tasks import vectorization
 from mirenc.tasks.measured import MeasuredKernel, MeasuredSample, MeasuredTable
 from mirenc.tasks.vectorization import Vectorization
 

@@ -1,0 +1,9 @@
+"""Evaluating: a task under its protocols, the embedding beside its baselines, and the report of it."""
+
+from __future__ import annotations
+
+from mirenc.evaluating.evaluation import Evaluation, evaluate
+from mirenc.evaluating.report import TaskReport
+from mirenc.evaluating.report_file import load_report
+
+__all__ = ["Evaluation", "TaskReport", "evaluate", "load_report"]
