@@ -185,7 +185,7 @@ def _described(found: dict[tuple[str, str], Found], programs: list[Program]) -> 
 
 def table(rows: list[dict[str, Any]]) -> list[str]:
     """Lines of a Markdown table: MAP@R with its interval and its standing, and recall at 1, in percent."""
-    lines = [f"| Method | Vectors | {' | '.join(SETTINGS)} |", "|---" * (2 + len(SETTINGS)) + "|"]
+    lines = [f"| Method | {' | '.join(SETTINGS)} |", "|---" * (1 + len(SETTINGS)) + "|"]
     for row in rows:
         cells = []
         for setting in SETTINGS:
@@ -194,5 +194,5 @@ def table(rows: list[dict[str, Any]]) -> list[str]:
             below, above = score["against_bag"]
             sign = " +" if below > 0 else " -" if above < 0 else ""
             cells.append(f"{100 * score['mean']:.1f} [{low:.0f}, {high:.0f}]{sign} / {100 * first['mean']:.0f}")
-        lines.append(f"| {row['method']} | {row['vectors']} | {' | '.join(cells)} |")
+        lines.append(f"| {row['method']} | {' | '.join(cells)} |")
     return lines
