@@ -30,7 +30,6 @@ def test_the_readme_has_the_tables_of_the_records() -> None:
     for name, body in {
         "projects": tables.whole_projects(record("projects.json")),
         "nm": tables.beside_nm(record("nm.json")),
-        "suggest": (PASSES / "suggest.md").read_text(encoding="utf-8").strip(),
     }.items():
         assert f"<!-- passes {name} -->\n{body}\n<!-- end -->" in text, name
 

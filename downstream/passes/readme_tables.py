@@ -5,8 +5,7 @@
 What stands between ``<!-- passes NAME -->`` and ``<!-- end -->`` is replaced. Names: ``labels`` (of the table itself),
 ``asked`` (does code that was pre-trained on beat all that was not?), ``held_out`` and ``project`` (each task under that
 protocol, from <task>.<variant>.<protocol>.json of `downstream/pass_tasks.py`), ``lists`` (untried_lists.json),
-``suggest`` (suggest.md), ``projects`` (projects.json) and ``nm`` (nm.json). A mark whose record is not there keeps what
-it has.
+``projects`` (projects.json) and ``nm`` (nm.json). A mark whose record is not there keeps what it has.
 """
 
 from __future__ import annotations
@@ -195,7 +194,7 @@ def asked() -> str:
             lines.append([name_of(record), row_title(row), row_title(rival), said, "yes" if wins else "no"])
             if not wins:
                 lost = [row_title(other) for other, one in gains.items() if one[1] <= 0]
-                behind.append(f"- {name_of(record)}, {row_title(row)}: not told from, or behind: {', '.join(lost)}.")
+                behind.append(f"- {name_of(record)}, {row_title(row)}: not significantly better than: {', '.join(lost)}.")
     head = ["task", "row", "best row without pre-training", "won over it", "beats every such row"]
     counts = [
         f"{name} beats every row without pre-training, by more than the interval, on every variant of "
@@ -296,8 +295,6 @@ def main() -> None:
     ):
         if (HERE / file).is_file():
             made[name] = write(json.loads((HERE / file).read_text(encoding="utf-8")))
-    if (HERE / "suggest.md").is_file():
-        made["suggest"] = (HERE / "suggest.md").read_text(encoding="utf-8").strip()
     readme = HERE / "README.md"
     text = readme.read_text(encoding="utf-8")
     for name, body in made.items():
