@@ -193,8 +193,8 @@ def asked() -> str:
             said = f"{won(gain, by, 4)} {UNITS[by]}"
             lines.append([name_of(record), row_title(row), row_title(rival), said, "yes" if wins else "no"])
             if not wins:
-                lost = [row_title(other) for other, one in gains.items() if one[1] <= 0]
-                behind.append(f"- {name_of(record)}, {row_title(row)}: not significantly better than: {', '.join(lost)}.")
+                lost = ", ".join(row_title(other) for other, one in gains.items() if one[1] <= 0)
+                behind.append(f"- {name_of(record)}, {row_title(row)}: not significantly better than: {lost}.")
     head = ["task", "row", "best row without pre-training", "won over it", "beats every such row"]
     counts = [
         f"{name} beats every row without pre-training, by more than the interval, on every variant of "
