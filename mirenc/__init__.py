@@ -21,7 +21,7 @@ _HOME = {
     "IRSample": "mirenc.model.sample",
     "IRTokenizer": "mirenc.tokenizer",
     "MirencError": "mirenc.errors",
-    "ModelConfig": "mirenc.config",
+    "ModelConfig": "mirenc.model.config",
     "ProgramGraph": "mirenc.graph",
     "ReadOptions": "mirenc.ir",
     "build_graph": "mirenc.graph",
@@ -39,13 +39,13 @@ _HOME = {
 __all__ = ["__version__", *_HOME]
 
 if TYPE_CHECKING:
-    from mirenc.config import ModelConfig
     from mirenc.embed import Encoder, load
     from mirenc.embed.embedding import Embedding
     from mirenc.errors import MirencError
     from mirenc.evaluating import evaluate
     from mirenc.graph import ProgramGraph, build_graph
     from mirenc.ir import IRModule, ReadOptions, parse_ir, read_ir, statements_of
+    from mirenc.model.config import ModelConfig
     from mirenc.model.sample import IRSample, make_sample
     from mirenc.tasks import get_task, list_tasks
     from mirenc.tokenizer import IRTokenizer, train_tokenizer

@@ -17,16 +17,17 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field
 from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
 
-from mirenc.config import TokenizerConfig
+from mirenc.config import Config
 from mirenc.errors import TokenizerError
 
-__all__ = ["SPECIAL_TOKENS", "IRTokenizer", "TokenizerReport", "train_tokenizer"]
+__all__ = ["SPECIAL_TOKENS", "IRTokenizer", "TokenizerConfig", "TokenizerReport", "train_tokenizer"]
 
 UNK, CLS, SEP, PAD, MASK = range(5)
 SPECIAL_TOKENS = ("[UNK]", "[CLS]", "[SEP]", "[PAD]", "[MASK]")
@@ -37,6 +38,27 @@ _PUNCTUATION = string.punctuation
 _MAX_CHARACTERS = 8192
 _MAX_WORD = 100
 _REMEMBERED = 1 << 16  # texts with their ids, some 300 bytes each
+
+
+class TokenizerConfig(Config):
+    """WordPiece tokenizer (paper section 3.1).
+
+    Attributes
+    ----------
+    vocab_size : int
+        Pieces, special tokens included.
+    max_length : int
+        Tokens of a statement, [CLS] and [SEP] included; longer ones are cut.
+    normalisation : str
+        Level of statement normalisation the pieces are trained on.
+    min_frequency : int
+        A piece must occur this often in the training statements.
+    """
+
+    vocab_size: int = Field(4096, ge=256, le=65535)
+    max_length: int = Field(64, ge=8, le=512)
+    normalisation: Literal["none", "locals"] = "locals"
+    min_frequency: int = Field(2, ge=1)
 
 
 @dataclass(frozen=True, slots=True)

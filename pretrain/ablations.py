@@ -23,12 +23,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from mirenc.config import PRESETS, ModelConfig, PretrainConfig, TokenizerConfig
 from mirenc.ir.files import find_inputs
+from mirenc.model.config import PRESETS, ModelConfig
 from mirenc.model.data import IRData
 from mirenc.model.mirencoder import MatchingHead, MIREncoder
 from mirenc.model.whitening import fit_whitening
 from mirenc.pretraining import encoding
+from mirenc.pretraining.config import PretrainConfig
 from mirenc.pretraining.corpus import Corpus, build_corpus
 from mirenc.pretraining.evaluation import Baselines
 from mirenc.pretraining.evaluation.gae import flow_figures, gae_modules, gae_scores
@@ -36,7 +37,7 @@ from mirenc.pretraining.evaluation.matching import evaluate_matching
 from mirenc.pretraining.evaluation.mlm import choose_distinct, evaluate_mlm
 from mirenc.pretraining.trainer import Trainer
 from mirenc.sources.ir_folder import digest
-from mirenc.tokenizer import PAD
+from mirenc.tokenizer import PAD, TokenizerConfig
 
 BUDGET = {
     "held_out_share": 0.12,

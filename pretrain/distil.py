@@ -32,11 +32,13 @@ import torch
 import torch.nn.functional as F
 from pydantic import BaseModel, ConfigDict, Field
 
-from mirenc.config import ConvolutionConfig, ModelConfig, PretrainConfig, load_toml, preset
+from mirenc.config import load_toml
 from mirenc.errors import ConfigError
+from mirenc.model.config import ConvolutionConfig, ModelConfig, preset
 from mirenc.model.mirencoder import MIREncoder
 from mirenc.model.numpy_runtime import NumpyRuntime
 from mirenc.pretraining import checkpoint, encoding
+from mirenc.pretraining.config import PretrainConfig
 from mirenc.pretraining.corpus import Corpus
 from mirenc.pretraining.evaluation import Baselines
 from mirenc.pretraining.evaluation.mlm import evaluate_mlm

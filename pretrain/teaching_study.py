@@ -31,12 +31,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from mirenc.config import AnswersConfig, PretrainConfig, load_toml
-from mirenc.model import directed
-from mirenc.model.relations import RELATION_OF, RELATIONS
+from mirenc.config import load_toml
+from mirenc.model.directed import torch as directed
+from mirenc.model.directed.config import RELATION_OF, RELATIONS
 from mirenc.pretraining import encoding
 from mirenc.pretraining.answers import Answers, read_answers
 from mirenc.pretraining.compiler import piece_counts
+from mirenc.pretraining.config import AnswersConfig, PretrainConfig
 from mirenc.pretraining.corpus import Corpus
 from mirenc.pretraining.evaluation import Baselines, evaluate_model
 from mirenc.pretraining.frozen import FrozenTexts
@@ -107,7 +108,7 @@ VARIANTS: dict[str, Callable[[Values], None]] = {
 
 
 def undirected_neighbours(edge_index: Tensor, edge_flow: Tensor, _: Tensor, nodes: int) -> directed.Neighbours:
-    """`mirenc.model.directed.neighbours` of edges whose two ends are one relation of their flow."""
+    """`mirenc.model.directed.torch.neighbours` of edges whose two ends are one relation of their flow."""
     table = torch.from_numpy(RELATION_OF).to(edge_index.device)
     relation = table[edge_flow, torch.zeros_like(edge_flow)].repeat(2)
     source, target = torch.cat([edge_index, edge_index.flip(0)], 1)

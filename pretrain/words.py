@@ -28,12 +28,13 @@ from typing import Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict
 
-from mirenc.config import LexicalConfig, ModelConfig, load_toml
+from mirenc.config import load_toml
 from mirenc.embed import Encoder, load
 from mirenc.embed.embedding import Prepared, prepare
 from mirenc.errors import MirencError
 from mirenc.golden import write_golden
 from mirenc.ir.files import find_inputs
+from mirenc.model.config import LexicalConfig, ModelConfig
 from mirenc.model.lexical import Lexicon, idf_of
 from mirenc.model.whitening import mixed_whitening, moments_of
 from mirenc.pretraining.evaluation.retrieval import evaluate_retrieval, find_level_pairs

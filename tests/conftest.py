@@ -12,20 +12,13 @@ import pytest
 from outside_programs import needs_old_clang, why_missing
 from random_model import random_weights
 
-from mirenc.config import (
-    ConvolutionConfig,
-    GraphEncoderConfig,
-    MatchingConfig,
-    ModelConfig,
-    TextEncoderConfig,
-    TokenizerConfig,
-)
 from mirenc.embed import Encoder, load
 from mirenc.errors import NoFunctionBodyError
 from mirenc.golden import write_golden
 from mirenc.ir import IRModule, read_ir, statements_of
+from mirenc.model.config import ConvolutionConfig, GraphEncoderConfig, MatchingConfig, ModelConfig, TextEncoderConfig
 from mirenc.model.sample import IRSample, make_sample
-from mirenc.tokenizer import IRTokenizer, train_tokenizer
+from mirenc.tokenizer import IRTokenizer, TokenizerConfig, train_tokenizer
 from mirenc.weights import save_files
 
 # Before torch is imported: its threads wait for each other, and on a machine that has other work they wait long.

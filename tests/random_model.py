@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mirenc.config import ModelConfig
+from mirenc.model.config import ModelConfig
 from mirenc.model.shapes import weight_shapes
 
 

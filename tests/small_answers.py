@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from small_compiled import write_small_table
 
-from mirenc.config import AnswersConfig
+from mirenc.pretraining.config import AnswersConfig
 from mirenc.pretraining.corpus import Corpus, build_corpus
 from mirenc.tasks.compiled import CompiledTable
 

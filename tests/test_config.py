@@ -6,14 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from mirenc.config import (
-    DirectedGraphConfig,
-    GraphEncoderConfig,
-    ModelConfig,
-    PretrainConfig,
-    load_toml,
-)
+from mirenc.config import load_toml
 from mirenc.errors import ConfigError
+from mirenc.model.config import DirectedGraphConfig, GraphEncoderConfig, ModelConfig
+from mirenc.pretraining.config import PretrainConfig
 from mirenc.weights import load_files
 
 RECIPE = Path(__file__).parent.parent / "pretrain" / "directed.toml"

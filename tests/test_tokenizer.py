@@ -13,9 +13,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mirenc.config import TokenizerConfig
 from mirenc.errors import TokenizerError
-from mirenc.tokenizer import CLS, MASK, PAD, SEP, SPECIAL_TOKENS, UNK, IRTokenizer, TokenizerReport, train_tokenizer
+from mirenc.tokenizer import (
+    CLS,
+    MASK,
+    PAD,
+    SEP,
+    SPECIAL_TOKENS,
+    UNK,
+    IRTokenizer,
+    TokenizerConfig,
+    TokenizerReport,
+    train_tokenizer,
+)
 
 LIMIT = 64
 
@@ -202,7 +212,7 @@ def test_the_same_statements_give_the_same_vocabulary(fixture_statements: list[s
     # In another process too: hash tables there have another seed.
     code = """
 import hashlib, json, sys
-from mirenc.config import TokenizerConfig
+from mirenc.tokenizer import TokenizerConfig
 from mirenc.tokenizer import train_tokenizer
 vocab = train_tokenizer(json.load(sys.stdin), TokenizerConfig(vocab_size=700)).vocab
 print(hashlib.sha256(json.dumps(vocab).encode()).hexdigest())

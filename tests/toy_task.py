@@ -11,9 +11,9 @@ import pytest
 from random_model import random_weights
 
 import mirenc
-from mirenc.config import ModelConfig, TaughtConfig
 from mirenc.embed import Encoder, load
 from mirenc.evaluating import TaskReport, evaluate
+from mirenc.model.config import ModelConfig, TaughtConfig
 from mirenc.tasks import Protocol, Sample, Space, Task, TaskData
 from mirenc.tokenizer import IRTokenizer
 from mirenc.weights import save_files

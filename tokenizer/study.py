@@ -16,12 +16,12 @@ from pathlib import Path
 from matplotlib.figure import Figure
 from rich.progress import track
 
-from mirenc.config import PRESETS, TokenizerConfig
 from mirenc.errors import MirencError
 from mirenc.ir import read_ir, statements_of
 from mirenc.ir.files import find_inputs
+from mirenc.model.config import PRESETS
 from mirenc.model.shapes import weight_shapes
-from mirenc.tokenizer import train_tokenizer
+from mirenc.tokenizer import TokenizerConfig, train_tokenizer
 
 
 def statements(folder: Path, every: int) -> tuple[set[str], set[str], int, int]:

@@ -59,10 +59,9 @@ def build(
     A build that was stopped goes on where it was.
     """
     options = common.read_options(timeout, memory_limit, max_bytes, cflags=cflags)
-    from mirenc.config import TokenizerConfig
     from mirenc.errors import ConfigError, MirencError, needs
     from mirenc.ir.files import find_inputs, folder_error
-    from mirenc.tokenizer import IRTokenizer
+    from mirenc.tokenizer import IRTokenizer, TokenizerConfig
     from mirenc.weights import find_model, is_model_name
     from mirenc.writing import only_one
 

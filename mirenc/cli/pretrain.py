@@ -34,8 +34,9 @@ def pretrain(
 
     Several processes: `torchrun --nproc-per-node 2 -m mirenc pretrain ...`. Curves: `tensorboard --logdir OUTPUT`.
     """
-    from mirenc.config import MapsConfig, PretrainConfig, load_toml
+    from mirenc.config import load_toml
     from mirenc.errors import ConfigError, needs
+    from mirenc.pretraining.config import MapsConfig, PretrainConfig
 
     if name in ("", ".", "..") or "/" in name or (output / name).is_file():
         raise ConfigError(f"{name!r} is no name for a folder in {output}. Give --name letters, digits, - and _")

@@ -46,8 +46,7 @@ def train(
     """Train a tokenizer on the statements of IR files."""
     common.check_output(output)
     options = common.read_options(timeout, memory_limit, max_bytes)
-    from mirenc.config import TokenizerConfig
-    from mirenc.tokenizer import train_tokenizer
+    from mirenc.tokenizer import TokenizerConfig, train_tokenizer
 
     config = TokenizerConfig(vocab_size=vocab_size, max_length=max_length, normalisation=normalisation)
     # Each file votes once for a statement, so that one file's loops do not decide the vocabulary.

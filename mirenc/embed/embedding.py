@@ -15,10 +15,10 @@ from dataclasses import astuple, dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from mirenc.config import ModelConfig
 from mirenc.errors import ConfigError
 from mirenc.graph import NodeKind
 from mirenc.ir import IRModule, Region, regions_of
+from mirenc.model.config import ModelConfig
 from mirenc.model.lexical import Lexicon
 from mirenc.model.pooling import Pools, module_pools, region_pools
 from mirenc.model.runtime import Pooled
@@ -203,7 +203,7 @@ def prepare(
     level : str
         One of `mirenc.ir.LEVELS`.
     weighting : str
-        `mirenc.config.PoolingConfig`.
+        `mirenc.model.config.PoolingConfig`.
     function : str, optional
         Regular expression: rows of such functions only (`mirenc.ir.regions_of`).
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from mirenc.cache import Cache, cache_key
 from mirenc.embed.embedding import Prepared
-from mirenc.model.allocator import give_back
+from mirenc.model.layers import give_back
 from mirenc.model.runtime import Runtime, needed_texts
 
 __all__ = ["StatementVectors"]

@@ -13,9 +13,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from mirenc.config import DirectedGraphConfig
 from mirenc.embed.embedding import Prepared
-from mirenc.model.numpy_layers import SLICE
+from mirenc.model.layers import SLICE
 from mirenc.model.pooling import Pool, Pools
 from mirenc.model.runtime import Pooled, Runtime
 from mirenc.model.sample import IRSample
@@ -37,7 +36,7 @@ def forward_all(runtime: Runtime, modules: Sequence[Prepared], vectors: Sequence
     """
     # A slice of the graph encoder's: no module's sums are cut in another place. The paper's GCN chooses its way by the
     # number of groups, and has none for what is joined.
-    most = SLICE if isinstance(runtime.config.graph, DirectedGraphConfig) else 0
+    most = SLICE if runtime.config.graph.joins else 0
     for first, last in _spans([len(module.sample.node_row) for module in modules], most):
         if last - first == 1:
             yield runtime.forward(modules[first].sample, modules[first].pools, text_vectors=vectors[first])

@@ -10,10 +10,11 @@ from mirenc import __version__
 from mirenc.cache import Cache
 from mirenc.embed.encoder import Encoder
 from mirenc.embed.words import check
-from mirenc.errors import ConfigError
+from mirenc.errors import ConfigError, MissingExtraError, ModelError
 from mirenc.ir import ReadOptions
-from mirenc.model.runtime import make_runtime
-from mirenc.weights import WhiteningMap, load_files, load_map
+from mirenc.model.numpy_runtime import NumpyRuntime
+from mirenc.model.runtime import Runtime
+from mirenc.weights import ModelFiles, WhiteningMap, load_files, load_map
 
 __all__ = ["load"]
 
@@ -62,7 +63,7 @@ def load(
     if backend == "numpy" and device != "cpu":
         raise ConfigError(f"the numpy backend runs on the CPU only, not on {device!r}. Use backend='torch'")
     files = load_files(name_or_dir)
-    runtime = make_runtime(files.name, files.config, files.weights, backend, device)
+    runtime = _torch_runtime(files, device) if backend == "torch" else NumpyRuntime(files.config, files.weights)
     # The two runtimes agree within `mirenc.golden.TOLERANCE`, not to the bit: each has vectors of its own.
     # A release may read or normalise IR in another way, so its vectors are its own, too.
     kind = f"{files.digest} {__version__} {backend} {device}"
@@ -80,3 +81,17 @@ def load(
             "Names: mirenc models list"
         )
     return encoder.with_map(load_map(files, map) if isinstance(map, str) else map)
+
+
+def _torch_runtime(files: ModelFiles, device: str) -> Runtime:
+    try:
+        from mirenc.model.torch_runtime import TorchRuntime
+    except ImportError as error:
+        raise MissingExtraError(
+            f"the torch backend needs torch and torch-geometric ({error}). Type: pip install 'mirenc[train]'"
+        ) from None
+    try:
+        return TorchRuntime(files.config, files.weights, device)
+    except (RuntimeError, AssertionError) as error:
+        first = str(error).splitlines()[0]
+        raise ModelError(f"cannot run {files.name} on device {device!r}: {first}. Use device='cpu'") from None

@@ -27,8 +27,8 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from mirenc.config import LexicalConfig
 from mirenc.ir.plain import Layout, plain_statement
+from mirenc.model.config import LexicalConfig
 from mirenc.model.pooling import Pools
 
 __all__ = ["Lexicon", "definition_terms", "fit_idf", "idf_of", "terms_of"]

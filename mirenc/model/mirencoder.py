@@ -13,17 +13,16 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from mirenc.config import ConvolutionConfig, DirectedGraphConfig, ModelConfig
 from mirenc.graph import NodeKind
-from mirenc.model.convolution_encoder import ConvolutionEncoder
+from mirenc.model.config import ModelConfig
 from mirenc.model.data import IRData
-from mirenc.model.directed import DirectedEncoder
 from mirenc.model.graph_encoder import GraphEncoder
+from mirenc.model.kinds import encoder_class
 from mirenc.model.pooling import COUNTS
-from mirenc.model.taught import Trunk
-from mirenc.model.text_encoder import PAD_ID, MLMHead, TextEncoder, TransformerEncoder
+from mirenc.model.text_encoder import TextEncoder, gelu, initialise
+from mirenc.tokenizer import CLS, PAD, SEP
 
-__all__ = ["Encoded", "MIREncoder", "MatchingHead"]
+__all__ = ["Encoded", "MIREncoder", "MLMHead", "MatchingHead", "Trunk"]
 
 
 class Encoded(NamedTuple):
@@ -33,17 +32,35 @@ class Encoded(NamedTuple):
     ----------
     text : (G, H) float32
     graph : (G, D) float32
-        D is d, or 3 d: `mirenc.config.GraphConfig`.
+        D is d, or 3 d, as the graph's ``readout`` has it.
     flows : list of (N, d) float32
         Node vectors by flow, which the graph auto-encoder compares.
     taught : (G, width) float32
-        What the trunk makes of text and graph, where the model has one and both are there (`mirenc.model.taught`).
+        What the trunk makes of text and graph, where the model has one and both are there.
     """
 
     text: Tensor
     graph: Tensor
     flows: list[Tensor]
     taught: Tensor
+
+
+class MLMHead(nn.Module):
+    """Token states to scores over the vocabulary; the output matrix is the token embedding (tied).
+
+    scores = LN(gelu(W h)) E^T + b
+    """
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        self.dense = nn.Linear(config.text.state_width, config.text.token_width)
+        self.norm = nn.LayerNorm(config.text.token_width)
+        self.bias = nn.Parameter(torch.zeros(config.tokenizer.vocab_size))
+        self.dense.apply(initialise)
+
+    def forward(self, tokens: Tensor, embedding: Tensor) -> Tensor:
+        """Scores of masked positions. Shapes: tokens (M, S), embedding (V, F) -> (M, V)."""
+        return F.linear(self.norm(gelu(self.dense(tokens))), embedding, self.bias)
 
 
 class MatchingHead(nn.Module):
@@ -61,14 +78,45 @@ class MatchingHead(nn.Module):
         self.linear3 = nn.Linear(hidden, 1)
 
     def forward(self, text: Tensor, graph: Tensor) -> Tensor:
-        """Logits.
-
-        Shapes: (B, H), (B, d) -> (B,)
-        """
+        """Logits. Shapes: (B, H), (B, d) -> (B,)."""
         x = torch.cat([self.norm_text(text), self.norm_graph(graph)], -1)
         x = F.relu(self.linear1(x))
         logits: Tensor = self.linear3(F.relu(self.linear2(x)))
         return logits.squeeze(-1)
+
+
+class Trunk(nn.Module):
+    """The taught trunk: one vector of a module or function that a compiler's answers are read from by a linear map.
+
+    The objective "compiler" (`mirenc.pretraining.compiler`) trains it together with the graph encoder, under linear
+    heads that are thrown away. Beside the pooled vectors it takes counts: means say nothing about size, and a
+    compiler's answers depend on it.
+
+        x = [LN(text mean); LN(graph mean) [; LN(graph maximum); LN(graph log-sum)]; log(1 + counts)]
+        z = W2 relu(W1 x + b1) + b2 + W3 x
+
+    W3 is there because much of an answer is linear in the logarithms of the counts, which the hidden layer learns
+    slowly.
+    """
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        assert config.taught is not None
+        hidden, graph = config.text.hidden, config.graph
+        self.norm_text = nn.LayerNorm(hidden)
+        self.norm_graph = nn.ModuleList(nn.LayerNorm(graph.out) for _ in range(graph.width // graph.out))
+        self.linear1 = nn.Linear(hidden + graph.width + COUNTS, config.taught.hidden)
+        self.linear2 = nn.Linear(config.taught.hidden, config.taught.width)
+        self.skip = nn.Linear(self.linear1.in_features, config.taught.width, bias=False)
+        self.dropout = config.taught.dropout
+
+    def forward(self, text: Tensor, graph: Tensor, counts: Tensor) -> Tensor:
+        """Taught vectors; ``counts`` as of `mirenc.model.pooling.Pools`. (G, H), (G, D), (G, COUNTS) -> (G, width)."""
+        parts = graph.chunk(len(self.norm_graph), -1)
+        normed = [norm(part) for norm, part in zip(self.norm_graph, parts, strict=True)]
+        x = torch.cat([self.norm_text(text), *normed, torch.log1p(counts)], -1)
+        z: Tensor = self.linear2(F.relu(self.linear1(F.dropout(x, self.dropout, self.training)))) + self.skip(x)
+        return z
 
 
 class Whitening(nn.Module):
@@ -83,10 +131,7 @@ class Whitening(nn.Module):
         self.register_buffer("matrix", torch.eye(size))
 
     def forward(self, vectors: Tensor) -> Tensor:
-        """Whitened vectors.
-
-        Shapes: (n, D) -> (n, D)
-        """
+        """Whitened vectors. Shapes: (n, D) -> (n, D)."""
         return (vectors - self.mean) @ self.matrix
 
 
@@ -101,22 +146,15 @@ class MIREncoder(nn.Module):
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
         self.config = config
-        self.text: TextEncoder = (
-            ConvolutionEncoder(config.text, config.tokenizer)
-            if isinstance(config.text, ConvolutionConfig)
-            else TransformerEncoder(config.text, config.tokenizer)
-        )
-        self.mlm = MLMHead(config.text, config.tokenizer)
-        self.graph: GraphEncoder | DirectedEncoder
-        if isinstance(config.graph, DirectedGraphConfig):
-            self.graph = DirectedEncoder(config.graph, config.text.token_width, config.text.hidden)
-        else:
-            self.graph = GraphEncoder(config.graph, config.text.token_width)
-        self.matching = MatchingHead(config.text.hidden, config.graph.width, config.matching.hidden)
-        self.taught = Trunk(config.taught, config) if config.taught is not None else None
+        text, graph = config.text, config.graph
+        self.text: TextEncoder = encoder_class(text, "torch")(text, config.tokenizer)
+        self.mlm = MLMHead(config)
+        self.graph: GraphEncoder = encoder_class(graph, "torch")(graph, text.token_width, text.hidden)
+        self.matching = MatchingHead(text.hidden, graph.width, config.matching.hidden)
+        self.taught = Trunk(config) if config.taught is not None else None
         white = config.pooling.whiten
-        self.whiten_text = Whitening(config.text.hidden) if white else nn.Identity()
-        self.whiten_graph = Whitening(config.graph.width) if white else nn.Identity()
+        self.whiten_text = Whitening(text.hidden) if white else nn.Identity()
+        self.whiten_graph = Whitening(graph.width) if white else nn.Identity()
         lexical = config.lexical
         self.whiten_lexical = Whitening(lexical.width) if lexical is not None and lexical.whiten else nn.Identity()
         if lexical is not None:
@@ -157,7 +195,8 @@ class MIREncoder(nn.Module):
         if part != "text":
             if text_features is None:
                 text_features = self.text_features(data.text_ids)
-            flows = self._flows(data, text_features[data.node_row], text_vectors)
+            statements = text_vectors[data.node_row] if self.config.graph.takes_statements else None
+            flows = self.graph(data, text_features[data.node_row], statements)
             nodes = self.graph.combine(flows)
             memberships = (data.pool_node, data.pool_node_group)
             graph = _pooled(nodes, *memberships, data.pool_node_weight, data.groups)
@@ -167,20 +206,10 @@ class MIREncoder(nn.Module):
             taught = self.taught(text, graph, _counts(data))
         return Encoded(text, graph, flows, taught)
 
-    def _flows(self, data: IRData, features: Tensor, text_vectors: Tensor) -> list[Tensor]:
-        """Node vectors by flow. Shapes: (N, H), (U, H) -> 3 x (N, d)."""
-        if isinstance(self.graph, GraphEncoder):
-            undirected: list[Tensor] = self.graph(features, data.node_kind, data.edge_index, data.edge_flow)
-            return undirected
-        statements = text_vectors[data.node_row] if self.graph.config.statements else None
-        order = (data.edge_index, data.edge_flow, data.edge_position)
-        directed: list[Tensor] = self.graph(features, data.node_kind, data.node_argument, *order, statements)
-        return directed
-
     def text_vectors(self, data: IRData, part: str) -> Tensor:
         """Statement vectors of the texts that ``part`` takes; those of other texts are zero. (U, H)."""
         rows = [data.pool_row[:0] if part == "graph" else data.pool_row]
-        if part != "text" and self.config.graph_takes_statements:
+        if part != "text" and self.config.graph.takes_statements:
             rows.append(data.node_row[data.node_kind == NodeKind.INSTRUCTION])
         used = torch.unique(torch.cat(rows))
         table = self.text.token.weight.new_zeros(len(data.text_ids), self.config.text.hidden)
@@ -191,7 +220,7 @@ class MIREncoder(nn.Module):
 
         Shapes: (U, T) int64 -> (U, F), F the width of the token embedding
         """
-        real = (text_ids != PAD_ID) & (text_ids != 1) & (text_ids != 2)
+        real = (text_ids != PAD) & (text_ids != CLS) & (text_ids != SEP)
         weight = real.unsqueeze(-1).to(self.text.token.weight.dtype)  # (U, T, 1)
         features: Tensor = (self.text.token(text_ids) * weight).sum(1) / weight.sum(1).clamp(min=1)
         return features

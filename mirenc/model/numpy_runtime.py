@@ -1,8 +1,7 @@
 """The model in numpy: the same numbers as the torch modules, without torch's start-up time.
 
 Importing torch and torch-geometric takes seconds; embedding a small file takes milliseconds. So inference on a CPU
-needs neither. `tests/model/test_runtimes_agree.py` holds this to the torch modules at 1e-5. The text encoders are in
-`mirenc.model.numpy_text`, the graph encoders in `mirenc.model.directed_numpy` and `mirenc.model.gcn_numpy`.
+needs neither. `tests/model/test_runtimes_agree.py` holds this to the torch modules at 1e-5.
 
 Statements are grouped by exact length, so there is no padding and no mask, and a statement's vector does not depend on
 its batch but for rounding. Groups are cut into chunks that a few threads work off, each with a single-threaded BLAS:
@@ -22,15 +21,12 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
-from mirenc.config import DirectedGraphConfig, ModelConfig
-from mirenc.model.directed_numpy import DirectedGraph
-from mirenc.model.numpy_layers import Float32, Layers, Weights, by_slices
-from mirenc.model.numpy_text import make_text_encoder
+from mirenc.model.config import ModelConfig
+from mirenc.model.kinds import encoder_class
+from mirenc.model.layers import Float32, Layers, Weights, by_slices, segment_sum
 from mirenc.model.pooling import Pool, Pools
 from mirenc.model.runtime import Pooled, needed_texts
 from mirenc.model.sample import IRSample
-from mirenc.model.sparse import segment_sum
-from mirenc.model.taught_numpy import Trunk
 
 __all__ = ["NumpyRuntime"]
 
@@ -57,7 +53,7 @@ def _cores() -> int:
 
 
 class NumpyRuntime:
-    """Inference with plain arrays.
+    """Inference with plain arrays: a `mirenc.model.runtime.Runtime`.
 
     Parameters
     ----------
@@ -73,13 +69,13 @@ class NumpyRuntime:
     def __init__(self, config: ModelConfig, weights: Weights, *, threads: int | None = None) -> None:
         self.config = config
         self.threads = threads or _cores()
-        layers = Layers(weights)
-        self.w, self._linear, self._norm = layers.w, layers.linear, layers.norm
-        self._encode = make_text_encoder(config.text, layers)
-        self._graph = _make_graph_encoder(config, layers, self.threads)
-        self._taught = Trunk(config, layers, self.threads) if config.taught is not None else None
+        self._layers = Layers(weights)
+        self.w, self._linear, self._norm = weights, self._layers.linear, self._layers.norm
+        self._encode: Callable[[NDArray[np.uint16]], Float32] = encoder_class(config.text, "numpy")(
+            config.text, self._layers
+        )
+        self._graph: GraphEncoder = encoder_class(config.graph, "numpy")(config.graph, self._layers, self.threads)
 
-    # -- text ------------------------------------------------------------------------------------------
     def encode_texts(
         self,
         text_ids: NDArray[np.uint16],
@@ -87,19 +83,7 @@ class NumpyRuntime:
         *,
         advance: Callable[[int], None] | None = None,
     ) -> Float32:
-        """Statement vectors.
-
-        Parameters
-        ----------
-        text_ids : (U, L) uint16
-        text_length : (U,) int32
-        advance : callable, optional
-            Told how many texts are done, for a progress bar.
-
-        Returns
-        -------
-        (U, H) float32
-        """
+        """Statement vectors. Shapes: (U, L), (U,) -> (U, H) float32."""
         out = np.empty((len(text_ids), self.config.text.hidden), dtype=np.float32)
         if len(out) == 0:
             return out
@@ -117,20 +101,17 @@ class NumpyRuntime:
 
         with _blas().limit(limits=1, user_api="blas"):
             if min(self.threads, len(chunks)) <= 1:
-                _tell(map(work, chunks), advance)
+                _count(map(work, chunks), advance)
             else:
                 # Long chunks first, so that no thread is left with one at the end.
                 with ThreadPoolExecutor(self.threads) as pool:
-                    _tell(pool.map(work, reversed(chunks)), advance)
+                    _count(pool.map(work, reversed(chunks)), advance)
         return out
 
-    # -- graph -----------------------------------------------------------------------------------------
     def text_features(self, text_ids: NDArray[np.uint16], text_length: NDArray[np.int32]) -> Float32:
         """Node features of texts: mean of the token embeddings without [CLS] and [SEP].
 
-        Returns
-        -------
-        (U, F) float32, F the width of the token embedding
+        Shapes: (U, L), (U,) -> (U, F) float32, F the width of the token embedding
         """
         embedding = self.w["text.token.weight"]
         counts = np.maximum(text_length.astype(np.int64) - 2, 0)
@@ -149,22 +130,7 @@ class NumpyRuntime:
     def forward(
         self, sample: IRSample, pools: Pools, part: str = "both", *, text_vectors: Float32 | None = None
     ) -> Pooled:
-        """Pooled vectors of one module, as `MIREncoder.forward` has them.
-
-        Parameters
-        ----------
-        sample : IRSample
-        pools : Pools
-        part : str
-            ``text``, ``graph`` or ``both``: what is computed.
-        text_vectors : (U, H) float32, optional
-            Vectors of the texts, where they are known.
-
-        Returns
-        -------
-        Pooled
-            (G, H), (G, D) and (G, width) float32; the first two are zero for a group without items.
-        """
+        """Pooled vectors of one module. Shapes: ``text_vectors`` (U, H) -> (G, H), (G, D), (G, width) float32."""
         text = graph = taught = np.zeros((pools.text.groups, 0), dtype=np.float32)
         if text_vectors is None:
             used = needed_texts(self.config, sample, pools, part)
@@ -172,35 +138,42 @@ class NumpyRuntime:
             text_vectors[used] = self.encode_texts(sample.text_ids[used], sample.text_length[used])
         if part != "graph":
             text = pools.text.mean(text_vectors)
-        if part != "text":
-            with _blas().limit(limits=1, user_api="blas"):
+        with _blas().limit(limits=1, user_api="blas"):
+            if part != "text":
                 features = self.text_features(sample.text_ids, sample.text_length)
-                statements = text_vectors if self.config.graph_takes_statements else None
+                statements = text_vectors if self.config.graph.takes_statements else None
                 graph = self._graph.pooled(sample, pools.graph, features, statements)
-        if part == "both" and self._taught is not None:
-            with _blas().limit(limits=1, user_api="blas"):
-                taught = self._taught(text, graph, pools.counts(sample.node_kind))
+            if part == "both" and self.config.taught is not None:
+                counts = pools.counts(sample.node_kind)
+                taught = by_slices(
+                    lambda some: self._trunk(text[some], graph[some], counts[some]),
+                    len(text),
+                    self.config.taught.width,
+                    self.threads,
+                )
         return Pooled(text, graph, taught)
+
+    def _trunk(self, text: Float32, graph: Float32, counts: Float32) -> Float32:
+        """Taught vectors, by `mirenc.model.mirencoder.Trunk`'s formula. (G, H), (G, D), (G, COUNTS) -> (G, width)."""
+        parts = np.split(graph, self.config.graph.width // self.config.graph.out, axis=1)
+        normed = [self._norm(part, f"taught.norm_graph.{number}") for number, part in enumerate(parts)]
+        x = np.concatenate([self._norm(text, "taught.norm_text"), *normed, np.log1p(counts)], axis=1)
+        z = self._linear(np.maximum(self._linear(x, "taught.linear1"), 0), "taught.linear2")
+        z += x @ self._layers.matrix("taught.skip")
+        return z
 
     def whiten(self, part: str, vectors: Float32) -> Float32:
         """Vectors of ``text``, ``graph`` or ``lexical`` as the model gives them to users. Shapes: (n, D) -> (n, D)."""
         if f"whiten_{part}.mean" not in self.w:
             return vectors
+        mean, matrix = self.w[f"whiten_{part}.mean"], self.w[f"whiten_{part}.matrix"]
         with _blas().limit(limits=1, user_api="blas"):
-            mean, matrix = self.w[f"whiten_{part}.mean"], self.w[f"whiten_{part}.matrix"]
             return by_slices(
-                lambda rows: np.matmul(vectors[rows] - mean, matrix),
-                len(vectors),
-                matrix.shape[1],
-                self.threads,
+                lambda rows: np.matmul(vectors[rows] - mean, matrix), len(vectors), matrix.shape[1], self.threads
             )
 
-    # -- matching --------------------------------------------------------------------------------------
     def match(self, text: Float32, graph: Float32) -> Float32:
-        """Probability that a text vector and a graph vector come from one IR.
-
-        Shapes: (B, H), (B, D) -> (B,)
-        """
+        """Probability that a text and a graph vector come from one IR. Shapes: (B, H), (B, D) -> (B,)."""
         x = np.concatenate([self._norm(text, "matching.norm_text"), self._norm(graph, "matching.norm_graph")], -1)
         x = np.maximum(self._linear(x, "matching.linear1"), 0)
         x = np.maximum(self._linear(x, "matching.linear2"), 0)
@@ -209,17 +182,7 @@ class NumpyRuntime:
         return result
 
 
-def _tell(done: Iterable[int], advance: Callable[[int], None] | None) -> None:
+def _count(done: Iterable[int], advance: Callable[[int], None] | None) -> None:
     for count in done:
         if advance is not None:
             advance(count)
-
-
-def _make_graph_encoder(config: ModelConfig, layers: Layers, threads: int) -> GraphEncoder:
-    """What makes vectors of groups of nodes."""
-    if isinstance(config.graph, DirectedGraphConfig):
-        return DirectedGraph(config.graph, layers, threads)
-    # Here, because it imports scipy.sparse, which takes as long as the rest of a small file's start.
-    from mirenc.model.gcn_numpy import GCN
-
-    return GCN(config.graph, layers)

@@ -8,13 +8,12 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from mirenc.config import ModelConfig
-from mirenc.errors import MissingExtraError, ModelError
 from mirenc.graph import NodeKind
+from mirenc.model.config import ModelConfig
 from mirenc.model.pooling import Pools
 from mirenc.model.sample import IRSample
 
-__all__ = ["Pooled", "Runtime", "make_runtime", "needed_texts"]
+__all__ = ["Pooled", "Runtime", "needed_texts"]
 
 Float32 = NDArray[np.float32]
 
@@ -28,7 +27,7 @@ class Pooled(NamedTuple):
     graph : (G, D) float32
         D is the ``width`` of the graph's configuration.
     taught : (G, width) float32
-        What the model's trunk makes of both; no columns where it has none (`mirenc.model.taught`).
+        What the model's trunk makes of both; no columns where it has none.
     """
 
     text: Float32
@@ -41,13 +40,13 @@ def needed_texts(config: ModelConfig, sample: IRSample, pools: Pools, part: str 
     needed = np.zeros(len(sample.texts), dtype=bool)
     if part != "graph":
         needed[pools.text.item] = True
-    if part != "text" and config.graph_takes_statements:
+    if part != "text" and config.graph.takes_statements:
         needed[sample.node_row[sample.node_kind == NodeKind.INSTRUCTION]] = True
     return np.flatnonzero(needed)
 
 
 class Runtime(Protocol):
-    """A model that can be computed. `forward` is `mirenc.model.mirencoder.MIREncoder`'s, of one module."""
+    """A model that can be computed."""
 
     name: str
     config: ModelConfig
@@ -58,39 +57,26 @@ class Runtime(Protocol):
         text_length: NDArray[np.int32],
         *,
         advance: Callable[[int], None] | None = None,
-    ) -> Float32: ...
+    ) -> Float32:
+        """Statement vectors; ``advance`` is told how many are done. Shapes: (U, L), (U,) -> (U, H)."""
 
     def forward(
         self, sample: IRSample, pools: Pools, part: str = "both", *, text_vectors: Float32 | None = None
-    ) -> Pooled: ...
+    ) -> Pooled:
+        """Pooled vectors of one module, not whitened; zero for a group without items.
 
-    def whiten(self, part: str, vectors: Float32) -> Float32: ...
+        Parameters
+        ----------
+        sample : IRSample
+        pools : Pools
+        part : str
+            ``text``, ``graph`` or ``both``: what is computed.
+        text_vectors : (U, H) float32, optional
+            Vectors of the texts, where they are known.
+        """
 
-    def match(self, text: Float32, graph: Float32) -> Float32: ...
+    def whiten(self, part: str, vectors: Float32) -> Float32:
+        """Vectors of ``text``, ``graph`` or ``lexical`` as the model gives them to users. Shapes: (n, D) -> (n, D)."""
 
-
-def make_runtime(name: str, config: ModelConfig, weights: dict[str, Float32], backend: str, device: str) -> Runtime:
-    """The runtime of a backend (``numpy`` or ``torch``) on a device; ``name`` is the model's, for messages.
-
-    Raises
-    ------
-    MissingExtraError
-        The torch backend without torch.
-    ModelError
-        The device cannot be used.
-    """
-    if backend == "numpy":
-        from mirenc.model.numpy_runtime import NumpyRuntime
-
-        return NumpyRuntime(config, weights)
-    try:
-        from mirenc.model.torch_runtime import TorchRuntime
-    except ImportError as error:
-        raise MissingExtraError(
-            f"the torch backend needs torch and torch-geometric ({error}). Type: pip install 'mirenc[train]'"
-        ) from None
-    try:
-        return TorchRuntime(config, weights, device)
-    except (RuntimeError, AssertionError) as error:
-        first = str(error).splitlines()[0]
-        raise ModelError(f"cannot run {name} on device {device!r}: {first}. Use device='cpu'") from None
+    def match(self, text: Float32, graph: Float32) -> Float32:
+        """Probability that a text and a graph vector come from one IR. Shapes: (B, H), (B, D) -> (B,)."""

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from mirenc.config import ModelConfig
+from mirenc.model.config import ModelConfig
 from mirenc.model.data import sample_data
 from mirenc.model.mirencoder import MIREncoder
 from mirenc.model.pooling import Pools
@@ -21,7 +21,7 @@ Float32 = NDArray[np.float32]
 
 
 class TorchRuntime:
-    """Inference with the torch modules.
+    """Inference with the torch modules: a `mirenc.model.runtime.Runtime`.
 
     Parameters
     ----------
@@ -59,9 +59,9 @@ class TorchRuntime:
         self, sample: IRSample, pools: Pools, part: str = "both", *, text_vectors: Float32 | None = None
     ) -> Pooled:
         """Pooled vectors of one module. Shapes: ``text_vectors`` (U, H) -> (G, H), (G, d), (G, width) float32."""
-        known = None if text_vectors is None else torch.from_numpy(text_vectors).to(self.device)
-        found = self.model(sample_data(sample, pools).to(self.device), part, text_vectors=known)
-        return Pooled(*(part.cpu().numpy() for part in (found.text, found.graph, found.taught)))
+        vectors = None if text_vectors is None else torch.from_numpy(text_vectors).to(self.device)
+        encoded = self.model(sample_data(sample, pools).to(self.device), part, text_vectors=vectors)
+        return Pooled(*(each.cpu().numpy() for each in (encoded.text, encoded.graph, encoded.taught)))
 
     @torch.inference_mode()
     def whiten(self, part: str, vectors: Float32) -> Float32:

@@ -14,8 +14,8 @@ from pathlib import PurePosixPath
 import numpy as np
 from numpy.typing import NDArray
 
-from mirenc.config import AnswersConfig
 from mirenc.errors import ConfigError
+from mirenc.pretraining.config import AnswersConfig
 from mirenc.pretraining.corpus import Corpus
 from mirenc.tasks.compiled import CompiledTable, read_compiled
 from mirenc.tokenizer import IRTokenizer

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from torch.utils.data import DataLoader, Dataset
 
-from mirenc.config import PretrainConfig
 from mirenc.pretraining.answers import Answers
+from mirenc.pretraining.config import PretrainConfig
 from mirenc.pretraining.corpus import Corpus
 from mirenc.pretraining.graphs import Graphs, graph_batch, join_graphs
 from mirenc.pretraining.objectives import mask_tokens
@@ -71,7 +71,7 @@ class Batches:
     config : PretrainConfig
     processes : Processes
     weighting : str
-        Of the nodes of a piece: `mirenc.config.PoolingConfig`.
+        Of the nodes of a piece: `mirenc.model.config.PoolingConfig`.
     answers : Answers, optional
         For the stage ``compiler``.
     """

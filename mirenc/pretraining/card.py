@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from mirenc import __version__
-from mirenc.config import DirectedGraphConfig
 from mirenc.pretraining.evaluation import Figures, figure_rows
 from mirenc.pretraining.trainer import Trainer
 from mirenc.pretraining.whitening import OWN
@@ -34,16 +33,9 @@ def model_card(name: str, trainer: Trainer, figures: Figures) -> str:
 def _architecture(trainer: Trainer) -> str:
     config = trainer.model_config
     text, graph = config.text, config.graph
-    if text.kind == "transformer":
-        encoder = f"{text.layers} layers, hidden {text.hidden}, {text.heads} heads"
-    else:
-        encoder = f"{text.layers} convolutions over {text.width} tokens, {text.channels} channels"
-    kind = f"GCN\n{text.token_width} -> {graph.hidden} -> {graph.out}"
-    if isinstance(graph, DirectedGraphConfig):
-        kind = f"directed,\n{text.token_width} -> {graph.layers} layers of {graph.hidden} -> {graph.out}"
     trunk = "" if config.taught is None else f" Its taught vector has {config.taught.width}."
     words = f" + {config.lexical.width} (words, untrained)" if config.lexical is not None else ""
-    return f"""Made with mirenc {__version__}. Text encoder: {encoder}; graph encoder: {kind}; WordPiece vocabulary {config.tokenizer.vocab_size}; {trainer.model.parameter_count():,} parameters, stored as
+    return f"""Made with mirenc {__version__}. Text encoder: {text.card}; graph encoder: {graph.card(text.token_width)}; WordPiece vocabulary {config.tokenizer.vocab_size}; {trainer.model.parameter_count():,} parameters, stored as
 float16. A module's vector has {text.hidden} (text) + {graph.width} (graph: {graph.readout} of the nodes){words} components.{trunk}
 """
 
@@ -124,16 +116,11 @@ def _limits(trainer: Trainer) -> str:
         if trainer.model_config.pooling.whiten
         else "Vectors of two modules are alike because both are IR: rank by cosine, do not threshold it. "
     )
-    graph = trainer.model_config.graph
-    if isinstance(graph, DirectedGraphConfig) and graph.positions:
+    reason = trainer.model_config.graph.blind
+    if not reason:
         order = """At level `locals` the text encoder does not see the order of operands and of branch targets: `sub %x, %y` and
 `sub %y, %x` have one statement. The graph encoder does, up to the fourth operand."""
     else:
-        reason = (
-            "the graph encoder was made without positions"
-            if isinstance(graph, DirectedGraphConfig)
-            else "the GCN takes edges without position or direction"
-        )
         order = f"""At level `locals` the order of operands and of branch targets is not seen: `sub %x, %y` and `sub %y, %x`
 have one statement, and {reason}."""
     return f"""{alike}{order} A language absent from the data above embeds, but was

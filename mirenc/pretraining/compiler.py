@@ -1,6 +1,7 @@
 """The objective "compiler": what a compiler answered about a piece, read from its taught vector by linear heads.
 
-The heads are thrown away after training; the trunk (`mirenc.model.taught`) and what it moved in the graph encoder stay.
+The heads are thrown away after training; the trunk (`mirenc.model.mirencoder.Trunk`) and what it moved in the graph
+encoder stay.
 
     L = mean over kinds of the mean over columns of the mean over pieces with an answer of
         huber(y - t) [sizes, lists] or -t log sigmoid(y) - (1 - t) log(1 - sigmoid(y)) [fires]

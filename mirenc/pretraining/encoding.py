@@ -9,8 +9,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from mirenc.config import DirectedGraphConfig, ModelConfig
 from mirenc.errors import ConfigError
+from mirenc.model.config import ModelConfig
 from mirenc.model.data import IRData, make_data
 from mirenc.model.mirencoder import Encoded, MIREncoder
 from mirenc.model.numpy_runtime import NumpyRuntime
@@ -51,7 +51,7 @@ def check_order(config: ModelConfig, corpus: Corpus) -> None:
     ConfigError
         Such a pair.
     """
-    if not corpus.ordered and isinstance(config.graph, DirectedGraphConfig) and config.graph.positions:
+    if not corpus.ordered and not config.graph.blind:
         raise ConfigError(
             "the corpus (format 2) keeps no operand positions and no argument numbers, which this graph encoder sees. "
             "Build it again with `mirenc corpus build`, or set positions = false in [graph]"

@@ -43,7 +43,7 @@ class FrozenTexts:
     corpus : Corpus
     modules : (M,) int64
     weighting : str, optional
-        Of the modules' text vectors (`mirenc.config.PoolingConfig`); without it there are none.
+        Of the modules' text vectors (`mirenc.model.config.PoolingConfig`); without it there are none.
     processes : Processes
         Each encodes a share of the texts.
     threads : int
@@ -70,7 +70,7 @@ class FrozenTexts:
         for number in modules.tolist():
             module = corpus[number]
             node[module.node_row] = True
-            if model.config.graph_takes_statements:
+            if model.config.graph.takes_statements:
                 said[module.node_row[module.node_kind == NodeKind.INSTRUCTION]] = True
             if weighting is not None:
                 pooled[module.statement_row] = True

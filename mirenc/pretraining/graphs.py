@@ -122,7 +122,7 @@ def join_graphs(
     corpus : Corpus
     modules : (B,) int
     weighting : str
-        Of the nodes: `mirenc.config.PoolingConfig`.
+        Of the nodes: `mirenc.model.config.PoolingConfig`.
     generators : sequence of Generator, length B, optional
         What each module's pairs are drawn with (`mirenc.pretraining.objectives.draw_pairs`); without them none are.
     """

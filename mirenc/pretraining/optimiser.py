@@ -12,9 +12,8 @@ from typing import Any
 import torch
 from torch import nn
 
-from mirenc.config import PretrainConfig
-from mirenc.model.convolution_encoder import ConvolutionBlock
-from mirenc.model.text_encoder import Block
+from mirenc.model.text_encoder import TextEncoder
+from mirenc.pretraining.config import PretrainConfig
 
 __all__ = ["Optimiser"]
 
@@ -36,9 +35,8 @@ class Optimiser:
         self.parameters = [parameter for part in parts for parameter in part.parameters()]
         inner: list[nn.Parameter] = []
         if config.optimiser == "muon":
-            kinds = (Block, ConvolutionBlock)
-            blocks = [module for part in parts for module in part.modules() if isinstance(module, kinds)]
-            inner = [parameter for block in blocks for parameter in block.parameters() if parameter.ndim == 2]
+            encoders = [module for part in parts for module in part.modules() if isinstance(module, TextEncoder)]
+            inner = [value for encoder in encoders for value in encoder.blocks.parameters() if value.ndim == 2]
         known = {id(parameter) for parameter in inner}
         rest = [parameter for parameter in self.parameters if id(parameter) not in known]
         groups = [

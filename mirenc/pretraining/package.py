@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 import torch
 
-from mirenc.config import MapsConfig
 from mirenc.embed import load
 from mirenc.golden import write_golden
 from mirenc.pretraining.card import model_card
+from mirenc.pretraining.config import MapsConfig
 from mirenc.pretraining.evaluation import Baselines, Figures, NoFigureError, evaluate_model
 from mirenc.pretraining.evaluation.answers import evaluate_answers
 from mirenc.pretraining.evaluation.retrieval import evaluate_retrieval, find_level_pairs

@@ -9,12 +9,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from mirenc.config import PretrainConfig, StageConfig
 from mirenc.model.data import IRData, join_data, no_data
 from mirenc.model.mirencoder import Encoded, MIREncoder
 from mirenc.pretraining import encoding
 from mirenc.pretraining.batches import Batch
 from mirenc.pretraining.compiler import Teacher
+from mirenc.pretraining.config import PretrainConfig, StageConfig
 from mirenc.pretraining.corpus import Corpus
 from mirenc.pretraining.frozen import FrozenTexts
 from mirenc.pretraining.graphs import Graphs, flow_pairs

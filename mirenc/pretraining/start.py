@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import torch
 
-from mirenc.config import PRESETS, ModelConfig
 from mirenc.errors import ConfigError
+from mirenc.model.config import PRESETS, ModelConfig
 from mirenc.model.mirencoder import MIREncoder
 from mirenc.tokenizer import IRTokenizer
 from mirenc.weights import Source, ancestry, load_files

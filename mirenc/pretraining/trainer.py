@@ -21,13 +21,14 @@ from typing import Any
 import torch
 from torch.utils.tensorboard import SummaryWriter
 
-from mirenc.config import ModelConfig, PretrainConfig, StageConfig, preset
 from mirenc.errors import ConfigError, ModelError
+from mirenc.model.config import ModelConfig, preset
 from mirenc.model.mirencoder import MIREncoder
 from mirenc.pretraining import checkpoint, encoding
 from mirenc.pretraining.answers import Answers, read_answers
 from mirenc.pretraining.batches import Batch, Batches
 from mirenc.pretraining.compiler import Heads, Teacher
+from mirenc.pretraining.config import PretrainConfig, StageConfig
 from mirenc.pretraining.corpus import Corpus
 from mirenc.pretraining.optimiser import Optimiser
 from mirenc.pretraining.parallel import Processes

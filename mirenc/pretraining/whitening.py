@@ -1,7 +1,7 @@
 """The whitening maps of a trained model: what they are fitted on, and the fit.
 
 By default that is training modules. A map is good for the kind of code it was fitted on, so a run can name other kinds
-beside them (`mirenc.config.MapsConfig`); ``pretrain/mixture.py`` chooses how much each counts.
+beside them (`mirenc.pretraining.config.MapsConfig`); ``pretrain/mixture.py`` chooses how much each counts.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from mirenc.config import DomainConfig, MapsConfig
 from mirenc.embed import Encoder
 from mirenc.embed.fitting import domain_vectors
 from mirenc.errors import ConfigError
@@ -21,6 +20,7 @@ from mirenc.ir.files import find_inputs
 from mirenc.model.numpy_runtime import NumpyRuntime
 from mirenc.model.whitening import mixed_whitening, moments_of
 from mirenc.pretraining import encoding
+from mirenc.pretraining.config import DomainConfig, MapsConfig
 from mirenc.pretraining.corpus import Corpus
 from mirenc.pretraining.trainer import Trainer
 from mirenc.weights import ModelFiles, ir_projects

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from pydantic import Field
 
-from mirenc.config import _Config
+from mirenc.config import Config
 from mirenc.errors import ConfigError
 from mirenc.sources.ir_folder import FAILURES, IRFolder, IRRecord, Status, digest
 
@@ -55,7 +55,7 @@ LEVEL_FLAGS: Mapping[str, tuple[str, ...]] = {
 """
 
 
-class Limits(_Config):
+class Limits(Config):
     """What one compilation may take.
 
     Attributes

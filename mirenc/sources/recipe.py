@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from pydantic import Field, field_validator
 
-from mirenc.config import _Config, load_toml
+from mirenc.config import Config, load_toml
 from mirenc.errors import ConfigError
 from mirenc.sources.compiling import Limits
 from mirenc.sources.reserved import is_reserved_package
@@ -20,7 +20,7 @@ from mirenc.sources.reserved import is_reserved_package
 __all__ = ["Package", "Recipe", "RecipeLimits", "read_recipe"]
 
 
-class Package(_Config):
+class Package(Config):
     """One ``[[package]]`` table of a recipe; a package may have several, for parts that need other keys.
 
     Attributes
@@ -86,7 +86,7 @@ class RecipeLimits(Limits):
     max_bytes: int = Field(700_000_000, ge=1)
 
 
-class Recipe(_Config):
+class Recipe(Config):
     """Packages and limits of a corpus.
 
     Attributes

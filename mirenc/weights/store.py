@@ -23,8 +23,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mirenc.config import ModelConfig
 from mirenc.errors import ConfigError, ModelError
+from mirenc.model.config import ModelConfig
 from mirenc.model.shapes import weight_shapes
 from mirenc.tokenizer import IRTokenizer
 from mirenc.weights.announced import find_announced, list_announced

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from random_model import random_weights
 
-from mirenc.config import ModelConfig, PoolingConfig
 from mirenc.embed import Encoder, load
+from mirenc.model.config import ModelConfig, PoolingConfig
 from mirenc.model.pooling import Pools, make_pool
 from mirenc.model.sample import IRSample, make_sample
 from mirenc.tokenizer import IRTokenizer

@@ -11,10 +11,10 @@ import pytest
 from random_model import random_weights
 from small_programs import program
 
-from mirenc.config import GraphEncoderConfig, LexicalConfig, ModelConfig
 from mirenc.embed import Encoder, load
 from mirenc.embed.fitting import MIN_ROWS, level_pairs, shrinkage_floor
 from mirenc.errors import ConfigError, IRParseError, MirencError, ModelError
+from mirenc.model.config import GraphEncoderConfig, LexicalConfig, ModelConfig
 from mirenc.model.whitening import fit_whitening
 from mirenc.tokenizer import IRTokenizer
 from mirenc.weights import list_maps, load_map, map_path, save_files, save_map

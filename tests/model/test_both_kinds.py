@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from random_model import random_weights
 
-from mirenc.config import DirectedGraphConfig, ModelConfig
+from mirenc.model.config import DirectedGraphConfig, ModelConfig
 from mirenc.model.mirencoder import MIREncoder
 from mirenc.model.numpy_runtime import NumpyRuntime
 from mirenc.model.pooling import module_pools

@@ -9,18 +9,18 @@ import pytest
 import torch
 from random_model import random_weights
 
-from mirenc.config import DirectedGraphConfig, GraphConfig, GraphEncoderConfig, ModelConfig
 from mirenc.graph import Flow, NodeKind
 from mirenc.ir import IRModule, parse_ir, regions_of
-from mirenc.model import directed_numpy, numpy_layers
-from mirenc.model.data import join_data, sample_data
-from mirenc.model.directed import DirectedEncoder, neighbours
-from mirenc.model.directed_numpy import DirectedGraph
+from mirenc.model import layers
+from mirenc.model.config import DirectedGraphConfig, GraphConfig, GraphEncoderConfig, ModelConfig
+from mirenc.model.data import IRData, join_data, sample_data
+from mirenc.model.directed import numpy as directed_numpy
+from mirenc.model.directed.config import ARGUMENTS, RELATIONS
+from mirenc.model.directed.torch import Encoder, neighbours
+from mirenc.model.layers import Layers
 from mirenc.model.mirencoder import MIREncoder
-from mirenc.model.numpy_layers import Layers
 from mirenc.model.numpy_runtime import NumpyRuntime
 from mirenc.model.pooling import Pools, make_pool, module_pools, region_pools
-from mirenc.model.relations import ARGUMENTS, RELATIONS
 from mirenc.model.sample import IRSample, make_sample
 from mirenc.model.shapes import weight_shapes
 from mirenc.model.torch_runtime import TorchRuntime
@@ -80,7 +80,7 @@ def test_edges_become_relations_in_both_directions() -> None:
 def test_two_layers_worked_out_with_dense_matrices() -> None:
     width, wide, nodes = 8, 11, 5
     torch.manual_seed(0)
-    encoder = DirectedEncoder(DirectedGraphConfig(hidden=12, out=9, bases=3, statements=True), width, wide).eval()
+    encoder = Encoder(DirectedGraphConfig(hidden=12, out=9, bases=3, statements=True), width, wide).eval()
     for parameter in encoder.parameters():
         torch.nn.init.normal_(parameter, std=0.4)
     weight = {name: value.numpy().astype(np.float64) for name, value in encoder.state_dict().items()}
@@ -115,9 +115,14 @@ def test_two_layers_worked_out_with_dense_matrices() -> None:
             heard += adjacency[relation] @ u @ matrix
         state = state + linear(np.maximum(heard, 0), f"{layer}.out")
     expected = linear(norm(state, "norm_out"), "leave").reshape(nodes, 3, 9)
-    given = (torch.from_numpy(kind), torch.from_numpy(argument), torch.from_numpy(edges[:, :2].T.copy()))
-    order = (torch.from_numpy(edges[:, 2]), torch.from_numpy(edges[:, 3]))
-    found = encoder(torch.from_numpy(features), *given, *order, torch.from_numpy(spoken))
+    data = IRData(
+        node_kind=torch.from_numpy(kind),
+        node_argument=torch.from_numpy(argument),
+        edge_index=torch.from_numpy(edges[:, :2].T.copy()),
+        edge_flow=torch.from_numpy(edges[:, 2]),
+        edge_position=torch.from_numpy(edges[:, 3]),
+    )
+    found = encoder(data, torch.from_numpy(features), torch.from_numpy(spoken))
     for flow in Flow:
         np.testing.assert_allclose(found[flow], expected[:, flow], rtol=1e-4, atol=1e-4)
     np.testing.assert_allclose(encoder.combine(found), expected.mean(axis=1), rtol=1e-4, atol=1e-4)
@@ -156,7 +161,7 @@ def test_equal_nodes_are_computed_once(model_config: ModelConfig, samples: dict[
     runtime = NumpyRuntime(config, random_weights(config))
     assert isinstance(config.graph, DirectedGraphConfig)
     sample = samples["ir/clang-19/O0/parallel_loops.ll"]
-    encoder = DirectedGraph(config.graph, Layers(random_weights(config)))
+    encoder = directed_numpy.Encoder(config.graph, Layers(random_weights(config)))
     classes, vectors = encoder.nodes(sample, runtime.text_features(sample.text_ids, sample.text_length), None)
     row = classes.of_node
     assert len(row) == len(sample.node_row)
@@ -180,7 +185,7 @@ def test_neither_slices_nor_threads_matter(
     for pools in (module_pools(sample, "sqrt"), regions):
         whole = NumpyRuntime(config, weights, threads=1).forward(sample, pools, "graph").graph
         for size in (64, 7):  # several slices, and groups that are in more than one
-            for module in (directed_numpy, numpy_layers):
+            for module in (directed_numpy, layers):
                 monkeypatch.setattr(module, "SLICE", size)
             one, three = (
                 NumpyRuntime(config, weights, threads=threads).forward(sample, pools, "graph").graph

@@ -8,17 +8,25 @@ import numpy as np
 import pytest
 import torch
 
-from mirenc.config import GraphEncoderConfig
 from mirenc.graph import Flow
-from mirenc.model.graph_encoder import GraphEncoder, edge_scores, flow_edges
+from mirenc.model.config import GraphEncoderConfig
+from mirenc.model.data import IRData
+from mirenc.model.gcn.torch import Encoder, flow_edges
+from mirenc.model.graph_encoder import GraphEncoder, edge_scores
 
 WIDTH = 8
+
+
+def encoded(
+    encoder: GraphEncoder, features: torch.Tensor, kinds: torch.Tensor, edges: torch.Tensor, flows: torch.Tensor
+) -> list[torch.Tensor]:
+    return encoder(IRData(node_kind=kinds, edge_index=edges, edge_flow=flows), features)
 
 
 @pytest.fixture
 def graph_encoder() -> GraphEncoder:
     torch.manual_seed(0)
-    encoder = GraphEncoder(GraphEncoderConfig(hidden=10, out=9), WIDTH)
+    encoder = Encoder(GraphEncoderConfig(hidden=10, out=9), WIDTH, WIDTH)
     for parameter in encoder.parameters():
         torch.nn.init.normal_(parameter)
     return encoder.eval()
@@ -54,7 +62,7 @@ def test_gcn_on_three_nodes_worked_by_hand(graph_encoder: GraphEncoder) -> None:
     centred = x - x.mean(axis=1, keepdims=True)
     x = centred / np.sqrt((centred**2).mean(axis=1, keepdims=True) + 1e-5)
     x = x * weight["norm_in.weight"] + weight["norm_in.bias"]
-    found = graph_encoder(torch.from_numpy(features), torch.from_numpy(kinds), edge_index, edge_flow)
+    found = encoded(graph_encoder, torch.from_numpy(features), torch.from_numpy(kinds), edge_index, edge_flow)
     assert [tuple(z.shape) for z in found] == [(3, 9)] * 3
     expected = []
     for flow in Flow:
@@ -71,7 +79,7 @@ def test_the_direction_of_edges_does_not_matter_but_their_flow_does(graph_encode
     edges, flows = torch.tensor([[0, 1, 2], [1, 2, 3]]), torch.tensor([0, 1, 1])
 
     def z(edge_index: torch.Tensor, edge_flow: torch.Tensor) -> torch.Tensor:
-        return GraphEncoder.combine(graph_encoder(features, kinds, edge_index, edge_flow))
+        return GraphEncoder.combine(encoded(graph_encoder, features, kinds, edge_index, edge_flow))
 
     torch.testing.assert_close(z(edges.flip(0), flows), z(edges, flows))
     assert (z(edges, torch.tensor([1, 1, 1])) - z(edges, flows)).abs().max() > 0.01
@@ -84,8 +92,8 @@ def test_a_permutation_of_the_nodes_permutes_the_vectors(graph_encoder: GraphEnc
     edges, flows = torch.randint(0, 20, (2, 60)), torch.randint(0, 3, (60,))
     order = torch.randperm(20)
     place = torch.argsort(order)
-    before = GraphEncoder.combine(graph_encoder(features, kinds, edges, flows))
-    after = GraphEncoder.combine(graph_encoder(features[order], kinds[order], place[edges], flows))
+    before = GraphEncoder.combine(encoded(graph_encoder, features, kinds, edges, flows))
+    after = GraphEncoder.combine(encoded(graph_encoder, features[order], kinds[order], place[edges], flows))
     torch.testing.assert_close(after, before[order], rtol=1e-5, atol=1e-5)
     torch.testing.assert_close(after.mean(0), before.mean(0), rtol=1e-5, atol=1e-5)
 
@@ -93,8 +101,8 @@ def test_a_permutation_of_the_nodes_permutes_the_vectors(graph_encoder: GraphEnc
 @torch.inference_mode()
 def test_the_kind_of_a_node_matters(graph_encoder: GraphEncoder) -> None:
     features, edges, flows = torch.zeros(2, WIDTH), torch.tensor([[0], [1]]), torch.tensor([1])
-    one = graph_encoder(features, torch.tensor([0, 1]), edges, flows)[Flow.DATA]
-    other = graph_encoder(features, torch.tensor([0, 2]), edges, flows)[Flow.DATA]
+    one = encoded(graph_encoder, features, torch.tensor([0, 1]), edges, flows)[Flow.DATA]
+    other = encoded(graph_encoder, features, torch.tensor([0, 2]), edges, flows)[Flow.DATA]
     assert (one - other).abs().max() > 0.01
 
 

@@ -7,9 +7,10 @@ import zlib
 import numpy as np
 import pytest
 
-from mirenc.config import LexicalConfig, ModelConfig, TokenizerConfig
+from mirenc.model.config import LexicalConfig, ModelConfig
 from mirenc.model.lexical import Lexicon, definition_terms, fit_idf, idf_of, terms_of
 from mirenc.model.pooling import Pool, Pools, make_pool
+from mirenc.tokenizer import TokenizerConfig
 
 CONFIG = LexicalConfig(width=64, buckets=4096, weight=3.0)
 

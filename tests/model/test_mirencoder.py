@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from mirenc.config import PRESETS, ConvolutionConfig, ModelConfig, preset
 from mirenc.errors import ConfigError
+from mirenc.model.config import PRESETS, ConvolutionConfig, ModelConfig, preset
 from mirenc.model.mirencoder import MatchingHead, MIREncoder
 from mirenc.tokenizer import CLS, PAD, SEP, UNK
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from random_model import random_weights
 
-from mirenc.config import ModelConfig
+from mirenc.model.config import ModelConfig
 from mirenc.model.numpy_runtime import NumpyRuntime
 from mirenc.model.pooling import Pools, make_pool, module_pools, region_pools
 from mirenc.model.sample import IRSample

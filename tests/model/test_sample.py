@@ -11,15 +11,15 @@ import torch
 from random_model import random_weights
 from torch_geometric.data import Batch
 
-from mirenc.config import ModelConfig, TokenizerConfig
 from mirenc.embed import load
 from mirenc.graph import Flow, NodeKind, build_graph
 from mirenc.ir import IRModule, parse_ir, regions_of, statements_of
+from mirenc.model.config import ModelConfig
 from mirenc.model.data import join_data, no_data, sample_data
 from mirenc.model.mirencoder import MIREncoder
 from mirenc.model.pooling import Pools, make_pool, module_pools, region_pools
 from mirenc.model.sample import IRSample, make_sample
-from mirenc.tokenizer import IRTokenizer, train_tokenizer
+from mirenc.tokenizer import IRTokenizer, TokenizerConfig, train_tokenizer
 
 SOURCE = """
 %t = type { i32 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mirenc.config import PRESETS
+from mirenc.model.config import PRESETS
 from mirenc.model.mirencoder import MIREncoder
 from mirenc.model.shapes import weight_shapes
 

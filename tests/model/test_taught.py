@@ -7,15 +7,14 @@ import pytest
 import torch
 from random_model import random_weights
 
-from mirenc.config import DirectedGraphConfig, GraphConfig, GraphEncoderConfig, ModelConfig, TaughtConfig
 from mirenc.graph import NodeKind
+from mirenc.model.config import DirectedGraphConfig, GraphConfig, GraphEncoderConfig, ModelConfig, TaughtConfig
 from mirenc.model.data import join_data, sample_data
-from mirenc.model.mirencoder import MIREncoder
+from mirenc.model.mirencoder import MIREncoder, Trunk
 from mirenc.model.numpy_runtime import NumpyRuntime
 from mirenc.model.pooling import COUNTS, Pools, make_pool, module_pools, region_pools
 from mirenc.model.sample import IRSample
 from mirenc.model.shapes import weight_shapes
-from mirenc.model.taught import Trunk
 from mirenc.model.torch_runtime import TorchRuntime
 
 TAUGHT = TaughtConfig(width=12, hidden=20)
@@ -51,7 +50,7 @@ def test_the_formula(model_config: ModelConfig) -> None:
     """Without learned scales: standardised parts side by side, then log(1 + counts); two linear maps, one past them."""
     config = with_trunk(model_config, GRAPHS[0])
     torch.manual_seed(0)
-    trunk = Trunk(TAUGHT, config).eval()
+    trunk = Trunk(config).eval()
     rng = np.random.default_rng(0)
     text, graph = rng.normal(3, 2, size=(2, 32)), rng.normal(1, 4, size=(2, 30))
     counts = np.array([[3.0, 1, 0, 2], [0, 0, 0, 0]])

@@ -7,11 +7,11 @@ import pytest
 import torch
 from random_model import random_weights
 
-from mirenc.config import ConvolutionConfig, ModelConfig, TokenizerConfig
-from mirenc.model.convolution_encoder import ConvolutionEncoder
+from mirenc.model.config import ConvolutionConfig, ModelConfig
+from mirenc.model.convolution.torch import Encoder
 from mirenc.model.mirencoder import MIREncoder
 from mirenc.model.text_encoder import gelu
-from mirenc.tokenizer import CLS, PAD, SEP
+from mirenc.tokenizer import CLS, PAD, SEP, TokenizerConfig
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +80,7 @@ def test_cls_pooling_takes_the_first_token(model_config: ModelConfig) -> None:
 def test_convolutions_pool_mean_and_maximum_without_padding() -> None:
     """Weights by hand: V1 passes on the mean less the maximum, V2 weighs it."""
     text = ConvolutionConfig(embedding=8, channels=8, feed_forward=8, hidden=8)
-    encoder = ConvolutionEncoder(text, TokenizerConfig(vocab_size=256))
+    encoder = Encoder(text, TokenizerConfig(vocab_size=256))
     for layer in (encoder.pool1, encoder.pool2):
         layer.weight.zero_()
         layer.bias.zero_()

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from mirenc.config import PretrainConfig, TokenizerConfig
+from mirenc.pretraining.config import PretrainConfig
 from mirenc.pretraining.corpus import Corpus, build_corpus
+from mirenc.tokenizer import TokenizerConfig
 
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "ir"
 # None that LLVM 22 reads only with an older clang's help: a corpus is the same on every machine.

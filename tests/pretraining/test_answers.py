@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from small_answers import write_answers
 
-from mirenc.config import AnswersConfig
 from mirenc.errors import ConfigError, TaskError
 from mirenc.pretraining.answers import Answers, read_answers
+from mirenc.pretraining.config import AnswersConfig
 from mirenc.pretraining.corpus import Corpus
 from mirenc.tasks.compiled import CompiledTable
 

@@ -16,15 +16,16 @@ from small_answers import write_answers
 from small_compiled import ir_of
 
 from mirenc import load
-from mirenc.config import AnswersConfig, ConvolutionConfig, DirectedGraphConfig, PretrainConfig, TaughtConfig
 from mirenc.errors import ConfigError
 from mirenc.golden import check_golden
 from mirenc.ir import parse_ir
+from mirenc.model.config import ConvolutionConfig, DirectedGraphConfig, TaughtConfig
 from mirenc.model.numpy_runtime import NumpyRuntime
 from mirenc.model.pooling import module_pools
 from mirenc.model.sample import make_sample
 from mirenc.pretraining.answers import Labels
 from mirenc.pretraining.compiler import answers_loss
+from mirenc.pretraining.config import AnswersConfig, PretrainConfig
 from mirenc.pretraining.corpus import Corpus
 from mirenc.pretraining.evaluation.answers import answers_figures
 from mirenc.pretraining.graphs import join_graphs

@@ -12,8 +12,9 @@ import torch
 from same_vectors import assert_same_vectors
 
 from mirenc import load
-from mirenc.config import DirectedGraphConfig, GraphConfig, GraphEncoderConfig, LexicalConfig, PretrainConfig
 from mirenc.golden import GOLDEN_IR, check_golden
+from mirenc.model.config import DirectedGraphConfig, GraphConfig, GraphEncoderConfig, LexicalConfig
+from mirenc.pretraining.config import PretrainConfig
 from mirenc.pretraining.corpus import Corpus
 from mirenc.pretraining.package import package
 from mirenc.pretraining.trainer import Trainer

@@ -15,9 +15,11 @@ import torch
 from pydantic import ValidationError
 from random_model import random_weights
 
-from mirenc.config import ModelConfig, PretrainConfig, load_toml
+from mirenc.config import load_toml
 from mirenc.errors import ConfigError
+from mirenc.model.config import ModelConfig
 from mirenc.model.mirencoder import MIREncoder
+from mirenc.pretraining.config import PretrainConfig
 from mirenc.pretraining.corpus import Corpus
 from mirenc.pretraining.package import package
 from mirenc.pretraining.trainer import Trainer

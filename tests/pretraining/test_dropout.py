@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from mirenc.config import PretrainConfig
 from mirenc.model.mirencoder import MIREncoder
 from mirenc.pretraining import encoding
+from mirenc.pretraining.config import PretrainConfig
 from mirenc.pretraining.corpus import Corpus
 from mirenc.pretraining.trainer import Trainer
 

@@ -7,7 +7,7 @@ import pytest
 import torch
 from same_vectors import assert_same_vectors
 
-from mirenc.config import ConvolutionConfig, DirectedGraphConfig, ModelConfig
+from mirenc.model.config import ConvolutionConfig, DirectedGraphConfig, ModelConfig
 from mirenc.model.mirencoder import MIREncoder
 from mirenc.pretraining import encoding
 from mirenc.pretraining.corpus import Corpus

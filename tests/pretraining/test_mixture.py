@@ -11,15 +11,16 @@ import pytest
 from small_programs import program
 
 from mirenc import load
-from mirenc.config import MapsConfig, PretrainConfig, TokenizerConfig
 from mirenc.embed import Encoder
 from mirenc.errors import ConfigError
 from mirenc.golden import check_golden
 from mirenc.model.whitening import mixed_whitening, moments_of
+from mirenc.pretraining.config import MapsConfig, PretrainConfig
 from mirenc.pretraining.corpus import Corpus, build_corpus
 from mirenc.pretraining.package import package
 from mirenc.pretraining.trainer import Trainer
 from mirenc.pretraining.whitening import fit_maps
+from mirenc.tokenizer import TokenizerConfig
 
 
 @pytest.fixture(scope="module")

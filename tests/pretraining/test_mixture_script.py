@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 from small_programs import program
 
-from mirenc.config import MapsConfig, load_toml
+from mirenc.config import load_toml
+from mirenc.pretraining.config import MapsConfig
 
 SCRIPT = Path(__file__).resolve().parents[2] / "pretrain" / "mixture.py"
 

@@ -10,9 +10,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from mirenc.config import PretrainConfig
 from mirenc.errors import ConfigError
 from mirenc.graph import Flow
+from mirenc.pretraining.config import PretrainConfig
 from mirenc.pretraining.corpus import CorpusModule
 from mirenc.pretraining.encoding import text_data
 from mirenc.pretraining.graphs import Graphs, flow_pairs, graph_batch, join_graphs

@@ -72,7 +72,8 @@ LOSSES = """
 import json, sys
 from pathlib import Path
 
-from mirenc.config import PretrainConfig, load_toml
+from mirenc.config import load_toml
+from mirenc.pretraining.config import PretrainConfig
 from mirenc.pretraining.corpus import Corpus
 from mirenc.pretraining.trainer import Trainer
 

@@ -16,12 +16,12 @@ from kept_features import read_kept
 from small_answers import write_answers
 from small_compiled import ir_of
 
-from mirenc.config import PretrainConfig
 from mirenc.ir import parse_ir
 from mirenc.model import directed
 from mirenc.model.numpy_runtime import NumpyRuntime
 from mirenc.model.pooling import module_pools
 from mirenc.model.sample import make_sample
+from mirenc.pretraining.config import PretrainConfig
 from mirenc.pretraining.corpus import Corpus
 from mirenc.pretraining.trainer import Trainer
 from mirenc.tasks.compiled import hash_of_ir

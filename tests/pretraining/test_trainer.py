@@ -14,9 +14,10 @@ import torch
 from numpy.typing import NDArray
 
 from mirenc import load
-from mirenc.config import ConvolutionConfig, PretrainConfig, preset
 from mirenc.errors import ConfigError, ModelError
 from mirenc.golden import GOLDEN_IR, check_golden
+from mirenc.model.config import ConvolutionConfig, preset
+from mirenc.pretraining.config import PretrainConfig
 from mirenc.pretraining.corpus import Corpus, build_corpus
 from mirenc.pretraining.optimiser import Optimiser
 from mirenc.pretraining.package import package

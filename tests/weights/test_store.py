@@ -14,11 +14,11 @@ from random_model import random_weights
 from same_vectors import assert_same_vectors
 
 import mirenc
-from mirenc.config import ModelConfig, TaughtConfig, TokenizerConfig
 from mirenc.embed import load
 from mirenc.errors import MirencError, ModelError
 from mirenc.golden import GOLDEN_IR, TOLERANCE, check_golden, difference
-from mirenc.tokenizer import IRTokenizer, train_tokenizer
+from mirenc.model.config import ModelConfig, TaughtConfig
+from mirenc.tokenizer import IRTokenizer, TokenizerConfig, train_tokenizer
 from mirenc.weights import (
     BASELINES_FILE,
     DEFAULT_MODEL,

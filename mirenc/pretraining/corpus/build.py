@@ -24,7 +24,6 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from mirenc.config import TokenizerConfig
 from mirenc.errors import ConfigError, IRResourceError
 from mirenc.ir import ReadOptions, read_ir, statements_of
 from mirenc.ir.inputs import Input
@@ -32,7 +31,7 @@ from mirenc.ir.llvm import default_worker
 from mirenc.pretraining.corpus.manifest import ModuleInfo
 from mirenc.pretraining.corpus.reading import PART_ARRAYS, Part, PartModule, function_hashes, read_chunk
 from mirenc.pretraining.corpus.store import Corpus, CorpusModule, CorpusWriter
-from mirenc.tokenizer import IRTokenizer, train_tokenizer
+from mirenc.tokenizer import IRTokenizer, TokenizerConfig, train_tokenizer
 
 __all__ = ["BuildReport", "build_corpus", "hashes_of_ir"]
 

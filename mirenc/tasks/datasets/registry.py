@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from pydantic import Field
 
-from mirenc.config import _Config, load_toml
+from mirenc.config import Config, load_toml
 from mirenc.errors import ConfigError, DatasetError
 
 __all__ = ["DATASETS", "Dataset", "get_dataset", "load_dataset"]
@@ -21,7 +21,7 @@ __all__ = ["DATASETS", "Dataset", "get_dataset", "load_dataset"]
 _HOME = Path(__file__).parent
 
 
-class Dataset(_Config):
+class Dataset(Config):
     """A published dataset.
 
     Attributes

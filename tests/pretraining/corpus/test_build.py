@@ -11,12 +11,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mirenc.config import TokenizerConfig
 from mirenc.errors import ConfigError, IRResourceError, MirencError
 from mirenc.ir import read_ir, statements_of
 from mirenc.model.sample import make_sample
 from mirenc.pretraining.corpus import Corpus, build_corpus, hashes_of_ir
 from mirenc.pretraining.corpus import build as build_module
+from mirenc.tokenizer import TokenizerConfig
 
 SMALL = TokenizerConfig(vocab_size=300)
 

@@ -11,14 +11,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mirenc.config import DirectedGraphConfig, ModelConfig, TokenizerConfig
 from mirenc.errors import ConfigError
 from mirenc.graph import build_graph
 from mirenc.ir import read_ir
+from mirenc.model.config import DirectedGraphConfig, ModelConfig
 from mirenc.pretraining.corpus import Corpus, build_corpus, store
 from mirenc.pretraining.corpus.packing import from_bytes, pack, to_bytes, unpack
 from mirenc.pretraining.corpus.stats import corpus_stats, plot_stats
 from mirenc.pretraining.encoding import check_order
+from mirenc.tokenizer import TokenizerConfig
 
 LATER = ("edge_position", "node_argument")  # columns that came with format 3
 

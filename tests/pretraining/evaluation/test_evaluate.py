@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mirenc.config import ModelConfig
+from mirenc.model.config import ModelConfig
 from mirenc.model.mirencoder import MIREncoder
 from mirenc.model.torch_runtime import TorchRuntime
 from mirenc.pretraining.corpus import Corpus

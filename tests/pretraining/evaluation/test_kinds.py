@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from mirenc.config import TokenizerConfig
 from mirenc.pretraining.evaluation.kinds import token_kinds
-from mirenc.tokenizer import train_tokenizer
+from mirenc.tokenizer import TokenizerConfig, train_tokenizer
 
 # g grammar, n name or string, d digits; one letter a piece.
 CASES = [

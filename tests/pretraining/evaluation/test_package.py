@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from mirenc.config import PretrainConfig
+from mirenc.pretraining.config import PretrainConfig
 from mirenc.pretraining.corpus import Corpus
 from mirenc.pretraining.evaluation import Baselines
 from mirenc.pretraining.package import package

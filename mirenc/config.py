@@ -10,10 +10,10 @@ from pydantic import BaseModel, ConfigDict, Tag, ValidationError
 
 from mirenc.errors import ConfigError
 
-__all__ = ["load_toml"]
+__all__ = ["Config", "load_toml"]
 
 
-class _Config(BaseModel):
+class Config(BaseModel):
     """Base: frozen, no unknown keys, errors as `ConfigError`."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -36,34 +36,33 @@ class _Config(BaseModel):
 def _explain(cls: type[BaseModel], error: ValidationError) -> str:
     first = error.errors()[0]
     owner: Any = cls
-    parts: list[str] = []  # of the place, as a user writes it: without the kind that pydantic puts between
+    place: list[str] = []  # as a user writes it: without the kind that pydantic puts between
     for part in map(str, first["loc"]):
         if part in (kinds := _kinds(owner)):
             owner = kinds[part]
-        else:
-            parts.append(part)
-            if part.isdigit() and get_args(owner):  # a place in a tuple of tables
-                owner = get_args(owner)[0]
-                continue
-            field = getattr(owner, "model_fields", {}).get(part)
-            owner = owner if field is None else field.annotation
-    place = ".".join(parts)
+            continue
+        place.append(part)
+        if part.isdigit() and get_args(owner):  # a place in a tuple of tables
+            owner = get_args(owner)[0]
+        elif (field := getattr(owner, "model_fields", {}).get(part)) is not None:
+            owner = field.annotation
+    key = ".".join(place)
     if first["type"] == "extra_forbidden":
-        known = list(owner.model_fields)
-        near = difflib.get_close_matches(str(first["loc"][-1]), known, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"known keys: {', '.join(known)}"
-        return f"unknown key {place!r}; {hint}"
-    found = "" if first["type"] == "missing" else f" (found {first['input']!r})"  # missing: all the values beside it
-    return f"{place or 'values'}: {first['msg']}{found}"
+        allowed = list(owner.model_fields)
+        near = difflib.get_close_matches(str(first["loc"][-1]), allowed, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"known keys: {', '.join(allowed)}"
+        return f"unknown key {key!r}; {hint}"
+    value = "" if first["type"] == "missing" else f" (found {first['input']!r})"  # missing: all the values beside it
+    return f"{key or 'values'}: {first['msg']}{value}"
 
 
 def _kinds(annotation: Any) -> dict[str, Any]:
     """Classes by tag, of a field that takes several kinds; none of any other."""
-    found: dict[str, Any] = {}
+    kinds: dict[str, Any] = {}
     for member in get_args(annotation):
         inner, *extras = get_args(member) or (member,)  # of Annotated: the type, then what is said of it
-        found |= {extra.tag: inner for extra in extras if isinstance(extra, Tag)} or _kinds(member)
-    return found
+        kinds |= {extra.tag: inner for extra in extras if isinstance(extra, Tag)} or _kinds(member)
+    return kinds
 
 
 def load_toml(path: str | os.PathLike[str]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""A pre-training run."""
+"""A pre-training run, and what a model's whitening maps are fitted on after it."""
 
 from __future__ import annotations
 
@@ -6,15 +6,13 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from mirenc.config.base import _Config
-from mirenc.config.graph import GraphConfig
-from mirenc.config.model import LexicalConfig, TaughtConfig
-from mirenc.config.text import TextConfig
+from mirenc.config import Config
+from mirenc.model.config import GraphConfig, LexicalConfig, TaughtConfig, TextConfig
 
-__all__ = ["AnswersConfig", "PretrainConfig", "StageConfig"]
+__all__ = ["AnswersConfig", "DomainConfig", "MapsConfig", "PretrainConfig", "StageConfig"]
 
 
-class StageConfig(_Config):
+class StageConfig(Config):
     """One objective's share of a pre-training run.
 
     Attributes
@@ -35,7 +33,7 @@ class StageConfig(_Config):
     warmup: int = Field(100, ge=0)
 
 
-class AnswersConfig(_Config):
+class AnswersConfig(Config):
     """What a compiler answered, for the stage ``compiler``: `mirenc.pretraining.answers`.
 
     Attributes
@@ -55,7 +53,7 @@ class AnswersConfig(_Config):
     kinds: tuple[Literal["sizes", "fires", "lists"], ...] = Field(("sizes", "fires", "lists"), min_length=1)
 
 
-class PretrainConfig(_Config):
+class PretrainConfig(Config):
     """One pre-training run (paper section 3).
 
     ``schedule = "sequential"`` is the paper's MLM -> GAE -> IR-graph matching. ``"joint"`` takes all three losses at
@@ -159,4 +157,49 @@ class PretrainConfig(_Config):
             raise ValueError("nothing trains the trunk of [taught]: give [compiler] steps = ..., or leave [taught] out")
         if self.schedule == "joint" and not self.mlm.steps:
             raise ValueError("a joint run takes mlm.steps steps, and they are 0")
+        return self
+
+
+class DomainConfig(Config):
+    """A kind of code beside the corpus's own.
+
+    Attributes
+    ----------
+    folder : str
+        Of IR, or of a corpus with the tokenizer of the run's. Projects that the run holds out are left out; a folder of
+        IR tells them by its folders' names (`mirenc.weights.ir_projects`).
+    level : str
+        What counts as one piece of a folder of IR: a ``module`` or a ``function``. A corpus has modules.
+    pairs : bool
+        Whether pieces that differ in an optimisation level alone are one program: by the paths of IR
+        (`mirenc.embed.fitting.level_pairs`), by the records of a corpus.
+    weight : float
+    """
+
+    folder: str
+    level: Literal["module", "function"] = "module"
+    pairs: bool = True
+    weight: float = Field(1.0, gt=0)
+
+
+class MapsConfig(Config):
+    """Domains that the maps are fitted on; the values are `mirenc.model.whitening.mixed_whitening`'s.
+
+    Attributes
+    ----------
+    corpus : float
+        Weight of the run's own training modules; 0 leaves them out.
+    shrinkage, between : float
+    domains : tuple of DomainConfig
+    """
+
+    corpus: float = Field(1.0, ge=0)
+    shrinkage: float = Field(0.01, gt=0)
+    between: float = Field(0.0, ge=0)
+    domains: tuple[DomainConfig, ...] = ()
+
+    @model_validator(mode="after")
+    def _something(self) -> Self:
+        if not self.corpus and not self.domains:
+            raise ValueError("nothing to fit maps on: corpus is 0 and there are no domains")
         return self

@@ -1,14 +1,14 @@
 """The fast text encoder: convolutions over the tokens of one statement, no attention.
 
 A block is ConvNeXt's (Liu et al. 2022, https://arxiv.org/abs/2201.03545): a depthwise convolution, layer norm, and two
-pointwise layers around a GELU. Needs torch; `mirenc.model.numpy_text` computes the same.
+pointwise layers around a GELU.
 
     h = LN(P E[ids])                                    E narrow, P its projection to the channels
     h = h + W2 gelu(W1 LN(D h))                         (layers times; D: each channel over `width` tokens)
     h = LN(h)                                           the state of a token, which MLM reads
     statement = V2 gelu(V1 [mean over tokens of h; maximum of h])
 
-Deviation: the paper's text encoder is a Transformer (`mirenc.model.text_encoder`). A token sees the
+Deviation: the paper's text encoder is a Transformer (`mirenc.model.transformer`). A token sees the
 ``layers * (width - 1)`` nearest ones and knows no position but the distance to a border that it sees.
 """
 
@@ -17,13 +17,14 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from mirenc.config import ConvolutionConfig, TokenizerConfig
-from mirenc.model.text_encoder import PAD_ID, TextEncoder, gelu, initialise
+from mirenc.model.convolution.config import ConvolutionConfig
+from mirenc.model.text_encoder import TextEncoder, gelu, initialise
+from mirenc.tokenizer import PAD, TokenizerConfig
 
-__all__ = ["ConvolutionBlock", "ConvolutionEncoder"]
+__all__ = ["Encoder"]
 
 
-class ConvolutionBlock(nn.Module):
+class _Block(nn.Module):
     """One depthwise-separable layer with its residual."""
 
     def __init__(self, config: ConvolutionConfig) -> None:
@@ -35,43 +36,30 @@ class ConvolutionBlock(nn.Module):
         self.contract = nn.Linear(wide, channels)
 
     def forward(self, x: Tensor, real: Tensor | None) -> Tensor:
-        """One layer; ``real`` is (B, T, 1), 0 where there is padding, which is as nothing to its neighbours.
-
-        Shapes: (B, T, C) -> (B, T, C)
-        """
+        """One layer; ``real`` (B, T, 1) is 0 where there is padding, which is no neighbour. (B, T, C) -> (B, T, C)."""
         seen = x if real is None else x * real
         y = self.depthwise(seen.transpose(1, 2)).transpose(1, 2)  # (B, T, C)
         out: Tensor = x + self.contract(gelu(self.expand(self.norm(y))))
         return out
 
 
-class ConvolutionEncoder(TextEncoder):
-    """Statements to vectors by convolutions.
-
-    Parameters
-    ----------
-    config : ConvolutionConfig
-    tokenizer : TokenizerConfig
-        Gives the vocabulary size.
-    """
+class Encoder(TextEncoder):
+    """Statements to vectors by convolutions."""
 
     def __init__(self, config: ConvolutionConfig, tokenizer: TokenizerConfig) -> None:
-        super().__init__(config, tokenizer)
+        super().__init__(config, tokenizer, config.hidden)
         self.project = nn.Linear(config.embedding, config.channels)
         self.norm_in = nn.LayerNorm(config.channels)
-        self.blocks = nn.ModuleList(ConvolutionBlock(config) for _ in range(config.layers))
+        self.blocks = nn.ModuleList(_Block(config) for _ in range(config.layers))
         self.norm_out = nn.LayerNorm(config.channels)
         self.pool1 = nn.Linear(2 * config.channels, config.feed_forward)
         self.pool2 = nn.Linear(config.feed_forward, config.hidden)
         self.apply(initialise)
 
     def forward(self, ids: Tensor) -> Tensor:
-        """Token states.
-
-        Shapes: ids (B, T) int64 -> (B, T, C)
-        """
+        """Token states. Shapes: ids (B, T) int64 -> (B, T, C)."""
         x = self.norm_in(self.project(self.token(ids)))  # (B, T, C)
-        pad = ids == PAD_ID
+        pad = ids == PAD
         real = (~pad).unsqueeze(-1).to(x.dtype) if bool(pad.any()) else None  # (B, T, 1)
         for block in self.blocks:
             x = block(x, real)
@@ -79,11 +67,8 @@ class ConvolutionEncoder(TextEncoder):
         return states
 
     def pool(self, tokens: Tensor, ids: Tensor) -> Tensor:
-        """Statement vectors from token states.
-
-        Shapes: (B, T, C), (B, T) -> (B, H)
-        """
-        pad = (ids == PAD_ID).unsqueeze(-1)  # (B, T, 1)
+        """Statement vectors from token states. Shapes: (B, T, C), (B, T) -> (B, H)."""
+        pad = (ids == PAD).unsqueeze(-1)  # (B, T, 1)
         mean = tokens.masked_fill(pad, 0.0).sum(1) / (~pad).sum(1)
         largest = tokens.masked_fill(pad, float("-inf")).amax(1)
         vectors: Tensor = self.pool2(gelu(self.pool1(torch.cat([mean, largest], -1))))

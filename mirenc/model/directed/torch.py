@@ -1,8 +1,8 @@
 """The directed graph encoder: relations kept apart, residual layers, one projection a flow for the auto-encoder.
 
-The paper's GCN (`mirenc.model.graph_encoder`) takes edges without direction or position. Here each relation r
-(`mirenc.model.relations`) has a matrix of its own, mixed from a few bases (Schlichtkrull et al. 2018, eq. 3), and a
-node takes the mean of its neighbours under each, so that a vector does not depend on what else is in a batch:
+The paper's GCN (`mirenc.model.gcn`) takes edges without direction or position. Here each relation r
+(`mirenc.model.directed.config`) has a matrix of its own, mixed from a few bases (Schlichtkrull et al. 2018, eq. 3), and
+a node takes the mean of its neighbours under each, so that a vector does not depend on what else is in a batch:
 
     x    = LN(mean of the token embeddings of a node's text + kind embedding + argument number's embedding)  (N, H)
     s_0  = x W_in + b_in  [+ LN(statement vector) W_text of an instruction, where the model has ``statements``]  (N, d)
@@ -19,12 +19,12 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from mirenc.config import DirectedGraphConfig
 from mirenc.graph import Flow, NodeKind
+from mirenc.model.data import IRData
+from mirenc.model.directed.config import ARGUMENTS, LAST_POSITION, RELATION_OF, RELATIONS, DirectedGraphConfig
 from mirenc.model.graph_encoder import GraphEncoder
-from mirenc.model.relations import ARGUMENTS, LAST_POSITION, RELATION_OF, RELATIONS
 
-__all__ = ["DirectedEncoder", "Neighbours", "neighbours"]
+__all__ = ["Encoder", "Neighbours", "neighbours"]
 
 
 class Neighbours(NamedTuple):
@@ -62,7 +62,7 @@ def neighbours(edge_index: Tensor, edge_flow: Tensor, edge_position: Tensor, nod
     return Neighbours(source, pair, 1.0 / count[pair], key % max(nodes, 1), sizes)
 
 
-class RelationLayer(nn.Module):
+class _RelationLayer(nn.Module):
     """One residual layer over all relations."""
 
     def __init__(self, width: int, bases: int) -> None:
@@ -86,19 +86,8 @@ class RelationLayer(nn.Module):
         return result
 
 
-class DirectedEncoder(nn.Module):
-    """Nodes to vectors.
-
-    Parameters
-    ----------
-    config : DirectedGraphConfig
-    features : int
-        Width of the node features.
-    statement : int
-        Width of a statement vector.
-    """
-
-    combine = staticmethod(GraphEncoder.combine)
+class Encoder(GraphEncoder):
+    """Nodes to vectors by residual layers over all relations."""
 
     def __init__(self, config: DirectedGraphConfig, features: int, statement: int) -> None:
         super().__init__()
@@ -110,7 +99,7 @@ class DirectedEncoder(nn.Module):
         if config.statements:
             self.norm_statement = nn.LayerNorm(statement)
             self.enter_statement = nn.Linear(statement, config.hidden, bias=False)
-        self.layers = nn.ModuleList(RelationLayer(config.hidden, config.bases) for _ in range(config.layers))
+        self.layers = nn.ModuleList(_RelationLayer(config.hidden, config.bases) for _ in range(config.layers))
         self.norm_out = nn.LayerNorm(config.hidden)
         self.leave = nn.Linear(config.hidden, len(Flow) * config.out)
         for embedding in (self.kind, self.argument):
@@ -119,38 +108,17 @@ class DirectedEncoder(nn.Module):
         nn.init.normal_(self.leave.weight, std=(8 / (config.hidden * config.out)) ** 0.5)
         nn.init.zeros_(self.leave.bias)
 
-    def forward(
-        self,
-        features: Tensor,
-        node_kind: Tensor,
-        node_argument: Tensor,
-        edge_index: Tensor,
-        edge_flow: Tensor,
-        edge_position: Tensor,
-        statements: Tensor | None = None,
-    ) -> list[Tensor]:
-        """Node vectors, one matrix a flow.
-
-        Parameters
-        ----------
-        features : (N, H)
-        node_kind, node_argument : (N,) int64
-        edge_index : (2, E) int64
-        edge_flow, edge_position : (E,) int64
-        statements : (N, H), optional
-            Statement vectors of instructions, where the model takes them; other rows are not read.
-
-        Returns
-        -------
-        3 x (N, d)
-        """
+    def forward(self, data: IRData, features: Tensor, statements: Tensor | None = None) -> list[Tensor]:
+        """Node vectors by flow. Shapes: (N, F), (N, H) -> 3 x (N, d)."""
+        number, position = data.node_argument, data.edge_position
         if not self.config.positions:
-            node_argument, edge_position = torch.zeros_like(node_argument), torch.zeros_like(edge_position)
-        near = neighbours(edge_index, edge_flow, edge_position, len(node_kind))
-        argument = self.argument(node_argument.clamp(max=ARGUMENTS - 1))
-        state = self.enter(self.norm_in(features + self.kind(node_kind) + argument))
-        if statements is not None:
-            spoken = (node_kind == NodeKind.INSTRUCTION).unsqueeze(-1)
+            number, position = torch.zeros_like(number), torch.zeros_like(position)
+        near = neighbours(data.edge_index, data.edge_flow, position, len(features))
+        argument = self.argument(number.clamp(max=ARGUMENTS - 1))
+        state = self.enter(self.norm_in(features + self.kind(data.node_kind) + argument))
+        if self.config.statements:
+            assert statements is not None
+            spoken = (data.node_kind == NodeKind.INSTRUCTION).unsqueeze(-1)
             state = state + self.enter_statement(self.norm_statement(statements)) * spoken
         for layer in self.layers:
             state = layer(state, near)

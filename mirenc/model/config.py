@@ -1,26 +1,68 @@
-"""The architecture of a model, and the presets."""
+"""The architecture of a model, the kinds of encoders that it is made of, and the presets."""
 
 from __future__ import annotations
 
-from typing import Literal, Self
+from collections.abc import Callable
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Discriminator, Field, Tag, model_validator
 
-from mirenc.config.base import _Config
-from mirenc.config.graph import DirectedGraphConfig, GraphConfig, GraphEncoderConfig
-from mirenc.config.text import ConvolutionConfig, TextConfig, TextEncoderConfig, TokenizerConfig
+from mirenc.config import Config
 from mirenc.errors import ConfigError
+from mirenc.model.convolution.config import ConvolutionConfig
+from mirenc.model.directed.config import DirectedGraphConfig
+from mirenc.model.gcn.config import GraphEncoderConfig
+from mirenc.model.transformer.config import TextEncoderConfig
+from mirenc.tokenizer import TokenizerConfig
 
-__all__ = ["PRESETS", "LexicalConfig", "MatchingConfig", "ModelConfig", "PoolingConfig", "TaughtConfig", "preset"]
+__all__ = [
+    "PRESETS",
+    "ConvolutionConfig",
+    "DirectedGraphConfig",
+    "GraphConfig",
+    "GraphEncoderConfig",
+    "LexicalConfig",
+    "MatchingConfig",
+    "ModelConfig",
+    "PoolingConfig",
+    "TaughtConfig",
+    "TextConfig",
+    "TextEncoderConfig",
+    "preset",
+]
 
 
-class MatchingConfig(_Config):
+def _kind_of(default: str) -> Callable[[Any], Any]:
+    """How the kind of a table or configuration is read; a table saved before there were several does not say."""
+    return lambda value: value.get("kind", default) if isinstance(value, dict) else getattr(value, "kind", None)
+
+
+# The register: a line a kind, and the default of tables that name none.
+TextConfig = Annotated[
+    Annotated[TextEncoderConfig, Tag("transformer")] | Annotated[ConvolutionConfig, Tag("convolution")],
+    Discriminator(
+        _kind_of("transformer"),
+        custom_error_type="kind",
+        custom_error_message="kind must be 'transformer' or 'convolution'",
+    ),
+]
+GraphConfig = Annotated[
+    Annotated[GraphEncoderConfig, Tag("gcn")] | Annotated[DirectedGraphConfig, Tag("directed")],
+    Discriminator(
+        _kind_of("gcn"),
+        custom_error_type="kind",
+        custom_error_message="kind must be 'gcn' or 'directed'",
+    ),
+]
+
+
+class MatchingConfig(Config):
     """Head that tells whether a text and a graph come from one IR (paper section 3.4)."""
 
     hidden: int = Field(256, ge=8)
 
 
-class PoolingConfig(_Config):
+class PoolingConfig(Config):
     """From vectors of statements and nodes to vectors of modules and functions: `mirenc.model.pooling`.
 
     Attributes
@@ -35,8 +77,8 @@ class PoolingConfig(_Config):
     whiten: bool = False
 
 
-class TaughtConfig(_Config):
-    """Trunk that a compiler's answers are read from: `mirenc.model.taught`.
+class TaughtConfig(Config):
+    """Trunk that a compiler's answers are read from: `mirenc.model.mirencoder.Trunk`.
 
     Attributes
     ----------
@@ -53,7 +95,7 @@ class TaughtConfig(_Config):
     dropout: float = Field(0.2, ge=0, lt=1)
 
 
-class LexicalConfig(_Config):
+class LexicalConfig(Config):
     """The untrained view of a search vector: `mirenc.model.lexical`.
 
     Attributes
@@ -81,7 +123,7 @@ class LexicalConfig(_Config):
     whiten: bool = False
 
 
-class ModelConfig(_Config):
+class ModelConfig(Config):
     """Architecture of one model; saved beside its weights, and all that is needed to build it.
 
     ``taught`` and ``lexical`` are None for a model without such a trunk or view.
@@ -100,11 +142,6 @@ class ModelConfig(_Config):
         if self.lexical is not None and self.tokenizer.normalisation != "locals":
             raise ValueError("a lexical view wants tokenizer.normalisation = 'locals': local names are no words")
         return self
-
-    @property
-    def graph_takes_statements(self) -> bool:
-        """Whether instructions go into the graph encoder with their statement vectors."""
-        return isinstance(self.graph, DirectedGraphConfig) and self.graph.statements
 
 
 _POOLING = PoolingConfig(weighting="sqrt", whiten=True)

@@ -1,4 +1,4 @@
-"""The directed graph encoder in numpy; formulae: `mirenc.model.directed`.
+"""The directed graph encoder in numpy; formulae: `mirenc.model.directed.torch`.
 
 What a node's state is after l layers depends on its surroundings up to l edges away, and code repeats itself: of
 SQLite's 486 thousand nodes 13 thousand differ before the first layer, 136 thousand after it and 302 thousand after two.
@@ -22,17 +22,13 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from mirenc.config import DirectedGraphConfig
 from mirenc.graph import Flow, NodeKind
-from mirenc.model.allocator import give_back
-from mirenc.model.numpy_layers import SLICE, Float32, Layers, by_slices
-from mirenc.model.pooling import Pool, node_keys
-from mirenc.model.readout import Readout, Share, share_of
-from mirenc.model.relations import ARGUMENTS, LAST_POSITION, RELATION_OF, RELATIONS
+from mirenc.model.directed.config import ARGUMENTS, LAST_POSITION, RELATION_OF, RELATIONS, DirectedGraphConfig
+from mirenc.model.layers import SLICE, Float32, Layers, by_slices, give_back, segment_sum
+from mirenc.model.pooling import Pool, Readout, Share, node_keys, share_of
 from mirenc.model.sample import IRSample
-from mirenc.model.sparse import segment_sum
 
-__all__ = ["DirectedGraph"]
+__all__ = ["Encoder"]
 
 Int64 = NDArray[np.int64]
 UInt64 = NDArray[np.uint64]
@@ -217,16 +213,8 @@ def _in_order(work: Callable[[int], Made], items: range, threads: int) -> Iterat
             waiting.extend(pool.submit(work, item) for item in islice(rest, 1))
 
 
-class DirectedGraph:
-    """Vectors of groups of nodes.
-
-    Parameters
-    ----------
-    config : DirectedGraphConfig
-    layers : Layers
-    threads : int
-        The result does not depend on it.
-    """
+class Encoder:
+    """Vectors of groups of nodes; the result does not depend on the number of threads."""
 
     def __init__(self, config: DirectedGraphConfig, layers: Layers, threads: int = 1) -> None:
         self.config = config
@@ -238,11 +226,11 @@ class DirectedGraph:
             for layer in range(config.layers)
         ]
         self._matrices = [
-            np.concatenate([matrices, self.w[f"graph.layers.{layer}.own.weight"][None]]).astype(np.float32)
+            np.concatenate([matrices, layers.matrix(f"graph.layers.{layer}.own")[None]]).astype(np.float32)
             for layer, matrices in enumerate(mixed)
         ]
         # Mean of the flows' projections, which is one projection.
-        self._leave = self.w["graph.leave.weight"].reshape(config.hidden, len(Flow), config.out).mean(1)
+        self._leave = layers.matrix("graph.leave").reshape(config.hidden, len(Flow), config.out).mean(1)
         self._leave_bias = self.w["graph.leave.bias"].reshape(len(Flow), config.out).mean(0)
 
     def _linear(self, x: Float32, name: str) -> Float32:
@@ -254,19 +242,7 @@ class DirectedGraph:
     def pooled(self, sample: IRSample, pool: Pool, features: Float32, statements: Float32 | None) -> Float32:
         """Vectors of groups of nodes, as the configuration has them read out.
 
-        Parameters
-        ----------
-        sample : IRSample
-        pool : Pool
-            Of nodes.
-        features : (U, H) float32
-            Node features of its texts.
-        statements : (U, H) float32, optional
-            Statement vectors of its instructions' texts, where the model takes them.
-
-        Returns
-        -------
-        (G, D) float32
+        Shapes: features of the texts (U, F), statement vectors of instructions' texts (U, H) -> (G, D) float32
         """
         _tidy(len(sample.node_row))
         classes, vectors = self.nodes(sample, features, statements)
@@ -289,17 +265,7 @@ class DirectedGraph:
     def nodes(
         self, sample: IRSample, features: Float32, statements: Float32 | None
     ) -> tuple[_Classes, Callable[[int], Float32]]:
-        """Vectors of all nodes, equal ones once.
-
-        Parameters
-        ----------
-        sample, features, statements
-            As in `pooled`.
-
-        Returns
-        -------
-        classes of equal nodes, and what makes the vectors of a slice of classes from its first on: (SLICE, d) float32
-        """
+        """Classes of equal nodes, and what makes the vectors of a slice of classes from its first on: (SLICE, d)."""
         argument = np.minimum(sample.node_argument, ARGUMENTS - 1) if self.config.positions else np.int64(0)
         classes = _classes(node_keys(sample.node_row, sample.node_kind) * ARGUMENTS + argument)
         near = _Neighbours(sample, self.config.positions, classes, self.config.layers)
@@ -333,7 +299,7 @@ class DirectedGraph:
         if statements is not None:
             spoken = kind == NodeKind.INSTRUCTION
             known = self._norm(statements[row[spoken]], "norm_statement")
-            state[spoken] += known @ self.w["graph.enter_statement.weight"]
+            state[spoken] += known @ self._layers.matrix("graph.enter_statement")
         return state
 
     def _layer(self, layer: int, state: Float32, near: _Neighbours) -> Callable[[int], Float32]:

@@ -1,4 +1,4 @@
-"""The paper's graph encoder in numpy; formulae: `mirenc.model.graph_encoder`."""
+"""The paper's graph encoder in numpy; formulae: `mirenc.model.gcn.torch`."""
 
 from __future__ import annotations
 
@@ -8,63 +8,40 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from mirenc.config import GraphEncoderConfig
 from mirenc.graph import Flow, NodeKind
-from mirenc.model.numpy_layers import Float32, Layers
+from mirenc.model.gcn.config import GraphEncoderConfig
+from mirenc.model.layers import Float32, Layers
 from mirenc.model.pooling import Pool, node_keys
 from mirenc.model.sample import IRSample
 
-__all__ = ["GCN"]
+__all__ = ["Encoder"]
 
 _SLICE_NODES = 1 << 15
 # With fewer nodes a group than this, it is cheaper to make every node's vector.
 _NODES_A_GROUP = 8
 
 
-class GCN:
-    """Vectors of groups of nodes.
+class Encoder:
+    """Vectors of groups of nodes."""
 
-    Parameters
-    ----------
-    config : GraphEncoderConfig
-    layers : Layers
-    """
-
-    def __init__(self, config: GraphEncoderConfig, layers: Layers) -> None:
-        self.config, self.w, self._norm = config, layers.w, layers.norm
+    def __init__(self, config: GraphEncoderConfig, layers: Layers, threads: int = 1) -> None:
+        self.config, self.w, self._layers = config, layers.w, layers
 
     def pooled(self, sample: IRSample, pool: Pool, features: Float32, statements: Float32 | None = None) -> Float32:
-        """Vectors of groups of nodes, as the configuration has them read out.
+        """Vectors of groups of nodes, as the configuration has them read out; it takes no statements.
 
-        Parameters
-        ----------
-        sample : IRSample
-        pool : Pool
-            Of nodes.
-        features : (U, H) float32
-            Node features of its texts.
-        statements : None
-            This encoder takes none.
-
-        Returns
-        -------
-        (G, D) float32
+        Shapes: features (U, F) -> (G, D) float32
         """
         if self.config.readout == "mean":
             return self._mean(sample, pool, features)
         return pool.mean_max_sum(self._nodes(sample, *self._first_product(sample, features)))
 
     def _first_product(self, sample: IRSample, features: Float32) -> tuple[Float32, NDArray[np.int64]]:
-        """X W1, which depends on a node's text and kind alone: once per distinct pair.
-
-        Returns
-        -------
-        (pairs, hidden) float32, and each node's pair (N,) int64
-        """
+        """X W1, which depends on text and kind alone: once per pair of them (pairs, hidden); each node's pair (N,)."""
         kinds = len(NodeKind)
         pairs, node_pair = np.unique(node_keys(sample.node_row, sample.node_kind), return_inverse=True)
-        x = self._norm(features[pairs // kinds] + self.w["graph.kind.weight"][pairs % kinds], "graph.norm_in")
-        product: Float32 = x @ self.w["graph.conv1.lin.weight"]
+        x = self._layers.norm(features[pairs // kinds] + self.w["graph.kind.weight"][pairs % kinds], "graph.norm_in")
+        product: Float32 = x @ self._layers.matrix("graph.conv1.lin")
         return product, node_pair
 
     def _hidden(self, rows: sp.csr_matrix, product: Float32, node_pair: NDArray[np.int64]) -> Float32:
@@ -80,7 +57,7 @@ class GCN:
         for flow in Flow:
             adjacency = _normalised_adjacency(sample, [flow])
             hidden = self._hidden(adjacency, product, node_pair)
-            total += adjacency @ (hidden @ self.w["graph.conv2.lin.weight"])
+            total += adjacency @ (hidden @ self._layers.matrix("graph.conv2.lin"))
         total *= np.float32(1.0 / len(Flow))
         total += self.w["graph.conv2.bias"]
         return total
@@ -117,7 +94,7 @@ class GCN:
                 parts += weight[:, part] @ self._hidden(adjacency[part], product, pair)
             total += parts.reshape(len(flows), *total.shape).sum(0)
         total /= len(Flow)
-        result: Float32 = (total @ self.w["graph.conv2.lin.weight"]).astype(np.float32)
+        result: Float32 = (total @ self._layers.matrix("graph.conv2.lin")).astype(np.float32)
         result[np.bincount(pool.group, minlength=groups) > 0] += self.w["graph.conv2.bias"]
         return result
 

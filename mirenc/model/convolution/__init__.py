@@ -1,0 +1,1 @@
+"""Convolutions over the tokens of one statement."""

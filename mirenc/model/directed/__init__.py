@@ -1,0 +1,1 @@
+"""The directed graph encoder."""

@@ -1,0 +1,1 @@
+"""The GCN over the three flows."""

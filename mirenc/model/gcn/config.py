@@ -1,0 +1,30 @@
+"""The paper's graph encoder: a GCN run on each of the three flows (section 3.3)."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from mirenc.model.kinds import GraphKind, Shapes
+
+__all__ = ["GraphEncoderConfig"]
+
+
+class GraphEncoderConfig(GraphKind):
+    """GCN over the three flows (paper section 3.3)."""
+
+    kind: Literal["gcn"] = "gcn"
+
+    @property
+    def blind(self) -> str:
+        """Why it does not see the order of operands and branch targets."""
+        return "the GCN takes edges without position or direction"
+
+    def add_shapes(self, shapes: Shapes, features: int, statement: int) -> None:
+        """Add those of the encoder's weights."""
+        for name, inputs, outputs in (("conv1", features, self.hidden), ("conv2", self.hidden, self.out)):
+            shapes[f"graph.{name}.lin.weight"] = (outputs, inputs)
+            shapes[f"graph.{name}.bias"] = (outputs,)
+
+    def card(self, features: int) -> str:
+        """Its architecture in the words of the model card."""
+        return f"GCN\n{features} -> {self.hidden} -> {self.out}"

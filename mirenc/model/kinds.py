@@ -1,0 +1,115 @@
+"""Kinds of encoders: what the configuration of each says of it.
+
+A kind is a folder beside this file: ``config.py`` (a `TextKind` or `GraphKind`: sizes, shapes of the weights, words of
+the model card), ``torch.py`` and ``numpy.py`` (an ``Encoder`` each). A new one is its folder and a line in
+`mirenc.model.config`.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any, Literal
+
+from pydantic import Field
+
+from mirenc.config import Config
+
+__all__ = ["GraphKind", "Shapes", "TextKind", "encoder_class"]
+
+
+class Shapes(dict[str, tuple[int, ...]]):
+    """Shapes of weights by name, as `torch.nn` names them."""
+
+    def linear(self, name: str, inputs: int, outputs: int, *, bias: bool = True) -> None:
+        """Add a linear layer's."""
+        self[f"{name}.weight"] = (outputs, inputs)
+        if bias:
+            self[f"{name}.bias"] = (outputs,)
+
+    def norm(self, name: str, size: int) -> None:
+        """Add a layer norm's."""
+        self[f"{name}.weight"] = self[f"{name}.bias"] = (size,)
+
+
+class TextKind(Config):
+    """What a text encoder is: its ``kind``, and ``hidden``, the width of a statement's vector.
+
+    In torch its ``Encoder(config, tokenizer_config)`` is a `mirenc.model.text_encoder.TextEncoder`; in numpy
+    ``Encoder(config, layers)`` takes ids (B, T) of statements of equal length to vectors (B, H).
+    """
+
+    @property
+    def token_width(self) -> int:
+        """Components of a row of the token embedding."""
+        raise NotImplementedError
+
+    @property
+    def state_width(self) -> int:
+        """Components of a token's state after the last layer."""
+        raise NotImplementedError
+
+    def add_shapes(self, shapes: Shapes, max_length: int) -> None:
+        """Add those of the encoder's own weights, but for the token embedding."""
+        raise NotImplementedError
+
+    @property
+    def card(self) -> str:
+        """Its architecture in the words of the model card."""
+        raise NotImplementedError
+
+
+class GraphKind(Config):
+    """What a graph encoder is: its ``kind``, and widths.
+
+    In torch its ``Encoder(config, features, statement)``, by the widths of what it takes, is a
+    `mirenc.model.graph_encoder.GraphEncoder`; in numpy ``Encoder(config, layers, threads)`` is a
+    `mirenc.model.numpy_runtime.GraphEncoder`.
+
+    Attributes
+    ----------
+    hidden : int
+        Width of its layers.
+    out : int
+        Components of a node's vector.
+    readout : str
+        From the vectors of nodes to one of a module or function: the ``mean`` (paper section 3.4), or mean, maximum
+        and log-scaled sum side by side (``mean-max-sum``), so that size is not thrown away: `mirenc.model.pooling`.
+    """
+
+    hidden: int = Field(128, ge=8)
+    out: int = Field(128, ge=8)
+    readout: Literal["mean", "mean-max-sum"] = "mean"
+
+    @property
+    def width(self) -> int:
+        """Components of a module's graph vector."""
+        return self.out if self.readout == "mean" else 3 * self.out
+
+    @property
+    def takes_statements(self) -> bool:
+        """Whether instructions go into it with their statement vectors."""
+        return False
+
+    @property
+    def joins(self) -> bool:
+        """Whether small modules may stand side by side in one graph and keep their vectors."""
+        return False
+
+    @property
+    def blind(self) -> str:
+        """Why it does not see the order of operands and branch targets, for the model card; "" if it does."""
+        raise NotImplementedError
+
+    def add_shapes(self, shapes: Shapes, features: int, statement: int) -> None:
+        """Add those of the encoder's weights."""
+        raise NotImplementedError
+
+    def card(self, features: int) -> str:
+        """Its architecture in the words of the model card."""
+        raise NotImplementedError
+
+
+def encoder_class(config: TextKind | GraphKind, backend: str) -> Any:
+    """What computes an encoder in ``torch`` or ``numpy``; only its own file is imported."""
+    folder = type(config).__module__.rpartition(".")[0]
+    return import_module(f"{folder}.{backend}").Encoder

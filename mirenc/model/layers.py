@@ -1,0 +1,178 @@
+"""What numpy's side of a model is made of: layers, sums of segments, work by slices, memory that goes back."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = [
+    "SLICE",
+    "Float32",
+    "Layers",
+    "Weights",
+    "by_slices",
+    "gelu",
+    "give_back",
+    "layer_norm",
+    "segment_sum",
+    "softmax",
+]
+
+Float32 = NDArray[np.float32]
+Weights = dict[str, Float32]
+Floats = TypeVar("Floats", NDArray[np.float32], NDArray[np.float64])
+SLICE = 1 << 11
+"""Rows or nodes that are computed at once: enough for equal neighbours to meet, few enough for a processor's cache."""
+
+_NORM_EPSILON = np.float32(1e-5)
+# Numbers that a process sums in numpy, at some 10 ns each; to import scipy.sparse takes 0.1 to 0.2 s.
+_FEW = 1 << 21
+_summed = 0
+
+
+class Layers:
+    """A model's weights, named as in the torch module's ``state_dict``, and the layers that are called by their names.
+
+    Attributes
+    ----------
+    w : dict of float32 arrays
+    """
+
+    def __init__(self, weights: Weights) -> None:
+        self.w = weights
+        self._matrices: Weights = {}
+
+    def matrix(self, name: str) -> Float32:
+        """A linear layer's (inputs, outputs), transposed once, so that x @ W runs on contiguous rows."""
+        if name not in self._matrices:
+            self._matrices[name] = np.ascontiguousarray(self.w[f"{name}.weight"].T)
+        return self._matrices[name]
+
+    def linear(self, x: Float32, name: str) -> Float32:
+        """Linear layer. Shapes: (..., I) -> (..., O)."""
+        y: Float32 = x @ self.matrix(name)
+        y += self.w[f"{name}.bias"]
+        return y
+
+    def norm(self, x: Float32, name: str) -> Float32:
+        """Layer norm by its name. Shapes: (..., D) -> (..., D)."""
+        return layer_norm(x, self.w[f"{name}.weight"], self.w[f"{name}.bias"])
+
+
+def by_slices(work: Callable[[slice], Float32], rows: int, width: int, threads: int) -> Float32:
+    """What ``work`` makes of each slice of many rows, one below the other: no step of it holds all rows at once.
+
+    Shapes: -> (rows, width) float32
+    """
+    out = np.empty((rows, width), dtype=np.float32)
+
+    def fill(first: int) -> None:
+        part = slice(first, min(first + SLICE, rows))
+        out[part] = work(part)
+
+    starts = range(0, rows, SLICE)
+    if threads == 1 or len(starts) < 2:
+        for first in starts:
+            fill(first)
+    else:
+        with ThreadPoolExecutor(threads) as pool:
+            for _ in pool.map(fill, starts):
+                pass
+    return out
+
+
+def layer_norm(x: Float32, weight: Float32, bias: Float32) -> Float32:
+    """Layer norm over the last axis. Shapes: (..., D), (D,), (D,) -> (..., D)."""
+    x = x - x.mean(-1, keepdims=True)
+    variance = np.einsum("...i,...i->...", x, x)[..., None] / np.float32(x.shape[-1])
+    x /= np.sqrt(variance + _NORM_EPSILON)
+    x *= weight
+    x += bias
+    return x
+
+
+def gelu(x: Float32) -> Float32:
+    """GELU by the tanh formula, in place where it can."""
+    inner = x * x
+    inner *= np.float32(0.044715)
+    inner += np.float32(1.0)
+    inner *= x
+    inner *= np.float32(0.7978845608028654)
+    np.tanh(inner, out=inner)
+    inner += np.float32(1.0)
+    inner *= x
+    inner *= np.float32(0.5)
+    return inner
+
+
+def softmax(x: Float32) -> Float32:
+    """Over the last axis, in place."""
+    x -= x.max(-1, keepdims=True)
+    np.exp(x, out=x)
+    x /= x.sum(-1, keepdims=True)
+    return x
+
+
+def segment_sum(weight: Floats, column: NDArray[np.integer], start: NDArray[np.integer], x: Floats) -> Floats:
+    """Weighted sum of some rows of ``x`` for each segment: the one sparse product that most of inference needs.
+
+    scipy.sparse computes it fastest, but importing it takes as much processor time as all else that a small file's
+    start needs. So a process begins in plain numpy, and imports it once it has summed enough for that to pay. Both add
+    one after another in the order given: the numbers are the same to the bit.
+
+    Parameters
+    ----------
+    weight : (K,) float
+        Of the type of ``x``.
+    column : (K,) int
+        Rows of ``x``.
+    start : (n + 1,) int
+        Segment i is ``weight[start[i]:start[i + 1]]``; an empty one sums to 0.
+    x : (m, d) float
+
+    Returns
+    -------
+    (n, d) float, of the type of ``x``
+    """
+    global _summed
+    _summed += len(column) * x.shape[1]
+    segments = len(start) - 1
+    if _summed > _FEW:
+        import scipy.sparse as sp
+
+        product: Floats = sp.csr_matrix((weight, column, start), shape=(segments, len(x))) @ x
+        return product
+    result = np.zeros((segments, x.shape[1]), dtype=x.dtype)
+    # Not `reduceat`, which adds pairs of sums.
+    np.add.at(result, np.repeat(np.arange(segments), np.diff(start)), x[column] * weight[:, None])
+    return result
+
+
+@cache
+def _trim() -> Callable[[int], int] | None:
+    """`malloc_trim`, where the C library is glibc."""
+    if sys.platform != "linux":
+        return None
+    try:
+        trim: Callable[[int], int] = ctypes.CDLL(None).malloc_trim
+    except (OSError, AttributeError):  # another C library
+        return None
+    return trim
+
+
+def give_back() -> None:
+    """Give the system what is free. Takes milliseconds, so it is for large modules.
+
+    glibc keeps freed blocks for later ones, in holes that the next stage's large arrays seldom fit: between two stages
+    of a large module half of what a process holds is free. With other C libraries nothing is done.
+    """
+    trim = _trim()
+    if trim is not None:
+        trim(0)

@@ -1,0 +1,1 @@
+"""The Transformer over the tokens of one statement."""
