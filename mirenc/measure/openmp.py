@@ -14,7 +14,6 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from functools import cache
-from importlib import resources
 from pathlib import Path
 from threading import Lock
 
@@ -25,6 +24,7 @@ from mirenc.measure.building import build_driver, compile_problem
 from mirenc.measure.drivers import Driver, c_sources, folder_of, parse_driver, read_driver, read_text, texts_of
 from mirenc.measure.headers import headers_digest
 from mirenc.measure.kernel import Build, Cell, Kernel
+from mirenc.measure.kernel_files import KERNELS
 from mirenc.measure.machine import describe_machine
 from mirenc.measure.method import Method, Toolchain, without_folder
 from mirenc.tasks.openmp import DIALECT, KNOBS, openmp_space, parallel_regions, without_places
@@ -197,7 +197,7 @@ def _kernels(name: str, source: str, driver: Driver, include: str = "", headers:
 @cache
 def _own() -> dict[str, tuple[str, str]]:
     """The project's kernels by name: source, and driver with what it includes."""
-    folder = resources.files("mirenc.measure") / "openmp_kernels"
+    folder = KERNELS / "openmp"
     texts = {entry.name: entry.read_text(encoding="utf-8") for entry in folder.iterdir() if entry.is_file()}
     inputs = texts["inputs.h"]
     drivers = {

@@ -8,43 +8,56 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mirenc.errors import ConfigError
 from mirenc.ir import parse_ir
 from mirenc.ir.compile import compile_source
 from mirenc.ir.dialect import WITHOUT_CUDA
 from mirenc.ir.functions import kernels_of
 from mirenc.measure.checking import same_outputs
 from mirenc.measure.gpu_driver import read_driver
-from mirenc.measure.gpu_kernels import LANGUAGES, gpu_kernels
-from mirenc.measure.gpu_kernels.dialect import cuda_source, driver_text, opencl_source, plain_numbers, read_arguments
+from mirenc.measure.gpu_kernels import KEYS, LANGUAGES, GpuText, gpu_kernels, variants
 from mirenc.measure.kernel import Cell, Kernel
+from mirenc.measure.kernel_files import read_family
 from mirenc.measure.runners import Job
 from mirenc.measure.runners.opencl import OpenCLRunner
 
-ARGUMENTS = """
-in x uint[n]
-out total uint[1]
-loc part uint[bx]
-val n int n
-"""
-BODY = """
+SUM = """// name: sum
+// T: uint
+// total: 1
+// part: bx
+__kernel void sum(__global const T *x, __global T *total, __local T *part, const int n)
+{
     const int i = get_global_id(0);
     part[get_local_id(0)] = i < n ? x[i] : 0;
     barrier(CLK_LOCAL_MEM_FENCE);
     atomic_add(total, part[get_local_id(0)]);
+}
+"""
+ROOTS = """// name: roots
+// T: float | double
+// LOW by T: 0.5 | (T)0.25
+__kernel void roots(__global T *y)
+{
+    y[0] = sqrt(y[0]) * LOW + (T)x;
+}
 """
 
 
-def test_one_template_is_natural_in_both_languages() -> None:
-    arguments = read_arguments(ARGUMENTS, "sum")
-    assert opencl_source("sum", arguments, BODY) == (
+def variants_of(text: str, folder: Path) -> list[GpuText]:
+    path = folder / "family.c"
+    path.write_text(text)
+    return [one for kernel in read_family(path, KEYS, {})[0] for one in variants(kernel)]
+
+
+def test_one_template_is_natural_in_both_languages(tmp_path: Path) -> None:
+    (one,) = variants_of(SUM, tmp_path)
+    assert one.opencl() == (
         "__kernel void sum(__global const uint *x, __global uint *total, __local uint *part, const int n)\n{\n"
         "    const int i = get_global_id(0);\n"
         "    part[get_local_id(0)] = i < n ? x[i] : 0;\n"
         "    barrier(CLK_LOCAL_MEM_FENCE);\n"
         "    atomic_add(total, part[get_local_id(0)]);\n}\n"
     )
-    assert cuda_source("sum", arguments, BODY) == (
+    assert one.cuda() == (
         'extern "C" __global__ void sum'
         "(const unsigned int *__restrict__ x, unsigned int *__restrict__ total, int n)\n{\n"
         "    extern __shared__ unsigned int part[];\n"
@@ -55,22 +68,18 @@ def test_one_template_is_natural_in_both_languages() -> None:
     )
 
 
-def test_functions_and_literals_take_the_type_of_the_kernel() -> None:
-    body = "    y[0] = sqrt(y[0]);"
-    assert "sqrtf(" in cuda_source("f", read_arguments("io y float[n]", "f"), body)
-    assert "sqrt(" in cuda_source("f", read_arguments("io y double[n]", "f"), body)
-    assert plain_numbers("(float)0.25 * (double)-1.5 + (float)x") == "0.25f * -1.5 + (float)x"
+def test_functions_and_literals_take_the_type_of_the_kernel(tmp_path: Path) -> None:
+    floats, doubles = variants_of(ROOTS, tmp_path)
+    assert "y[0] = sqrtf(y[0]) * 0.5 + (float)x;" in floats.cuda()
+    assert "y[0] = sqrt(y[0]) * 0.25 + (double)x;" in doubles.cuda()
+    assert (floats.name, doubles.name) == ("roots-float", "roots-double")
 
 
-def test_the_driver_says_what_the_arguments_are() -> None:
-    driver = read_driver(driver_text("sum", read_arguments(ARGUMENTS, "sum"), ["n"], [64]), "here")
+def test_the_driver_says_what_the_arguments_are(tmp_path: Path) -> None:
+    (one,) = variants_of(SUM, tmp_path)
+    driver = read_driver(one.driver(64), "here")
     assert driver.local_bytes(64, (32,)) == 128
     assert [buffer.name for buffer in driver.outputs] == ["total"]
-
-
-def test_a_line_of_another_form_is_quoted() -> None:
-    with pytest.raises(ConfigError, match=r"sum: argument line 'in x'; write `in NAME"):
-        read_arguments("in x", "sum")
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -18,18 +18,16 @@ import pytest
 
 import mirenc.measure
 from mirenc.ir.compile import find_compiler
+from mirenc.measure import kernel_files
 from mirenc.measure.kernel import Kernel
 from mirenc.measure.loops import generate
-from mirenc.measure.loops.families import FAMILIES
-from mirenc.measure.loops.fill import fill_value
-from mirenc.measure.loops.sizes import SIZES, draw_size
-from mirenc.measure.loops.structure import Structure, structure
+from mirenc.measure.loops.structure import SIZES, Structure, draw_size, structures
 from mirenc.measure.method import Toolchain
 from mirenc.measure.vectorization import _scalar_loops
 from mirenc.tasks.vectorization import Vectorization
 
 HEADERS = Path(mirenc.measure.__file__).parent
-STRUCTURES = tuple(chain.from_iterable(FAMILIES.values()))
+STRUCTURES = tuple(chain.from_iterable(structures().values()))
 SOME = (*range(4), *range(104, 112), *range(254, 256))
 WARNINGS = ("-std=c11", "-D_DEFAULT_SOURCE", "-Wall", "-Wextra", "-Werror")
 # -fsanitize-trap needs no run-time library, which a clang without its compiler-rt lacks.
@@ -151,8 +149,8 @@ def test_any_beginning_is_spread_over_groups(kernels: list[Kernel]) -> None:
 def test_no_two_groups_differ_by_type_size_or_names_only() -> None:
     shapes: dict[str, str] = {}
     for one in STRUCTURES:
-        other = shapes.setdefault(shape(one), one.name)
-        assert other == one.name, f"{other!r} and {one.name!r} are one structure"
+        other = shapes.setdefault(shape(one), one.text.name)
+        assert other == one.text.name, f"{other!r} and {one.text.name!r} are one structure"
 
 
 def test_line_is_a_loop_at_the_start_of_its_line(kernels: list[Kernel]) -> None:
@@ -228,21 +226,22 @@ def test_every_other_structure_runs_clean(
         assert ran.returncode == 0, f"{kernel.name}\n{ran.stderr}\n{kernel.source}"
 
 
-def test_an_unknown_fill_is_an_error_that_lists_them() -> None:
-    with pytest.raises(ValueError, match=r"Fill 'rnadom 5' is unknown.*random"):
-        fill_value("rnadom 5", "int")
-
-
 @pytest.mark.parametrize("kind", sorted(SIZES))
 def test_sizes_are_shares_of_one(kind: str) -> None:
     assert sum(SIZES[kind].values()) == pytest.approx(1)
     assert draw_size(kind, Random(1)) >= 1
 
 
-def test_a_count_that_cannot_be_reached_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    only = structure(
-        "only", "void (int *x)\n@for (int i = 0; i < 5; i++)\n    x[i] = 1;", sizes="fixed", rows=False, weight=4, x="5"
+def test_a_count_that_cannot_be_reached_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "loops").mkdir()
+    (tmp_path / "loops" / "one.c").write_text(
+        "// T: int\n\n// name: only\n// sizes: fixed\n// rows: no\n// weight: 4\n// x: 5\n"
+        "void kernel(T *x)\n{\n    @for (int i = 0; i < 5; i++)\n        x[i] = 1;\n}\n"
     )
-    monkeypatch.setattr("mirenc.measure.loops.generator.FAMILIES", {"one": (only,)})
-    with pytest.raises(ValueError, match="ask for fewer"):
-        list(generate(10_000_000, seed=0))
+    monkeypatch.setattr(kernel_files, "KERNELS", tmp_path)
+    structures.cache_clear()
+    try:
+        with pytest.raises(ValueError, match="ask for fewer"):
+            list(generate(10_000_000, seed=0))
+    finally:
+        structures.cache_clear()

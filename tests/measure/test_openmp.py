@@ -26,7 +26,7 @@ from mirenc.measure.openmp import OpenMPMethod
 from mirenc.measure.run import Plan, Run
 from mirenc.tasks import get_task
 
-KERNELS = sorted((INCLUDE / "openmp_kernels").glob("*.driver.c"))
+KERNELS = sorted((INCLUDE / "kernels" / "openmp").glob("*.driver.c"))
 NAMES = [path.name.removesuffix(".driver.c") for path in KERNELS]
 ANY = Toolchain("clang")  # where nothing is compiled
 DRIVER = """
@@ -123,7 +123,7 @@ def test_the_kernels_compile_without_a_warning_and_threads_change_no_output(tmp_
     compiler = OpenMPMethod().find_compiler(None).compiler
     built = []
     for name in NAMES[first::8]:
-        folder = INCLUDE / "openmp_kernels"
+        folder = INCLUDE / "kernels" / "openmp"
         sources = [str(folder / f"{name}.c"), str(folder / f"{name}.driver.c")]
         built.append(str(tmp_path / f"{name}.so"))
         flags = ["-O1", "-fopenmp", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared", f"-I{INCLUDE}", "-lm"]

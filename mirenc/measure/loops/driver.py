@@ -6,9 +6,8 @@ import re
 from dataclasses import dataclass
 from random import Random
 
-from mirenc.measure.loops.fill import fill_value
 from mirenc.measure.loops.source import Parameter, Source
-from mirenc.measure.loops.types import LETTERS
+from mirenc.measure.loops.structure import LETTERS, fill_value
 
 __all__ = ["write_driver"]
 

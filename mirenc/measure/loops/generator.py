@@ -7,10 +7,8 @@ from random import Random
 
 from mirenc.measure.kernel import Kernel
 from mirenc.measure.loops.driver import write_driver
-from mirenc.measure.loops.families import FAMILIES
-from mirenc.measure.loops.sizes import draw_size
 from mirenc.measure.loops.source import write_source
-from mirenc.measure.loops.structure import Structure
+from mirenc.measure.loops.structure import Structure, draw_size, structures
 
 __all__ = ["generate"]
 
@@ -42,7 +40,7 @@ def generate(count: int, seed: int) -> Iterator[Kernel]:
     ValueError
         If the structures do not give so many different kernels.
     """
-    members = [(family, structure) for family, group in FAMILIES.items() for structure in group]
+    members = [(family, structure) for family, group in structures().items() for structure in group]
     order = Random(f"order {seed}")
     seen: set[tuple[str, int, int]] = set()
     made = 0
@@ -52,7 +50,7 @@ def generate(count: int, seed: int) -> Iterator[Kernel]:
         order.shuffle(taken)
         before = made
         for family, structure in taken:
-            kernel = _draw_new(family, structure, Random(f"{structure.name} {seed} {turn}"), turn, seen)
+            kernel = _draw_new(family, structure, Random(f"{structure.text.name} {seed} {turn}"), turn, seen)
             if kernel is not None:
                 yield kernel
                 made += 1
@@ -76,8 +74,8 @@ def _draw_new(
         seen.add(key)
         work = n**structure.order * max(source.rows, 1)
         return Kernel(
-            name=f"{structure.name}-{turn:03}",
-            group=structure.name,
+            name=f"{structure.text.name}-{turn:03}",
+            group=structure.text.name,
             family=family,
             language="c",
             source=source.text,

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from random import Random
 
+from mirenc.measure.kernel_files import fill_words
 from mirenc.measure.loops.structure import Structure
 
 __all__ = ["Parameter", "Source", "write_source"]
@@ -95,13 +96,11 @@ def write_source(structure: Structure, n: int, rng: Random) -> Source:
         The source; its text is complete with its headers.
     """
     words = _draw_words(structure, rng)
-    head, *body = _fill(structure.code, words).split("\n")
-    data = {name: _fill(text, words) for name, text in structure.data.items()}
-    prelude, structs = _fill(structure.prelude, words), _fill(structure.structs, words)
-    returns, parameter_list = head.split("(", 1)
-    returns = returns.strip()
-    texts = [text.strip() for text in parameter_list.rpartition(")")[0].split(",")]
-    parameters = tuple(_read_parameter(text, words["T"]) for text in texts)
+    text = structure.text
+    body = [fill_words(line, words) for line in text.body]
+    data = {name: fill_words(value, words) for name, value in text.data.items()}
+    above, returns = fill_words(text.above, words), fill_words(text.returns, words)
+    parameters = tuple(_read_parameter(fill_words(one, words), words["T"]) for one in text.parameters)
     rows = _draw_rows(structure, n, rng)
     # A short loop of constant trip count is unrolled away before the vectorizer sees it.
     constant = structure.constant and n >= 120 and rng.random() < 0.3
@@ -125,9 +124,8 @@ def write_source(structure: Structure, n: int, rng: Random) -> Source:
     function = f"{rng.choice(VERBS)}_{rng.choice(NOUNS)}"
     signature = f"{returns} {function}({', '.join(parameter.text for parameter in parameters)})"
     lines = [*_headers(structure), ""]
-    for part in (structs, prelude):
-        if part:
-            lines += [*part.split("\n"), ""]
+    if above:
+        lines += [*above.split("\n"), ""]
     lines += [signature, "{", *(f"    {line}" if line else "" for line in body), "}"]
     (line,) = (number for number, text in enumerate(lines, start=1) if "@" in text)
     return Source(
@@ -137,7 +135,7 @@ def write_source(structure: Structure, n: int, rng: Random) -> Source:
         returns=returns,
         parameters=parameters,
         data=data,
-        structs=structs,
+        structs=above if above.startswith("struct") else "",
         n=n,
         rows=rows,
         trip_count=trip_count,
@@ -145,21 +143,14 @@ def write_source(structure: Structure, n: int, rng: Random) -> Source:
 
 
 def _draw_words(structure: Structure, rng: Random) -> dict[str, str]:
-    first, second = rng.choice(structure.types)
-    words = {"T": first, "U": second, "I": rng.choice(COUNTERS), "J": rng.choice(SIGNED_COUNTERS)}
-    for word, values in structure.choices.items():
+    choices = dict(structure.text.words)
+    first, *second = rng.choice(choices.pop("T")).split("/")
+    words = {"T": first, "U": second[0] if second else first}
+    words |= {"I": rng.choice(COUNTERS), "J": rng.choice(SIGNED_COUNTERS)}
+    for word, values in choices.items():
         words[word] = rng.choice(values)
     words["_F"] = "f" if first == "float" else ""
     return words
-
-
-def _fill(template: str, words: Mapping[str, str]) -> str:
-    text = template
-    # A value may hold T itself (a cast), so the types come last.
-    for word in sorted(words, key=lambda word: (word in ("T", "U", "I", "J"), word)):
-        pattern = r"_F\b" if word == "_F" else rf"\b{word}\b"
-        text = re.sub(pattern, words[word], text)
-    return text
 
 
 def _read_parameter(text: str, element: str) -> Parameter:
@@ -203,7 +194,7 @@ def _in_rows(
 def _known_trip(expression: str, n: int | None, words: Mapping[str, str]) -> int:
     if not expression or (n is None and re.search(r"\bn\b", expression)):
         return 0
-    filled = re.sub(r"\bn\b", str(n), _fill(expression, words))
+    filled = re.sub(r"\bn\b", str(n), fill_words(expression, words))
     # The expressions are this package's own: numbers and + - * /.
     product = 0
     for term in filled.replace("- ", "+ -").split("+"):
