@@ -17,6 +17,7 @@ from mirenc.evaluating import TaskReport, evaluate, evaluation, load_report
 from mirenc.evaluating import jobs as jobs_module
 from mirenc.evaluating.jobs import Job, _run, plan_jobs, run_jobs
 from mirenc.heads import CostHead, EnsembleHead, Settings
+from mirenc.learning import goal as goal_module
 from mirenc.learning import menu
 from mirenc.learning.features import Features, build_features
 from mirenc.learning.goal import Goal
@@ -123,7 +124,7 @@ def test_the_search_keeps_together_what_the_protocol_does(
     def watched(*arguments: Any) -> EnsembleHead:
         return Watched([("cost", CostHead(1, length_scale=1.0))])
 
-    monkeypatch.setattr(jobs_module, "head_search", watched)
+    monkeypatch.setattr(goal_module, "head_search", watched)
     job = jobs[protocol, "histogram"]
     _run(job)
     assert len(seen) == len(job.folds)
