@@ -35,8 +35,7 @@ def measure_passes(
 ) -> None:
     """Label pieces of some sources into a folder; see ``mirenc measure --help``."""
     from mirenc.measure.passes.run import Plan, Run
-    from mirenc.passes.fires import PassWatcher
-    from mirenc.passes.shared import SharedEngine
+    from mirenc.passes.shared import PassWatcher, SharedEngine
     from mirenc.writing import only_one
 
     if not sources:

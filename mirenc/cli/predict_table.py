@@ -163,8 +163,8 @@ def table_engine(timeout: float | None, memory_limit: int | None) -> Iterator[tu
     On functions that say ``minsize`` the two are near each other.
     """
     from mirenc.passes import EmbeddedEngine, find_engine
+    from mirenc.passes.engine import DEFAULT_MEMORY_LIMIT, DEFAULT_TIMEOUT
     from mirenc.passes.levels import level
-    from mirenc.passes.process import DEFAULT_MEMORY_LIMIT, DEFAULT_TIMEOUT
 
     limits: dict[str, Any] = {
         "timeout": timeout or DEFAULT_TIMEOUT,

@@ -76,8 +76,8 @@ def suggest(
         _warn(code)
         _say(code, lists, None, as_json)
         return
+    from mirenc.passes.engine import DEFAULT_MEMORY_LIMIT, DEFAULT_TIMEOUT
     from mirenc.passes.find import find_engine
-    from mirenc.passes.process import DEFAULT_MEMORY_LIMIT, DEFAULT_TIMEOUT
 
     pipelines = [one.pipeline for one in lists]
     memory = options.memory_limit or DEFAULT_MEMORY_LIMIT

@@ -1,15 +1,12 @@
 """LLVM's C API by ctypes: the child's side of `mirenc.passes.shared`.
 
-`mirenc.passes.worker` loads it by path. It knows the part of LLVM's stable C interface (``llvm-c/*.h``)
-that is the same from LLVM 16 on. Every list starts from the same bytes in a context of its own, so no list sees what
-another left behind, and the result is that of ``opt`` on that bitcode.
+It knows the part of LLVM's stable C interface (``llvm-c/*.h``) that is the same from LLVM 16 on.
 """
 
 from __future__ import annotations
 
 import contextlib
 import ctypes
-import hashlib
 import mmap
 import os
 import re
@@ -17,7 +14,8 @@ from collections.abc import Iterator
 from ctypes import POINTER, byref, c_char_p, c_int, c_size_t, c_uint, c_uint64, c_void_p
 from typing import Any
 
-from mirenc.passes.object_file import Section, elf_sections, is_elf, named_section, sums
+from mirenc.passes.object_file import Section, named_section
+from mirenc.passes.side import Answer, PassLibrary, RefusedError
 
 _TARGETS = ("X86", "AArch64", "ARM", "RISCV", "PowerPC", "SystemZ", "LoongArch", "Mips", "Sparc", "WebAssembly")
 _PARTS = ("TargetInfo", "Target", "TargetMC", "AsmPrinter", "AsmParser")
@@ -26,7 +24,6 @@ _DEFAULT_CODE_MODEL = 0
 _OBJECT = 1  # LLVMObjectFile
 _RETURN_STATUS = 2  # LLVMReturnStatusAction
 _ERROR = 0  # LLVMDSError
-_SIZES_KEPT = 100_000
 # A pass that takes away what it works on, such as a loop, leaves nothing to print: it is told as invalidated. So are
 # the managers around it, whose names are no words, and adaptors.
 _CHANGED = re.compile(
@@ -82,31 +79,11 @@ _FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
 _HANDLER = ctypes.CFUNCTYPE(None, c_void_p, c_void_p)
 
 
-class RefusedError(Exception):
-    """A list that gives no figures; ``status`` says at what step: ``pipeline``, ``broken`` or ``backend``."""
-
-    def __init__(self, status: str, problem: str) -> None:
-        super().__init__(problem)
-        self.status = status
-
-
-class Library:
-    """One loaded libLLVM.
-
-    Parameters
-    ----------
-    names : list of str
-        File names to try, in this order.
-
-    Raises
-    ------
-    OSError
-        None of them can be loaded.
-    """
-
-    RefusedError = RefusedError
+class Library(PassLibrary):
+    """The first libLLVM of some file names that can be loaded; OSError if none can."""
 
     def __init__(self, names: list[str]) -> None:
+        super().__init__()
         self._c = _load(names)
         for name, (result, parameters) in _FUNCTIONS.items():
             function = getattr(self._c, name)
@@ -122,7 +99,6 @@ class Library:
                     initialise()
         self._options = self._c.LLVMCreatePassBuilderOptions()
         self._machines: dict[tuple[bytes, int], int] = {}
-        self._sizes: dict[tuple[str, int], dict[str, int]] = {}
         self._errors: list[str] = []
         # Without a handler of ours LLVM would end the process at an error of the backend. ctypes' object must live on.
         self._handler = _HANDLER(self._diagnose)
@@ -130,13 +106,6 @@ class Library:
         self._c.LLVMContextSetDiagnosticHandler.argtypes = (c_void_p, _HANDLER, c_void_p)
 
     def read(self, ir: bytes) -> bytes:
-        """Bitcode, without debug information, of a module in text or bitcode.
-
-        Raises
-        ------
-        ValueError
-            The parser or the verifier refuses it.
-        """
         with _Context(self._c) as context:
             module = self._parsed(context, ir)
             try:
@@ -148,41 +117,8 @@ class Library:
             finally:
                 self._c.LLVMDisposeModule(module)
 
-    def answer(self, bitcode: bytes, pipeline: str, codegen: int) -> tuple[dict[str, Any], bytes]:
-        """Figures and bitcode of what a list of passes makes of a module.
-
-        Raises
-        ------
-        RefusedError
-        """
-        with self._run(bitcode, pipeline, codegen) as (module, _):
-            problem = self._broken(module)
-            if problem:
-                raise RefusedError("broken", problem)
-            optimised = self._bitcode(module)
-            digest = hashlib.sha256(optimised).hexdigest()
-            key = (digest, codegen)
-            if key not in self._sizes:
-                if len(self._sizes) >= _SIZES_KEPT:
-                    self._sizes.clear()
-                counted = self._instructions(module)
-                # Of the bitcode as it is written: reading it again may order uses anew, which the backend goes by.
-                self._sizes[key] = {"instructions": counted, **self._sums(self.compile(optimised, "", codegen))}
-            return {**self._sizes[key], "digest": digest}, optimised
-
-    def compile(self, bitcode: bytes, pipeline: str, codegen: int) -> bytes:
-        """The object file of what a list of passes makes of a module.
-
-        Raises
-        ------
-        RefusedError
-        """
-        with self._run(bitcode, pipeline, codegen) as (module, machine):
-            return self._object(module, machine)
-
     @contextlib.contextmanager
-    def _run(self, bitcode: bytes, pipeline: str, codegen: int) -> Iterator[tuple[c_void_p, int]]:
-        """A module after a list of passes, and its target machine."""
+    def run(self, bitcode: bytes, pipeline: str, codegen: int) -> Iterator[tuple[c_void_p, int]]:
         self._errors.clear()
         with _Context(self._c) as context:
             self._c.LLVMContextSetDiagnosticHandler(context, self._handler, None)
@@ -199,6 +135,12 @@ class Library:
                 yield module, machine
             finally:
                 self._c.LLVMDisposeModule(module)
+
+    def finished(self, module: c_void_p, machine: int) -> bytes:
+        problem = self._broken(module)
+        if problem:
+            raise RefusedError("broken", problem)
+        return self._bitcode(module)
 
     def _parsed(self, context: c_void_p, ir: bytes) -> c_void_p:
         module, problem = c_void_p(), c_char_p()
@@ -223,7 +165,7 @@ class Library:
         self._c.LLVMDisposeMemoryBuffer(buffer)
         return data
 
-    def _instructions(self, module: c_void_p) -> int:
+    def instructions(self, module: c_void_p) -> int:
         c, count = self._c, 0
         first, following = c.LLVMGetFirstInstruction, c.LLVMGetNextInstruction
         function = c.LLVMGetFirstFunction(module)
@@ -238,8 +180,7 @@ class Library:
             function = c.LLVMGetNextFunction(function)
         return count
 
-    def _object(self, module: c_void_p, machine: int) -> bytes:
-        """The object file of a module, which the backend changes."""
+    def emitted(self, module: c_void_p, machine: int) -> bytes:
         problem, buffer = c_char_p(), c_void_p()
         failed = self._c.LLVMTargetMachineEmitToMemoryBuffer(machine, module, _OBJECT, byref(problem), byref(buffer))
         if failed:
@@ -249,10 +190,7 @@ class Library:
             raise RefusedError("backend", self._errors[0])
         return data
 
-    def _sums(self, data: bytes) -> dict[str, int]:
-        return sums(elf_sections(data) if is_elf(data) else self._sections(data))
-
-    def _sections(self, data: bytes) -> list[Section]:
+    def sections(self, data: bytes) -> list[Section]:
         c, problem, found = self._c, c_char_p(), []
         buffer = c.LLVMCreateMemoryBufferWithMemoryRangeCopy(data, len(data), b"object")
         binary = c.LLVMCreateBinary(buffer, None, byref(problem))
@@ -318,16 +256,11 @@ class Watcher(Library):
         arguments = (c_char_p * 2)(b"mirenc", b"-print-changed")
         self._c.LLVMParseCommandLineOptions(len(arguments), arguments, None)
 
-    def answer(self, bitcode: bytes, pipeline: str, codegen: int) -> tuple[dict[str, Any], bytes]:
-        """Names of the passes that changed the module.
-
-        Raises
-        ------
-        RefusedError
-        """
+    def answer(self, bitcode: bytes, pipeline: str, codegen: int) -> Answer:
+        """Names of the passes that changed the module; RefusedError."""
         os.ftruncate(2, 0)
         os.lseek(2, 0, os.SEEK_SET)
-        with self._run(bitcode, pipeline, codegen):
+        with self.run(bitcode, pipeline, codegen):
             size = os.fstat(2).st_size
             if not size:
                 return {"changed": []}, b""

@@ -7,14 +7,13 @@ most of what differs.
 
 from __future__ import annotations
 
-import importlib.util
 import re
 from pathlib import Path
 
 from mirenc.errors import PassError, ToolchainError
-from mirenc.passes.base import ProcessEngine
+from mirenc.ir.child import llvmlite_folder
+from mirenc.passes.engine import DEFAULT_MEMORY_LIMIT, DEFAULT_TIMEOUT, Engine
 from mirenc.passes.pipeline import Step, parse, steps
-from mirenc.passes.process import DEFAULT_MEMORY_LIMIT, DEFAULT_TIMEOUT, PassProcess
 
 __all__ = ["PASSES", "EmbeddedEngine"]
 
@@ -66,7 +65,7 @@ PASSES = tuple(_METHODS)
 _LEVEL = re.compile(r"default<O([0-3])>")
 
 
-class EmbeddedEngine(ProcessEngine):
+class EmbeddedEngine(Engine):
     """llvmlite's LLVM; see `mirenc.passes.engine.Engine`.
 
     Parameters
@@ -83,18 +82,17 @@ class EmbeddedEngine(ProcessEngine):
     """
 
     def __init__(self, *, timeout: float = DEFAULT_TIMEOUT, memory_limit: int = DEFAULT_MEMORY_LIMIT) -> None:
-        spec = importlib.util.find_spec("llvmlite")
-        if spec is None or spec.origin is None:
+        folder = llvmlite_folder()
+        if not folder:
             raise ToolchainError("llvmlite is not installed. Type: pip install llvmlite")
-        process = PassProcess(
-            "llvmlite_api.py",
-            [str(Path(spec.origin).parent.parent)],
+        super().__init__(
+            Path(__file__).with_name("llvmlite_api.py"),
+            [folder],
             kind="llvmlite",
             advice="Type: pip install --force-reinstall --no-deps llvmlite",
             timeout=timeout,
             memory_limit=memory_limit,
         )
-        super().__init__(process)
 
     def _spelled(self, pipeline: str) -> str:
         """A list as `mirenc.passes.llvmlite_api` wants it."""

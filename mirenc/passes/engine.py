@@ -1,19 +1,39 @@
-"""What an engine is: something that runs a list of passes on a module and says how large the result is.
+"""`Engine`: runs a list of passes on a module and says how large the result is; its LLVM lives in a child process.
 
-The figures are exact: the same IR, list, LLVM and code generation level give the same numbers on every machine.
+The figures are exact: the same IR, list, LLVM and code generation level give the same numbers on every machine. A list
+that crashes LLVM, loops, or eats the memory costs itself: its answer is `Failed`, the child is started again, and the
+lists after it run in the new one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import threading
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Any, Self
 
-__all__ = ["CODEGEN", "Engine", "Failed", "Optimised", "code_bytes"]
+from mirenc.errors import IRParseError, PassError, ToolchainError
+from mirenc.ir.child import Child, EndedError
+
+__all__ = [
+    "CODEGEN",
+    "DEFAULT_MEMORY_LIMIT",
+    "DEFAULT_TIMEOUT",
+    "Engine",
+    "Failed",
+    "Optimised",
+    "PassLLVM",
+    "code_bytes",
+]
 
 # Code generation level by default: LLVM's own, which clang takes for -Oz, -Os and -O2. 0 is -O0's, 3 is -O3's.
 CODEGEN = 2
+DEFAULT_TIMEOUT = 60.0  # seconds for one list on one module
+DEFAULT_MEMORY_LIMIT = 4 * 2**30  # bytes of address space
+_NO_MODULE = b'target triple = ""\n'
+_Answer = tuple[dict[str, Any], bytes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +50,7 @@ class Optimised:
         SHA-256 of the optimised module without names of local values and without debug information. Two lists with
         one digest made the same module.
     ir : bytes
-        The optimised module as the engine writes it, without names of local values and without debug information;
-        empty where it was not asked for.
+        The optimised module, as the digest has it; empty where it was not asked for.
     data_bytes : int
         Bytes of read-only data in the object: constants, jump tables and lookup tables.
     loaded_bytes : int
@@ -48,14 +67,9 @@ class Optimised:
 
 
 def code_bytes(result: Optimised, before: Optimised) -> int:
-    """Size of compiled code: machine code, and the read-only data that compiling added.
+    """Size of compiled code: machine code, and the read-only data that passes added to the module before them.
 
     Machine code alone would be smaller wherever branches become a table.
-
-    Parameters
-    ----------
-    result, before : Optimised
-        After some passes, and before any.
     """
     return result.text_bytes + max(0, result.data_bytes - before.data_bytes)
 
@@ -77,20 +91,124 @@ class Failed:
     problem: str
 
 
-class Engine(Protocol):
-    """Runs lists of passes; `mirenc.passes.shared` and `mirenc.passes.embedded` are two.
+class PassLLVM:
+    """An LLVM in a child process that is asked about lists of passes.
 
-    One engine is one process with one module at a time: for two at once make two. A closed engine starts again when
-    it is asked.
+    One is one process with one module at a time: for two at once make two. A closed one starts again when it is asked.
+
+    Parameters
+    ----------
+    side : Path
+        What the child loads (`mirenc.ir.worker`).
+    arguments : sequence of str
+        What its ``open_library`` is called with.
+    kind : str
+        How LLVM is reached, for `name`.
+    advice : str
+        What to type where LLVM cannot be started.
+    timeout : float
+        Seconds allowed for one list on one module.
+    memory_limit : int
+        Bytes of address space for LLVM.
     """
+
+    def __init__(
+        self, side: Path, arguments: Sequence[str], *, kind: str, advice: str, timeout: float, memory_limit: int
+    ) -> None:
+        self.timeout = timeout
+        self._kind, self._advice = kind, advice
+        self._child = Child(side, arguments, memory_limit)
+        self._lock = threading.Lock()
+        self._version = ""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def version(self) -> str:
+        """LLVM's version, ``19.1.7``; starts the child when first asked.
+
+        Raises
+        ------
+        ToolchainError
+            It cannot start.
+        """
+        if not self._version:
+            with self._lock:
+                self._start()
+        return self._version
 
     @property
     def name(self) -> str:
         """Which LLVM this is and how it is reached, ``LLVM 19.1.7 (shared library)``."""
+        return f"LLVM {self.version} ({self._kind})"
 
-    @property
-    def version(self) -> str:
-        """LLVM's version, ``19.1.7``."""
+    def close(self) -> None:
+        """End the process."""
+        self._child.close()
+
+    def _start(self) -> None:
+        try:
+            self._version = self._child.version()
+        except EndedError as ended:
+            raise ToolchainError(f"LLVM cannot be started ({self._kind}): {ended.problem}. {self._advice}") from None
+
+    def _ask(
+        self, ir: bytes, pipelines: Sequence[str], codegen: int = CODEGEN, keep: str = ""
+    ) -> list[_Answer | Failed]:
+        """The library's answer for each list, with the optimised ``ir`` or the ``object`` file if kept.
+
+        Raises
+        ------
+        IRParseError, ToolchainError
+            As `Engine.run`.
+        """
+        answers: list[_Answer | Failed] = []
+        with self._lock:
+            while len(answers) < len(pipelines):
+                try:
+                    self._start()
+                    self._child.send({"pipelines": pipelines[len(answers) :], "codegen": codegen, "keep": keep}, ir)
+                    self._await_reading()
+                    while len(answers) < len(pipelines):
+                        answer, made = self._child.receive(self.timeout)
+                        ok = answer["status"] == "ok"
+                        answers.append((answer, bytes(made)) if ok else Failed(answer["status"], answer["problem"]))
+                except EndedError as ended:
+                    answers.append(_failed(ended))
+                except IRParseError:  # the pipe is in step, or there is none
+                    raise
+                except BaseException:
+                    # Whatever interrupted the exchange, the pipe is out of step now.
+                    self.close()
+                    raise
+        return answers
+
+    def _await_reading(self) -> None:
+        """See that the module was read; without that each list would end a process of its own."""
+        try:
+            answer, _ = self._child.receive(self.timeout)
+        except EndedError as ended:
+            raise IRParseError(f"LLVM did not survive reading the module: {_failed(ended).problem}") from None
+        if answer["status"] == "input":
+            lines = [line for line in answer["problem"].splitlines() if not line.endswith(" parsing error")]
+            first = lines[0] if lines else "no reason given"
+            raise IRParseError(f"LLVM cannot read the module: {first}", diagnostic=answer["problem"])
+
+
+def _failed(ended: EndedError) -> Failed:
+    if not ended.ending:
+        return Failed(ended.status, ended.problem)
+    return Failed("crash", f"{ended.ending}: {ended.problem}" if ended.problem else ended.ending)
+
+
+class Engine(PassLLVM):
+    """Runs lists of passes; `mirenc.passes.shared` and `mirenc.passes.embedded` have one each."""
 
     def run(self, ir: bytes, pipeline: str, *, codegen: int = CODEGEN) -> Optimised:
         """Run one list and return its figures and the optimised module.
@@ -113,6 +231,7 @@ class Engine(Protocol):
         ToolchainError
             The engine cannot start.
         """
+        return _optimised(*self._one(ir, pipeline, codegen, "ir"))
 
     def run_all(self, ir: bytes, pipelines: Iterable[str], *, codegen: int = CODEGEN) -> list[Optimised | Failed]:
         """Run each list on the module by itself; one result for each, in their order, and no optimised IR.
@@ -125,12 +244,12 @@ class Engine(Protocol):
         IRParseError, ToolchainError
             As `run`.
         """
+        answers = self._answers(ir, list(pipelines), codegen, "")
+        return [each if isinstance(each, Failed) else _optimised(*each) for each in answers]
 
     def compile(self, ir: bytes, pipeline: str, *, codegen: int = CODEGEN) -> bytes:
-        """Run one list and return the object file that LLVM makes of the result.
-
-        Parameters and what is raised are those of `run`.
-        """
+        """Run one list and return the object file that LLVM makes of the result; as `run`."""
+        return self._one(ir, pipeline, codegen, "object")[1]
 
     def knows(self, pipeline: str) -> bool:
         """Whether this LLVM can read a list of passes.
@@ -140,12 +259,37 @@ class Engine(Protocol):
         ToolchainError
             The engine cannot start.
         """
+        (result,) = self._answers(_NO_MODULE, [pipeline], CODEGEN, "")
+        return not (isinstance(result, Failed) and result.status == "pipeline")
 
-    def close(self) -> None:
-        """End the process."""
+    def _spelled(self, pipeline: str) -> str:
+        """A list as the child's library wants it.
 
-    def __enter__(self) -> Self: ...
+        Raises
+        ------
+        PassError
+            The library cannot have it.
+        """
+        return pipeline
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
+    def _one(self, ir: bytes, pipeline: str, codegen: int, keep: str) -> _Answer:
+        (answer,) = self._answers(ir, [pipeline], codegen, keep)
+        if isinstance(answer, Failed):
+            raise PassError(f"{self.name} fails on this list ({answer.status}): {answer.problem}", failed=answer.status)
+        return answer
+
+    def _answers(self, ir: bytes, pipelines: list[str], codegen: int, keep: str) -> list[_Answer | Failed]:
+        refused: dict[int, Failed] = {}
+        spelled = []
+        for number, pipeline in enumerate(pipelines):
+            try:
+                spelled.append(self._spelled(pipeline))
+            except PassError as error:
+                refused[number] = Failed("pipeline", str(error))
+        answers = iter(self._ask(ir, spelled, codegen, keep))
+        return [refused.get(number) or next(answers) for number in range(len(pipelines))]
+
+
+def _optimised(figures: dict[str, Any], ir: bytes) -> Optimised:
+    numbers = {name: figures[name] for name in ("instructions", "text_bytes", "data_bytes", "loaded_bytes")}
+    return Optimised(digest=figures["digest"], ir=ir, **numbers)

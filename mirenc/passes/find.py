@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from mirenc.errors import ToolchainError
 from mirenc.passes.embedded import EmbeddedEngine
-from mirenc.passes.engine import Engine
-from mirenc.passes.process import DEFAULT_MEMORY_LIMIT, DEFAULT_TIMEOUT
+from mirenc.passes.engine import DEFAULT_MEMORY_LIMIT, DEFAULT_TIMEOUT, Engine
 from mirenc.passes.shared import OLDEST, SharedEngine
 
 __all__ = ["find_engine", "major_of"]

@@ -1,61 +1,34 @@
 """The LLVM inside llvmlite: the child's side of `mirenc.passes.embedded`.
 
-`mirenc.passes.worker` loads it by path. llvmlite has single passes with fixed options and the levels O0 to
-O3, so the parent sends not LLVM's text but the names of llvmlite's methods, joined by commas, or ``level`` and a
-digit.
+llvmlite has single passes with fixed options and the levels O0 to O3, so the parent sends not LLVM's text but the names
+of llvmlite's methods, joined by commas, or ``level`` and a digit.
 """
 
 from __future__ import annotations
 
 import contextlib
-import hashlib
-import re
 import sys
 from collections.abc import Iterator
 from typing import Any
 
-from mirenc.passes.object_file import elf_sections, is_elf, named_section, sums
-
-_SIZES_KEPT = 100_000
-_NON_ASCII = re.compile(rb"[\x80-\xff]")
-
-
-class RefusedError(Exception):
-    """A list that gives no figures; ``status`` says at what step: ``broken`` or ``backend``."""
-
-    def __init__(self, status: str, problem: str) -> None:
-        super().__init__(problem)
-        self.status = status
+from mirenc.ir.worker import decoded
+from mirenc.passes.object_file import Section, named_section
+from mirenc.passes.side import PassLibrary, RefusedError
 
 
-class Library:
-    """llvmlite's LLVM.
-
-    Parameters
-    ----------
-    llvm : module
-        ``llvmlite.binding``.
-    """
-
-    RefusedError = RefusedError
+class Library(PassLibrary):
+    """llvmlite's LLVM; ``llvm`` is ``llvmlite.binding``."""
 
     def __init__(self, llvm: Any) -> None:
+        super().__init__()
         self._llvm = llvm
         llvm.initialize_all_targets()
         llvm.initialize_all_asmprinters()
         llvm.initialize_native_asmparser()  # for inline assembly; llvmlite has no others
         self.version = ".".join(map(str, llvm.llvm_version_info))
         self._machines: dict[tuple[str, int], Any] = {}
-        self._sizes: dict[tuple[str, int], dict[str, int]] = {}
 
     def read(self, ir: bytes) -> bytes:
-        """Bitcode of a module in text or bitcode.
-
-        Raises
-        ------
-        ValueError
-            The parser or the verifier refuses it.
-        """
         llvm = self._llvm
         context = llvm.create_context()
         module = None
@@ -64,7 +37,7 @@ class Library:
                 if ir.startswith((b"BC\xc0\xde", b"\xde\xc0\x17\x0b")):
                     module = llvm.parse_bitcode(ir, context=context)
                 else:
-                    module = llvm.parse_assembly(_decoded(ir), context=context)
+                    module = llvm.parse_assembly(decoded(ir), context=context)
                 module.verify()
             except RuntimeError as error:
                 raise ValueError(str(error)) from None
@@ -75,42 +48,8 @@ class Library:
                 module.close()
             context.close()
 
-    def answer(self, bitcode: bytes, pipeline: str, codegen: int) -> tuple[dict[str, Any], bytes]:
-        """Figures and bitcode of what a list of passes makes of a module.
-
-        Raises
-        ------
-        RefusedError
-        """
-        with self._run(bitcode, pipeline, codegen) as (module, machine):
-            # Names of local values and debug information; of the module's own functions, too, so an object keeps them.
-            self._optimise(module, machine, "add_strip_symbols_pass")
-            optimised = bytes(module.as_bitcode())
-            digest = hashlib.sha256(optimised).hexdigest()
-            key = (digest, codegen)
-            if key not in self._sizes:
-                if len(self._sizes) >= _SIZES_KEPT:
-                    self._sizes.clear()
-                instructions = sum(
-                    1 for function in module.functions for block in function.blocks for _ in block.instructions
-                )
-                # Of the bitcode as it is written: reading it again may order uses anew, which the backend goes by.
-                self._sizes[key] = {"instructions": instructions, **self._sums(self.compile(optimised, "", codegen))}
-            return {**self._sizes[key], "digest": digest}, optimised
-
-    def compile(self, bitcode: bytes, pipeline: str, codegen: int) -> bytes:
-        """The object file of what a list of passes makes of a module.
-
-        Raises
-        ------
-        RefusedError
-        """
-        with self._run(bitcode, pipeline, codegen) as (module, machine):
-            return _object(module, machine)
-
     @contextlib.contextmanager
-    def _run(self, bitcode: bytes, pipeline: str, codegen: int) -> Iterator[tuple[Any, Any]]:
-        """A module after a list of passes, and its target machine."""
+    def run(self, bitcode: bytes, pipeline: str, codegen: int) -> Iterator[tuple[Any, Any]]:
         context = self._llvm.create_context()
         module = self._llvm.parse_bitcode(bitcode, context=context)
         try:
@@ -125,6 +64,27 @@ class Library:
         finally:
             module.close()
             context.close()
+
+    def finished(self, module: Any, machine: Any) -> bytes:
+        # Debug information and names of the module's own functions go, too; an object file that is made keeps them.
+        self._optimise(module, machine, "add_strip_symbols_pass")
+        return bytes(module.as_bitcode())
+
+    def instructions(self, module: Any) -> int:
+        return sum(1 for function in module.functions for block in function.blocks for _ in block.instructions)
+
+    def emitted(self, module: Any, machine: Any) -> bytes:
+        try:
+            return bytes(machine.emit_object(module))
+        except RuntimeError as error:
+            raise RefusedError("backend", str(error)) from None
+
+    def sections(self, data: bytes) -> list[Section]:
+        try:
+            made = self._llvm.ObjectFileRef.from_data(data)
+            return [named_section(one.name() or b"", one.size()) for one in made.sections()]
+        except RuntimeError as error:
+            raise RefusedError("backend", str(error)) from None
 
     def _optimise(self, module: Any, machine: Any, pipeline: str) -> None:
         llvm = self._llvm
@@ -141,15 +101,6 @@ class Library:
                 getattr(manager, name)()
         manager.run(module, builder)
 
-    def _sums(self, data: bytes) -> dict[str, int]:
-        if is_elf(data):
-            return sums(elf_sections(data))
-        try:
-            made = self._llvm.ObjectFileRef.from_data(data)
-            return sums(named_section(one.name() or b"", one.size()) for one in made.sections())
-        except RuntimeError as error:
-            raise RefusedError("backend", str(error)) from None
-
     def _machine(self, triple: str, codegen: int) -> Any:
         """Target machine of a triple, of this host's where a module names none; made once."""
         triple = triple or self._llvm.get_default_triple()
@@ -163,23 +114,8 @@ class Library:
         return self._machines[key]
 
 
-def _object(module: Any, machine: Any) -> bytes:
-    try:
-        return bytes(machine.emit_object(module))
-    except RuntimeError as error:
-        raise RefusedError("backend", str(error)) from None
-
-
-def _decoded(text: bytes) -> str:
-    try:
-        return text.decode("utf-8")
-    except UnicodeDecodeError:
-        # Raw bytes are legal inside LLVM's quoted strings; the escaped spelling means the same.
-        return _NON_ASCII.sub(lambda match: b"\\%02X" % match.group()[0], text).decode("ascii")
-
-
 def open_library(arguments: list[str]) -> Library:
-    """The library of the engine; the argument is the folder in which llvmlite lies."""
+    """The library; the argument is the folder in which llvmlite lies."""
     sys.path.insert(0, arguments[0])
     import llvmlite.binding as llvm
 

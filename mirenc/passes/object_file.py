@@ -1,7 +1,7 @@
 """What an object file holds: the bytes that are loaded of it, and the size of each function.
 
 ELF is read here, by the flags that loaders and ``size`` go by; of other formats LLVM tells the sections' names alone.
-Stand-alone: `mirenc.passes.worker` loads it by path, for both libraries in the child.
+Stand-alone: the child process imports it, too (`mirenc.passes.side`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`SharedEngine`: a libLLVM of this system, with every pass and every level that its ``opt`` has.
+"""A libLLVM of this system, with every pass and every level that its ``opt`` has.
 
 Debian's ``opt-19`` and ``clang-19`` bring the library with them (package ``libllvm19``). A whole list runs in process,
 in milliseconds, where starting ``opt`` and ``llc`` takes longer than the work.
@@ -6,19 +6,19 @@ in milliseconds, where starting ``opt`` and ``llc`` takes longer than the work.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 
-from mirenc.passes.base import ProcessEngine
-from mirenc.passes.process import DEFAULT_MEMORY_LIMIT, DEFAULT_TIMEOUT, PassProcess
+from mirenc.passes.engine import DEFAULT_MEMORY_LIMIT, DEFAULT_TIMEOUT, Engine, Failed, PassLLVM
 
-__all__ = ["NEWEST", "OLDEST", "SharedEngine", "shared_process"]
+__all__ = ["NEWEST", "OLDEST", "PassWatcher", "SharedEngine"]
 
 OLDEST = 16  # the first whose C API tells its version
 NEWEST = 22
 
 
-class SharedEngine(ProcessEngine):
-    """LLVM as a shared library; see `mirenc.passes.engine.Engine`.
+class _SharedLLVM(PassLLVM):
+    """LLVM as a shared library.
 
     Parameters
     ----------
@@ -32,6 +32,8 @@ class SharedEngine(ProcessEngine):
         Bytes of address space for LLVM.
     """
 
+    _OPTIONS: tuple[str, ...] = ()  # for `mirenc.passes.c_api`
+
     def __init__(
         self,
         version: int | None = None,
@@ -40,23 +42,46 @@ class SharedEngine(ProcessEngine):
         timeout: float = DEFAULT_TIMEOUT,
         memory_limit: int = DEFAULT_MEMORY_LIMIT,
     ) -> None:
-        process = shared_process([], version, library, timeout=timeout, memory_limit=memory_limit)
-        super().__init__(process)
+        names = [library] if library else list(_names(version))
+        super().__init__(
+            Path(__file__).with_name("c_api.py"),
+            [*self._OPTIONS, *names],
+            kind="shared library",
+            advice=f"Type: apt-get install libllvm{version or 19}",
+            timeout=timeout,
+            memory_limit=memory_limit,
+        )
 
 
-def shared_process(
-    options: list[str], version: int | None, library: str | None, *, timeout: float, memory_limit: int
-) -> PassProcess:
-    """A process with a libLLVM, found as `SharedEngine` says; ``options`` are for `mirenc.passes.c_api`."""
-    names = [library] if library else list(_names(version))
-    return PassProcess(
-        "c_api.py",
-        [*options, *names],
-        kind="shared library",
-        advice=f"Type: apt-get install libllvm{version or 19}",
-        timeout=timeout,
-        memory_limit=memory_limit,
-    )
+class SharedEngine(_SharedLLVM, Engine):
+    """An `Engine` with a libLLVM."""
+
+
+class PassWatcher(_SharedLLVM):
+    """Asks a libLLVM which passes of a list change a module; slower than an engine, since LLVM prints what it compares.
+
+    The answer is LLVM's own (its option ``-print-changed``): a pass fires where the printed IR of what it works on is
+    another one after it. Passes that run without being named count too, such as those that bring loops into the form
+    that passes of loops want.
+    """
+
+    _OPTIONS = ("--watch",)
+
+    def fires(self, ir: bytes, pipelines: Iterable[str]) -> list[frozenset[str] | Failed]:
+        """For each list the passes that change the module, or any part of it, at least once.
+
+        Their names are LLVM's as it prints them, without ``Pass`` at the end: ``SROA``, ``InstCombine``. To ask about
+        one function, `mirenc.passes.extract` makes a module of it.
+
+        Raises
+        ------
+        IRParseError
+            LLVM refuses the module.
+        ToolchainError
+            There is no libLLVM.
+        """
+        answers = self._ask(ir, list(pipelines))
+        return [each if isinstance(each, Failed) else frozenset(each[0]["changed"]) for each in answers]
 
 
 def _names(version: int | None) -> Iterator[str]:

@@ -8,7 +8,6 @@ clang 19 in 96 of 100.
 from __future__ import annotations
 
 import functools
-import importlib.util
 import json
 import re
 import subprocess
@@ -18,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
+from mirenc.ir.child import llvmlite_folder
 from mirenc.ir.loops import find_loops
 from mirenc.ir.module import IRModule
 from mirenc.ir.process import run_limited
@@ -110,11 +110,10 @@ def _plain(line: str) -> str:
 
 
 def _asked(text: str, loops: tuple[Key, ...], architecture: str, processor: str) -> Mapping[Key, tuple[int, int]]:
-    spec = importlib.util.find_spec("llvmlite")
-    if spec is None or spec.origin is None:
+    folder = llvmlite_folder()
+    if not folder:
         return {}
-    command = [sys.executable, "-I", "-S", str(_WORKER), str(Path(spec.origin).parent.parent)]
-    command += [f"{architecture}-unknown-linux-gnu", processor]
+    command = [sys.executable, "-I", "-S", str(_WORKER), folder, f"{architecture}-unknown-linux-gnu", processor]
     try:
         ended = run_limited(command, timeout=_TIMEOUT, memory_limit=_MEMORY, data=text.encode())
         if ended.code != 0:

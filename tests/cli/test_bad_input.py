@@ -13,7 +13,6 @@ import os
 import random
 import shutil
 import signal
-import subprocess
 import sys
 import threading
 import time
@@ -28,6 +27,7 @@ from mirenc.embed import Encoder
 from mirenc.errors import ConfigError, IRResourceError, MirencError
 from mirenc.ir import ReadOptions, read_ir
 from mirenc.ir import compile as compiling
+from mirenc.ir.child import Child
 from mirenc.ir.llvm import LLVMWorker, default_worker
 
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
@@ -287,15 +287,17 @@ def test_the_memory_limit_in_python(ir: Path) -> None:
 
 @POSIX
 def test_a_killed_llvm_costs_one_file(embed: Run, ir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    honest = LLVMWorker._exchange
+    honest = Child.send
 
-    def killed(self: LLVMWorker, process: subprocess.Popen[bytes], frame: bytes, limit: float) -> tuple[bytes, str]:
-        os.kill(process.pid, signal.SIGSTOP)  # so that it dies with the request in its hands
-        threading.Timer(0.1, os.kill, (process.pid, signal.SIGKILL)).start()
-        return honest(self, process, frame, limit)
+    def killed(self: Child, request: dict[str, str], data: bytes) -> None:
+        self.version()
+        pid = self._process.pid
+        os.kill(pid, signal.SIGSTOP)  # so that it dies with the request in its hands
+        threading.Timer(0.1, os.kill, (pid, signal.SIGKILL)).start()
+        honest(self, request, data)
 
     with monkeypatch.context() as patch:
-        patch.setattr(LLVMWorker, "_exchange", killed)
+        patch.setattr(Child, "send", killed)
         embed(ir).failed("LLVM's process was killed, most likely by the system for want of memory")
     embed(ir).ok()
 

@@ -7,14 +7,11 @@ import sys
 import time
 from typing import Any
 
-
-class RefusedError(Exception):
-    status = "broken"
+from mirenc.passes.side import PassLibrary, RefusedError
 
 
-class Library:
+class Library(PassLibrary):
     version = "99.1"
-    RefusedError = RefusedError
 
     def read(self, ir: bytes) -> bytes:
         if ir == b"refused":
@@ -40,7 +37,7 @@ class Library:
         if pipeline == "raise":
             raise RuntimeError("a mistake of the library")
         if pipeline == "break":
-            raise RefusedError("the result is broken")
+            raise RefusedError("broken", "the result is broken")
         return {
             "instructions": len(module),
             "text_bytes": codegen,

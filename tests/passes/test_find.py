@@ -6,8 +6,8 @@ import pytest
 
 from mirenc.errors import ToolchainError
 from mirenc.passes import find
+from mirenc.passes.engine import Engine
 from mirenc.passes.find import find_engine
-from mirenc.passes.process import PassProcess
 from mirenc.passes.shared import SharedEngine
 
 RETURN = b"define void @f() {\n  ret void\n}\n"
@@ -48,7 +48,7 @@ def test_every_engine_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     # As on a machine with LLVM 18 and 16.
     here = [18, 16]
     monkeypatch.setattr(find, "SharedEngine", Counted)
-    monkeypatch.setattr(PassProcess, "version", property(lambda process: _version(process, here)), raising=True)
+    monkeypatch.setattr(Engine, "version", property(lambda engine: _version(engine, here)), raising=True)
     monkeypatch.setattr(Counted, "knows", lambda engine, pipeline: False)
     with pytest.raises(ToolchainError, match=r"LLVM 18\.1 .*; LLVM 16\.1 .*; .*llvmlite"):
         find_engine(["nonsense"])
@@ -67,18 +67,18 @@ def test_every_engine_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_llvm_of_a_table_is_asked_first(prefer: str, order: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
     here = [22, 19, 16]
     asked: list[str] = []
-    monkeypatch.setattr(PassProcess, "version", property(lambda process: _version(process, here)))
+    monkeypatch.setattr(Engine, "version", property(lambda engine: _version(engine, here)))
     monkeypatch.setattr(SharedEngine, "knows", lambda engine, pipeline: bool(asked.append(engine.version)))
     with pytest.raises(ToolchainError, match="no LLVM here can run these pass lists"):
         find_engine(["nonsense"], prefer=prefer)
     assert asked == [f"{number}.1" for number in order]
 
 
-def _version(process: PassProcess, here: list[int]) -> str:
-    """What a process would say that has one of these libraries at most."""
-    if process._kind == "llvmlite":
+def _version(engine: Engine, here: list[int]) -> str:
+    """What an engine would say that has one of these libraries at most."""
+    if engine._kind == "llvmlite":
         return "22.1"
-    wanted = [number for number in here if any(f"-{number}.so" in each for each in process._arguments)]
+    wanted = [number for number in here if any(f"-{number}.so" in each for each in engine._child.arguments)]
     if not wanted:
         raise ToolchainError("not here")
     return f"{wanted[0]}.1"

@@ -12,7 +12,7 @@ import pytest
 from mirenc.errors import IRParseError
 from mirenc.passes.engine import Failed
 from mirenc.passes.extract import extract_functions
-from mirenc.passes.fires import PassWatcher
+from mirenc.passes.shared import PassWatcher
 
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "ir" / "clang-19" / "O0"
 pytestmark = pytest.mark.needs("libLLVM")

@@ -47,7 +47,7 @@ WATCHED = ("Oz", "O3")
 
 
 class Watcher(Protocol):
-    """Says which passes change a module; `mirenc.passes.fires.PassWatcher` is one."""
+    """Says which passes change a module; `mirenc.passes.shared.PassWatcher` is one."""
 
     def fires(self, ir: bytes, pipelines: Iterable[str]) -> list[frozenset[str] | Failed]:
         """For each list the passes that change the module."""

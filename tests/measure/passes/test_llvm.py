@@ -16,9 +16,8 @@ from mirenc.measure.passes.run import Plan, Run
 from mirenc.measure.passes.verifying import find_opt, verify
 from mirenc.passes.engine import CODEGEN, Optimised
 from mirenc.passes.extract import extract_functions
-from mirenc.passes.fires import PassWatcher
 from mirenc.passes.pipeline import Step
-from mirenc.passes.shared import SharedEngine
+from mirenc.passes.shared import PassWatcher, SharedEngine
 from mirenc.tasks.compiled import CompiledTable, PassList, read_compiled
 
 EXAMPLES = Path(__file__).parents[3] / "examples"

@@ -1,0 +1,178 @@
+"""`Child`: the parent's side of a process in which LLVM runs (`mirenc.ir.worker`)."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import json
+import os
+import selectors
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import IO, Any
+
+from mirenc.ir.process import LONGEST_TIMEOUT, memory_allowed, without_memory
+from mirenc.ir.worker import HEADER, NOT_STARTED
+
+__all__ = ["Child", "EndedError", "llvmlite_folder"]
+
+_START = 60.0  # seconds to load a library of a hundred megabytes on a slow disk
+_CHUNK = 1 << 20
+_WORDS = 1 << 14  # bytes of a child's last words that are read
+_NOT_LOADED = 127  # the loader's exit code: no room even for a shared library
+
+
+def llvmlite_folder() -> str:
+    """The folder in which llvmlite lies, "" where it is not installed; found without importing it."""
+    spec = importlib.util.find_spec("llvmlite")
+    return str(Path(spec.origin).parent.parent) if spec is not None and spec.origin is not None else ""
+
+
+class EndedError(Exception):
+    """The child is gone: ``status`` is ``start``, ``timeout``, ``memory``, ``killed`` or ``crash``; LLVM's reason."""
+
+    def __init__(self, status: str, problem: str, ending: str = "") -> None:
+        super().__init__(problem)
+        self.status = status
+        self.problem = problem
+        self.ending = ending
+        """``exit 1`` or ``SIGSEGV``, of a crash."""
+
+
+class Child:
+    """A process with LLVM in it, started when first needed and started again after a crash. Not for two threads.
+
+    Parameters
+    ----------
+    side : Path
+        File that the child loads: it has ``open_library``.
+    arguments : sequence of str
+        What that is called with.
+    memory_limit : int
+        Bytes of address space; less where this process itself is limited to less.
+    """
+
+    def __init__(self, side: Path, arguments: Sequence[str], memory_limit: int) -> None:
+        self.memory_limit = memory_limit
+        self.arguments = list(arguments)
+        self._side = side
+        self._process: subprocess.Popen[bytes] | None = None
+        self._words: IO[bytes] | None = None
+        self._version = ""
+
+    def start(self) -> None:
+        """Start the process, if it is not there, and leave it to load LLVM."""
+        if self._process is not None and self._process.poll() is None:
+            return
+        self.close()  # one that died between two requests leaves its streams
+        self._words = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the process
+        worker, limit = str(Path(__file__).with_name("worker.py")), str(memory_allowed(self.memory_limit))
+        self._process = subprocess.Popen(
+            # -I -S: neither the user's environment nor site-packages' .pth files are worth their start-up time.
+            [sys.executable, "-I", "-S", worker, limit, str(self._side), *self.arguments],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._words,
+        )
+
+    def version(self) -> str:
+        """LLVM's version; waits until it is loaded.
+
+        Raises
+        ------
+        EndedError
+        """
+        self.start()
+        if not self._version:
+            self._version = self.receive(_START)[0]["version"]
+        return self._version
+
+    def send(self, request: dict[str, Any], data: bytes) -> None:
+        """Send one request, once LLVM is loaded.
+
+        Raises
+        ------
+        EndedError
+        """
+        self.version()
+        assert self._process is not None
+        assert self._process.stdin is not None
+        about = json.dumps(request).encode("ascii")
+        try:
+            # The child does nothing but read now, so this cannot stand still for ever.
+            self._process.stdin.write(HEADER.pack(len(about), len(data)) + about)
+            self._process.stdin.write(data)
+            self._process.stdin.flush()
+        except BrokenPipeError:
+            raise self._death() from None
+
+    def receive(self, timeout: float) -> tuple[dict[str, Any], memoryview]:
+        """One frame, within ``timeout`` seconds.
+
+        Raises
+        ------
+        EndedError
+            The child died, or took too long and was ended.
+        """
+        assert self._process is not None
+        assert self._process.stdout is not None
+        limit = min(timeout, LONGEST_TIMEOUT)
+        deadline = time.monotonic() + limit
+        received, wanted, about = bytearray(), HEADER.size, 0
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._process.stdout, selectors.EVENT_READ)
+            while len(received) < wanted:
+                if not selector.select(max(0.0, deadline - time.monotonic())):
+                    self.close()
+                    raise EndedError("timeout", f"not done within {limit:g} s")
+                # No more than this frame: the next one may already be there.
+                chunk = os.read(self._process.stdout.fileno(), min(_CHUNK, wanted - len(received)))
+                if not chunk:
+                    raise self._death()
+                received += chunk
+                if len(received) == HEADER.size:
+                    about, size = HEADER.unpack(received)
+                    wanted += about + size
+        body = memoryview(received)[HEADER.size :]
+        return json.loads(bytes(body[:about])), body[about:]
+
+    def close(self) -> None:
+        """End the process; the next request starts a new one."""
+        process, self._process, self._version = self._process, None, ""
+        if process is not None:
+            process.kill()
+            process.wait()
+            for stream in (process.stdin, process.stdout, self._words):
+                if stream is not None:
+                    with contextlib.suppress(BrokenPipeError):  # what was not sent
+                        stream.close()
+
+    def _death(self) -> EndedError:
+        """How the child ended, from its last words."""
+        assert self._process is not None
+        assert self._words is not None
+        code = self._process.wait()
+        self._words.seek(max(0, self._words.seek(0, os.SEEK_END) - _WORDS))
+        words = self._words.read().decode("utf-8", "replace").strip()
+        lines = words.splitlines()
+        self.close()
+        if without_memory(words) or code == _NOT_LOADED:
+            return EndedError("memory", f"out of memory (limit {memory_allowed(self.memory_limit) / 2**20:.0f} MiB)")
+        if code == NOT_STARTED:
+            return EndedError("start", (lines or ["no reason given"])[-1].removesuffix("."))
+        # LLVM's reason, which a stack dump may follow; otherwise the last line, such as that of a Python traceback.
+        said = next((line for line in lines if "LLVM ERROR" in line or "Assertion" in line), lines[-1] if lines else "")
+        return EndedError("killed" if code == -signal.SIGKILL else "crash", said.strip(), _ending(code))
+
+
+def _ending(code: int) -> str:
+    """How a process ended, as people say it."""
+    try:
+        return signal.Signals(-code).name
+    except ValueError:
+        return f"exit {code}"

@@ -1,0 +1,101 @@
+"""What the child process does for `mirenc.ir.llvm`: parse, verify and print modules, and demangle C++ names."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+from mirenc.ir.worker import decoded
+
+_LARGE = 1 << 20  # bytes of an answer
+Answer = tuple[dict[str, Any], bytes]
+
+
+class _Demangler:
+    """The C++ runtime's own demangler; llvmlite's LLVM needs that runtime, so it is always there."""
+
+    def __init__(self) -> None:
+        self._function = None
+        for name in ("libstdc++.so.6", "libc++abi.dylib", "libc++abi.so.1"):
+            try:
+                # getattr: inside a class Python would mangle the two underscores.
+                function = getattr(ctypes.CDLL(name), "__cxa_demangle")
+                free = ctypes.CDLL(None).free
+            except (OSError, AttributeError):
+                continue
+            function.restype = ctypes.c_void_p
+            function.argtypes = [ctypes.c_char_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(ctypes.c_int)]
+            free.argtypes = [ctypes.c_void_p]
+            self._function, self._free = function, free
+            return
+
+    def __call__(self, name: str) -> str:
+        if self._function is None:
+            return name
+        pointer = self._function(name.encode("utf-8"), None, None, ctypes.byref(ctypes.c_int(0)))
+        if not pointer:
+            return name
+        try:
+            return ctypes.string_at(pointer).decode("utf-8", "replace")
+        finally:
+            self._free(pointer)
+
+
+class Library:
+    """llvmlite's LLVM as a reader."""
+
+    def __init__(self, llvm: Any) -> None:
+        self._llvm = llvm
+        self._demangle = _Demangler()
+        self.version = ".".join(map(str, llvm.llvm_version_info))
+
+    def answers(self, request: dict[str, Any], holder: list[bytes]) -> Iterator[Answer]:
+        """One answer: LLVM's print-out or the names, or with another status LLVM's words."""
+        try:
+            if request["kind"] == "names":
+                names = holder.pop().decode("utf-8").split("\n")
+                status, text = "ok", "\n".join(map(self._demangle, names))
+            else:
+                status, text = self._canonicalise(request["kind"], holder)
+            data = text.encode("utf-8", "surrogateescape")
+            del text
+        except MemoryError:
+            status, data = "memory", b""
+        large = len(data) > _LARGE
+        yield {"status": status}, data
+        del data
+        if large:  # this process stays, idle: what a large module took goes back to the system
+            with contextlib.suppress(OSError, AttributeError):
+                ctypes.CDLL(None).malloc_trim(0)
+
+    def _canonicalise(self, kind: str, holder: list[bytes]) -> tuple[str, str]:
+        # A context of its own: in a shared one LLVM renames a struct type that an earlier module has too. Module before
+        # context, always: the other order crashes.
+        context = self._llvm.create_context()
+        module = None
+        status = "parse"
+        try:
+            if kind == "bitcode":
+                module = self._llvm.parse_bitcode(holder.pop(), context=context)
+            else:
+                module = self._llvm.parse_assembly(decoded(holder.pop()), context=context)
+            status = "verify"
+            module.verify()
+            return "ok", str(module)
+        except (RuntimeError, ValueError, UnicodeError) as error:
+            return status, str(error)
+        finally:
+            if module is not None:
+                module.close()
+            context.close()
+
+
+def open_library(arguments: list[str]) -> Library:
+    """The library; the argument is the folder in which llvmlite lies."""
+    sys.path.insert(0, arguments[0])
+    import llvmlite.binding as llvm
+
+    return Library(llvm)

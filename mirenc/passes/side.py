@@ -1,0 +1,102 @@
+"""What both LLVMs of the passes do alike in the child process (`mirenc.ir.worker`): run a list, weigh the result."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager
+from typing import Any
+
+from mirenc.passes.object_file import Section, elf_sections, is_elf, sums
+
+_SIZES_KEPT = 100_000
+Answer = tuple[dict[str, Any], bytes]
+
+
+class RefusedError(Exception):
+    """A list that gives no figures; ``status`` says at what step: ``pipeline``, ``broken`` or ``backend``."""
+
+    def __init__(self, status: str, problem: str) -> None:
+        super().__init__(problem)
+        self.status = status
+
+
+class PassLibrary:
+    """An LLVM that runs passes. Every list starts from the same bytes in a context of its own.
+
+    So no list sees what another left behind, and the result is that of ``opt`` on that bitcode.
+    """
+
+    version: str
+
+    def __init__(self) -> None:
+        self._sizes: dict[tuple[str, int], dict[str, int]] = {}
+
+    def read(self, ir: bytes) -> bytes:
+        """Bitcode of a module in text or bitcode; ValueError where the parser or the verifier refuses it."""
+        raise NotImplementedError
+
+    def run(self, bitcode: bytes, pipeline: str, codegen: int) -> AbstractContextManager[tuple[Any, Any]]:
+        """A module after a list of passes, and its target machine; RefusedError."""
+        raise NotImplementedError
+
+    def finished(self, module: Any, machine: Any) -> bytes:
+        """Bitcode of a module that has run, without names of locals; RefusedError where it is broken."""
+        raise NotImplementedError
+
+    def instructions(self, module: Any) -> int:
+        """Number of its instructions."""
+        raise NotImplementedError
+
+    def emitted(self, module: Any, machine: Any) -> bytes:
+        """The object file of a module, which the backend changes; RefusedError."""
+        raise NotImplementedError
+
+    def sections(self, data: bytes) -> Iterable[Section]:
+        """Sections of an object file that is not ELF; RefusedError."""
+        raise NotImplementedError
+
+    def answers(self, request: dict[str, Any], holder: list[bytes]) -> Iterator[Answer]:
+        """``read``, then one answer for each of the ``pipelines``; or ``input`` alone, where the IR is refused.
+
+        An answer is ``ok`` with figures, and the bitcode or object file that the request wants to ``keep``; or the
+        status and ``problem`` of a list that gives none.
+        """
+        try:
+            module = self.read(holder.pop())
+        except ValueError as error:
+            yield {"status": "input", "problem": str(error)}, b""
+            return
+        yield {"status": "read"}, b""
+        for pipeline in request["pipelines"]:
+            try:
+                answer: dict[str, Any] = {}
+                if request["keep"] == "object":
+                    made = self.compile(module, pipeline, request["codegen"])
+                else:
+                    answer, made = self.answer(module, pipeline, request["codegen"])
+            except RefusedError as refused:
+                answer, made = {"status": refused.status, "problem": str(refused)}, b""
+            except MemoryError:
+                answer, made = {"status": "memory", "problem": "out of memory"}, b""
+            yield {"status": "ok"} | answer, made if request["keep"] else b""
+
+    def answer(self, bitcode: bytes, pipeline: str, codegen: int) -> Answer:
+        """Figures and bitcode of what a list of passes makes of a module; RefusedError."""
+        with self.run(bitcode, pipeline, codegen) as (module, machine):
+            optimised = self.finished(module, machine)
+            digest = hashlib.sha256(optimised).hexdigest()
+            key = (digest, codegen)
+            if key not in self._sizes:
+                if len(self._sizes) >= _SIZES_KEPT:
+                    self._sizes.clear()
+                # Of the bitcode as it is written: reading it again may order uses anew, which the backend goes by.
+                data = self.compile(optimised, "", codegen)
+                weight = sums(elf_sections(data) if is_elf(data) else self.sections(data))
+                self._sizes[key] = {"instructions": self.instructions(module), **weight}
+            return {**self._sizes[key], "digest": digest}, optimised
+
+    def compile(self, bitcode: bytes, pipeline: str, codegen: int) -> bytes:
+        """The object file of what a list of passes makes of a module; RefusedError."""
+        with self.run(bitcode, pipeline, codegen) as (module, machine):
+            return self.emitted(module, machine)
