@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import re
 from pathlib import Path
 from typing import Any
 
@@ -49,11 +48,9 @@ def test_the_record_of_projects_adds_up() -> None:
     assert sum(one["modules"] for one in found.values()) >= 60
 
 
-def test_the_guide_says_what_was_saved() -> None:
-    found = record("projects.json")["projects"]
-    for name, one in found.items():
-        assert f"{name} {one['saved']:.1f} %" in GUIDE
-    modules, exact = (sum(one[key] for one in found.values()) for key in ("modules", "exact"))
+def test_the_guide_says_how_many_claims_were_exact() -> None:
+    found = record("projects.json")["projects"].values()
+    modules, exact = (sum(one[key] for one in found) for key in ("modules", "exact"))
     assert f"exactly what was claimed on {exact} of {modules}" in GUIDE
 
 
@@ -63,14 +60,3 @@ def test_the_guide_says_what_nm_says() -> None:
     assert f"{same} of {rows} rows are those of `nm -S`" in GUIDE
     for one in found:
         assert one["same"] + len(one["other"]) + one["alone"] >= one["rows"]
-
-
-def test_the_guide_says_what_choosing_by_the_code_is_worth() -> None:
-    figures = record("suggest.json")["figures"]["all"]
-    fixed, code, size, random = (
-        f"{figures[row]['saved']['10'][0]:.2f}" for row in ("cover", "both", "no_code", "random")
-    )
-    (said,) = re.findall(
-        r"these ten save ([\d.]+) % .*?save ([\d.]+) %, .*?alone ([\d.]+) %, .*?random ([\d.]+) %", GUIDE
-    )
-    assert said == (fixed, code, size, random)
