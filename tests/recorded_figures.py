@@ -152,7 +152,7 @@ def search_phrases() -> Iterator[str]:
 def words_alone() -> Iterator[str]:
     """One pair of compilers, in the README."""
     one = functions("written")[1]
-    yield f"they alone have {percent(recall('mirenc-fast, words alone', one))}"
+    yield f"they alone find {percent(recall('mirenc-fast, words alone', one))}"
     yield f"pre-training adds {points(*one['rows']['mirenc-fast']['over_words'])} points"
 
 
@@ -257,7 +257,7 @@ def suites() -> Iterator[str]:
 def weak_gains() -> Iterator[str]:
     """In the README."""
     nvidia = rows_of("device_mapping/nvidia.kernel")["both"]
-    yield f"better than without code ({accuracy_gain(nvidia)}), the run time is not ({gain(nvidia)})"
+    yield f"better than without code ({accuracy_gain(nvidia)}), the speedup is not ({gain(nvidia)})"
     yield f"code adds {gain(rows_of('vectorization/structure')['both'], '_over_compiler')}"
 
 
@@ -281,7 +281,7 @@ def pass_figures(record: str) -> Any:
 
 PASS_TASKS = (
     ("Bytes after -Oz, mean error", "size_after.Oz", "mape", "both:without_sizes-0"),
-    ("Which passes of -O3 fire, AUC", "pass_fires.O3", "auc", "both:without_fires-0"),
+    ("Which passes of -O3 change the code, AUC", "pass_fires.O3", "auc", "both:without_fires-0"),
 )
 
 
@@ -304,7 +304,7 @@ def jobs_table() -> str:
     bag, histogram, ours = (
         percent(recall(FUNCTION_ROWS[row], one)) for row in (BAG, "opcode histogram", "mirenc-fast")
     )
-    rows = [[f"Function at -O0 found at -O2, other compiler (counted statements: {bag})", "", histogram, "", ours]]
+    rows = [[f"Function at -O0 found at -O2 by another clang (counting statements: {bag})", "", histogram, "", ours]]
     rows += [[title, *pass_cells(record, figure, PASS_ROWS)] for title, record, figure, _ in PASS_TASKS]
     for variant, gpu in (("nvidia", "NVIDIA"), ("amd", "AMD")):
         figures = rows_of(f"device_mapping/{variant}.kernel")
