@@ -13,6 +13,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from mirenc.sources.compiling import Choices
 from mirenc.sources.debian import compile_recipe
 from mirenc.sources.ir_folder import IRFolder
 from mirenc.sources.recipe import read_recipe
@@ -34,9 +35,8 @@ def main() -> None:
                 recipe,
                 folder,
                 given.work or given.out / "work",
+                Choices(levels=("O0", "O2"), compiler=compiler),
                 workers=given.jobs,
-                levels=("O0", "O2"),
-                compiler=compiler,
                 report=lambda line: print(line, file=sys.stderr),
             )
 

@@ -27,6 +27,7 @@ from mirenc.ir.files import find_inputs
 from mirenc.passes.engine import Engine
 from mirenc.passes.find import find_engine, major_of
 from mirenc.passes.levels import level
+from mirenc.sources.compiling import Choices
 from mirenc.sources.prepare import prepare_ir
 from mirenc.tasks import get_task
 
@@ -105,9 +106,7 @@ def main() -> None:
             root = prepare_ir(
                 Path(source),
                 Path(folder) / str(number),
-                levels=("Oz-start",),
-                compiler=given.compiler,
-                with_reserved=True,
+                Choices(("Oz-start",), given.compiler, with_reserved=True),
                 workers=1,
                 report=print,
             )

@@ -67,6 +67,7 @@ def build(
 
     with needs("train", "building a corpus needs more packages"):
         from mirenc.pretraining.corpus import build_corpus, hashes_of_ir
+        from mirenc.sources.compiling import Choices
         from mirenc.sources.ir_folder import failures_of, origins_of
         from mirenc.sources.prepare import kind_of_source, prepare_ir
     given = None
@@ -94,12 +95,14 @@ def build(
             folder = prepare_ir(
                 source,
                 output / "ir",
+                Choices(
+                    levels=[level.strip() for level in levels.split(",")] if levels else None,
+                    compiler=compiler,
+                    cflags=options.cflags,
+                    cuda_path=cuda_path,
+                ),
                 work=work or output / "work",
                 workers=workers,
-                levels=[level.strip() for level in levels.split(",")] if levels else None,
-                compiler=compiler,
-                cflags=options.cflags,
-                cuda_path=cuda_path,
                 # A corpus that is there is built anew: what failed then may have been mended.
                 retry_failed=(output / "corpus.json").is_file(),
                 advance=lambda count, note: advance(count, note=note),

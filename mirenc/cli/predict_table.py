@@ -117,7 +117,7 @@ def project_files(
         An input cannot be used, or nothing in it becomes IR.
     """
     from mirenc.ir.files import find_inputs
-    from mirenc.sources.compiling import Limits
+    from mirenc.sources.compiling import Choices, Limits
     from mirenc.sources.ir_folder import failures_of, origins_of
     from mirenc.sources.prepare import kind_of_source, prepare_ir
 
@@ -138,11 +138,8 @@ def project_files(
                 prepare_ir(
                     source,
                     root,
-                    levels=(_START,),
+                    Choices((_START,), options.compiler, options.cflags, with_reserved=True),
                     limits=limits,
-                    compiler=options.compiler,
-                    cflags=options.cflags,
-                    with_reserved=True,
                     report=common.say,
                 )
             except IRFileError:  # nothing became IR

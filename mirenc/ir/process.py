@@ -96,7 +96,7 @@ def run_limited(
     command: Sequence[str],
     *,
     timeout: float,
-    memory_limit: int,
+    memory_limit: int | None,
     data: bytes = b"",
     folder: str = "",
     most_output: int = 2**28,
@@ -107,7 +107,7 @@ def run_limited(
     ----------
     command : sequence of str
     timeout : float, seconds
-    memory_limit : int
+    memory_limit : int or None
         Bytes of address space for it, and for each process that it starts.
     data : bytes
         Its standard input.
@@ -123,10 +123,12 @@ def run_limited(
     OSError
         It cannot be started.
     """
-    launch = [sys.executable, "-I", "-S", str(Path(__file__).with_name("launch.py")), str(memory_allowed(memory_limit))]
-    limited = os.name == "posix"
+    limited = os.name == "posix" and memory_limit is not None
+    if limited and memory_limit is not None:
+        launch = str(Path(__file__).with_name("launch.py"))
+        command = [sys.executable, "-I", "-S", launch, str(memory_allowed(memory_limit)), *command]
     process = subprocess.Popen(
-        [*launch, *command] if limited else command,
+        command,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -1,4 +1,4 @@
-"""What stands for many sources: a folder of them, or a ``compile_commands.json``; and the flags that each needs."""
+"""What stands for many sources, a folder of them or a ``compile_commands.json``, and the flags that each needs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 import re
 import shlex
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,15 +16,18 @@ from mirenc.ir.files import DRIVER, SOURCE_LANGUAGES, find_inputs
 from mirenc.ir.inputs import Input, path_input
 
 __all__ = [
-    "Entry",
-    "command_inputs",
-    "find_headers",
-    "folder_inputs",
-    "header_flags",
-    "kept_flags",
-    "read_entries",
-    "refused_flags",
+    *("COMMANDS", "Entry", "SKIPPED_FOLDERS", "command_inputs", "find_headers", "folder_inputs", "header_flags"),
+    *("kept_flags", "read_entries", "refused_flags", "walk_sources"),
 ]
+
+COMMANDS = "compile_commands.json"
+SKIPPED_FOLDERS = (".git", ".hg", ".svn", ".pc")
+_SUFFIXES = set(SOURCE_LANGUAGES) - {".i"}  # in a folder that is SWIG's more often than a preprocessor's
+
+_HEADERS = (".h", ".hh", ".hpp", ".hxx", ".inc", ".def", ".tcc", ".cl", ".clh")
+_HEADERS_OF = {"cuda": (*_HEADERS, ".cuh"), "fortran": (".h", ".inc", ".fh", ".fi", ".INC")}
+_SKIPPED_HEADERS = {".pc", "debian", "win32", "windows", "msvc", "vms"}
+_MOST_HEADER_FOLDERS = 150
 
 # Options that name what they apply to in the next word, and whether both are kept.
 _TAKES_WORD = {
@@ -45,21 +48,118 @@ _DROPPED = re.compile(
 )
 _REFUSED = re.compile(r"""(?:unknown argument|unknown clang option|unsupported option):? ['"]([^'"]+)['"]""")
 
+Report = Callable[[str], None]
+
 
 class Entry(NamedTuple):
-    """One command of a build.
-
-    Attributes
-    ----------
-    directory, file : Path
-        Where the compiler ran, and the source; both absolute.
-    arguments : list of str
-        The command, its compiler included.
-    """
+    """One command of a build: where the compiler ran, the source (both absolute), and its words, the compiler first."""
 
     directory: Path
     file: Path
     arguments: list[str]
+
+
+def folder_inputs(folder: Path, report: Report | None = None) -> list[Input]:
+    """The IR files below a folder; where there are none, what its ``compile_commands.json`` says; else its sources.
+
+    Sources are compiled with every folder that has headers searched after the system's. ``report`` is told what is
+    left out.
+
+    Raises
+    ------
+    ConfigError
+        Its ``compile_commands.json`` is none.
+    """
+    sources = sorted(walk_sources(folder, _SUFFIXES))
+    if ir := find_inputs(folder):
+        if sources and report is not None:
+            report(
+                f"{folder}: its {len(ir)} IR files are taken, and its {len(sources)} sources left out. To have those, "
+                "name them, or a folder without IR"
+            )
+        return list(map(path_input, ir))
+    if (folder / COMMANDS).is_file():
+        return command_inputs(folder / COMMANDS, report)
+    inputs = [path_input(path) for path in sources]
+    root = folder.resolve()
+    # `__FILE__` would say where the folder lies on this machine.
+    flags = {
+        language: (*header_flags(root, language), f"-fmacro-prefix-map={root}/=")
+        for language in {one.language for one in inputs}
+    }
+    return [Input(one.kind, one.name, one.value, one.language, flags[one.language], str(root)) for one in inputs]
+
+
+def command_inputs(path: Path, report: Report | None = None) -> list[Input]:
+    """The sources of a ``compile_commands.json``, sorted, each with the flags that say what the program is.
+
+    A file below the working folder is named from there.
+
+    Raises
+    ------
+    ConfigError
+        Not such a file, or no source in it that can be compiled.
+    """
+    inputs = {}
+    top = path.resolve().parent
+    for directory, file, arguments in read_entries(path, SOURCE_LANGUAGES, report):
+        short = os.path.relpath(file)
+        one = path_input(file if short.startswith(os.pardir) else short)
+        flags = (*kept_flags(arguments), f"-fmacro-prefix-map={os.path.commonpath([top, file.parent])}/=")
+        inputs[file] = Input(one.kind, one.name, one.value, one.language, flags, str(directory))
+    return [inputs[file] for file in sorted(inputs)]
+
+
+def walk_sources(folder: Path, suffixes: Collection[str], skipped: Collection[str] = SKIPPED_FOLDERS) -> Iterator[Path]:
+    """Files with some suffixes below a folder, in no order; ``skipped`` names folders, lower case.
+
+    A harness that `mirenc measure` is given beside a source is no code of the program.
+    """
+    for root, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if name.lower() not in skipped]
+        for name in names:
+            path = Path(root, name)
+            if path.suffix in suffixes and not name.endswith(DRIVER) and path.is_file():
+                yield path
+
+
+def find_headers(root: Path, language: str) -> list[Path]:
+    """Headers below a folder, sorted."""
+    return sorted({path for suffix in _HEADERS_OF.get(language, _HEADERS) for path in root.rglob(f"*{suffix}")})
+
+
+def _header_folders(root: Path, language: str) -> list[str]:
+    """Folders below ``root`` with headers below them, shallow ones first, at most 150."""
+    folders = {
+        folder.as_posix()
+        for path in find_headers(root, language)
+        for folder in path.relative_to(root).parents
+        if not _SKIPPED_HEADERS.intersection(folder.parts)
+    }
+    return sorted(folders, key=lambda folder: (folder.count("/"), folder))[:_MOST_HEADER_FOLDERS]
+
+
+def header_flags(
+    root: Path, language: str, *, named: Collection[str] = (), others: Mapping[str, Path] | None = None
+) -> tuple[str, ...]:
+    """Flags that make a compiler which runs in ``root`` search every folder with headers, without its build system.
+
+    Parameters
+    ----------
+    root : Path
+    language : str
+    named : collection of str
+        Folders that are searched by ``-I`` already.
+    others : dict of str to Path, optional
+        More roots, by their path relative to ``root``.
+    """
+    # -idirafter comes last in clang's search, so no package's string.h hides the system's. A folder that is named
+    # in both ways would come last, too. flang has no -idirafter and no such headers.
+    flag = "-I" if language == "fortran" else "-idirafter"
+    folders = [folder for folder in _header_folders(root, language) if folder not in named]
+    for relative, other in (others or {}).items():
+        folders += [f"{relative}/{folder}" for folder in _header_folders(other, language)]
+    return tuple(f"{flag}{folder}" for folder in folders)
 
 
 def kept_flags(arguments: Sequence[str]) -> list[str]:
@@ -85,13 +185,15 @@ def refused_flags(words: str) -> set[str]:
     return {match[1] for match in _REFUSED.finditer(words)}
 
 
-def read_entries(path: Path) -> list[Entry]:
-    """The commands of a ``compile_commands.json``.
+def read_entries(path: Path, suffixes: Collection[str], report: Report | None = None) -> list[Entry]:
+    """The commands of a ``compile_commands.json`` for files with some suffixes; of several for a file the first.
+
+    ``report`` is told what is left out.
 
     Raises
     ------
     ConfigError
-        Missing, or no such file.
+        Missing, no such file, or no such source in it.
     """
     try:
         # utf-8-sig: an editor may have put a byte order mark before it.
@@ -102,7 +204,26 @@ def read_entries(path: Path) -> list[Entry]:
         raise ConfigError(f"{path}: not JSON: {error}. Make it again with CMake or bear") from None
     if not isinstance(entries, list):
         raise ConfigError(f"{path}: no list of commands. Give a compile_commands.json, as CMake or bear writes it")
-    return [_parse(path, number, entry) for number, entry in enumerate(entries, 1)]
+    chosen: dict[Path, Entry] = {}
+    others: Counter[str] = Counter()
+    again = 0
+    for number, one in enumerate(entries, 1):
+        entry = _parse(path, number, one)
+        if entry.file.suffix not in suffixes:
+            others[entry.file.suffix or entry.file.name] += 1
+        elif entry.file in chosen:
+            again += 1
+        else:
+            chosen[entry.file] = entry
+    if not chosen:
+        wanted = " ".join(suffixes)
+        raise ConfigError(f"{path}: no source in it that ends in {wanted}. Make it again with CMake or bear")
+    if report is not None and others:
+        listed = ", ".join(f"{suffix} {count}" for suffix, count in others.items())
+        report(f"{path}: entries are left out, since their files are no source that is compiled here: {listed}")
+    if report is not None and again:
+        report(f"{path}: {again} entries are left out: their file had one before")
+    return list(chosen.values())
 
 
 def _parse(path: Path, number: int, entry: Any) -> Entry:
@@ -118,126 +239,3 @@ def _parse(path: Path, number: int, entry: Any) -> Entry:
             f"{path}: entry {number} is no command ({why}). It needs directory, file, and arguments or command"
         ) from None
     return Entry(directory, file, list(arguments))
-
-
-_HEADERS = (".h", ".hh", ".hpp", ".hxx", ".inc", ".def", ".tcc", ".cl", ".clh")
-_HEADERS_OF = {"cuda": (*_HEADERS, ".cuh"), "fortran": (".h", ".inc", ".fh", ".fi", ".INC")}
-_SKIPPED_HEADERS = {".pc", "debian", "win32", "windows", "msvc", "vms"}
-_MOST_HEADER_FOLDERS = 150
-
-
-def find_headers(root: Path, language: str) -> list[Path]:
-    """Headers below a folder, sorted."""
-    return sorted({path for suffix in _HEADERS_OF.get(language, _HEADERS) for path in root.rglob(f"*{suffix}")})
-
-
-def _header_folders(root: Path, language: str) -> list[str]:
-    """Folders below ``root`` with headers below them, shallow ones first, at most 150."""
-    found = {
-        folder.as_posix()
-        for path in find_headers(root, language)
-        for folder in path.relative_to(root).parents
-        if not _SKIPPED_HEADERS.intersection(folder.parts)
-    }
-    return sorted(found, key=lambda folder: (folder.count("/"), folder))[:_MOST_HEADER_FOLDERS]
-
-
-def header_flags(
-    root: Path, language: str, *, named: Collection[str] = (), others: Mapping[str, Path] | None = None
-) -> tuple[str, ...]:
-    """Flags that make a compiler which runs in ``root`` search every folder with headers.
-
-    Parameters
-    ----------
-    root : Path
-    language : str
-    named : collection of str
-        Folders that are searched by ``-I`` already.
-    others : dict of str to Path, optional
-        More roots, by their path relative to ``root``.
-    """
-    # -idirafter comes last in clang's search, so no package's string.h hides the system's. A folder that is named
-    # in both ways would come last, too. flang has no -idirafter and no such headers.
-    flag = "-I" if language == "fortran" else "-idirafter"
-    folders = [folder for folder in _header_folders(root, language) if folder not in named]
-    for relative, other in (others or {}).items():
-        folders += [f"{relative}/{folder}" for folder in _header_folders(other, language)]
-    return tuple(f"{flag}{folder}" for folder in folders)
-
-
-COMMANDS = "compile_commands.json"
-_SKIPPED = {".git", ".hg", ".svn", ".pc"}
-_SUFFIXES = set(SOURCE_LANGUAGES) - {".i"}  # in a folder that is SWIG's more often than a preprocessor's
-
-
-def folder_inputs(folder: Path, report: Callable[[str], None] | None = None) -> list[Input]:
-    """The IR files below a folder; where there are none, what its ``compile_commands.json`` says; else its sources.
-
-    Sources are compiled with every folder that has headers searched after the system's. ``report`` is told what is
-    left out.
-
-    Raises
-    ------
-    ConfigError
-        Its ``compile_commands.json`` is none.
-    """
-    sources = _sources(folder)
-    if ir := find_inputs(folder):
-        if sources and report is not None:
-            report(
-                f"{folder}: its {len(ir)} IR files are taken, and its {len(sources)} sources left out. To have those, "
-                "name them, or a folder without IR"
-            )
-        return list(map(path_input, ir))
-    if (folder / COMMANDS).is_file():
-        return command_inputs(folder / COMMANDS, report)
-    found = [path_input(path) for path in sources]
-    root = folder.resolve()
-    # `__FILE__` would say where the folder lies on this machine.
-    flags = {
-        language: (*header_flags(root, language), f"-fmacro-prefix-map={root}/=")
-        for language in {one.language for one in found}
-    }
-    return [Input(one.kind, one.name, one.value, one.language, flags[one.language], str(root)) for one in found]
-
-
-def _sources(folder: Path) -> list[Path]:
-    found: list[Path] = []
-    for root, folders, names in os.walk(folder):
-        folders[:] = [name for name in folders if name not in _SKIPPED]
-        found += [Path(root, name) for name in names if Path(name).suffix in _SUFFIXES and not name.endswith(DRIVER)]
-    return sorted(path for path in found if path.is_file())
-
-
-def command_inputs(path: Path, report: Callable[[str], None] | None = None) -> list[Input]:
-    """The sources of a ``compile_commands.json``, sorted, each with the flags that say what the program is.
-
-    Of several entries of a file the first one counts. A file below the working folder is named from there.
-
-    Raises
-    ------
-    ConfigError
-        Not such a file, or no source in it that can be compiled.
-    """
-    found: dict[Path, Input] = {}
-    others: Counter[str] = Counter()
-    again = 0
-    top = path.resolve().parent
-    for directory, file, arguments in read_entries(path):
-        if file.suffix not in SOURCE_LANGUAGES:
-            others[file.suffix or file.name] += 1
-        elif file in found:
-            again += 1
-        else:
-            short = os.path.relpath(file)
-            given = path_input(file if short.startswith(os.pardir) else short)
-            flags = (*kept_flags(arguments), f"-fmacro-prefix-map={os.path.commonpath([top, file.parent])}/=")
-            found[file] = Input(given.kind, given.name, given.value, given.language, flags, str(directory))
-    if not found:
-        raise ConfigError(f"{path}: no C, C++, OpenCL C or CUDA source in it. Make it again with CMake or bear")
-    if report is not None and others:
-        told = ", ".join(f"{suffix} {count}" for suffix, count in others.items())
-        report(f"{path}: entries are left out, since their files are no source that mirenc compiles: {told}")
-    if report is not None and again:
-        report(f"{path}: {again} entries are left out: their file had one before")
-    return [found[file] for file in sorted(found)]

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import itertools
-import os
-import signal
 import subprocess
 import tempfile
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,20 +15,12 @@ from pydantic import Field
 
 from mirenc.config import Config
 from mirenc.errors import ConfigError
+from mirenc.ir.process import run_limited
 from mirenc.sources.ir_folder import FAILURES, IRFolder, IRRecord, Status, digest
 
 __all__ = [
-    "CHUNK",
-    "LEVEL_FLAGS",
-    "Advance",
-    "Limits",
-    "Program",
-    "Report",
-    "check_levels",
-    "compile_chunk",
-    "compile_programs",
-    "levels_of",
-    "run_quietly",
+    *("CHUNK", "LEVEL_FLAGS", "Advance", "Choices", "Limits", "Program", "Report"),
+    *("compile_chunk", "compile_programs", "levels_of", "run_quietly"),
 ]
 
 Advance = Callable[[int, str], None]
@@ -56,17 +45,47 @@ LEVEL_FLAGS: Mapping[str, tuple[str, ...]] = {
 
 
 class Limits(Config):
-    """What one compilation may take.
-
-    Attributes
-    ----------
-    seconds : float
-    max_file_bytes : int
-        IR above this is left out: a few giants would be most of the bytes.
-    """
+    """What one compilation may take: seconds, and bytes of IR, since a few giants would be most of the bytes."""
 
     seconds: float = Field(60, gt=0)
     max_file_bytes: int = Field(1_500_000, ge=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """How sources are compiled, as the user wants it.
+
+    Attributes
+    ----------
+    levels : sequence of str, optional
+        Optimisation levels. Default: O0 and O2 for all, Oz for every eighth file.
+    compiler : str, optional
+        A clang for all but Fortran. Default: the first on PATH; for a recipe two versions that take turns.
+    cflags : sequence of str
+        Flags that all sources of a folder need.
+    cuda_path : Path, optional
+        A CUDA toolkit's headers, where there are CUDA sources.
+    with_reserved : bool
+        Also programs that are reserved for evaluation: for what no model is pre-trained on.
+
+    Raises
+    ------
+    ConfigError
+        A level that no compiler has, or none.
+    """
+
+    levels: Sequence[str] | None = None
+    compiler: str | None = None
+    cflags: Sequence[str] = ()
+    cuda_path: Path | None = None
+    with_reserved: bool = False
+
+    def __post_init__(self) -> None:
+        for level in self.levels or ():
+            if level not in LEVEL_FLAGS:
+                raise ConfigError(f"unknown optimisation level {level!r}; available: {', '.join(LEVEL_FLAGS)}")
+        if self.levels is not None and not self.levels:
+            raise ConfigError(f"no optimisation level given. Name some of: {', '.join(LEVEL_FLAGS)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,50 +117,20 @@ class Program:
     stamp: str = ""
 
 
-def check_levels(levels: Sequence[str]) -> None:
-    """Refuse optimisation levels that no compiler has.
-
-    Raises
-    ------
-    ConfigError
-    """
-    for level in levels:
-        if level not in LEVEL_FLAGS:
-            raise ConfigError(f"unknown optimisation level {level!r}; available: {', '.join(LEVEL_FLAGS)}")
-    if not levels:
-        raise ConfigError(f"no optimisation level given. Name some of: {', '.join(LEVEL_FLAGS)}")
-
-
 def levels_of(project: str, file: str, language: str, levels: Sequence[str] | None = None) -> tuple[str, ...]:
-    """Optimisation levels of one file: ``levels``, or -O0 and -O2 for all and -Oz for every eighth file.
-
-    flang has no -O for size.
-    """
+    """Optimisation levels of one file, as `Choices` has them. flang has no -O for size."""
     if levels is None:
         levels = ("O0", "O2", "Oz") if digest(f"{file}/{project}") % 8 == 0 else ("O0", "O2")
     return tuple(level for level in levels if language != "fortran" or level[:2] not in ("Os", "Oz"))
 
 
 def compile_programs(
-    programs: Iterable[Program],
-    folder: IRFolder,
-    *,
-    workers: int,
-    limits: Limits,
-    advance: Advance | None = None,
+    programs: Iterable[Program], folder: IRFolder, *, workers: int, limits: Limits, advance: Advance | None = None
 ) -> None:
     """Compile programs at their levels into a folder of IR; one that fails is one record, never an error.
 
-    Parameters
-    ----------
-    programs : iterable of Program
-        Taken chunk by chunk; may be longer than memory.
-    folder : IRFolder
-        What it knows is not compiled again.
-    workers : int
-        Compilers at once.
-    limits : Limits
-    advance : callable, optional
+    The programs are taken chunk by chunk, so they may be longer than memory; what the folder knows is not compiled
+    again. ``workers`` compilers run at once.
     """
     rest = iter(programs)
     with ThreadPoolExecutor(workers) as pool:
@@ -154,13 +143,7 @@ def compile_programs(
 def compile_chunk(
     pool: ThreadPoolExecutor, chunk: Sequence[Program], folder: IRFolder, limits: Limits
 ) -> Iterator[tuple[Program, list[IRRecord]]]:
-    """Compile some programs side by side and store the results in their order.
-
-    Yields
-    ------
-    tuple[Program, list[IRRecord]]
-        Each program with what was tried now; nothing for levels that the folder knows.
-    """
+    """Compile some programs side by side and store the results in their order: each program with what was tried now."""
     todo = [(program, _levels_left(program, folder)) for program in chunk]
     for (program, _), results in zip(todo, pool.map(lambda one: _compile(one[0], one[1], limits), todo), strict=True):
         yield program, [folder.add(record, ir) for record, ir in results]
@@ -181,9 +164,8 @@ def _levels_left(program: Program, folder: IRFolder) -> list[str]:
 def _compile(program: Program, levels: Sequence[str], limits: Limits) -> list[tuple[IRRecord, bytes | None]]:
     results = []
     for level in levels:
-        record, ir = _compile_level(program, level, limits)
-        results.append((record, ir))
-        if record.status in FAILURES:
+        results.append(_compile_level(program, level, limits))
+        if results[-1][0].status in FAILURES:
             break
     return results
 
@@ -244,32 +226,13 @@ def _hash_of_text(path: Path) -> tuple[str, int]:
 def _first_error(words: str) -> str:
     """Line of a compiler's output that says what is wrong."""
     lines = words.splitlines() or ["no reason given"]
-    found = next((line for line in lines if "error" in line), lines[-1])
-    return found[:200]
+    return next((line for line in lines if "error" in line), lines[-1])[:200]
 
 
-def run_quietly(command: Collection[str], folder: Path, seconds: float) -> tuple[int | None, str]:
+def run_quietly(command: Sequence[str], folder: Path, seconds: float) -> tuple[int | None, str]:
     """Exit code and error output of a program; None if it did not end in time and was ended with all it started."""
-    with (
-        tempfile.TemporaryFile() as words,
-        subprocess.Popen(
-            [*command],
-            cwd=folder,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=words,
-            start_new_session=True,
-        ) as process,
-    ):
-        code: int | None
-        try:
-            code = process.wait(seconds)
-        except subprocess.TimeoutExpired:
-            code = None
-        finally:
-            # Also after an interrupt; a program may leave others behind that hold its files.
-            if code is None or process.returncode is None:
-                with contextlib.suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGKILL)
-        words.seek(0)
-        return code, words.read(1 << 20).decode("utf-8", "replace")
+    try:
+        done = run_limited(command, timeout=seconds, memory_limit=None, folder=str(folder), most_output=0)
+    except subprocess.TimeoutExpired:
+        return None, ""
+    return done.code, done.words

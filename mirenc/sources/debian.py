@@ -22,6 +22,7 @@ from mirenc.ir.projects import header_flags
 from mirenc.sources.compiling import (
     CHUNK,
     Advance,
+    Choices,
     Program,
     Report,
     compile_chunk,
@@ -52,13 +53,11 @@ def compile_recipe(
     recipe: Recipe,
     folder: IRFolder,
     work: Path,
+    choices: Choices,
     *,
     workers: int,
-    levels: Sequence[str] | None = None,
-    compiler: str | None = None,
-    cuda_path: Path | None = None,
     advance: Advance | None = None,
-    report: Report | None = None,
+    report: Report = lambda line: None,
 ) -> None:
     """Fetch a recipe's packages and compile them into a folder of IR.
 
@@ -68,14 +67,10 @@ def compile_recipe(
     folder : IRFolder
     work : Path
         Folder for the downloaded and unpacked sources; what is there is not fetched again.
+    choices : Choices
+        Its compiler is for C and C++ alone; its flags are not used.
     workers : int
         Compilers at once; one more thread fetches ahead.
-    levels : sequence of str, optional
-        Default: -O0 and -O2, and -Oz for every eighth file.
-    compiler : str, optional
-        The clang for C and C++. Default: two versions take turns.
-    cuda_path : Path, optional
-        A CUDA toolkit's headers.
     advance, report : callable, optional
 
     Raises
@@ -84,10 +79,10 @@ def compile_recipe(
         A program is missing, apt-get knows no source packages, or CUDA sources and no ``cuda_path``. A package that
         cannot be had is reported, no more.
     """
-    c_compilers = (compiler,) if compiler else _C_COMPILERS
-    _check_tools(recipe, c_compilers, cuda_path)
-    cuda_path = cuda_path and cuda_path.resolve()
-    build = _Build(recipe.limits, folder, work.resolve(), levels, c_compilers, cuda_path, advance, report)
+    c_compilers = (choices.compiler,) if choices.compiler else _C_COMPILERS
+    _check_tools(recipe, c_compilers, choices.cuda_path)
+    cuda_path = choices.cuda_path and choices.cuda_path.resolve()
+    build = _Build(recipe.limits, folder, work.resolve(), choices.levels, c_compilers, cuda_path, advance, report)
     total = len(recipe.packages)
     with ThreadPoolExecutor(1) as fetcher, ThreadPoolExecutor(workers) as pool:
         fetched: dict[str, Future[_Fetched]] = {}
@@ -97,12 +92,12 @@ def compile_recipe(
                 tables = [package for package in recipe.packages if package.name == name]
                 fetched[name] = fetcher.submit(_fetch, tables, build.work)
             for number, package in enumerate(recipe.packages, 1):
-                build.tell(f"[{number}/{total}] {package.name}")
+                build.report(f"[{number}/{total}] {package.name}")
                 for other in package.headers_of:
                     fetched[other].result()
                 source = fetched[package.name].result()
                 for problem in source.problems:
-                    build.tell(f"{package.name}: {problem}")
+                    build.report(f"{package.name}: {problem}")
                 if source.version is not None:
                     build.compile(package, source.version, pool)
         finally:
@@ -138,15 +133,11 @@ class _Build:
     c_compilers: Sequence[str]
     cuda_path: Path | None
     advance: Advance | None
-    report: Report | None
+    report: Report
     # Counted over the chunks in order, not over what the log holds: a run that was stopped inside a chunk then goes on
     # as if it had not been.
     ir_bytes: int = 0
     counted: set[Key] = field(default_factory=set)
-
-    def tell(self, line: str) -> None:
-        if self.report is not None:
-            self.report(line)
 
     def compile(self, package: Package, version: str, pool: ThreadPoolExecutor) -> None:
         """Compile one unpacked package, chunk by chunk, until its cap or its sources are reached."""
@@ -189,12 +180,12 @@ class _Build:
                 self.counted.update(record.key for record in kept)
                 if self.advance is not None:
                     self.advance(1, package.name)
-        self.tell(
+        self.report(
             f"{package.name} {version}: {inside} of {len(sources)} sources are in, {failed.total()} failed now; "
             f"corpus {self.folder.ir_bytes / 1e6:.0f} MB"
         )
         for reason, count in failed.most_common(_REASONS_SHOWN):
-            self.tell(f"    {count} x {reason}")
+            self.report(f"    {count} x {reason}")
 
 
 def _program(

@@ -1,30 +1,31 @@
-"""Source files to compile: which there are below a folder, in what language, with what flags."""
+"""A folder of sources or a ``compile_commands.json`` as programs: which files, in what language, with what flags."""
 
 from __future__ import annotations
 
 import fnmatch
+import functools
+import os
 import shutil
+import tempfile
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from mirenc.errors import IRFileError, ToolchainError
-from mirenc.ir.compile import find_compiler
-from mirenc.ir.files import DRIVER
-from mirenc.ir.projects import find_headers, header_flags
-from mirenc.sources.compiling import LEVEL_FLAGS, Program, Report, levels_of
+from mirenc.ir.compile import LANGUAGE_FLAGS, find_compiler
+from mirenc.ir.projects import (
+    SKIPPED_FOLDERS,
+    find_headers,
+    header_flags,
+    kept_flags,
+    read_entries,
+    refused_flags,
+    walk_sources,
+)
+from mirenc.sources.compiling import LEVEL_FLAGS, Choices, Program, Report, levels_of, run_quietly
 from mirenc.sources.ir_folder import digest, stamp_of
 from mirenc.sources.reserved import is_reserved, is_reserved_package
 
-__all__ = [
-    "LANGUAGES",
-    "Toolchain",
-    "compile_command",
-    "compiler_name",
-    "find_sources",
-    "language_of_source",
-    "source_programs",
-]
+__all__ = ["LANGUAGES", "command_programs", "compile_command", "find_sources", "source_programs"]
 
 LANGUAGES: Mapping[str, tuple[str, ...]] = {
     "c": (".c",),
@@ -34,21 +35,17 @@ LANGUAGES: Mapping[str, tuple[str, ...]] = {
     "fortran": (".f", ".for", ".f77", ".f90", ".f95", ".F", ".F77", ".F90"),
 }
 _LANGUAGE_OF = {suffix: language for language, suffixes in LANGUAGES.items() for suffix in suffixes}
-_SKIPPED_FOLDERS = (".git", ".hg", ".svn", ".pc")
 
 _COMMON = ("-S", "-emit-llvm", "-w", "-ferror-limit=2", "-fno-color-diagnostics", "-fno-crash-diagnostics")
 _DIALECT = {
     "c": (
-        *("-x", "c"),
+        *LANGUAGE_FLAGS["c"],
         # Old C is legal C to its authors: what clang 16 made an error stays a warning here.
         *("-Wno-implicit-function-declaration", "-Wno-implicit-int"),
         *("-Wno-int-conversion", "-Wno-incompatible-function-pointer-types"),
     ),
-    "c++": ("-x", "c++", "-std=gnu++17"),
-    "opencl": (
-        *("-x", "cl", "-cl-std=CL1.2", "-target", "spir64-unknown-unknown"),
-        *("-Xclang", "-finclude-default-header"),
-    ),
+    "c++": (*LANGUAGE_FLAGS["c++"], "-std=gnu++17"),
+    "opencl": LANGUAGE_FLAGS["cl"],
     # The device side only: the host side is C++ that launches kernels through stubs.
     "cuda": (
         *("-x", "cuda", "-std=gnu++17", "--cuda-device-only", "--cuda-gpu-arch=sm_70"),
@@ -56,19 +53,14 @@ _DIALECT = {
     ),
 }
 _FLANG = ("flang", "flang-new", *(f"flang-new-{version}" for version in range(22, 15, -1)))
-_NAME_FOR_SEARCH = {"opencl": "cl"}  # what mirenc.ir.compile calls it
-
-
-def language_of_source(file: str) -> str | None:
-    """Language that a file's suffix says; None if it is no source."""
-    return _LANGUAGE_OF.get(Path(file).suffix)
+_PROBE_SECONDS = 30
 
 
 def find_sources(
     root: Path,
     languages: Collection[str] = tuple(LANGUAGES),
     *,
-    skipped: Collection[str] = _SKIPPED_FOLDERS,
+    skipped: Collection[str] = SKIPPED_FOLDERS,
     include: Sequence[str] = ("*",),
     exclude: Sequence[str] = (),
     with_reserved: bool = False,
@@ -94,19 +86,13 @@ def find_sources(
     """
     suffixes = {suffix: language for language in languages for suffix in LANGUAGES[language]}
     sources = []
-    for path in root.rglob("*"):
+    for path in walk_sources(root, suffixes, skipped):
         file = path.relative_to(root).as_posix()
-        if path.suffix not in suffixes or path.name.endswith(DRIVER) or not path.is_file() or path.is_symlink():
+        if path.is_symlink() or (is_reserved(file) and not with_reserved):
             continue
-        if any(part.lower() in skipped for part in file.split("/")[:-1]):
-            continue
-        if is_reserved(file) and not with_reserved:
-            continue
-        if not any(fnmatch.fnmatchcase(file, glob) for glob in include):
-            continue
-        if any(fnmatch.fnmatchcase(file, glob) for glob in exclude):
-            continue
-        sources.append((file, suffixes[path.suffix]))
+        wanted = any(fnmatch.fnmatchcase(file, glob) for glob in include)
+        if wanted and not any(fnmatch.fnmatchcase(file, glob) for glob in exclude):
+            sources.append((file, suffixes[path.suffix]))
     return sorted(sources, key=lambda source: (digest(source[0]), source[0]))
 
 
@@ -149,105 +135,71 @@ def compile_command(
     return (*command, *options, place)
 
 
-def compiler_name(compiler: Sequence[str]) -> str:
-    """Name of a compiler for people and records."""
-    return "zig cc" if "ziglang" in compiler else Path(compiler[0]).name
+def _find_compilers(languages: Collection[str], choices: Choices, report: Report) -> dict[str, list[str]]:
+    """The command for each language; one without a compiler is reported and left out. ToolchainError if all are."""
+    compilers = {}
+    error: ToolchainError | None = None
+    for language in sorted(languages):
+        try:
+            compilers[language] = _find_for(language, choices)
+        except ToolchainError as missing:
+            error = missing
+            report(f"{language} sources are left out: {missing}")
+    if error is not None and not compilers:
+        raise error
+    return compilers
 
 
-@dataclass(frozen=True, slots=True)
-class Toolchain:
-    """What compiles each language on this machine.
-
-    Attributes
-    ----------
-    compilers : dict of str to list of str
-        Language -> command.
-    cuda_path : Path or None
-    """
-
-    compilers: Mapping[str, list[str]]
-    cuda_path: Path | None
-
-    @classmethod
-    def find(
-        cls,
-        languages: Collection[str],
-        *,
-        compiler: str | None = None,
-        cuda_path: Path | None = None,
-        report: Report | None = None,
-    ) -> Toolchain:
-        """Look for what compiles some languages; those without are reported and left out.
-
-        Parameters
-        ----------
-        languages : collection of str
-        compiler : str, optional
-            A clang to use for all but Fortran, instead of the first on PATH.
-        cuda_path : Path, optional
-        report : callable, optional
-
-        Raises
-        ------
-        ToolchainError
-            None of the languages can be compiled.
-        """
-        compilers = {}
-        error: ToolchainError | None = None
-        for language in sorted(languages):
-            try:
-                compilers[language] = _find_for(language, compiler, cuda_path)
-            except ToolchainError as missing:
-                error = missing
-                if report is not None:
-                    report(f"{language} sources are left out: {missing}")
-        if error is not None and not compilers:
-            raise error
-        return cls(compilers, cuda_path.resolve() if cuda_path else None)
-
-
-def _find_for(language: str, compiler: str | None, cuda_path: Path | None) -> list[str]:
+def _find_for(language: str, choices: Choices) -> list[str]:
     if language == "fortran":
         for name in _FLANG:
             if shutil.which(name):
                 return [name]
         raise ToolchainError("no flang on PATH to compile Fortran. Type: apt-get install flang-19")
-    if language == "cuda" and cuda_path is None:
+    if language == "cuda" and choices.cuda_path is None:
         raise ToolchainError(
             "CUDA needs the toolkit's headers. Give their folder with --cuda-path (Python: cuda_path=)"
         )
-    return find_compiler(_NAME_FOR_SEARCH.get(language, language), compiler)
+    return find_compiler("cl" if language == "opencl" else language, choices.compiler)
+
+
+def _program(
+    choices: Choices,
+    compiler: Sequence[str],
+    *,
+    project: str,
+    file: str,
+    language: str,
+    root: Path,
+    place: str,
+    options: Sequence[str],
+    stamped: Sequence[Path],
+    stamp: str = "",
+) -> Program:
+    """A program whose record is made anew when a file, the compiler, or an option is another one."""
+    cuda_path = choices.cuda_path.resolve() if choices.cuda_path else None
+    return Program(
+        project=project,
+        version="",
+        file=file,
+        language=language,
+        compiler="zig cc" if "ziglang" in compiler else Path(compiler[0]).name,
+        root=root,
+        commands={
+            level: compile_command(compiler, language, level, place, options, cuda_path=cuda_path)
+            for level in levels_of(project, file, language, choices.levels)
+        },
+        stamp=stamp_of(stamped, *([stamp] if stamp else []), *compiler, *options, str(cuda_path)),
+    )
 
 
 def source_programs(
-    folder: Path,
-    *,
-    levels: Sequence[str] | None = None,
-    compiler: str | None = None,
-    cflags: Sequence[str] = (),
-    cuda_path: Path | None = None,
-    with_reserved: bool = False,
-    report: Report | None = None,
+    folder: Path, choices: Choices | None = None, report: Report = lambda line: None
 ) -> Iterator[Program]:
     """Programs of a folder of sources. Its first folders are the projects; one without folders is a project itself.
 
     Every folder with headers is searched, after the system's, so that many sources compile without their build system.
-
-    Parameters
-    ----------
-    folder : Path
-    levels : sequence of str, optional
-        Default: see `levels_of`.
-    compiler : str, optional
-        A clang to use instead of the first on PATH.
-    cflags : sequence of str
-        Flags that all sources need.
-    cuda_path : Path, optional
-        A CUDA toolkit's headers.
-    with_reserved : bool
-        Also what is reserved for evaluation.
-    report : callable, optional
-        Told what is left out.
+    ``report`` is told what is left out.
 
     Raises
     ------
@@ -256,51 +208,117 @@ def source_programs(
     ToolchainError
         No compiler for any of them.
     """
-    projects = _projects(folder, with_reserved, report)
+    choices = choices or Choices()
+    projects = _projects(folder, choices.with_reserved, report)
     languages = {language for _, _, sources in projects for _, language in sources}
     if not languages:
         suffixes = " ".join(_LANGUAGE_OF)
         raise IRFileError(f"{folder}: no source file below it. Give a folder with files that end in one of: {suffixes}")
-    tools = Toolchain.find(languages, compiler=compiler, cuda_path=cuda_path, report=report)
+    compilers = _find_compilers(languages, choices, report)
     for project, root, sources in projects:
-        here = {language for _, language in sources} & set(tools.compilers)
+        here = {language for _, language in sources} & set(compilers)
         headers = {language: header_flags(root, language) for language in here}
         stamps = {language: stamp_of(find_headers(root, language)) for language in here}
         for file, language in sources:
-            if language not in here:
-                continue
-            command = tools.compilers[language]
-            options = (*cflags, *headers[language])
-            stamp = stamp_of([root / file], stamps[language], *command, *options, str(tools.cuda_path))
-            yield Program(
-                project=project,
-                version="",
-                file=file,
-                language=language,
-                compiler=compiler_name(command),
-                root=root,
-                commands={
-                    level: compile_command(command, language, level, file, options, cuda_path=tools.cuda_path)
-                    for level in levels_of(project, file, language, levels)
-                },
-                stamp=stamp,
-            )
+            if language in here:
+                yield _program(
+                    choices,
+                    compilers[language],
+                    project=project,
+                    file=file,
+                    language=language,
+                    root=root,
+                    place=file,
+                    options=(*choices.cflags, *headers[language]),
+                    stamped=[root / file],
+                    stamp=stamps[language],
+                )
 
 
-def _projects(
-    folder: Path, with_reserved: bool, report: Report | None
-) -> list[tuple[str, Path, list[tuple[str, str]]]]:
+def _projects(folder: Path, with_reserved: bool, report: Report) -> list[tuple[str, Path, list[tuple[str, str]]]]:
     """Name, root and sources of each project below a folder."""
     folder = folder.resolve()
     below = sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
     projects = []
     for path in below:
         if is_reserved_package(path.name) and not with_reserved:
-            if report is not None:
-                report(f"{path.name} is left out: it is reserved for evaluation")
+            report(f"{path.name} is left out: it is reserved for evaluation")
         elif sources := find_sources(path, with_reserved=with_reserved):
             projects.append((path.name, path, sources))
     top = [source for source in find_sources(folder, with_reserved=with_reserved) if "/" not in source[0]]
     if top:
         projects.append((folder.name, folder, top))
     return projects
+
+
+def command_programs(
+    path: Path, choices: Choices | None = None, report: Report = lambda line: None
+) -> Iterator[Program]:
+    """Programs of a ``compile_commands.json``, whatever compiler its entries name.
+
+    A project is the first folder below the folder that all files share; files right in it are a project of its name.
+    ``report`` is told what is left out.
+
+    Raises
+    ------
+    ConfigError
+        Not such a file, or no source in it that can be compiled.
+    ToolchainError
+        No compiler for any of them.
+    """
+    choices = choices or Choices()
+    entries = read_entries(path, _LANGUAGE_OF, report)
+    shared = Path(os.path.commonpath([entry.file.parent for entry in entries]))
+    top = os.path.commonpath([shared, path.resolve().parent]).rstrip("/")
+    compilers = _find_compilers({_LANGUAGE_OF[entry.file.suffix] for entry in entries}, choices, report)
+    reserved = 0
+    unknown: frozenset[str] = frozenset()
+    for directory, file, arguments in entries:
+        language = _LANGUAGE_OF[file.suffix]
+        below = file.relative_to(shared)
+        project = below.parts[0] if len(below.parts) > 1 else shared.name or "root"
+        if not choices.with_reserved and (is_reserved_package(project) or is_reserved(below.as_posix())):
+            reserved += 1
+            continue
+        if language not in compilers:
+            continue
+        command = compilers[language]
+        flags = kept_flags(arguments)
+        foreign = _unknown_flags(tuple(command), language, tuple(flag for flag in flags if flag[:2] in ("-f", "-m")))
+        unknown |= foreign
+        options = [flag for flag in flags if flag not in foreign]
+        if language != "fortran":
+            # `__FILE__` in a header that was found by an absolute path would say where it lies on this machine.
+            options.append(f"-fmacro-prefix-map={top}/=")
+        yield _program(
+            choices,
+            command,
+            project=project,
+            file=Path(*below.parts[1:]).as_posix() if len(below.parts) > 1 else below.name,
+            language=language,
+            root=directory,
+            place=os.path.relpath(file, directory),
+            options=options,
+            stamped=[file],
+        )
+    if unknown:
+        report(f"{path}: flags are left out, no compiler here knows them: {' '.join(sorted(unknown))}")
+    if reserved:
+        report(f"{path}: {reserved} entries are left out: they are reserved for evaluation")
+
+
+@functools.cache
+def _unknown_flags(compiler: tuple[str, ...], language: str, flags: tuple[str, ...]) -> frozenset[str]:
+    """Flags that a compiler refuses: what another compiler (gcc) was told is no reason to lose all of a project."""
+    unknown: set[str] = set()
+    while left := [flag for flag in flags if flag not in unknown]:
+        kind = language if language in ("c", "c++") else "c"
+        with tempfile.TemporaryDirectory(prefix="mirenc-") as scratch:
+            # As it will be compiled: with -fsyntax-only zig cc goes on to link.
+            command = (*compiler, "-S", "-emit-llvm", *left, "-x", kind, os.devnull, "-o", "empty.ll")
+            _, words = run_quietly(command, Path(scratch), _PROBE_SECONDS)
+        refused = refused_flags(words) & set(left)
+        if not refused:
+            break
+        unknown |= refused
+    return frozenset(unknown)

@@ -118,13 +118,19 @@ def test_commands_are_sources_with_their_flags(tmp_path: Path, monkeypatch: pyte
         ("-DX=1", "-I", "../inc"),
         str(tmp_path / "sub"),
     )
-    assert ["no source that mirenc compiles: .S 1" in said[0], "1 entries are left out" in said[1]] == [True, True]
+    assert ["no source that is compiled here: .S 1" in said[0], "1 entries are left out" in said[1]] == [True, True]
     monkeypatch.chdir(tmp_path / "..")
     assert [one.name for one in expand_inputs([path])] == [f"{tmp_path.name}/a.cc", f"{tmp_path.name}/sub/b.c"]
 
 
 @pytest.mark.parametrize(
-    ("text", "reason"), [("{", "not JSON"), ("{}", "no list of commands"), ("[]", "no C, C"), ("[" * 10**5, "not JSON")]
+    ("text", "reason"),
+    [
+        ("{", "not JSON"),
+        ("{}", "no list of commands"),
+        ("[]", "no source in it that ends in .c "),
+        ("[" * 10**5, "not JSON"),
+    ],
 )
 def test_commands_that_are_none(tmp_path: Path, text: str, reason: str) -> None:
     (tmp_path / "x.json").write_text(text)

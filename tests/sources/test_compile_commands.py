@@ -12,9 +12,9 @@ from fake_tools import FakeTools
 
 from mirenc.errors import ConfigError
 from mirenc.ir.projects import kept_flags
-from mirenc.sources.compile_commands import command_programs
-from mirenc.sources.compiling import Limits, Program, compile_programs
+from mirenc.sources.compiling import Choices, Limits, Program, compile_programs
 from mirenc.sources.ir_folder import IRFolder
+from mirenc.sources.programs import command_programs
 
 WriteTree = Callable[[Path, dict[str, str]], Path]
 
@@ -67,7 +67,7 @@ def test_both_forms_and_relative_folders(fake_tools: FakeTools, tmp_path: Path, 
             {"directory": ".", "file": str(code / "main.c"), "command": "gcc -c /somewhere/main.c"},
         ]
     )
-    programs = by_file(list(command_programs(path, levels=["O1"])))
+    programs = by_file(list(command_programs(path, Choices(levels=["O1"]))))
     assert set(programs) == {"app/a.c", "lib/sub/b.cpp", "code/main.c"}
     a, b, main = programs["app/a.c"], programs["lib/sub/b.cpp"], programs["code/main.c"]
     assert a.root == main.root == code / "build"
@@ -89,7 +89,7 @@ def test_what_is_left_out_is_reported(fake_tools: FakeTools, tmp_path: Path, com
     assert set(programs) == {"p/a.c", "q/b.c"}
     assert "-DN0" in programs["p/a.c"].commands["O0"]  # of two entries the first
     assert [line.split(": ", 1)[1] for line in said] == [
-        "1 entries are left out: their suffix is of no language that becomes IR here",
+        "entries are left out, since their files are no source that is compiled here: .S 1",
         "1 entries are left out: their file had one before",
         "2 entries are left out: they are reserved for evaluation",
     ]
@@ -104,8 +104,8 @@ def test_what_is_left_out_is_reported(fake_tools: FakeTools, tmp_path: Path, com
         ([{"directory": ".", "file": "a.c", "command": "cc 'a.c"}], "entry 1 is no command .No closing quotation"),
         ([{"directory": ".", "file": "a.c", "arguments": [1]}], "entry 1 is no command .an argument that is no text"),
         (["cc a.c"], "entry 1 is no command"),
-        ([], "no C, C"),
-        ([{"directory": ".", "file": "a.S", "command": "as a.S"}], "no C, C"),
+        ([], r"no source in it that ends in \.c "),
+        ([{"directory": ".", "file": "a.S", "command": "as a.S"}], r"no source in it that ends in \.c "),
     ],
 )
 def test_wrong_files(entries: Any, complaint: str, commands: Callable[..., Path]) -> None:
@@ -130,7 +130,7 @@ def test_flags_of_another_compiler_do_not_stop_clang(
     path = commands([{"directory": "..", "file": "a.c", "command": command}])
     said: list[str] = []
     with IRFolder(tmp_path / "ir") as folder:
-        programs = command_programs(path, levels=["O2"], report=said.append)
+        programs = command_programs(path, Choices(levels=["O2"]), report=said.append)
         compile_programs(programs, folder, workers=1, limits=Limits())
         (record,) = folder.records()
     assert record.status == "ok", record.reason
@@ -153,7 +153,7 @@ def test_real_ir_knows_no_folder_of_this_machine(
     command = f"gcc -I{code}/inc -DNUMBER=77 -g -O3 -Werror -Wall -MD -MF a.d -o a.o -c {code}/app/a.c"
     path = commands([{"directory": str(code / "build"), "file": f"{code}/app/a.c", "command": command}])
     with IRFolder(tmp_path / "ir") as folder:
-        compile_programs(command_programs(path, levels=["O0"]), folder, workers=1, limits=Limits())
+        compile_programs(command_programs(path, Choices(levels=["O0"])), folder, workers=1, limits=Limits())
         (record,) = folder.records()
         assert record.status == "ok", record.reason
         text = folder.path_of(record).read_text(encoding="utf-8")

@@ -15,9 +15,9 @@ from fake_tools import FakeTools
 from mirenc.errors import ConfigError
 from mirenc.sources.compiling import (
     CHUNK,
+    Choices,
     Limits,
     Program,
-    check_levels,
     compile_programs,
     levels_of,
     run_quietly,
@@ -146,11 +146,11 @@ def test_the_rule_for_levels() -> None:
 
 
 def test_levels_are_checked() -> None:
-    check_levels(["O0", "O3", "Os"])
+    Choices(levels=["O0", "O3", "Os"])
     with pytest.raises(ConfigError, match="unknown optimisation level 'O9'; available: O0, O1, O2, O3, Os, Oz"):
-        check_levels(["O0", "O9"])
+        Choices(levels=["O0", "O9"])
     with pytest.raises(ConfigError, match="no optimisation level"):
-        check_levels([])
+        Choices(levels=[])
 
 
 def test_limits_have_a_range() -> None:
@@ -163,8 +163,7 @@ def test_limits_have_a_range() -> None:
 @pytest.mark.skipif(os.name != "posix", reason="process groups of POSIX")
 def test_a_program_that_takes_too_long_is_ended_with_its_children(tmp_path: Path) -> None:
     begin = time.monotonic()
-    code, words = run_quietly(["sh", "-c", "echo begun >&2; sh -c 'sleep 30; touch late'"], tmp_path, 0.5)
+    code, _ = run_quietly(["sh", "-c", "echo begun >&2; sh -c 'sleep 30; touch late'"], tmp_path, 0.5)
     assert code is None
-    assert words == "begun\n"
     assert time.monotonic() - begin < 20
     assert not (tmp_path / "late").exists()

@@ -12,12 +12,13 @@ import pytest
 from fake_tools import FakeTools
 
 from mirenc.errors import ConfigError, ToolchainError
+from mirenc.sources.compiling import Choices
 from mirenc.sources.debian import _prepare, compile_recipe
 from mirenc.sources.ir_folder import IRFolder
 from mirenc.sources.recipe import Package, read_recipe
 
 WriteTree = Callable[[Path, dict[str, str]], Path]
-REPOSITORY = Path(__file__).resolve().parents[3]
+REPOSITORY = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
@@ -41,7 +42,9 @@ def build(tmp_path: Path) -> Callable[..., list[str]]:
         path.write_text(text, encoding="utf-8")
         said: list[str] = []
         with IRFolder(tmp_path / out) as folder:
-            compile_recipe(read_recipe(path), folder, tmp_path / work, workers=2, levels=levels, report=said.append)
+            compile_recipe(
+                read_recipe(path), folder, tmp_path / work, Choices(levels=levels), workers=2, report=said.append
+            )
             folder.write_manifest(tmp_path / f"{out}.csv")
         return said
 
@@ -118,9 +121,8 @@ def test_a_reserved_package_comes_whole_and_copies_in_others_stay_out(
             read_recipe(path, with_reserved=True),
             folder,
             tmp_path / "work",
+            Choices(levels=["Oz-start"], compiler="clang-19"),
             workers=1,
-            levels=["Oz-start"],
-            compiler="clang-19",
         )
         assert [(record.project, record.file) for record in folder.kept()] == [("bzip2", "bzlib.c"), ("zlib", "z.c")]
     commands = compilations(fake_tools)

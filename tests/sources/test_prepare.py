@@ -15,6 +15,7 @@ import pytest
 from fake_tools import FakeTools
 
 from mirenc.errors import ConfigError, IRFileError
+from mirenc.sources.compiling import Choices
 from mirenc.sources.prepare import kind_of_source, prepare_ir
 
 WriteTree = Callable[[Path, dict[str, str]], Path]
@@ -56,7 +57,7 @@ def test_a_folder_of_ir_is_returned_as_it_is(tmp_path: Path, write_tree: WriteTr
 def test_wrong_levels_are_refused_before_any_work(tmp_path: Path, write_tree: WriteTree) -> None:
     write_tree(tmp_path / "code", {"p/a.c": ""})
     with pytest.raises(ConfigError, match="unknown optimisation level 'O7'"):
-        prepare_ir(tmp_path / "code", tmp_path / "out", levels=["O7"])
+        prepare_ir(tmp_path / "code", tmp_path / "out", Choices(Choices(levels=["O7"])))
     assert not (tmp_path / "out").exists()
 
 
@@ -87,7 +88,12 @@ def test_every_source_becomes_a_folder_of_ir(kind: str, sources: dict[str, Path]
     done: list[int] = []
     said: list[str] = []
     out = tmp_path / "made" / "ir"
-    arguments = {"workers": 2, "levels": ["O2"], "advance": lambda n, note: done.append(n), "report": said.append}
+    arguments = {
+        "choices": Choices(levels=["O2"]),
+        "workers": 2,
+        "advance": lambda n, note: done.append(n),
+        "report": said.append,
+    }
     assert prepare_ir(sources[kind], out, **arguments) == out
     names = {path.relative_to(out).as_posix() for path in out.rglob("*.*") if path.suffix in (".ll", ".bc")}
     assert (
@@ -116,13 +122,13 @@ def test_failures_can_be_tried_again(sources: dict[str, Path], tmp_path: Path) -
     code = shutil.copytree(sources["sources"], tmp_path / "copy")
     (code / "one/a.c").write_text("#error")
     out = tmp_path / "ir"
-    prepare_ir(code, out, levels=["O2"])
+    prepare_ir(code, out, Choices(levels=["O2"]))
     stamp = (code / "one/a.c").stat()
     (code / "one/a.c").write_text("int a;")
     os.utime(code / "one/a.c", ns=(stamp.st_atime_ns, stamp.st_mtime_ns))  # what was mended lies elsewhere
-    prepare_ir(code, out, levels=["O2"])
+    prepare_ir(code, out, Choices(levels=["O2"]))
     assert not (out / "one").exists()
-    prepare_ir(code, out, levels=["O2"], retry_failed=True)
+    prepare_ir(code, out, Choices(levels=["O2"]), retry_failed=True)
     assert (out / "one/O2/a.c.ll").exists()
 
 
@@ -142,7 +148,7 @@ def test_what_changed_is_compiled_again_and_what_is_gone_goes(
         for name in ("one/a.c", "two/b.c", "two/copy.c", "two/stays.c")
     ]
     sources["commands"].write_text(json.dumps(entries))
-    prepare_ir(sources[kind], out, levels=["O2"])
+    prepare_ir(sources[kind], out, Choices(levels=["O2"]))
     assert len(ir_names(out)) == 3  # b.c and copy.c have the same IR
     before = (out / "two/O2/stays.c.ll").stat().st_mtime_ns
     kept = "b.c" if (out / "two/O2/b.c.ll").exists() else "copy.c"
@@ -150,40 +156,40 @@ def test_what_changed_is_compiled_again_and_what_is_gone_goes(
     (code / "one/a.c").write_text("int edited;")
     (code / "two" / kept).unlink()
     sources["commands"].write_text(json.dumps([entry for entry in entries if entry["file"] != f"two/{kept}"]))
-    prepare_ir(sources[kind], out, levels=["O2"])
+    prepare_ir(sources[kind], out, Choices(levels=["O2"]))
     assert ir_names(out) == {"one/O2/a.c.ll", f"two/O2/{other}.ll", "two/O2/stays.c.ll"}
     assert "edited" in (out / "one/O2/a.c.ll").read_text()
     assert (out / "two/O2/stays.c.ll").stat().st_mtime_ns == before
-    prepare_ir(sources[kind], out, levels=["O0"])
+    prepare_ir(sources[kind], out, Choices(levels=["O0"]))
     assert {name.split("/")[1] for name in ir_names(out)} == {"O0"}
 
 
 def test_an_edited_header_and_another_flag_count_as_changes(sources: dict[str, Path], tmp_path: Path) -> None:
     code, out = sources["sources"], tmp_path / "ir"
     place = out / "one/O2/a.c.ll"
-    prepare_ir(code, out, levels=["O2"])
+    prepare_ir(code, out, Choices(levels=["O2"]))
     (code / "one/h.h").write_text("#define A 1")
     for cflags in ([], ["-DB"]):
         os.utime(place, ns=(0, 0))
-        prepare_ir(code, out, levels=["O2"], cflags=cflags)
+        prepare_ir(code, out, Choices(levels=["O2"], cflags=cflags))
         assert place.stat().st_mtime_ns > 0
 
 
 def test_ir_that_was_deleted_is_made_again(sources: dict[str, Path], tmp_path: Path) -> None:
     for kind in ("sources", "parquet", "recipe"):
         out = tmp_path / f"ir-{kind}"
-        prepare_ir(sources[kind], out, levels=["O2"])
+        prepare_ir(sources[kind], out, Choices(levels=["O2"]))
         names = ir_names(out)
         (out / min(names)).unlink()
-        prepare_ir(sources[kind], out, levels=["O2"])
+        prepare_ir(sources[kind], out, Choices(levels=["O2"]))
         assert ir_names(out) == names
 
 
 def test_a_package_that_left_the_recipe_leaves_the_folder(sources: dict[str, Path], tmp_path: Path) -> None:
     out = tmp_path / "ir"
-    prepare_ir(sources["recipe"], out, levels=["O2"])
+    prepare_ir(sources["recipe"], out, Choices(levels=["O2"]))
     sources["recipe"].write_text("[[package]]\nname = 'two'\n")
-    prepare_ir(sources["recipe"], out, levels=["O2"])
+    prepare_ir(sources["recipe"], out, Choices(levels=["O2"]))
     assert ir_names(out) == {"two/O2/b.c.ll"}
 
 
@@ -213,11 +219,11 @@ def test_nothing_that_compiles_says_why(sources: dict[str, Path], tmp_path: Path
     for path in code.rglob("*.c"):
         path.write_text("#error")
     with pytest.raises(IRFileError, match=r"nothing in it became IR: .*told so. .*log.jsonl has a line for each try"):
-        prepare_ir(code, out, levels=["O2"])
+        prepare_ir(code, out, Choices(levels=["O2"]))
     stamp = (code / "one/a.c").stat()
     (code / "one/a.c").write_text("int a;")
     os.utime(code / "one/a.c", ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
-    prepare_ir(code, out, levels=["O2"])  # a folder without any IR is begun anew
+    prepare_ir(code, out, Choices(levels=["O2"]))  # a folder without any IR is begun anew
     assert ir_names(out) == {"one/O2/a.c.ll"}
 
 
@@ -231,7 +237,7 @@ def test_what_a_mixed_folder_loses_is_told(tmp_path: Path, write_tree: WriteTree
 def test_names_that_are_not_utf_8(sources: dict[str, Path], tmp_path: Path) -> None:
     name = os.fsdecode(b"\xff.c")
     (sources["sources"] / "one" / name).write_text("int odd;")
-    prepare_ir(sources["sources"], tmp_path / "ir", levels=["O2"])
+    prepare_ir(sources["sources"], tmp_path / "ir", Choices(levels=["O2"]))
     assert (tmp_path / "ir/one/O2" / f"{name}.ll").is_file()
     assert r"one,,\udcff.c,c,O2" in (tmp_path / "ir" / "manifest.csv").read_text(encoding="utf-8")
 
@@ -241,6 +247,6 @@ def test_a_command_whose_folder_is_gone_is_one_failure(sources: dict[str, Path],
     entries[0]["directory"] = str(tmp_path / "gone")
     sources["commands"].write_text(json.dumps(entries))
     said: list[str] = []
-    prepare_ir(sources["commands"], tmp_path / "ir", levels=["O2"], report=said.append)
+    prepare_ir(sources["commands"], tmp_path / "ir", Choices(levels=["O2"]), report=said.append)
     assert len(ir_names(tmp_path / "ir")) == 1
     assert "failed 1" in said[-1]

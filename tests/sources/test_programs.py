@@ -11,7 +11,7 @@ from fake_tools import FakeTools
 from mirenc.errors import IRFileError, ToolchainError
 from mirenc.ir import read_ir
 from mirenc.ir.projects import header_flags
-from mirenc.sources.compiling import Limits, compile_programs
+from mirenc.sources.compiling import Choices, Limits, compile_programs
 from mirenc.sources.ir_folder import IRFolder
 from mirenc.sources.programs import compile_command, find_sources, source_programs
 
@@ -21,7 +21,7 @@ WriteTree = Callable[[Path, dict[str, str]], Path]
 def test_first_folders_are_the_projects(fake_tools: FakeTools, tmp_path: Path, write_tree: WriteTree) -> None:
     files = ("one/a.c", "one/src/b.cpp", "two/tests/c.c", "top.c", ".git/x.c", "two/.git/y.c", "two/readme.txt")
     write_tree(tmp_path / "code", dict.fromkeys(files, ""))
-    programs = list(source_programs(tmp_path / "code", levels=["O1"]))
+    programs = list(source_programs(tmp_path / "code", Choices(levels=["O1"])))
     assert sorted((program.project, program.file, program.language) for program in programs) == [
         ("code", "top.c", "c"),
         ("one", "a.c", "c"),
@@ -124,7 +124,7 @@ def test_real_sources_become_real_ir(tmp_path: Path, write_tree: WriteTree) -> N
         },
     )
     with IRFolder(tmp_path / "ir") as folder:
-        programs = source_programs(tmp_path / "code", levels=["O0", "O2"], cflags=["-DN=3"])
+        programs = source_programs(tmp_path / "code", Choices(levels=["O0", "O2"], cflags=["-DN=3"]))
         compile_programs(programs, folder, workers=2, limits=Limits())
         failed = [record for record in folder.records() if record.status != "ok"]
         assert {record.compiler for record in folder.kept()} == {"zig cc"}

@@ -12,7 +12,7 @@ from pathlib import Path
 from mirenc.errors import IRFileError, MirencError, ToolchainError
 from mirenc.ir.compile import compile_source
 from mirenc.ir.files import find_inputs, language_of
-from mirenc.sources.compiling import LEVEL_FLAGS
+from mirenc.sources.compiling import LEVEL_FLAGS, Choices
 from mirenc.sources.ir_folder import failures_of, origins_of
 from mirenc.sources.prepare import kind_of_source, prepare_ir
 from mirenc.sources.recipe import read_recipe
@@ -182,11 +182,8 @@ def _many(
         root = prepare_ir(
             source,
             place,
+            Choices((_LEVEL,), compiler(), cflags if kind == "sources" else (), with_reserved=True),
             workers=jobs,
-            levels=(_LEVEL,),
-            compiler=compiler(),
-            cflags=cflags if kind == "sources" else (),
-            with_reserved=True,
             report=report,
         )
     if kind in ("sources", "commands"):
