@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.2.0"
 
 _HOME = {
-    "Embedding": "mirenc.embed.embedding",
+    "Embedding": "mirenc.embed",
     "Encoder": "mirenc.embed",
     "IRModule": "mirenc.ir",
     "IRSample": "mirenc.model.sample",
@@ -25,12 +25,15 @@ _HOME = {
     "ProgramGraph": "mirenc.graph",
     "ReadOptions": "mirenc.ir",
     "build_graph": "mirenc.graph",
+    "compare": "mirenc.cosines",
     "evaluate": "mirenc.evaluating",
     "get_task": "mirenc.tasks",
+    "fit_map": "mirenc.embed",
     "list_models": "mirenc.weights",
     "list_tasks": "mirenc.tasks",
     "load": "mirenc.embed",
     "make_sample": "mirenc.model.sample",
+    "nearest": "mirenc.cosines",
     "parse_ir": "mirenc.ir",
     "read_ir": "mirenc.ir",
     "statements_of": "mirenc.ir",
@@ -39,8 +42,8 @@ _HOME = {
 __all__ = ["__version__", *_HOME]
 
 if TYPE_CHECKING:
-    from mirenc.embed import Encoder, load
-    from mirenc.embed.embedding import Embedding
+    from mirenc.cosines import compare, nearest
+    from mirenc.embed import Embedding, Encoder, fit_map, load
     from mirenc.errors import MirencError
     from mirenc.evaluating import evaluate
     from mirenc.graph import ProgramGraph, build_graph

@@ -7,7 +7,7 @@ hidden. Two tables:
 
 - vectors as they are and centred, all tasks in one pool;
 - maps fitted on half of the tasks without their names and tested on the other half, both ways, over several halvings,
-  for every method as `Encoder.fit_map` fits them: ``whitened`` by their covariance, shrunk by Ledoit and Wolf's rule,
+  for every method as `mirenc.fit_map` fits them: ``whitened`` by their covariance, shrunk by Ledoit and Wolf's rule,
   and ``level map``, which also knows which two vectors are one source at two levels.
 
 Where names are hidden, a model with a lexical view is told so (``hide_names``).

@@ -33,7 +33,7 @@ from pydantic import BaseModel, ConfigDict
 
 from mirenc.config import load_toml
 from mirenc.embed import Encoder, load
-from mirenc.embed.fitting import level_pairs
+from mirenc.embed.maps import level_pairs
 from mirenc.ir.files import find_inputs
 from mirenc.model.whitening import Moments, mixed_whitening, moments_of
 

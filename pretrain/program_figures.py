@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mirenc.embed.fitting import PAIRED_FLOOR, shrinkage_floor
+from mirenc.embed.maps import PAIRED_FLOOR, shrinkage_floor
 from mirenc.metrics import group_interval
 from mirenc.model.whitening import fit_whitening
 
@@ -62,7 +62,7 @@ class Method:
 
 
 def fitted(method: Method, rows: NDArray[np.int64], pairs: NDArray[np.int64] | None) -> NDArray[np.float64]:
-    """A method's vectors under maps that are fitted on some rows, as `mirenc.embed.fitting.fit_map` fits them.
+    """A method's vectors under maps that are fitted on some rows, as `mirenc.embed.maps.fit_map` fits them.
 
     Parameters
     ----------

@@ -21,7 +21,7 @@ PACKAGE = Path(mirenc.__file__).parent
 # higher floor, nor a neighbour on its own floor. A new part of mirenc/ must be given a floor here.
 FLOORS = (
     ("errors",),
-    ("config", "cache", "progress", "writing"),
+    ("config", "cache", "cosines", "progress", "writing"),
     ("ir",),
     ("graph", "passes", "sources", "tokenizer"),
     ("model",),

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import shlex
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -20,6 +23,11 @@ if TYPE_CHECKING:
     from mirenc.embed import Level
     from mirenc.ir import ReadOptions
     from mirenc.ir.inputs import Input as Given
+
+    Reading = ReadOptions
+else:
+    Reading = Any
+    ReadOptions = Any  # `reads` evaluates annotations
 
 Inputs = Annotated[
     list[str],
@@ -69,11 +77,11 @@ def byte_count(text: str, option: str) -> int:
 
 
 def read_options(
-    timeout: float | None,
-    memory_limit: str | None,
-    max_bytes: str | None,
-    compiler: str | None = None,
-    cflags: str = "",
+    timeout: Timeout = None,
+    memory_limit: MemoryLimit = None,
+    max_bytes: MaxBytes = None,
+    compiler: Compiler = None,
+    cflags: CFlags = "",
 ) -> ReadOptions:
     """The options as `ReadOptions`; starts the LLVM process with the memory limit."""
     from mirenc.ir import ReadOptions, start_reader
@@ -94,6 +102,22 @@ def read_options(
     return options
 
 
+def reads(verb: Callable[..., None]) -> Callable[..., None]:
+    """A verb that takes ``options: Reading``: the command line has what `read_options` takes in their place."""
+    signature = inspect.signature(verb, eval_str=True)
+    reading = inspect.signature(read_options, eval_str=True).parameters
+    shown = [parameter for name, parameter in signature.parameters.items() if name != "options"]
+
+    @functools.wraps(verb)
+    def with_options(**given: Any) -> None:
+        options = read_options(**{name: given.pop(name) for name in reading})
+        verb(**given, options=options)
+
+    with_options.__signature__ = signature.replace(parameters=[*shown, *reading.values()])  # type: ignore[attr-defined]
+    with_options.__annotations__ = {parameter.name: parameter.annotation for parameter in (*shown, *reading.values())}
+    return with_options
+
+
 def check_level(level: str) -> Level:
     """The level, one that the encoder knows."""
     from mirenc.embed import LEVELS
@@ -104,22 +128,19 @@ def check_level(level: str) -> Level:
 
 
 def expand(inputs: list[str]) -> list[Given]:
-    """What the inputs stand for, in their order: `mirenc.ir.inputs`, paths all of them. What is left out is told.
+    """What the inputs stand for (`mirenc.ir.inputs`), paths all of them. What is left out is told.
 
-    A file that is given twice is there twice: who asks for n files counts on n answers. A folder without any is listed
-    itself, so that it fails as one input of several.
+    A file that is given twice is there twice: who asks for n files counts on n answers.
     """
     from mirenc.ir.inputs import expand_inputs, is_project, path_input
 
     if inputs.count("-") > 1:
         raise typer.BadParameter("standard input can be read once; give - once", param_hint="INPUT")
-    files: list[Given] = []
-    for given in inputs:
-        # As a path, whatever it looks like; "" is none, though Path takes it for this folder.
-        many = given not in ("", "-") and is_project(Path(given))
-        found = expand_inputs([Path(given)], report=say) if many else ()
-        files += list(found) or [path_input(given)]
-    return files
+    # As paths, whatever they look like; "" is none, though Path takes it for this folder.
+    paths = [
+        Path(given) if given not in ("", "-") and is_project(Path(given)) else path_input(given) for given in inputs
+    ]
+    return list(expand_inputs(paths, say))
 
 
 def say(line: str) -> None:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from mirenc.embed.embedding import Embedding
 
 
+@common.reads
 def compare(
     files: Annotated[
         list[str],
@@ -26,13 +27,10 @@ def compare(
     level: common.LevelName = "module",
     as_json: common.JSON = False,
     model: common.Model = None,
-    own_map: common.Map = None,
+    whitening_map: common.Map = None,
     hide_names: common.HideNames = False,
-    timeout: common.Timeout = None,
-    memory_limit: common.MemoryLimit = None,
-    max_bytes: common.MaxBytes = None,
-    compiler: common.Compiler = None,
-    cflags: common.CFlags = "",
+    *,
+    options: common.Reading,
 ) -> None:
     """Cosine of two files, or of each pair of several.
 
@@ -47,10 +45,9 @@ def compare(
             f"{len(paths)} files; at level {chosen} two are compared. Use `mirenc search` for one in many",
             param_hint="FILE FILE ...",
         )
-    options = common.read_options(timeout, memory_limit, max_bytes, compiler, cflags)
     from mirenc.embed import load
 
-    encoder = load(model, options=options, map=own_map, hide_names=hide_names)
+    encoder = load(model, options=options, whitening_map=whitening_map, hide_names=hide_names)
     failures = common.Failures(len(paths))
     read: list[str] = []
     embeddings: list[Embedding] = []

@@ -10,6 +10,7 @@ import typer
 from mirenc.cli import common
 
 
+@common.reads
 def embed(
     inputs: common.Inputs,
     output: Annotated[
@@ -17,7 +18,7 @@ def embed(
         typer.Option(
             "--output",
             "-o",
-            help="x.npy, x.npz, x.jsonl or x.parquet. [default: JSON lines on stdout]",
+            help="x.npy, x.npz, x.jsonl, x.csv or x.parquet. [default: JSON lines on stdout]",
         ),
     ] = None,
     level: Annotated[
@@ -35,52 +36,43 @@ def embed(
     whiten: Annotated[bool, typer.Option(help="Take away what the vectors of all IR share.")] = True,
     hide_names: common.HideNames = False,
     model: common.Model = None,
-    own_map: common.Map = None,
+    whitening_map: common.Map = None,
     backend: Annotated[
         Literal["numpy", "torch"] | None,
         typer.Option(help="[default: numpy on the CPU, torch elsewhere]"),
     ] = None,
     device: Annotated[str, typer.Option(help="cpu, cuda, cuda:1 ...")] = "cpu",
     cache: Annotated[bool, typer.Option(help="Keep vectors in the user's cache folder.")] = True,
-    timeout: common.Timeout = None,
-    memory_limit: common.MemoryLimit = None,
-    max_bytes: common.MaxBytes = None,
-    compiler: common.Compiler = None,
-    cflags: common.CFlags = "",
+    *,
+    options: common.Reading,
 ) -> None:
     """Embed IR files and sources.
 
     Files that fail are listed on stderr; the others are delivered, and the exit code is 1.
     """
-    options = common.read_options(timeout, memory_limit, max_bytes, compiler, cflags)
-    from mirenc.cli.output import open_output
     from mirenc.embed import load
+    from mirenc.search import Maker, VectorWriter, check_vectors_output
 
-    writer_of = open_output(output, purpose=purpose, whiten=whiten)
+    check_vectors_output(output)
     files = common.expand(inputs)
     encoder = load(
-        model, device=device, backend=backend, cache=cache, options=options, hide_names=hide_names, map=own_map
+        model,
+        device=device,
+        backend=backend,
+        cache=cache,
+        options=options,
+        hide_names=hide_names,
+        whitening_map=whitening_map,
     )
     failures = common.Failures(len(files))
-    with (
-        writer_of(encoder, level, part) as writer,
-        common.progress("embedding", len(files)) as advance,
-        closing(
-            encoder.embed_stream(
-                files,
-                level=level,
-                purpose=purpose,
-                function=function,
-                whiten=whiten,
-                progress=lambda done, total, note: advance(0, completed=done, note=note),
-            )
-        ) as outcomes,
-    ):
+    outcomes = encoder.embed_stream(
+        files, level=level, purpose=purpose, function=function, whiten=whiten, progress=True
+    )
+    with VectorWriter(output, Maker.of(encoder, level, part, purpose, whiten)) as writer, closing(outcomes):
         for given, outcome in zip(files, outcomes, strict=True):
             if outcome.embedding is not None:
-                writer.add(
-                    given.name, outcome.embedding
-                )  # an output that fails is no fault of the file's: it ends the run
+                # An output that fails is no fault of the file's: it ends the run.
+                writer.add(given.name, outcome.embedding)
             elif outcome.error is not None:
                 failures.add(outcome.error)
     failures.finish()

@@ -97,6 +97,7 @@ def evaluate(
 
 
 @app.command()
+@common.reads
 def adapt(
     inputs: common.Inputs,
     name: Annotated[str, typer.Option("--name", "-n", help="What the map is called.", show_default=False)],
@@ -113,27 +114,23 @@ def adapt(
         Literal["module", "function"], typer.Option("--level", "-l", help="What will be searched.")
     ] = "module",
     hide_names: common.HideNames = False,
-    timeout: common.Timeout = None,
-    memory_limit: common.MemoryLimit = None,
-    max_bytes: common.MaxBytes = None,
-    compiler: common.Compiler = None,
-    cflags: common.CFlags = "",
+    *,
+    options: common.Reading,
 ) -> None:
     """Fit a whitening map on unlabelled IR of your own, for --map NAME.
 
     Some hundreds of programs of the kind that you search: cosines then tell what they do not all share. Files that fail
     are listed on stderr and left out.
     """
+    from mirenc.embed import fit_map, load
     from mirenc.weights import map_path, save_map
-
-    options = common.read_options(timeout, memory_limit, max_bytes, compiler, cflags)
-    from mirenc.embed import load
 
     encoder = load(model, options=options, hide_names=hide_names)
     map_path(encoder.name, name)  # a name that cannot be one is told before the work
     files = common.expand(inputs)
     failures = common.Failures(len(files))
-    found = encoder.fit_map(
+    found = fit_map(
+        encoder,
         files,
         pairs="levels" if pairs else None,
         level=level,

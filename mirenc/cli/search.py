@@ -15,9 +15,10 @@ from mirenc.errors import ConfigError
 if TYPE_CHECKING:
     from mirenc.embed import Encoder
     from mirenc.ir import ReadOptions
-    from mirenc.search.vectors import VectorTable
+    from mirenc.search import VectorTable
 
 
+@common.reads
 def search(
     query: Annotated[
         str, typer.Argument(metavar="QUERY", help="IR or source file, or - for stdin.", show_default=False)
@@ -26,7 +27,7 @@ def search(
         str,
         typer.Argument(
             metavar="INDEX",
-            help="What to search in: vectors by `mirenc embed -o` (.npz .parquet .jsonl .npy), a folder of IR or "
+            help="What to search in: vectors by `mirenc embed -o` (.npz .parquet .jsonl .csv .npy), a folder of IR or "
             "sources, or compile_commands.json.",
             show_default=False,
         ),
@@ -48,13 +49,10 @@ def search(
     ] = None,
     as_json: common.JSON = False,
     model: common.Model = None,
-    own_map: common.Map = None,
+    whitening_map: common.Map = None,
     hide_names: common.HideNames = False,
-    timeout: common.Timeout = None,
-    memory_limit: common.MemoryLimit = None,
-    max_bytes: common.MaxBytes = None,
-    compiler: common.Compiler = None,
-    cflags: common.CFlags = "",
+    *,
+    options: common.Reading,
 ) -> None:
     """Find what is nearest to QUERY in INDEX, by exact cosine.
 
@@ -62,11 +60,9 @@ def search(
     """
     if level is not None:
         common.check_level(level)
-    options = common.read_options(timeout, memory_limit, max_bytes, compiler, cflags)
     from mirenc.embed import load
     from mirenc.ir.inputs import path_input
-    from mirenc.search import nearest
-    from mirenc.search.vectors import VECTOR_SUFFIXES
+    from mirenc.search import VECTOR_SUFFIXES, nearest
 
     if os.path.isdir(query) or Path(query).suffix in VECTOR_SUFFIXES:
         raise ConfigError(
@@ -75,34 +71,35 @@ def search(
         )
     failures = common.Failures(1)
     if Path(index).suffix in VECTOR_SUFFIXES and not os.path.isdir(index):
-        if own_map is not None or hide_names:
-            option = "--map" if own_map is not None else "--hide-names"
+        if whitening_map is not None or hide_names:
+            option = "--map" if whitening_map is not None else "--hide-names"
             raise typer.BadParameter(f"{index} says by itself how it was made; leave {option} out", param_hint=option)
         encoder, table = _stored(index, level, model, options)
     else:
-        encoder = load(model, options=options, map=own_map, hide_names=hide_names)
+        encoder = load(model, options=options, whitening_map=whitening_map, hide_names=hide_names)
         table, failures = _embedded(index, level, encoder)
     if not len(table):
         if failures.count == failures.total:
             failures.finish()
         raise ConfigError(f"{index} has no {table.level} to search in. Embed the files at another level (--level)")
+    maker = table.maker
     embedding = encoder.embed_parts(
         path_input(query),
         level=common.check_level(table.level),
-        purpose="features" if table.purpose == "features" else "search",
+        purpose="features" if maker.purpose == "features" else "search",
         function=function,
-        whiten=table.whiten,
+        whiten=maker.whiten,
     )
     if not embedding.regions:
         where = "" if function is None else f" in a function like {function!r}"
         raise ConfigError(f"{query} has no {table.level}{where} to search for. Search at another level (--level)")
-    rows, cosines = nearest(embedding.part(table.part), table.vectors, k)
+    rows, cosines = nearest(embedding.part(maker.part), table.vectors, k)
     found = [
         (name, [(float(cosine), table.files[row], table.names[row]) for row, cosine in zip(*both, strict=True)])
         for name, *both in zip(embedding.names, rows.tolist(), cosines, strict=True)
     ]
     if as_json:
-        head = {"model": table.model, "model_digest": table.digest, "level": table.level, "part": table.part}
+        head = {key: getattr(maker, key) for key in ("model", "model_digest", "level", "part")}
         keys = ("cosine", "file", "name")
         listed = [
             {"name": name, "matches": [dict(zip(keys, match, strict=True)) for match in matches]}
@@ -117,15 +114,16 @@ def search(
 def _stored(index: str, level: str | None, model: str | None, options: ReadOptions) -> tuple[Encoder, VectorTable]:
     """A file of vectors, and the model that made them."""
     from mirenc.embed import load
-    from mirenc.search.vectors import read_vectors
+    from mirenc.search import read_vectors
     from mirenc.weights import is_model_name
 
     table = read_vectors(index)
     if level not in (None, table.level):
         raise typer.BadParameter(f"{index} holds vectors of level {table.level}, not {level}", param_hint="--level")
     # The file knows its model: one that has a name need not be named again.
-    made_by = table.model if model is None and is_model_name(table.model) else model
-    encoder = load(made_by, options=options, hide_names=table.hide_names, map=table.map or None)
+    maker = table.maker
+    made_by = maker.model if model is None and is_model_name(maker.model) else model
+    encoder = load(made_by, options=options, hide_names=maker.hide_names, whitening_map=maker.map or None)
     table.check_model(encoder.name, encoder.digest, index)
     return encoder, table
 

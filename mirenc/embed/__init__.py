@@ -4,6 +4,9 @@ encoder = mirenc.load()
 vector = encoder.embed("foo.ll")                          # (1280,) float32, to compare and search
 matrix = encoder.embed(["a.ll", "b.bc"])                  # (2, 1280)
 columns = encoder.embed("foo.ll", purpose="features")     # for a head that predicts something
+
+On the way down: a `Request` is made at the encoder's door; inputs are read (`processes`, `reading`), prepared
+(`prepare`), encoded (`statements`), pooled (`joining`) and whitened (`stream`, which holds the steps together).
 """
 
 from __future__ import annotations
@@ -11,8 +14,9 @@ from __future__ import annotations
 from mirenc.embed.embedding import Embedding
 from mirenc.embed.encoder import Encoder
 from mirenc.embed.loading import load
+from mirenc.embed.maps import fit_map
+from mirenc.embed.request import PARTS, PURPOSES, Level, OnError, Part, Purpose
 from mirenc.embed.stream import Outcome
-from mirenc.embed.words import PARTS, PURPOSES, Level, OnError, Part, Purpose
 from mirenc.ir import LEVELS
 from mirenc.ir.inputs import IRInput
 
@@ -28,5 +32,6 @@ __all__ = [
     "Outcome",
     "Part",
     "Purpose",
+    "fit_map",
     "load",
 ]

@@ -4,25 +4,25 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import warnings
-from collections.abc import Callable, Generator, Iterable, Iterator, Sized
+from collections.abc import Generator, Iterable, Sized
 from contextlib import closing
-from dataclasses import replace
-from typing import Any, Literal, overload
+from pathlib import Path
+from typing import Any, Literal, TypedDict, Unpack, overload
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from mirenc.cache import Cache
-from mirenc.embed.collecting import collected, whitened
-from mirenc.embed.embedding import Embedding, prepare, vector_blocks
-from mirenc.embed.encoding import StatementVectors
-from mirenc.embed.fitting import Pairs, fit_map
-from mirenc.embed.reading import Request
-from mirenc.embed.stream import Outcome, Progress, embed_inputs, listed
-from mirenc.embed.words import PARTS, PURPOSES, Level, OnError, Part, Purpose, check
-from mirenc.errors import ConfigError, MirencError, ModelError, UnreadableIRWarning
-from mirenc.ir import LEVELS, IRModule, ReadOptions
+from mirenc.cosines import compare
+from mirenc.embed.embedding import Embedding, vector_blocks
+from mirenc.embed.prepare import prepare
+from mirenc.embed.request import PARTS, PURPOSES, Level, OnError, Part, Purpose, Request, check
+from mirenc.embed.statements import StatementVectors
+from mirenc.embed.stream import Outcome, Pipeline, Progress, listed
+from mirenc.errors import ConfigError, ModelError, UnreadableIRWarning
+from mirenc.ir import IRModule, ReadOptions
 from mirenc.ir.inputs import Input, IRInput, expand_inputs, is_project, resolve_input
 from mirenc.ir.read import load_input, module_of
 from mirenc.model.lexical import Lexicon
@@ -33,6 +33,19 @@ from mirenc.weights import ModelFiles, WhiteningMap
 __all__ = ["Encoder"]
 
 Float32 = NDArray[np.float32]
+
+
+class _Options(TypedDict, total=False):
+    """What all forms of `Encoder.embed` take."""
+
+    purpose: Purpose
+    part: Part
+    function: str | None
+    whiten: bool
+    on_error: OnError
+    batch_size: int
+    workers: int | None
+    progress: bool | Progress
 
 
 class Encoder:
@@ -48,7 +61,7 @@ class Encoder:
         Limits and compiler for reading.
     hide_names : bool
         As in `load`.
-    own_map : WhiteningMap, optional
+    whitening_map : WhiteningMap, optional
         Whitens instead of the model's own map.
     """
 
@@ -60,18 +73,21 @@ class Encoder:
         cache: Cache | None = None,
         options: ReadOptions | None = None,
         hide_names: bool = False,
-        own_map: WhiteningMap | None = None,
+        whitening_map: WhiteningMap | None = None,
     ) -> None:
         self.files = files
         self.runtime = runtime
         self.cache = cache
         self.options = options or ReadOptions()
         self.hide_names = hide_names
-        self.own_map = own_map
+        self.whitening_map = whitening_map
         lexical = files.config.lexical
-        self._lexicon = (
-            None if lexical is None else Lexicon(lexical, files.weights["lexical_idf"], hide_names=hide_names)
-        )
+        lexicon = None
+        if lexical is not None:
+            lexicon = Lexicon(lexical, files.weights["lexical_idf"], hide_names=hide_names)
+        white = runtime.whiten if whitening_map is None else whitening_map.apply
+        parts = ("text", "graph", "lexical") if whitening_map is None else whitening_map.mean
+        self._pipeline = Pipeline(runtime, files.tokenizer, cache, lexicon, white, parts)
 
     def __repr__(self) -> str:
         return (
@@ -87,9 +103,9 @@ class Encoder:
     @property
     def digest(self) -> str:
         """Of the model, of a map of one's own, and of a lexical view without names: vectors of one digest compare."""
-        own = "" if self.own_map is None else f" {self.own_map.digest}"
-        own += " unnamed" if self.hide_names and self._lexicon is not None else ""
-        return hashlib.sha256(f"{self.files.digest}{own}".encode()).hexdigest() if own else self.files.digest
+        more = "" if self.whitening_map is None else f" {self.whitening_map.digest}"
+        more += " unnamed" if self.hide_names and self.files.config.lexical is not None else ""
+        return hashlib.sha256(f"{self.files.digest}{more}".encode()).hexdigest() if more else self.files.digest
 
     @property
     def features_digest(self) -> str:
@@ -131,30 +147,12 @@ class Encoder:
 
     @overload
     def embed(  # type: ignore[overload-overlap]  # a str is an iterable of str, too: the first one wins
-        self,
-        ir: IRInput,
-        *,
-        level: Level = "module",
-        purpose: Purpose = "search",
-        part: Part = "both",
-        function: str | None = None,
-        whiten: bool = True,
+        self, ir: IRInput, *, level: Level = "module", **options: Unpack[_Options]
     ) -> Float32: ...
 
     @overload
     def embed(
-        self,
-        ir: Iterable[IRInput],
-        *,
-        level: Literal["module"] = "module",
-        purpose: Purpose = "search",
-        part: Part = "both",
-        function: str | None = None,
-        whiten: bool = True,
-        on_error: OnError = "raise",
-        batch_size: int = 64,
-        workers: int | None = None,
-        progress: bool | Progress = False,
+        self, ir: Iterable[IRInput], *, level: Literal["module"] = "module", **options: Unpack[_Options]
     ) -> Float32: ...
 
     @overload
@@ -163,14 +161,7 @@ class Encoder:
         ir: Iterable[IRInput],
         *,
         level: Literal["function", "loop", "block", "instruction"],
-        purpose: Purpose = "search",
-        part: Part = "both",
-        function: str | None = None,
-        whiten: bool = True,
-        on_error: OnError = "raise",
-        batch_size: int = 64,
-        workers: int | None = None,
-        progress: bool | Progress = False,
+        **options: Unpack[_Options],
     ) -> list[Float32]: ...
 
     def embed(
@@ -187,7 +178,7 @@ class Encoder:
         workers: int | None = None,
         progress: bool | Progress = False,
     ) -> Float32 | list[Float32]:
-        """Vectors of one input or many.
+        r"""Vectors of one input or many.
 
         Parameters
         ----------
@@ -235,18 +226,31 @@ class Encoder:
         -----
         UnreadableIRWarning
             With ``on_error="skip"``: names the inputs that cannot be embedded.
+
+        Examples
+        --------
+        >>> import mirenc
+        >>> encoder = mirenc.load()
+        >>> encoder.embed("define i32 @one() {\n  ret i32 1\n}").shape
+        (1280,)
         """
         check("part", part, PARTS)
         check("on_error", on_error, ("raise", "skip"))
-        how: dict[str, Any] = {"level": level, "purpose": purpose, "function": function, "whiten": whiten}
         alone = isinstance(ir, (str, bytes, os.PathLike, IRModule))
-        if alone and not is_project(ir):
-            rows = self.embed_parts(ir, **how).part(part)  # type: ignore[arg-type]
-            return rows[0] if level == "module" else rows
+        single = alone and not is_project(ir)
+        how: dict[str, Any] = {"level": level, "purpose": purpose, "function": function, "whiten": whiten}
         how |= {"batch_size": batch_size, "workers": workers, "progress": progress}
-        outcomes = self.embed_stream(ir, **how)  # type: ignore[arg-type]  # a folder, or an iterable
-        width = self.width(purpose, part)
-        results, complaints = collected(outcomes, part, width, on_error, rows=int(level == "module"))
+        results: list[Float32] = []
+        complaints: list[str] = []
+        for outcome in self.embed_stream(ir, **how):
+            if outcome.embedding is not None:
+                results.append(outcome.embedding.part(part))
+                continue
+            assert outcome.error is not None
+            if single or on_error == "raise":
+                raise outcome.error
+            complaints.append(outcome.complaint(len(results)))
+            results.append(np.full((int(level == "module"), self.width(purpose, part)), np.nan, dtype=np.float32))
         if complaints:
             warnings.warn(
                 f"{len(complaints)} of {len(results)} inputs cannot be embedded: {listed(complaints)}. "
@@ -254,9 +258,11 @@ class Encoder:
                 UnreadableIRWarning,
                 stacklevel=2,
             )
+        if single:
+            return results[0][0] if level == "module" else results[0]
         if level != "module" and not alone:
             return results
-        return np.concatenate(results) if results else np.zeros((0, width), dtype=np.float32)
+        return np.concatenate(results) if results else np.zeros((0, self.width(purpose, part)), dtype=np.float32)
 
     def embed_parts(
         self,
@@ -267,15 +273,9 @@ class Encoder:
         function: str | None = None,
         whiten: bool = True,
     ) -> Embedding:
-        """All vectors of one input, with what its rows are and counts.
-
-        Parameters
-        ----------
-        ir : path, IR text, bitcode bytes or IRModule
-        level, purpose, function, whiten
-            As in `embed`.
-        """
-        _, embedding, error = next(self._outcomes([resolve_input(ir)], level, purpose, function, whiten))
+        """All vectors of one input, with what its rows are and counts; arguments as of `embed`."""
+        how: dict[str, Any] = {"level": level, "purpose": purpose, "function": function, "whiten": whiten}
+        _, embedding, error = next(self.embed_stream([resolve_input(ir)], **how, workers=0))
         if embedding is None:
             assert error is not None
             raise error
@@ -283,7 +283,7 @@ class Encoder:
 
     def embed_stream(
         self,
-        inputs: Iterable[IRInput | Input],
+        inputs: IRInput | Iterable[IRInput | Input],
         *,
         level: Level = "module",
         purpose: Purpose = "search",
@@ -310,69 +310,55 @@ class Encoder:
         Outcome
             ``name``, ``embedding`` or None, ``error`` or None.
         """
-        if isinstance(inputs, (str, bytes, os.PathLike, IRModule)):
-            inputs = [inputs]
-        found: Iterable[Input] = expand_inputs(inputs)
-        total = None
-        if isinstance(inputs, Sized):
-            found = list(found)
-            total = len(found)
-        if callable(progress):
-            yield from self._outcomes(found, level, purpose, function, whiten, batch_size, workers, total, progress)
-            return
-        with progress_bar("embedding", total, show=progress) as advance:
-
-            def show(done: int, total: int | None, note: str) -> None:
-                advance(0, completed=done, note=note)
-
-            yield from self._outcomes(found, level, purpose, function, whiten, batch_size, workers, total, show)
-
-    def _outcomes(
-        self,
-        inputs: Iterable[Input],
-        level: str,
-        purpose: str,
-        function: str | None,
-        whiten: bool,
-        batch_size: int = 1,
-        workers: int | None = 0,
-        total: int | None = None,
-        tell: Progress | None = None,
-    ) -> Iterator[Outcome]:
-        """Check, read, encode and whiten."""
-        check("level", level, LEVELS)
-        check("purpose", purpose, PURPOSES)
+        weighting = self.runtime.config.pooling.weighting
+        place = None if self.cache is None else self.cache.place
+        request = Request(level, purpose, function, whiten, self.options, weighting, place)
         if batch_size < 1:
             raise ConfigError(f"batch_size is {batch_size}; allowed: a whole number from 1 up")
         if workers is not None and workers < 0:
             raise ConfigError(f"workers is {workers}; allowed: a whole number from 0 up, or None")
-        where = None if self.cache is None else self.cache.place
-        request = Request(level, function, self.runtime.config.pooling.weighting, self.options, where)
-        how: dict[str, Any] = {"batch_size": batch_size, "workers": workers, "total": total, "tell": tell}
-        made = embed_inputs(inputs, request, self.tokenizer, self.runtime, self.cache, self._lexicon, **how)
-        # However the caller ends: no process is left behind.
-        with closing(made) as outcomes:
-            for outcome in outcomes:
-                found = outcome.embedding
-                if found is not None and purpose == "features":
-                    outcome = outcome._replace(embedding=replace(found, purpose=purpose))
-                elif found is not None and whiten:
-                    outcome = outcome._replace(embedding=whitened(found, self.runtime, self.own_map))
-                yield outcome
+        if isinstance(inputs, (str, bytes, os.PathLike, IRModule)):
+            inputs = [inputs]
+        resolved: Iterable[Input] = expand_inputs(inputs)
+        total = None
+        if isinstance(inputs, Sized):
+            resolved = list(resolved)
+            total = len(resolved)
+        with progress_bar("embedding", total, show=progress is True) as advance:
 
-    def fit_map(
-        self,
-        inputs: IRInput | Iterable[IRInput | Input],
-        *,
-        pairs: Pairs | None = None,
-        level: Literal["module", "function"] = "module",
-        failed: Callable[[MirencError], None] | None = None,
-        progress: bool | Progress = False,
-    ) -> WhiteningMap:
-        """A whitening map fitted on unlabelled IR of your own: `mirenc.embed.fitting.fit_map` says how."""
-        return fit_map(self, inputs, pairs=pairs, level=level, failed=failed, progress=progress)
+            def show(done: int, total: int | None, note: str) -> None:
+                advance(0, completed=done, note=note)
 
-    def with_map(self, own_map: WhiteningMap) -> Encoder:
+            run = self._pipeline.run(
+                resolved, request, batch_size, workers, total, progress if callable(progress) else show
+            )
+            with closing(run) as outcomes:  # however the caller ends
+                yield from outcomes
+
+    def similarity(self, vectors: ArrayLike, others: ArrayLike | None = None) -> Float32:
+        """Cosine of each vector with each other, or with each of ``others``. (n, D), (m, D) -> (n, m) float32.
+
+        Raises
+        ------
+        ConfigError
+            Not two-dimensional, widths that differ, or values that are no finite numbers.
+        """
+        return compare(vectors, others)
+
+    def save(self, folder: str | os.PathLike[str]) -> Path:
+        """Copy the model to a folder of its own, which `mirenc.load` takes; a map of one's own is not copied.
+
+        Raises
+        ------
+        ConfigError
+            The folder has something in it.
+        """
+        target = Path(folder)
+        if target.exists() and (not target.is_dir() or any(target.iterdir())):
+            raise ConfigError(f"{target} is not empty. Name a new folder")
+        return Path(shutil.copytree(self.files.folder, target, dirs_exist_ok=True))
+
+    def with_map(self, whitening_map: WhiteningMap) -> Encoder:
         """The encoder with that map instead of the model's own; model, runtime and cache are shared.
 
         Raises
@@ -380,25 +366,31 @@ class Encoder:
         ModelError
             The map takes another model's vectors, or was fitted where names were hidden and here they are not.
         """
-        if own_map.model_digest != self.files.digest:
+        if whitening_map.model_digest != self.files.digest:
             raise ModelError(
-                f"the map takes vectors of {own_map.model} (digest {own_map.model_digest[:12]}), not of {self.name} "
-                f"(digest {self.files.digest[:12]}). Fit one for this model: encoder.fit_map(FOLDER)"
+                f"the map takes vectors of {whitening_map.model} (digest {whitening_map.model_digest[:12]}), not of "
+                f"{self.name} (digest {self.files.digest[:12]}). Fit one for this model: fit_map(encoder, FOLDER)"
             )
-        hidden = own_map.facts.get("hide_names", False)
-        if "lexical" in own_map.mean and hidden != self.hide_names:
+        hidden = whitening_map.facts.get("hide_names", False)
+        if "lexical" in whitening_map.mean and hidden != self.hide_names:
             raise ModelError(
                 f"the map was fitted with hide_names={hidden}, the encoder has hide_names={self.hide_names}. "
                 f"Load the model with hide_names={hidden} (--hide-names), or fit another map"
             )
-        how: dict[str, Any] = {"cache": self.cache, "options": self.options, "hide_names": self.hide_names}
-        return Encoder(self.files, self.runtime, **how, own_map=own_map)
+        return Encoder(
+            self.files,
+            self.runtime,
+            cache=self.cache,
+            options=self.options,
+            hide_names=self.hide_names,
+            whitening_map=whitening_map,
+        )
 
     def match(self, text_of: IRInput, graph_of: IRInput) -> float:
         """Probability, by the matching head, that the text of one input and the graph of another come from one IR."""
         # The matching head was trained on the paper's plain means.
         text, graph = (prepare(self.read(ir), self.tokenizer, "module", "count") for ir in (text_of, graph_of))
-        known = StatementVectors(self.runtime, self.cache).of([text])[0]
-        first = self.runtime.forward(text.sample, text.pools, "text", text_vectors=known).text
+        vectors = StatementVectors(self.runtime, self.cache).of([text])[0]
+        first = self.runtime.forward(text.sample, text.pools, "text", text_vectors=vectors).text
         second = self.runtime.forward(graph.sample, graph.pools, "graph").graph
         return float(self.runtime.match(first, second)[0])

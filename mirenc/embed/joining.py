@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from mirenc.embed.embedding import Prepared
+from mirenc.embed.prepare import Prepared
 from mirenc.model.layers import SLICE
 from mirenc.model.pooling import Pool, Pools
 from mirenc.model.runtime import Pooled, Runtime
@@ -32,7 +32,7 @@ def forward_all(runtime: Runtime, modules: Sequence[Prepared], vectors: Sequence
     runtime : Runtime
     modules : sequence of Prepared
     vectors : sequence of (U, H) float32
-        Vectors of each module's texts, as `mirenc.embed.encoding.StatementVectors.of` gives them.
+        Vectors of each module's texts, as `mirenc.embed.statements.StatementVectors.of` gives them.
     """
     # A slice of the graph encoder's: no module's sums are cut in another place. The paper's GCN chooses its way by the
     # number of groups, and has none for what is joined.

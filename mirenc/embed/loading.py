@@ -9,10 +9,9 @@ from pathlib import Path
 from mirenc import __version__
 from mirenc.cache import Cache
 from mirenc.embed.encoder import Encoder
-from mirenc.embed.words import check
+from mirenc.embed.request import check
 from mirenc.errors import ConfigError, MissingExtraError, ModelError
 from mirenc.ir import ReadOptions
-from mirenc.model.numpy_runtime import NumpyRuntime
 from mirenc.model.runtime import Runtime
 from mirenc.weights import ModelFiles, WhiteningMap, load_files, load_map
 
@@ -27,7 +26,7 @@ def load(
     cache: bool | str | os.PathLike[str] = True,
     options: ReadOptions | None = None,
     hide_names: bool = False,
-    map: str | WhiteningMap | None = None,
+    whitening_map: str | WhiteningMap | None = None,
 ) -> Encoder:
     """Load a model.
 
@@ -46,8 +45,8 @@ def load(
     hide_names : bool
         The lexical view of a model that has one sees no names of functions, globals and types, for IR whose names say
         nothing. What the encoders see stays as it is.
-    map : str or WhiteningMap, optional
-        A whitening map of your own instead of the model's: the name it is kept under (`Encoder.fit_map`), or itself.
+    whitening_map : str or WhiteningMap, optional
+        A whitening map of your own (`mirenc.fit_map`) instead of the model's: the name it is kept under, or itself.
 
     Raises
     ------
@@ -63,7 +62,7 @@ def load(
     if backend == "numpy" and device != "cpu":
         raise ConfigError(f"the numpy backend runs on the CPU only, not on {device!r}. Use backend='torch'")
     files = load_files(name_or_dir)
-    runtime = _torch_runtime(files, device) if backend == "torch" else NumpyRuntime(files.config, files.weights)
+    runtime = _runtime_of(files, backend, device)
     # The two runtimes agree within `mirenc.golden.TOLERANCE`, not to the bit: each has vectors of its own.
     # A release may read or normalise IR in another way, so its vectors are its own, too.
     kind = f"{files.digest} {__version__} {backend} {device}"
@@ -73,17 +72,21 @@ def load(
     if cache is not False:
         store = Cache(key, folder=None if cache is True else Path(cache))
     encoder = Encoder(files, runtime, cache=store, options=options, hide_names=hide_names)
-    if map is None:
+    if whitening_map is None:
         return encoder
-    if not isinstance(map, (str, WhiteningMap)):
+    if not isinstance(whitening_map, (str, WhiteningMap)):
         raise ConfigError(
-            f"map is of type {type(map).__name__}; allowed: the name of a map of {files.name}, or a WhiteningMap. "
-            "Names: mirenc models list"
+            f"whitening_map is of type {type(whitening_map).__name__}; allowed: the name of a map of {files.name}, or "
+            "a WhiteningMap. Names: mirenc models list"
         )
-    return encoder.with_map(load_map(files, map) if isinstance(map, str) else map)
+    return encoder.with_map(load_map(files, whitening_map) if isinstance(whitening_map, str) else whitening_map)
 
 
-def _torch_runtime(files: ModelFiles, device: str) -> Runtime:
+def _runtime_of(files: ModelFiles, backend: str, device: str) -> Runtime:
+    if backend == "numpy":
+        from mirenc.model.numpy_runtime import NumpyRuntime
+
+        return NumpyRuntime(files.config, files.weights)
     try:
         from mirenc.model.torch_runtime import TorchRuntime
     except ImportError as error:

@@ -1,7 +1,7 @@
-"""Readers in processes of their own. One that dies costs the input it was reading, never the run.
+"""`read`: inputs read in this process, or in processes of their own where it pays.
 
-Plain child processes instead of ``multiprocessing``: that would run a user's script again, where it has no
-``if __name__ == "__main__"``.
+A process that dies costs the input it was reading, never the run. Plain child processes instead of ``multiprocessing``:
+that would run a user's script again, where it has no ``if __name__ == "__main__"``.
 """
 
 from __future__ import annotations
@@ -9,28 +9,115 @@ from __future__ import annotations
 import contextlib
 import os
 import pickle
+import signal
 import subprocess
 import sys
 import threading
+import time
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from itertools import islice
+from itertools import chain, islice
 
-from mirenc.embed.reading import Answer, Reader, Request
+from mirenc.embed.reading import Answer, Reader
+from mirenc.embed.request import Request
 from mirenc.errors import IRResourceError
+from mirenc.ir import start_reader
 from mirenc.ir.inputs import Input
 from mirenc.ir.llvm import default_worker
 from mirenc.tokenizer import IRTokenizer
 
-__all__ = ["read_in_processes", "stays_here"]
+__all__ = ["read", "serve"]
 
+_CHUNK_INPUTS = 16
+_CHUNK_BYTES = 1 << 20
+# Processes take about a second to start: who has less to read does not wait for them.
+_ALONE_SECONDS = 1.0
 _AHEAD = 3  # chunks a process may be ahead of who takes the answers: what is in memory is bounded
 _PATIENCE = 5.0  # seconds a process may take to end
 
 
+def read(
+    inputs: Iterable[Input], request: Request, tokenizer: IRTokenizer, workers: int | None
+) -> Generator[tuple[Input, Answer], None, None]:
+    """Each input with what reading made of it, in their order.
+
+    Parameters
+    ----------
+    inputs : iterable of Input
+    request : Request
+    tokenizer : IRTokenizer
+    workers : int or None
+        Processes that read; 0 reads in this one. None: as many as cores, once there is work for them.
+    """
+    reader = Reader(request, tokenizer)
+    chunks = _chunks(inputs)
+    started = time.monotonic()
+    ahead: list[list[Input]] = []
+    while not workers and (chunk := next(iter(ahead), None) or next(chunks, None)) is not None:
+        del ahead[:1]
+        yield from zip(chunk, reader.read(chunk), strict=True)
+        if workers is None and time.monotonic() - started > _ALONE_SECONDS:
+            ahead += islice(chunks, _cores() - len(ahead))
+            if len(ahead) > 1:
+                break
+    if not workers and len(ahead) < 2:
+        return
+    count = workers or len(ahead)
+    readers = _Readers(request, tokenizer, count)
+    submitted = ((chunk, readers.submit(chunk)) for chunk in chain(ahead, chunks))
+    try:
+        waiting = deque(islice(submitted, _AHEAD * count))
+        while waiting:
+            chunk, answers = waiting.popleft()
+            yield from zip(chunk, answers.result(), strict=True)
+            waiting.extend(islice(submitted, 1))
+    finally:
+        readers.close()
+
+
+def _chunks(inputs: Iterable[Input]) -> Iterator[list[Input]]:
+    """Some inputs at a time: few small ones, or one large; what has to stay in this process goes by itself."""
+    chunk: list[Input] = []
+    size = 0
+    for given in inputs:
+        here = _stays_here(given)
+        more = 0 if here else _size(given)
+        if chunk and (here or _stays_here(chunk[0]) or len(chunk) == _CHUNK_INPUTS or size + more > _CHUNK_BYTES):
+            yield chunk
+            chunk, size = [], 0
+        chunk.append(given)
+        size += more
+    if chunk:
+        yield chunk
+
+
+def _size(given: Input) -> int:
+    if isinstance(given.value, bytes):
+        return len(given.value)
+    try:
+        return os.stat(given.value).st_size if isinstance(given.value, str) else 0
+    except (OSError, ValueError):
+        return 0  # reading it says what is wrong
+
+
+def _stays_here(given: Input) -> bool:
+    """Whether only this process can read an input: a module that is read already, or its standard input."""
+    return given.kind == "module" or given.value == "-"
+
+
+def _cores() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 class _Process:
-    """One child, started when first needed and again after it died."""
+    """One child, started when first needed and again after it died.
+
+    Over its stdin and stdout go pickles, between processes of one program: first (request, tokenizer's JSON, memory
+    limit), then lists of inputs, each answered by a list of answers, or by the exception that no input is to blame for.
+    """
 
     def __init__(self, setup: bytes) -> None:
         self._setup = setup
@@ -46,7 +133,7 @@ class _Process:
             "TOKENIZERS_PARALLELISM": "false",
         }
         child = subprocess.Popen(
-            [sys.executable, "-P", "-m", "mirenc.embed.child"],
+            [sys.executable, "-P", "-c", "from mirenc.embed.processes import serve; serve()"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=environment,
@@ -65,14 +152,13 @@ class _Process:
             assert child.stdout is not None
             pickle.dump(inputs, child.stdin, protocol=pickle.HIGHEST_PROTOCOL)
             child.stdin.flush()
-            answer = pickle.load(child.stdout)  # noqa: S301 - from this process's own child
+            answers: list[Answer] | Exception = pickle.load(child.stdout)  # noqa: S301 - from this process's own child
         except (BrokenPipeError, EOFError, pickle.UnpicklingError):
             self.end()
             return None
-        if isinstance(answer, Exception):
-            raise answer
-        found: list[Answer] = answer
-        return found
+        if isinstance(answers, Exception):
+            raise answers
+        return answers
 
     def end(self) -> None:
         """End the child and wait for it."""
@@ -91,6 +177,29 @@ class _Process:
                     stream.close()
 
 
+def serve() -> None:
+    """What a `_Process` runs: answer until the parent closes the pipe."""
+    # SystemExit lets LLVM's process be ended, too.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    replies = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # only answers may travel there
+    requests = sys.stdin.buffer
+    request, tokenizer, memory_limit = pickle.load(requests)  # noqa: S301 - from this process's own parent
+    start_reader(memory_limit=memory_limit)
+    reader = Reader(request, IRTokenizer.from_json(tokenizer))
+    while True:
+        try:
+            inputs = pickle.load(requests)  # noqa: S301
+        except EOFError:
+            return
+        try:
+            answer: object = reader.read(inputs)
+        except Exception as error:  # noqa: BLE001 - the parent raises it
+            answer = error
+        pickle.dump(answer, replies, protocol=pickle.HIGHEST_PROTOCOL)
+        replies.flush()
+
+
 class _Readers:
     """Some threads, each with a process that it talks to."""
 
@@ -106,15 +215,13 @@ class _Readers:
         return self._threads.submit(self._read, inputs)
 
     def _read(self, inputs: Sequence[Input]) -> list[Answer]:
-        if any(stays_here(given) for given in inputs):
+        if any(_stays_here(given) for given in inputs):
             return self._here.read(inputs)
         process = self._idle.popleft()  # as many as threads, so there is one
         try:
             answers = None if self._closing.is_set() else process.ask(inputs)
-            if answers is not None:
-                return answers
-            # One of the inputs was too much for the process: the others are read without it.
-            return [self._alone(process, given) for given in inputs]
+            # Where one of the inputs was too much for the process, the others are read without it.
+            return [self._alone(process, given) for given in inputs] if answers is None else answers
         finally:
             self._idle.append(process)
 
@@ -136,24 +243,3 @@ class _Readers:
         self._threads.shutdown(wait=True)
         for process in self._all:  # one that was just being started
             process.end()
-
-
-def stays_here(given: Input) -> bool:
-    """Whether only this process can read an input: a module that is read already, or its standard input."""
-    return given.kind == "module" or given.value == "-"
-
-
-def read_in_processes(
-    chunks: Iterable[Sequence[Input]], request: Request, tokenizer: IRTokenizer, count: int
-) -> Iterator[tuple[Input, Answer]]:
-    """Each input of the chunks with its answer, in their order, read by ``count`` processes at once."""
-    readers = _Readers(request, tokenizer, count)
-    submitted = ((chunk, readers.submit(chunk)) for chunk in chunks)
-    try:
-        waiting = deque(islice(submitted, _AHEAD * count))
-        while waiting:
-            chunk, answers = waiting.popleft()
-            yield from zip(chunk, answers.result(), strict=True)
-            waiting.extend(islice(submitted, 1))
-    finally:
-        readers.close()

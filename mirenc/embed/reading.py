@@ -3,52 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 
 from mirenc.cache import Cache, cache_key
-from mirenc.embed.embedding import Embedding, Prepared, prepare
+from mirenc.embed.embedding import Embedding
+from mirenc.embed.prepare import Prepared, prepare
+from mirenc.embed.request import Request
 from mirenc.errors import MirencError
-from mirenc.ir import IRModule, ReadOptions
+from mirenc.ir import IRModule
 from mirenc.ir.files import InputBytes
 from mirenc.ir.inputs import Input
 from mirenc.ir.read import load_input, module_of
 from mirenc.tokenizer import IRTokenizer
 
-__all__ = ["Answer", "Reader", "Request"]
+__all__ = ["Answer", "Reader"]
 
 # An embedding that the cache knew, a module to be encoded, or why there is none.
 Answer = Embedding | Prepared | MirencError
 
 
-@dataclass(frozen=True)
-class Request:
-    """What is wanted of every input.
-
-    Attributes
-    ----------
-    level, function, weighting
-        As `mirenc.embed.embedding.prepare` takes them.
-    options : ReadOptions
-    cache : (str, Path, int) or None
-        Digest, folder and size of the cache that may know the embedding.
-    """
-
-    level: str
-    function: str | None
-    weighting: str
-    options: ReadOptions
-    cache: tuple[str, Path, int] | None
-
-
 class Reader:
-    """Reads inputs.
-
-    Parameters
-    ----------
-    request : Request
-    tokenizer : IRTokenizer
-    """
+    """Reads inputs for a request."""
 
     def __init__(self, request: Request, tokenizer: IRTokenizer) -> None:
         self._request = request
@@ -64,9 +39,9 @@ class Reader:
         The cache is asked before anything is parsed, once for all of them.
         """
         loaded = [self._load(given) for given in inputs]
-        keys = [self._key(found) for found in loaded]
-        known = self._cache.get([key for key in keys if key]) if self._cache is not None else {}
-        return [self._answer(found, key, known.get(key)) for found, key in zip(loaded, keys, strict=True)]
+        keys = [self._key(content) for content in loaded]
+        cached = self._cache.get([key for key in keys if key]) if self._cache is not None else {}
+        return [self._answer(content, key, cached.get(key)) for content, key in zip(loaded, keys, strict=True)]
 
     def _load(self, given: Input) -> IRModule | InputBytes | MirencError:
         if isinstance(given.value, IRModule):
@@ -76,25 +51,25 @@ class Reader:
         except MirencError as error:
             return error
 
-    def _key(self, found: IRModule | InputBytes | MirencError) -> bytes:
+    def _key(self, content: IRModule | InputBytes | MirencError) -> bytes:
         """Key of an input's bytes: whatever reading made of them once, it would make again."""
-        if self._cache is None or not isinstance(found, InputBytes):
+        if self._cache is None or not isinstance(content, InputBytes):
             return b""
         function = "" if self._request.function is None else f"\0{self._request.function}"
-        return cache_key(f"all-{self._request.level}", found.data + function.encode("utf-8", "surrogateescape"))
+        return cache_key(f"all-{self._request.level}", content.data + function.encode("utf-8", "surrogateescape"))
 
-    def _answer(self, found: IRModule | InputBytes | MirencError, key: bytes, known: bytes | None) -> Answer:
-        if isinstance(found, MirencError):
-            return found
-        if known is not None and isinstance(found, InputBytes):
-            # Known is the IR: which source or text it came from is this input's own.
-            return replace(Embedding.from_bytes(known, found.name), file_hash=found.file_hash)
+    def _answer(self, content: IRModule | InputBytes | MirencError, key: bytes, cached: bytes | None) -> Answer:
+        if isinstance(content, MirencError):
+            return content
+        if cached is not None and isinstance(content, InputBytes):
+            # What is kept is of the IR: which source or text it came from is this input's own.
+            return replace(Embedding.from_bytes(cached, content.name), file_hash=content.file_hash)
         request = self._request
         try:
-            module = found if isinstance(found, IRModule) else module_of(found, request.options)
+            module = content if isinstance(content, IRModule) else module_of(content, request.options)
             ready = prepare(module, self._tokenizer, request.level, request.weighting, function=request.function)
         except MirencError as error:
             return error
-        if isinstance(found, IRModule):
+        if isinstance(content, IRModule):
             return ready
-        return replace(ready, key=key, blank=replace(ready.blank, file_hash=found.file_hash))
+        return replace(ready, key=key, blank=replace(ready.blank, file_hash=content.file_hash))

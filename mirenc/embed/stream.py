@@ -1,39 +1,37 @@
-"""The order of things: inputs are cut into chunks, read here or in processes, and encoded some at a time."""
+"""`Pipeline`: the one way from inputs to embeddings: read, prepare, encode, pool, whiten."""
 
 from __future__ import annotations
 
-import contextlib
-import os
-import time
 from collections.abc import Callable, Generator, Iterable, Iterator
-from itertools import chain, islice
+from contextlib import closing
+from dataclasses import replace
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from mirenc.cache import Cache
-from mirenc.embed.embedding import Embedding, Prepared
-from mirenc.embed.encoding import StatementVectors
+from mirenc.embed.embedding import Embedding
 from mirenc.embed.joining import forward_all
-from mirenc.embed.processes import read_in_processes, stays_here
-from mirenc.embed.reading import Answer, Reader, Request
+from mirenc.embed.prepare import Prepared
+from mirenc.embed.processes import read
+from mirenc.embed.reading import Answer
+from mirenc.embed.request import Request
+from mirenc.embed.statements import StatementVectors
 from mirenc.errors import MirencError
 from mirenc.ir.inputs import Input
 from mirenc.model.lexical import Lexicon
 from mirenc.model.runtime import Runtime
 from mirenc.tokenizer import IRTokenizer
 
-__all__ = ["Outcome", "Progress", "embed_inputs", "encode_answers", "listed", "read_answers"]
+__all__ = ["Outcome", "Pipeline", "Progress", "listed"]
 
-_CHUNK_INPUTS = 16
-_CHUNK_BYTES = 1 << 20
-_BATCH_TEXTS = 1 << 14  # a batch ends here however few its inputs are
-# Processes take about a second to start: who has less to read does not wait for them.
-_ALONE_SECONDS = 1.0
-_NAME = 40  # characters of a name that progress shows
-_LISTED = 5  # complaints
-
-
+Float32 = NDArray[np.float32]
 # Called with inputs done, their number where it is known, and what is being done.
 Progress = Callable[[int, int | None, str], object]
+_BATCH_TEXTS = 1 << 14  # a batch ends here however few its inputs are
+_NAME = 40  # characters of a name that progress shows
+_LISTED = 5  # complaints
 
 
 class Outcome(NamedTuple):
@@ -58,156 +56,108 @@ class Outcome(NamedTuple):
         return reason if reason.startswith(name) else f"{name}: {reason}"
 
 
-def _size(given: Input) -> int:
-    if isinstance(given.value, bytes):
-        return len(given.value)
-    try:
-        return os.stat(given.value).st_size if isinstance(given.value, str) else 0
-    except (OSError, ValueError):
-        return 0  # reading it says what is wrong
-
-
-def _chunks(inputs: Iterable[Input]) -> Iterator[list[Input]]:
-    """Some inputs at a time: few small ones, or one large; what has to stay in this process goes by itself."""
-    chunk: list[Input] = []
-    size = 0
-    for given in inputs:
-        here = stays_here(given)
-        more = 0 if here else _size(given)
-        if chunk and (here or stays_here(chunk[0]) or len(chunk) == _CHUNK_INPUTS or size + more > _CHUNK_BYTES):
-            yield chunk
-            chunk, size = [], 0
-        chunk.append(given)
-        size += more
-    if chunk:
-        yield chunk
-
-
-def read_answers(
-    inputs: Iterable[Input], request: Request, tokenizer: IRTokenizer, workers: int | None
-) -> Generator[tuple[Input, Answer], None, None]:
-    """Each input with what reading made of it, in their order.
-
-    Parameters
-    ----------
-    inputs : iterable of Input
-    request : Request
-    tokenizer : IRTokenizer
-    workers : int, optional
-        Processes that read; 0 reads in this one. Left out: as many as cores, once there is work for them.
-    """
-    reader = Reader(request, tokenizer)
-    chunks = _chunks(inputs)
-    started = time.monotonic()
-    ahead: list[list[Input]] = []
-    while not workers and (chunk := next(iter(ahead), None) or next(chunks, None)) is not None:
-        del ahead[:1]
-        yield from zip(chunk, reader.read(chunk), strict=True)
-        if workers is None and time.monotonic() - started > _ALONE_SECONDS:
-            ahead += islice(chunks, _cores() - len(ahead))
-            if len(ahead) > 1:
-                break
-    if workers or len(ahead) > 1:
-        yield from read_in_processes(chain(ahead, chunks), request, tokenizer, workers or len(ahead))
-
-
-def embed_inputs(
-    inputs: Iterable[Input],
-    request: Request,
-    tokenizer: IRTokenizer,
-    runtime: Runtime,
-    cache: Cache | None,
-    lexicon: Lexicon | None,
-    *,
-    batch_size: int,
-    workers: int | None,
-    total: int | None = None,
-    tell: Progress | None = None,
-) -> Generator[Outcome, None, None]:
-    """Read and encode; embeddings are not whitened. ``tell`` is kept up to date."""
-    done = 0
-
-    def advance(encoded: int, texts: int) -> None:
-        if tell is not None:
-            tell(done, total, f"{encoded}/{texts} statements")
-
-    # However the caller ends: no process is left behind.
-    with contextlib.closing(read_answers(inputs, request, tokenizer, workers)) as answers:
-        for outcome in encode_answers(answers, runtime, cache, lexicon, batch_size, advance=advance):
-            done += 1
-            if tell is not None:
-                tell(done, total, outcome.name[-_NAME:])
-            yield outcome
-
-
-def encode_answers(
-    answers: Iterable[tuple[Input, Answer]],
-    runtime: Runtime,
-    cache: Cache | None,
-    lexicon: Lexicon | None,
-    batch_size: int,
-    *,
-    advance: Callable[[int, int], None] | None = None,
-) -> Iterator[Outcome]:
-    """Encode what was read, ``batch_size`` inputs together; embeddings are not whitened.
-
-    Parameters
-    ----------
-    answers : iterable of (Input, Answer)
-    runtime : Runtime
-    cache : Cache or None
-    lexicon : Lexicon or None
-        The lexical view of a model that has it.
-    batch_size : int
-    advance : callable, optional
-        Told (texts encoded, texts to encode) while the text encoder works.
-    """
-    vectors = StatementVectors(runtime, cache)
-    batch: list[tuple[Input, Answer]] = []
-    texts = 0
-    for given, answer in answers:
-        batch.append((given, answer))
-        texts += len(answer.sample.texts) if isinstance(answer, Prepared) else 0
-        if len(batch) >= batch_size or texts > _BATCH_TEXTS:
-            yield from _encode(batch, runtime, cache, lexicon, vectors, advance)
-            batch, texts = [], 0
-    yield from _encode(batch, runtime, cache, lexicon, vectors, advance)
-
-
-def _encode(
-    batch: list[tuple[Input, Answer]],
-    runtime: Runtime,
-    cache: Cache | None,
-    lexicon: Lexicon | None,
-    vectors: StatementVectors,
-    advance: Callable[[int, int], None] | None,
-) -> Iterator[Outcome]:
-    ready = [answer for _, answer in batch if isinstance(answer, Prepared)]
-    pooled = forward_all(runtime, ready, vectors.of(ready, advance=advance))
-    made = [module.filled(each, lexicon) for module, each in zip(ready, pooled, strict=True)]
-    if cache is not None:
-        # A vector for every instruction of a large module is hundreds of megabytes, which no copy is made of.
-        kept = [
-            (module.key, found)
-            for module, found in zip(ready, made, strict=True)
-            if module.key and found.text.nbytes + found.graph.nbytes <= cache.largest
-        ]
-        cache.put({key: found.to_bytes() for key, found in kept})
-    fresh = iter(made)
-    for given, answer in batch:
-        if isinstance(answer, MirencError):
-            yield Outcome(given.name, None, answer)
-        else:
-            yield Outcome(given.name, next(fresh) if isinstance(answer, Prepared) else answer, None)
-
-
 def listed(complaints: list[str]) -> str:
     """The first of some complaints, and how many more there are."""
     more = f"; and {len(complaints) - _LISTED} more" if len(complaints) > _LISTED else ""
     return "; ".join(complaints[:_LISTED]) + more
 
 
-def _cores() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+class Pipeline:
+    """A model, and what is kept of its vectors.
+
+    Parameters
+    ----------
+    runtime : Runtime
+    tokenizer : IRTokenizer
+    cache : Cache or None
+    lexicon : Lexicon or None
+        The lexical view of a model that has it.
+    white : callable
+        (part, (n, D) vectors) -> (n, D) whitened.
+    parts : sequence of str
+        What is whitened.
+    """
+
+    def __init__(
+        self,
+        runtime: Runtime,
+        tokenizer: IRTokenizer,
+        cache: Cache | None,
+        lexicon: Lexicon | None,
+        white: Callable[[str, Float32], Float32],
+        parts: Iterable[str],
+    ) -> None:
+        self._runtime, self._tokenizer, self._cache, self._lexicon = runtime, tokenizer, cache, lexicon
+        self._white, self._parts = white, tuple(parts)
+
+    def run(
+        self,
+        inputs: Iterable[Input],
+        request: Request,
+        batch_size: int,
+        workers: int | None,
+        total: int | None,
+        progress: Progress,
+    ) -> Generator[Outcome, None, None]:
+        """What becomes of each input, in their order; arguments as of `mirenc.Encoder.embed`."""
+        vectors = StatementVectors(self._runtime, self._cache)
+        done = 0
+
+        def advance(encoded: int, texts: int) -> None:
+            progress(done, total, f"{encoded}/{texts} statements")
+
+        # However the caller ends: no process is left behind.
+        with closing(read(inputs, request, self._tokenizer, workers)) as answers:
+            for batch in _batches(answers, batch_size):
+                for name, outcome in self._encoded(batch, vectors, advance):
+                    done += 1
+                    progress(done, total, name[-_NAME:])
+                    if isinstance(outcome, MirencError):
+                        yield Outcome(name, None, outcome)
+                    else:
+                        yield Outcome(name, self._finished(outcome, request), None)
+
+    def _encoded(
+        self,
+        batch: list[tuple[Input, Answer]],
+        vectors: StatementVectors,
+        advance: Callable[[int, int], None],
+    ) -> Iterator[tuple[str, Embedding | MirencError]]:
+        """Names and plain embeddings of inputs whose statements are encoded together."""
+        ready = [answer for _, answer in batch if isinstance(answer, Prepared)]
+        pooled = forward_all(self._runtime, ready, vectors.of(ready, advance=advance))
+        embeddings = [module.filled(each, self._lexicon) for module, each in zip(ready, pooled, strict=True)]
+        if self._cache is not None:
+            # A vector for every instruction of a large module is hundreds of megabytes, which no copy is made of.
+            self._cache.put(
+                {
+                    module.key: each.to_bytes()
+                    for module, each in zip(ready, embeddings, strict=True)
+                    if module.key and each.text.nbytes + each.graph.nbytes <= self._cache.largest
+                }
+            )
+        fresh = iter(embeddings)
+        for given, answer in batch:
+            yield given.name, next(fresh) if isinstance(answer, Prepared) else answer
+
+    def _finished(self, embedding: Embedding, request: Request) -> Embedding:
+        if request.purpose == "features":
+            return replace(embedding, purpose=request.purpose)
+        if not request.whiten:
+            return embedding
+        white = {part: self._white(part, getattr(embedding, part)) for part in self._parts}
+        return replace(embedding, **white)  # type: ignore[arg-type]  # parts are arrays
+
+
+def _batches(answers: Iterable[tuple[Input, Answer]], size: int) -> Iterator[list[tuple[Input, Answer]]]:
+    """So many inputs at a time, or fewer with many texts."""
+    batch: list[tuple[Input, Answer]] = []
+    texts = 0
+    for given, answer in answers:
+        batch.append((given, answer))
+        texts += len(answer.sample.texts) if isinstance(answer, Prepared) else 0
+        if len(batch) >= size or texts > _BATCH_TEXTS:
+            yield batch
+            batch, texts = [], 0
+    if batch:
+        yield batch

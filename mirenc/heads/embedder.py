@@ -13,12 +13,12 @@ import os
 import warnings
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Literal, Self, get_args
+from typing import Any, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mirenc.embed import PARTS, PURPOSES, Encoder, IRInput, Part, Purpose, load
+from mirenc.embed import PARTS, PURPOSES, Encoder, IRInput, OnError, Part, Purpose, load
 from mirenc.embed.embedding import vector_blocks
 from mirenc.embed.stream import listed
 from mirenc.errors import ConfigError, MissingExtraError, UnreadableIRWarning
@@ -36,7 +36,6 @@ except ImportError as error:
 
 __all__ = ["IREmbedder", "UnreadableIRWarning"]
 
-OnError = Literal["raise", "nan"]
 Inputs = Iterable[IRInput] | NDArray[Any]
 
 
@@ -54,7 +53,7 @@ class IREmbedder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scik
     model : str or path, optional
         A model's name or a model folder; the default model if left out.
     purpose : str
-        ``search`` or ``features``, as `Encoder.embed` has it.
+        ``features``, for the head that follows, or ``search``, as `Encoder.embed` has them.
     part : str
         ``both``, ``text`` or ``graph``.
     whiten : bool
@@ -64,7 +63,7 @@ class IREmbedder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scik
     device : str
         ``cpu``, or a torch device such as ``cuda``.
     on_error : str
-        ``raise``: the first input that cannot be read ends the work; ``nan``: its row is NaN, and one warning names
+        ``raise``: the first input that cannot be read ends the work; ``skip``: its row is NaN, and one warning names
         all such inputs.
 
     Attributes
@@ -77,7 +76,7 @@ class IREmbedder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scik
         self,
         model: str | os.PathLike[str] | None = None,
         *,
-        purpose: Purpose = "search",
+        purpose: Purpose = "features",
         part: Part = "both",
         whiten: bool = True,
         cache: bool | str | os.PathLike[str] = True,
@@ -129,7 +128,7 @@ class IREmbedder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scik
         Warns
         -----
         UnreadableIRWarning
-            With ``on_error="nan"``: names the inputs that cannot be read.
+            With ``on_error="skip"``: names the inputs that cannot be read.
         """
         encoder = self._encoder()
         items = _items(X)

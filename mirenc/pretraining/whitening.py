@@ -14,7 +14,7 @@ import torch
 from numpy.typing import NDArray
 
 from mirenc.embed import Encoder
-from mirenc.embed.fitting import domain_vectors
+from mirenc.embed.maps import domain_vectors
 from mirenc.errors import ConfigError
 from mirenc.ir.files import find_inputs
 from mirenc.model.numpy_runtime import NumpyRuntime

@@ -5,7 +5,20 @@ table = index(encoder, "project/", level="function")
 rows, cosines = nearest(encoder.embed("query.ll", level="function"), table.vectors, k=5)
 """
 
-from mirenc.search.cosines import compare, index, nearest
-from mirenc.search.vectors import VECTOR_SUFFIXES, VectorTable, read_vectors
+from mirenc.cosines import compare, nearest
+from mirenc.search.index import index
+from mirenc.search.table import Maker, VectorTable
+from mirenc.search.vectors import VECTOR_SUFFIXES, VectorWriter, check_vectors_output, read_vectors, write_vectors
 
-__all__ = ["VECTOR_SUFFIXES", "VectorTable", "compare", "index", "nearest", "read_vectors"]
+__all__ = [
+    "VECTOR_SUFFIXES",
+    "Maker",
+    "VectorTable",
+    "VectorWriter",
+    "check_vectors_output",
+    "compare",
+    "index",
+    "nearest",
+    "read_vectors",
+    "write_vectors",
+]

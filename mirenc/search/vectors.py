@@ -1,124 +1,159 @@
-"""`VectorTable`: vectors with names and with who made them; what ``mirenc embed -o`` wrote, read again.
+"""Tables of vectors in files, written and read: .npy .npz .jsonl .csv .parquet.
 
-Two vectors compare only if one model made both, so a table without its model's digest is refused.
+A further format is a function that writes a table, one that reads it, and a line in `_FORMATS`.
 """
 
 from __future__ import annotations
 
+import csv
 import json
 import os
+import sys
 import zipfile
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mirenc.errors import IRFileError, ModelError
+from mirenc.embed import Embedding
+from mirenc.errors import ConfigError, IRFileError
+from mirenc.search.table import LABELS, Maker, VectorTable
+from mirenc.writing import Target, check_output, delivered
 
-__all__ = ["VECTOR_SUFFIXES", "VectorTable", "read_vectors"]
+__all__ = ["VECTOR_SUFFIXES", "VectorWriter", "check_vectors_output", "read_vectors", "write_vectors"]
 
-VECTOR_SUFFIXES = (".npy", ".npz", ".jsonl", ".parquet")
-_HEAD = ("model", "model_digest", "level", "part")
-# What is written only where it is not as usual.
-_USUAL: dict[str, Any] = {"whiten": True, "purpose": "search", "hide_names": False, "map": ""}
+_NPZ_NAME = 256  # characters
+_NUMBERS = ("depth", "source_line")
+_SOURCE = ("file", "file_hash", "content_hash")
 
 
-@dataclass(frozen=True, eq=False)
-class VectorTable:
-    """Vectors of many files, one row a module, function or other level.
+def check_vectors_output(path: str | os.PathLike[str] | None) -> None:
+    """Refuse a path that vectors cannot be written to, before any work is done; None and ``-`` are stdout.
 
-    Attributes
-    ----------
-    vectors : (n, D) float32
-    files : list of str, length n
-        File of each row.
-    names : list of str, length n
-        What the row is called in its file: the file itself at level module.
-    model, digest : str
-        Name of the model that made them, and `Encoder.digest`.
-    level, part : str
-        As in `mirenc.Encoder.embed`.
-    whiten : bool
-        False for the plain means of ``--no-whiten``. Files from before this was written count as whitened.
-    purpose : str
-        As in `mirenc.Encoder.embed`.
-    hide_names : bool
-        As in `mirenc.load`.
-    map : str
-        Name of the map that whitened them; "" for the model's own.
+    Raises
+    ------
+    ConfigError
+        Unknown suffix.
+    IRFileError
+        The folder does not exist, or a folder has the file's name.
     """
+    if path is None or os.fspath(path) == "-":
+        return
+    if (suffix := Path(path).suffix) not in _FORMATS:
+        raise ConfigError(
+            f"output {os.fspath(path)!r}: unknown suffix {suffix!r}; available: {', '.join(VECTOR_SUFFIXES)}. "
+            "For text name it .jsonl"
+        )
+    check_output(path)
 
-    vectors: NDArray[np.float32]
-    files: list[str]
-    names: list[str]
-    model: str
-    digest: str
-    level: str
-    part: str = "both"
-    whiten: bool = True
-    purpose: str = "search"
-    hide_names: bool = False
-    map: str = ""
 
-    def __len__(self) -> int:
-        return len(self.vectors)
+def write_vectors(path: str | os.PathLike[str], table: VectorTable) -> None:
+    """Write a table; the suffix of ``path`` says how. Of what fails nothing is left.
 
-    def check_model(self, name: str, digest: str, where: str) -> None:
-        """Refuse to compare with another model's vectors.
-
-        Raises
-        ------
-        ModelError
-            The digest is not the table's.
-        """
-        if digest != self.digest:
-            mapped = f" under the map {self.map!r}, which may have been fitted again since" if self.map else ""
-            options = (f" --map {self.map}" if self.map else "") + (" --hide-names" if self.hide_names else "")
-            raise ModelError(
-                f"{where} holds vectors of {self.model} (digest {self.digest[:12]}){mapped}, and those of {name} "
-                f"(digest {digest[:12]}) do not compare with them. Give the model that made them (--model), or embed "
-                f"the files again: mirenc embed FOLDER --model {name}{options} -o {where}"
-            )
+    Raises
+    ------
+    ConfigError
+        Unknown suffix.
+    IRFileError
+        The file cannot be written.
+    """
+    check_vectors_output(path)
+    with _writing(path), delivered(path) as part:
+        _FORMATS[Path(path).suffix].write(part, table, os.fspath(path))
 
 
 def read_vectors(path: str | os.PathLike[str]) -> VectorTable:
-    """Read a file of vectors that ``mirenc embed -o`` wrote.
-
-    Parameters
-    ----------
-    path : str or path
-        ``.npz``, ``.parquet``, ``.jsonl``, or ``.npy`` with its ``.npy.json`` beside it.
+    """Read what `write_vectors` or ``mirenc embed -o`` wrote.
 
     Raises
     ------
     IRFileError
-        The file is missing, damaged, or not of ``mirenc embed``; or JSON lines without a line.
+        The file is missing, damaged, or of somebody else; or text without a row, or .npy without its .npy.json.
     """
     where = os.fspath(path)
-    read = _READERS.get(Path(where).suffix)
-    if read is None:
+    form = _FORMATS.get(Path(where).suffix)
+    if form is None:
         raise IRFileError(
             f"{where}: is no file of vectors; known are {', '.join(VECTOR_SUFFIXES)}. "
             f"Make one with: mirenc embed FOLDER -o vectors.npz"
         )
     try:
-        table = read(where)
+        table = form.read(where)
     except FileNotFoundError as error:
         raise IRFileError(f"{error.filename or where}: does not exist. Check the path") from None
     except IRFileError:
         raise
     except OSError as error:
         raise IRFileError(f"{where}: cannot be read: {error.strerror or error}. Check the file") from None
-    except (ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
+    except (ValueError, KeyError, TypeError, EOFError, AttributeError, csv.Error, zipfile.BadZipFile) as error:
         # numpy takes what it does not know for a pickle, and says how to load that.
         why = "no file of numpy's" if "pickle" in str(error) else f"{type(error).__name__}: {error}"
         raise _no_table(where, why) from None
-    if table.vectors.ndim != 2 or not len(table.vectors) == len(table.files) == len(table.names):
-        raise _no_table(where, f"{len(table.files)} names for vectors of shape {table.vectors.shape}")
+    if table.vectors.ndim != 2 or not len(table) == len(table.source_row) == len(table.names):
+        raise _no_table(where, f"{len(table.source_row)} names for vectors of shape {table.vectors.shape}")
     return table
+
+
+class VectorWriter:
+    """Takes embeddings one file at a time, and delivers when left.
+
+        with VectorWriter("x.npz", Maker.of(encoder, "function")) as writer:
+            for outcome in encoder.embed_stream("project", level="function"):
+                writer.add(outcome.name, outcome.embedding)
+
+    Parameters
+    ----------
+    path : path or None
+        As `check_vectors_output` takes it; stdout gets JSON lines. Text is written as files come, so that a long run
+        can be piped.
+    maker : Maker
+        Who makes the vectors, and at which level.
+    """
+
+    def __init__(self, path: str | os.PathLike[str] | None, maker: Maker) -> None:
+        self.path = None if path is None or os.fspath(path) == "-" else os.fspath(path)
+        self.maker = maker
+        self._lines = _LINES.get(".jsonl" if self.path is None else Path(self.path).suffix)
+        self._target = None if self.path is None or self._lines is None else Target(self.path)
+        self._stream: IO[str] | None = None
+        self._embeddings: list[tuple[str, Embedding]] = []
+        self._files = 0
+
+    def __enter__(self) -> Self:
+        if self._target is not None:
+            with _writing(self.path):
+                self._stream = open(self._target.part, "w", encoding="utf-8", newline="")
+        return self
+
+    def add(self, file: str, embedding: Embedding) -> None:
+        """The rows of one file."""
+        self._files += 1
+        if self._lines is None:
+            self._embeddings.append((file, embedding))
+            return
+        lines = self._lines(VectorTable.of(self.maker, [(file, embedding)]), self._files == 1)
+        with _writing(self.path):
+            (self._stream or sys.stdout).writelines(lines)
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        # Files without a row, as without a loop, are an output too: an earlier one would pass for theirs. Part of a run
+        # that was interrupted would look like all of it.
+        whole = bool(self._files) and kind is None
+        if self._stream is not None and self._target is not None:
+            try:
+                with _writing(self.path):
+                    self._stream.close()
+                    if whole:
+                        self._target.deliver()
+            finally:
+                self._target.discard()
+        elif self.path is None:
+            sys.stdout.flush()
+        elif whole:
+            write_vectors(self.path, VectorTable.of(self.maker, self._embeddings))
 
 
 def _no_table(where: str, why: str) -> IRFileError:
@@ -128,12 +163,32 @@ def _no_table(where: str, why: str) -> IRFileError:
     )
 
 
-def _table(vectors: Any, files: list[str], names: list[str], head: Mapping[str, Any]) -> VectorTable:
-    """The table that a file's head describes; KeyError where the head lacks who made it."""
-    model, digest, level, part = (str(head[key]) for key in _HEAD)
-    values = np.asarray(vectors, dtype=np.float32)
-    how = {key: type(usual)(head.get(key, usual)) for key, usual in _USUAL.items()}
-    return VectorTable(values, files, names, model, digest, level, part, **how)
+@contextmanager
+def _writing(path: str | os.PathLike[str] | None) -> Iterator[None]:
+    """What the system refuses becomes an error that names the file; of stdout (None) it is the caller's."""
+    try:
+        yield
+    except OSError as error:
+        if path is None:
+            raise
+        raise IRFileError(
+            f"cannot write {os.fspath(path)}: {error.strerror or error}. Free some space or name another file"
+        ) from None
+
+
+def _valid(names: Iterable[str]) -> list[str]:
+    """Names that are valid Unicode: a file's name may be any bytes, which some formats do not take."""
+    return [name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace") for name in names]
+
+
+# -- .npy: numbers only; who made them stands beside it ------------------------------------------------
+def _write_npy(part: Path, table: VectorTable, path: str) -> None:
+    labels = {f"{name}s": column for name, column in table.labels.items()}
+    head = {**table.maker.to_json(), "files": table.sources, **labels, "file_row": table.source_row}
+    with delivered(f"{path}.json") as sidecar:
+        sidecar.write_text(json.dumps(head, indent=1) + "\n", encoding="utf-8")
+        with open(part, "wb") as stream:
+            np.save(stream, table.vectors)
 
 
 def _read_npy(path: str) -> VectorTable:
@@ -145,40 +200,43 @@ def _read_npy(path: str) -> VectorTable:
             "or write .npz, which holds both"
         )
     head = json.loads(Path(sidecar).read_text(encoding="utf-8"))
-    files = [head["files"][row]["file"] for row in head["file_row"]]
-    return _table(vectors, files, head["names"], head)
+    labels = {name: head[f"{name}s"] for name in LABELS}
+    return VectorTable(Maker.from_json(head), vectors, labels, head["files"], head["file_row"])
+
+
+# -- .npz ----------------------------------------------------------------------------------------------
+def _write_npz(part: Path, table: VectorTable, path: str) -> None:
+    # Instructions are cut: numpy gives each the room of the longest. JSON lines and Parquet have them whole.
+    cut = _NPZ_NAME if table.level == "instruction" else None
+    labels = {**table.labels, "name": [name[:cut] for name in table.names]}
+    columns: dict[str, Any] = {f"{name}s": np.array(column) for name, column in labels.items()}
+    for name in _SOURCE:
+        columns["files" if name == "file" else name] = np.array([one[name] for one in table.sources], dtype=np.str_)
+    columns["file_row"] = np.array(table.source_row, dtype=np.int64)
+    columns["meta"] = np.array(json.dumps({**table.maker.to_json(), "files": table.sources}), dtype=np.str_)
+    with open(part, "wb") as stream:
+        np.savez_compressed(stream, vectors=table.vectors, **columns)
 
 
 def _read_npz(path: str) -> VectorTable:
     with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as arrays:
-        files = arrays["files"][arrays["file_row"]].tolist()
-        return _table(arrays["vectors"], files, arrays["names"].tolist(), json.loads(str(arrays["meta"])))
+        head = json.loads(str(arrays["meta"]))
+        labels = {name: arrays[f"{name}s"].tolist() for name in LABELS}
+        return VectorTable(Maker.from_json(head), arrays["vectors"], labels, head["files"], arrays["file_row"].tolist())
 
 
-def _read_jsonl(path: str) -> VectorTable:
-    with open(path, encoding="utf-8") as stream:
-        count = sum(1 for line in stream if line.strip())
-        stream.seek(0)
-        files: list[str] = []
-        names: list[str] = []
-        head: dict[str, Any] = {}
-        vectors = np.zeros((count, 0), dtype=np.float32)
-        for row in (json.loads(line) for line in stream if line.strip()):
-            own = {key: row[key] for key in _HEAD} | {key: row.get(key, usual) for key, usual in _USUAL.items()}
-            if not files:
-                head, vectors = own, np.empty((count, len(row["vector"])), dtype=np.float32)
-            elif own != head:
-                raise ValueError(f"row {len(files) + 1} is of {own}, row 1 of {head}")
-            vectors[len(files)] = row["vector"]
-            files.append(row["file"])
-            names.append(row.get("name", row["file"]))
-    if not files:
-        # Each row says who made it, so that nothing says who made none.
-        raise IRFileError(
-            f"{path}: has no rows; its files had none at the level asked for, as files without a loop. "
-            f"Embed the files at another level (--level): mirenc embed FOLDER --level function -o {path}"
-        )
-    return _table(vectors, files, names, head)
+# -- .parquet ------------------------------------------------------------------------------------------
+def _write_parquet(part: Path, table: VectorTable, path: str) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    sources = [table.sources[row] for row in table.source_row]
+    columns: dict[str, Any] = {name: _valid(source[name] for source in sources) for name in _SOURCE}
+    columns |= {name: labels if name in _NUMBERS else _valid(labels) for name, labels in table.labels.items()}
+    columns |= {count: [source["counts"][count] for source in sources] for count in table.sources[0]["counts"]}
+    values = pa.array(table.vectors.ravel(), type=pa.float32())
+    columns["vector"] = pa.FixedSizeListArray.from_arrays(values, table.vectors.shape[1])
+    pq.write_table(pa.table(columns).replace_schema_metadata({"mirenc": json.dumps(table.maker.to_json())}), part)
 
 
 def _read_parquet(path: str) -> VectorTable:
@@ -187,25 +245,127 @@ def _read_parquet(path: str) -> VectorTable:
 
     try:
         with pq.ParquetFile(path) as file:
-            head = json.loads((file.schema_arrow.metadata or {})[b"mirenc"])
-            size = file.schema_arrow.field("vector").type.list_size
+            schema = file.schema_arrow
+            maker = Maker.from_json(json.loads((schema.metadata or {})[b"mirenc"]))
+            size = schema.field("vector").type.list_size
+            table = VectorTable(maker, np.empty((file.metadata.num_rows, size), dtype=np.float32))
             # Row by row group, so that nothing but the result is whole in memory.
-            vectors = np.empty((file.metadata.num_rows, size), dtype=np.float32)
-            files: list[str] = []
-            names: list[str] = []
-            for batch in file.iter_batches(columns=["file", "name", "vector"]):
+            for batch in file.iter_batches():
+                first = len(table.source_row)
                 values = batch.column("vector").flatten().to_numpy(zero_copy_only=False)
-                vectors[len(files) : len(files) + len(batch)] = values.reshape(len(batch), size)
-                files += batch.column("file").to_pylist()
-                names += batch.column("name").to_pylist()
-    except (ArrowInvalid, AttributeError) as error:
+                table.vectors[first : first + len(batch)] = values.reshape(len(batch), size)
+                for row in batch.drop_columns("vector").to_pylist():
+                    _add_row(table, row)
+    except ArrowInvalid as error:
         raise _no_table(path, str(error)) from None
-    return _table(vectors, files, names, head)
+    return table
 
 
-_READERS: dict[str, Callable[[str], VectorTable]] = {
-    ".npy": _read_npy,
-    ".npz": _read_npz,
-    ".jsonl": _read_jsonl,
-    ".parquet": _read_parquet,
+def _add_row(table: VectorTable, row: dict[str, Any]) -> None:
+    """A row's labels and source; what is left of it is counts. Neighbours of one source share it."""
+    source = {name: row.pop(name) for name in _SOURCE}
+    for name, column in table.labels.items():
+        column.append(row.pop(name, 0 if name in _NUMBERS else source["file"] if name == "name" else ""))
+    source["counts"] = row
+    if not table.sources or table.sources[-1] != source:
+        table.sources.append(source)
+    table.source_row.append(len(table.sources) - 1)
+
+
+# -- text: a line a row --------------------------------------------------------------------------------
+def _rows_of(table: VectorTable) -> Iterator[dict[str, Any]]:
+    for row, vector in enumerate(table.vectors):
+        source = table.sources[table.source_row[row]]
+        labels = {} if table.level == "module" else {name: column[row] for name, column in table.labels.items()}
+        # Nine digits give a float32 back exactly.
+        values = [float(f"{value:.9g}") for value in vector]
+        named = {name: source[name] for name in _SOURCE}
+        yield {**named, **table.maker.to_json(), "counts": source["counts"], **labels, "vector": values}
+
+
+def _json_lines(table: VectorTable, first: bool) -> Iterator[str]:
+    return (json.dumps(row) + "\n" for row in _rows_of(table))
+
+
+class _Echo:
+    """A file that gives back what is written."""
+
+    def write(self, text: str) -> str:
+        return text
+
+
+def _csv_lines(table: VectorTable, first: bool) -> Iterator[str]:
+    """Head, labels and counts as columns, then one for each component; what is no text, as JSON."""
+    writer = csv.writer(_Echo())
+    for row in _rows_of(table):
+        vector, counts = row.pop("vector"), row.pop("counts")
+        cells = {**row, **counts, **{f"v{place}": value for place, value in enumerate(vector)}}
+        if first:
+            yield writer.writerow(cells)
+            first = False
+        yield writer.writerow(_valid(cell if isinstance(cell, str) else json.dumps(cell) for cell in cells.values()))
+
+
+def _read_json_lines(path: str) -> VectorTable:
+    with open(path, encoding="utf-8") as stream:
+        return _from_rows(path, (json.loads(line) for line in stream if line.strip()))
+
+
+def _read_csv(path: str) -> VectorTable:
+    text = {*_SOURCE, *LABELS, "model", "model_digest", "mirenc", "level", "part", "purpose", "map"}.difference(
+        _NUMBERS
+    )
+
+    def rows(stream: Iterable[str]) -> Iterator[dict[str, Any]]:
+        for cells in csv.DictReader(stream):
+            row: dict[str, Any] = {key: cell if key in text else json.loads(cell) for key, cell in cells.items()}
+            vector = [row.pop(key) for key in list(row) if key[0] == "v" and key[1:].isdigit()]
+            named = {key: row.pop(key) for key in (*text, *_NUMBERS, "whiten", "hide_names") if key in row}
+            yield {**named, "counts": row, "vector": vector}
+
+    with open(path, encoding="utf-8", newline="") as stream:
+        return _from_rows(path, rows(stream))
+
+
+def _from_rows(path: str, rows: Iterator[dict[str, Any]]) -> VectorTable:
+    first = next(rows, None)
+    if first is None:
+        # Each row says who made it, so that nothing says who made none.
+        raise IRFileError(
+            f"{path}: has no rows; its files had none at the level asked for, as files without a loop. "
+            f"Embed the files at another level (--level): mirenc embed FOLDER --level function -o {path}"
+        )
+    maker = Maker.from_json(first)
+    table = VectorTable(maker, np.zeros((0, 0), np.float32))
+    vectors: list[Any] = []
+    for row in chain([first], rows):
+        if (other := Maker.from_json(row)) != maker:
+            raise ValueError(f"row {len(vectors) + 1} is of {other}, row 1 of {maker}")
+        vectors.append(np.array(row["vector"], dtype=np.float32))
+        _add_row(table, {key: row[key] for key in (*_SOURCE, *LABELS) if key in row} | row["counts"])
+    table.vectors = np.stack(vectors)
+    return table
+
+
+def _write_lines(part: Path, table: VectorTable, path: str) -> None:
+    with open(part, "w", encoding="utf-8", newline="") as stream:
+        stream.writelines(_LINES[Path(path).suffix](table, True))
+
+
+class _Format(NamedTuple):
+    """``write(part, table, path)``, part being where to write what will be ``path``; ``read(path)``."""
+
+    write: Callable[[Path, VectorTable, str], None]
+    read: Callable[[str], VectorTable]
+
+
+# Lines of a table, with or without what stands above those of the first file.
+_LINES: dict[str, Callable[[VectorTable, bool], Iterator[str]]] = {".jsonl": _json_lines, ".csv": _csv_lines}
+_FORMATS = {
+    ".npy": _Format(_write_npy, _read_npy),
+    ".npz": _Format(_write_npz, _read_npz),
+    ".jsonl": _Format(_write_lines, _read_json_lines),
+    ".csv": _Format(_write_lines, _read_csv),
+    ".parquet": _Format(_write_parquet, _read_parquet),
 }
+VECTOR_SUFFIXES = tuple(_FORMATS)

@@ -1,7 +1,7 @@
 """Whitening maps of one's own: fitted on unlabelled IR, kept beside a model under a name.
 
 A model's own map makes cosines mean something on code like that it was fitted on. Programs of another kind vary in
-other directions, and a map fitted on them finds more (docs/guides/search.md). `mirenc.Encoder.fit_map` makes one; here
+other directions, and a map fitted on them finds more (docs/guides/search.md). `mirenc.fit_map` makes one; here
 it is kept, as one file MODEL/NAME.safetensors in the user's data folder, with the digest of the model whose vectors it
 takes.
 """

@@ -35,7 +35,7 @@ def test_a_map_is_fitted_listed_and_used(
 ) -> None:
     words = ("models", "adapt", code, "--name", "mine", "--model", model_dir, "--pairs")
     assert run(*words).ok().out == f"map 'mine' of 68 modules in 68 files, 34 pairs: {map_path('random', 'mine')}\n"
-    expected = load(model_dir, cache=False, map="mine")
+    expected = load(model_dir, cache=False, whitening_map="mine")
     index = tmp_path / "x.npz"
     run("embed", "--model", model_dir, "--map", "mine", "-o", index, code).ok()
     with np.load(index) as stored:

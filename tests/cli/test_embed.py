@@ -217,7 +217,7 @@ def test_an_output_is_replaced(run: Run, model_dir: Path, ir: Path, tmp_path: Pa
     assert np.load(tmp_path / "x.npy").shape == (1, BOTH)
 
 
-@pytest.mark.parametrize("suffix", ["npy", "npz", "jsonl", "parquet"])
+@pytest.mark.parametrize("suffix", ["npy", "npz", "jsonl", "csv", "parquet"])
 def test_files_without_a_row_are_an_empty_output(
     run: Run, model_dir: Path, ir: Path, tmp_path: Path, suffix: str
 ) -> None:
@@ -226,16 +226,16 @@ def test_files_without_a_row_are_an_empty_output(
     words = ("embed", "--no-cache", "--model", model_dir, "-o", output, ir)
     run(*words).ok()
     run(*words, "-l", "loop").ok()
-    if suffix == "jsonl":
+    if suffix in ("jsonl", "csv"):
         assert output.read_text(encoding="utf-8") == ""
-        with pytest.raises(IRFileError, match=r"x\.jsonl: has no rows.*Embed the files at another level"):
+        with pytest.raises(IRFileError, match=rf"x\.{suffix}: has no rows.*Embed the files at another level"):
             read_vectors(output)
     else:
         table = read_vectors(output)
         assert (table.vectors.shape, table.files, table.names, table.level) == ((0, BOTH), [], [], "loop")
 
 
-@pytest.mark.parametrize("suffix", ["npy", "npz", "jsonl", "parquet"])
+@pytest.mark.parametrize("suffix", ["npy", "npz", "jsonl", "csv", "parquet"])
 def test_where_every_file_fails_the_output_stays(run: Run, model_dir: Path, tmp_path: Path, suffix: str) -> None:
     output = tmp_path / f"x.{suffix}"
     output.write_bytes(b"of an earlier run")
@@ -262,7 +262,7 @@ def test_each_argument_has_its_row_in_their_order(run: Run, model_dir: Path, fol
     run("embed", "--model", model_dir, "-", "-").refused("standard input can be read once")
 
 
-@pytest.mark.parametrize("suffix", ["npy", "npz", "jsonl", "parquet"])
+@pytest.mark.parametrize("suffix", ["npy", "npz", "jsonl", "csv", "parquet"])
 def test_a_link_stays_and_its_target_is_written(
     run: Run, model_dir: Path, ir: Path, tmp_path: Path, suffix: str
 ) -> None:

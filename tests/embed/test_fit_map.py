@@ -11,8 +11,8 @@ import pytest
 from random_model import random_weights
 from small_programs import program
 
-from mirenc.embed import Encoder, load
-from mirenc.embed.fitting import MIN_ROWS, level_pairs, shrinkage_floor
+from mirenc.embed import Encoder, fit_map, load
+from mirenc.embed.maps import MIN_ROWS, level_pairs, shrinkage_floor
 from mirenc.errors import ConfigError, IRParseError, MirencError, ModelError
 from mirenc.model.config import GraphEncoderConfig, LexicalConfig, ModelConfig
 from mirenc.model.whitening import fit_whitening
@@ -48,7 +48,7 @@ def level_share(vectors: np.ndarray) -> float:
 
 
 def test_a_plain_map_is_the_shrunk_whitening_of_the_files(encoder: Encoder, code: Path) -> None:
-    own = encoder.fit_map(code)
+    own = fit_map(encoder, code)
     assert own.facts == {"level": "module", "files": 80, "rows": 80, "pairs": 0, "hide_names": False}
     assert (own.model, own.model_digest) == ("random", encoder.files.digest)
     mapped = encoder.with_map(own)
@@ -64,7 +64,7 @@ def test_a_plain_map_is_the_shrunk_whitening_of_the_files(encoder: Encoder, code
 
 @pytest.mark.parametrize("level", ["module", "function"])
 def test_pairs_scale_down_what_the_level_changes(encoder: Encoder, code: Path, level: str) -> None:
-    plain, paired = (encoder.fit_map(code, level=level, pairs=pairs) for pairs in (None, "levels"))
+    plain, paired = (fit_map(encoder, code, level=level, pairs=pairs) for pairs in (None, "levels"))
     assert paired.facts["pairs"] == 40
     assert plain.digest != paired.digest
     vectors = [encoder.with_map(own).embed(code, level=level) for own in (plain, paired)]
@@ -74,9 +74,9 @@ def test_pairs_scale_down_what_the_level_changes(encoder: Encoder, code: Path, l
 def test_named_pairs_are_those_of_the_levels(encoder: Encoder, code: Path) -> None:
     files = sorted(code.rglob("*.ll"))
     named = [(code / "O0" / f"{number:02}.ll", str(code / "O2" / f"{number:02}.ll")) for number in range(40)]
-    assert encoder.fit_map(files, pairs=named).digest == encoder.fit_map(code, pairs="levels").digest
+    assert fit_map(encoder, files, pairs=named).digest == fit_map(encoder, code, pairs="levels").digest
     with pytest.raises(ConfigError, match=r"pairs: nowhere\.ll is none of the 80 inputs"):
-        encoder.fit_map(code, pairs=[("nowhere.ll", files[0])])
+        fit_map(encoder, code, pairs=[("nowhere.ll", files[0])])
 
 
 def test_paths_that_differ_in_a_level_alone() -> None:
@@ -123,9 +123,9 @@ def worded(model_config: ModelConfig, tokenizer: IRTokenizer, tmp_path_factory: 
 
 def test_a_map_whitens_the_lexical_view(worded: Path, code: Path) -> None:
     encoder = load(worded, cache=False)
-    own = encoder.fit_map(code)
+    own = fit_map(encoder, code)
     save_map(own, "words")
-    mapped = load(worded, cache=False, map="words")
+    mapped = load(worded, cache=False, whitening_map="words")
     plain, found = (
         np.concatenate([outcome.embedding.lexical for outcome in each.embed_stream([code]) if outcome.embedding])
         for each in (encoder, mapped)
@@ -137,28 +137,32 @@ def test_a_map_whitens_the_lexical_view(worded: Path, code: Path) -> None:
     assert (found**2).sum(1).mean() == pytest.approx(25, rel=0.03)
     np.testing.assert_array_equal(mapped.embed(code)[:, -24:], found)
     with pytest.raises(ModelError, match=r"was fitted with hide_names=False, the encoder has hide_names=True\. Load"):
-        load(worded, cache=False, map="words", hide_names=True)
+        load(worded, cache=False, whitening_map="words", hide_names=True)
     hidden = load(worded, cache=False, hide_names=True)
-    assert hidden.with_map(hidden.fit_map(code)).embed(code).shape == found.shape[:1] + (encoder.dimension,)
+    assert hidden.with_map(fit_map(hidden, code)).embed(code).shape == found.shape[:1] + (encoder.dimension,)
 
 
 # -- under a name --------------------------------------------------------------------------------------
 def test_a_map_is_kept_under_a_name(encoder: Encoder, model_folder: Path, code: Path, maps: Path) -> None:
-    own = encoder.fit_map(code, pairs="levels")
+    own = fit_map(encoder, code, pairs="levels")
     assert list_maps("random") == []
     assert save_map(own, "mine") == maps / "random" / "mine.safetensors" == map_path("random", "mine")
     assert list_maps("random") == ["mine"]
-    again = load(model_folder, cache=False, map="mine")
-    assert again.own_map is not None
-    assert (again.own_map.name, again.own_map.facts, again.own_map.digest) == ("mine", own.facts, own.digest)
+    again = load(model_folder, cache=False, whitening_map="mine")
+    assert again.whitening_map is not None
+    mine = again.whitening_map
+    assert (mine.name, mine.facts, mine.digest) == ("mine", own.facts, own.digest)
     np.testing.assert_array_equal(again.embed(code), encoder.with_map(own).embed(code))
-    np.testing.assert_array_equal(load(model_folder, cache=False, map=own).embed(code), again.embed(code))
+    np.testing.assert_array_equal(load(model_folder, cache=False, whitening_map=own).embed(code), again.embed(code))
     assert again.digest == encoder.with_map(own).digest != encoder.digest == encoder.files.digest
 
 
 def test_features_and_the_cache_know_no_map(encoder: Encoder, model_folder: Path, code: Path, tmp_path: Path) -> None:
-    own = encoder.fit_map(code)
-    plain, mapped = load(model_folder, cache=tmp_path / "c"), load(model_folder, cache=tmp_path / "c", map=own)
+    own = fit_map(encoder, code)
+    plain, mapped = (
+        load(model_folder, cache=tmp_path / "c"),
+        load(model_folder, cache=tmp_path / "c", whitening_map=own),
+    )
     for _ in range(2):
         np.testing.assert_array_equal(plain.embed(code), encoder.embed(code))
         np.testing.assert_array_equal(mapped.embed(code), encoder.with_map(own).embed(code))
@@ -168,16 +172,16 @@ def test_features_and_the_cache_know_no_map(encoder: Encoder, model_folder: Path
 def test_a_map_of_another_model_is_refused(
     encoder: Encoder, model_folder: Path, model_config: ModelConfig, tokenizer: IRTokenizer, code: Path, tmp_path: Path
 ) -> None:
-    save_map(encoder.fit_map(code), "mine")
+    save_map(fit_map(encoder, code), "mine")
     weights = random_weights(model_config, seed=5)
     save_files(tmp_path / "new", name="random", config=model_config, tokenizer=tokenizer, weights=weights)
     save_files(tmp_path / "other", name="other", config=model_config, tokenizer=tokenizer, weights=weights)
     with pytest.raises(ModelError, match=r"'mine' takes vectors of random .* Fit it again: mirenc models"):
-        load(tmp_path / "new", map="mine")
+        load(tmp_path / "new", whitening_map="mine")
     with pytest.raises(ModelError, match=r"other has no map 'mine'; it has: none\. Fit one with: mirenc models adapt"):
-        load(tmp_path / "other", map="mine")
+        load(tmp_path / "other", whitening_map="mine")
     with pytest.raises(ModelError, match=r"the map takes vectors of random .*, not of other"):
-        load(tmp_path / "other", map=encoder.fit_map(code))
+        load(tmp_path / "other", whitening_map=fit_map(encoder, code))
     # A file that was copied from a model of other widths is whole, and said to be that model's.
     wider = GraphEncoderConfig(hidden=16, out=24)
     assert wider.width != model_config.graph.width
@@ -186,23 +190,23 @@ def test_a_map_of_another_model_is_refused(
     map_path("wide", "mine").parent.mkdir()
     shutil.copy(map_path("random", "mine"), map_path("wide", "mine"))
     with pytest.raises(ModelError, match=r"'mine' takes vectors of random .*, not of wide .* --name mine --model wide"):
-        load(tmp_path / "wide", map="mine")
+        load(tmp_path / "wide", whitening_map="mine")
 
 
 def test_a_map_is_a_name_or_a_map(model_folder: Path) -> None:
     with pytest.raises(ConfigError, match="map is of type PosixPath; allowed: the name of a map of random, or a Whit"):
-        load(model_folder, map=Path("mine.safetensors"))  # type: ignore[arg-type]
+        load(model_folder, whitening_map=Path("mine.safetensors"))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", ["", "../mine", ".mine", "a b", "a/b", "m" * 101])
 def test_names_that_cannot_be(name: str, encoder: Encoder, code: Path, maps: Path) -> None:
     with pytest.raises(ConfigError, match="a map cannot be called"):
-        save_map(encoder.fit_map(code), name)
+        save_map(fit_map(encoder, code), name)
     assert not maps.exists()
 
 
 def test_damaged_maps_are_refused(encoder: Encoder, code: Path) -> None:
-    path = save_map(encoder.fit_map(code), "mine")
+    path = save_map(fit_map(encoder, code), "mine")
     whole = path.read_bytes()
     length = int.from_bytes(whole[:8], "little")
     head = json.loads(whole[8 : 8 + length])
@@ -223,32 +227,32 @@ def test_damaged_maps_are_refused(encoder: Encoder, code: Path) -> None:
 def test_too_few_different_modules(encoder: Encoder, code: Path) -> None:
     files = sorted(code.rglob("*.ll"))[: MIN_ROWS - 1]
     with pytest.raises(ConfigError, match=r"31 different modules in 31 files; a map needs 32 or more"):
-        encoder.fit_map(files)
+        fit_map(encoder, files)
     with pytest.raises(ConfigError, match=r"1 different modules in 40 files"):
-        encoder.fit_map([files[0]] * 40)
+        fit_map(encoder, [files[0]] * 40)
     with pytest.raises(ConfigError, match=r"0 different modules in 0 files"):
-        encoder.fit_map([])
+        fit_map(encoder, [])
 
 
 def test_too_few_pairs(encoder: Encoder, code: Path) -> None:
     files = sorted((code / "O0").iterdir()) + sorted((code / "O2").iterdir())[:15]
     with pytest.raises(ConfigError, match=r"15 pairs of modules; 16 or more tell what a level changes"):
-        encoder.fit_map(files, pairs="levels")
+        fit_map(encoder, files, pairs="levels")
     with pytest.raises(ConfigError, match="unknown pairs 'stems'; available: levels"):
-        encoder.fit_map(files, pairs="stems")  # type: ignore[arg-type]
+        fit_map(encoder, files, pairs="stems")  # type: ignore[arg-type]
     for wrong in ([("a", "b", "c")], [1]):
         with pytest.raises(ConfigError, match=r"pairs: .*; allowed: 'levels', or pairs of paths"):
-            encoder.fit_map(files, pairs=wrong)  # type: ignore[arg-type]
+            fit_map(encoder, files, pairs=wrong)  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="unknown level 'loop'; available: module, function"):
-        encoder.fit_map(files, level="loop")  # type: ignore[arg-type]
+        fit_map(encoder, files, level="loop")  # type: ignore[arg-type]
 
 
 def test_files_that_cannot_be_read_end_it_or_are_told(encoder: Encoder, code: Path, tmp_path: Path) -> None:
     shutil.copytree(code, tmp_path / "code")
     (tmp_path / "code" / "O0" / "05.ll").write_text("nonsense\n", encoding="utf-8")
     with pytest.raises(IRParseError):
-        encoder.fit_map(tmp_path / "code")
+        fit_map(encoder, tmp_path / "code")
     told: list[MirencError] = []
-    found = encoder.fit_map(tmp_path / "code", pairs="levels", failed=told.append)
+    found = fit_map(encoder, tmp_path / "code", pairs="levels", failed=told.append)
     assert len(told) == 1
     assert found.facts == {"level": "module", "files": 79, "rows": 79, "pairs": 39, "hide_names": False}

@@ -8,8 +8,8 @@ import pytest
 from same_vectors import assert_same_vectors
 
 from mirenc.embed import Encoder, joining, load
-from mirenc.embed.embedding import Prepared, prepare
-from mirenc.embed.encoding import StatementVectors
+from mirenc.embed.prepare import Prepared, prepare
+from mirenc.embed.statements import StatementVectors
 from mirenc.ir import read_ir
 from mirenc.model.runtime import Pooled
 

@@ -273,5 +273,5 @@ def test_an_embedder_names_the_columns_of_features(folder: Path) -> None:
     assert [names[0], names[TAUGHT], names[-SIZES]] == ["taught_0", "text_0", "log_statements"]
     assert names[-3:] == ["log_instruction_nodes", "log_variable_nodes", "log_constant_nodes"]
     assert matrix[0, names.index("log_distinct_statements")] == pytest.approx(np.log(10))
-    searched = IREmbedder(folder, cache=False).fit([LOOP]).get_feature_names_out().tolist()
+    searched = IREmbedder(folder, purpose="search", cache=False).fit([LOOP]).get_feature_names_out().tolist()
     assert searched[-1] == f"lexical_{LEXICAL - 1}"

@@ -39,7 +39,12 @@ def rows(tiny: Encoder) -> np.ndarray:
 
 
 def embedder(**parameters: object) -> IREmbedder:
-    return IREmbedder(**{"model": MODEL, "cache": False} | parameters)
+    return IREmbedder(**{"model": MODEL, "purpose": "search", "cache": False} | parameters)
+
+
+def test_features_are_the_default() -> None:
+    expected = load(MODEL, cache=False).embed(FILES, purpose="features")
+    np.testing.assert_array_equal(IREmbedder(MODEL, cache=False).transform(FILES), expected)
 
 
 # -- inputs --------------------------------------------------------------------------------------------
@@ -108,7 +113,7 @@ def test_one_input_is_not_a_list(single: object) -> None:
 )
 def test_what_is_no_list_of_inputs_is_refused(inputs: object, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
-        embedder(on_error="nan").transform(inputs)
+        embedder(on_error="skip").transform(inputs)
 
 
 # -- inputs that cannot be read ------------------------------------------------------------------------
@@ -121,7 +126,7 @@ def test_an_unreadable_file_ends_the_work_and_is_counted() -> None:
 def test_or_is_a_row_of_nan_named_in_one_warning(rows: np.ndarray) -> None:
     inputs = ["nowhere.ll", FILES[0], BAD, FILES[1], "nowhere.ll"]
     with pytest.warns(UnreadableIRWarning) as caught:
-        out = embedder(on_error="nan").transform(inputs)
+        out = embedder(on_error="skip").transform(inputs)
     assert_same_vectors(out[[1, 3]], rows[:2])
     assert np.isnan(out[[0, 2, 4]]).all()
     (warning,) = caught
@@ -135,18 +140,18 @@ def test_or_is_a_row_of_nan_named_in_one_warning(rows: np.ndarray) -> None:
 
 def test_a_long_list_of_failures_is_cut() -> None:
     with pytest.warns(UnreadableIRWarning, match=r"^7 inputs .*a4\.ll: .*; and 2 more\. ") as caught:
-        embedder(on_error="nan").transform([f"a{number}.ll" for number in range(7)])
+        embedder(on_error="skip").transform([f"a{number}.ll" for number in range(7)])
     assert "a5.ll" not in str(caught[0].message)
 
 
 def test_nothing_is_warned_of_when_all_can_be_read() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        embedder(on_error="nan").transform(FILES)
+        embedder(on_error="skip").transform(FILES)
 
 
 # -- parameters ----------------------------------------------------------------------------------------
-@pytest.mark.parametrize(("name", "allowed"), [("part", "both, text, graph"), ("on_error", "raise, nan")])
+@pytest.mark.parametrize(("name", "allowed"), [("part", "both, text, graph"), ("on_error", "raise, skip")])
 def test_unknown_words_are_refused_by_fit_and_by_transform(name: str, allowed: str) -> None:
     for act in (IREmbedder.fit, IREmbedder.transform):
         with pytest.raises(ConfigError, match=f"unknown {name} 'neither'; available: {allowed}"):
@@ -212,7 +217,7 @@ def test_columns_have_names(tiny: Encoder) -> None:
 
 
 def test_clones_and_pickles_carry_parameters_and_no_weights() -> None:
-    used = embedder(part="text", on_error="nan")
+    used = embedder(part="text", on_error="skip")
     used.fit_transform(FILES)
     assert clone(used).get_params() == used.get_params()
     assert not hasattr(clone(used), "n_features_out_")

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from mirenc import parse_ir
-from mirenc.embed.fitting import shrinkage_floor
+from mirenc.embed.maps import shrinkage_floor
 from mirenc.ir import statements_of
 from mirenc.model.whitening import fit_whitening
 

@@ -10,10 +10,10 @@ import pytest
 from same_vectors import assert_same_vectors
 
 import mirenc
+from mirenc import cosines as search
 from mirenc.embed import Encoder
 from mirenc.errors import ConfigError, IRFileError, MirencError
 from mirenc.search import compare, index, nearest
-from mirenc.search import cosines as search
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 CLANG = FIXTURES / "ir" / "clang-19"
@@ -99,7 +99,7 @@ def test_index_of_a_folder_and_a_file(encoder: Encoder) -> None:
     assert table.names == [name for single in singles for name in single.names]
     assert table.files == [str(path) for path, single in zip(paths, singles, strict=True) for _ in single.names]
     assert_same_vectors(table.vectors, np.concatenate([single.vector for single in singles]))
-    assert (table.model, table.digest) == ("random", encoder.files.digest)
+    assert (table.maker.model, table.maker.model_digest) == ("random", encoder.files.digest)
     assert (table.level, table.part, len(table)) == ("function", "both", len(table.names))
 
 

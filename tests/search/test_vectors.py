@@ -9,17 +9,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mirenc.cli.output import open_output
 from mirenc.embed import Encoder, load
 from mirenc.errors import IRFileError, ModelError
-from mirenc.search.vectors import VECTOR_SUFFIXES, VectorTable, read_vectors
+from mirenc.search import VECTOR_SUFFIXES, Maker, VectorTable, VectorWriter, index, read_vectors, write_vectors
 
 IR = Path(__file__).parents[1] / "fixtures" / "ir" / "clang-19" / "O2"
 FILES = [str(IR / "numeric.ll"), str(IR / "sorting.ll")]
 
 
 def write(encoder: Encoder, path: Path, level: str = "function", part: str = "both", whiten: bool = True) -> Path:
-    with open_output(str(path), whiten=whiten)(encoder, level, part) as writer:
+    with VectorWriter(path, Maker.of(encoder, level, part, whiten=whiten)) as writer:
         for file in FILES:
             writer.add(file, encoder.embed_parts(file, level=level))
     return path
@@ -38,24 +37,35 @@ def test_round_trip(encoder: Encoder, tmp_path: Path, suffix: str, level: str, p
     assert table.vectors.dtype == np.float32
     assert table.files == [file for file, single in zip(FILES, singles, strict=True) for _ in single.names]
     assert table.names == [name for single in singles for name in single.names]
-    assert (table.model, table.digest) == ("random", encoder.files.digest)
-    assert (table.level, table.part, table.whiten) == (level, part, True)
+    assert (table.maker.model, table.maker.model_digest) == ("random", encoder.files.digest)
+    assert (table.level, table.maker.part, table.maker.whiten) == (level, part, True)
+
+
+@pytest.mark.parametrize("level", ["module", "loop"])
+def test_a_table_is_saved_in_any_form_and_comes_back_whole(encoder: Encoder, tmp_path: Path, suffix: str, level: str):
+    table = index(encoder, FILES, level=level)
+    write_vectors(tmp_path / f"x{suffix}", table)
+    again = read_vectors(tmp_path / f"x{suffix}")
+    assert again.maker == table.maker
+    assert (again.sources, again.source_row) == (table.sources, table.source_row)
+    assert again.labels == table.labels
+    np.testing.assert_array_equal(again.vectors, table.vectors)
 
 
 def test_plain_means_are_marked(encoder: Encoder, tmp_path: Path, suffix: str) -> None:
-    assert not read_vectors(write(encoder, tmp_path / f"x{suffix}", whiten=False)).whiten
+    assert not read_vectors(write(encoder, tmp_path / f"x{suffix}", whiten=False)).maker.whiten
 
 
 def test_purpose_and_hidden_names_are_marked(encoder: Encoder, model_folder: Path, tmp_path: Path, suffix: str) -> None:
     usual = read_vectors(write(encoder, tmp_path / f"usual{suffix}"))
-    assert (usual.purpose, usual.hide_names) == ("search", False)
+    assert (usual.maker.purpose, usual.maker.hide_names) == ("search", False)
     hidden = load(model_folder, cache=False, hide_names=True)
     path = tmp_path / f"x{suffix}"
-    with open_output(str(path), purpose="features")(hidden, "module", "both") as writer:
+    with VectorWriter(path, Maker.of(hidden, "module", purpose="features")) as writer:
         for file in FILES:
             writer.add(file, hidden.embed_parts(file, purpose="features"))
     table = read_vectors(path)
-    assert (table.purpose, table.hide_names) == ("features", True)
+    assert (table.maker.purpose, table.maker.hide_names) == ("features", True)
     assert table.vectors.shape == (len(FILES), encoder.width("features"))
 
 
@@ -109,6 +119,8 @@ def foreign(path: Path) -> None:
         np.savez(path, vectors=vectors)
     elif path.suffix == ".jsonl":
         path.write_text('{"vector": [1, 2, 3]}\n', encoding="utf-8")
+    elif path.suffix == ".csv":
+        path.write_text("v0,v1,v2\n1,2,3\n", encoding="utf-8")
     else:
         np.save(path, vectors)
         path.with_name(f"{path.name}.json").write_text("[]", encoding="utf-8")
@@ -127,12 +139,12 @@ def test_missing_empty_and_unknown_files_are_refused(tmp_path: Path, suffix: str
     (tmp_path / f"y{suffix}").touch()
     with pytest.raises(IRFileError, match=rf"y{suffix}"):
         read_vectors(tmp_path / f"y{suffix}")
-    with pytest.raises(IRFileError, match=r"known are \.npy, \.npz, \.jsonl, \.parquet"):
-        read_vectors(tmp_path / "x.csv")
+    with pytest.raises(IRFileError, match=r"known are \.npy, \.npz, \.jsonl, \.csv, \.parquet"):
+        read_vectors(tmp_path / "x.txt")
 
 
 def test_another_models_vectors_do_not_compare() -> None:
-    table = VectorTable(np.ones((1, 2), dtype=np.float32), ["a.ll"], ["a.ll"], "one", "1" * 64, "module")
+    table = VectorTable(Maker("one", "1" * 64, "module"), np.ones((1, 2), dtype=np.float32))
     table.check_model("renamed", "1" * 64, "x.npz")  # the weights decide, not the name
     with pytest.raises(ModelError, match=r"x\.npz holds vectors of one \(digest 111111111111\), .*one \(digest 222"):
         table.check_model("one", "2" * 64, "x.npz")

@@ -5,20 +5,12 @@ A million vectors of 640 float32 are 2.6 GB; beside them a search holds one bloc
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable
-from contextlib import closing
-from pathlib import Path
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mirenc.embed import Encoder, Level
-from mirenc.errors import ConfigError, MirencError
-from mirenc.ir.inputs import Input, expand_inputs
-from mirenc.search.vectors import VectorTable
+from mirenc.errors import ConfigError
 
-__all__ = ["compare", "index", "nearest"]
+__all__ = ["compare", "nearest"]
 
 Nearest = tuple[NDArray[np.int64], NDArray[np.float32]]
 _CANDIDATES = 8192  # rows of a block: 42 MB as 640 float64
@@ -43,6 +35,11 @@ def compare(vectors: ArrayLike, others: ArrayLike | None = None) -> NDArray[np.f
     ------
     ConfigError
         Not two-dimensional, widths that differ, or values that are no finite numbers.
+
+    Examples
+    --------
+    >>> compare([[1, 0], [3, 4]]).round(2).tolist()
+    [[1.0, 0.6000000238418579], [0.6000000238418579, 1.0]]
     """
     left, right = _matrices(vectors, vectors if others is None else others)
     return _cosines(_unit(left, 0), _unit(right, 0))
@@ -127,62 +124,3 @@ def _unit(vectors: NDArray[np.float32], first: int) -> NDArray[np.float64]:
 
 def _cosines(left: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np.float32]:
     return np.clip(left @ right.T, -1, 1).astype(np.float32)
-
-
-def index(
-    encoder: Encoder,
-    inputs: str | os.PathLike[str] | Iterable[str | os.PathLike[str] | Input],
-    *,
-    level: Level = "module",
-    failed: Callable[[MirencError], None] | None = None,
-    progress: bool = False,
-) -> VectorTable:
-    """Embed files and folders into a table to search in.
-
-    Parameters
-    ----------
-    encoder : Encoder
-    inputs : path, or several
-        Files, folders and ``compile_commands.json``, as `mirenc.ir.inputs` takes them.
-    level : str
-        As in `mirenc.Encoder.embed`.
-    failed : callable, optional
-        Told the error of a file that cannot be read, which is then left out. Without it the first error is raised.
-    progress : bool
-        Show a bar on stderr.
-
-    Returns
-    -------
-    VectorTable
-
-    Raises
-    ------
-    MirencError
-        A file cannot be read, or the level is unknown.
-    """
-    given = [inputs] if isinstance(inputs, (str, os.PathLike)) else inputs
-    # Paths, never text, whatever they are called.
-    found = list(expand_inputs(one if isinstance(one, Input) else Path(one) for one in given))
-    parts: list[NDArray[np.float32]] = [np.zeros((0, encoder.dimension), dtype=np.float32)]
-    files: list[str] = []
-    names: list[str] = []
-    with closing(encoder.embed_stream(found, level=level, progress=progress)) as outcomes:
-        for outcome in outcomes:
-            if outcome.embedding is not None:
-                parts.append(outcome.embedding.vector)
-                files += [outcome.name] * len(outcome.embedding.regions)
-                names += outcome.embedding.names
-            elif outcome.error is not None:
-                if failed is None:
-                    raise outcome.error
-                failed(outcome.error)
-    return VectorTable(
-        np.concatenate(parts),
-        files,
-        names,
-        encoder.name,
-        encoder.digest,
-        level,
-        hide_names=encoder.hide_names,
-        map="" if encoder.own_map is None else encoder.own_map.name,
-    )

@@ -13,22 +13,20 @@ import os
 import re
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mirenc.embed.embedding import Embedding, vector_blocks
-from mirenc.embed.words import check
+from mirenc.embed.encoder import Encoder
+from mirenc.embed.request import check
+from mirenc.embed.stream import Progress
 from mirenc.errors import ConfigError, MirencError
 from mirenc.ir import IRModule
 from mirenc.ir.inputs import Input, IRInput, expand_inputs
 from mirenc.model.whitening import fit_whitening
 from mirenc.weights import WhiteningMap
-
-if TYPE_CHECKING:
-    from mirenc.embed.encoder import Encoder
-    from mirenc.embed.stream import Progress
 
 __all__ = ["MIN_ROWS", "Pairs", "domain_vectors", "fit_map", "level_pairs", "shrinkage_floor"]
 

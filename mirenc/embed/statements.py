@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mirenc.cache import Cache, cache_key
-from mirenc.embed.embedding import Prepared
+from mirenc.embed.prepare import Prepared
 from mirenc.model.layers import give_back
 from mirenc.model.runtime import Runtime, needed_texts
 

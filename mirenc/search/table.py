@@ -1,0 +1,150 @@
+"""`VectorTable`: vectors with names and with who made them. Two vectors compare only if one model made both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mirenc import __version__
+from mirenc.embed import Embedding, Encoder
+from mirenc.errors import ModelError
+
+__all__ = ["LABELS", "Maker", "VectorTable"]
+
+# What a row is called in a table, and in `mirenc.ir.Region`.
+LABELS = {
+    "name": "name",
+    "function": "function",
+    "symbol": "symbol",
+    "header": "header",
+    "depth": "depth",
+    "source_file": "file",
+    "source_line": "line",
+}
+_HEAD = ("model", "model_digest", "level", "part")
+_USUAL: dict[str, Any] = {"purpose": "search", "whiten": True, "hide_names": False, "map": ""}
+
+
+@dataclass(frozen=True)
+class Maker:
+    """Who made some vectors, and how: what all rows of a table share.
+
+    Attributes
+    ----------
+    model, model_digest : str
+        Name of the model, and `Encoder.digest`.
+    level, part, purpose, whiten
+        As in `mirenc.Encoder.embed`. Files from before ``whiten`` was written count as whitened.
+    hide_names : bool
+        As in `mirenc.load`.
+    map : str
+        Name of the map that whitened them; "" for the model's own.
+    """
+
+    model: str
+    model_digest: str
+    level: str
+    part: str = "both"
+    purpose: str = "search"
+    whiten: bool = True
+    hide_names: bool = False
+    map: str = ""
+
+    @classmethod
+    def of(cls, encoder: Encoder, level: str, part: str = "both", purpose: str = "search", whiten: bool = True) -> Self:
+        """What this encoder makes."""
+        name = "" if encoder.whitening_map is None else encoder.whitening_map.name
+        return cls(encoder.name, encoder.digest, level, part, purpose, whiten, encoder.hide_names, name)
+
+    @classmethod
+    def from_json(cls, head: Mapping[str, Any]) -> Self:
+        """Of a file's head; KeyError where it lacks who made it."""
+        usual: dict[str, Any] = {key: type(value)(head.get(key, value)) for key, value in _USUAL.items()}
+        model, digest, level, part = (str(head[key]) for key in _HEAD)
+        return cls(model, digest, level, part, **usual)
+
+    def to_json(self) -> dict[str, Any]:
+        """The head of a file. What is as usual is not said."""
+        words = asdict(self)
+        unusual = {key: words[key] for key, value in _USUAL.items() if words[key] != value}
+        by = {"model": self.model, "model_digest": self.model_digest, "mirenc": __version__}
+        return {**by, "level": self.level, "part": self.part, **unusual}
+
+
+@dataclass(eq=False)
+class VectorTable:
+    """Vectors of many files, one row a module, function or other level.
+
+    Attributes
+    ----------
+    maker : Maker
+    vectors : (n, D) float32
+    labels : dict of str to list, length n
+        What each row is: ``name``, ``function``, ``symbol``, ``header``, ``depth``, ``source_file``, ``source_line``.
+    sources : list of dict, length m
+        ``file``, ``file_hash``, ``content_hash`` and ``counts`` of each file, as in `mirenc.Embedding`.
+    source_row : list of int, length n
+        Source of each row.
+    """
+
+    maker: Maker
+    vectors: NDArray[np.float32]
+    labels: dict[str, list[Any]] = field(default_factory=lambda: {name: [] for name in LABELS})
+    sources: list[dict[str, Any]] = field(default_factory=list)
+    source_row: list[int] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, maker: Maker, embeddings: Iterable[tuple[str, Embedding]], width: int = 0) -> Self:
+        """The table of (file, embedding) pairs; ``width`` is a vector's where there is none."""
+        table = cls(maker, np.zeros((0, width), np.float32))
+        vectors = []
+        for file, embedding in embeddings:
+            vectors.append(embedding.part(maker.part))
+            hashes = {"file_hash": embedding.file_hash, "content_hash": embedding.content_hash}
+            table.source_row += [len(table.sources)] * len(embedding.regions)
+            table.sources.append({"file": file, **hashes, "counts": embedding.counts})
+            for name, attribute in LABELS.items():
+                table.labels[name] += [getattr(region, attribute) for region in embedding.regions]
+        if vectors:
+            table.vectors = np.concatenate(vectors)
+        return table
+
+    def __len__(self) -> int:
+        return len(self.vectors)
+
+    @cached_property
+    def files(self) -> list[str]:
+        """File of each row."""
+        return [self.sources[row]["file"] for row in self.source_row]
+
+    @property
+    def names(self) -> list[str]:
+        """What each row is called in its file: the file itself at level module."""
+        return self.labels["name"]
+
+    @property
+    def level(self) -> str:
+        return self.maker.level
+
+    def check_model(self, name: str, digest: str, where: str) -> None:
+        """Refuse to compare with another model's vectors.
+
+        Raises
+        ------
+        ModelError
+            The digest is not the table's.
+        """
+        maker = self.maker
+        if digest != maker.model_digest:
+            mapped = f" under the map {maker.map!r}, which may have been fitted again since" if maker.map else ""
+            options = (f" --map {maker.map}" if maker.map else "") + (" --hide-names" if maker.hide_names else "")
+            raise ModelError(
+                f"{where} holds vectors of {maker.model} (digest {maker.model_digest[:12]}){mapped}, and those of "
+                f"{name} (digest {digest[:12]}) do not compare with them. Give the model that made them (--model), or "
+                f"embed the files again: mirenc embed FOLDER --model {name}{options} -o {where}"
+            )
