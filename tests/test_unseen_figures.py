@@ -56,6 +56,7 @@ def test_the_card_of_mirenc_base_is_its_record() -> None:
         assert f"| {' | '.join(row)} |" in card
 
 
+@pytest.mark.needs("mirenc-base")
 def test_no_model_saw_a_project_of_the_record(record: Figures) -> None:
     projects = set(record["versions"])
     assert len(projects) >= 10
@@ -67,6 +68,7 @@ def test_no_model_saw_a_project_of_the_record(record: Figures) -> None:
         assert record["models"][name]["digest"] == load_files(name).digest
 
 
+@pytest.mark.needs("mirenc-base")
 def test_no_model_saw_what_functions_and_pass_tables_are_judged_on() -> None:
     search = tomllib.loads((ROOT / "pretrain/debian-search.toml").read_text(encoding="utf-8"))["package"]
     table = json.loads((ROOT / "downstream/passes/table/machine.json").read_text(encoding="utf-8"))

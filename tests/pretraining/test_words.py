@@ -14,6 +14,8 @@ from mirenc.embed import load
 from mirenc.golden import check_golden
 from mirenc.weights import Source, find_model, load_files, read_provenance, verify_files
 
+pytest.importorskip("torch")
+
 ROOT = Path(__file__).parents[2]
 FIXTURES = ROOT / "tests" / "fixtures" / "ir" / "clang-19"  # text that LLVM 22 reads without an older clang
 
