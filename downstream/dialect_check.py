@@ -24,7 +24,8 @@ import mirenc
 from mirenc.deciding.head import TaskHead, load_task_head, ready_heads
 from mirenc.embed import Encoder
 from mirenc.errors import CompileError, MirencError
-from mirenc.ir import OPENCL_X86, IRModule, ReadOptions, bring, parse_ir, read_ir
+from mirenc.ir import OPENCL_X86, IRModule, bring, parse_ir
+from mirenc.ir.compile import compile_source
 from mirenc.tasks import get_task
 from mirenc.tasks.datasets import dataset_folder, read_archive, read_table
 from mirenc.tasks.device_mapping import ir_name
@@ -41,9 +42,8 @@ def main() -> None:
     options.add_argument("--as-read", action="store_true", help="leave out `bring`")
     options.add_argument("--output", type=Path, help="JSON lines, one a source")
     given = options.parse_args()
-    reading = ReadOptions(compiler=given.compiler, cflags=LIBCLC, dialect=None if given.spir else OPENCL_X86)
-
-    encoder = mirenc.load(options=reading)  # the heads' model
+    compiling = {"compiler": given.compiler, "cflags": LIBCLC, "dialect": None if given.spir else OPENCL_X86}
+    encoder = mirenc.load()  # the heads' model
     task = get_task("device_mapping")
     heads = {name: load_task_head(folder, task) for name, folder in ready_heads(task).items()}
     folder = dataset_folder("device_mapping")
@@ -60,7 +60,7 @@ def main() -> None:
             path.write_text(source, encoding="utf-8")
             files = [ir_name(row["benchmark"], row["dataset"], kernels) or "" for row in of]
             try:
-                module = read_ir(path, options=reading)
+                module = parse_ir(compile_source(path, "cl", **compiling), name=str(path))
             except CompileError as error:
                 refused.append((files[0], str(error).partition("error: ")[2].partition(". Mend it")[0]))
                 continue

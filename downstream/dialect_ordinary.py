@@ -38,7 +38,7 @@ def main() -> None:
     flips = 0
     files = sorted(KERNELS.glob("*.cl"))
     for path in files:
-        wanted = bring(read_ir(path, options=own), OPENCL_X86)
+        wanted = read_ir(path, options=own)
         foreign = read_ir(path, options=spir)
         for title, module in (("spir64", foreign), ("spir64, brought", bring(foreign, OPENCL_X86))):
             cosine[title].append(_cosine(encoder.embed(wanted), encoder.embed(module)))
@@ -54,7 +54,7 @@ def main() -> None:
     head = next(iter(heads.values()))
     path = KERNELS / "vector_add.cl"
     ways = {
-        "dialect": bring(read_ir(path, options=own), OPENCL_X86),
+        "dialect": read_ir(path, options=own),
         "spir64": read_ir(path, options=spir),
         "spir64, brought": bring(read_ir(path, options=spir), OPENCL_X86),
     }

@@ -132,7 +132,8 @@ def expand(inputs: list[str]) -> list[Given]:
 
     A file that is given twice is there twice: who asks for n files counts on n answers.
     """
-    from mirenc.ir.inputs import expand_inputs, is_project, path_input
+    from mirenc.ir.inputs import path_input
+    from mirenc.ir.projects import expand_inputs, is_project
 
     if inputs.count("-") > 1:
         raise typer.BadParameter("standard input can be read once; give - once", param_hint="INPUT")

@@ -23,7 +23,8 @@ from mirenc.embed.statements import StatementVectors
 from mirenc.embed.stream import Outcome, Pipeline, Progress, listed
 from mirenc.errors import ConfigError, ModelError, UnreadableIRWarning
 from mirenc.ir import IRModule, ReadOptions
-from mirenc.ir.inputs import Input, IRInput, expand_inputs, is_project, resolve_input
+from mirenc.ir.inputs import Input, IRInput, resolve_input
+from mirenc.ir.projects import expand_inputs, is_project
 from mirenc.ir.read import load_input, module_of
 from mirenc.model.lexical import Lexicon
 from mirenc.model.runtime import Runtime

@@ -24,7 +24,8 @@ from mirenc.embed.request import check
 from mirenc.embed.stream import Progress
 from mirenc.errors import ConfigError, MirencError
 from mirenc.ir import IRModule
-from mirenc.ir.inputs import Input, IRInput, expand_inputs
+from mirenc.ir.inputs import Input, IRInput
+from mirenc.ir.projects import expand_inputs
 from mirenc.model.whitening import fit_whitening
 from mirenc.weights import WhiteningMap
 

@@ -7,16 +7,17 @@ import os
 import re
 import shlex
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from mirenc.errors import ConfigError
 from mirenc.ir.files import DRIVER, SOURCE_LANGUAGES, find_inputs
-from mirenc.ir.inputs import Input, path_input
+from mirenc.ir.inputs import Input, IRInput, is_ir_text, path_input, resolve_input
 
 __all__ = [
-    *("COMMANDS", "Entry", "SKIPPED_FOLDERS", "command_inputs", "find_headers", "folder_inputs", "header_flags"),
+    *("COMMANDS", "Entry", "SKIPPED_FOLDERS", "command_inputs", "expand_inputs", "find_headers"),
+    *("folder_inputs", "header_flags", "is_project"),
     *("kept_flags", "read_entries", "refused_flags", "walk_sources"),
 ]
 
@@ -57,6 +58,34 @@ class Entry(NamedTuple):
     directory: Path
     file: Path
     arguments: list[str]
+
+
+def is_project(given: object) -> bool:
+    """Whether an input stands for many files: a folder, or a ``compile_commands.json``."""
+    if isinstance(given, os.PathLike) or (isinstance(given, str) and not is_ir_text(given) and given != "-"):
+        try:
+            return os.path.isdir(given) or (os.fspath(given).endswith(".json") and os.path.isfile(given))
+        except ValueError:  # no file name at all
+            return False
+    return False
+
+
+def expand_inputs(inputs: Iterable[IRInput | Input], report: Report | None = None) -> Iterator[Input]:
+    """The inputs in their order; one that stands for many files gives those, and ``report`` is told what it leaves out.
+
+    A folder without any stays, so that it fails as one input of several.
+
+    Raises
+    ------
+    ConfigError
+        A ``compile_commands.json`` is none.
+    """
+    for given in inputs:
+        many: list[Input] = []
+        if is_project(given):
+            path = Path(given)  # type: ignore[arg-type]  # then it is one
+            many = folder_inputs(path, report) if path.is_dir() else command_inputs(path, report)
+        yield from many or [resolve_input(given)]
 
 
 def folder_inputs(folder: Path, report: Report | None = None) -> list[Input]:

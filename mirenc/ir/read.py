@@ -1,4 +1,4 @@
-"""`read_ir` and `parse_ir`: from a path or text to an `IRModule`, whatever LLVM or language it comes from."""
+"""From a path, text or source to an `IRModule`, whatever LLVM or language it comes from, in the dialect asked for."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from mirenc.ir import old_text
 from mirenc.ir.compile import assemble_old_text, compile_source
 from mirenc.ir.dialect import Dialect
 from mirenc.ir.files import DEFAULT_MAX_BYTES, LARGEST_SIZE, InputBytes, command_for, kind_of, read_input
-from mirenc.ir.inputs import Input, path_input
+from mirenc.ir.inputs import Input, IRInput, path_input, resolve_input
 from mirenc.ir.llvm import LLVMWorker, default_worker
 from mirenc.ir.module import IRModule
 from mirenc.ir.projects import refused_flags
 from mirenc.ir.reader import read_canonical
+from mirenc.ir.rewrite import bring
 
-__all__ = ["ReadOptions", "load_input", "module_of", "parse_ir", "read_ir", "start_reader"]
+__all__ = ["ReadOptions", "load_input", "module_from", "module_of", "parse_ir", "read_ir", "start_reader"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +40,12 @@ class ReadOptions:
     cflags : tuple of str
         Further flags for it; they come last.
     dialect : Dialect or None
-        What sources are compiled to; None: mirenc's own flags for each language. IR is read as it is: bring it to a
-        dialect with `mirenc.ir.bring`.
+        What sources are compiled to, and IR of another target is brought to; None: mirenc's own flags, and IR as it is.
+
+    Raises
+    ------
+    ConfigError
+        A limit that is none.
     """
 
     max_bytes: int = DEFAULT_MAX_BYTES
@@ -51,12 +56,6 @@ class ReadOptions:
     dialect: Dialect | None = None
 
     def __post_init__(self) -> None:
-        """Refuse limits that are none.
-
-        Raises
-        ------
-        ConfigError
-        """
         if self.timeout is not None and not self.timeout > 0:  # so written, NaN is refused, too
             raise ConfigError(f"timeout is {self.timeout!r}; allowed: seconds above 0, or None for the default")
         for name in ("memory_limit", "max_bytes"):
@@ -68,10 +67,7 @@ class ReadOptions:
 def start_reader(*, memory_limit: int | None = None) -> None:
     """Start the LLVM process now, so that it is ready when the first file is read.
 
-    Parameters
-    ----------
-    memory_limit : int, optional
-        Bytes of address space LLVM may use; a running process with another limit is replaced.
+    A running process with another ``memory_limit`` (bytes of address space) is replaced.
     """
     worker = default_worker()
     if memory_limit is not None:
@@ -80,10 +76,7 @@ def start_reader(*, memory_limit: int | None = None) -> None:
 
 
 def read_ir(
-    path: str | os.PathLike[str] | Input,
-    *,
-    options: ReadOptions | None = None,
-    worker: LLVMWorker | None = None,
+    path: str | os.PathLike[str] | Input, *, options: ReadOptions | None = None, worker: LLVMWorker | None = None
 ) -> IRModule:
     """Read one file: IR text or bitcode of LLVM 10 to 22, compressed or not, or C, C++, OpenCL C or CUDA source.
 
@@ -92,13 +85,13 @@ def read_ir(
     path : path-like, or Input
         ``-`` is standard input (IR only).
     options : ReadOptions, optional
-        Limits, and the compiler for sources.
+        Limits, the compiler for sources, and the dialect.
     worker : LLVMWorker, optional
         Process to use; one is shared by default.
 
     Raises
     ------
-    IRFileError, IRParseError, IRResourceError, NoFunctionBodyError, ToolchainError, CompileError
+    IRFileError, IRParseError, IRResourceError, NoFunctionBodyError, ToolchainError, CompileError, ForeignIRError
         Each message begins with the file's name and ends with what to do.
 
     Examples
@@ -107,26 +100,25 @@ def read_ir(
     >>> [function.name for function in module.defined_functions]  # doctest: +SKIP
     ['saxpy']
     """
-    options = options or ReadOptions()
-    return module_of(load_input(path if isinstance(path, Input) else path_input(path), options), options, worker)
+    return module_from(path if isinstance(path, Input) else path_input(path), options, worker)
 
 
 def parse_ir(
-    text: str | bytes,
-    *,
-    name: str = "<string>",
-    options: ReadOptions | None = None,
-    worker: LLVMWorker | None = None,
+    text: str | bytes, *, name: str = "<string>", options: ReadOptions | None = None, worker: LLVMWorker | None = None
 ) -> IRModule:
-    """Read IR given as text or bitcode bytes.
-
-    Raises
-    ------
-    As `read_ir`.
-    """
+    """Read IR given as text or bitcode bytes; parameters and errors as `read_ir`."""
     data = text.encode("utf-8", "surrogateescape") if isinstance(text, str) else bytes(text)
-    options = options or ReadOptions()
-    return module_of(load_input(Input("ir", name, data), options), options, worker)
+    return module_from(Input("ir", name, data), options, worker)
+
+
+def module_from(
+    given: IRInput | Input, options: ReadOptions | None = None, worker: LLVMWorker | None = None
+) -> IRModule:
+    """The module that any one input stands for (`mirenc.ir.inputs`), in the options' dialect; errors as `read_ir`."""
+    options, given = options or ReadOptions(), resolve_input(given)
+    if isinstance(given.value, IRModule):
+        return given.value if options.dialect is None else bring(given.value, options.dialect, worker=worker)
+    return module_of(load_input(given, options), options, worker)
 
 
 def load_input(given: Input, options: ReadOptions) -> InputBytes:
@@ -168,56 +160,54 @@ def _compiled(given: Input, options: ReadOptions) -> bytes:
             flags = tuple(flag for flag in flags if flag not in unknown)
 
 
-def module_of(given: InputBytes, options: ReadOptions, worker: LLVMWorker | None = None) -> IRModule:
-    """The module that some IR holds.
+def module_of(loaded: InputBytes, options: ReadOptions, worker: LLVMWorker | None = None) -> IRModule:
+    """The module that some IR holds, in the options' dialect.
 
     Raises
     ------
-    IRParseError, IRResourceError, NoFunctionBodyError
+    IRParseError, IRResourceError, NoFunctionBodyError, ForeignIRError
     """
     worker = worker or default_worker()
     if options.memory_limit is not None:
         worker.limit_memory(options.memory_limit)
     try:
-        canonical = _canonicalise(given, options, worker)
-        module = read_canonical(canonical, name=given.name, demangle=worker.demangle)
+        canonical = _canonicalise(loaded, options, worker)
+        module = read_canonical(canonical, name=loaded.name, demangle=worker.demangle)
     except MirencError as error:
         # Every message starts with the file; the attributes (line, column, diagnostic) stay.
-        error.args = (f"{given.name}: {error.args[0]}", *error.args[1:])
+        error.args = (f"{loaded.name}: {error.args[0]}", *error.args[1:])
         raise
     if module.instruction_count == 0:
         declared = len(module.headers)
         raise NoFunctionBodyError(
-            f"{given.name}: no function body ({declared} declared functions, {len(module.global_lines)} globals). "
+            f"{loaded.name}: no function body ({declared} declared functions, {len(module.global_lines)} globals). "
             "Give a module with at least one `define`"
         )
-    return module
+    return module if options.dialect is None else bring(module, options.dialect, worker=worker)
 
 
-def _canonicalise(given: InputBytes, options: ReadOptions, worker: LLVMWorker) -> str:
-    bitcode = given.kind == "bitcode"
+def _canonicalise(loaded: InputBytes, options: ReadOptions, worker: LLVMWorker) -> str:
+    bitcode = loaded.kind == "bitcode"
     try:
-        return worker.canonicalise(given.data, bitcode=bitcode, timeout=options.timeout)
+        return worker.canonicalise(loaded.data, bitcode=bitcode, timeout=options.timeout)
     except IRParseError as refusal:
         if bitcode:
             refusal.args = (refusal.args[0] + ". The file may be truncated: write it again with `clang -c -emit-llvm`",)
             raise
-        text = given.data.decode("utf-8", "surrogateescape")
+        text = loaded.data.decode("utf-8", "surrogateescape")
         fixed = old_text.modernise(text)
         if fixed != text:
+            data = fixed.encode("utf-8", "surrogateescape")
             try:
-                return worker.canonicalise(
-                    fixed.encode("utf-8", "surrogateescape"), bitcode=False, timeout=options.timeout
-                )
+                return worker.canonicalise(data, bitcode=False, timeout=options.timeout)
             except IRParseError as second:
                 refusal = second
-        old = None
         if old_text.is_ir(text):
-            old = assemble_old_text(given.data, timeout=options.timeout, memory_limit=worker.memory_limit)
-        if old is not None:
-            with contextlib.suppress(IRParseError):  # the first refusal says more: it has a place
-                return worker.canonicalise(old, bitcode=True, timeout=options.timeout)
-        if (other := command_for(given.name)) is not None and not old_text.is_ir(text):
+            old = assemble_old_text(loaded.data, timeout=options.timeout, memory_limit=worker.memory_limit)
+            if old is not None:
+                with contextlib.suppress(IRParseError):  # the first refusal says more: it has a place
+                    return worker.canonicalise(old, bitcode=True, timeout=options.timeout)
+        elif (other := command_for(loaded.name)) is not None:
             language, command = other
             raise IRParseError(f"is {language} source, which mirenc does not compile. Type: {command}") from None
         advice = old_text.explain(text, refusal.diagnostic) or (

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from mirenc.embed import Embedding, Encoder, Level
 from mirenc.errors import MirencError
-from mirenc.ir.inputs import Input, expand_inputs
+from mirenc.ir.inputs import Input
+from mirenc.ir.projects import expand_inputs
 from mirenc.search.table import Maker, VectorTable
 
 __all__ = ["index"]

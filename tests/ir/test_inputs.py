@@ -9,7 +9,8 @@ import pytest
 
 from mirenc.errors import ConfigError
 from mirenc.ir import parse_ir
-from mirenc.ir.inputs import expand_inputs, is_project, path_input, resolve_input
+from mirenc.ir.inputs import path_input, resolve_input
+from mirenc.ir.projects import expand_inputs, is_project
 
 LINE = "define void @f() { ret void }"
 
