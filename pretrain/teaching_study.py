@@ -39,8 +39,8 @@ from mirenc.pretraining.answers import Answers, read_answers
 from mirenc.pretraining.compiler import piece_counts
 from mirenc.pretraining.config import AnswersConfig, PretrainConfig
 from mirenc.pretraining.corpus import Corpus
+from mirenc.pretraining.encoding import FrozenTexts
 from mirenc.pretraining.evaluation import Baselines, evaluate_model
-from mirenc.pretraining.frozen import FrozenTexts
 from mirenc.pretraining.graphs import join_graphs
 from mirenc.pretraining.trainer import Trainer
 from mirenc.progress import progress

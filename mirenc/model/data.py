@@ -16,7 +16,7 @@ from torch import Tensor
 from torch_geometric.data import Batch, Data
 
 from mirenc.model.pooling import Pool, Pools
-from mirenc.model.sample import IRSample
+from mirenc.model.sample import GRAPH_ARRAYS, GraphArrays, IRSample, no_graph
 from mirenc.tokenizer import PAD
 
 __all__ = ["IRData", "join_data", "make_data", "no_data", "sample_data"]
@@ -58,58 +58,38 @@ def _int64(array: NDArray[np.generic]) -> Tensor:
 
 
 def make_data(
-    text_ids: NDArray[np.integer],
-    text_key: NDArray[np.integer],
-    node_row: NDArray[np.integer],
-    node_kind: NDArray[np.integer],
-    node_argument: NDArray[np.integer],
-    edge_index: NDArray[np.integer],
-    edge_flow: NDArray[np.integer],
-    edge_position: NDArray[np.integer],
-    pools: Pools,
+    graph: GraphArrays, pools: Pools, text_ids: NDArray[np.integer], text_key: NDArray[np.integer] | None = None
 ) -> IRData:
-    """One module's data; shapes are `IRData`'s."""
-    text, graph = pools.text, pools.graph
+    """One module's data from its graph, what is asked for, and the texts that both have rows of.
+
+    ``text_key`` (U,) is needed where the data are to be joined with others.
+    """
+    text, nodes = pools.text, pools.graph
     return IRData(
-        num_nodes=len(node_row),
+        num_nodes=len(graph.node_row),
         text_ids=_int64(text_ids),
-        text_key=_int64(text_key),
-        node_row=_int64(node_row),
-        node_kind=_int64(node_kind),
-        node_argument=_int64(node_argument),
-        edge_index=_int64(edge_index),
-        edge_flow=_int64(edge_flow),
-        edge_position=_int64(edge_position),
+        text_key=_int64(np.arange(len(text_ids)) if text_key is None else text_key),
+        **{name: _int64(getattr(graph, name)) for name in GRAPH_ARRAYS},
         pool_row=_int64(text.item),
         pool_row_group=_int64(text.group),
         pool_row_weight=torch.from_numpy(text.weight),
-        pool_node=_int64(graph.item),
-        pool_node_group=_int64(graph.group),
-        pool_node_weight=torch.from_numpy(graph.weight),
-        groups=int(max(text.groups, graph.groups)),
+        pool_node=_int64(nodes.item),
+        pool_node_group=_int64(nodes.group),
+        pool_node_weight=torch.from_numpy(nodes.weight),
+        groups=int(max(text.groups, nodes.groups)),
     )
 
 
 def sample_data(sample: IRSample, pools: Pools, *, text_key: NDArray[np.integer] | None = None) -> IRData:
     """A sample with the rows that are asked for; ``text_key`` (U,) where it is to be joined with others."""
-    return make_data(
-        sample.text_ids,
-        np.arange(len(sample.text_ids)) if text_key is None else text_key,
-        sample.node_row,
-        sample.node_kind,
-        sample.node_argument,
-        sample.edge_index,
-        sample.edge_flow,
-        sample.edge_position,
-        pools,
-    )
+    return make_data(sample, pools, sample.text_ids, text_key)
 
 
 def no_data() -> IRData:
     """No module: no texts, nodes or rows."""
     none = np.zeros(0, dtype=np.int64)
     pool = Pool(none, none, np.zeros(0), 0, none)
-    return make_data(none.reshape(0, 1), none, none, none, none, none.reshape(2, 0), none, none, Pools(pool, pool))
+    return make_data(GraphArrays(**no_graph()), Pools(pool, pool), none.reshape(0, 1))
 
 
 def join_data(each: Sequence[IRData]) -> IRData:

@@ -6,7 +6,8 @@ sample depends on how its statements and nodes are pooled: `mirenc.model.pooling
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,13 +18,47 @@ from mirenc.ir.module import IRModule
 from mirenc.ir.statements import statements_of
 from mirenc.tokenizer import IRTokenizer
 
-__all__ = ["IRSample", "make_sample"]
+__all__ = ["GRAPH_ARRAYS", "GraphArrays", "IRSample", "make_sample", "no_graph"]
 
 Int32 = NDArray[np.int32]
 
 
-@dataclass(frozen=True, eq=False)
-class IRSample:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class GraphArrays:
+    """A graph of N nodes and E edges, whose texts are rows of a table.
+
+    Attributes
+    ----------
+    node_row : (N,) int32
+        Text of each node.
+    node_kind : (N,) int8
+    node_argument : (N,) int32
+        Which argument a variable stands for, from 1 on; 0 of all other nodes.
+    edge_index : (2, E) int32
+    edge_flow : (E,) int8
+    edge_position : (E,) int32
+        Number of the operand or successor.
+    """
+
+    node_row: Int32
+    node_kind: NDArray[np.int8]
+    node_argument: Int32
+    edge_index: Int32
+    edge_flow: NDArray[np.int8]
+    edge_position: Int32
+
+
+GRAPH_ARRAYS = tuple(field.name for field in fields(GraphArrays))
+
+
+def no_graph() -> dict[str, Any]:
+    """The arrays of a graph without nodes."""
+    none, small = np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int8)
+    return dict(zip(GRAPH_ARRAYS, (none, small, none, none.reshape(2, 0), small, none), strict=True))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class IRSample(GraphArrays):
     """One module: S statements, N nodes, E edges, U distinct texts of L tokens.
 
     Attributes
@@ -36,15 +71,6 @@ class IRSample:
         Tokens of each text.
     statement_row : (S,) int32
         Text of each statement.
-    node_row : (N,) int32
-        Text of each node.
-    node_kind : (N,) int8
-    node_argument : (N,) int32
-        Which argument a variable stands for, from 1 on; 0 of all other nodes.
-    edge_index : (2, E) int32
-    edge_flow : (E,) int8
-    edge_position : (E,) int32
-        Number of the operand or successor.
     instruction_node : (I,) int32
         Node of each instruction; instructions are the last I statements.
     """
@@ -53,12 +79,6 @@ class IRSample:
     text_ids: NDArray[np.uint16]
     text_length: Int32
     statement_row: Int32
-    node_row: Int32
-    node_kind: NDArray[np.int8]
-    node_argument: Int32
-    edge_index: Int32
-    edge_flow: NDArray[np.int8]
-    edge_position: Int32
     instruction_node: Int32
 
     def __repr__(self) -> str:

@@ -82,6 +82,10 @@ class Answers:
     missing: int
     content_hash: str
 
+    def projects_of(self, rows: Int64) -> set[str]:
+        """The projects of some pieces."""
+        return {self.projects[row] for row in rows.tolist()}
+
     @property
     def identity(self) -> dict[str, str]:
         """What a checkpoint must have been made with."""
@@ -124,23 +128,23 @@ def read_answers(
     rows = np.array([row for row, piece in enumerate(table.pieces) if piece.ir_hash in module_of], dtype=np.int64)
     pieces = [table.pieces[row] for row in rows.tolist()]
     modules = np.array([module_of[piece.ir_hash] for piece in pieces], dtype=np.int64)
+    projects = tuple(piece.project for piece in pieces)
     kept_out = set(held_out) | {piece.project for piece in table.pieces if piece.held_out}
-    held = np.array([piece.project in kept_out for piece in pieces], dtype=bool)
-    open_projects = sorted({piece.project for piece, out in zip(pieces, held, strict=True) if not out})
-    if len(open_projects) < 2:
+    learned = sorted(set(projects) - kept_out)
+    if len(learned) < 2:
         raise ConfigError(
             f"answers: {len(pieces)} of the table's {len(table.pieces)} pieces are in {config.corpus}, of "
-            f"{len(open_projects)} project(s) to learn from; two are needed, one of them to choose by. Make the "
+            f"{len(learned)} project(s) to learn from; two are needed, one of them to choose by. Make the "
             f"corpus with: python pretrain/pieces.py {config.table} PIECES, then mirenc corpus build PIECES"
         )
-    drawn = np.random.default_rng([seed, 12]).permutation(len(open_projects))
-    chosen_by = {open_projects[number] for number in drawn[: max(1, round(_CHOOSING * len(open_projects)))].tolist()}
-    choosing = np.array([piece.project in chosen_by for piece in pieces], dtype=bool)
+    drawn = np.random.default_rng([seed, 12]).permutation(len(learned))
+    chosen_by = {learned[number] for number in drawn[: max(1, round(_CHOOSING * len(learned)))].tolist()}
+    held, choosing = (np.array([each in some for each in projects], dtype=bool) for some in (kept_out, chosen_by))
     training = np.flatnonzero(~held & ~choosing & (nodes[modules] <= max_nodes))
     make = {"sizes": _sizes, "fires": _fires, "lists": _lists}
     labels: dict[str, Labels] = {kind: make[kind](table, rows, training) for kind in dict.fromkeys(config.kinds)}
-    for kind, found in labels.items():
-        if not found.names:
+    for kind, answers in labels.items():
+        if not answers.names:
             raise ConfigError(
                 f"answers.kinds: the table says nothing of {kind!r} that differs among its {len(training)} pieces for "
                 f"training. Leave it out of kinds, or measure anew where opt is on PATH"
@@ -148,7 +152,7 @@ def read_answers(
     return Answers(
         corpus=corpus,
         modules=modules,
-        projects=tuple(piece.project for piece in pieces),
+        projects=projects,
         training=training,
         choosing=np.flatnonzero(choosing),
         held_out=np.flatnonzero(held),
@@ -169,13 +173,12 @@ def _sizes(table: CompiledTable, rows: Int64, training: Int64) -> Labels:
         if over in code and under in code:
             columns[f"{over} over {under or 'before'}"] = code[over] - code[under]
     values = np.stack(list(columns.values()), axis=1)[rows]
-    known = values[training]
-    spread = np.array([_spread(column) for column in known.T])
-    told = np.flatnonzero(spread > _SAME)
-    mean = np.array([np.nanmean(known[:, column]) for column in told])
+    spread = np.array([_spread(column) for column in values[training].T])
+    differs = np.flatnonzero(spread > _SAME)
+    mean = np.array([np.nanmean(values[training, column]) for column in differs])
     names = tuple(columns)
-    standard = (values[:, told] - mean) / spread[told]
-    return Labels(tuple(names[column] for column in told), standard.astype(np.float32))
+    standard = (values[:, differs] - mean) / spread[differs]
+    return Labels(tuple(names[column] for column in differs), standard.astype(np.float32))
 
 
 def _fires(table: CompiledTable, rows: Int64, training: Int64) -> Labels:
@@ -186,9 +189,9 @@ def _fires(table: CompiledTable, rows: Int64, training: Int64) -> Labels:
         changed = np.where(fires.known[:, None], fires.changed, np.nan)[rows]
         known = changed[training][fires.known[rows][training]]
         share = known.mean(axis=0) if len(known) else np.zeros(changed.shape[1])
-        told = np.flatnonzero((share >= _RARE) & (share <= 1 - _RARE))
-        names += [f"{fires.passes[column]} {level}" for column in told]
-        columns.append(changed[:, told])
+        differs = np.flatnonzero((share >= _RARE) & (share <= 1 - _RARE))
+        names += [f"{fires.passes[column]} {level}" for column in differs]
+        columns.append(changed[:, differs])
     return Labels(tuple(names), np.concatenate(columns, axis=1).astype(np.float32))
 
 

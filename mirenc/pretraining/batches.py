@@ -26,8 +26,6 @@ __all__ = ["Batch", "Batches"]
 
 Int64 = NDArray[np.int64]
 _NONE = np.zeros(0, dtype=np.int64)
-# Generators of a stage's graphs.
-_GENERATOR = {"gae": 1, "igm": 2, "joint": 2, "compiler": 2}
 
 
 class Batch(NamedTuple):
@@ -61,11 +59,12 @@ class Batch(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Batches:
-    """Makes the batch of any step of any stage.
+class Batches(Dataset[Batch]):
+    """A stage's batches by step number.
 
     Attributes
     ----------
+    stage : str
     corpus : Corpus
     sampler : Sampler
     config : PretrainConfig
@@ -76,6 +75,7 @@ class Batches:
         For the stage ``compiler``.
     """
 
+    stage: str
     corpus: Corpus
     sampler: Sampler
     config: PretrainConfig
@@ -83,60 +83,38 @@ class Batches:
     weighting: str
     answers: Answers | None = None
 
-    def make(self, stage: str, step: int) -> Batch:
+    def __getitem__(self, step: int) -> Batch:
         """The batch of one step."""
+        stage, sampler = self.stage, self.sampler
         batch = self._statements(step) if stage in ("mlm", "joint") else Batch(0)
         if stage != "mlm":
-            modules = self.sampler.gae_modules(step) if stage == "gae" else self.sampler.igm_modules(step)
-            rng = self.sampler.rng(_GENERATOR[stage], step)
+            modules = sampler.gae_modules(step) if stage == "gae" else sampler.igm_modules(step)
+            rng = sampler.rng(1 if stage == "gae" else 2, step)
             graphs = graph_batch(self.corpus, modules, rng, share=self.processes.share(len(modules)))
-            batch = batch._replace(
-                items=batch.items or int(self.corpus.node_count[modules].sum()), modules=modules, graphs=graphs
-            )
+            items = batch.items or int(self.corpus.node_count[modules].sum())
+            batch = batch._replace(items=items, modules=modules, graphs=graphs)
         if stage == "compiler":
             assert self.answers is not None
-            pieces = self.sampler.pieces(self.answers.training, step)
-            own = self.answers.modules[pieces[self.processes.share(len(pieces))]]
-            nodes = int(self.answers.corpus.node_count[self.answers.modules[pieces]].sum())
-            graphs = join_graphs(self.answers.corpus, own, weighting=self.weighting)
-            batch = batch._replace(items=batch.items + nodes, pieces=pieces, piece_graphs=graphs)
+            pieces = sampler.pieces(self.answers.training, step)
+            numbers, corpus = self.answers.modules[pieces], self.answers.corpus
+            graphs = join_graphs(corpus, numbers[self.processes.share(len(pieces))], weighting=self.weighting)
+            items = batch.items + int(corpus.node_count[numbers].sum())
+            batch = batch._replace(items=items, pieces=pieces, piece_graphs=graphs)
         return batch
 
     def _statements(self, step: int) -> Batch:
-        ids = self.sampler.padded(self.sampler.statements(step))
-        masked, chosen = mask_tokens(
-            ids,
-            self.sampler.rng(0, step),
-            vocab_size=self.corpus.tokenizer.vocab_size,
-            share=self.config.mask_share,
-        )
+        ids, rng = self.sampler.padded(self.sampler.statements(step)), self.sampler.rng(0, step)
+        vocabulary = self.corpus.tokenizer.vocab_size
+        masked, chosen = mask_tokens(ids, rng, vocab_size=vocabulary, share=self.config.mask_share)
         part = self.processes.share(len(ids))
         return Batch(int((ids != PAD).sum()), (ids[part], masked[part], chosen[part]), int(chosen.sum()))
 
-    def of(self, stage: str, steps: range) -> Iterator[Batch]:
+    def of(self, steps: range) -> Iterator[Batch]:
         """The batches of some steps in order, ``config.workers`` processes ahead of whoever takes them."""
-        if not self.config.workers:
-            return (self.make(stage, step) for step in steps)
-        return iter(
-            DataLoader(
-                _Steps(self, stage),
-                batch_size=None,
-                sampler=steps,
-                num_workers=self.config.workers,
-                collate_fn=_as_it_is,
-            )
-        )
-
-
-class _Steps(Dataset[Batch]):
-    """A stage's batches by step number."""
-
-    def __init__(self, batches: Batches, stage: str) -> None:
-        self._batches = batches
-        self._stage = stage
-
-    def __getitem__(self, step: int) -> Batch:
-        return self._batches.make(self._stage, step)
+        workers = self.config.workers
+        if not workers:
+            return map(self.__getitem__, steps)
+        return iter(DataLoader(self, batch_size=None, sampler=steps, num_workers=workers, collate_fn=_as_it_is))
 
 
 def _as_it_is(batch: Any) -> Any:

@@ -21,8 +21,7 @@ from mirenc.model.data import IRData
 from mirenc.model.mirencoder import MIREncoder
 from mirenc.model.pooling import COUNTS
 from mirenc.pretraining.answers import Answers
-from mirenc.pretraining.encoding import encode_graphs
-from mirenc.pretraining.frozen import FrozenTexts
+from mirenc.pretraining.encoding import FrozenTexts, encode_graphs
 from mirenc.pretraining.graphs import join_graphs
 from mirenc.pretraining.parallel import Processes
 
@@ -40,26 +39,25 @@ class Heads(nn.Module):
         self.kinds = nn.ModuleDict({kind: nn.Linear(width, count) for kind, count in columns.items()})
 
     def forward(self, taught: Tensor) -> dict[str, Tensor]:
-        """What each kind's columns are told to be: logits of ``fires``, standardised numbers of others.
-
-        Shapes: (B, width) -> (B, C) each
-        """
+        """Each kind's columns: logits of ``fires``, standardised numbers of others. (B, width) -> (B, C) each."""
         return {kind: head(taught) for kind, head in self.kinds.items()}
 
 
-def answers_loss(told: Mapping[str, Tensor], truth: Mapping[str, Tensor], *, share: slice = slice(None)) -> Tensor:
+def answers_loss(
+    predictions: Mapping[str, Tensor], truth: Mapping[str, Tensor], *, share: slice = slice(None)
+) -> Tensor:
     """Loss of a batch of pieces; with a ``share`` of the pieces, its part of the sum.
 
-    Shapes: ``told`` (B', C) of the share, ``truth`` (B, C) of all, NaN where an answer is not known -> ()
+    Shapes: ``predictions`` (B', C) of the share, ``truth`` (B, C) of all, NaN where an answer is not known -> ()
     """
     parts = []
-    for kind, found in told.items():
+    for kind, prediction in predictions.items():
         known = ~truth[kind].isnan()  # (B, C)
         target = truth[kind].nan_to_num()[share]
         if kind == "fires":
-            losses = F.binary_cross_entropy_with_logits(found, target, reduction="none")
+            losses = F.binary_cross_entropy_with_logits(prediction, target, reduction="none")
         else:
-            losses = F.huber_loss(found, target, reduction="none")
+            losses = F.huber_loss(prediction, target, reduction="none")
         count = known.sum(0)  # of the whole batch
         columns = (losses * known[share]).sum(0) / count.clamp(min=1)  # (C,)
         parts.append(columns.sum() / (count > 0).sum().clamp(min=1))
@@ -69,36 +67,22 @@ def answers_loss(told: Mapping[str, Tensor], truth: Mapping[str, Tensor], *, sha
 class Teacher:
     """Answers about the pieces of a corpus, and everything about the pieces that training does not move, on the device.
 
-    Parameters
-    ----------
-    answers : Answers
-    heads : Heads
-    model : MIREncoder
-        Whose text encoder no longer moves.
-    processes : Processes
-    threads : int
-        For statement vectors on a CPU.
+    ``model`` is one whose text encoder no longer moves; ``threads`` are for its statement vectors on a CPU.
     """
 
     def __init__(
         self, answers: Answers, heads: Heads, model: MIREncoder, *, processes: Processes, threads: int = 1
     ) -> None:
-        device = next(model.parameters()).device
         assert model.taught is not None
         self.answers = answers
         self.trained: list[nn.Module] = [model.taught, heads]
-        self._heads, self._trunk = heads, model.taught
-        self._model = model
+        self._heads, self._trunk, self._model = heads, model.taught, model
         # Of a user's vectors, not the plain mean of matching: the trunk takes what an encoder gives it.
-        self._weighting = model.config.pooling.weighting
+        self._weighting = weighting = model.config.pooling.weighting
         self._texts = FrozenTexts(
-            model,
-            answers.corpus,
-            answers.modules,
-            processes=processes,
-            weighting=self._weighting,
-            threads=threads,
+            model, answers.corpus, answers.modules, processes=processes, weighting=weighting, threads=threads
         )
+        device = self._texts.means.device
         self._counts = torch.from_numpy(piece_counts(answers)).to(device)
         self._labels = {kind: torch.from_numpy(labels.values).to(device) for kind, labels in answers.labels.items()}
 
@@ -114,15 +98,15 @@ class Teacher:
         return answers_loss(self._heads(self.taught(rows[share], graphs)), truth, share=share)
 
     @torch.no_grad()
-    def told(self, pieces: NDArray[np.int64]) -> dict[str, NDArray[np.float32]]:
+    def predict(self, pieces: NDArray[np.int64]) -> dict[str, NDArray[np.float32]]:
         """What the heads say of some pieces: (n, C) of each kind."""
-        found: list[dict[str, Tensor]] = []
+        parts: list[dict[str, Tensor]] = []
         device = self._texts.means.device
         for first in range(0, len(pieces), _SLICE):
-            part = pieces[first : first + _SLICE]
-            graphs = join_graphs(self.answers.corpus, self.answers.modules[part], weighting=self._weighting)
-            found.append(self._heads(self.taught(torch.from_numpy(part).to(device), graphs.data(device))))
-        return {kind: torch.cat([part[kind] for part in found]).cpu().numpy() for kind in self.answers.labels}
+            some = pieces[first : first + _SLICE]
+            graphs = join_graphs(self.answers.corpus, self.answers.modules[some], weighting=self._weighting)
+            parts.append(self._heads(self.taught(torch.from_numpy(some).to(device), graphs.data(device))))
+        return {kind: torch.cat([part[kind] for part in parts]).cpu().numpy() for kind in self.answers.labels}
 
 
 def piece_counts(answers: Answers) -> NDArray[np.float32]:

@@ -10,15 +10,19 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from mirenc.errors import ConfigError
+from mirenc.graph import NodeKind
 from mirenc.model.config import ModelConfig
 from mirenc.model.data import IRData, make_data
 from mirenc.model.mirencoder import Encoded, MIREncoder
 from mirenc.model.numpy_runtime import NumpyRuntime
 from mirenc.model.pooling import Pools, make_pool
+from mirenc.model.sample import GraphArrays, no_graph
 from mirenc.pretraining.corpus import Corpus, CorpusModule
 from mirenc.pretraining.graphs import Graphs, join_graphs
+from mirenc.pretraining.parallel import Processes
 
 __all__ = [
+    "FrozenTexts",
     "check_order",
     "encode_graphs",
     "graph_data",
@@ -26,15 +30,15 @@ __all__ = [
     "node_features",
     "statement_vectors",
     "text_data",
-    "text_means",
     "text_vectors",
 ]
 
+Int64 = NDArray[np.int64]
+Float32 = NDArray[np.float32]
 # Rows of texts (U,) to their node features (U, F) and statement vectors (U, H).
 KnownTexts = Callable[[Tensor], tuple[Tensor, Tensor]]
-# Texts that are encoded at once.
-_SLICE = 65536
-_SLICE_GPU = 8192
+# Texts that are encoded at once on a CPU and on a GPU, and whose node features are computed at once.
+_SLICE, _SLICE_GPU, _SLICE_FEATURES = 65536, 8192, 4096
 # Nodes of modules that are encoded at once, or of one larger module.
 _NODES = 1 << 15
 
@@ -44,13 +48,7 @@ def _device(model: MIREncoder) -> torch.device:
 
 
 def check_order(config: ModelConfig, corpus: Corpus) -> None:
-    """Refuse a model that sees the order of operands on a corpus that has none.
-
-    Raises
-    ------
-    ConfigError
-        Such a pair.
-    """
+    """Refuse, with a `ConfigError`, a model that sees the order of operands on a corpus that has none."""
     if not corpus.ordered and not config.graph.blind:
         raise ConfigError(
             "the corpus (format 2) keeps no operand positions and no argument numbers, which this graph encoder sees. "
@@ -61,17 +59,13 @@ def check_order(config: ModelConfig, corpus: Corpus) -> None:
 def text_data(corpus: Corpus, module: CorpusModule, weighting: str = "count") -> IRData:
     """The statements of one module, with one row, its own."""
     row, none = module.statement_row, np.zeros(0, dtype=np.int64)
-    zeros = np.zeros(len(row), dtype=np.int64)
-    pools = Pools(
-        make_pool(np.arange(len(row)), zeros, 1, weighting, count=module.statement_count),
-        make_pool(none, none, 1, weighting),
-    )
+    text = make_pool(np.arange(len(row)), np.zeros_like(row), 1, weighting, count=module.statement_count)
     ids = corpus.padded_ids(row, corpus.tokenizer.config.max_length)
-    return make_data(ids, row, none, none, none, none.reshape(2, 0), none, none, pools)
+    return make_data(GraphArrays(**no_graph()), Pools(text, make_pool(none, none, 1, weighting)), ids, row)
 
 
 def node_features(model: MIREncoder, data: IRData) -> Tensor:
-    """Node features of a batch's texts; the token embedding stays as MLM left it. (U, H)."""
+    """Node features of a batch's texts; the token embedding stays as MLM left it. (U, F)."""
     with torch.no_grad():
         return model.text_features(data.text_ids)
 
@@ -93,50 +87,36 @@ def encode_graphs(model: MIREncoder, data: IRData, texts: KnownTexts | None = No
 def graph_data(corpus: Corpus, graphs: Graphs, device: torch.device) -> IRData:
     """Some graphs on a device, with the texts of their nodes."""
     rows = graphs.text_key
-    ids = corpus.padded_ids(rows) if len(rows) else np.zeros((0, 1), dtype=np.int64)
-    return graphs.data(device, ids)
+    return graphs.data(device, corpus.padded_ids(rows) if len(rows) else np.zeros((0, 1), dtype=np.int64))
 
 
-def statement_vectors(
-    model: MIREncoder, corpus: Corpus, rows: NDArray[np.int64], *, threads: int = 1
-) -> NDArray[np.float32]:
+def statement_vectors(model: MIREncoder, corpus: Corpus, rows: Int64, *, threads: int = 1) -> Float32:
     """Vectors of some texts, by the numpy runtime on a CPU (it needs no padding). Shapes: (U,) -> (U, H)."""
-    lengths = corpus.text_length[rows].astype(np.int32)
+    parts = [np.zeros((0, model.config.text.hidden), dtype=np.float32)]
     if _device(model).type == "cpu":
         weights = {name: value.numpy() for name, value in model.state_dict().items()}
         runtime = NumpyRuntime(model.config, weights, threads=threads)
-        parts = [np.zeros((0, model.config.text.hidden), dtype=np.float32)]
-        parts += [
-            runtime.encode_texts(
-                corpus.padded_ids(rows[first : first + _SLICE]).astype(np.uint16), lengths[first : first + _SLICE]
-            )
-            for first in range(0, len(rows), _SLICE)
-        ]
+        for some in _slices(rows, _SLICE):
+            lengths = corpus.text_length[some].astype(np.int32)
+            parts.append(runtime.encode_texts(corpus.padded_ids(some).astype(np.uint16), lengths))
         return np.concatenate(parts)
-    slices = range(0, len(rows), _SLICE_GPU)
     with torch.inference_mode():
-        ids = (torch.from_numpy(corpus.padded_ids(rows[first : first + _SLICE_GPU])) for first in slices)
-        empty = torch.zeros(0, model.config.text.hidden)
-        out = torch.cat([empty, *(model.text.encode_all(part.to(_device(model))).float().cpu() for part in ids)])
-    result: NDArray[np.float32] = out.numpy()
-    return result
+        for some in _slices(rows, _SLICE_GPU):
+            ids = torch.from_numpy(corpus.padded_ids(some)).to(_device(model))
+            parts.append(model.text.encode_all(ids).float().cpu().numpy())
+    return np.concatenate(parts)
 
 
 def text_vectors(
-    model: MIREncoder, corpus: Corpus, modules: NDArray[np.int64], *, weighting: str = "count", threads: int = 1
+    model: MIREncoder, corpus: Corpus, modules: Int64, *, weighting: str = "count", threads: int = 1
 ) -> Tensor:
     """Text vector of some modules, not whitened; the plain mean is what matching takes. Shapes: (M,) -> (M, H)."""
     rows = np.flatnonzero(corpus.text_counts(modules.tolist()))
-    return text_means(corpus, modules, rows, statement_vectors(model, corpus, rows, threads=threads), weighting)
+    return _text_means(corpus, modules, rows, statement_vectors(model, corpus, rows, threads=threads), weighting)
 
 
-def text_means(
-    corpus: Corpus, modules: NDArray[np.int64], rows: NDArray[np.int64], vectors: NDArray[np.float32], weighting: str
-) -> Tensor:
-    """Text vector of some modules from the vectors of their statements' texts.
-
-    Shapes: (M,), (K,) ascending, (K, H) -> (M, H)
-    """
+def _text_means(corpus: Corpus, modules: Int64, rows: Int64, vectors: Float32, weighting: str) -> Tensor:
+    """`text_vectors` from those of the statements' texts. Shapes: (M,), (K,) ascending, (K, H) -> (M, H)."""
     used = [corpus[number] for number in modules.tolist()]
     item = np.searchsorted(rows, np.concatenate([module.statement_row for module in used]))
     group = np.repeat(np.arange(len(used)), [len(module.statement_row) for module in used])
@@ -144,7 +124,7 @@ def text_means(
     return torch.from_numpy(make_pool(item, group, len(used), weighting, count=count).mean(vectors))
 
 
-def graph_vectors(model: MIREncoder, corpus: Corpus, modules: NDArray[np.int64], *, weighting: str = "count") -> Tensor:
+def graph_vectors(model: MIREncoder, corpus: Corpus, modules: Int64, *, weighting: str = "count") -> Tensor:
     """Graph vector of some modules, not whitened; the plain mean is what matching takes. Shapes: (M,) -> (M, d)."""
     with torch.inference_mode():
         device = _device(model)
@@ -152,3 +132,81 @@ def graph_vectors(model: MIREncoder, corpus: Corpus, modules: NDArray[np.int64],
         parts = np.split(modules, np.flatnonzero(np.diff(at)) + 1)
         each = (join_graphs(corpus, part, weighting=weighting) for part in parts)
         return torch.cat([encode_graphs(model, graph_data(corpus, graphs, device)).graph.cpu() for graphs in each])
+
+
+def _slices(rows: Int64, size: int) -> list[Int64]:
+    return [rows[first : first + size] for first in range(0, len(rows), size)]
+
+
+class _Table:
+    """Rows on the device, found by the number of a text; zeros for one that has none. Call: (U,) -> (U, D)."""
+
+    def __init__(self, texts: int, rows: Int64, values: Tensor) -> None:
+        place = torch.zeros(texts, dtype=torch.int64)
+        place[torch.from_numpy(rows)] = torch.arange(1, len(rows) + 1)
+        self._place = place.to(values.device)
+        self._values = torch.cat([values.new_zeros(1, values.shape[1]), values])
+
+    def __call__(self, keys: Tensor) -> Tensor:
+        return self._values[self._place[keys]]
+
+
+class FrozenTexts:
+    """What a text encoder that no longer moves says of the texts of some modules, computed once, kept on the device.
+
+    Parameters
+    ----------
+    model : MIREncoder
+    corpus : Corpus
+    modules : (M,) int64
+    processes : Processes
+        Each encodes a share of the texts.
+    weighting : str, optional
+        Of the modules' text vectors (`mirenc.model.config.PoolingConfig`); without it there are none.
+    threads : int
+        For statement vectors on a CPU.
+
+    Attributes
+    ----------
+    means : (M, H) float32
+        The modules' text vectors.
+    """
+
+    def __init__(
+        self,
+        model: MIREncoder,
+        corpus: Corpus,
+        modules: Int64,
+        *,
+        processes: Processes,
+        weighting: str | None = None,
+        threads: int = 1,
+    ) -> None:
+        device, total = _device(model), len(corpus.text_length)
+        node, spoken, pooled = (np.zeros(total, dtype=bool) for _ in range(3))
+        for number in modules.tolist():
+            module = corpus[number]
+            node[module.node_row] = True
+            if model.config.graph.takes_statements:
+                spoken[module.node_row[module.node_kind == NodeKind.INSTRUCTION]] = True
+            if weighting is not None:
+                pooled[module.statement_row] = True
+        rows = np.flatnonzero(node)
+        features = [torch.zeros(0, model.config.text.token_width, device=device)]
+        for some in _slices(rows, _SLICE_FEATURES):
+            ids = torch.from_numpy(corpus.padded_ids(some)).to(device)
+            features.append(node_features(model, IRData(text_ids=ids, text_key=torch.from_numpy(some))))
+        self._features = _Table(total, rows, torch.cat(features))
+        encoded = np.flatnonzero(spoken | pooled)
+        share = encoded[processes.share(len(encoded))]
+        own = torch.from_numpy(statement_vectors(model, corpus, share, threads=threads)).to(device)
+        vectors = processes.join(own, len(encoded))
+        self.means = torch.zeros(len(modules), 0, device=device)
+        if weighting is not None:
+            self.means = _text_means(corpus, modules, encoded, vectors.cpu().numpy(), weighting).to(device)
+        # On the device stays what graphs take.
+        self._vectors = _Table(total, np.flatnonzero(spoken), vectors[torch.from_numpy(spoken[encoded]).to(device)])
+
+    def __call__(self, keys: Tensor) -> tuple[Tensor, Tensor]:
+        """Node features and, where the graph takes them, statement vectors of some texts. (U,) -> (U, F), (U, H)."""
+        return self._features(keys), self._vectors(keys)

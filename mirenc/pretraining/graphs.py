@@ -17,29 +17,21 @@ from numpy.typing import NDArray
 from mirenc.graph import Flow
 from mirenc.model.data import IRData
 from mirenc.model.pooling import make_pool, node_keys
+from mirenc.model.sample import GRAPH_ARRAYS, GraphArrays
 from mirenc.pretraining.corpus import Corpus
 from mirenc.pretraining.objectives import Pairs, draw_pairs
 
 __all__ = ["Graphs", "flow_pairs", "graph_batch", "join_graphs"]
 
-Int64 = NDArray[np.int64]
 
-
-@dataclass(frozen=True, eq=False)
-class Graphs:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Graphs(GraphArrays):
     """B modules of N nodes, E edges and U distinct texts, and P pairs of nodes to tell apart.
 
     Attributes
     ----------
     text_key : (U,) int64
-        Rows of the corpus's table of texts, ascending.
-    node_row : (N,) int32
-        Text of each node, a row of ``text_key``.
-    node_kind : (N,) int8
-    node_argument : (N,) int32
-    edge_index : (2, E) int32
-    edge_flow : (E,) int8
-    edge_position : (E,) int32
+        Rows of the corpus's table of texts, ascending; ``node_row`` are rows of this.
     group : (N,) int32
         Module of each node.
     weight : (N,) float64
@@ -52,13 +44,7 @@ class Graphs:
         How many of them each flow has.
     """
 
-    text_key: Int64
-    node_row: NDArray[np.int32]
-    node_kind: NDArray[np.int8]
-    node_argument: NDArray[np.int32]
-    edge_index: NDArray[np.int32]
-    edge_flow: NDArray[np.int8]
-    edge_position: NDArray[np.int32]
+    text_key: NDArray[np.int64]
     group: NDArray[np.int32]
     weight: NDArray[np.float64]
     groups: int
@@ -72,13 +58,8 @@ class Graphs:
         Pairs become ``positive_index`` and ``negative_index``, which `flow_pairs` takes apart.
         """
         integers: dict[str, NDArray[np.integer]] = {
+            **{name: getattr(self, name) for name in GRAPH_ARRAYS},
             "text_key": self.text_key,
-            "node_row": self.node_row,
-            "node_kind": self.node_kind,
-            "node_argument": self.node_argument,
-            "edge_index": self.edge_index,
-            "edge_flow": self.edge_flow,
-            "edge_position": self.edge_position,
             "pool_node_group": self.group,
             "positive_index": self.positive,
             "negative_index": self.negative,
@@ -130,8 +111,13 @@ def join_graphs(
     sizes = np.array([len(module.node_row) for module in each], dtype=np.int64)
     first = np.cumsum(sizes) - sizes
     group = np.repeat(np.arange(len(each)), sizes)
-    row = _joined([module.node_row for module in each], np.int32)
-    kind = _joined([module.node_kind for module in each], np.int8)
+    row, kind, argument, flow, position = (
+        _joined([getattr(module, name) for module in each], dtype)
+        for name, dtype in (
+            *(("node_row", np.int32), ("node_kind", np.int8), ("node_argument", np.int32)),
+            *(("edge_flow", np.int8), ("edge_position", np.int32)),
+        )
+    )
     text_key, node_row = np.unique(row, return_inverse=True)
     pool = make_pool(np.arange(len(row)), group, len(each), weighting, key=node_keys(node_row, kind))
     ends = [module.edge_index + start for module, start in zip(each, first.tolist(), strict=True)]
@@ -147,10 +133,10 @@ def join_graphs(
         text_key=text_key.astype(np.int64),
         node_row=node_row.astype(np.int32),
         node_kind=kind,
-        node_argument=_joined([module.node_argument for module in each], np.int32),
+        node_argument=argument,
         edge_index=_joined(ends, np.int32, 2),
-        edge_flow=_joined([module.edge_flow for module in each], np.int8),
-        edge_position=_joined([module.edge_position for module in each], np.int32),
+        edge_flow=flow,
+        edge_position=position,
         group=group.astype(np.int32),
         weight=pool.weight,
         groups=len(each),

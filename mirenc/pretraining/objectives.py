@@ -19,10 +19,9 @@ from mirenc.model.mirencoder import MIREncoder
 from mirenc.pretraining.corpus import CorpusModule
 from mirenc.tokenizer import MASK, SPECIAL_TOKENS
 
-_IGNORED = -100
-
 __all__ = ["Pairs", "draw_pairs", "gae_loss", "igm_loss", "mask_tokens", "mlm_loss"]
 
+_IGNORED = -100
 Int64 = NDArray[np.int64]
 Pairs = list[tuple[Tensor, Tensor]]
 
@@ -84,18 +83,12 @@ def _negatives(positive: Int64, nodes: int, rng: np.random.Generator) -> Int64:
     touched = np.zeros(nodes, dtype=bool)
     touched[positive] = True
     draw = rng.choice(np.flatnonzero(touched), size=(2, 2 * positive.shape[1]))
-    # An edge in either direction has the key of the other; looked up among sorted keys, which is faster than np.isin.
-    known = np.sort(_key(positive, nodes))
-    key = _key(draw, nodes)
-    at = np.minimum(np.searchsorted(known, key), len(known) - 1)
-    other = np.flatnonzero((known[at] != key) & (draw[0] != draw[1]))
+    # A number for each pair, the same in both directions; looked up among sorted ones, which is faster than np.isin.
+    edges, key = (np.minimum(*pairs) * nodes + np.maximum(*pairs) for pairs in (positive, draw))
+    edges.sort()
+    at = np.minimum(np.searchsorted(edges, key), len(edges) - 1)
+    other = np.flatnonzero((edges[at] != key) & (draw[0] != draw[1]))
     return draw.take(other[: positive.shape[1]], 1)
-
-
-def _key(pairs: Int64, nodes: int) -> Int64:
-    """A number for each pair, the same in both directions. (2, P) -> (P,)."""
-    key: Int64 = np.minimum(pairs[0], pairs[1]) * nodes + np.maximum(pairs[0], pairs[1])
-    return key
 
 
 def gae_loss(per_flow: list[Tensor], pairs: Pairs, *, totals: Sequence[float] | None = None) -> Tensor:

@@ -21,15 +21,7 @@ _BETAS = (0.9, 0.98)
 
 
 class Optimiser:
-    """What a stage's parameters are moved by.
-
-    Parameters
-    ----------
-    parts : sequence of modules
-        Their parameters are trained.
-    config : PretrainConfig
-        ``optimiser`` and ``weight_decay``; vectors (biases, norms) are not decayed.
-    """
+    """Moves the parameters of a stage's ``parts``; vectors (biases, norms) are not decayed."""
 
     def __init__(self, parts: Sequence[nn.Module], config: PretrainConfig) -> None:
         self.parameters = [parameter for part in parts for parameter in part.parameters()]
@@ -37,8 +29,8 @@ class Optimiser:
         if config.optimiser == "muon":
             encoders = [module for part in parts for module in part.modules() if isinstance(module, TextEncoder)]
             inner = [value for encoder in encoders for value in encoder.blocks.parameters() if value.ndim == 2]
-        known = {id(parameter) for parameter in inner}
-        rest = [parameter for parameter in self.parameters if id(parameter) not in known]
+        by_muon = set(map(id, inner))
+        rest = [parameter for parameter in self.parameters if id(parameter) not in by_muon]
         groups = [
             {"params": [p for p in rest if p.ndim >= 2], "weight_decay": config.weight_decay},
             {"params": [p for p in rest if p.ndim < 2], "weight_decay": 0.0},

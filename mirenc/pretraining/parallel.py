@@ -28,18 +28,13 @@ class _Sum(torch.autograd.Function):
 
     @staticmethod
     def backward(_: Any, gradient: Tensor) -> Tensor:
-        total = gradient.clone()
-        dist.all_reduce(total)
-        return total
+        return _Sum.forward(_, gradient)
 
 
 class Processes:
     """One process among those of a run; alone where `torchrun` was not used.
 
-    Parameters
-    ----------
-    device : torch.device
-        Decides how the processes talk: nccl between GPUs, gloo between CPUs.
+    Between GPUs they talk by nccl, between CPUs by gloo.
     """
 
     def __init__(self, device: torch.device) -> None:
@@ -68,10 +63,8 @@ class Processes:
             grads.append(parameter.grad)
         flat = torch.cat([grad.reshape(-1) for grad in grads])
         dist.all_reduce(flat)
-        first = 0
-        for grad in grads:
-            grad.copy_(flat[first : first + grad.numel()].view_as(grad))
-            first += grad.numel()
+        for grad, part in zip(grads, torch.split(flat, [grad.numel() for grad in grads]), strict=True):
+            grad.copy_(part.view_as(grad))
 
     def total(self, value: Tensor) -> Tensor:
         """Sum over the processes, without gradient."""

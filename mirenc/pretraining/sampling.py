@@ -26,16 +26,10 @@ _LENGTH_STEP = 4
 
 
 class Sampler:
-    """Draws batches from the training modules of a corpus.
+    """Draws batches from the training modules (M,) of a corpus.
 
-    Parameters
-    ----------
-    corpus : Corpus
-    modules : (M,) int64
-        Training modules.
-    config : PretrainConfig
-    started_from : str
-        Digest of the model that the run goes on from: a second run draws other statements than the first one.
+    ``started_from`` is the digest of the model that the run goes on from: a second run draws other statements than the
+    first one.
     """
 
     def __init__(self, corpus: Corpus, modules: Int64, config: PretrainConfig, started_from: str = "") -> None:
@@ -80,11 +74,9 @@ class Sampler:
         ConfigError
             Fewer than two source files with a graph.
         """
-        needed = {"gae": self.graphs, "igm": self.matching_graphs, "joint": self.matching_graphs}
-        needed["compiler"] = self.matching_graphs
         for stage in stages:
-            if stage in needed:
-                self._distinct(needed[stage], 2)
+            if stage != "mlm":
+                self._distinct(self.graphs if stage == "gae" else self.matching_graphs, 2)
 
     def gae_modules(self, step: int) -> Int64:
         """(B,) modules of one GAE step, no two of one program."""

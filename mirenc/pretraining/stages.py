@@ -16,7 +16,6 @@ from mirenc.pretraining.batches import Batch
 from mirenc.pretraining.compiler import Teacher
 from mirenc.pretraining.config import PretrainConfig, StageConfig
 from mirenc.pretraining.corpus import Corpus
-from mirenc.pretraining.frozen import FrozenTexts
 from mirenc.pretraining.graphs import Graphs, flow_pairs
 from mirenc.pretraining.objectives import gae_loss, igm_loss, mlm_loss
 from mirenc.pretraining.parallel import Processes
@@ -27,29 +26,13 @@ __all__ = ["Losses", "stages_of"]
 
 def stages_of(config: PretrainConfig) -> dict[str, StageConfig]:
     """The stages a run has, in order; a stage of no steps is left out."""
-    first = (
-        {"joint": config.mlm}
-        if config.schedule == "joint"
-        else {"mlm": config.mlm, "gae": config.gae, "igm": config.igm}
-    )
-    stages = first | {"compiler": config.compiler}
+    names = ("mlm", "gae", "igm", "compiler") if config.schedule == "sequential" else ("joint", "compiler")
+    stages: dict[str, StageConfig] = {name: getattr(config, name.replace("joint", "mlm")) for name in names}
     return {name: stage for name, stage in stages.items() if stage.steps}
 
 
 class Losses:
-    """The losses of one stage.
-
-    Parameters
-    ----------
-    stage : str
-    model : MIREncoder
-    corpus : Corpus
-    sampler : Sampler
-    config : PretrainConfig
-    processes : Processes
-    teacher : Teacher, optional
-        For the stage ``compiler``.
-    """
+    """The losses of one stage, and the parts of the model that it trains; ``teacher`` is for the stage ``compiler``."""
 
     def __init__(
         self,
@@ -67,61 +50,48 @@ class Losses:
         self._config, self._processes = config, processes
         self._teacher = teacher
         self._device = next(model.parameters()).device
-        # Where the text encoder stays as it is, everything that comes from it is computed once.
-        self._texts: FrozenTexts | None = None
-        if stage in ("gae", "igm", "compiler"):
-            self._texts = FrozenTexts(
-                model,
-                corpus,
-                sampler.graphs if stage == "gae" else sampler.matching_graphs,
-                processes=processes,
-                weighting=None if stage == "gae" else "count",
-                threads=config.threads,
-            )
-
-    @property
-    def trained(self) -> list[nn.Module]:
-        """The parts that the stage trains."""
-        model = self._model
-        parts: dict[str, list[nn.Module]] = {
+        trained: dict[str, list[nn.Module]] = {
             "mlm": [model.text, model.mlm],
             "gae": [model.graph],
             "igm": [model.graph, model.matching],
-            "compiler": [model.graph, model.matching, *(self._teacher.trained if self._teacher is not None else [])],
+            "compiler": [model.graph, model.matching, *(teacher.trained if teacher is not None else [])],
             "joint": [model],
         }
-        return parts[self.stage]
+        self.trained = trained[stage]
+        # Where the text encoder stays as it is, everything that comes from it is computed once.
+        self._texts: encoding.FrozenTexts | None = None
+        if stage in ("gae", "igm", "compiler"):
+            modules = sampler.graphs if stage == "gae" else sampler.matching_graphs
+            weighting = None if stage == "gae" else "count"
+            self._texts = encoding.FrozenTexts(
+                model, corpus, modules, processes=processes, weighting=weighting, threads=config.threads
+            )
 
     def __call__(self, batch: Batch, step: int) -> Tensor:
-        """Loss of one step."""
-        graphs, pieces = self._on_device(batch.graphs), self._on_device(batch.piece_graphs)
-        rows = torch.from_numpy(batch.pieces).to(self._device)
+        """Loss of one step. Shape: ()."""
         losses = []
         if batch.statements is not None:
-            losses.append(self._mlm(batch))
-        if graphs is not None:
-            vectors, loss = self._reconstruction(graphs, len(batch.modules))
+            statements = [torch.from_numpy(array).to(self._device) for array in batch.statements]
+            with self._low():
+                losses.append(mlm_loss(self._model, *statements, total=batch.chosen))
+        if batch.graphs is not None:
+            vectors, loss = self._reconstruction(self._on_device(batch.graphs), len(batch.modules))
             losses.append(loss)
             if self.stage != "gae":
                 losses.append(self._matching(batch, vectors, step))
-        if self._teacher is not None and pieces is not None:
-            losses.append(self._teacher.loss(rows, pieces, self._processes.share(len(rows))))
+        if self._teacher is not None and batch.piece_graphs is not None:
+            rows = torch.from_numpy(batch.pieces).to(self._device)
+            share = self._processes.share(len(rows))
+            losses.append(self._teacher.loss(rows, self._on_device(batch.piece_graphs), share))
         return torch.stack(losses).sum()
 
-    def _on_device(self, graphs: Graphs | None) -> IRData | None:
-        if graphs is None:
-            return None
-        known = self._texts is not None
-        return graphs.data(self._device) if known else encoding.graph_data(self._corpus, graphs, self._device)
+    def _on_device(self, graphs: Graphs) -> IRData:
+        if self._texts is not None:
+            return graphs.data(self._device)
+        return encoding.graph_data(self._corpus, graphs, self._device)
 
     def _low(self) -> torch.autocast:
         return torch.autocast(self._device.type, torch.bfloat16, enabled=self._config.precision == "bfloat16")
-
-    def _mlm(self, batch: Batch) -> Tensor:
-        assert batch.statements is not None
-        statements = [torch.from_numpy(array).to(self._device) for array in batch.statements]
-        with self._low():
-            return mlm_loss(self._model, *statements, total=batch.chosen)
 
     def _reconstruction(self, graphs: IRData, modules: int) -> tuple[Tensor, Tensor]:
         """Encode the graphs of a batch: vectors of all its modules (B, D), this share of the GAE loss."""
@@ -154,9 +124,8 @@ class Losses:
         drawn = []
         for number in modules.tolist():
             module = self._corpus[number]
-            rng = self._sampler.rng(203, step, number)
             ends = np.cumsum(module.statement_count)
-            at = np.searchsorted(ends, rng.random(count) * ends[-1], side="right")
+            at = np.searchsorted(ends, self._sampler.rng(203, step, number).random(count) * ends[-1], side="right")
             row, times = np.unique(module.statement_row[np.minimum(at, len(ends) - 1)], return_counts=True)
             chosen = replace(module, statement_row=row, statement_count=times.astype(np.int32))
             drawn.append(encoding.text_data(self._corpus, chosen))

@@ -22,7 +22,7 @@ import torch
 from torch.utils.tensorboard import SummaryWriter
 
 from mirenc.errors import ConfigError, ModelError
-from mirenc.model.config import ModelConfig, preset
+from mirenc.model.config import PRESETS, ModelConfig, preset
 from mirenc.model.mirencoder import MIREncoder
 from mirenc.pretraining import checkpoint, encoding
 from mirenc.pretraining.answers import Answers, read_answers
@@ -34,8 +34,8 @@ from mirenc.pretraining.optimiser import Optimiser
 from mirenc.pretraining.parallel import Processes
 from mirenc.pretraining.sampling import Sampler
 from mirenc.pretraining.stages import Losses, stages_of
-from mirenc.pretraining.start import start_from
-from mirenc.weights import Source, seen_by
+from mirenc.tokenizer import IRTokenizer
+from mirenc.weights import Source, ancestry, load_files, seen_by
 from mirenc.writing import only_one
 
 __all__ = ["StepReport", "Trainer", "stages_of"]
@@ -120,22 +120,14 @@ class Trainer:
         self.processes = Processes(self.device)
         # The vocabulary is the corpus's: a small corpus may not fill the preset's.
         tokenizer = corpus.tokenizer.config.model_copy(update={"vocab_size": corpus.tokenizer.vocab_size})
-        chosen = model_config or preset(config.preset)
-        text = config.text if model_config is None and config.text is not None else chosen.text
-        graph = config.graph if model_config is None and config.graph is not None else chosen.graph
-        taught = config.taught if model_config is None and config.taught is not None else chosen.taught
-        lexical = config.lexical if model_config is None and config.lexical is not None else chosen.lexical
-        parts = {"text": text, "graph": graph, "taught": taught, "lexical": lexical}
-        # Through its values, so that what does not go together is refused; a corpus's vocabulary may be of any size.
-        checked = ModelConfig.from_dict(chosen.model_copy(update=parts).model_dump())
-        self.model_config = checked.model_copy(update={"tokenizer": tokenizer})
+        self.model_config = (model_config or _architecture(config)).model_copy(update={"tokenizer": tokenizer})
         encoding.check_order(self.model_config, corpus)
         torch.manual_seed(config.seed)
         self.model = MIREncoder(self.model_config)
         self.started_from: dict[str, str] | None = None
         self.ancestry: tuple[Source, ...] = ()
         if config.start_from is not None:
-            self.started_from, self.ancestry = start_from(self.model, corpus.tokenizer, config.start_from)
+            self.started_from, self.ancestry = _start_from(self.model, corpus.tokenizer, config.start_from)
         self.model.to(self.device)
         seen = seen_by(self.ancestry)
         self.train_modules, self.held_out = corpus.split(
@@ -156,23 +148,24 @@ class Trainer:
 
     def _read_answers(self) -> tuple[Answers | None, Heads | None]:
         """What the stage ``compiler`` learns, and the heads it does it with."""
-        config = self.config
+        config, corpus = self.config, self.corpus
         if "compiler" not in self.stages:
             return None, None
         if self.model_config.taught is None:
             raise ConfigError("compiler.steps wants a trunk that a compiler's answers are read from: add [taught]")
         assert config.answers is not None
-        projects = {self.corpus.projects[module] for module in self.held_out.tolist()}
-        tokenizer = self.corpus.tokenizer
         answers = read_answers(
-            config.answers, tokenizer, held_out=projects, max_nodes=config.max_nodes, seed=config.seed
+            config.answers,
+            corpus.tokenizer,
+            held_out=corpus.projects_of(self.held_out),
+            max_nodes=config.max_nodes,
+            seed=config.seed,
         )
         encoding.check_order(self.model_config, answers.corpus)
-        learned = {self.corpus.projects[module]: "this run" for module in self.train_modules.tolist()}
-        known = learned | seen_by(self.ancestry)
-        for project in sorted({answers.projects[row] for row in answers.held_out.tolist()} & known.keys()):
+        learned = dict.fromkeys(corpus.projects_of(self.train_modules), "this run") | seen_by(self.ancestry)
+        for project in sorted(answers.projects_of(answers.held_out) & learned.keys()):
             raise ConfigError(
-                f"answers: the table holds out {project}, which is in the training of {known[project]}, so no figure "
+                f"answers: the table holds out {project}, which is in the training of {learned[project]}, so no figure "
                 "on it is held out. Hold it out here, too (held_out = [...]), or start from a model that did not see it"
             )
         columns = {kind: len(labels.names) for kind, labels in answers.labels.items()}
@@ -184,14 +177,13 @@ class Trainer:
         assert self.heads is not None
         return Teacher(self.answers, self.heads, self.model, processes=self.processes, threads=self.config.threads)
 
-    # -- loop ------------------------------------------------------------------------------------------
     @staticmethod
     def _rate(stage: StageConfig, step: int) -> float:
-        """Share of the peak learning rate: linear warm-up, cosine decay to a tenth."""
+        """Learning rate: linear warm-up to the peak, cosine decay to a tenth of it."""
         if step < stage.warmup:
-            return (step + 1) / stage.warmup
+            return stage.learning_rate * ((step + 1) / stage.warmup)
         done = (step - stage.warmup) / max(1, stage.steps - stage.warmup)
-        return 0.1 + 0.45 * (1 + math.cos(math.pi * min(done, 1.0)))
+        return stage.learning_rate * (0.1 + 0.45 * (1 + math.cos(math.pi * min(done, 1.0))))
 
     def run(self, *, resume: bool = False) -> MIREncoder:
         """Train to the end and return the model.
@@ -210,48 +202,43 @@ class Trainer:
         """
         self.folder.mkdir(parents=True, exist_ok=True)
         with only_one(self.folder) if self.processes.first else contextlib.nullcontext():
-            return self._run(resume)
-
-    def _run(self, resume: bool) -> MIREncoder:
-        state = self._open(resume)
-        self.processes.wait()
-        names = list(self.stages)
-        weighting = self.model_config.pooling.weighting
-        batches = Batches(self.corpus, self.sampler, self.config, self.processes, weighting, self.answers)
-        for number in range(self.progress.stage, len(names)):
-            name = names[number]
-            stage = self.stages[name]
-            started = time.monotonic()
-            self.model.eval()  # what is computed once of texts that stay as they are has no dropout in it
-            losses = self._losses(name)
-            optimiser = Optimiser(losses.trained, self.config)
-            if state is not None:
-                optimiser.load(state)
+            state = self._open(resume)
+            self.processes.wait()
+            names = list(self.stages)
+            for number in range(self.progress.stage, len(names)):
+                self._run_stage(number, names[number], state)
                 state = None
-            else:
-                self.progress = _Progress(number, 0, self.progress.seconds)
-            self.model.train()
-            with SummaryWriter(self.folder) if self.processes.first else _Silent() as board:
-                steps = range(self.progress.step, stage.steps)
-                for step, batch in zip(steps, batches.of(name, steps), strict=True):
-                    loss = self._step(optimiser, losses, stage, step, batch)
-                    self.progress.step = step + 1
-                    seconds, started = time.monotonic() - started, time.monotonic()
-                    self.progress.seconds += seconds
-                    self._log(board, name, step, loss, stage.learning_rate * self._rate(stage, step))
-                    if self.report is not None:
-                        self.report(StepReport(name, step + 1, stage.steps, loss, batch.items, seconds))
-                    if (step + 1) % self.config.checkpoint_every == 0:
-                        self._save(optimiser)
-        self.progress = _Progress(len(names), 0, self.progress.seconds)
-        self._save(None)
+            self.progress = _Progress(len(names), 0, self.progress.seconds)
+            self._save(None)
         self.model.eval()
         return self.model
 
-    def _losses(self, name: str) -> Losses:
-        teacher = self.teacher() if name == "compiler" else None
-        parts = (self.model, self.corpus, self.sampler, self.config, self.processes)
-        return Losses(name, *parts, teacher=teacher)
+    def _run_stage(self, number: int, name: str, state: list[dict[str, Any]] | None) -> None:
+        """One stage, from its beginning or from the optimiser's ``state`` in a checkpoint."""
+        stage, parts = self.stages[name], (self.corpus, self.sampler, self.config, self.processes)
+        started = time.monotonic()
+        self.model.eval()  # what is computed once of texts that stay as they are has no dropout in it
+        losses = Losses(name, self.model, *parts, teacher=self.teacher() if name == "compiler" else None)
+        batches = Batches(name, *parts, self.model_config.pooling.weighting, self.answers)
+        optimiser = Optimiser(losses.trained, self.config)
+        if state is not None:
+            optimiser.load(state)
+        else:
+            self.progress = _Progress(number, 0, self.progress.seconds)
+        self.model.train()
+        with SummaryWriter(self.folder) if self.processes.first else contextlib.nullcontext() as board:
+            steps = range(self.progress.step, stage.steps)
+            for step, batch in zip(steps, batches.of(steps), strict=True):
+                loss = self._step(optimiser, losses, stage, step, batch)
+                self.progress.step = step + 1
+                seconds, started = time.monotonic() - started, time.monotonic()
+                self.progress.seconds += seconds
+                if board is not None and step % _LOG_EVERY == 0:
+                    self._log(board, name, step, loss, self._rate(stage, step))
+                if self.report is not None:
+                    self.report(StepReport(name, step + 1, stage.steps, loss, batch.items, seconds))
+                if (step + 1) % self.config.checkpoint_every == 0:
+                    self._save(optimiser)
 
     def _step(self, optimiser: Optimiser, losses: Losses, stage: StageConfig, step: int, batch: Batch) -> float:
         """One optimiser step; the loss of the whole batch."""
@@ -262,7 +249,7 @@ class Trainer:
         loss.backward()  # type: ignore[no-untyped-call]
         self.processes.sum_gradients(optimiser.parameters)
         torch.nn.utils.clip_grad_norm_(optimiser.parameters, self.config.clip_norm)
-        optimiser.step(stage.learning_rate * self._rate(stage, step))
+        optimiser.step(self._rate(stage, step))
         # Last of all: a GPU is waited for here, when it has all of the step to do.
         whole = float(self.processes.total(loss))
         if not math.isfinite(whole):
@@ -272,16 +259,13 @@ class Trainer:
             )
         return whole
 
-    def _log(self, board: Any, stage: str, step: int, loss: float, rate: float) -> None:
-        if step % _LOG_EVERY or not self.processes.first:
-            return
+    def _log(self, board: SummaryWriter, stage: str, step: int, loss: float, rate: float) -> None:
         board.add_scalar(f"{stage}/loss", loss, step)
         board.add_scalar(f"{stage}/learning_rate", rate, step)
         line = {"stage": stage, "step": step, "loss": round(loss, 5), "seconds": round(self.progress.seconds, 1)}
         with (self.folder / "metrics.jsonl").open("a", encoding="utf-8") as stream:
             stream.write(json.dumps(line) + "\n")
 
-    # -- checkpoints -----------------------------------------------------------------------------------
     @property
     def _checkpoint(self) -> Path:
         return self.folder / "checkpoint.pt"
@@ -297,12 +281,16 @@ class Trainer:
         }
 
     def _save(self, optimiser: Optimiser | None) -> None:
-        if not self.processes.first:
-            return
-        progress = {"stage": self.progress.stage, "step": self.progress.step, "seconds": self.progress.seconds}
-        state = {"model": self.model.state_dict(), "optimiser": optimiser.state() if optimiser is not None else None}
-        heads = {"heads": self.heads.state_dict() if self.heads is not None else None}
-        checkpoint.write(self._checkpoint, self._identity() | progress | state | heads)
+        if self.processes.first:
+            state = {
+                "stage": self.progress.stage,
+                "step": self.progress.step,
+                "seconds": self.progress.seconds,
+                "model": self.model.state_dict(),
+                "optimiser": optimiser.state() if optimiser is not None else None,
+                "heads": self.heads.state_dict() if self.heads is not None else None,
+            }
+            checkpoint.write(self._checkpoint, self._identity() | state)
 
     def _open(self, resume: bool) -> list[dict[str, Any]] | None:
         """Load the folder's checkpoint if asked to; the optimiser's state."""
@@ -324,19 +312,54 @@ class Trainer:
         return state
 
 
-class _Silent:
-    """Stands in for TensorBoard's writer in processes that write nothing."""
-
-    def __enter__(self) -> _Silent:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        pass
-
-
 def _device(name: str) -> torch.device:
     if name == "cuda" and not torch.cuda.is_available():
         raise ConfigError('device \'cuda\': no GPU that torch can use. Set device = "cpu" or "auto"')
     if name == "cpu" or not torch.cuda.is_available():
         return torch.device("cpu")
     return torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")))
+
+
+def _architecture(config: PretrainConfig) -> ModelConfig:
+    """The preset's, with the parts that the run names; through its values, so that what does not fit is refused."""
+    parts = {name: getattr(config, name) for name in ("text", "graph", "taught", "lexical")}
+    chosen = preset(config.preset).model_copy(update={name: part for name, part in parts.items() if part is not None})
+    return ModelConfig.from_dict(chosen.model_dump())
+
+
+def _start_from(
+    model: MIREncoder, tokenizer: IRTokenizer, name_or_dir: str
+) -> tuple[dict[str, str], tuple[Source, ...]]:
+    """Put a packaged model's weights into a new model; whitening is left to be fitted anew.
+
+    Of a model that has the text encoder in common and nothing else, the text encoder and its MLM head are taken: a
+    distilled one (pretrain/distil.py) is a start for any graph encoder. A taught trunk that it has not stays random.
+
+    Returns
+    -------
+    dict of str
+        Its ``name`` and ``digest``, for the record, and ``part`` where only one was taken.
+    tuple of Source
+        What it and its ancestors were trained on.
+    """
+    files = load_files(name_or_dir)
+    if tokenizer.to_json() != files.tokenizer.to_json():
+        raise ConfigError(
+            f"start_from: the corpus was not built with the tokenizer of {files.name}, whose pieces that model knows. "
+            f"Build it with: mirenc corpus build ... --tokenizer {name_or_dir}"
+        )
+    own, other = model.config, files.config
+    if own.text != other.text:
+        presets = [key for key, config in PRESETS.items() if config.text == other.text]
+        hint = f'Set preset = "{presets[0]}"' if presets else "Give the run its [text] table"
+        raise ConfigError(f"start_from: {files.name} has another text encoder than this run. {hint}")
+    taken = ["text", "mlm"]
+    if (own.graph, own.matching) == (other.graph, other.matching):
+        taken += ["graph", "matching"]
+        # A trunk takes the graph's vectors; a model without one is a start for a model with one.
+        if other.taught is not None and own.taught == other.taught:
+            taken.append("taught")
+    kept = {name: torch.from_numpy(value) for name, value in files.weights.items() if name.partition(".")[0] in taken}
+    model.load_state_dict(kept, strict=False)
+    part = {} if "graph" in taken else {"part": "text"}
+    return {"name": files.name, "digest": files.digest} | part, ancestry(files.name, files.folder)

@@ -11,8 +11,7 @@ from mirenc.model.config import ConvolutionConfig, DirectedGraphConfig, ModelCon
 from mirenc.model.mirencoder import MIREncoder
 from mirenc.pretraining import encoding
 from mirenc.pretraining.corpus import Corpus
-from mirenc.pretraining.encoding import encode_graphs, graph_data, graph_vectors, text_vectors
-from mirenc.pretraining.frozen import FrozenTexts
+from mirenc.pretraining.encoding import FrozenTexts, encode_graphs, graph_data, graph_vectors, text_vectors
 from mirenc.pretraining.graphs import graph_batch
 from mirenc.pretraining.parallel import Processes
 

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from mirenc.errors import ConfigError
 from mirenc.graph import Flow
+from mirenc.model.sample import no_graph
 from mirenc.pretraining.config import PretrainConfig
 from mirenc.pretraining.corpus import CorpusModule
 from mirenc.pretraining.encoding import text_data
@@ -266,14 +267,8 @@ def test_shares_of_a_batch_add_up_to_the_whole(modules: list[CorpusModule]) -> N
 
 
 def test_node_weights(modules: list[CorpusModule]) -> None:
-    same = CorpusModule(
-        *(np.array(column, dtype=np.int32) for column in ([0], [1], [5, 5, 5, 5, 7])),
-        np.array([0, 0, 0, 0, 1], dtype=np.int8),
-        np.zeros(5, dtype=np.int32),
-        np.zeros((2, 0), dtype=np.int32),
-        np.zeros(0, dtype=np.int8),
-        np.zeros(0, dtype=np.int32),
-    )
+    same = module([], 5)
+    same.node_row[:], same.node_kind[:] = [5, 5, 5, 5, 7], [0, 0, 0, 0, 1]
     graphs = join_graphs(Texts([*modules, same]), np.arange(3), weighting="sqrt")
     each = [graphs.weight[graphs.group == number] for number in range(3)]
     assert [weight.sum() for weight in each] == pytest.approx([1, 1, 1])
@@ -282,8 +277,7 @@ def test_node_weights(modules: list[CorpusModule]) -> None:
 
 
 def test_statement_weights() -> None:
-    none = np.zeros(0, np.int32)
-    text = CorpusModule(np.array([3, 8]), np.array([9, 1]), none, none, none, none.reshape(2, 0), none, none)
+    text = CorpusModule(statement_row=np.array([3, 8]), statement_count=np.array([9, 1]), **no_graph())
     for weighting, weights in (("count", [0.9, 0.1]), ("sqrt", [0.75, 0.25])):
         data = text_data(Texts([]), text, weighting)
         assert data.text_key[data.pool_row].tolist() == [3, 8]

@@ -17,7 +17,7 @@ from small_answers import write_answers
 from small_compiled import ir_of
 
 from mirenc.ir import parse_ir
-from mirenc.model import directed
+from mirenc.model.directed import torch as directed
 from mirenc.model.numpy_runtime import NumpyRuntime
 from mirenc.model.pooling import module_pools
 from mirenc.model.sample import make_sample

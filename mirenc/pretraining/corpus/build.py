@@ -28,15 +28,16 @@ from mirenc.errors import ConfigError, IRResourceError
 from mirenc.ir import ReadOptions, read_ir, statements_of
 from mirenc.ir.inputs import Input
 from mirenc.ir.llvm import default_worker
-from mirenc.pretraining.corpus.manifest import ModuleInfo
+from mirenc.model.sample import GRAPH_ARRAYS, no_graph
 from mirenc.pretraining.corpus.reading import PART_ARRAYS, Part, PartModule, function_hashes, read_chunk
-from mirenc.pretraining.corpus.store import Corpus, CorpusModule, CorpusWriter
+from mirenc.pretraining.corpus.store import Corpus, CorpusModule, CorpusWriter, ModuleInfo
 from mirenc.tokenizer import IRTokenizer, TokenizerConfig, train_tokenizer
 
 __all__ = ["BuildReport", "build_corpus", "hashes_of_ir"]
 
 _CHUNK = 64
 LEVELS = ("O0", "O1", "O2", "O3", "Os", "Oz")
+Advance = Callable[[int], None]
 
 
 @dataclass(slots=True)
@@ -76,7 +77,7 @@ def build_corpus(
     reserved: NDArray[np.uint64] | None = None,
     max_nodes: int = 20_000,
     workers: int = 1,
-    advance: Callable[[int], None] | None = None,
+    advance: Advance | None = None,
 ) -> tuple[Corpus, BuildReport]:
     """Read IR files into a corpus folder.
 
@@ -94,7 +95,7 @@ def build_corpus(
     options : ReadOptions, optional
     sources : mapping, optional
         What is known of a file (by its name below ``root``): project, version, file, language, opt_level, compiler.
-    reserved : uint64 array, optional
+    reserved : (F,) uint64, optional
         Function hashes (`hashes_of_ir`); a module with one of them is left out.
     max_nodes : int
         Modules with larger graphs are kept without graph.
@@ -111,40 +112,40 @@ def build_corpus(
         A reading process was ended from outside.
     """
     config = tokenizer.config if tokenizer else config or TokenizerConfig()
-    parts_folder = Path(folder) / "parts"
-    parts_folder.mkdir(parents=True, exist_ok=True)
-    parts = list(_read_parts(files, root, parts_folder, config.normalisation, options, workers, advance))
+    parts = Path(folder) / "parts"
+    parts.mkdir(parents=True, exist_ok=True)
     report = BuildReport(files=len(files))
-    kept = _choose(parts, reserved, report)
-    if not any(kept):
-        shutil.rmtree(parts_folder)  # what could not be read may be readable the next time
-        if report.reserved:
-            raise ConfigError(
-                f"{root}: no module is left: {len(report.reserved)} of {len(files)} have a function kept for "
-                "evaluation. Give other IR, or less to --exclude-ir"
-            )
-        reason = f": {report.failures[0][1]}" if report.failures else ""
-        raise ConfigError(f"{root}: no IR could be read{reason}. Give a folder with .ll or .bc files")
-    numbers = _TextNumbers(parts, kept)
+    read = _read_parts(files, root, parts, config.normalisation, options, workers, advance or (lambda count: None))
+    kept = _choose(read, reserved, report)
+    if not kept:
+        shutil.rmtree(parts)  # what could not be read may be readable the next time
+        raise _nothing_kept(root, report)
+    numbers = _TextNumbers(kept)
     if tokenizer is None:
         tokenizer = train_tokenizer(numbers.statements(), config)
     writer = CorpusWriter(folder)
-    for path, chosen in zip(parts, kept, strict=True):
-        if not chosen:
-            continue
+    for path, chosen in kept.items():
         part = Part.load(path)
-        rows = numbers.rows(part)
-        for number in chosen:
-            module = part.modules[number]
-            info = _info(module, root, sources or {})
+        rows = numbers.find(part.text_hash).astype(np.int32)
+        for module in (part.modules[number] for number in chosen):
             small = len(module.node_row) <= max_nodes
             report.without_graph += not small
-            writer.add(info, _corpus_module(module, rows, small))
+            writer.add(_info(module, root, sources or {}), _corpus_module(module, rows, small))
     writer.close(tokenizer, *numbers.encode(tokenizer))
-    report.modules = sum(map(len, kept))
+    report.modules = sum(map(len, kept.values()))
     (Path(folder) / "report.json").write_text(json.dumps(asdict(report), indent=1) + "\n", encoding="utf-8")
-    shutil.rmtree(parts_folder)
+    shutil.rmtree(parts)
     return Corpus.load(folder), report
+
+
+def _nothing_kept(root: Path, report: BuildReport) -> ConfigError:
+    if report.reserved:
+        return ConfigError(
+            f"{root}: no module is left: {len(report.reserved)} of {report.files} have a function kept for "
+            "evaluation. Give other IR, or less to --exclude-ir"
+        )
+    reason = f": {report.failures[0][1]}" if report.failures else ""
+    return ConfigError(f"{root}: no IR could be read{reason}. Give a folder with .ll or .bc files")
 
 
 def hashes_of_ir(
@@ -157,18 +158,11 @@ def hashes_of_ir(
     MirencError
         A file cannot be read: an unread kernel would go unseen.
     """
-    found = [np.zeros(0, dtype=np.uint64)]
+    hashes = [np.zeros(0, dtype=np.uint64)]
     for path in files:
         module = read_ir(path, options=options)
-        found.append(function_hashes(module, statements_of(module, normalisation)))
-    return np.unique(np.concatenate(found))
-
-
-def _chunks(files: Sequence[Path], root: Path) -> Iterator[list[str]]:
-    """Files to read together, of one project: what is added to another project changes no chunk of this one."""
-    for _, own in itertools.groupby(files, key=lambda path: path.relative_to(root).parts[0]):
-        paths = [str(path) for path in own]
-        yield from (paths[first : first + _CHUNK] for first in range(0, len(paths), _CHUNK))
+        hashes.append(function_hashes(module, statements_of(module, normalisation)))
+    return np.unique(np.concatenate(hashes))
 
 
 def _read_parts(
@@ -178,47 +172,45 @@ def _read_parts(
     normalisation: str,
     options: ReadOptions | None,
     workers: int,
-    advance: Callable[[int], None] | None,
-) -> Iterator[Path]:
+    advance: Advance,
+) -> list[Path]:
     """Paths of all parts, in the files' order; those missing are read first."""
     parts: list[Path] = []
     missing: list[tuple[list[str], Path]] = []
-    for chunk in _chunks(files, root):
-        part = folder / f"{_chunk_key(chunk, normalisation, options)}.part"
-        parts.append(part)
-        if not part.exists():
-            missing.append((chunk, part))
-        elif advance is not None:
-            advance(len(chunk))
+    # Of one project: what is added to another project changes no chunk of this one.
+    for _, own in itertools.groupby(files, key=lambda path: path.relative_to(root).parts[0]):
+        paths = [str(path) for path in own]
+        for chunk in (paths[first : first + _CHUNK] for first in range(0, len(paths), _CHUNK)):
+            parts.append(folder / f"{_chunk_key(chunk, normalisation, options)}.part")
+            if parts[-1].exists():
+                advance(len(chunk))
+            else:
+                missing.append((chunk, parts[-1]))
     if workers <= 1 or len(missing) <= 1:
         for chunk, part in missing:
             read_chunk(chunk, str(part), normalisation, options)
-            if advance is not None:
-                advance(len(chunk))
-    else:
-        # spawn: a forked child would share the parent's connection to LLVM.
-        pool = ProcessPoolExecutor(
-            workers,
-            mp_context=multiprocessing.get_context("spawn"),
-            initializer=_start_process,
-            initargs=(default_worker().memory_limit,),
-        )
-        try:
-            running: dict[Future[str], int] = {}
-            for chunk, part in missing:
-                if len(running) >= 2 * workers:
-                    _collect(running, advance)
-                running[pool.submit(read_chunk, chunk, str(part), normalisation, options)] = len(chunk)
-            while running:
+            advance(len(chunk))
+        return parts
+    # spawn: a forked child would share the parent's connection to LLVM.
+    context = multiprocessing.get_context("spawn")
+    limit = default_worker().memory_limit
+    pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_start_process, initargs=(limit,))
+    running: dict[Future[str], int] = {}
+    try:
+        for chunk, part in missing:
+            if len(running) >= 2 * workers:
                 _collect(running, advance)
-        except BrokenProcessPool:
-            raise IRResourceError(
-                f"{root}: a reading process was ended from outside, as a system short of memory does. "
-                "What was read is kept: type the same again, with fewer --jobs (Python: workers=)"
-            ) from None
-        finally:
-            pool.shutdown(cancel_futures=True)
-    yield from parts
+            running[pool.submit(read_chunk, chunk, str(part), normalisation, options)] = len(chunk)
+        while running:
+            _collect(running, advance)
+    except BrokenProcessPool:
+        raise IRResourceError(
+            f"{root}: a reading process was ended from outside, as a system short of memory does. "
+            "What was read is kept: type the same again, with fewer --jobs (Python: workers=)"
+        ) from None
+    finally:
+        pool.shutdown(cancel_futures=True)
+    return parts
 
 
 def _start_process(memory_limit: int) -> None:
@@ -227,13 +219,11 @@ def _start_process(memory_limit: int) -> None:
     default_worker().memory_limit = memory_limit
 
 
-def _collect(running: dict[Future[str], int], advance: Callable[[int], None] | None) -> None:
+def _collect(running: dict[Future[str], int], advance: Advance) -> None:
     done, _ = wait(running, return_when=FIRST_COMPLETED)
     for future in done:
         future.result()
-        count = running.pop(future)
-        if advance is not None:
-            advance(count)
+        advance(running.pop(future))
 
 
 def _chunk_key(chunk: list[str], normalisation: str, options: ReadOptions | None) -> str:
@@ -244,14 +234,13 @@ def _chunk_key(chunk: list[str], normalisation: str, options: ReadOptions | None
     ).hexdigest()[:24]
 
 
-def _choose(parts: list[Path], reserved: NDArray[np.uint64] | None, report: BuildReport) -> list[list[int]]:
-    """Numbers of the modules to keep, a list a part."""
+def _choose(parts: list[Path], reserved: NDArray[np.uint64] | None, report: BuildReport) -> dict[Path, list[int]]:
+    """Numbers of the modules to keep, by part; a part of which none is kept is left out."""
     seen: set[str] = set()
-    kept: list[list[int]] = []
+    kept: dict[Path, list[int]] = {}
     for path in parts:
         part = Part.load(path)
         report.failures += part.failures
-        chosen = []
         for number, module in enumerate(part.modules):
             if reserved is not None and np.isin(module.function_hash, reserved).any():
                 report.reserved.append(module.path)
@@ -259,53 +248,39 @@ def _choose(parts: list[Path], reserved: NDArray[np.uint64] | None, report: Buil
                 report.duplicates += 1
             else:
                 seen.add(module.statements_hash)
-                chosen.append(number)
-        kept.append(chosen)
+                kept.setdefault(path, []).append(number)
     return kept
 
 
 class _TextNumbers:
     """One number for each distinct text of the kept modules, by hash; the texts stay in their parts."""
 
-    def __init__(self, parts: list[Path], kept: list[list[int]]) -> None:
-        self._parts = [path for path, chosen in zip(parts, kept, strict=True) if chosen]
+    def __init__(self, kept: Mapping[Path, list[int]]) -> None:
+        self._parts = list(kept)
         used: list[NDArray[np.uint64]] = []
-        for path, chosen in zip(parts, kept, strict=True):
-            if not chosen:
-                continue
+        for path, chosen in kept.items():
             part = Part.load(path)
-            rows = [part.modules[number].statement_row for number in chosen]
-            rows += [part.modules[number].node_row for number in chosen]
-            used.append(part.text_hash[np.unique(np.concatenate(rows))])
-        every = np.concatenate(used)
-        sorted_hashes, first = np.unique(every, return_index=True)
+            modules = [part.modules[number] for number in chosen]
+            rows = np.concatenate([row for module in modules for row in (module.statement_row, module.node_row)])
+            used.append(part.text_hash[np.unique(rows)])
+        self._sorted, first = np.unique(np.concatenate(used), return_index=True)
         # In the order of first occurrence: texts of one program are neighbours, which compresses.
-        order = np.argsort(first)
-        self._sorted = sorted_hashes
-        self._number = np.empty(len(order), dtype=np.int64)
-        self._number[order] = np.arange(len(order))
+        self._number = np.argsort(np.argsort(first))
 
-    def __len__(self) -> int:
-        return len(self._sorted)
-
-    def _find(self, hashes: NDArray[np.uint64]) -> NDArray[np.int64]:
-        """Numbers of some hashes, -1 where a text belongs to no kept module."""
+    def find(self, hashes: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """Numbers of some hashes, -1 where a text belongs to no kept module. Shapes: (n,) -> (n,)."""
         if not len(self._sorted):
             return np.full(len(hashes), -1, dtype=np.int64)
         at = np.minimum(np.searchsorted(self._sorted, hashes), len(self._sorted) - 1)
-        found: NDArray[np.int64] = np.where(self._sorted[at] == hashes, self._number[at], -1)
-        return found
-
-    def rows(self, part: Part) -> NDArray[np.int32]:
-        """(U,) number of each text of a part."""
-        return self._find(part.text_hash).astype(np.int32)
+        numbers: NDArray[np.int64] = np.where(self._sorted[at] == hashes, self._number[at], -1)
+        return numbers
 
     def _fresh(self) -> Iterator[tuple[list[str], NDArray[np.int64], NDArray[np.bool_]]]:
         """Texts part by part, each text once: texts, numbers, whether it is a statement there."""
-        given = np.zeros(len(self), dtype=bool)
+        given = np.zeros(len(self._sorted), dtype=bool)
         for path in self._parts:
             part = Part.load(path)
-            number = self._find(part.text_hash)
+            number = self.find(part.text_hash)
             new = np.flatnonzero((number >= 0) & ~given[number])
             given[number[new]] = True
             yield [part.texts[row] for row in new.tolist()], number[new], part.is_statement[new]
@@ -313,43 +288,34 @@ class _TextNumbers:
     def statements(self) -> Iterator[str]:
         """The distinct statements, for the tokenizer's training."""
         for texts, _, is_statement in self._fresh():
-            yield from (text for text, spoken in zip(texts, is_statement.tolist(), strict=True) if spoken)
+            yield from itertools.compress(texts, is_statement)
 
     def encode(self, tokenizer: IRTokenizer) -> tuple[NDArray[np.uint16], NDArray[np.int32]]:
         """Token ids of all texts end to end, and their lengths (U,)."""
-        lengths = np.zeros(len(self), dtype=np.int32)
-        pieces: list[NDArray[np.uint16]] = []
-        numbers: list[NDArray[np.int64]] = []
+        lengths = np.zeros(len(self._sorted), dtype=np.int32)
+        pieces: list[tuple[NDArray[np.int64], NDArray[np.uint16]]] = []
         for texts, number, _ in self._fresh():
-            if not texts:
-                continue
-            ids, length = tokenizer.encode_batch(texts)
-            pieces.append(ids[np.arange(ids.shape[1]) < length[:, None]])
-            numbers.append(number)
-            lengths[number] = length
+            if texts:
+                ids, length = tokenizer.encode_batch(texts)
+                pieces.append((number, ids[np.arange(ids.shape[1]) < length[:, None]]))
+                lengths[number] = length
         # Parts give the texts in the order of their numbers, but within a part in that of the part.
         start = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
         out = np.empty(int(start[-1]), dtype=np.uint16)
-        for piece, number in zip(pieces, numbers, strict=True):
+        for number, piece in pieces:
             size = lengths[number].astype(np.int64)
-            at = np.arange(len(piece)) + np.repeat(start[number] - (np.cumsum(size) - size), size)
-            out[at] = piece
+            out[np.arange(len(piece)) + np.repeat(start[number] - (np.cumsum(size) - size), size)] = piece
         return out, lengths
 
 
 def _corpus_module(module: PartModule, rows: NDArray[np.int32], with_graph: bool) -> CorpusModule:
     statement_row = rows[module.statement_row]
     order = np.argsort(statement_row)
-    nothing = np.zeros(0, dtype=np.int32)
+    graph = {name: getattr(module, name) for name in GRAPH_ARRAYS} | {"node_row": rows[module.node_row]}
     return CorpusModule(
         statement_row=statement_row[order],
         statement_count=module.statement_count[order],
-        node_row=rows[module.node_row] if with_graph else nothing,
-        node_kind=module.node_kind if with_graph else nothing.astype(np.int8),
-        node_argument=module.node_argument if with_graph else nothing,
-        edge_index=module.edge_index if with_graph else nothing.reshape(2, 0),
-        edge_flow=module.edge_flow if with_graph else nothing.astype(np.int8),
-        edge_position=module.edge_position if with_graph else nothing,
+        **(graph if with_graph else no_graph()),
     )
 
 
@@ -366,8 +332,8 @@ def _info(module: PartModule, root: Path, sources: Mapping[str, Mapping[str, str
         "opt_level": level,
         "compiler": "",
     }
-    known = sources.get(relative.as_posix(), {})
-    facts |= {key: known[key] for key in facts if key in known}
+    recorded = sources.get(relative.as_posix(), {})
+    facts |= {key: recorded[key] for key in facts if key in recorded}
     return ModuleInfo(
         name=_written(relative.as_posix()),
         **{key: _written(value) for key, value in facts.items()},

@@ -1,7 +1,8 @@
 """Integer columns as few and compressible bytes: differences, zigzag, one plane a byte, zstd.
 
 Rows and edges of a program are mostly near the one before. Differences are then small, their upper bytes all zero, and
-a plane of zeros costs nothing: edges take 0.6 bytes instead of 8.
+a plane of zeros costs nothing: edges take 0.6 bytes instead of 8. Parquet takes 1.9 times as much with its own
+differences, 1.2 times with these and a file for each length of column (zstd at one level, pretrain/shards).
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ def pack(values: NDArray[np.integer], *, differences: bool) -> NDArray[np.uint8]
     if differences:
         wide = np.diff(wide, prepend=np.int64(0))
     zigzag = ((wide << 1) ^ (wide >> 63)).astype("<u8")
-    count = max(1, (int(zigzag.max()).bit_length() + 7) // 8) if len(zigzag) else 1
+    count = max(1, (int(zigzag.max(initial=0)).bit_length() + 7) // 8)
     return np.ascontiguousarray(zigzag.view(np.uint8).reshape(-1, 8)[:, :count].T)
 
 
@@ -37,11 +38,10 @@ def unpack(planes: NDArray[np.uint8], *, differences: bool) -> NDArray[np.int64]
 
 def to_bytes(arrays: Mapping[str, NDArray[Any]], *, level: int = 12) -> bytes:
     """Arrays as zstd-compressed safetensors."""
-    import zstandard  # here: sources are compiled, for a prediction too, where nothing is packed
+    import zstandard  # here: the corpus package is imported where nothing is packed
 
-    return zstandard.ZstdCompressor(level=level).compress(
-        safetensors.numpy.save({name: np.ascontiguousarray(value) for name, value in arrays.items()})
-    )
+    data = safetensors.numpy.save({name: np.ascontiguousarray(value) for name, value in arrays.items()})
+    return zstandard.ZstdCompressor(level=level).compress(data)
 
 
 def from_bytes(data: bytes) -> dict[str, NDArray[Any]]:

@@ -10,7 +10,7 @@ import hashlib
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from mirenc.errors import MirencError
 from mirenc.graph import build_graph
 from mirenc.ir import IRModule, ReadOptions, Statements, read_ir, statements_of
 from mirenc.pretraining.corpus.packing import from_bytes, to_bytes
+from mirenc.pretraining.corpus.store import CorpusModule
 
 __all__ = ["MIN_FUNCTION", "PART_ARRAYS", "Part", "PartModule", "function_hashes", "read_chunk"]
 
@@ -28,9 +29,9 @@ __all__ = ["MIN_FUNCTION", "PART_ARRAYS", "Part", "PartModule", "function_hashes
 MIN_FUNCTION = 8
 
 
-@dataclass(frozen=True, eq=False)
-class PartModule:
-    """One module as it was read; rows count in its part's texts.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PartModule(CorpusModule):
+    """One module as it was read, its graph whatever its size; rows count in its part's texts.
 
     Attributes
     ----------
@@ -42,9 +43,6 @@ class PartModule:
     functions, instructions, statements : int
     function_hash : (F,) uint64
         One for each function of at least `MIN_FUNCTION` instructions.
-    statement_row, statement_count : (K,) int32
-    node_row, node_kind, node_argument, edge_index, edge_flow, edge_position
-        The graph, as in `CorpusModule`, whatever its size.
     """
 
     path: str
@@ -54,21 +52,10 @@ class PartModule:
     instructions: int
     statements: int
     function_hash: NDArray[np.uint64]
-    statement_row: NDArray[np.int32]
-    statement_count: NDArray[np.int32]
-    node_row: NDArray[np.int32]
-    node_kind: NDArray[np.int8]
-    node_argument: NDArray[np.int32]
-    edge_index: NDArray[np.int32]
-    edge_flow: NDArray[np.int8]
-    edge_position: NDArray[np.int32]
 
 
-PART_ARRAYS = (
-    *("function_hash", "statement_row", "statement_count"),
-    *("node_row", "node_kind", "node_argument", "edge_index", "edge_flow", "edge_position"),
-)
 _FACTS = ("path", "content_hash", "statements_hash", "functions", "instructions", "statements")
+PART_ARRAYS = tuple(each.name for each in fields(PartModule) if each.name not in _FACTS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,12 +84,9 @@ class Part:
         arrays: dict[str, NDArray[Any]] = {"text_hash": self.text_hash, "is_statement": self.is_statement}
         for number, module in enumerate(self.modules):
             arrays |= {f"{number}.{name}": getattr(module, name) for name in PART_ARRAYS}
-        listing = {
-            "texts": self.texts,
-            "modules": [{name: getattr(module, name) for name in _FACTS} for module in self.modules],
-            "failures": self.failures,
-        }
-        arrays["listing"] = np.frombuffer(json.dumps(listing).encode("utf-8"), dtype=np.uint8)
+        facts = [{name: getattr(module, name) for name in _FACTS} for module in self.modules]
+        listing = json.dumps({"texts": self.texts, "modules": facts, "failures": self.failures})
+        arrays["listing"] = np.frombuffer(listing.encode("utf-8"), dtype=np.uint8)
         # A process of a build that was killed may still be writing the same part.
         partial = path.with_suffix(f".{os.getpid()}.partial")
         partial.write_bytes(to_bytes(arrays, level=1))
@@ -122,49 +106,16 @@ class Part:
 
 
 def read_chunk(paths: Sequence[str], target: str, normalisation: str, options: ReadOptions | None) -> str:
-    """Read some files and write their part; a file that cannot be read is listed there.
-
-    Returns
-    -------
-    str
-        ``target``.
-    """
+    """Read some files and write their part, whose path is returned; a file that cannot be read is listed there."""
     rows: dict[str, int] = {}
     spoken: set[int] = set()
     modules: list[PartModule] = []
     failures: list[tuple[str, str]] = []
     for path in paths:
         try:
-            module = read_ir(path, options=options)
+            modules.append(_read_module(path, rows, spoken, normalisation, options))
         except MirencError as error:
             failures.append((path, str(error)))
-            continue
-        statements = statements_of(module, normalisation)
-        graph = build_graph(module, normalisation=normalisation)
-        local = np.array([rows.setdefault(text, len(rows)) for text in statements.texts], dtype=np.int32)
-        spoken.update(local.tolist())
-        used, inverse = np.unique(graph.node_full_text_row, return_inverse=True)
-        nodes = np.array([rows.setdefault(graph.texts[row], len(rows)) for row in used], dtype=np.int32)
-        statement_row, statement_count = np.unique(local[statements.row], return_counts=True)
-        modules.append(
-            PartModule(
-                path=path,
-                content_hash=module.content_hash,
-                statements_hash=statements.content_hash.hex(),
-                functions=len(module.defined_functions),
-                instructions=module.instruction_count,
-                statements=len(statements),
-                function_hash=function_hashes(module, statements),
-                statement_row=statement_row,
-                statement_count=statement_count.astype(np.int32),
-                node_row=nodes[inverse],
-                node_kind=graph.node_kind,
-                node_argument=graph.node_argument,
-                edge_index=graph.edge_index,
-                edge_flow=graph.edge_flow,
-                edge_position=graph.edge_position,
-            )
-        )
     is_statement = np.zeros(len(rows), dtype=bool)
     is_statement[list(spoken)] = True
     text_hash = np.array([_text_hash(text) for text in rows], dtype=np.uint64)
@@ -172,18 +123,47 @@ def read_chunk(paths: Sequence[str], target: str, normalisation: str, options: R
     return target
 
 
+def _read_module(
+    path: str, rows: dict[str, int], spoken: set[int], normalisation: str, options: ReadOptions | None
+) -> PartModule:
+    """One module; its texts are numbered in ``rows``, those that are statements noted in ``spoken``."""
+    module = read_ir(path, options=options)
+    statements = statements_of(module, normalisation)
+    graph = build_graph(module, normalisation=normalisation)
+    row_of = np.array([rows.setdefault(text, len(rows)) for text in statements.texts], dtype=np.int32)
+    spoken.update(row_of.tolist())
+    used, inverse = np.unique(graph.node_full_text_row, return_inverse=True)
+    nodes = np.array([rows.setdefault(graph.texts[row], len(rows)) for row in used], dtype=np.int32)
+    statement_row, statement_count = np.unique(row_of[statements.row], return_counts=True)
+    return PartModule(
+        path=path,
+        content_hash=module.content_hash,
+        statements_hash=statements.content_hash.hex(),
+        functions=len(module.defined_functions),
+        instructions=module.instruction_count,
+        statements=len(statements),
+        function_hash=function_hashes(module, statements),
+        statement_row=statement_row,
+        statement_count=statement_count.astype(np.int32),
+        node_row=nodes[inverse],
+        node_kind=graph.node_kind,
+        node_argument=graph.node_argument,
+        edge_index=graph.edge_index,
+        edge_flow=graph.edge_flow,
+        edge_position=graph.edge_position,
+    )
+
+
 def function_hashes(module: IRModule, statements: Statements) -> NDArray[np.uint64]:
     """Hashes of the normalised statements of each function of at least `MIN_FUNCTION` instructions. Shape: (F,)."""
-    function = module.arrays.function
-    ends = np.flatnonzero(np.diff(function, append=-1)) + 1
-    found = []
-    first = 0
+    ends = np.flatnonzero(np.diff(module.arrays.function, append=-1)) + 1
+    hashes, first = [], 0
     for end in ends.tolist():
         if end - first >= MIN_FUNCTION:
             start = statements.first_instruction
-            found.append(int.from_bytes(statements.digest(start + first, start + end)[:8], "little"))
+            hashes.append(int.from_bytes(statements.digest(start + first, start + end)[:8], "little"))
         first = end
-    return np.array(found, dtype=np.uint64)
+    return np.array(hashes, dtype=np.uint64)
 
 
 def _text_hash(text: str) -> int:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mirenc.errors import ConfigError, needs
-from mirenc.pretraining.corpus.manifest import ModuleInfo
-from mirenc.pretraining.corpus.store import Corpus
+from mirenc.pretraining.corpus.store import Corpus, ModuleInfo
 
 if TYPE_CHECKING:
     from rich.table import Table

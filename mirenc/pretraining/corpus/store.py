@@ -15,11 +15,13 @@ direction and flow of an edge, but not which operand or successor it is. Such a 
 
 from __future__ import annotations
 
+import csv
 import hashlib
+import io
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -27,46 +29,90 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mirenc.errors import ConfigError
-from mirenc.pretraining.corpus.manifest import ModuleInfo, manifest_csv, read_manifest
+from mirenc.model.sample import GRAPH_ARRAYS, GraphArrays
 from mirenc.pretraining.corpus.packing import from_bytes, pack, to_bytes, unpack
 from mirenc.pretraining.corpus.split import hold_out
 from mirenc.tokenizer import PAD, IRTokenizer
 
-__all__ = ["Corpus", "CorpusModule", "CorpusWriter"]
+__all__ = ["Corpus", "CorpusModule", "CorpusWriter", "ModuleInfo"]
 
 Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
 _FORMAT = 3
 _UNORDERED_FORMAT = 2
 _SHARD_MODULES = 512
+# Columns of a shard; of some, neighbouring values are alike.
+_COLUMNS = ("statement_row", "statement_count", "node_row", "node_kind", "node_argument") + (
+    *("edge_source", "edge_target", "edge_flow", "edge_position"),
+    *("statement_sizes", "node_sizes", "edge_sizes"),
+)
+_ALIKE = {"statement_row", "edge_source", "edge_target"}
+# Columns that format 2 had not, and those of the same length.
+_ORDER = {"node_argument": "node_kind", "edge_position": "edge_flow"}
 
 
-@dataclass(frozen=True, eq=False)
-class CorpusModule:
-    """One module of a corpus; rows count in the corpus's table of texts.
+@dataclass(frozen=True, slots=True)
+class ModuleInfo:
+    """One row of the manifest.
+
+    Attributes
+    ----------
+    name : str
+        Path of the IR below the corpus's root.
+    project, version, file, language, opt_level, compiler : str
+        Where it comes from; "" where nobody said.
+    content_hash : str
+        SHA-256 of the canonical text.
+    functions, instructions, statements, nodes, edges : int
+        ``nodes`` and ``edges`` count the whole graph, also where the corpus leaves the graph out.
+    """
+
+    name: str
+    project: str
+    version: str
+    file: str
+    language: str
+    opt_level: str
+    compiler: str
+    content_hash: str
+    functions: int
+    instructions: int
+    statements: int
+    nodes: int
+    edges: int
+
+
+_NUMBERS = {field.name for field in fields(ModuleInfo) if field.type == "int"}
+
+
+def _manifest_csv(infos: Sequence[ModuleInfo]) -> str:
+    stream = io.StringIO()
+    writer = csv.DictWriter(stream, [field.name for field in fields(ModuleInfo)], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(asdict(info) for info in infos)
+    return stream.getvalue()
+
+
+def _read_manifest(text: str) -> list[ModuleInfo]:
+    infos = []
+    for row in csv.DictReader(io.StringIO(text)):
+        values: dict[str, Any] = {key: int(value) if key in _NUMBERS else value for key, value in row.items()}
+        infos.append(ModuleInfo(**values))
+    return infos
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class CorpusModule(GraphArrays):
+    """One module of a corpus; rows count in the corpus's table of texts. N = 0 where the graph was too large to keep.
 
     Attributes
     ----------
     statement_row, statement_count : (K,) int32
         Distinct texts of its statements, ascending, and how often each occurs.
-    node_row : (N,) int32
-        Text of each node; N = 0 where the graph was too large to keep.
-    node_kind : (N,) int8
-    node_argument : (N,) int32
-        As `mirenc.graph.ProgramGraph` has it.
-    edge_index : (2, E) int32
-    edge_flow : (E,) int8
-    edge_position : (E,) int32
     """
 
     statement_row: Int32
     statement_count: Int32
-    node_row: Int32
-    node_kind: NDArray[np.int8]
-    node_argument: Int32
-    edge_index: Int32
-    edge_flow: NDArray[np.int8]
-    edge_position: Int32
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,20 +160,11 @@ class Corpus:
         )
 
     def __getitem__(self, index: int) -> CorpusModule:
-        s, n, e = (
-            slice(int(start[index]), int(start[index + 1]))
-            for start in (self.statement_start, self.node_start, self.edge_start)
-        )
-        return CorpusModule(
-            self.statement_row[s],
-            self.statement_count[s],
-            self.node_row[n],
-            self.node_kind[n],
-            self.node_argument[n],
-            self.edge_index[:, e],
-            self.edge_flow[e],
-            self.edge_position[e],
-        )
+        columns: dict[str, Any] = {}
+        for name in ("statement_row", "statement_count", *GRAPH_ARRAYS):
+            start: Int64 = getattr(self, f"{name.partition('_')[0]}_start")
+            columns[name] = getattr(self, name)[..., int(start[index]) : int(start[index + 1])]
+        return CorpusModule(**columns)
 
     @property
     def names(self) -> list[str]:
@@ -145,7 +182,7 @@ class Corpus:
     @property
     def digest(self) -> str:
         """SHA-256 of the manifest and the tokenizer: another corpus has another one."""
-        return hashlib.sha256((manifest_csv(self.infos) + self.tokenizer.to_json()).encode("utf-8")).hexdigest()
+        return hashlib.sha256((_manifest_csv(self.infos) + self.tokenizer.to_json()).encode("utf-8")).hexdigest()
 
     @property
     def text_length(self) -> Int64:
@@ -162,6 +199,10 @@ class Corpus:
         """(M,) statements of each module."""
         return np.array([info.statements for info in self.infos], dtype=np.int64)
 
+    def projects_of(self, modules: Iterable[int]) -> set[str]:
+        """The projects of some modules."""
+        return {self.infos[module].project for module in modules}
+
     def text_counts(self, modules: Iterable[int]) -> Int64:
         """(U,) how often each text is a statement of these modules."""
         counts = np.zeros(len(self.text_start) - 1, dtype=np.int64)
@@ -170,14 +211,19 @@ class Corpus:
             counts[self.statement_row[s]] += self.statement_count[s]
         return counts
 
+    def token_places(self, rows: NDArray[np.integer], *, inner: bool = False) -> Int64:
+        """Where in ``text_ids`` the tokens of some texts stand, end to end; ``inner`` leaves out first and last."""
+        cut = int(inner)
+        lengths = np.maximum(self.text_start[rows + 1] - self.text_start[rows] - 2 * cut, 0)
+        before: Int64 = np.cumsum(lengths) - lengths
+        places: Int64 = np.arange(int(lengths.sum())) + np.repeat(self.text_start[rows] + cut - before, lengths)
+        return places
+
     def padded_ids(self, rows: NDArray[np.integer], width: int | None = None) -> Int64:
         """Token ids of some texts, padded to ``width`` or the longest. Shapes: (B,) -> (B, T)."""
         lengths = self.text_start[rows + 1] - self.text_start[rows]
         out = np.full((len(rows), int(lengths.max()) if width is None else width), PAD, dtype=np.int64)
-        inside = np.arange(out.shape[1]) < lengths[:, None]
-        first = self.text_start[rows]
-        at = np.arange(int(lengths.sum())) + np.repeat(first - (np.cumsum(lengths) - lengths), lengths)
-        out[inside] = self.text_ids[at]
+        out[np.arange(out.shape[1]) < lengths[:, None]] = self.text_ids[self.token_places(rows)]
         return out
 
     def split(
@@ -216,68 +262,58 @@ class Corpus:
             No corpus there, one of another format, or a damaged one.
         """
         source = Path(folder)
-        try:
-            listing = json.loads((source / "corpus.json").read_text(encoding="utf-8"))
-            if not isinstance(listing, dict) or not isinstance(listing.get("files", {}), dict):
-                raise ValueError("corpus.json is no listing")
-        except (OSError, ValueError) as error:
-            raise ConfigError(
-                f"{source}: no corpus ({error}). Build one with `mirenc corpus build IR_FOLDER -o {source}`"
-            ) from None
-        if listing.get("format") not in (_FORMAT, _UNORDERED_FORMAT):
-            raise ConfigError(
-                f"{source}: corpus format {listing.get('format')}, this mirenc reads {_UNORDERED_FORMAT} and "
-                f"{_FORMAT}. Build it again"
-            )
-        ordered = listing["format"] == _FORMAT
-        data = {name: _checked(source / name, digest) for name, digest in listing.get("files", {}).items()}
-        if missing := {"manifest.csv", "texts.zst", "tokenizer.json", "shard-00000.zst"} - set(data):
-            raise ConfigError(
-                f"{source}: corpus.json does not name {min(missing)}; the corpus is damaged. Build it again"
-            )
-        infos = read_manifest(data["manifest.csv"].decode("utf-8"))
+        data, ordered = _read_files(source)
         texts = from_bytes(data["texts.zst"])
         shards = [from_bytes(data[name]) for name in sorted(data) if name.startswith("shard-")]
-        tokenizer = IRTokenizer.from_json(data["tokenizer.json"].decode("utf-8"), where=str(source / "tokenizer.json"))
-        stored = _COLUMNS if ordered else {name: each for name, each in _COLUMNS.items() if name not in _ORDER}
-        columns = {name: _column(shards, name, differences) for name, differences in stored.items()}
-        for name, like in () if ordered else _ORDER.items():
-            columns[name] = np.zeros(len(columns[like]), dtype=np.int32)
-        edges = np.stack([columns.pop("edge_source"), columns.pop("edge_target")]).astype(np.int32)
-        starts: dict[str, Any] = {
-            f"{name}_start": _starts(columns.pop(f"{name}_sizes")) for name in ("statement", "node", "edge")
-        }
-        small = {"node_kind": np.int8, "edge_flow": np.int8}
-        rest: dict[str, Any] = {name: value.astype(small.get(name, np.int32)) for name, value in columns.items()}
+        columns: dict[str, NDArray[Any]] = {}
+        for name in _COLUMNS:
+            if ordered or name not in _ORDER:
+                parts = [unpack(shard[name], differences=name in _ALIKE).astype(np.int32) for shard in shards]
+                columns[name] = np.concatenate(parts)
+        if not ordered:
+            columns |= {name: np.zeros(len(columns[like]), dtype=np.int32) for name, like in _ORDER.items()}
+        for name in ("node_kind", "edge_flow"):
+            columns[name] = columns[name].astype(np.int8)
+        columns["edge_index"] = np.stack([columns.pop("edge_source"), columns.pop("edge_target")])
+        for name in ("statement", "node", "edge"):
+            columns[f"{name}_start"] = _starts(columns.pop(f"{name}_sizes"))
         return cls(
-            tokenizer=tokenizer,
-            infos=infos,
+            IRTokenizer.from_json(data["tokenizer.json"].decode("utf-8"), where=str(source / "tokenizer.json")),
+            _read_manifest(data["manifest.csv"].decode("utf-8")),
             text_ids=texts["text_ids"].astype(np.uint16),
             text_start=_starts(texts["text_length"].astype(np.int64)),
-            edge_index=edges,
             ordered=ordered,
-            **starts,
-            **rest,
+            **columns,
         )
 
 
-# Columns of a shard, and whether neighbouring values are alike.
-_COLUMNS = {
-    "statement_sizes": False,
-    "statement_row": True,
-    "statement_count": False,
-    "node_sizes": False,
-    "node_row": False,
-    "node_kind": False,
-    "node_argument": False,
-    "edge_sizes": False,
-    "edge_source": True,
-    "edge_target": True,
-    "edge_flow": False,
-    "edge_position": False,
-}
-# Columns that format 2 had not, and those of the same length.
-_ORDER = {"node_argument": "node_kind", "edge_position": "edge_flow"}
+def _read_files(source: Path) -> tuple[dict[str, bytes], bool]:
+    """What the listing of a corpus names, checked; and whether it keeps the order of operands."""
+    try:
+        listing = json.loads((source / "corpus.json").read_text(encoding="utf-8"))
+        if not isinstance(listing, dict) or not isinstance(listing.get("files", {}), dict):
+            raise ValueError("corpus.json is no listing")
+    except (OSError, ValueError) as error:
+        raise ConfigError(
+            f"{source}: no corpus ({error}). Build one with `mirenc corpus build IR_FOLDER -o {source}`"
+        ) from None
+    if listing.get("format") not in (_FORMAT, _UNORDERED_FORMAT):
+        raise ConfigError(
+            f"{source}: corpus format {listing.get('format')}, this mirenc reads {_UNORDERED_FORMAT} and "
+            f"{_FORMAT}. Build it again"
+        )
+    data = {}
+    for name, digest in listing.get("files", {}).items():
+        path = source / name
+        try:
+            data[name] = path.read_bytes()
+        except OSError as error:
+            raise ConfigError(f"{path}: {error.strerror}; the corpus is not whole. Build it again") from None
+        if hashlib.sha256(data[name]).hexdigest() != digest:
+            raise ConfigError(f"{path}: damaged (SHA-256 differs from corpus.json). Copy or build the corpus again")
+    if missing := {"manifest.csv", "texts.zst", "tokenizer.json", "shard-00000.zst"} - set(data):
+        raise ConfigError(f"{source}: corpus.json does not name {min(missing)}; the corpus is damaged. Build it again")
+    return data, listing["format"] == _FORMAT
 
 
 class CorpusWriter:
@@ -312,9 +348,8 @@ class CorpusWriter:
         """Write the rest, and last of all the listing that makes the folder a corpus."""
         if self._modules:
             self._write_shard()
-        texts = {"text_ids": text_ids, "text_length": text_length.astype(np.uint16)}
-        self._write("texts.zst", to_bytes(texts))
-        self._write("manifest.csv", manifest_csv(self._infos).encode("utf-8"))
+        self._write("texts.zst", to_bytes({"text_ids": text_ids, "text_length": text_length.astype(np.uint16)}))
+        self._write("manifest.csv", _manifest_csv(self._infos).encode("utf-8"))
         self._write("tokenizer.json", tokenizer.to_json().encode("utf-8"))
         listing = {"format": _FORMAT, "modules": len(self._infos), "texts": len(text_length), "files": self._files}
         part = self.folder / "corpus.json.part"
@@ -326,40 +361,20 @@ class CorpusWriter:
         self._files[name] = hashlib.sha256(data).hexdigest()
 
     def _write_shard(self) -> None:
-        modules = self._modules
-        flat: dict[str, list[NDArray[Any]]] = {
-            "statement_row": [module.statement_row for module in modules],
-            "statement_count": [module.statement_count for module in modules],
-            "node_row": [module.node_row for module in modules],
-            "node_kind": [module.node_kind for module in modules],
-            "node_argument": [module.node_argument for module in modules],
-            "edge_source": [module.edge_index[0] for module in modules],
-            "edge_target": [module.edge_index[1] for module in modules],
-            "edge_flow": [module.edge_flow for module in modules],
-            "edge_position": [module.edge_position for module in modules],
-        }
-        columns: dict[str, NDArray[Any]] = {name: np.concatenate(parts) for name, parts in flat.items()}
-        for name, of in (("statement", "statement_row"), ("node", "node_row"), ("edge", "edge_flow")):
-            columns[f"{name}_sizes"] = np.array([len(part) for part in flat[of]], dtype=np.int64)
-        planes = {name: pack(columns[name], differences=differences) for name, differences in _COLUMNS.items()}
+        modules, planes = self._modules, {}
+        for name in _COLUMNS:
+            group, _, what = name.partition("_")
+            if what == "sizes":
+                like = "edge_flow" if group == "edge" else f"{group}_row"
+                values = np.array([len(getattr(module, like)) for module in modules], dtype=np.int64)
+            elif what in ("source", "target"):
+                values = np.concatenate([module.edge_index[int(what == "target")] for module in modules])
+            else:
+                values = np.concatenate([getattr(module, name) for module in modules])
+            planes[name] = pack(values, differences=name in _ALIKE)
         self._write(f"shard-{self._shards:05d}.zst", to_bytes(planes))
         self._shards += 1
         self._modules = []
-
-
-def _checked(path: Path, digest: str) -> bytes:
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise ConfigError(f"{path}: {error.strerror}; the corpus is not whole. Build it again") from None
-    if hashlib.sha256(data).hexdigest() != digest:
-        raise ConfigError(f"{path}: damaged (SHA-256 differs from corpus.json). Copy or build the corpus again")
-    return data
-
-
-def _column(shards: list[dict[str, NDArray[Any]]], name: str, differences: bool) -> Int32:
-    parts = [unpack(shard[name], differences=differences).astype(np.int32) for shard in shards]
-    return np.concatenate(parts)
 
 
 def _starts(sizes: NDArray[np.integer]) -> Int64:

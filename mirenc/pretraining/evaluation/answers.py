@@ -32,7 +32,7 @@ def evaluate_answers(teacher: Teacher) -> Figures:
         figures[name] = {
             "pieces": len(rows),
             "projects": len({answers.projects[row] for row in rows.tolist()}),
-            "model": answers_figures(answers, rows, teacher.told(rows)),
+            "model": answers_figures(answers, rows, teacher.predict(rows)),
             "counts": answers_figures(answers, rows, counts.told(rows)),
         }
     result: Figures = finite(figures)
