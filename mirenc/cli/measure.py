@@ -5,20 +5,24 @@ from __future__ import annotations
 import math
 import os
 import shlex
-import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from mirenc.cli import common
 
 if TYPE_CHECKING:
-    from mirenc.measure.run import Run
-
+    from mirenc.measure.passes.run import PassRun
+    from mirenc.measure.run import Plan
+    from mirenc.measure.timed import TimedRun
+    from mirenc.tasks.compiled import CompiledTable
 
 _PASSES = "passes"
+_LLVM = 19
+"""One LLVM for all tables of passes, so that any two can be compared; the newest whose -Oz is known pass by pass."""
 _OF_PASSES = ("functions", "modules", "lists")
 _OF_KERNELS = ("count", "part", "rounds", "compile_only")
 
@@ -80,108 +84,40 @@ def measure(
     sizes are exact, and the same command gives the same table anywhere.
     """
     _refuse_others(context, _OF_KERNELS if task == _PASSES else _OF_PASSES, task)
-    if task == _PASSES:
-        from mirenc.cli.measure_passes import measure_passes
+    from mirenc.errors import ConfigError
+    from mirenc.measure.run import Plan
 
-        measure_passes(
-            sources or [],
-            _folder(output),
-            functions=functions,
-            modules=modules,
-            lists=lists,
-            seed=seed,
-            minutes=math.inf if budget is None else budget,
-            jobs=jobs or os.cpu_count() or 1,
-            compiler=compiler,
-            cflags=_words(cflags),
-        )
-        return
-    from dataclasses import replace
-
-    from mirenc.measure.methods import get_method
-    from mirenc.measure.run import Plan, Run
-    from mirenc.writing import only_one
-
-    output = _folder(output)
-    method = get_method(task)
-    flags = _words(cflags)
-    toolchain = method.find_compiler(compiler)
-    toolchain = replace(toolchain, cflags=(*toolchain.cflags, *flags))
+    if output is None:
+        raise typer.BadParameter("name a folder for the table", param_hint="--output")
+    if output.exists() and not output.is_dir():
+        raise ConfigError(f"{output} is a file. Name a folder with -o")
+    try:
+        flags = tuple(shlex.split(cflags))
+    except ValueError as error:
+        raise typer.BadParameter(f"{cflags!r}: {error}", param_hint="--cflags") from None
     plan = Plan(
         sources=tuple(sources or ()),
-        count=count or method.default_count,
-        parts=tuple(part or ()),
         seed=seed,
-        rounds=rounds + rounds % 2,
         jobs=jobs or os.cpu_count() or 1,
         minutes=math.inf if budget is None else budget,
+        count=count or 0,
+        rounds=rounds + rounds % 2,
+        parts=tuple(part or ()),
         compile_only=compile_only,
+        functions=functions,
+        modules=modules,
+        lists=lists,
+        compiler=compiler,
+        cflags=flags,
     )
-    with only_one(output):
-        _measure(Run(method, toolchain, plan, output))
-
-
-def _measure(run: Run) -> None:
-    """Measure what is left, and tell the table.
-
-    Raises
-    ------
-    TaskError
-        It has no sample.
-    """
-    from mirenc.errors import TaskError
-    from mirenc.measure.journal import MAX_TRIES
-
-    compile_only = run.plan.compile_only
-    before = len(run.left)
-    if before < len(run.samples):
-        print(f"mirenc: {len(run.samples) - before} of {len(run.samples)} samples are there already", file=sys.stderr)
-    try:
-        with common.progress(f"{run.method.task}, samples", before) as advance:
-            run.go(advance)
-    except KeyboardInterrupt:
-        if compile_only:
-            _tell_built(run, before)
-        else:
-            _tell(run.table().machine, len(run.new))
-        raise
-    if compile_only:
-        _tell_built(run, before)
-        failures = common.Failures(0)
-        for reason in run.not_built if run.plan.sources else ():
-            failures.add(TaskError(f"{reason}. Mend the source or its driver"))
-        failures.total = before
-        failures.finish()
-        return
-    table = run.table()
-    _tell(table.machine, len(run.new))
-    if not table.machine["samples"]:
-        if not table.samples:
-            raise TaskError(f"the time was up before any of {len(run.samples)} samples. Give --budget more minutes")
-        advice = "Mend the source or its driver, and type the same again"
-        if any(sample.dropped.startswith("noise") for sample in table.samples):
-            advice = (
-                "Where it is noise, close other programs or give more --rounds, and type the same again; after "
-                f"{MAX_TRIES} tries, with another folder"
-            )
-        raise TaskError(f"no sample was measured; the first one: {table.samples[0].dropped}. {advice}")
-    common.say(f"wrote {run.folder}")
-    if run.plan.sources:
-        broken = [one for one in table.samples if one.dropped and not one.dropped.startswith("noise")]
-        failures = common.Failures(len(table.samples))
-        for one in broken:
-            place = f"{one.kernel} {one.part}".strip()
-            failures.add(TaskError(f"{place}: {one.dropped}. Mend the source or its driver"))
-        failures.finish()
+    if task == _PASSES:
+        _measure_passes(plan, output)
+    else:
+        _measure_kernels(task, plan, output)
 
 
 def _refuse_others(context: typer.Context, names: Sequence[str], task: str) -> None:
-    """Refuse options that belong to another kind of task.
-
-    Raises
-    ------
-    typer.BadParameter
-    """
+    """Refuse options that belong to another kind of task."""
     for name in names:
         source = context.get_parameter_source(name)
         if source is not None and source.name != "DEFAULT":
@@ -190,59 +126,152 @@ def _refuse_others(context: typer.Context, names: Sequence[str], task: str) -> N
             raise typer.BadParameter(f"{task} has no such option, it is of {whose}. Leave it out", param_hint=option)
 
 
-def _folder(output: Path | None) -> Path:
-    """The folder for a table, which may be missing yet.
+def _measure_kernels(task: str, plan: Plan, output: Path) -> None:
+    from mirenc.measure.method import get_method
+    from mirenc.measure.timed import TimedRun
+    from mirenc.writing import only_one
+
+    method = get_method(task)
+    toolchain = method.find_compiler(plan.compiler)
+    toolchain = replace(toolchain, cflags=(*toolchain.cflags, *plan.cflags))
+    with only_one(output):
+        run = TimedRun(method, toolchain, replace(plan, count=plan.count or method.default_count), output)
+        before = len(run.left)
+        _say_there(before, len(run.samples), "samples")
+        try:
+            with common.progress(f"{task}, samples", before) as advance:
+                run.go(advance)
+        except KeyboardInterrupt:
+            _say_done(run, before)
+            raise
+        _say_done(run, before)
+        _deliver(run, before)
+
+
+def _deliver(run: TimedRun, wanted: int) -> None:
+    """Say where the table is, and name what of the user's is not in it.
 
     Raises
     ------
-    typer.BadParameter, ConfigError
+    TaskError
+        The table has no sample.
     """
-    from mirenc.errors import ConfigError
+    from mirenc.errors import TaskError
+    from mirenc.measure.timed import MAX_TRIES
 
-    if output is None:
-        raise typer.BadParameter("name a folder for the table", param_hint="--output")
-    if output.exists() and not output.is_dir():
-        raise ConfigError(f"{output} is a file. Name a folder with -o")
-    return output
-
-
-def _words(cflags: str) -> tuple[str, ...]:
-    """Flags of a line, as a shell would take it apart.
-
-    Raises
-    ------
-    typer.BadParameter
-    """
-    try:
-        return tuple(shlex.split(cflags))
-    except ValueError as error:
-        raise typer.BadParameter(f"{cflags!r}: {error}", param_hint="--cflags") from None
-
-
-def _tell_built(run: Run, wanted: int) -> None:
-    """What was built, what was not, and how to go on, on stderr."""
-    lines = [f"built {run.built} of {wanted} samples"]
-    if run.not_built:
-        lines[0] += f", {len(run.not_built)} cannot be built; the first one: {run.not_built[0]}"
-    if run.built + len(run.not_built) < wanted:
-        lines.append("the same command builds the rest")
-    if run.built:
-        lines.append("without --compile-only it times them")
-    for line in lines:
-        print(f"mirenc: {line}", file=sys.stderr)
+    table = run.table()
+    if run.plan.compile_only:
+        problems, total = run.not_built, wanted
+    else:
+        if not table.samples:
+            raise TaskError(f"the time was up before any of {len(run.samples)} samples. Give --budget more minutes")
+        if not table.machine["samples"]:
+            advice = "Mend the source or its driver, and type the same again"
+            if any(sample.dropped.startswith("noise") for sample in table.samples):
+                advice = (
+                    "Where it is noise, close other programs or give more --rounds, and type the same again; after "
+                    f"{MAX_TRIES} tries, with another folder"
+                )
+            raise TaskError(f"no sample was measured; the first one: {table.samples[0].dropped}. {advice}")
+        common.say(f"wrote {run.folder}")
+        dropped = [one for one in table.samples if one.dropped and not one.dropped.startswith("noise")]
+        problems, total = (
+            [f"{f'{one.kernel} {one.part}'.strip()}: {one.dropped}" for one in dropped],
+            len(table.samples),
+        )
+    failures = common.Failures(0)
+    for problem in problems if run.plan.sources else ():
+        failures.add(TaskError(f"{problem}. Mend the source or its driver"))
+    failures.total = total
+    failures.finish()
 
 
-def _tell(record: dict[str, Any], left: int) -> None:
-    """What was measured, and how noisy the machine was, on stderr."""
-    cells = ", ".join(f"{number} {status}" for status, number in record["cells"].items())
-    spread = record["noise"]
+def _measure_passes(plan: Plan, output: Path) -> None:
+    from mirenc.errors import TaskError, ToolchainError
+    from mirenc.measure.passes.run import PassRun
+    from mirenc.passes.shared import PassWatcher, SharedEngine
+    from mirenc.writing import only_one
+
+    if not plan.sources:
+        raise typer.BadParameter(
+            "give sources: a folder, a compile_commands.json, a recipe of Debian packages, or files of C, C++ or IR",
+            param_hint="SOURCE",
+        )
+    failures = common.Failures(0)  # how many files there are is known later
+    run = PassRun(plan, output, lambda: SharedEngine(_LLVM), lambda: PassWatcher(_LLVM), common.say, failures.add)
+    with only_one(output):
+        run.prepare()
+        left = len(run.left)
+        _say_there(left, len(run.pieces), "pieces")
+        try:
+            with common.progress("passes, pieces", left) as advance:
+                run.go(advance)
+            try:
+                run.execute()
+            except ToolchainError as error:
+                common.say(f"no list was tried on programs that run: {error}")
+        finally:
+            table = run.save()
+            _say_labelled(run, table)
+        if not table.pieces:
+            if run.left:
+                raise TaskError(f"the time was up before any of {len(run.pieces)} pieces. Give --budget more minutes")
+            why = ", ".join(f"{count} x {reason}" for reason, count in table.record["dropped"].items())
+            raise TaskError(f"no piece could be compiled: {why}. Give IR that {run.setup['engine']} reads")
+        common.say(f"wrote {run.folder}")
+    failures.total = run.files + failures.count - run.unread
+    failures.finish()
+
+
+def _say_there(left: int, total: int, what: str) -> None:
+    if left < total:
+        common.say(f"{total - left} of {total} {what} are there already")
+
+
+def _say_done(run: TimedRun, wanted: int) -> None:
+    """What was built, or measured on how noisy a machine, and how to go on."""
+    if run.plan.compile_only:
+        failed = f", {len(run.not_built)} cannot be built; the first one: {run.not_built[0]}" if run.not_built else ""
+        common.say(f"built {run.built} of {wanted} samples{failed}")
+        if run.built + len(run.not_built) < wanted:
+            common.say("the same command builds the rest")
+        if run.built:
+            common.say("without --compile-only it times them")
+        return
+    record = run.table().machine
     kept = f"{record['samples']} samples of {record['kernels']} kernels in {record['groups']} groups"
     dropped = f"dropped {record['dropped_for_noise']} for noise, {record['dropped_otherwise']} otherwise"
-    lines = [f"{kept}; {dropped}; {left} left", f"cells: {cells or 'none'}"]
-    if spread:
-        lines.append(
+    common.say(f"{kept}; {dropped}; {len(run.new)} left")
+    common.say("cells: " + (", ".join(f"{number} {status}" for status, number in record["cells"].items()) or "none"))
+    if spread := record["noise"]:
+        common.say(
             f"noise (two copies of the default): median {100 * spread['p50']:.2f} %, "
             f"90 of 100 samples below {100 * spread['p90']:.2f} %"
         )
-    for line in lines:
-        print(f"mirenc: {line}", file=sys.stderr)
+
+
+def _say_labelled(run: PassRun, table: CompiledTable) -> None:
+    """What was labelled, what it cost, and what is left."""
+    import numpy as np
+
+    record = table.record
+    dropped = sum(record["dropped"].values())
+    common.say(
+        f"{record['functions']} functions and {record['modules']} modules of {record['projects']} projects "
+        f"({len(record['held_out_projects'])} of them to be tested on only); dropped {dropped}; {record['left']} left"
+    )
+    common.say("lists: " + (", ".join(f"{count} {status}" for status, count in record["cells"].items()) or "none"))
+    if winners := record["winners"]:
+        verdicts = ", ".join(f"{count} {word}" for word, count in winners.items() if word != "better_than_oz")
+        by_opt = f"; by opt: {verdicts}" if verdicts else ""
+        common.say(f"a list beats -Oz for {winners['better_than_oz']} pieces{by_opt}")
+    strong, weak = (table.levels[level].code_bytes for level in ("Oz", "Oz_plain"))
+    if table.pieces and np.array_equal(strong, weak, equal_nan=True):
+        common.say(
+            "no piece is smaller for minsize, so this -Oz is the weak baseline. For the other one compile with: "
+            + " ".join(record["flags"])
+        )
+    if counts := ", ".join(f"{count} {word}" for word, count in record["executed"].items() if word != "lists"):
+        common.say(f"winning lists on loops that run: {counts}")
+    for level, (count, seconds) in sorted(run.seconds.items()):
+        common.say(f"{seconds / count:.2f} s a {level}")

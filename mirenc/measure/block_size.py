@@ -18,12 +18,12 @@ from mirenc.ir import parse_ir
 from mirenc.ir.compile import compile_source, find_compiler
 from mirenc.ir.dialect import CUDA_WORDS, WITHOUT_CUDA, names_toolkit
 from mirenc.ir.functions import kernels_of
+from mirenc.measure.building import Toolchain, headers_digest, without_folder
 from mirenc.measure.drivers import folder_of, read_text
 from mirenc.measure.gpu_driver import GpuDriver, read_driver
 from mirenc.measure.gpu_kernels import LANGUAGES, gpu_kernels
-from mirenc.measure.headers import headers_digest
 from mirenc.measure.kernel import Build, Cell, Kernel
-from mirenc.measure.method import Method, Toolchain, without_folder
+from mirenc.measure.method import Method
 from mirenc.measure.opencl_flags import build_options
 from mirenc.measure.ptx import OPTIMISATION, PTX_FLAGS, build_ptx
 from mirenc.measure.runners.cuda import cuda_device

@@ -1,36 +1,71 @@
-"""Compiling for a measurement: one command with limits, and the driver of a C kernel."""
+"""Compiling for a measurement: with what, one command with limits, the driver of a C kernel, and a source's headers."""
 
 from __future__ import annotations
 
+import hashlib
 import re
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from mirenc.errors import CompileError
 from mirenc.ir.process import run_limited, without_memory
 from mirenc.measure.kernel import Kernel
-from mirenc.measure.method import Toolchain
 
-__all__ = ["INCLUDE", "MEMORY_LIMIT", "build_driver", "compile_problem"]
+__all__ = [
+    "HEADER",
+    "INCLUDE",
+    "MEMORY_LIMIT",
+    "Toolchain",
+    "build_driver",
+    "compile_problem",
+    "headers_digest",
+    "without_folder",
+]
 
 INCLUDE = Path(__file__).parent
 """Folder of ``mirenc_measure.h``, for ``-I``."""
-
+HEADER = INCLUDE / "mirenc_measure.h"
 MEMORY_LIMIT = 4 * 2**30
 """Bytes of address space of a compiler."""
-_DRIVER_TIMEOUT = 60.0  # seconds; a driver is no variant, so its time decides nothing
+
+_TIMEOUT = 60.0  # seconds, for what is no variant: its time decides nothing
 
 
-def compile_problem(command: Sequence[str], timeout: float) -> str:
-    """Run a compiler; why it gave nothing, in a few words, or "" if all went well.
+@dataclass(frozen=True)
+class Toolchain:
+    """What builds the variants.
 
-    Parameters
+    Attributes
     ----------
-    command : sequence of str
-        With paths that hold wherever it runs.
-    timeout : float, seconds
+    compiler : str
+        Program, as the user named it or as it was found on PATH.
+    cflags : tuple of str
+        The user's own flags, on every arm.
+    timeout : float
+        Seconds that one setting may take to compile; a setting that takes longer is no candidate.
     """
+
+    compiler: str
+    cflags: tuple[str, ...] = ()
+    timeout: float = 1.0
+
+    def beside(self, include: str) -> Toolchain:
+        """The same for a copy of a source: headers are looked for in its `Kernel.include`, if that is not ""."""
+        if not include:
+            return self
+        # As a compiler looks beside a source: for "x.h" and not for <x.h>.
+        return replace(self, cflags=(*self.cflags, "-iquote", include, without_folder(include)))
+
+
+def without_folder(folder: str | Path) -> str:
+    """The flag that makes ``.`` of a folder in what a compiler writes, in ``__FILE__`` and ``assert`` too."""
+    return f"-ffile-prefix-map={folder}=."
+
+
+def compile_problem(command: Sequence[str], timeout: float = _TIMEOUT) -> str:
+    """Run a compiler, for so many seconds at most; why it gave nothing, in a few words, or "" if all went well."""
     try:
         done = run_limited(command, timeout=timeout, memory_limit=MEMORY_LIMIT)
     except subprocess.TimeoutExpired:
@@ -39,8 +74,8 @@ def compile_problem(command: Sequence[str], timeout: float) -> str:
         return ""
     if without_memory(done.words):
         return f"compile: over {MEMORY_LIMIT / 2**30:.0f} GiB"
-    found = re.search(r"(?:fatal )?error: .*", done.words)
-    return f"compile: {found[0] if found else (done.words.splitlines() or [f'exit {done.code}'])[-1]}"
+    error = re.search(r"(?:fatal )?error: .*", done.words)
+    return f"compile: {error[0] if error else (done.words.splitlines() or [f'exit {done.code}'])[-1]}"
 
 
 def build_driver(kernel: Kernel, folder: Path, toolchain: Toolchain) -> str:
@@ -55,9 +90,36 @@ def build_driver(kernel: Kernel, folder: Path, toolchain: Toolchain) -> str:
     source.write_text(kernel.driver, encoding="utf-8")
     flags = ["-O2", "-w", "-fPIC", "-shared", f"-I{INCLUDE}", *toolchain.beside(kernel.include).cflags]
     inputs = [str(source), str(INCLUDE / "harness.c")]
-    command = [toolchain.compiler, *flags, "-o", str(folder / "driver.so"), *inputs, "-lm"]
-    if problem := compile_problem(command, _DRIVER_TIMEOUT):
-        raise CompileError(
-            f"the driver of {kernel.name} does not build: {problem}. {INCLUDE / 'mirenc_measure.h'} says what it needs"
-        )
+    if problem := compile_problem([toolchain.compiler, *flags, "-o", str(folder / "driver.so"), *inputs, "-lm"]):
+        raise CompileError(f"the driver of {kernel.name} does not build: {problem}. {HEADER} says what it needs")
     return "driver.so"
+
+
+def headers_digest(paths: Sequence[Path], toolchain: Toolchain, arms: Sequence[Sequence[str]] = ((),)) -> str:
+    """Digest of all headers that some files include: one that was changed makes other code of the same source.
+
+    A file that the preprocessor refuses counts as one without headers: its build tells what is wrong. ``arms`` are
+    the flags of each way that they are built, as an instruction set's macros may choose headers.
+    """
+    headers: dict[Path, None] = {}  # in order, each once
+    for path in paths:
+        for flags in arms:
+            command = [toolchain.compiler, "-w", f"-I{INCLUDE}", *flags, *toolchain.cflags, "-M", str(path.absolute())]
+            headers |= dict.fromkeys(_prerequisites(command))
+    digest = hashlib.sha256()
+    for header in headers:
+        if header not in [path.absolute() for path in paths]:
+            digest.update(hashlib.sha256(header.read_bytes()).digest())
+    return digest.hexdigest()[:16]
+
+
+def _prerequisites(command: Sequence[str]) -> Iterator[Path]:
+    """Files on the right of the compiler's rule for make, without make's escapes."""
+    try:
+        done = run_limited(command, timeout=_TIMEOUT, memory_limit=MEMORY_LIMIT)
+    except (OSError, subprocess.TimeoutExpired):
+        return
+    if done.code == 0:
+        rule = done.output.decode("utf-8", "surrogateescape").replace("\\\n", " ")
+        for name in re.findall(r"(?:\\ |\\#|\S)+", rule.partition(": ")[2]):
+            yield Path(re.sub(r"\\([ #])", r"\1", name).replace("$$", "$"))

@@ -1,4 +1,4 @@
-"""What the driver of a C source says, as far as it must be known before it is built; and the texts of a user."""
+"""A user's C sources, and what the driver beside each says, as far as it must be known before it is built."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from pathlib import Path
 
 from mirenc.errors import IRFileError, TaskError
 from mirenc.ir.files import DRIVER, check_file
+from mirenc.measure.building import HEADER
 
 __all__ = ["Driver", "c_sources", "folder_of", "parse_driver", "read_driver", "read_text", "texts_of"]
 
-_HEADER = Path(__file__).with_name("mirenc_measure.h")
 _FUNCTION = re.compile(r"\bmirenc_function\s*\[\s*\]\s*=\s*\"(\w+)\"")
 _SIZES = re.compile(r"\bmirenc_sizes\s*\[\s*\]\s*=\s*\{([\dlL\s,]*)\}")
 
@@ -88,19 +88,12 @@ def read_driver(source: Path) -> Driver:
     """
     _, path = texts_of(source)
     if not path.is_file():
-        raise TaskError(f"{source}: no driver {path.name} beside it. Write one; {_HEADER} says what it defines")
+        raise TaskError(f"{source}: no driver {path.name} beside it. Write one; {HEADER} says what it defines")
     return parse_driver(read_text(path), str(path))
 
 
 def parse_driver(text: str, where: str) -> Driver:
-    """A driver's text.
-
-    Parameters
-    ----------
-    text : str
-        C.
-    where : str
-        Its file, for messages.
+    """A driver's text, C; ``where`` is its file, for messages.
 
     Raises
     ------

@@ -20,32 +20,27 @@ _INSTRUCTION_SETS = ("sse2", "sse4_2", "avx", "avx2", "fma", "avx512f", "avx512v
 
 def describe_machine() -> dict[str, Any]:
     """Processor, its cores and caches, memory and system: what can be told here, and no name of host or user."""
-    flags = set(_field("flags").split()) | set(_field("Features").split())
+    flags = {*_field("flags").split(), *_field("Features").split()}
+    # Digits only: who builds kernels of their own writes names into the rest.
+    release = re.match(r"\d+(\.\d+)*", platform.release())
     return {
         "processor": _field("model name") or platform.processor() or platform.machine(),
         "architecture": platform.machine(),
-        "cores": _usable_cores(),
+        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
         "instruction_sets": [name for name in _INSTRUCTION_SETS if name in flags],
         "caches": _caches(),
         "memory_gib": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1),
         "system": _system(),
-        # Digits only: who builds kernels of their own writes names into the rest.
-        "kernel": found[0] if (found := re.match(r"\d+(\.\d+)*", platform.release())) else "",
+        "kernel": release[0] if release else "",
     }
 
 
 def _system() -> str:
     """Name and version of a Linux distribution; of another system, or of a bare Linux, the name alone."""
     try:
-        name = platform.freedesktop_os_release().get("PRETTY_NAME", "")
+        return platform.freedesktop_os_release().get("PRETTY_NAME") or platform.system()
     except OSError:  # no /etc/os-release
-        name = ""
-    return name or platform.system()
-
-
-def _usable_cores() -> int:
-    """Processors that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        return platform.system()
 
 
 def _field(name: str) -> str:
@@ -54,21 +49,21 @@ def _field(name: str) -> str:
         text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
     except OSError:
         return ""
-    found = re.search(rf"^{re.escape(name)}\s*: (.*)$", text, re.MULTILINE)
-    return found[1].strip() if found else ""
+    match = re.search(rf"^{re.escape(name)}\s*: (.*)$", text, re.MULTILINE)
+    return match[1].strip() if match else ""
 
 
 def _caches() -> dict[str, str]:
     """Size of each data cache that the first processor sees: ``{"L1": "32K"}``."""
-    found = {}
+    sizes = {}
     for index in sorted(_CPU.glob("cache/index*")):
         try:
             level, kind, size = ((index / name).read_text().strip() for name in ("level", "type", "size"))
         except OSError:
             continue
         if kind != "Instruction":
-            found[f"L{level}"] = size
-    return found
+            sizes[f"L{level}"] = size
+    return sizes
 
 
 def compiler_version(compiler: str) -> str:
@@ -102,11 +97,9 @@ def machine_title(record: dict[str, Any], parts: Sequence[str] = ()) -> str:
         Those that were measured: devices among them are named, and of their flags those that all have.
     """
     machine = record["machine"]
-    count = machine["cores"]
-    own = [record.get("method_flags", {}).get(part, []) for part in parts]
-    shared = [flag for flag in own[0] if all(flag in each for each in own)] if own else []
-    flags = " ".join([*shared, *record["flags"]])
-    known = machine.get("devices", {})
-    devices = [f"{of['name']} ({of['platform']} {of['driver']})" for of in (known[p] for p in parts if p in known)]
+    count, devices = machine["cores"], machine.get("devices", {})
+    by_part = [record.get("method_flags", {}).get(part, []) for part in parts]
+    shared = [flag for flag in by_part[0] if all(flag in each for each in by_part)] if by_part else []
+    named = [f"{of['name']} ({of['platform']} {of['driver']})" for of in (devices[p] for p in parts if p in devices)]
     cores = f"{machine['processor']}, {count} core{'s' * (count != 1)}"
-    return "; ".join([cores, *devices, f"{record['compiler']} {flags}".strip()])
+    return "; ".join([cores, *named, f"{record['compiler']} {' '.join([*shared, *record['flags']])}".strip()])

@@ -1,55 +1,42 @@
-"""`Method`: how the samples of one task are made and built. One file a task; `mirenc.measure.run` does the rest."""
+"""`Method`: how the samples of one task are made and built. One file a task, and a line here; `timed` does the rest."""
 
 from __future__ import annotations
 
+import importlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
+from mirenc.errors import TaskError
+from mirenc.measure.building import Toolchain
 from mirenc.measure.kernel import Build, Kernel
 from mirenc.tasks.registry import get_task
 from mirenc.tasks.space import Space
 
-__all__ = ["Method", "Toolchain", "without_folder"]
+__all__ = ["METHODS", "Method", "get_method"]
+
+METHODS = {
+    "block_size": "mirenc.measure.block_size:BlockSizeMethod",
+    "openmp": "mirenc.measure.openmp:OpenMPMethod",
+    "vectorization": "mirenc.measure.vectorization:VectorizationMethod",
+}
+"""Tasks that can be measured: module and class of each."""
 
 
-def without_folder(folder: str | Path) -> str:
-    """The flag that makes ``.`` of a folder in what a compiler writes, in ``__FILE__`` and ``assert`` too."""
-    return f"-ffile-prefix-map={folder}=."
+def get_method(task: str) -> Method:
+    """How a task is measured.
 
-
-@dataclass(frozen=True)
-class Toolchain:
-    """What builds the variants.
-
-    Attributes
-    ----------
-    compiler : str
-        Program, as the user named it or as it was found on PATH.
-    cflags : tuple of str
-        The user's own flags, on every arm.
-    timeout : float
-        Seconds that one setting may take to compile; a setting that takes longer is no candidate.
+    Raises
+    ------
+    TaskError
+        It cannot be, or there is no such task.
     """
-
-    compiler: str
-    cflags: tuple[str, ...] = ()
-    timeout: float = 1.0
-
-    def beside(self, include: str) -> Toolchain:
-        """The same for a source of which a copy is compiled: headers are looked for beside the original.
-
-        Parameters
-        ----------
-        include : str
-            Its folder, as `Kernel.include`; "" changes nothing.
-        """
-        if not include:
-            return self
-        # As a compiler looks beside a source: for "x.h" and not for <x.h>.
-        return replace(self, cflags=(*self.cflags, "-iquote", include, without_folder(include)))
+    if task not in METHODS:
+        raise TaskError(f"task {task!r} cannot be measured; those that can: {', '.join(sorted(METHODS))}. Name one")
+    module, _, attribute = METHODS[task].partition(":")
+    method: Method = getattr(importlib.import_module(module), attribute)()
+    return method
 
 
 class Method(ABC):
@@ -59,8 +46,6 @@ class Method(ABC):
     ----------
     task : str
         Name of the task (`mirenc.tasks`).
-    runner : str
-        What runs the cells: ``c``, ``opencl`` or ``cuda`` (`mirenc.measure.runners`).
     default_count : int
         How many kernels of the project's own are measured unless the user says otherwise.
     elsewhere : tuple of str
@@ -70,7 +55,6 @@ class Method(ABC):
     """
 
     task: ClassVar[str]
-    runner: ClassVar[str] = "c"
     default_count: ClassVar[int]
     elsewhere: ClassVar[tuple[str, ...]] = ()
     one_thread: ClassVar[bool] = True
@@ -88,8 +72,8 @@ class Method(ABC):
         return get_task(self.task).space
 
     def runner_for(self, part: str) -> str:
-        """What runs a part. Here: ``runner``."""
-        return self.runner
+        """What runs a part's cells (`mirenc.measure.runners`). Here: ``c``."""
+        return "c"
 
     def describe(self, part: str) -> Mapping[str, Any]:
         """What runs a part, where it is a device: its ``name``, ``platform``, ``driver`` and more. Here: nothing."""
@@ -131,12 +115,6 @@ class Method(ABC):
     @abstractmethod
     def user_kernels(self, paths: Sequence[Path], toolchain: Toolchain) -> Iterator[Kernel]:
         """Kernels of the user's sources, each with a driver beside it.
-
-        Parameters
-        ----------
-        paths : sequence of Path
-        toolchain : Toolchain
-            What will build them, with the user's own flags.
 
         Raises
         ------

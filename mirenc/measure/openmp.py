@@ -20,13 +20,12 @@ from threading import Lock
 from mirenc.errors import CompileError, TaskError, ToolchainError
 from mirenc.ir import parse_ir
 from mirenc.ir.compile import compile_source, find_compiler
-from mirenc.measure.building import build_driver, compile_problem
+from mirenc.measure.building import Toolchain, build_driver, compile_problem, headers_digest, without_folder
 from mirenc.measure.drivers import Driver, c_sources, folder_of, parse_driver, read_driver, read_text, texts_of
-from mirenc.measure.headers import headers_digest
 from mirenc.measure.kernel import Build, Cell, Kernel
 from mirenc.measure.kernel_files import KERNELS
 from mirenc.measure.machine import describe_machine
-from mirenc.measure.method import Method, Toolchain, without_folder
+from mirenc.measure.method import Method
 from mirenc.tasks.openmp import DIALECT, KNOBS, openmp_space, parallel_regions, without_places
 from mirenc.tasks.openmp_pragma import clauses, function_span, parallel_loops, with_clauses
 from mirenc.tasks.space import Space, Value

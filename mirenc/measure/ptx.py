@@ -13,8 +13,7 @@ from pathlib import Path
 
 from mirenc.errors import CompileError, ToolchainError
 from mirenc.ir.dialect import names_toolkit
-from mirenc.measure.building import compile_problem
-from mirenc.measure.method import Toolchain
+from mirenc.measure.building import Toolchain, compile_problem
 
 __all__ = ["OPTIMISATION", "PTX_FLAGS", "build_ptx", "find_libdevice"]
 

@@ -13,9 +13,8 @@ from pathlib import Path
 from mirenc.errors import CompileError
 from mirenc.ir.process import run_limited
 from mirenc.measure.assembly import code_digests, digest_of
-from mirenc.measure.building import MEMORY_LIMIT, compile_problem
+from mirenc.measure.building import MEMORY_LIMIT, Toolchain, compile_problem
 from mirenc.measure.hints import PLAIN, Hint, HintedLoop, suffix
-from mirenc.measure.method import Toolchain
 from mirenc.measure.remarks import REMARK_FLAGS, effective_hints
 
 __all__ = ["COMMON_FLAGS", "Variant", "build_variants", "hinted_ir"]

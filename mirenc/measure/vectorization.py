@@ -11,13 +11,12 @@ from pathlib import Path
 from mirenc.errors import CompileError, TaskError, ToolchainError
 from mirenc.ir import IRModule, Region, parse_ir
 from mirenc.ir.compile import compile_source, find_compiler
-from mirenc.measure.building import build_driver
+from mirenc.measure.building import Toolchain, build_driver, headers_digest, without_folder
 from mirenc.measure.drivers import Driver, c_sources, folder_of, read_driver, read_text, texts_of
-from mirenc.measure.headers import headers_digest
 from mirenc.measure.hints import Hint, HintedLoop
 from mirenc.measure.kernel import Build, Cell, Kernel
 from mirenc.measure.loops import generate
-from mirenc.measure.method import Method, Toolchain, without_folder
+from mirenc.measure.method import Method
 from mirenc.measure.vector_variants import COMMON_FLAGS, Variant, build_variants, hinted_ir
 from mirenc.tasks.vectorization import Vectorization, instruction_sets
 

@@ -10,12 +10,13 @@ from mirenc.errors import CompileError, ConfigError, IRFileError, TaskError, Too
 from mirenc.ir.dialect import CUDA_WORDS, WITHOUT_CUDA
 from mirenc.measure import block_size
 from mirenc.measure.block_size import CUDA, BlockSizeMethod
+from mirenc.measure.building import Toolchain
 from mirenc.measure.gpu_kernels import gpu_kernels
 from mirenc.measure.kernel import Kernel
-from mirenc.measure.method import Toolchain
-from mirenc.measure.methods import get_method
+from mirenc.measure.method import get_method
 from mirenc.measure.opencl_flags import build_options
-from mirenc.measure.run import Plan, Run
+from mirenc.measure.run import Plan
+from mirenc.measure.timed import TimedRun
 from mirenc.tasks import Space, block_shapes
 from mirenc.tasks.block_shapes import block_space
 
@@ -150,13 +151,13 @@ def test_without_any_device_cuda_is_built_all_the_same(tmp_path: Path, monkeypat
     monkeypatch.setattr(block_size, "opencl_devices", none)
     method = BlockSizeMethod()
     toolchain = method.find_compiler(None)
-    run = Run(method, toolchain, Plan(count=1, parts=(CUDA,), compile_only=True), tmp_path)
+    run = TimedRun(method, toolchain, Plan(count=1, parts=(CUDA,), compile_only=True), tmp_path)
     run.go(lambda **_: None)
     assert [part for _, part in run.samples] == [CUDA]
     assert len(list((tmp_path / "work" / "objects").glob("*/*/kernel.ptx"))) == 1
     for plan in (Plan(count=1), Plan(count=1, compile_only=True), Plan(count=1, parts=(CUDA,))):
         with pytest.raises(ToolchainError, match="Get pocl"):
-            Run(method, toolchain, plan, tmp_path)
+            TimedRun(method, toolchain, plan, tmp_path)
 
 
 @pytest.mark.needs("clang")
@@ -178,7 +179,7 @@ def test_measured_in_miniature_and_read_as_a_task(tmp_path: Path) -> None:
     method = BlockSizeMethod()
     part = next(part for part in method.parts() if part != CUDA)
     plan = Plan(sources=(tmp_path / "twice.cl",), parts=(part,), rounds=4)
-    run = Run(method, method.find_compiler(None), plan, tmp_path)
+    run = TimedRun(method, method.find_compiler(None), plan, tmp_path)
     run.go(lambda **_: None)
     sample = run.table().samples[0]
     assert set(sample.status) <= {"ok", "compile"}
@@ -199,7 +200,7 @@ def test_flags_of_the_user_reach_the_device(tmp_path: Path, monkeypatch: pytest.
     part = next(part for part in method.parts() if part != CUDA)
     plan = Plan(sources=(tmp_path / "twice.cl",), parts=(part,), rounds=4)
     toolchain = replace(method.find_compiler(None), cflags=("-DONE=1", f"-I{tmp_path / 'own'}"))
-    run = Run(method, toolchain, plan, tmp_path)
+    run = TimedRun(method, toolchain, plan, tmp_path)
     run.go(lambda **_: None)
     assert [sample.status for sample in run.table().samples] == [("ok", "ok")] * 2
     plain = replace(toolchain, cflags=("-O3", *toolchain.cflags))

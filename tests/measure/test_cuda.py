@@ -13,14 +13,15 @@ from fake_cuda import FakeCuda
 
 from mirenc.errors import ConfigError, TaskError, ToolchainError
 from mirenc.measure.block_size import BlockSizeMethod
+from mirenc.measure.building import Toolchain
 from mirenc.measure.child import COPY, measure
 from mirenc.measure.gpu_driver import Buffer, Local, read_driver
 from mirenc.measure.kernel import Cell
-from mirenc.measure.method import Toolchain
-from mirenc.measure.run import Plan, Run
+from mirenc.measure.run import Plan
 from mirenc.measure.runners import CellRefusedError, Job, get_runner
 from mirenc.measure.runners.cuda import CudaRunner, cuda_device, parameter_bytes
 from mirenc.measure.runners.libcuda import CudaError, LibCuda
+from mirenc.measure.timed import TimedRun
 
 PTX = """
 .version 6.0
@@ -220,10 +221,10 @@ def test_a_machine_without_a_gpu_says_what_is_missing(tmp_path: Path, monkeypatc
     monkeypatch.setattr("mirenc.measure.runners.libcuda._NAME", "libno-such-cuda.so.1")
     monkeypatch.setattr(BlockSizeMethod, "parts", lambda _: ("cpu",))
     with pytest.raises(ToolchainError, match=r"NVIDIA's driver cannot be loaded"):
-        Run(BlockSizeMethod(), Toolchain("clang"), Plan(count=1, parts=("cuda",)), tmp_path)
+        TimedRun(BlockSizeMethod(), Toolchain("clang"), Plan(count=1, parts=("cuda",)), tmp_path)
     monkeypatch.setattr("mirenc.measure.block_size.opencl_devices", lambda: ())
     with pytest.raises(TaskError, match="block_size has no part 'gpu' on this machine; available: cpu"):
-        Run(BlockSizeMethod(), Toolchain("clang"), Plan(count=1, parts=("gpu",)), tmp_path)
+        TimedRun(BlockSizeMethod(), Toolchain("clang"), Plan(count=1, parts=("gpu",)), tmp_path)
 
 
 @pytest.mark.needs("clang")
@@ -233,7 +234,7 @@ def test_kernels_are_built_where_no_gpu_is(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr("mirenc.measure.runners.libcuda._NAME", "libno-such-cuda.so.1")
     monkeypatch.setattr(BlockSizeMethod, "parts", lambda _: ())
     method = BlockSizeMethod()
-    run = Run(method, method.find_compiler(None), Plan(count=2, parts=("cuda",), compile_only=True), tmp_path)
+    run = TimedRun(method, method.find_compiler(None), Plan(count=2, parts=("cuda",), compile_only=True), tmp_path)
     said: list[str] = []
     run.go(lambda note: said.append(note))
     assert said == [kernel.name for kernel, _ in run.samples]

@@ -9,12 +9,12 @@ import pytest
 
 from mirenc.measure import openmp
 from mirenc.measure.block_size import BlockSizeMethod
-from mirenc.measure.headers import headers_digest
-from mirenc.measure.journal import Journal
+from mirenc.measure.building import Toolchain, headers_digest
 from mirenc.measure.kernel import Kernel
-from mirenc.measure.method import Method, Toolchain
+from mirenc.measure.method import Method
 from mirenc.measure.objects import Objects
 from mirenc.measure.openmp import OpenMPMethod, _shared_folder
+from mirenc.measure.timed import Samples
 from mirenc.measure.vectorization import VectorizationMethod
 from mirenc.tasks.measured import MeasuredKernel, MeasuredSample
 
@@ -117,7 +117,7 @@ def test_a_changed_header_is_another_kernel(
     source.write_text(text)
     (tmp_path / f"mine.driver.{'c' if ending == 'c' else 'toml'}").write_text(driver)
     toolchain = method.find_compiler(None)
-    objects = Objects(tmp_path / "objects", method, toolchain, 1)
+    objects = Objects(tmp_path / "objects", method, toolchain)
     kernels, folders = [], []
     for number in (1, 2):
         (tmp_path / "own.h").write_text(f"#define OWN {number}\n")
@@ -129,9 +129,9 @@ def test_a_changed_header_is_another_kernel(
     if isinstance(method, OpenMPMethod):
         shared = [_shared_folder(kernel, tmp_path, toolchain, method.space) for kernel in kernels]
         assert shared[0] != shared[1]
-    journal = Journal(tmp_path / "journal.jsonl", {})
+    journal = Samples(tmp_path / "journal.jsonl", {"format": 1})
     journal.add(row(one), MeasuredSample(one.name, ""))
-    again = Journal(tmp_path / "journal.jsonl", {})
+    again = Samples(tmp_path / "journal.jsonl", {"format": 1})
     assert [again.tries(kernel, "") for kernel in kernels] == [1, 0]
 
 

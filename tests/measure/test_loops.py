@@ -19,10 +19,10 @@ import pytest
 import mirenc.measure
 from mirenc.ir.compile import find_compiler
 from mirenc.measure import kernel_files
+from mirenc.measure.building import Toolchain
 from mirenc.measure.kernel import Kernel
 from mirenc.measure.loops import generate
 from mirenc.measure.loops.structure import SIZES, Structure, draw_size, structures
-from mirenc.measure.method import Toolchain
 from mirenc.measure.vectorization import _scalar_loops
 from mirenc.tasks.vectorization import Vectorization
 

@@ -17,13 +17,13 @@ from mirenc.errors import IRFileError, TaskError
 from mirenc.evaluating import Evaluation
 from mirenc.ir import parse_ir
 from mirenc.measure import children, openmp
-from mirenc.measure.building import INCLUDE
+from mirenc.measure.building import INCLUDE, Toolchain
 from mirenc.measure.kernel import Kernel
-from mirenc.measure.method import Toolchain
-from mirenc.measure.methods import get_method
+from mirenc.measure.method import get_method
 from mirenc.measure.objects import Objects
 from mirenc.measure.openmp import OpenMPMethod
-from mirenc.measure.run import Plan, Run
+from mirenc.measure.run import Plan
+from mirenc.measure.timed import TimedRun
 from mirenc.tasks import get_task
 
 KERNELS = sorted((INCLUDE / "kernels" / "openmp").glob("*.driver.c"))
@@ -185,7 +185,7 @@ def test_headers_beside_a_source_are_found_and_flags_reach_it(tmp_path: Path, mo
     method = OpenMPMethod()
     found = method.find_compiler(None)
     toolchain = Toolchain(found.compiler, (*found.cflags, "-DDIVISOR=2"), found.timeout)
-    objects, kernel = Objects(tmp_path / "objects", method, toolchain, 1), next(method.user_kernels([path], toolchain))
+    objects, kernel = Objects(tmp_path / "objects", method, toolchain), next(method.user_kernels([path], toolchain))
     build = objects.build(kernel, "")
     assert [cell.problem for cell in build.cells] == ["", ""]
     assert (objects.folder(kernel, "") / build.driver).is_file()
@@ -227,7 +227,7 @@ def test_from_measuring_to_an_answer(tmp_path: Path, tiny: Encoder, monkeypatch:
     method = get_method("openmp")
     table = tmp_path / "table"
     table.mkdir()
-    run = Run(method, method.find_compiler(None), Plan(sources=tuple(sources), rounds=4), table)
+    run = TimedRun(method, method.find_compiler(None), Plan(sources=tuple(sources), rounds=4), table)
     run.go(lambda *_, **__: None)
     assert list(run.objects.root.iterdir()) == []
     record = json.loads((table / "machine.json").read_text())

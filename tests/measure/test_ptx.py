@@ -7,7 +7,7 @@ import pytest
 from mirenc.errors import CompileError, ToolchainError
 from mirenc.ir.compile import find_compiler
 from mirenc.measure import ptx
-from mirenc.measure.method import Toolchain
+from mirenc.measure.building import Toolchain
 from mirenc.measure.ptx import build_ptx, find_libdevice
 from mirenc.measure.runners.cuda import parameter_bytes
 

@@ -15,9 +15,10 @@ from measure.toy import FLAVOURS, SOURCE, Toy, ToyMethod, kernel
 
 from mirenc.errors import ConfigError, TaskError
 from mirenc.measure import children
+from mirenc.measure.building import Toolchain
 from mirenc.measure.kernel import Build, Kernel
-from mirenc.measure.method import Toolchain
-from mirenc.measure.run import Plan, Run
+from mirenc.measure.run import Plan
+from mirenc.measure.timed import TimedRun
 from mirenc.tasks.measured import MeasuredTable, read_measured
 
 pytestmark = pytest.mark.needs("clang")
@@ -30,13 +31,13 @@ def any_noise(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(children, "MAX_NOISE", 1e9)
 
 
-def made(folder: Path, method: ToyMethod | None = None, *, toolchain: Toolchain | None = None, **plan: Any) -> Run:
+def made(folder: Path, method: ToyMethod | None = None, *, toolchain: Toolchain | None = None, **plan: Any) -> TimedRun:
     method = method or ToyMethod(QUICK)
     folder.mkdir(exist_ok=True)
-    return Run(method, toolchain or method.find_compiler(None), Plan(**{"count": 2, "rounds": 4, **plan}), folder)
+    return TimedRun(method, toolchain or method.find_compiler(None), Plan(**{"count": 2, "rounds": 4, **plan}), folder)
 
 
-def gone(run: Run) -> MeasuredTable:
+def gone(run: TimedRun) -> MeasuredTable:
     run.go(lambda *_, **__: None)
     return run.table()
 
@@ -100,7 +101,7 @@ def test_a_line_that_was_being_written_is_measured_again(tmp_path: Path) -> None
 
 def test_another_setup_is_refused(tmp_path: Path) -> None:
     gone(made(tmp_path, count=1))
-    with pytest.raises(ConfigError, match=r"has samples of another run: seed 0, not 1\. Name another folder"):
+    with pytest.raises(ConfigError, match=r"has results of another run: seed 0, not 1\. Name another folder"):
         made(tmp_path, count=1, seed=1)
     toolchain = replace(ToyMethod().find_compiler(None), cflags=("-O3",))
     with pytest.raises(ConfigError, match=r"flags \['-O2'\], not \['-O3'\]"):

@@ -16,11 +16,11 @@ import pytest
 from mirenc.errors import CompileError, IRFileError, TaskError, ToolchainError
 from mirenc.ir import parse_ir
 from mirenc.measure import vectorization
+from mirenc.measure.building import Toolchain
 from mirenc.measure.drivers import c_sources, read_driver
 from mirenc.measure.hints import Hint
 from mirenc.measure.kernel import Kernel
-from mirenc.measure.method import Toolchain
-from mirenc.measure.methods import get_method
+from mirenc.measure.method import get_method
 from mirenc.measure.vector_variants import build_variants
 from mirenc.tasks import get_task
 from mirenc.tasks.measured import MeasuredKernel

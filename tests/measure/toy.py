@@ -9,9 +9,9 @@ from typing import Any
 
 from mirenc.errors import CompileError
 from mirenc.ir.compile import find_compiler
-from mirenc.measure.building import build_driver, compile_problem
+from mirenc.measure.building import Toolchain, build_driver, compile_problem
 from mirenc.measure.kernel import Build, Cell, Kernel
-from mirenc.measure.method import Method, Toolchain
+from mirenc.measure.method import Method
 from mirenc.tasks import Protocol, Space
 from mirenc.tasks.measured import MeasuredTask
 

@@ -13,11 +13,10 @@ from pathlib import Path
 
 from mirenc.errors import CompileError, MirencError
 from mirenc.ir.compile import compile_source
-from mirenc.measure.building import build_driver, compile_problem
+from mirenc.measure.building import Toolchain, build_driver, compile_problem
 from mirenc.measure.children import Timekeeper
 from mirenc.measure.kernel import Build, Cell, Kernel
 from mirenc.measure.loops import generate
-from mirenc.measure.method import Toolchain
 from mirenc.measure.passes.inputs import FLAGS
 from mirenc.passes.engine import Engine
 from mirenc.tasks.compiled import CompiledTable, PassList

@@ -1,31 +1,31 @@
-"""The labels of one piece: sizes at every level and under every pass list, and the passes that fire."""
+"""The labels of one piece: sizes at every level and under every list, what fires, what the verifier says."""
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
-from mirenc.measure.passes.journal import Figures
+from mirenc.ir.process import run_limited
 from mirenc.passes.engine import CODEGEN, Engine, Failed, Optimised, code_bytes
 from mirenc.passes.extract import without_size_attributes
-from mirenc.tasks.compiled import PassList
+from mirenc.tasks.compiled import PassList, hash_of_ir
 
-__all__ = ["LEVELS", "WATCHED", "Labels", "Level", "Watcher", "figures", "fires", "label"]
+__all__ = ["LEVELS", "Figures", "Level", "Watcher", "find_opt", "label", "verify"]
+
+Figures = tuple[int, int, str]
+"""Instructions, bytes of code (`mirenc.passes.engine.code_bytes`), and what became of it (one of
+`mirenc.tasks.compiled.STATUSES`); 0 where it failed."""
+
+_SECONDS = 60.0  # of the verifier
+_MEMORY = 4 * 2**30  # bytes of its address space
 
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """What a compiler does at a level.
-
-    Attributes
-    ----------
-    pipeline : str
-    codegen : int
-        Level of code generation.
-    plain : bool
-        Without minsize and optsize, as clang gives the code to this level.
-    """
+    """A compiler's level: passes, code generation, and whether it gets the code without minsize and optsize."""
 
     pipeline: str
     codegen: int
@@ -41,13 +41,11 @@ LEVELS: Mapping[str, Level] = {
 }
 """``Oz_plain`` is the weak baseline: ``opt -Oz`` on code whose functions do not say that they should be small."""
 
-
-WATCHED = ("Oz", "O3")
-"""Levels whose passes are asked whether they change a piece."""
+_WATCHED = ("Oz", "O3")  # levels whose passes are asked whether they change a piece
 
 
 class Watcher(Protocol):
-    """Says which passes change a module; `mirenc.passes.shared.PassWatcher` is one."""
+    """Says which passes change a module; `mirenc.passes.fires.PassWatcher` is one."""
 
     def fires(self, ir: bytes, pipelines: Iterable[str]) -> list[frozenset[str] | Failed]:
         """For each list the passes that change the module."""
@@ -56,77 +54,78 @@ class Watcher(Protocol):
         """End what it runs."""
 
 
-@dataclass(frozen=True, slots=True)
-class Labels:
-    """Sizes of one piece.
-
-    Attributes
-    ----------
-    before : Optimised or Failed
-        Before any pass, by the code generation of -O0.
-    levels : dict of str to Optimised or Failed
-    lists : list of Optimised or Failed
-    """
-
-    before: Optimised | Failed
-    levels: dict[str, Optimised | Failed]
-    lists: list[Optimised | Failed]
-
-
-def label(engine: Engine, text: str, lists: Sequence[PassList]) -> Labels:
-    """Compile a piece in every way.
+def label(engine: Engine, watcher: Watcher, opt: str | None, text: str, lists: Sequence[PassList]) -> dict[str, Any]:
+    """Compile a piece in every way: fields of `mirenc.measure.passes.records.Record`.
 
     Parameters
     ----------
-    engine : Engine
+    engine, watcher
+    opt : str, optional
+        LLVM's program, which verifies what the best list makes.
     text : str
         IR before any pass.
     lists : sequence of PassList
-
-    Raises
-    ------
-    IRParseError
-        The engine's LLVM refuses the piece.
-    ToolchainError
-        The engine cannot start.
-    """
-    given = text.encode()
-    plain = without_size_attributes(text).encode()
-    (before,) = engine.run_all(given, [""], codegen=0)
-    levels: dict[str, Optimised | Failed] = {}
-    # One call for all lists of one IR and code generation: equal results are made into code once.
-    own = [name for name, level in LEVELS.items() if not level.plain]
-    results = engine.run_all(given, [*(LEVELS[name].pipeline for name in own), *(one.pipeline for one in lists)])
-    levels.update(zip(own, results, strict=False))
-    for codegen in sorted({level.codegen for level in LEVELS.values()}):
-        names = [name for name, level in LEVELS.items() if level.plain and level.codegen == codegen]
-        found = engine.run_all(plain, [LEVELS[name].pipeline for name in names], codegen=codegen)
-        levels.update(zip(names, found, strict=True))
-    return Labels(before, {name: levels[name] for name in LEVELS}, results[len(own) :])
-
-
-def fires(watcher: Watcher, text: str) -> dict[str, tuple[str, ...]]:
-    """The passes of each watched level that change a piece; without the levels that failed.
+        The first is -Oz.
 
     Raises
     ------
     IRParseError
         LLVM refuses the piece.
     ToolchainError
-        LLVM cannot start.
+        It cannot start.
     """
-    plain = without_size_attributes(text)
-    found = {}
-    for name in WATCHED:
-        level = LEVELS[name]
-        (passes,) = watcher.fires((plain if level.plain else text).encode(), [level.pipeline])
+    marked, plain = text.encode(), without_size_attributes(text).encode()
+    (before,) = engine.run_all(marked, [""], codegen=0)
+    results: dict[str, Optimised | Failed] = {}
+    # One call for all lists of one IR and code generation: equal results are made into code once.
+    names = [name for name, level in LEVELS.items() if not level.plain]
+    pipelines = [*(LEVELS[name].pipeline for name in names), *(one.pipeline for one in lists)]
+    made = engine.run_all(marked, pipelines)
+    results.update(zip(names, made, strict=False))
+    for codegen in sorted({level.codegen for level in LEVELS.values()}):
+        plains = [name for name, level in LEVELS.items() if level.plain and level.codegen == codegen]
+        levels = engine.run_all(plain, [LEVELS[name].pipeline for name in plains], codegen=codegen)
+        results.update(zip(plains, levels, strict=True))
+
+    def figures(result: Optimised | Failed) -> Figures:
+        """With the size beside what there was before any pass."""
+        if isinstance(result, Failed):
+            return 0, 0, result.status
+        return result.instructions, code_bytes(result, result if isinstance(before, Failed) else before), "ok"
+
+    facts: dict[str, Any] = {
+        "ir_hash": hash_of_ir(text),
+        "before": figures(before),
+        "levels": {name: figures(results[name]) for name in LEVELS},
+        "lists": tuple(map(figures, made[len(names) :])),
+    }
+    for name, (_, size, status) in (("code generation", facts["before"]), ("-Oz", facts["levels"]["Oz"])):
+        if not size:
+            return facts | {"dropped": f"{name}: {status if status != 'ok' else 'no machine code'}"}
+    facts["fires"] = {}
+    for name in _WATCHED:
+        (passes,) = watcher.fires(plain if LEVELS[name].plain else marked, [LEVELS[name].pipeline])
         if not isinstance(passes, Failed):
-            found[name] = tuple(sorted(passes))
-    return found
+            facts["fires"][name] = tuple(sorted(passes))
+    sizes = [(size, number) for number, (_, size, status) in enumerate(facts["lists"]) if status == "ok"]
+    size, best = min(sizes, default=(0, 0))
+    if opt is not None and best and size < facts["lists"][0][1]:
+        facts["winner"] = verify(opt, engine.run(marked, lists[best].pipeline).ir)
+    return facts
 
 
-def figures(result: Optimised | Failed, before: Optimised | Failed) -> Figures:
-    """A result as the journal keeps it, with the size beside what there was before any pass."""
-    if isinstance(result, Failed):
-        return 0, 0, result.status
-    return result.instructions, code_bytes(result, result if isinstance(before, Failed) else before), "ok"
+def find_opt(version: str) -> str | None:
+    """The opt of an LLVM's version (``19.1.7``); None where it is not on PATH."""
+    return shutil.which(f"opt-{version.partition('.')[0]}")
+
+
+def verify(opt: str, ir: bytes) -> str:
+    """What ``opt -passes=verify`` says of a text or bitcode: ``ok``, or why not."""
+    command = [opt, "-passes=verify", "-disable-output", "-"]
+    try:
+        done = run_limited(command, timeout=_SECONDS, memory_limit=_MEMORY, data=ir)
+    except subprocess.TimeoutExpired:
+        return f"longer than {_SECONDS:g} s"
+    if done.code == 0:
+        return "ok"
+    return " ".join(done.words.split())[:200] or f"exit {done.code}"

@@ -1,76 +1,37 @@
-"""A run of ``mirenc measure passes``: pieces are labelled in turns until all are done or time is up."""
+"""A run of ``mirenc measure passes``: pieces are labelled beside each other until all are done or time is up."""
 
 from __future__ import annotations
 
 import contextlib
 import json
-import math
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 from mirenc.errors import ConfigError, IRFileError, IRParseError, MirencError, PassError, TaskError
 from mirenc.measure.passes.choosing import Chosen, choose
 from mirenc.measure.passes.executing import execute, winning_lists
 from mirenc.measure.passes.inputs import FLAGS, clang_of, find_ir
-from mirenc.measure.passes.journal import Figures, Journal, Record
-from mirenc.measure.passes.labels import LEVELS, Watcher, figures, fires, label
+from mirenc.measure.passes.labels import LEVELS, Watcher, find_opt, label
 from mirenc.measure.passes.pool import make_lists, read_lists, write_lists
+from mirenc.measure.passes.records import Record, Records, compiled_table
 from mirenc.measure.passes.scanning import scan_all
-from mirenc.measure.passes.summary import compiled_table
 from mirenc.measure.passes.texts import Texts
-from mirenc.measure.passes.verifying import find_opt, verify
+from mirenc.measure.run import Plan, Run
 from mirenc.passes.engine import Engine
-from mirenc.tasks.compiled import FORMAT, CompiledTable, PassList, hash_of_ir, write_piece_ir
+from mirenc.tasks.compiled import FORMAT, CompiledTable, PassList, write_piece_ir
 
-__all__ = ["Plan", "Run"]
-
-Tool = TypeVar("Tool", Engine, Watcher)  # what runs LLVM for one job
+__all__ = ["PassRun"]
 
 _SHOWN = 3  # files of another table that are named
 _AHEAD = 2  # pieces that wait for each job
 _ASKED = {"function": 20, "module": 3}  # pieces that say which passes change anything
 
 
-@dataclass(frozen=True)
-class Plan:
-    """What the user asked for.
-
-    Attributes
-    ----------
-    sources : tuple of Path
-    functions, modules : int
-        At most so many.
-    lists : int
-        Pass lists, -Oz itself included.
-    seed, jobs : int
-    minutes : float
-        When to stop; infinity: when all are done.
-    compiler : str or None
-        A clang; None: the one of the engine's version.
-    cflags : tuple of str
-        For folders of sources and single sources.
-    """
-
-    sources: tuple[Path, ...]
-    functions: int
-    modules: int
-    lists: int
-    seed: int = 0
-    jobs: int = 1
-    minutes: float = math.inf
-    compiler: str | None = None
-    cflags: tuple[str, ...] = ()
-
-
-@dataclass
-class Run:
-    """Labelling into one folder, which is there already.
+class PassRun(Run):
+    """Labelling into a folder, which is there already.
 
     Parameters
     ----------
@@ -85,8 +46,8 @@ class Run:
 
     Attributes
     ----------
-    files : int
-        Files of IR; known after `prepare`.
+    files, unread : int
+        Files of IR, and those that cannot be read; known after `prepare`.
     pieces : tuple of Chosen
         All that were asked for; known after `prepare`.
     seconds : dict of str to (int, float)
@@ -95,21 +56,24 @@ class Run:
         What `execute` found: the lists' numbers, and counts; {} before.
     """
 
-    plan: Plan
-    folder: Path
-    make_engine: Callable[[], Engine]
-    make_watcher: Callable[[], Watcher]
-    report: Callable[[str], None]
-    failed: Callable[[MirencError], None] = lambda error: None
-    files: int = 0
-    pieces: tuple[Chosen, ...] = ()
-    seconds: dict[str, tuple[int, float]] = field(default_factory=dict)
-    executed: dict[str, Any] = field(default_factory=dict)
-
-    @property
-    def work(self) -> Path:
-        """Folder for everything that a table is made from."""
-        return self.folder / "work"
+    def __init__(
+        self,
+        plan: Plan,
+        folder: Path,
+        make_engine: Callable[[], Engine],
+        make_watcher: Callable[[], Watcher],
+        report: Callable[[str], None],
+        failed: Callable[[MirencError], None] = lambda error: None,
+    ) -> None:
+        super().__init__(plan, folder)
+        self.make_engine, self.make_watcher, self.report, self.failed = make_engine, make_watcher, report, failed
+        self.files = self.unread = 0
+        self.pieces: tuple[Chosen, ...] = ()
+        self.seconds: dict[str, tuple[int, float]] = {}
+        self.executed: dict[str, Any] = {}
+        self._names = [source.resolve().name for source in plan.sources]  # however they were typed
+        self._thread = threading.local()
+        self._tools: list[Engine | Watcher] = []
 
     def prepare(self) -> None:
         """Compile, scan and choose; make the pass lists.
@@ -139,7 +103,7 @@ class Run:
                 "list_count": plan.lists,
                 "seed": plan.seed,
             }
-            self.journal = Journal(self.work / "journal.jsonl", self.setup)
+            self.journal = Records(self.work / "journal.jsonl", self.setup)
             self._check_sources()
             files = find_ir(
                 plan.sources,
@@ -151,16 +115,16 @@ class Run:
                 failed=self.failed,
             )
             self.files = len(files)
-            known = self.journal.sources()
-            if known and known.isdisjoint((one.project, one.file) for one in files):
-                raise self._replaced(sorted({f"{project}/{file}" for project, file in known})[:_SHOWN])
+            before = {(record.project, record.file) for record in self.journal.known.values()}
+            if before and before.isdisjoint((one.project, one.file) for one in files):
+                raise self._replaced(sorted(f"{project}/{file}" for project, file in before)[:_SHOWN])
             self.report(f"{len(files)} files of IR; those that are new are read")
             scans = scan_all(files, self.work / "scan.jsonl", jobs=plan.jobs)
-            unread = [scan.problem for scan in scans if scan.problem]
-            for problem in unread:
+            problems = [scan.problem for scan in scans if scan.problem]
+            self.unread = len(problems)
+            for problem in problems:
                 self.failed(IRFileError(problem))
             self.choice = choose(files, scans, functions=plan.functions, modules=plan.modules, seed=plan.seed)
-            self.unread = len(unread)
             self.pieces = self.choice.pieces
             if not self.pieces:
                 raise TaskError(
@@ -169,7 +133,7 @@ class Run:
                 )
             self.texts = Texts(self.work / "pieces", self.pieces)
             self.lists = self._drawn(engine)
-        changed = self.journal.names().intersection(piece.name for piece in self.left)
+        changed = {name for name, _ in self.journal.known}.intersection(piece.name for piece in self.left)
         if changed:
             self.report(f"{len(changed)} pieces are measured again: their IR is not what it was")
 
@@ -182,13 +146,12 @@ class Run:
         """
         place = self.folder / "machine.json"
         before = json.loads(place.read_text(encoding="utf-8"))["sources"] if place.is_file() else []
-        now = _names(self.plan)
-        if set(before) - set(now):
+        if set(before) - set(self._names):
             raise self._replaced(before)
 
     def _replaced(self, before: Sequence[str]) -> ConfigError:
         return ConfigError(
-            f"{self.folder} has a table of {', '.join(before)}, which {', '.join(_names(self.plan))} would replace. "
+            f"{self.folder} has a table of {', '.join(before)}, which {', '.join(self._names)} would replace. "
             "Name another folder with -o, or give all sources in one command"
         )
 
@@ -205,58 +168,39 @@ class Run:
     def _first_texts(self) -> Iterator[str]:
         """Some pieces, which say what passes are worth drawing; of those for training, where there are any."""
         pieces = [piece for piece in self.pieces if not piece.source.held_out] or self.pieces
-        functions = [piece for piece in pieces if piece.symbol][: _ASKED["function"]]
-        modules = [piece for piece in pieces if not piece.symbol][: _ASKED["module"]]
-        for piece in (*functions, *modules):
-            # One that cannot stand alone is dropped when its turn comes.
-            with contextlib.suppress(IRParseError):
-                yield self.texts.of(piece)
+        for level, count in _ASKED.items():
+            for piece in [piece for piece in pieces if piece.level == level][:count]:
+                # One that cannot stand alone is dropped when its turn comes.
+                with contextlib.suppress(IRParseError):
+                    yield self.texts.of(piece)
 
     @property
     def left(self) -> list[Chosen]:
         """Pieces that are not labelled yet."""
-        return [piece for piece in self.pieces if self._known(piece) is None]
+        return [piece for piece in self.pieces if self._record(piece) is None]
 
-    def _known(self, piece: Chosen) -> Record | None:
-        return self.journal.get(piece.name, piece.source.stamp)
+    def _record(self, piece: Chosen) -> Record | None:
+        """None: not finished, or of a file that has changed since."""
+        return self.journal.known.get((piece.name, piece.source.stamp))
 
-    def go(self, advance: Callable[..., None]) -> None:
-        """Label what is left. What was finished is kept whatever ends this, Ctrl-C too.
+    def measure(self, advance: Callable[..., None]) -> None:
+        labelled = self.beside(self._label, self.in_time(self.left), _AHEAD * self.plan.jobs)
+        for piece, (record, seconds) in labelled:
+            self.journal.add(record)
+            count, total = self.seconds.get(piece.level, (0, 0.0))
+            self.seconds[piece.level] = count + 1, total + seconds
+            advance(note=piece.source.project)
 
-        Raises
-        ------
-        ToolchainError
-            The engine does not start.
-        """
-        end = time.monotonic() + 60 * self.plan.minutes
-        engines, watchers = _ForEachJob(self.make_engine), _ForEachJob(self.make_watcher)
-        waiting: deque[tuple[Chosen, Future[tuple[Record, float]]]] = deque()
-        pool = ThreadPoolExecutor(self.plan.jobs)
-        try:
-            for piece in self.left:
-                if time.monotonic() > end:
-                    break
-                waiting.append((piece, pool.submit(self._label, engines, watchers, piece)))
-                if len(waiting) >= _AHEAD * self.plan.jobs:
-                    self._keep(*waiting.popleft(), advance)
-            while waiting:
-                self._keep(*waiting.popleft(), advance)
-        finally:
-            pool.shutdown(cancel_futures=True)
-            engines.close()
-            watchers.close()
+    def close(self) -> None:
+        for tool in self._tools:
+            tool.close()
+        self._tools, self._thread = [], threading.local()
 
-    def _keep(self, piece: Chosen, future: Future[tuple[Record, float]], advance: Callable[..., None]) -> None:
-        record, seconds = future.result()
-        self.journal.add(record)
-        count, total = self.seconds.get(piece.level, (0, 0.0))
-        self.seconds[piece.level] = count + 1, total + seconds
-        advance(note=piece.source.project)
-
-    def _label(
-        self, engines: _ForEachJob[Engine], watchers: _ForEachJob[Watcher], piece: Chosen
-    ) -> tuple[Record, float]:
+    def _label(self, piece: Chosen) -> tuple[Record, float]:
         start = time.monotonic()
+        if not hasattr(self._thread, "tools"):  # this job's first piece
+            self._thread.tools = self.make_engine(), self.make_watcher()
+            self._tools += self._thread.tools
         source = piece.source
         facts: dict[str, Any] = {
             "name": piece.name,
@@ -268,48 +212,25 @@ class Run:
             "stamp": source.stamp,
         }
         try:
-            record = self._finished(engines.mine(), watchers.mine(), piece, facts)
+            engine, watcher = self._thread.tools
+            labels = label(engine, watcher, self.opt, self.texts.of(piece), self.lists)
         except (IRParseError, PassError) as error:
-            record = Record(**facts, dropped=" ".join(str(error).split())[:200])
-        return record, time.monotonic() - start
-
-    def _finished(self, engine: Engine, watcher: Watcher, piece: Chosen, facts: dict[str, Any]) -> Record:
-        text = self.texts.of(piece)
-        labels = label(engine, text, self.lists)
-        facts |= {
-            "ir_hash": hash_of_ir(text),
-            "before": figures(labels.before, labels.before),
-            "levels": {name: figures(result, labels.before) for name, result in labels.levels.items()},
-            "lists": tuple(figures(result, labels.before) for result in labels.lists),
-        }
-        for name, (_, size, status) in (("code generation", facts["before"]), ("-Oz", facts["levels"]["Oz"])):
-            if not size:
-                return Record(**facts, dropped=f"{name}: {status if status != 'ok' else 'no machine code'}")
-        facts["fires"] = fires(watcher, text)
-        if self.opt is not None:
-            facts["winner"] = self._winner(engine, self.opt, text, facts["lists"])
-        return Record(**facts)
-
-    def _winner(self, engine: Engine, opt: str, text: str, lists: Sequence[Figures]) -> str:
-        """What opt says of what the best list makes; "" where none is better than -Oz."""
-        fine = [(size, number) for number, (_, size, status) in enumerate(lists) if status == "ok"]
-        size, number = min(fine, default=(0, 0))
-        if not number or size >= lists[0][1]:
-            return ""
-        return verify(opt, engine.run(text.encode(), self.lists[number].pipeline).ir)
+            labels = {"dropped": " ".join(str(error).split())[:200]}
+        return Record(**facts, **labels), time.monotonic() - start
 
     def table(self) -> CompiledTable:
         """What is finished, sorted by name."""
-        records = [record for piece in self.pieces if (record := self._known(piece)) is not None]
+        records = [record for piece in self.pieces if (record := self._record(piece)) is not None]
         versions = {piece.source.project: piece.source.version for piece in self.pieces}
         counts: dict[str, Any] = {
-            "sources": _names(self.plan),
+            "sources": self._names,
             "versions": {project: versions[project] for project in sorted({record.project for record in records})},
             "available": self.choice.available,
             "copies": self.choice.copies,
             "files_unread": self.unread,
+            "left": len(self.pieces) - len(records),
+            "executed": self.executed,
         }
-        counts |= {"left": len(self.pieces) - len(records), "executed": self.executed}
         return compiled_table(self.setup, counts, records, self.lists)
 
     def execute(self) -> None:
@@ -320,14 +241,11 @@ class Run:
         ToolchainError
             There is no clang of the engine's version, or nothing can be run here.
         """
-        table = self.table()
-        numbers = winning_lists(table)
-        if not numbers:
-            return
-        with self.make_engine() as engine:
-            compiler = clang_of(engine.version)
-            counts = execute(engine, compiler, [self.lists[number] for number in (0, *numbers)])
-        self.executed = {"lists": numbers, **counts}
+        numbers = winning_lists(self.table())
+        if numbers:
+            with self.make_engine() as engine:
+                lists = [self.lists[number] for number in (0, *numbers)]
+                self.executed = {"lists": numbers, **execute(engine, clang_of(engine.version), lists)}
 
     def save(self) -> CompiledTable:
         """Write the table and its IR.
@@ -340,35 +258,9 @@ class Run:
         if table.pieces:
             table.write(self.folder)
             chosen = {piece.name: piece for piece in self.pieces}
-            write_piece_ir(
-                self.folder, _TextsByHash({one.ir_hash: chosen[one.name] for one in table.pieces}, self.texts)
-            )
+            places = {one.ir_hash: chosen[one.name] for one in table.pieces}
+            write_piece_ir(self.folder, _TextsByHash(places, self.texts))
         return table
-
-
-def _names(plan: Plan) -> list[str]:
-    """What the sources are called, however they were typed."""
-    return [source.resolve().name for source in plan.sources]
-
-
-class _ForEachJob(Generic[Tool]):
-    """A tool for each thread that asks."""
-
-    def __init__(self, make: Callable[[], Tool]) -> None:
-        self._make: Callable[[], Tool] = make
-        self._own = threading.local()
-        self._all: list[Tool] = []
-
-    def mine(self) -> Tool:
-        tool: Tool | None = getattr(self._own, "tool", None)
-        if tool is None:
-            tool = self._own.tool = self._make()
-            self._all.append(tool)
-        return tool
-
-    def close(self) -> None:
-        for tool in self._all:
-            tool.close()
 
 
 class _TextsByHash(Mapping[str, str]):

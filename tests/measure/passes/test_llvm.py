@@ -11,9 +11,10 @@ import pytest
 from mirenc.measure.passes import executing
 from mirenc.measure.passes.executing import winning_lists
 from mirenc.measure.passes.inputs import clang_of
+from mirenc.measure.passes.labels import find_opt, verify
 from mirenc.measure.passes.pool import firing, make_lists
-from mirenc.measure.passes.run import Plan, Run
-from mirenc.measure.passes.verifying import find_opt, verify
+from mirenc.measure.passes.run import PassRun
+from mirenc.measure.run import Plan
 from mirenc.passes.engine import CODEGEN, Optimised
 from mirenc.passes.extract import extract_functions
 from mirenc.passes.pipeline import Step
@@ -39,7 +40,7 @@ pytestmark = [pytest.mark.needs("libLLVM 19"), pytest.mark.needs("clang-19")]
 
 
 @pytest.fixture(scope="module")
-def table(tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, CompiledTable]:
+def table(tmp_path_factory: pytest.TempPathFactory) -> tuple[PassRun, CompiledTable]:
     """Ten functions and their module under eight lists."""
     folder = tmp_path_factory.mktemp("passes")
     source = folder / "small" / "small.c"
@@ -47,7 +48,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, CompiledTable]
     source.write_text(SOURCE)
     (folder / "table").mkdir()
     plan = Plan((source,), functions=10, modules=1, lists=8)
-    run = Run(plan, folder / "table", lambda: SharedEngine(19), lambda: PassWatcher(19), lambda line: None)
+    run = PassRun(plan, folder / "table", lambda: SharedEngine(19), lambda: PassWatcher(19), lambda line: None)
     run.prepare()
     run.go(lambda **_: None)
     with pytest.MonkeyPatch.context() as patch:
@@ -57,7 +58,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, CompiledTable]
     return run, read_compiled(folder / "table")
 
 
-def test_every_cell_has_a_size(table: tuple[Run, CompiledTable]) -> None:
+def test_every_cell_has_a_size(table: tuple[PassRun, CompiledTable]) -> None:
     found = table[1]
     assert sum(piece.level == "function" for piece in found.pieces) == 10
     assert sum(piece.level == "module" for piece in found.pieces) == 1
@@ -68,7 +69,7 @@ def test_every_cell_has_a_size(table: tuple[Run, CompiledTable]) -> None:
     assert not found.record["dropped"]
 
 
-def test_levels_are_what_they_are_called(table: tuple[Run, CompiledTable]) -> None:
+def test_levels_are_what_they_are_called(table: tuple[PassRun, CompiledTable]) -> None:
     levels = {name: sizes.code_bytes for name, sizes in table[1].levels.items()}
     assert (levels["Oz"] < levels["O0"]).all()
     assert levels["Oz"].sum() <= levels["Oz_plain"].sum() < levels["O3"].sum()
@@ -76,7 +77,7 @@ def test_levels_are_what_they_are_called(table: tuple[Run, CompiledTable]) -> No
     np.testing.assert_array_equal(table[1].sizes.code_bytes[:, 0], levels["Oz"])
 
 
-def test_passes_that_fire_are_named(table: tuple[Run, CompiledTable]) -> None:
+def test_passes_that_fire_are_named(table: tuple[PassRun, CompiledTable]) -> None:
     fires = table[1].fires
     assert set(fires) == {"Oz", "O3"}
     assert fires["Oz"].known.all()
@@ -86,7 +87,7 @@ def test_passes_that_fire_are_named(table: tuple[Run, CompiledTable]) -> None:
 
 
 @pytest.mark.needs("opt-19")
-def test_winners_are_verified_and_run(table: tuple[Run, CompiledTable]) -> None:
+def test_winners_are_verified_and_run(table: tuple[PassRun, CompiledTable]) -> None:
     run, found = table
     winners = winning_lists(found)
     better = int((found.sizes.code_bytes.min(axis=1) < found.sizes.code_bytes[:, 0]).sum())

@@ -15,7 +15,8 @@ from measure.passes.fake_engine import FakeEngine, FakeWatcher
 
 from mirenc.errors import ConfigError, TaskError
 from mirenc.measure.passes import run as run_module
-from mirenc.measure.passes.run import Plan, Run
+from mirenc.measure.passes.run import PassRun
+from mirenc.measure.run import Plan
 from mirenc.tasks.compiled import STATUSES, PassList, read_compiled, read_piece_ir
 
 FILES = (
@@ -60,14 +61,14 @@ def sources(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def start(sources: Path, tmp_path: Path) -> Callable[..., Run]:
+def start(sources: Path, tmp_path: Path) -> Callable[..., PassRun]:
     """A run that is prepared."""
 
-    def prepared(name: str = "table", report: Callable[[str], object] = lambda line: None, **plan: object) -> Run:
+    def prepared(name: str = "table", report: Callable[[str], object] = lambda line: None, **plan: object) -> PassRun:
         folder = tmp_path / name
         folder.mkdir(exist_ok=True)
         wanted = replace(Plan((sources,), functions=100, modules=100, lists=6), **plan)
-        run = Run(wanted, folder, FakeEngine, FakeWatcher, report)
+        run = PassRun(wanted, folder, FakeEngine, FakeWatcher, report)
         run.prepare()
         return run
 
@@ -78,12 +79,12 @@ def ignored(*_: object, **__: object) -> None:
     pass
 
 
-def finish(run: Run) -> None:
+def finish(run: PassRun) -> None:
     run.go(ignored)
     run.save()
 
 
-def test_what_a_run_writes(start: Callable[..., Run], tmp_path: Path) -> None:
+def test_what_a_run_writes(start: Callable[..., PassRun], tmp_path: Path) -> None:
     finish(start())
     table = read_compiled(tmp_path / "table")
     assert len(table.pieces) == 12
@@ -112,7 +113,7 @@ def test_what_a_run_writes(start: Callable[..., Run], tmp_path: Path) -> None:
     assert "minsize" in text
 
 
-def test_sizes_are_of_their_levels_and_lists(start: Callable[..., Run], tmp_path: Path) -> None:
+def test_sizes_are_of_their_levels_and_lists(start: Callable[..., PassRun], tmp_path: Path) -> None:
     finish(start())
     table = read_compiled(tmp_path / "table")
     lines = read_piece_ir(tmp_path / "table", table.pieces)[1].count("\n")
@@ -123,7 +124,7 @@ def test_sizes_are_of_their_levels_and_lists(start: Callable[..., Run], tmp_path
     np.testing.assert_array_equal(table.sizes.code_bytes[1], 100 + lines + 2 - commas)
 
 
-def test_what_fires_and_what_nobody_knows(start: Callable[..., Run], tmp_path: Path) -> None:
+def test_what_fires_and_what_nobody_knows(start: Callable[..., PassRun], tmp_path: Path) -> None:
     finish(start())
     table = read_compiled(tmp_path / "table")
     crashed = [piece.name for piece, known in zip(table.pieces, table.fires["Oz"].known, strict=True) if not known]
@@ -133,7 +134,7 @@ def test_what_fires_and_what_nobody_knows(start: Callable[..., Run], tmp_path: P
     assert table.fires["O3"].passes == ("SROA",)
 
 
-def test_plain_levels_see_no_size_attributes(start: Callable[..., Run]) -> None:
+def test_plain_levels_see_no_size_attributes(start: Callable[..., PassRun]) -> None:
     engine = FakeEngine()
     run = start()
     run.make_engine = lambda: engine
@@ -142,14 +143,16 @@ def test_plain_levels_see_no_size_attributes(start: Callable[..., Run]) -> None:
     assert any("minsize" not in text for text in engine.texts)
 
 
-def test_labels_made_twice_are_equal_byte_for_byte(start: Callable[..., Run], tmp_path: Path) -> None:
+def test_labels_made_twice_are_equal_byte_for_byte(start: Callable[..., PassRun], tmp_path: Path) -> None:
     finish(start("one"))
     finish(start("two", jobs=2))
     for file in FILES:
         assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes(), file
 
 
-def test_where_a_source_lies_is_no_part_of_its_module(start: Callable[..., Run], sources: Path, tmp_path: Path) -> None:
+def test_where_a_source_lies_is_no_part_of_its_module(
+    start: Callable[..., PassRun], sources: Path, tmp_path: Path
+) -> None:
     finish(start("before"))
     path = sources / "beta" / "a.ll"
     path.write_text(f"; ModuleID = '/home/me/a.c'\nsource_filename = \"/home/me/a.c\"\n{path.read_text()}")
@@ -158,7 +161,7 @@ def test_where_a_source_lies_is_no_part_of_its_module(start: Callable[..., Run],
     assert [piece.ir_hash for piece in before] == [piece.ir_hash for piece in after]
 
 
-def test_a_run_that_was_stopped_goes_on(start: Callable[..., Run], tmp_path: Path) -> None:
+def test_a_run_that_was_stopped_goes_on(start: Callable[..., PassRun], tmp_path: Path) -> None:
     finish(start("whole"))
     stopped = start("parts")
 
@@ -187,14 +190,27 @@ def test_a_run_that_was_stopped_goes_on(start: Callable[..., Run], tmp_path: Pat
         assert (tmp_path / "whole" / file).read_bytes() == (tmp_path / "parts" / file).read_bytes(), file
 
 
-def test_no_time_is_no_piece(start: Callable[..., Run]) -> None:
+def test_a_folder_of_release_0_2_goes_on(start: Callable[..., PassRun], tmp_path: Path) -> None:
+    finish(start(functions=2))
+    journal = tmp_path / "table" / "work" / "journal.jsonl"
+    header, *lines = journal.read_text().splitlines(keepends=True)
+    journal.write_text(json.dumps(json.loads(header)["setup"]) + "\n" + "".join(lines))
+    again = start()
+    assert len(again.left) == 12 - len(lines)
+    finish(again)
+    assert len(read_compiled(tmp_path / "table").pieces) == 12
+    with pytest.raises(ConfigError, match="seed 0, not 1"):
+        start(seed=1)
+
+
+def test_no_time_is_no_piece(start: Callable[..., PassRun]) -> None:
     run = start(minutes=-1)
     run.go(ignored)
     assert len(run.left) == 12
     assert run.save().pieces == ()
 
 
-def test_a_list_that_crashes_is_one_failed_cell(start: Callable[..., Run], tmp_path: Path) -> None:
+def test_a_list_that_crashes_is_one_failed_cell(start: Callable[..., PassRun], tmp_path: Path) -> None:
     lists = [
         PassList("default<Oz>", "default"),
         PassList("function(crash)", "random"),
@@ -211,7 +227,7 @@ def test_a_list_that_crashes_is_one_failed_cell(start: Callable[..., Run], tmp_p
     assert table.record["cells"] == {"crash": 12, "ok": 24}
 
 
-def test_a_piece_that_llvm_refuses_is_dropped(start: Callable[..., Run], sources: Path, tmp_path: Path) -> None:
+def test_a_piece_that_llvm_refuses_is_dropped(start: Callable[..., PassRun], sources: Path, tmp_path: Path) -> None:
     path = sources / "beta" / "a.ll"
     path.write_text(path.read_text().replace("%b = mul", "; unreadable\n  %b = mul", 1))
     finish(start())
@@ -221,19 +237,19 @@ def test_a_piece_that_llvm_refuses_is_dropped(start: Callable[..., Run], sources
     assert table.record["dropped"] == {"LLVM refuses it": 2}
 
 
-def test_another_setup_is_refused(start: Callable[..., Run]) -> None:
+def test_another_setup_is_refused(start: Callable[..., PassRun]) -> None:
     finish(start())
-    with pytest.raises(ConfigError, match=r"pieces of another run: seed 0, not 1\. Name another folder"):
+    with pytest.raises(ConfigError, match=r"results of another run: seed 0, not 1\. Name another folder"):
         start(seed=1)
 
 
-def test_a_folder_without_any_piece_may_get_another_setup(start: Callable[..., Run]) -> None:
+def test_a_folder_without_any_piece_may_get_another_setup(start: Callable[..., PassRun]) -> None:
     first = start().lists
     assert start().lists == first
     assert start(seed=1).lists != first
 
 
-def test_a_file_that_changed_is_labelled_again(start: Callable[..., Run], sources: Path) -> None:
+def test_a_file_that_changed_is_labelled_again(start: Callable[..., PassRun], sources: Path) -> None:
     finish(start())
     path = sources / "beta" / "a.ll"
     path.write_text(path.read_text().replace("@f2", "@other"))
@@ -244,24 +260,26 @@ def test_a_file_that_changed_is_labelled_again(start: Callable[..., Run], source
     ]
 
 
-def test_sources_without_anything_to_decide(start: Callable[..., Run], sources: Path) -> None:
+def test_sources_without_anything_to_decide(start: Callable[..., PassRun], sources: Path) -> None:
     for path in sources.rglob("*.ll"):
         path.write_text("define void @f() {\n  ret void\n}\n")
     with pytest.raises(TaskError, match="no function that is large enough"):
         start()
 
 
-def test_a_damaged_journal_is_told(start: Callable[..., Run], tmp_path: Path) -> None:
+def test_a_damaged_journal_is_told(start: Callable[..., PassRun], tmp_path: Path) -> None:
     finish(start())
     journal = tmp_path / "table" / "work" / "journal.jsonl"
     lines = journal.read_text().splitlines()
     lines[1] = json.dumps({"name": 3})
     journal.write_text("\n".join([*lines, ""]))
-    with pytest.raises(ConfigError, match=r"journal\.jsonl is damaged"):
+    with pytest.raises(ConfigError, match=r"journal\.jsonl, line 2 is damaged"):
         start()
 
 
-def test_a_copy_goes_on_and_a_changed_file_is_said(start: Callable[..., Run], sources: Path, tmp_path: Path) -> None:
+def test_a_copy_goes_on_and_a_changed_file_is_said(
+    start: Callable[..., PassRun], sources: Path, tmp_path: Path
+) -> None:
     finish(start())
     shutil.copytree(tmp_path / "table", tmp_path / "copy", copy_function=shutil.copy)  # as `cp -r`: with new times
     os.utime(sources / "alpha" / "a.ll", (1, 1))
@@ -274,7 +292,7 @@ def test_a_copy_goes_on_and_a_changed_file_is_said(start: Callable[..., Run], so
 
 
 def test_a_table_is_not_replaced_by_one_of_other_sources(
-    start: Callable[..., Run], sources: Path, tmp_path: Path
+    start: Callable[..., PassRun], sources: Path, tmp_path: Path
 ) -> None:
     finish(start(sources=(sources / "alpha",)))
     before = (tmp_path / "table" / "pieces.parquet").read_bytes()

@@ -1,0 +1,353 @@
+"""A run of kernels: they are built in chunks and timed one at a time, until all are done or time is up."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import math
+import time
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mirenc import __version__
+from mirenc.errors import ConfigError, MirencError, TaskError
+from mirenc.ir import parse_ir
+from mirenc.ir.regions import Region, regions_of
+from mirenc.measure.building import Toolchain
+from mirenc.measure.children import Outcome, Timekeeper
+from mirenc.measure.journal import Journal
+from mirenc.measure.kernel import Build, Cell, Kernel
+from mirenc.measure.machine import compiler_version, describe_machine, machine_title
+from mirenc.measure.method import Method
+from mirenc.measure.objects import Objects
+from mirenc.measure.run import Plan, Run
+from mirenc.measure.timing import BATCH
+from mirenc.tasks.measured import FORMAT, MeasuredKernel, MeasuredSample, MeasuredTable
+
+__all__ = ["MAX_TRIES", "Samples", "TimedRun"]
+
+MAX_TRIES = 3
+"""How often a sample is measured: who tries until the noise happens to be small keeps what is noisy."""
+
+_CHUNK = 16  # samples that are built before they are timed, a job
+_SAVE_EVERY = 180.0  # seconds between two writings of the table
+_SPREAD = (50, 75, 90, 95, 100)  # percentiles of the noise that a table tells
+
+
+class Samples(Journal):
+    """Finished samples by kernel and part, and their kernels by name."""
+
+    def __init__(self, path: Path, setup: dict[str, Any]) -> None:
+        self.kernels: dict[str, MeasuredKernel] = {}
+        self.samples: dict[tuple[str, str], MeasuredSample] = {}
+        super().__init__(path, setup)
+
+    def take(self, values: dict[str, Any]) -> None:
+        ((kind, fields),) = values.items()
+        if kind == "kernel":
+            region = fields.pop("region")
+            self._keep(MeasuredKernel(**fields, region=Region(**region) if region else None))
+        elif kind == "sample":
+            sample = MeasuredSample(**{name: _tuples(value) for name, value in fields.items()})
+            self.samples[sample.kernel, sample.part] = sample
+
+    def _keep(self, kernel: MeasuredKernel) -> None:
+        """Keep a kernel; what was measured of another source of that name is no longer true."""
+        before = self.kernels.get(kernel.name)
+        if before is not None and not _same_code(before, kernel):
+            self.samples = {key: sample for key, sample in self.samples.items() if key[0] != kernel.name}
+        self.kernels[kernel.name] = kernel
+
+    def add(self, kernel: MeasuredKernel, sample: MeasuredSample) -> None:
+        """Keep a finished sample; of a kernel with several parts, the first one that has IR tells the kernel's."""
+        before = self.kernels.get(kernel.name)
+        lines = [{"sample": asdict(sample)}]
+        if before is None or (kernel.ir and not before.ir) or not _same_code(before, kernel):
+            self._keep(kernel)
+            lines.insert(0, {"kernel": asdict(kernel)})
+        self.samples[sample.kernel, sample.part] = sample
+        self.write(*lines)
+
+    def tries(self, kernel: Kernel, part: str) -> int:
+        """How often a sample was measured, with the source and headers that it has now."""
+        sample = self.samples.get((kernel.name, part))
+        return sample.tries if sample is not None and _same_code(self.kernels[kernel.name], kernel) else 0
+
+    def tries_again(self, kernel: Kernel, part: str) -> bool:
+        """Whether a sample was dropped for a noisy machine, and not so often that luck would let it pass."""
+        noisy = 0 < self.tries(kernel, part) < MAX_TRIES
+        return noisy and self.samples[kernel.name, part].dropped.startswith("noise")
+
+
+class TimedRun(Run):
+    """Measuring the kernels of a method.
+
+    Raises
+    ------
+    ConfigError
+        The folder has a run of another setup.
+    TaskError
+        An unknown part, or two kernels of one name.
+
+    Attributes
+    ----------
+    samples : list of (Kernel, str)
+        All that were asked for: kernel and part.
+    built : int
+        With ``compile_only``: how many are there.
+    not_built : list of str
+        With ``compile_only``: kernels that could not be built, and why.
+    """
+
+    def __init__(self, method: Method, toolchain: Toolchain, plan: Plan, folder: Path) -> None:
+        super().__init__(plan, folder)
+        self.method = method
+        self.parts = _checked_parts(method, plan)
+        machine = describe_machine()
+        # All there are: whichever of them is measured first, the others may be added to the table.
+        devices = {part: dict(facts) for part in method.parts() if (facts := method.describe(part))}
+        if devices:
+            machine["devices"] = devices
+        self.setup: dict[str, Any] = {
+            "task": method.task,
+            "format": FORMAT,
+            "machine": machine,
+            "compiler": compiler_version(toolchain.compiler),
+            "flags": list(toolchain.cflags),
+            "method_flags": {part: list(method.flags(part)) for part in method.parts()},
+            "seed": plan.seed,
+            "sources": "the user's" if plan.sources else "the project's own",
+        }
+        self.objects = Objects(self.work / "objects", method, toolchain)
+        self.samples = list(self._spread())
+        self.work.mkdir(parents=True, exist_ok=True)  # only now: a source that is wrong leaves no folder behind
+        self.journal = Samples(self.work / "journal.jsonl", self.setup)
+        self.built = 0
+        self.not_built: list[str] = []
+        self._keepers: dict[str, Timekeeper] = {}
+        self._saved = time.monotonic()
+
+    def _spread(self) -> Iterator[tuple[Kernel, str]]:
+        """All samples: every kernel at one part, the parts of a group's kernels in turns, then at the others.
+
+        So any beginning is spread over the groups as the kernels are, and over the parts.
+        """
+        plan, method = self.plan, self.method
+        kernels = (
+            method.user_kernels(plan.sources, self.objects.toolchain)
+            if plan.sources
+            else method.own_kernels(plan.count, plan.seed)
+        )
+        names: set[str] = set()
+        places: dict[str, itertools.count[int]] = {}
+        turns: list[list[tuple[Kernel, str]]] = [[] for _ in self.parts]
+        for kernel in kernels:
+            if kernel.name in names:
+                raise TaskError(f"two kernels are called {kernel.name!r}. Rename one")
+            names.add(kernel.name)
+            # A group's first kernel starts at a part that its name decides: else all would start at the same.
+            place = next(places.setdefault(kernel.group, itertools.count(zlib.crc32(kernel.group.encode()))))
+            parts = [part for part in self.parts if method.takes(kernel, part)]
+            for turn in range(len(parts)):
+                turns[turn].append((kernel, parts[(place + turn) % len(parts)]))
+        yield from itertools.chain.from_iterable(turns)
+
+    @property
+    def new(self) -> list[tuple[Kernel, str]]:
+        """Samples that are not measured yet."""
+        return [sample for sample in self.samples if not self.journal.tries(*sample)]
+
+    @property
+    def left(self) -> list[tuple[Kernel, str]]:
+        """Samples that are not measured yet, then those that were dropped because the machine was too noisy."""
+        return self.new + [sample for sample in self.samples if self.journal.tries_again(*sample)]
+
+    def measure(self, advance: Callable[..., None]) -> None:
+        left, size = self.left, _CHUNK * self.plan.jobs
+        if self.plan.compile_only:
+            for (kernel, _), build in self.beside(self._build, self.in_time(left), size):
+                if isinstance(build, MirencError):
+                    self.not_built.append(f"{kernel.name}: {_one_line(str(build))}")
+                else:
+                    self.built += 1
+                advance(note=kernel.name)
+            return
+        for start in self.in_time(range(0, len(left), size)):
+            # All are built before one is timed: a compiler beside it would be noise.
+            ready = list(self.beside(self._build, left[start : start + size], size))
+            for (kernel, part), build in self.in_time(ready):
+                self._finish(kernel, part, build)
+                advance(note=kernel.name)
+                if time.monotonic() - self._saved > _SAVE_EVERY:
+                    self.save()
+
+    def close(self) -> None:
+        for keeper in self._keepers.values():
+            keeper.close()
+        if not self.plan.compile_only:
+            self.save()
+        self.objects.tidy(self.left)
+
+    def _build(self, sample: tuple[Kernel, str]) -> Build | MirencError:
+        try:
+            return self.objects.build(*sample)
+        except ConfigError:  # a method that is wrong, and not this kernel
+            raise
+        except MirencError as error:
+            return error
+
+    def _finish(self, kernel: Kernel, part: str, build: Build | MirencError) -> None:
+        """Time one sample and keep it."""
+        row = {name: getattr(kernel, name) for name in MeasuredKernel.__dataclass_fields__ if hasattr(kernel, name)}
+        row["context"] = dict(kernel.context)
+        tries = self.journal.tries(kernel, part) + 1
+        try:
+            if isinstance(build, MirencError):
+                raise build
+            region = _region(build)
+        except MirencError as error:
+            dropped = MeasuredSample(kernel.name, part, dropped=_one_line(f"not built: {error}"), tries=tries)
+            self.journal.add(MeasuredKernel(**row), dropped)
+        else:
+            seed = (self.plan.seed, zlib.crc32(f"{kernel.name} {part}".encode()))
+            runner = self.method.runner_for(part)
+            if runner not in self._keepers:
+                self._keepers[runner] = Timekeeper(runner, self.plan.rounds, pin=self.method.one_thread)
+            outcome = self._keepers[runner].sample(kernel, build, self.objects.folder(kernel, part), seed)
+            sample = _sample(kernel, part, build, outcome, tries)
+            self.journal.add(MeasuredKernel(**row, ir=build.ir, region=region), sample)
+        self.objects.discard(kernel, part)
+
+    def save(self) -> None:
+        """Write the table of what is finished."""
+        table = self.table()
+        if table.samples:
+            table.write(self.folder)
+        self._saved = time.monotonic()
+
+    def table(self) -> MeasuredTable:
+        """What is finished, in the order of the kernels and of the machine's parts."""
+        kernel_order = {name: row for row, name in enumerate(dict.fromkeys(kernel.name for kernel, _ in self.samples))}
+        part_order = {part: row for row, part in enumerate(self.setup["method_flags"])}
+        keys = sorted(
+            self.journal.samples,
+            key=lambda key: (kernel_order.get(key[0], len(kernel_order)), part_order.get(key[1], len(part_order))),
+        )
+        samples = [self.journal.samples[key] for key in keys]
+        kernels = {name: self.journal.kernels[name] for name, _ in keys}
+        measured = {sample.part for sample in samples} or set(self.parts)  # of this run and of all before it
+        record = {
+            **self.setup,
+            "rounds": self.plan.rounds,
+            "title": machine_title(self.setup, [part for part in part_order if part in measured]),
+            "version": __version__,
+            "knobs": list(self.method.knobs),
+            "batch": BATCH,
+            **_counts(samples, kernels),
+        }
+        return MeasuredTable(record, kernels, samples)
+
+
+def _same_code(one: MeasuredKernel | Kernel, other: MeasuredKernel | Kernel) -> bool:
+    return all(getattr(one, name) == getattr(other, name) for name in ("source", "driver", "headers", "size"))
+
+
+def _tuples(value: Any) -> Any:
+    """JSON's lists as the tuples that they were."""
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value
+
+
+def _checked_parts(method: Method, plan: Plan) -> tuple[str, ...]:
+    """The parts that are asked for, or all that the machine has.
+
+    Raises
+    ------
+    TaskError, ToolchainError
+        There is no such part, or not here.
+    """
+    here, wanted = method.parts(), plan.parts
+    if plan.compile_only:
+        here += tuple(part for part in method.elsewhere if part in wanted and part not in here)
+    for part in wanted or here or ("",):  # "": the machine has none
+        if part not in here:
+            method.describe(part)  # a device that others have says why it cannot be used here
+            available = ", ".join(filter(None, here)) or "none: leave --part out"
+            raise TaskError(f"{method.task} has no part {part!r} on this machine; available: {available}")
+    return tuple(part for part in here if part in wanted) if wanted else here
+
+
+def _region(build: Build) -> Region | None:
+    """What of the IR is decided about.
+
+    Raises
+    ------
+    TaskError
+        The IR has no such function or loop.
+    MirencError
+        It cannot be read.
+    """
+    if not build.symbol:
+        return None
+    level = "loop" if build.header else "function"
+    for region in regions_of(parse_ir(build.ir), level).regions:
+        if (region.symbol, region.header) == (build.symbol, build.header):
+            return region
+    raise TaskError(f"its IR has no {level} {build.symbol} {build.header}".strip() + ". Mend the method")
+
+
+def _sample(kernel: Kernel, part: str, build: Build, outcome: Outcome, tries: int) -> MeasuredSample:
+    label, report = (
+        tuple(costs.get(cell, math.nan) for cell in range(len(build.cells)))
+        for costs in (outcome.label, outcome.report)
+    )
+    return MeasuredSample(
+        kernel.name,
+        part,
+        outcome.noise,
+        outcome.rounds,
+        outcome.calls,
+        _one_line(outcome.dropped),
+        tuple(cell.setting for cell in build.cells),
+        tuple(cell.effective for cell in build.cells),
+        tuple(outcome.status),
+        tuple(map(_digest, build.cells)),
+        label,
+        report,
+        tries,
+    )
+
+
+def _digest(cell: Cell) -> str:
+    """Of the code and of what the runner is told: cells of one digest are one measurement."""
+    if not cell.code or cell.problem:
+        return ""
+    return hashlib.sha256(f"{cell.code} {json.dumps(cell.before, sort_keys=True)}".encode()).hexdigest()[:8]
+
+
+def _counts(samples: Sequence[MeasuredSample], kernels: dict[str, MeasuredKernel]) -> dict[str, Any]:
+    """What became of samples and cells, and how far the default was from its copy."""
+    cells = Counter(status for sample in samples if not sample.dropped for status in sample.status)
+    noise = np.array([sample.noise for sample in samples if math.isfinite(sample.noise)])
+    for_noise = sum(sample.dropped.startswith("noise") for sample in samples)
+    return {
+        "kernels": len(kernels),
+        "groups": len({kernel.group for kernel in kernels.values()}),
+        "samples": sum(not sample.dropped for sample in samples),
+        "dropped_for_noise": for_noise,
+        "dropped_otherwise": sum(bool(sample.dropped) for sample in samples) - for_noise,
+        "tried_again": sum(sample.tries > 1 for sample in samples),
+        "cells": dict(sorted(cells.items())),
+        "noise": {f"p{q}": round(float(np.percentile(noise, q)), 5) for q in _SPREAD} if len(noise) else {},
+    }
+
+
+def _one_line(text: str) -> str:
+    """The first 200 characters, without breaks."""
+    return " ".join(text.split())[:200]
