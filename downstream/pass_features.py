@@ -179,12 +179,12 @@ def of_source(chunk: list[Code], source: str, model: str, device: str, threads: 
     else:
         reader = CodeReader(encoder_of(model, device, threads), ())
         try:
-            found = reader.of_pieces([(module, one.region) for one, module in read])
+            found = [parts for (parts,) in reader.of_modules([(module, [one.region]) for one, module in read])]
         except MirencError:  # of one of them: alone, each is told
             kept = []
             for one, module in read:
                 try:
-                    found += reader.of_pieces([(module, one.region)])
+                    found += reader(module, [one.region])
                     kept.append((one, module))
                 except MirencError as error:
                     failed.append(f"{one.hash[:12]}: {error}")

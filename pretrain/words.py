@@ -68,7 +68,7 @@ def documents(encoder: Encoder, domain: Words) -> Iterator[Prepared]:
     with progress(domain.folder, len(files)) as advance:
         for file in files:
             try:
-                yield prepare(encoder.read(file), encoder.tokenizer, domain.level, "count")
+                yield prepare(encoder.read(file), encoder.tokenizer, (domain.level,), "count")
             except MirencError as error:
                 print(error)
             advance(1)

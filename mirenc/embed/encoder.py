@@ -269,12 +269,16 @@ class Encoder:
         self,
         ir: IRInput | Input,
         *,
-        level: Level = "module",
+        level: Level | tuple[Level, ...] = "module",
         purpose: Purpose = "search",
         function: str | None = None,
         whiten: bool = True,
     ) -> Embedding:
-        """All vectors of one input, with what its rows are and counts; arguments as of `embed`."""
+        """All vectors of one input, with what its rows are and counts; arguments as of `embed`.
+
+        Several levels at once, of ``function``, ``loop`` and ``block``, cost one pass over the input: rows of the first
+        stand above those of the second.
+        """
         how: dict[str, Any] = {"level": level, "purpose": purpose, "function": function, "whiten": whiten}
         _, embedding, error = next(self.embed_stream([resolve_input(ir)], **how, workers=0))
         if embedding is None:
@@ -286,7 +290,7 @@ class Encoder:
         self,
         inputs: IRInput | Iterable[IRInput | Input],
         *,
-        level: Level = "module",
+        level: Level | tuple[Level, ...] = "module",
         purpose: Purpose = "search",
         function: str | None = None,
         whiten: bool = True,
@@ -304,7 +308,7 @@ class Encoder:
         inputs : iterable of paths, IR texts, bitcode bytes or IRModules
             What stands for many files is replaced by them; what `mirenc.ir.inputs` resolved already is taken as it is.
         level, purpose, function, whiten, batch_size, workers, progress
-            As in `embed`.
+            As in `embed`; several levels as in `embed_parts`.
 
         Yields
         ------
@@ -390,7 +394,7 @@ class Encoder:
     def match(self, text_of: IRInput, graph_of: IRInput) -> float:
         """Probability, by the matching head, that the text of one input and the graph of another come from one IR."""
         # The matching head was trained on the paper's plain means.
-        text, graph = (prepare(self.read(ir), self.tokenizer, "module", "count") for ir in (text_of, graph_of))
+        text, graph = (prepare(self.read(ir), self.tokenizer, ("module",), "count") for ir in (text_of, graph_of))
         vectors = StatementVectors(self.runtime, self.cache).of([text])[0]
         first = self.runtime.forward(text.sample, text.pools, "text", text_vectors=vectors).text
         second = self.runtime.forward(graph.sample, graph.pools, "graph").graph

@@ -47,7 +47,12 @@ class Prepared:
 
 
 def prepare(
-    module: IRModule, tokenizer: IRTokenizer, level: str, weighting: str, *, function: str | None = None
+    module: IRModule,
+    tokenizer: IRTokenizer,
+    levels: tuple[str, ...],
+    weighting: str,
+    *,
+    function: str | None = None,
 ) -> Prepared:
     """Make a module's sample, and say which rows it has.
 
@@ -55,8 +60,8 @@ def prepare(
     ----------
     module : IRModule
     tokenizer : IRTokenizer
-    level : str
-        One of `mirenc.ir.LEVELS`.
+    levels : tuple of str
+        Of `mirenc.ir.LEVELS`. Rows of several stand one below the other.
     weighting : str
         `mirenc.model.config.PoolingConfig`.
     function : str, optional
@@ -67,15 +72,18 @@ def prepare(
     ConfigError
         No regular expression, or no function has such a name.
     """
-    regions = regions_of(module, level, function=function)
+    listed = [regions_of(module, level, function=function) for level in levels]
+    regions = [region for each in listed for region in each.regions]
     sample = make_sample(module, tokenizer)
-    if level == "module" and function is None:
+    if levels == ("module",) and function is None:
         pools = module_pools(sample, weighting)
         instructions = np.array([module.instruction_count])
     else:
-        instructions = np.bincount(regions.region, minlength=len(regions))
-        reads = level != "instruction"
-        pools = region_pools(sample, regions.instruction, regions.region, len(regions), weighting, reads=reads)
+        starts = np.cumsum([0, *(len(each) for each in listed)])
+        row = np.concatenate([each.region + start for each, start in zip(listed, starts, strict=False)])  # (P,)
+        instructions = np.bincount(row, minlength=len(regions))
+        inside = np.concatenate([each.instruction for each in listed])
+        pools = region_pools(sample, inside, row, len(regions), weighting, reads="instruction" not in levels)
     counts = {
         "functions": len(module.headers),
         "defined": sum(not header.is_declaration for header in module.headers),
@@ -88,7 +96,7 @@ def prepare(
     }
     none = np.zeros((len(regions), 0), dtype=np.float32)
     sizes = _sizes(sample, pools, instructions)
-    blank = Embedding(level, none, none, none, none, sizes, regions.regions, counts, module.content_hash)
+    blank = Embedding("+".join(levels), none, none, none, none, sizes, regions, counts, module.content_hash)
     return Prepared(sample, pools, blank)
 
 

@@ -56,7 +56,9 @@ class Reader:
         if self._cache is None or not isinstance(content, InputBytes):
             return b""
         function = "" if self._request.function is None else f"\0{self._request.function}"
-        return cache_key(f"all-{self._request.level}", content.data + function.encode("utf-8", "surrogateescape"))
+        return cache_key(
+            f"all-{'+'.join(self._request.levels)}", content.data + function.encode("utf-8", "surrogateescape")
+        )
 
     def _answer(self, content: IRModule | InputBytes | MirencError, key: bytes, cached: bytes | None) -> Answer:
         if isinstance(content, MirencError):
@@ -67,7 +69,7 @@ class Reader:
         request = self._request
         try:
             module = content if isinstance(content, IRModule) else module_of(content, request.options)
-            ready = prepare(module, self._tokenizer, request.level, request.weighting, function=request.function)
+            ready = prepare(module, self._tokenizer, request.levels, request.weighting, function=request.function)
         except MirencError as error:
             return error
         if isinstance(content, IRModule):

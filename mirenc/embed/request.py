@@ -46,7 +46,7 @@ class Request:
         Unknown level or purpose.
     """
 
-    level: str
+    level: str | tuple[str, ...]
     purpose: str
     function: str | None
     whiten: bool
@@ -55,5 +55,13 @@ class Request:
     cache: tuple[str, Path, int] | None
 
     def __post_init__(self) -> None:
-        check("level", self.level, LEVELS)
+        for level in self.levels:
+            check("level", level, LEVELS)
+        if len(self.levels) > 1 and {"module", "instruction"}.intersection(self.levels):
+            raise ConfigError(f"levels {', '.join(self.levels)}; several at once may be function, loop and block")
         check("purpose", self.purpose, PURPOSES)
+
+    @property
+    def levels(self) -> tuple[str, ...]:
+        """The level, or the several whose rows stand one below the other."""
+        return (self.level,) if isinstance(self.level, str) else tuple(self.level)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from mirenc.errors import MirencError, TaskError
 from mirenc.ir import IRModule
-from mirenc.ir.regions import Region, regions_of
+from mirenc.ir.regions import Region, Regions, regions_of
 from mirenc.learning.autophase import autophase_features
 from mirenc.learning.function_text import function_text, in_older_words
 from mirenc.learning.histogram import opcode_histogram
@@ -27,7 +27,7 @@ from mirenc.tasks.data import TaskData
 from mirenc.tasks.sample import IRSource
 
 if TYPE_CHECKING:
-    from mirenc.embed import Embedding, Encoder, Purpose
+    from mirenc.embed import Embedding, Encoder, Level, Purpose
     from mirenc.tasks.task import Task
 
 __all__ = [
@@ -158,59 +158,38 @@ class CodeReader:
         TaskError
             The module has no such region.
         """
-        levels: dict[str, _LevelCode] = {}
+        return self.of_modules([(module, regions)])[0]
 
-        def of(level: str, key: tuple[str, str]) -> dict[str, Float32] | None:
-            if level not in levels:
-                levels[level] = _LevelCode(self, module, level, next(self._embedded([module], level)))
-            return levels[level].of(key)
+    def of_modules(self, modules: Sequence[tuple[IRModule, Sequence[Region | None]]]) -> list[list[dict[str, Float32]]]:
+        """The same of regions of several modules, whose statements are encoded together."""
+        results: list[list[dict[str, Float32]]] = [[{} for _ in regions] for _, regions in modules]
+        jobs: dict[tuple[Level, ...], dict[int, list[int]]] = {}
+        for number, (_, regions) in enumerate(modules):
+            for row, region in enumerate(regions):
+                jobs.setdefault(_levels(region), {}).setdefault(number, []).append(row)
+        for levels, rows_of in jobs.items():
+            embeddings = self._embedded([modules[number][0] for number in rows_of], levels)
+            for (number, rows), embedding in zip(rows_of.items(), embeddings, strict=True):
+                module, regions = modules[number]
+                code = _Code(module, embedding, self.counted)
+                for row in rows:
+                    results[number][row] = code.of(regions[row])
+        return results
 
-        found = []
-        for region in regions:
-            level = "module" if region is None else region.level
-            parts = of(level, ("", "") if region is None else _key(region))
-            around = of("function", (region.symbol, "")) if region is not None and level == "loop" else None
-            if parts is None or (level == "loop" and around is None):
-                raise TaskError(f"{module.name} has no {level} {region.name if region else ''!r}. Give IR that has it")
-            found.append(
-                {name: np.concatenate([own, around[name]]) for name, own in parts.items()} if around else parts
-            )
-        return found
-
-    def of_pieces(self, pieces: Sequence[tuple[IRModule, Region | None]]) -> list[dict[str, Float32]]:
-        """The same of one function of each module, or the whole module; statements of all are encoded together.
-
-        Raises
-        ------
-        TaskError
-            As calling it.
-        """
-        found: list[dict[str, Float32]] = [{}] * len(pieces)
-        for level in ("function", "module"):
-            rows = [row for row, (_, region) in enumerate(pieces) if (region is None) == (level == "module")]
-            modules = [pieces[row][0] for row in rows]
-            for row, module, parts in zip(rows, modules, self._embedded(modules, level), strict=True):
-                region = pieces[row][1]
-                own = _LevelCode(self, module, level, parts).of(("", "") if region is None else _key(region))
-                if own is None:
-                    raise TaskError(
-                        f"{module.name} has no {level} {region.name if region else ''!r}. Give IR that has it"
-                    )
-                found[row] = own
-        return found
-
-    def _embedded(self, modules: Sequence[IRModule], level: str) -> Iterator[Embedding]:
+    def _embedded(self, modules: Sequence[IRModule], levels: tuple[Level, ...]) -> Iterator[Embedding]:
         purpose: Purpose = "search" if self.encoder.files.config.taught is None else "features"
-        for outcome in self.encoder.embed_stream(
-            modules,
-            level=level,  # type: ignore[arg-type]
-            purpose=purpose,
-            workers=0,
-        ):
+        for outcome in self.encoder.embed_stream(modules, level=levels, purpose=purpose, workers=0):
             if outcome.embedding is None:
                 assert outcome.error is not None
                 raise outcome.error
             yield outcome.embedding
+
+
+def _levels(region: Region | None) -> tuple[Level, ...]:
+    """What is embedded for a region, in one pass over its module."""
+    if region is None:
+        return ("module",)
+    return ("loop", "function") if region.level == "loop" else ("function",)
 
 
 def counted_features(module: IRModule, region: Region | None) -> dict[str, Float32]:
@@ -222,27 +201,45 @@ def counted_features(module: IRModule, region: Region | None) -> dict[str, Float
     return {name: count(module, inside) for name, count in _COUNTED.items()}
 
 
-class _LevelCode:
-    """Code features of all regions of one level of a module."""
+class _Code:
+    """Code features of the regions that were embedded of a module."""
 
-    def __init__(self, reader: CodeReader, module: IRModule, level: str, parts: Embedding) -> None:
-        self.module, self.level, self.counted = module, level, reader.counted
-        self.listed = regions_of(module, level)
-        self.vectors = {"text": parts.part("text"), "graph": parts.part("graph")}
-        if parts.purpose == "features":
-            self.vectors["taught"] = parts.taught
-        self.places = {_key(one): row for row, one in enumerate(self.listed.regions)}
-        if level == "module":
-            self.places = {("", ""): 0}
+    def __init__(self, module: IRModule, embedding: Embedding, counted: Sequence[str]) -> None:
+        self.module, self.counted = module, counted
+        self.vectors = {"text": embedding.part("text"), "graph": embedding.part("graph")}
+        if embedding.purpose == "features":
+            self.vectors["taught"] = embedding.taught
+        self.rows = {(region.level, *_key(region)): row for row, region in enumerate(embedding.regions)}
+        self.listed: dict[str, Regions] = {}
 
-    def of(self, key: tuple[str, str]) -> dict[str, Float32] | None:
-        """Those of one region; None where there is none."""
-        row = self.places.get(key)
+    def of(self, region: Region | None) -> dict[str, Float32]:
+        """Those of a region, a loop's followed by its function's."""
+        if region is None:
+            return self._own("module", ("", ""))
+        own = self._own(region.level, _key(region), region.name)
+        if region.level != "loop":
+            return own
+        around = self._own("function", (region.symbol, ""))
+        return {name: np.concatenate([vector, around[name]]) for name, vector in own.items()}
+
+    def _own(self, level: str, key: tuple[str, str], name: str = "") -> dict[str, Float32]:
+        row = self.rows.get((level, *key))
         if row is None:
-            return None
-        inside = None if self.level == "module" else self.listed.instruction[self.listed.region == row]
-        counts = {name: _COUNTED[name](self.module, inside) for name in self.counted}
+            raise TaskError(f"{self.module.name} has no {level} {name!r}. Give IR that has it")
+        counts = {}
+        if self.counted:
+            inside = None if level == "module" else self._instructions(level, key)
+            counts = {name: _COUNTED[name](self.module, inside) for name in self.counted}
         return {**{name: vectors[row] for name, vectors in self.vectors.items()}, **counts}
+
+    def _instructions(self, level: str, key: tuple[str, str]) -> NDArray[np.int32]:
+        if level not in self.listed:
+            self.listed[level] = regions_of(self.module, level)
+        listed = self.listed[level]
+        inside: NDArray[np.int32] = listed.instruction[
+            listed.region == [_key(one) for one in listed.regions].index(key)
+        ]
+        return inside
 
 
 def _key(region: Region) -> tuple[str, str]:

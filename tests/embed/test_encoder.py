@@ -424,3 +424,14 @@ def test_progress_counts_the_statements(encoder: Encoder) -> None:
         (1, 2, str(FILE)[-40:]),
         (2, 2, str(FILE)[-40:]),
     ]
+
+
+def test_several_levels_in_one_pass_are_those_of_each() -> None:
+    encoder = load("mirenc-tiny", cache=False)
+    both = encoder.embed_parts(FILE, level=("loop", "function"), purpose="features")
+    first, second = (encoder.embed_parts(FILE, level=level, purpose="features") for level in ("loop", "function"))
+    assert both.regions == first.regions + second.regions
+    assert len(first.regions) > 0
+    assert_same_vectors(both.vector, np.concatenate([first.vector, second.vector]))
+    with pytest.raises(ConfigError, match=r"levels module, loop; several at once may be function, loop and block"):
+        encoder.embed_parts(FILE, level=("module", "loop"))

@@ -18,7 +18,7 @@ FILES = ("handwritten/functions.ll", "ir/clang-14/O2/reduce.ll", "handwritten/fu
 
 
 def prepared(encoder: Encoder, level: str) -> list[Prepared]:
-    return [prepare(read_ir(FIXTURES / file), encoder.tokenizer, level, "sqrt") for file in FILES]
+    return [prepare(read_ir(FIXTURES / file), encoder.tokenizer, (level,), "sqrt") for file in FILES]
 
 
 def both_ways(encoder: Encoder, modules: list[Prepared]) -> tuple[list[Pooled], list[Pooled]]:
@@ -74,7 +74,7 @@ def test_a_text_that_only_the_second_module_needs_has_its_vector() -> None:
     """At level function the first module has a definition as a text of its table that no vector is made of."""
     encoder = load("mirenc-fast", cache=False)
     first = "@x = global i32 7\ndefine i32 @f() {\n  %v = load i32, ptr @x\n  ret i32 %v\n}\n"
-    texts = [prepare(encoder.read(first), encoder.tokenizer, level, "sqrt") for level in ("function", "module")]
+    texts = [prepare(encoder.read(first), encoder.tokenizer, (level,), "sqrt") for level in ("function", "module")]
     for one, other in zip(*both_ways(encoder, texts), strict=True):
         assert_same_vectors(other.text, one.text)
         assert_same_vectors(other.graph, one.graph)

@@ -292,7 +292,7 @@ define void @g() {
     of_loop, of_function = CodeReader(tiny)(module, [loop, function])
     for name, part in (("text", "text"), ("graph", "graph")):
         own = getattr(tiny.embed_parts(module, level="loop"), part)[0]
-        assert of_loop[name].tolist() == [*own.tolist(), *of_function[name].tolist()]
+        assert_same_vectors(of_loop[name], np.concatenate([own, of_function[name]]))
     inside = opcode_histogram(module, np.array([2, 3, 4], dtype=np.int32))
     assert of_loop["histogram"].tolist() == [*inside.tolist(), *of_function["histogram"].tolist()]
 
