@@ -69,8 +69,8 @@ FUNCTION_ROWS = {
 
 
 def recall(method: str, one: dict[str, Any]) -> float:
-    found: float = one["rows"][method]["recall_at_1"]
-    return found
+    value: float = one["rows"][method]["recall_at_1"]
+    return value
 
 
 def function_table() -> str:
@@ -107,8 +107,8 @@ def program_scores(names: str, method: str) -> list[dict[str, Any]]:
         for row in load("pretrain/programs.json")["names"][names]["pooled"]
         if row["vectors"] == "as it is" and row["method"].startswith(method)
     ]
-    found = [[row["settings"][setting]["map_at_r"] for row in rows] for setting in PROGRAM_SETTINGS]
-    return [max(scores, key=lambda score: score["mean"]) for scores in found]
+    by_setting = [[row["settings"][setting]["map_at_r"] for row in rows] for setting in PROGRAM_SETTINGS]
+    return [max(scores, key=lambda score: score["mean"]) for scores in by_setting]
 
 
 def program_table() -> str:
@@ -127,12 +127,12 @@ def program_cell(score: dict[str, Any]) -> str:
 
 def program_gains(names: str) -> list[tuple[float, float, float]]:
     """MAP@R of the whole vector over its words alone, with the interval over tasks, which all have as many queries."""
-    found = []
+    gains = []
     for whole, words in zip(*(program_scores(names, f"mirenc-fast {part}") for part in ("both", "words")), strict=True):
         tasks = list(whole["by_task"])
         difference = np.array([whole["by_task"][task] - words["by_task"][task] for task in tasks])
-        found.append((float(difference.mean()), *group_interval(difference, np.array(tasks))))
-    return found
+        gains.append((float(difference.mean()), *group_interval(difference, np.array(tasks))))
+    return gains
 
 
 def learned_programs() -> Iterator[str]:
@@ -227,23 +227,23 @@ COMPILER = "the same, over a head that knows LLVM's choice and no code"
 def decision_table() -> str:
     rows = []
     for variant, gpu in (("nvidia", "NVIDIA"), ("amd", "AMD")):
-        found = rows_of(f"device_mapping/{variant}.kernel")
-        cells = [percent(found[row]["accuracy"]) for row in ROWS]
-        rows.append([f"Device mapping, {gpu}, accuracy", *cells, accuracy_gain(found["both"])])
-        cells = [f"{gpu_only(found[row]):.3f}" for row in ROWS]
-        rows.append(["the same in time, speedup over GPU only", *cells, gain(found["both"])])
+        figures = rows_of(f"device_mapping/{variant}.kernel")
+        cells = [percent(figures[row]["accuracy"]) for row in ROWS]
+        rows.append([f"Device mapping, {gpu}, accuracy", *cells, accuracy_gain(figures["both"])])
+        cells = [f"{gpu_only(figures[row]):.3f}" for row in ROWS]
+        rows.append(["the same in time, speedup over GPU only", *cells, gain(figures["both"])])
     for title, record in TASKS.items():
-        found = rows_of(record)
-        rows.append([title, *speedups(found, ROWS), gain(found["both"])])
-        if "compiler" in found:
-            known = [row for row in ROWS if row in found and row != "no_code"]
-            cells = [f"{found[row]['speedup_gain_over_compiler']:.3f}" for row in known]
-            rows.append([COMPILER, "", "", *cells, gain(found["both"], "_over_compiler")])
+        figures = rows_of(record)
+        rows.append([title, *speedups(figures, ROWS), gain(figures["both"])])
+        if "compiler" in figures:
+            with_code = [row for row in ROWS if row in figures and row != "no_code"]
+            cells = [f"{figures[row]['speedup_gain_over_compiler']:.3f}" for row in with_code]
+            rows.append([COMPILER, "", "", *cells, gain(figures["both"], "_over_compiler")])
     return table(["", *ROWS.values(), "mirenc-fast over no code [95 % over kernels]"], rows)
 
 
-def speedups(found: Any, rows: Iterable[str]) -> list[str]:
-    return [f"{found[row]['speedup_geometric']:.3f}" if row in found else "" for row in rows]
+def speedups(figures: Any, rows: Iterable[str]) -> list[str]:
+    return [f"{figures[row]['speedup_geometric']:.3f}" if row in figures else "" for row in rows]
 
 
 def suites() -> Iterator[str]:
@@ -320,8 +320,8 @@ def jobs_table() -> str:
 
 def tens() -> dict[str, Any]:
     """Bytes saved over -Oz by ten lists, in per cent with an interval: fixed ones, and those chosen in three ways."""
-    found = load("downstream/passes/suggest.json")["figures"]["all"]
-    return {row: found[row]["saved"]["10"] for row in ("cover", "both", "no_code", "random")}
+    figures = load("downstream/passes/suggest.json")["figures"]["all"]
+    return {row: figures[row]["saved"]["10"] for row in ("cover", "both", "no_code", "random")}
 
 
 def fixed_lists() -> Iterator[str]:
@@ -347,9 +347,9 @@ def pass_phrases() -> Iterator[str]:
 # -- what else docs/figures.md has -----------------------------------------------------------------------------------
 def other_pool() -> Iterator[str]:
     record = load("pretrain/retrieval.json")
-    found = {(row["method"], row["vectors"]): percent(row["recall_at_1"]) for row in record["rows"]}
-    ir2vec, mapped = found["IR2Vec symbolic", "as it is"], found["IR2Vec symbolic", "level map"]
-    ours, bag = found["mirenc-base both", "as it is"], found["bag of statements", "as it is"]
+    recalls = {(row["method"], row["vectors"]): percent(row["recall_at_1"]) for row in record["rows"]}
+    ir2vec, mapped = recalls["IR2Vec symbolic", "as it is"], recalls["IR2Vec symbolic", "level map"]
+    ours, bag = recalls["mirenc-base both", "as it is"], recalls["bag of statements", "as it is"]
     yield f"{record['functions']:,} functions that IR2Vec reads"
     yield f"{ir2vec} as it is and {mapped} with a map fitted like ours"
     yield f"`mirenc-base` {ours}, the bag of statements {bag}"
@@ -385,7 +385,7 @@ def published() -> Iterator[str]:
 # -- the documents ---------------------------------------------------------------------------------------------------
 def parameters() -> list[str]:
     """As the cards count them."""
-    found = []
+    counts = []
     for model in MODELS:
         card = next(
             path
@@ -395,8 +395,8 @@ def parameters() -> list[str]:
         )
         count = re.search(r"([\d,]+) parameters", card.read_text(encoding="utf-8"))
         assert count is not None
-        found.append(f"{int(count[1].replace(',', '')) / 1e6:.1f} M parameters")
-    return found
+        counts.append(f"{int(count[1].replace(',', '')) / 1e6:.1f} M parameters")
+    return counts
 
 
 IN_README = (weak_gains, suites, words_alone, fixed_lists)

@@ -25,17 +25,17 @@ GUIDES = sorted((ROOT / "docs" / "guides").glob("*.md"))
 BLOCK = re.compile(
     r"(?:<!-- (?P<mark>not run|file): (?P<name>[^>]+) -->\n)?"
     r"^```(?P<kind>sh|python)\n(?P<code>.*?)^```\n"
-    r"(?:\n^```text\n(?P<said>.*?)^```\n)?",
+    r"(?:\n^```text\n(?P<output>.*?)^```\n)?",
     re.DOTALL | re.MULTILINE,
 )
 NUMBER = re.compile(r"-?\d+\.\d+")
 
 
-def alike(found: str, said: str) -> bool:
+def alike(printed: str, expected: str) -> bool:
     """Equal but for the last digits of numbers, and for spaces."""
-    if NUMBER.sub("#", found).split() != NUMBER.sub("#", said).split():
+    if NUMBER.sub("#", printed).split() != NUMBER.sub("#", expected).split():
         return False
-    pairs = zip(NUMBER.findall(found), NUMBER.findall(said), strict=True)
+    pairs = zip(NUMBER.findall(printed), NUMBER.findall(expected), strict=True)
     return all(abs(float(one) - float(other)) < 2e-3 for one, other in pairs)
 
 
@@ -49,8 +49,8 @@ def test_alike_knows_a_difference() -> None:
 def execute(kind: str, code: str, names: dict[str, Any]) -> str:
     if kind == "sh":
         # This checkout's command, whatever is installed.
-        own = f'mirenc() {{ "{sys.executable}" -m mirenc "$@"; }}\n'
-        done = subprocess.run(["bash", "-euc", own + code], capture_output=True, text=True, check=False)
+        command = f'mirenc() {{ "{sys.executable}" -m mirenc "$@"; }}\n'
+        done = subprocess.run(["bash", "-euc", command + code], capture_output=True, text=True, check=False)
         assert done.returncode == 0, f"{code}\n{done.stderr}"
         return done.stdout
     with contextlib.redirect_stdout(io.StringIO()) as stream:
@@ -69,10 +69,10 @@ def test_a_guide_runs(guide: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPat
         if block["mark"] == "file":
             (tmp_path / block["name"]).write_text(block["code"], encoding="utf-8")
         elif block["mark"] is None:
-            found = execute(block["kind"], block["code"], names)
+            printed = execute(block["kind"], block["code"], names)
             ran += 1
-            if block["said"] is not None:
-                assert alike(found, block["said"]), f"{block['code']}\nprinted\n{found}"
+            if block["output"] is not None:
+                assert alike(printed, block["output"]), f"{block['code']}\nprinted\n{printed}"
     assert ran
 
 

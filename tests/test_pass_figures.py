@@ -15,8 +15,8 @@ GUIDE = " ".join((ROOT / "docs" / "guides" / "size.md").read_text(encoding="utf-
 
 
 def record(name: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((PASSES / name).read_text(encoding="utf-8"))
-    return found
+    figures: dict[str, Any] = json.loads((PASSES / name).read_text(encoding="utf-8"))
+    return figures
 
 
 def test_the_readme_has_the_tables_of_the_records() -> None:
@@ -34,8 +34,8 @@ def test_the_readme_has_the_tables_of_the_records() -> None:
 
 
 def test_the_record_of_projects_adds_up() -> None:
-    found = record("projects.json")["projects"]
-    for one in found.values():
+    projects = record("projects.json")["projects"]
+    for one in projects.values():
         each = one["each"]
         assert one["modules"] == len(each)
         assert [one[key] for key in ("before", "oz", "best")] == [
@@ -45,18 +45,18 @@ def test_the_record_of_projects_adds_up() -> None:
         assert one["exact"] == sum(row["oz"] - row["best"] == row["really_saved"] for row in each)
         # Never larger than -Oz, by the objects themselves.
         assert min(row["really_saved"] for row in each) >= 0
-    assert sum(one["modules"] for one in found.values()) >= 60
+    assert sum(one["modules"] for one in projects.values()) >= 60
 
 
 def test_the_guide_says_how_many_claims_were_exact() -> None:
-    found = record("projects.json")["projects"].values()
-    modules, exact = (sum(one[key] for one in found) for key in ("modules", "exact"))
+    projects = record("projects.json")["projects"].values()
+    modules, exact = (sum(one[key] for one in projects) for key in ("modules", "exact"))
     assert f"exactly what was claimed on {exact} of {modules}" in GUIDE
 
 
 def test_the_guide_says_what_nm_says() -> None:
-    found = record("nm.json")["projects"].values()
-    same, rows = (sum(one[key] for one in found) for key in ("same", "rows"))
+    projects = record("nm.json")["projects"].values()
+    same, rows = (sum(one[key] for one in projects) for key in ("same", "rows"))
     assert f"{same} of {rows} rows are those of `nm -S`" in GUIDE
-    for one in found:
+    for one in projects:
         assert one["same"] + len(one["other"]) + one["alone"] >= one["rows"]

@@ -18,8 +18,8 @@ Figures = dict[str, Any]
 
 @pytest.fixture(scope="module")
 def record() -> Figures:
-    found: Figures = json.loads((ROOT / "pretrain/unseen.json").read_text(encoding="utf-8"))
-    return found
+    figures: Figures = json.loads((ROOT / "pretrain/unseen.json").read_text(encoding="utf-8"))
+    return figures
 
 
 def percent(value: float) -> str:
@@ -36,11 +36,11 @@ def test_the_card_is_the_records(record: Figures) -> None:
     base = record["models"]["mirenc-base"]
     auc = [f"({base['gae'][flow]['auc']:.3f})" for flow in ("control", "data", "call")]
     unseen, occurring = (percent(base["mlm"][key]["accuracy"]) for key in ("unseen", "occurring"))
-    matching, found = base["matching"]["accuracy_random"], base["retrieval"]["both"]["recall_at_1"]
+    matching, recall = base["matching"]["accuracy_random"], base["retrieval"]["both"]["recall_at_1"]
     assert (
         f"is ahead in masked tokens ({unseen} of statements not in training, {occurring} as they occur), control flow "
         f"{auc[0]} and matching ({percent(matching)}), level in data flow {auc[1]}, and behind in calls {auc[2]} and "
-        f"in finding functions ({percent(found)})."
+        f"in finding functions ({percent(recall)})."
     ) in " ".join(card.split())
     assert f"that neither it nor an ancestor saw: {', '.join(record['versions'])}.\n" in card
 
