@@ -11,6 +11,7 @@ import errno
 import gc
 import importlib
 import io
+import itertools
 import os
 import sys
 from typing import Annotated, NoReturn
@@ -28,6 +29,21 @@ VERBS = (
     *("datasets", "measure", "evaluate", "fit", "predict", "suggest"),
 )
 """In the order of the help. The module of that name has a function of that name, or an ``app`` of several verbs."""
+
+
+_PATHS = (
+    "-o",
+    "--output",
+    "--data",
+    "--head",
+    "-c",
+    "--corpus",
+    "--apply",
+    "--plot",
+    "--work",
+    "--ir-dir",
+    "--task-file",
+)
 
 
 def make_app(verb: str | None = None) -> typer.Typer:
@@ -72,6 +88,9 @@ def main() -> None:
     gc.set_threshold(100_000)
     # Looking for plugins reads the metadata of every installed package: a tenth of a small file's start.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+    # Typer takes an empty path for this folder.
+    if any(not word and (before in _PATHS or before[:1] != "-") for before, word in itertools.pairwise(sys.argv)):
+        _fail("'': is no file name. Give a path, or - for standard input")
     try:
         try:
             make_app(sys.argv[1] if len(sys.argv) > 1 else None)(prog_name="mirenc")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mirenc.errors import ConfigError, TaskError
+from mirenc.writing import delivered
 
 if TYPE_CHECKING:
     from mirenc.tasks import Prediction, Task
@@ -86,6 +87,7 @@ class Copies:
         changed, _ = with_pragmas(text, {number: line for number, line in wanted.items() if number not in refused})
         doubts |= {f"{file}:{number}": refused[number] for number in sorted(refused)}
         self.folder.mkdir(parents=True, exist_ok=True)
-        (self.folder / Path(file).name).write_bytes(changed.encode("latin-1"))
+        with delivered(self.folder / Path(file).name) as part:
+            part.write_bytes(changed.encode("latin-1"))
         for place, reason in doubts.items():
             print(f"mirenc: {place}: left alone, {reason}", file=sys.stderr)

@@ -100,7 +100,7 @@ class Project:
 
 def is_project(given: str) -> bool:
     """Whether an input stands for many files: a folder, or a ``compile_commands.json``."""
-    return given != "-" and (Path(given).is_dir() or given.endswith(".json"))
+    return given not in ("", "-") and (Path(given).is_dir() or given.endswith(".json"))
 
 
 @contextlib.contextmanager

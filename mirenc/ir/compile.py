@@ -54,7 +54,7 @@ def find_compiler(language: str, compiler: str | None = None, *, oldest: bool = 
     language : str
         ``c``, ``c++``, ``cl`` or ``cuda``.
     compiler : str, optional
-        The user's choice; taken as it is.
+        The user's choice: a name on PATH, or a path.
     oldest : bool
         Prefer the oldest of several versions to ``clang`` and the newest.
 
@@ -68,7 +68,8 @@ def find_compiler(language: str, compiler: str | None = None, *, oldest: bool = 
             raise ToolchainError(
                 f"compiler {compiler!r} is not on PATH. Give the path of a clang, or leave --compiler out"
             )
-        return [compiler]
+        # A project's sources are compiled in other folders than this one.
+        return [os.path.abspath(compiler) if os.sep in compiler else compiler]
     for name in reversed(_NAMES) if oldest else _NAMES:
         if shutil.which(name):
             return [name]

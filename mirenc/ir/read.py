@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import hashlib
 import os
@@ -129,7 +130,8 @@ def load_input(given: Input, options: ReadOptions) -> InputBytes:
     IRFileError, ToolchainError, CompileError, IRResourceError
     """
     if isinstance(given.value, bytes):
-        return InputBytes(given.name, given.value, kind_of(given.name, given.value))
+        data = given.value.removeprefix(codecs.BOM_UTF8)
+        return InputBytes(given.name, data, kind_of(given.name, data))
     path = str(given.value)
     if given.kind == "file":
         return read_input(path, max_bytes=options.max_bytes)

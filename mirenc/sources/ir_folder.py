@@ -264,16 +264,15 @@ def failures_of(root: Path) -> list[CompileError]:
         ``log.jsonl`` is no log of such a folder.
     """
     latest = {record.key: record for record in _read_log(root / _LOG)[0]}
-    reasons = {
-        f"{record.project}/{record.file}": record.reason or f"its IR is too large, {record.ir_bytes} bytes"
-        for record in latest.values()
-        if record.status in (*FAILURES, "large")
-    }
+    advice = {"large": "Raise the limit with --max-bytes", "timeout": "Raise the limit with --timeout"}
+    usual = "Mend it, or give the flags it needs, as in --cflags=-Iinclude"
     return [
         CompileError(
-            f"{name}: not compiled: {reasons[name]}. Mend it, or give the flags it needs, as in --cflags=-Iinclude"
+            f"{record.project}/{record.file}: not compiled: "
+            f"{record.reason or f'its IR is too large, {record.ir_bytes} bytes'}. {advice.get(record.status, usual)}"
         )
-        for name in sorted(reasons)
+        for record in sorted(latest.values(), key=lambda record: (record.project, record.file))
+        if record.status in (*FAILURES, "large")
     ]
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from mirenc.errors import ForeignIRError, TaskError
 from mirenc.ir.dialect import SCALAR_LOOPS
-from mirenc.ir.functions import is_left_alone
+from mirenc.ir.functions import attributes_of, is_left_alone
 from mirenc.ir.module import IRModule
 from mirenc.ir.regions import Region, regions_of
 from mirenc.ir.trip_counts import constant_trip_count
@@ -77,7 +77,7 @@ class Vectorization(MeasuredTask):
     select = "speedup"
 
     def regions(self, module: IRModule) -> list[Region]:
-        """Loops with no loop inside them.
+        """Loops with no loop inside them, of functions that passes touch.
 
         Raises
         ------
@@ -89,7 +89,10 @@ class Vectorization(MeasuredTask):
                 f"{module.name}: every function is marked optnone, as -O0 does, so LLVM vectorises no loop of it. Give "
                 f"the source, or compile with: clang {' '.join(SCALAR_LOOPS.flags['c'][2:])} -S -emit-llvm"
             )
-        loops: list[Region | None] = [*regions_of(module, "loop").regions, None]
+        attributes = zip(module.defined_functions, attributes_of(module.text), strict=True)
+        alone = {function.name for function, words in attributes if "optnone" in words}
+        found = [region for region in regions_of(module, "loop").regions if region.symbol not in alone]
+        loops: list[Region | None] = [*found, None]
         # A loop stands before those inside it, and they are deeper.
         return [
             loop

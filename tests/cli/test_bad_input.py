@@ -13,6 +13,7 @@ import os
 import random
 import shutil
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -407,6 +408,24 @@ def test_no_name_is_not_this_folder(
     run(*words, *([] if verb == "graph" else ["--model", model_dir])).failed("'': is no file name. Give a path")
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("predict", "size_after", ""),
+        ("corpus", "build", "", "-o", "x"),
+        ("measure", "passes", "", "-o", "x"),
+        ("measure", "vectorization", "-o", ""),
+        ("fit", "size_after", "--data", "", "-o", "x"),
+    ],
+)
+def test_an_empty_word_is_no_path_in_any_verb(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, words: tuple[str, ...]):
+    monkeypatch.chdir(tmp_path)
+    result = subprocess.run([sys.executable, "-m", "mirenc", *words], capture_output=True, text=True)
+    assert (result.returncode, result.stdout) == (1, "")
+    assert result.stderr == "mirenc: error: '': is no file name. Give a path, or - for standard input\n"
+    assert not list(tmp_path.iterdir())
+
+
 # -- outputs -------------------------------------------------------------------------------------------
 def test_a_dash_is_stdout(run: Run, embed: Run, ir: Path) -> None:
     assert json.loads(embed(ir, "-o", "-").ok().out)["file"] == str(ir)
@@ -425,7 +444,7 @@ def test_a_table_in_a_narrow_terminal_keeps_its_words(run: Run, monkeypatch: pyt
 
 def test_output_paths_are_refused_before_any_work(embed: Run, run: Run, tmp_path: Path) -> None:
     for verb in (embed, lambda *words: run("graph", *words)):
-        for name in ("x.csv", "x", ".npy"):
+        for name in ("x.txt", "x", ".npy"):
             verb("-o", tmp_path / name, "none.ll").failed("unknown suffix", "; available: .")
         verb("-o", tmp_path / "none" / "x.npz", "none.ll").failed(
             f"output folder {tmp_path}/none does not exist. Type: mkdir -p {tmp_path}/none"

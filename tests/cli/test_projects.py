@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from command_line import SOURCE, Result, Run
+
+from mirenc.ir.process import run_limited
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="the compiler is a shell script")
 # Knows one flag less than the project, wants MACRO in two.c, and says where and how it was called.
@@ -79,6 +82,12 @@ def test_a_build_is_embedded_as_its_commands_say(mirenc: Run, project: Path, cc:
     assert f"{project / 'src' / 'two.c'} -o" in called
 
 
+def test_a_compiler_beside_this_folder_is_found_from_all_others(mirenc: Run, project: Path, cc: Path) -> None:
+    (project / "mycc").symlink_to(cc)
+    result = mirenc("embed", "compile_commands.json", "--no-cache", "--compiler", "./mycc")
+    assert [json.loads(line)["file"] for line in result.out.splitlines()] == ["src/one.c", "src/two.c"]
+
+
 def test_a_folder_of_sources_is_embedded(mirenc: Run, project: Path) -> None:
     result = mirenc("embed", "src", "--no-cache", "--cflags=-DMACRO")
     assert [json.loads(line)["file"] for line in result.out.splitlines()] == ["src/bad.c", "src/one.c", "src/two.c"]
@@ -124,6 +133,21 @@ def test_ir_goes_before_sources(mirenc: Run, project: Path) -> None:
 def test_a_compiler_that_floods_is_bounded(mirenc: Run, project: Path, cc: Path) -> None:
     cc.write_text('#!/bin/sh\nfor last; do :; done\nyes | head -c 90000000 | tee /dev/stderr > "$last"\n')
     mirenc("embed", "src/one.c").failed("src/one.c: its IR has 86 MiB, the limit is 64 MiB. Raise it with --max-bytes")
+
+
+def test_nothing_that_a_compiler_prints_is_kept(
+    mirenc: Run, project: Path, cc: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = []
+    honest = run_limited
+
+    def watched(*arguments: Any, **options: Any) -> Any:
+        kept.append(options.get("most_output"))
+        return honest(*arguments, **options)
+
+    monkeypatch.setattr("mirenc.ir.compile.run_limited", watched)
+    mirenc("embed", "src/one.c", "--no-cache").ok()
+    assert kept == [0]
 
 
 def test_a_mark_before_the_text_is_no_part_of_it(mirenc: Run, tmp_path: Path) -> None:

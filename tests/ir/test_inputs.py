@@ -137,3 +137,9 @@ def test_commands_that_are_none(tmp_path: Path, text: str, reason: str) -> None:
     (tmp_path / "x.json").write_text(text)
     with pytest.raises(ConfigError, match=rf"x\.json: {reason}"):
         list(expand_inputs([tmp_path / "x.json"]))
+
+
+def test_a_mark_before_ir_in_memory_is_no_part_of_it() -> None:
+    text = "define void @f() {\n  ret void\n}\n"
+    plain = parse_ir(text).content_hash
+    assert parse_ir("\ufeff" + text).content_hash == parse_ir(b"\xef\xbb\xbf" + text.encode()).content_hash == plain

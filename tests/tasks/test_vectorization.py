@@ -126,6 +126,12 @@ def test_what_no_pass_touches_is_refused() -> None:
         TASK.regions(parse_ir(unoptimised))
 
 
+def test_loops_of_functions_that_no_pass_touches_are_left_out() -> None:
+    text = IR.format(body="%y = mul i32 %x, 3")
+    other = text.replace("@f(", "@g(").replace("{\nentry:", "noinline optnone {\nentry:", 1)
+    assert [region.symbol for region in TASK.regions(parse_ir(text + other))] == ["f"]
+
+
 def test_a_machine_that_is_not_known_assumes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("platform.machine", lambda: "riscv64")
     assert TASK.assume() == {}

@@ -115,9 +115,7 @@ class PassRun(Run):
                 failed=self.failed,
             )
             self.files = len(files)
-            before = {(record.project, record.file) for record in self.journal.known.values()}
-            if before and before.isdisjoint((one.project, one.file) for one in files):
-                raise self._replaced(sorted(f"{project}/{file}" for project, file in before)[:_SHOWN])
+            self._check_files({(one.project, one.file) for one in files})
             self.report(f"{len(files)} files of IR; those that are new are read")
             scans = scan_all(files, self.work / "scan.jsonl", jobs=plan.jobs)
             problems = [scan.problem for scan in scans if scan.problem]
@@ -148,6 +146,23 @@ class PassRun(Run):
         before = json.loads(place.read_text(encoding="utf-8"))["sources"] if place.is_file() else []
         if set(before) - set(self._names):
             raise self._replaced(before)
+
+    def _check_files(self, files: set[tuple[str, str]]) -> None:
+        """Refuse to replace a project by another of its name; say what is gone of those that stay.
+
+        Raises
+        ------
+        ConfigError
+        """
+        before = {(record.project, record.file) for record in self.journal.known.values()}
+        gone = sorted(before - files)
+        for project in sorted({project for project, _ in gone}):
+            if not any(one[0] == project for one in before & files):
+                raise self._replaced([f"{project}/{file}" for other, file in gone if other == project][:_SHOWN])
+        if gone:
+            self.report(f"{len(gone)} files of the table are gone, and so are their pieces, as {'/'.join(gone[0])}")
+        if not before and (self.folder / "pieces.parquet").exists():
+            self.report(f"{self.work / 'journal.jsonl'} is not there: everything is measured again")
 
     def _replaced(self, before: Sequence[str]) -> ConfigError:
         return ConfigError(

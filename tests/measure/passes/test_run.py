@@ -304,4 +304,21 @@ def test_a_table_is_not_replaced_by_one_of_other_sources(
     with pytest.raises(ConfigError, match=r"has a table of alpha/a.ll, which alpha would replace"):
         start(sources=(namesake,))
     assert (tmp_path / "table" / "pieces.parquet").read_bytes() == before
-    assert len(start(sources=(sources / "alpha", sources / "beta")).left) == 4  # more is no replacement
+    both = start(sources=(sources / "alpha", sources / "beta"))
+    assert len(both.left) == 4  # more is no replacement
+    finish(both)
+    with pytest.raises(ConfigError, match=r"has a table of alpha/a.ll, which alpha, beta would replace"):
+        start(sources=(namesake, sources / "beta"))
+
+
+def test_what_is_gone_is_said(start: Callable[..., PassRun], sources: Path, tmp_path: Path) -> None:
+    finish(start())
+    told: list[str] = []
+    shutil.copy(sources / "alpha" / "a.ll", sources / "alpha" / "more.ll")
+    (sources / "alpha" / "a.ll").unlink()
+    with pytest.raises(ConfigError, match=r"has a table of alpha/a.ll"):
+        start(report=told.append)
+    shutil.copy(sources / "alpha" / "more.ll", sources / "alpha" / "a.ll")
+    (tmp_path / "table" / "work" / "journal.jsonl").unlink()
+    start(report=told.append)
+    assert any("journal.jsonl is not there: everything is measured again" in line for line in told)
