@@ -32,8 +32,7 @@ from mirenc.pretraining import encoding
 from mirenc.pretraining.config import PretrainConfig
 from mirenc.pretraining.corpus import Corpus, build_corpus
 from mirenc.pretraining.evaluation import Baselines
-from mirenc.pretraining.evaluation.gae import flow_figures, gae_modules, gae_scores
-from mirenc.pretraining.evaluation.matching import evaluate_matching
+from mirenc.pretraining.evaluation.graphs import evaluate_matching, flow_figures, gae_modules, gae_scores
 from mirenc.pretraining.evaluation.mlm import choose_distinct, evaluate_mlm
 from mirenc.pretraining.trainer import Trainer
 from mirenc.sources.ir_folder import digest

@@ -64,10 +64,10 @@ def _training(trainer: Trainer, figures: Figures) -> str:
             f"pairs, {config.hard_negatives:.0%} of the steps with graphs of nearly equal size; the text encoder stays fixed)"
         )
     if config.compiler.steps and trainer.answers is not None:
-        kinds = ", ".join(trainer.answers.labels)
+        answers, kinds = trainer.answers, ", ".join(trainer.answers.labels)
         stages += (
             f"; then {config.compiler.steps} steps of {config.igm.batch} pairs and of a compiler's answers ({kinds}) about "
-            f"{config.compiler.batch}\nof {len(trainer.answers.training):,} pieces of {len({trainer.answers.projects[row] for row in trainer.answers.training})} projects"
+            f"{config.compiler.batch}\nof {len(answers.training):,} pieces of {len(answers.projects_of(answers.training))} projects"
         )
     start = trainer.started_from
     if start is not None:

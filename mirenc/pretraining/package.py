@@ -20,9 +20,8 @@ from mirenc.pretraining.config import MapsConfig
 from mirenc.pretraining.evaluation import Baselines, Figures, NoFigureError, evaluate_model
 from mirenc.pretraining.evaluation.answers import evaluate_answers
 from mirenc.pretraining.evaluation.retrieval import evaluate_retrieval, find_level_pairs
-from mirenc.pretraining.lexical import fit_lexicon
 from mirenc.pretraining.trainer import Trainer
-from mirenc.pretraining.whitening import fit_maps
+from mirenc.pretraining.whitening import fit_lexicon, fit_maps
 from mirenc.weights import save_files, seen_by
 from mirenc.weights.provenance import Kind, Source
 
@@ -86,11 +85,11 @@ def package(
 def _sources(trainer: Trainer, name: str, domains: Sequence[dict[str, Any]]) -> tuple[Source, ...]:
     """What the model learned from, after what its ancestors did."""
     learned: dict[Kind, set[str]] = {
-        "corpus": {trainer.corpus.projects[module] for module in trainer.train_modules.tolist()},
+        "corpus": trainer.corpus.projects_of(trainer.train_modules),
         "maps": {project for domain in domains for project in domain["projects"]},
     }
     if trainer.answers is not None:
-        learned["answers"] = {trainer.answers.projects[row] for row in trainer.answers.training.tolist()}
+        learned["answers"] = trainer.answers.projects_of(trainer.answers.training)
     own = [Source(name, kind, tuple(sorted(projects))) for kind, projects in learned.items() if projects]
     return (*trainer.ancestry, *own)
 
@@ -107,27 +106,20 @@ def _retrieval(trainer: Trainer, folder: Path, ir: Path | None) -> Figures:
 
 def _training_facts(trainer: Trainer) -> dict[str, Any]:
     corpus, modules = trainer.corpus, trainer.train_modules
+    hardware = f"{trainer.config.threads} thread(s) of an {platform.machine()} CPU"
+    if trainer.device.type == "cuda":
+        hardware = torch.cuda.get_device_name(trainer.device)
     return {
         "hours": round(trainer.progress.seconds / 3600, 2),
         "modules": len(modules),
-        "projects": len({corpus.projects[module] for module in modules}),
+        "projects": len(corpus.projects_of(modules)),
         "programs_in_corpus": len(set(corpus.programs)),
         "levels": sorted({info.opt_level for info in corpus.infos if info.opt_level}),
         "languages": dict(Counter(info.language or "unknown" for info in corpus.infos).most_common()),
-        "hardware": _hardware(trainer),
+        "hardware": hardware if trainer.processes.count == 1 else f"{trainer.processes.count} x {hardware}",
         "distinct_statements": int(np.count_nonzero(corpus.text_counts(modules.tolist()))),
         "started_from": trainer.started_from,
         # Figures are published, and the folders of one machine say nothing on another; `started_from` has the model.
         "config": trainer.config.model_dump(exclude={"answers": {"corpus", "table"}, "start_from": True}),
         "answers": trainer.answers.identity if trainer.answers is not None else None,
     }
-
-
-def _hardware(trainer: Trainer) -> str:
-    """What the last process of the run was on."""
-    count = trainer.processes.count
-    if trainer.device.type == "cuda":
-        kind = torch.cuda.get_device_name(trainer.device)
-    else:
-        kind = f"{trainer.config.threads} thread(s) of an {platform.machine()} CPU"
-    return kind if count == 1 else f"{count} x {kind}"

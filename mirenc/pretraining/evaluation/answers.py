@@ -31,59 +31,47 @@ def evaluate_answers(teacher: Teacher) -> Figures:
             continue
         figures[name] = {
             "pieces": len(rows),
-            "projects": len({answers.projects[row] for row in rows.tolist()}),
+            "projects": len(answers.projects_of(rows)),
             "model": answers_figures(answers, rows, teacher.predict(rows)),
-            "counts": answers_figures(answers, rows, counts.told(rows)),
+            "counts": answers_figures(answers, rows, counts.predict(rows)),
         }
     result: Figures = finite(figures)
     return result
 
 
-def answers_figures(answers: Answers, rows: Int64, told: dict[str, Float]) -> Figures:
-    """Figures of some pieces.
+def answers_figures(answers: Answers, rows: Int64, predictions: dict[str, Float]) -> Figures:
+    """Figures of some pieces (n,), from what is predicted of each kind (n, C); of ``fires`` anything that ranks.
 
-    Parameters
-    ----------
-    answers : Answers
-    rows : (n,) int64
-    told : dict of (n, C) float
-        By kind; of ``fires`` anything that ranks.
-
-    Returns
-    -------
-    dict
-        ``sizes``: R2 of each column; ``fires``: mean AUC of the passes that change some of the pieces and leave others;
-        ``lists``: R2 over all lists, each about its own mean.
+    ``sizes``: R2 of each column; ``fires``: mean AUC of the passes that change some of the pieces and leave others;
+    ``lists``: R2 over all lists, each about its own mean.
     """
     figures: Figures = {}
     for kind, labels in answers.labels.items():
-        truth, found = labels.values[rows].astype(np.float64), told[kind].astype(np.float64)
+        truth, predicted = labels.values[rows].astype(np.float64), predictions[kind].astype(np.float64)
         if kind == "fires":
-            figures[kind] = _mean_auc(truth, found)
+            figures[kind] = _mean_auc(truth, predicted)
         elif kind == "lists":
-            figures[kind] = _r2(truth, found)
+            figures[kind] = _r2(truth, predicted)
         else:
             columns = enumerate(labels.names)
-            figures[kind] = {name: _r2(truth[:, [column]], found[:, [column]]) for column, name in columns}
+            figures[kind] = {name: _r2(truth[:, [column]], predicted[:, [column]]) for column, name in columns}
     return figures
 
 
-def _r2(truth: Float, found: Float) -> float:
+def _r2(truth: Float, predicted: Float) -> float:
     """1 - squared errors over squared deviations from each column's mean; NaN where nothing deviates. Two (n, C)."""
     known = np.isfinite(truth)
-    count = np.maximum(known.sum(0), 1)
-    mean = np.where(known, truth, 0).sum(0) / count
-    error, deviation = (np.square(np.where(known, truth - other, 0)).sum() for other in (found, mean))
+    mean = np.where(known, truth, 0).sum(0) / np.maximum(known.sum(0), 1)
+    error, deviation = (np.square(np.where(known, truth - other, 0)).sum() for other in (predicted, mean))
     return float(1 - error / deviation) if deviation > 0 else float("nan")
 
 
-def _mean_auc(truth: Float, found: Float) -> float:
+def _mean_auc(truth: Float, predicted: Float) -> float:
     aucs = []
-    for column in range(truth.shape[1]):
-        known = np.isfinite(truth[:, column])
-        own = truth[known, column]
-        if 0 < own.sum() < len(own):
-            aucs.append(roc_auc_score(own, found[known, column]))
+    for labels, scores in zip(truth.T, predicted.T, strict=True):
+        known = np.isfinite(labels)
+        if 0 < labels[known].sum() < known.sum():
+            aucs.append(roc_auc_score(labels[known], scores[known]))
     return float(np.mean(aucs)) if aucs else float("nan")
 
 
@@ -102,5 +90,5 @@ class _CountsRule:
             columns.append(np.linalg.lstsq(self._x[rows], column[rows], rcond=None)[0])
         return np.stack(columns, axis=1)
 
-    def told(self, rows: Int64) -> dict[str, Float]:
+    def predict(self, rows: Int64) -> dict[str, Float]:
         return {kind: self._x[rows] @ weights for kind, weights in self._weights.items()}

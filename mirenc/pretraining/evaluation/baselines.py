@@ -12,20 +12,90 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.linear_model import LogisticRegression
 
 from mirenc.errors import ModelError
 from mirenc.pretraining.corpus import Corpus
-from mirenc.pretraining.evaluation.sizes import SizeBaseline, matching_modules, partners
 from mirenc.tokenizer import SPECIAL_TOKENS
 from mirenc.weights import BASELINES_FILE
 
-__all__ = ["Baselines"]
+__all__ = ["MAX_NODES", "Baselines", "SizeBaseline", "draw_modules", "partners"]
 
 UInt16 = NDArray[np.uint16]
+UInt64 = NDArray[np.uint64]
+Int64 = NDArray[np.int64]
+Float64 = NDArray[np.float64]
+MAX_NODES = 20_000
 _SEED = 7
 _STATEMENTS = 1_000_000  # statements counted: bounds the memory of fitting
 _CONTEXTS = 240_000  # 6 bytes each
 _MODULES = 2000
+
+
+def draw_modules(corpus: Corpus, modules: NDArray[np.integer], limit: int, rng: np.random.Generator) -> Int64:
+    """At most ``limit`` of the modules, drawn among those that have a graph of at most `MAX_NODES` nodes."""
+    nodes = corpus.node_count[modules]
+    fit = np.asarray(modules, dtype=np.int64)[(nodes > 0) & (nodes <= MAX_NODES)]
+    chosen: Int64 = np.sort(rng.permutation(fit)[:limit])
+    return chosen
+
+
+def partners(corpus: Corpus, modules: Int64, rng: np.random.Generator) -> dict[str, Int64]:
+    """For each module another source file's, as places in ``modules``: a ``random`` one, and the ``near_size`` one.
+
+    Source files are told apart by their last name: two levels of one program, or one file in two packages, are no
+    negatives. Empty where some module has no partner. Shapes: (M,) -> two (M,)
+    """
+    files = np.array([corpus.names[module].rsplit("/", 1)[-1] for module in modules])
+    file = np.unique(files, return_inverse=True)[1]
+    if file.max(initial=0) == 0:
+        return {}
+    nodes = corpus.node_count[modules]
+    random, near = np.empty((2, len(modules)), dtype=np.int64)
+    for module in range(len(modules)):
+        others = np.flatnonzero(file != file[module])
+        random[module] = rng.choice(others)
+        near[module] = others[np.argmin(np.abs(nodes[others] - nodes[module]))]
+    return {"random": random, "near_size": near}
+
+
+@dataclass(frozen=True, eq=False)
+class SizeBaseline:
+    """Logistic regression on the difference of log statement count and log node count.
+
+    Attributes
+    ----------
+    values : (5,) float64
+        Median difference of a module's own pair; three weights; intercept.
+    """
+
+    values: Float64
+
+    @classmethod
+    def fit(cls, statements: Int64, nodes: Int64, partner: Int64) -> SizeBaseline:
+        """Fit on modules' own pairs and the pairs with their partners. Shapes: three (M,)."""
+        own, other = _differences(statements, nodes, partner)
+        median = float(np.median(own))
+        features = _features(np.concatenate([own, other]), median)
+        model = LogisticRegression().fit(features, np.repeat([1, 0], [len(own), len(other)]))
+        return cls(np.array([median, *model.coef_[0], model.intercept_[0]], dtype=np.float64))
+
+    def accuracy(self, statements: Int64, nodes: Int64, partner: Int64) -> float:
+        """Share of own pairs and partners' pairs that are told apart. Shapes: three (M,)."""
+        own, other = (
+            _features(difference, self.values[0]) @ self.values[1:4] + self.values[4]
+            for difference in _differences(statements, nodes, partner)
+        )
+        return float(((own > 0).mean() + (other <= 0).mean()) / 2)
+
+
+def _differences(statements: Int64, nodes: Int64, partner: Int64) -> tuple[Float64, Float64]:
+    log_statements, log_nodes = np.log(np.maximum(statements, 1)), np.log(np.maximum(nodes, 1))
+    return log_statements - log_nodes, log_statements - log_nodes[partner]
+
+
+def _features(difference: Float64, median: float) -> Float64:
+    return np.stack([difference, np.abs(difference - median), difference**2], 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,38 +203,24 @@ class Baselines:
             return None
         try:
             arrays = load(path.read_bytes())
-            sizes = {
-                name.removeprefix("size."): SizeBaseline(value)
-                for name, value in arrays.items()
-                if name.startswith("size.")
-            }
-            found = cls(
-                "training modules",
-                int(arrays["frequent"][0]),
-                arrays["after"],
-                arrays["between_key"],
-                arrays["between_token"],
-                sizes,
-            )
+            of_size = (name for name in arrays if name.startswith("size."))
+            sizes = {name.removeprefix("size."): SizeBaseline(arrays[name]) for name in of_size}
+            tables = (arrays["after"], arrays["between_key"], arrays["between_token"])
+            baselines = cls("training modules", int(arrays["frequent"][0]), *tables, sizes)
         except (OSError, SafetensorError, KeyError, IndexError) as error:
             raise ModelError(f"{path}: damaged ({error}). Check it with `mirenc models verify {folder}`") from None
-        if len(found.after) != vocabulary or len(found.between_key) != len(found.between_token):
+        if len(baselines.after) != vocabulary or len(baselines.between_key) != len(baselines.between_token):
             raise ModelError(
-                f"{path}: of a tokenizer of {len(found.after)} pieces, the model's has {vocabulary}: they do not "
+                f"{path}: of a tokenizer of {len(baselines.after)} pieces, the model's has {vocabulary}: they do not "
                 "belong together. Install the model again"
             )
-        return found
+        return baselines
 
 
-def _triples(
-    corpus: Corpus, rows: NDArray[np.int64], row_weight: NDArray[np.float64]
-) -> tuple[NDArray[np.uint64], NDArray[np.float64]]:
+def _triples(corpus: Corpus, rows: NDArray[np.int64], row_weight: Float64) -> tuple[UInt64, Float64]:
     """Distinct ``left << 32 | token << 16 | right`` of some texts and their weights; no ``token`` is a special one."""
-    lengths = corpus.text_length[rows]
-    inner = np.maximum(lengths - 2, 0)  # tokens with a neighbour on both sides
-    first = corpus.text_start[:-1][rows] + 1
-    at = np.arange(int(inner.sum())) + np.repeat(first - (np.cumsum(inner) - inner), inner)
-    weights = np.repeat(row_weight, inner)
+    at = corpus.token_places(rows, inner=True)  # tokens with a neighbour on both sides
+    weights = np.repeat(row_weight, np.maximum(corpus.text_length[rows] - 2, 0))
     ordinary = corpus.text_ids[at] >= len(SPECIAL_TOKENS)
     at, weights = at[ordinary], weights[ordinary]
     left, token, right = (corpus.text_ids[at + shift].astype(np.uint64) for shift in (-1, 0, 1))
@@ -173,9 +229,7 @@ def _triples(
     return distinct, np.bincount(inverse, weights, minlength=len(distinct)).astype(np.float64)
 
 
-def _most_frequent(
-    context: NDArray[np.uint64], token: NDArray[np.uint64], weights: NDArray[np.float64]
-) -> tuple[NDArray[np.uint64], UInt16, NDArray[np.float64]]:
+def _most_frequent(context: UInt64, token: UInt64, weights: Float64) -> tuple[UInt64, UInt16, Float64]:
     """Contexts, ascending; the heaviest token of each, the smaller of two equal ones; the contexts' weights."""
     contexts, which = np.unique(context, return_inverse=True)
     pairs, inverse = np.unique((which.astype(np.uint64) << np.uint64(16)) | token, return_inverse=True)
@@ -188,12 +242,7 @@ def _most_frequent(
 
 
 def _fit_sizes(corpus: Corpus, modules: NDArray[np.integer], rng: np.random.Generator) -> dict[str, SizeBaseline]:
-    chosen = matching_modules(corpus, modules, _MODULES, rng)
-    found = partners(corpus, chosen, rng)
-    if found is None:
-        return {}
+    chosen = draw_modules(corpus, modules, _MODULES, rng)
     statements, nodes = corpus.statement_total[chosen], corpus.node_count[chosen]
-    return {
-        name: SizeBaseline.fit(statements, nodes, partner)
-        for name, partner in zip(("random", "near_size"), found, strict=True)
-    }
+    others = partners(corpus, chosen, rng)
+    return {name: SizeBaseline.fit(statements, nodes, partner) for name, partner in others.items()}

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mirenc.graph import Flow
 from mirenc.model.mirencoder import MIREncoder
 from mirenc.pretraining.corpus import Corpus
 from mirenc.pretraining.encoding import check_order
-from mirenc.pretraining.evaluation.baselines import Baselines
+from mirenc.pretraining.evaluation.baselines import MAX_NODES, Baselines
 from mirenc.pretraining.evaluation.figures import Figures, NoFigureError, Progress, finite, no_progress
-from mirenc.pretraining.evaluation.gae import flow_figures, gae_modules, gae_scores
-from mirenc.pretraining.evaluation.matching import evaluate_matching
+from mirenc.pretraining.evaluation.graphs import evaluate_matching, flow_figures, gae_modules, gae_scores
 from mirenc.pretraining.evaluation.mlm import choose_distinct, choose_occurring, evaluate_mlm
-from mirenc.pretraining.evaluation.sizes import MAX_NODES
 from mirenc.tokenizer import SPECIAL_TOKENS, UNK
 
 __all__ = ["evaluate_model"]
@@ -79,56 +77,52 @@ def evaluate_model(
             missing[name] = str(reason)
             return None
 
-    def unseen() -> NDArray[np.int64]:
+    def statements(name: str) -> NDArray[np.int64]:
+        if name == "occurring":
+            return choose_occurring(counts, _STATEMENTS)
+        if name == "distinct":
+            return choose_distinct(counts, _STATEMENTS)
         if known_texts is None:
             raise NoFigureError("the statements of the training modules are not known here")
         return choose_distinct(np.where(known_texts, 0, counts), _STATEMENTS)
 
-    def mlm(name: str, choose: Callable[[], NDArray[np.int64]]) -> Figures | None:
-        def measure() -> Figures:
-            rows = choose()
-            with progress(f"mlm, {name}", len(rows)) as advance:
-                return evaluate_mlm(model, corpus, rows, baselines, advance=advance)
+    def mlm(name: str) -> Figures:
+        rows = statements(name)
+        with progress(f"mlm, {name}", len(rows)) as advance:
+            return evaluate_mlm(model, corpus, rows, baselines, advance=advance)
 
-        return figure(f"mlm.{name}", measure)
+    def matching() -> Figures:
+        with progress("matching", 1) as advance:
+            figures = evaluate_matching(model, corpus, chosen, baselines, limit=_PAIRS, threads=threads)
+            advance(1)
+            return figures
 
     figures: Figures = {
         "data": _data(corpus, chosen, counts),
         "baselines": f"fitted on {'the ' if baselines.source.startswith('training') else ''}{baselines.source}",
-        "mlm": {
-            "distinct": mlm("distinct", lambda: choose_distinct(counts, _STATEMENTS)),
-            "occurring": mlm("occurring", lambda: choose_occurring(counts, _STATEMENTS)),
-            "unseen": mlm("unseen", unseen),
-        },
+        "mlm": {name: figure(f"mlm.{name}", partial(mlm, name)) for name in ("distinct", "occurring", "unseen")},
     }
     drawn = gae_modules(corpus, chosen, _GRAPHS)
     with progress("gae", len(drawn)) as advance:
         scores = gae_scores(model, corpus, drawn, advance=advance)
-    figures["gae"] = {
-        flow.name.lower(): figure(f"gae.{flow.name.lower()}", lambda flow=flow: flow_figures(scores[flow]))  # type: ignore[misc]
-        for flow in Flow
-    }
-    with progress("matching", 1) as advance:
-        figures["matching"] = figure(
-            "matching", lambda: evaluate_matching(model, corpus, chosen, baselines, limit=_PAIRS, threads=threads)
-        )
-        advance(1)
-    if retrieval is None:
-        missing["retrieval"] = "the IR of the modules is not at hand"
-    figures["retrieval"] = figure("retrieval", retrieval) if retrieval is not None else None
+    by_flow = {flow.name.lower(): rows for flow, rows in scores.items()}
+    figures["gae"] = {name: figure(f"gae.{name}", partial(flow_figures, rows)) for name, rows in by_flow.items()}
+    figures["matching"] = figure("matching", matching)
+    figures["retrieval"] = figure("retrieval", retrieval or _no_ir)
     result: Figures = finite({**figures, "missing": missing})
     return result
+
+
+def _no_ir() -> Figures:
+    raise NoFigureError("the IR of the modules is not at hand")
 
 
 def _data(corpus: Corpus, modules: NDArray[np.int64], counts: NDArray[np.int64]) -> Figures:
     """What was measured on, and how the tokenizer fits it; shares are over statements as they occur."""
     rows = np.flatnonzero(counts)
     lengths = corpus.text_length[rows]
-    at = np.arange(int(lengths.sum())) + np.repeat(
-        corpus.text_start[:-1][rows] - (np.cumsum(lengths) - lengths), lengths
-    )
     weight = np.repeat(counts[rows], lengths)
-    ids = corpus.text_ids[at]
+    ids = corpus.text_ids[corpus.token_places(rows)]
     inside = (ids >= len(SPECIAL_TOKENS)) | (ids == UNK)
     tokens, total = int(weight[inside].sum()), int(counts.sum())
     # A statement that just fits counts as cut, too: the corpus does not keep what was cut.
@@ -139,7 +133,7 @@ def _data(corpus: Corpus, modules: NDArray[np.int64], counts: NDArray[np.int64])
         "modules": len(modules),
         "graphs": len(nodes),
         "largest_graph": int(nodes.max(initial=0)),
-        "projects": sorted({corpus.projects[module] for module in modules.tolist()}),
+        "projects": sorted(corpus.projects_of(modules)),
         "statements": total,
         "distinct_statements": len(rows),
         "unk_share": int(weight[ids == UNK].sum()) / tokens if tokens else None,

@@ -1,6 +1,14 @@
-"""Masked language modelling: how often the model and the baselines name the token that was masked."""
+"""Masked language modelling: how often the model and the baselines name the token that was masked.
+
+Grammar is learnt from any code; the name of a function is learnt from its own project or not at all. So figures are
+told apart by what a token is: grammar, part of a name or string, or part of a number.
+"""
 
 from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from enum import IntEnum
 
 import numpy as np
 import torch
@@ -11,46 +19,79 @@ from mirenc.model.mirencoder import MIREncoder
 from mirenc.pretraining.corpus import Corpus
 from mirenc.pretraining.evaluation.baselines import Baselines
 from mirenc.pretraining.evaluation.figures import Advance, Figures, NoFigureError
-from mirenc.pretraining.evaluation.kinds import TokenKind, token_kinds
 from mirenc.pretraining.objectives import mask_tokens
 
-__all__ = ["choose_distinct", "choose_occurring", "evaluate_mlm"]
+__all__ = ["TokenKind", "choose_distinct", "choose_occurring", "evaluate_mlm", "token_kinds"]
 
+Int64 = NDArray[np.int64]
+Hits = NDArray[np.bool_]
 _BATCH = 256
 _SEED = 7
 _MASK_SHARE = 0.15  # of the tokens, as in the paper
+_NAME = re.compile(r"[-$._:a-z0-9]+", re.IGNORECASE)
 
 
-def choose_distinct(counts: NDArray[np.int64], limit: int) -> NDArray[np.int64]:
+class TokenKind(IntEnum):
+    """Kinds, as indices."""
+
+    GRAMMAR = 0  # keywords, opcodes, types, punctuation
+    NAME = 1  # after @, % or !, or between quotes
+    NUMBER = 2
+
+
+def token_kinds(pieces: Iterable[str]) -> list[TokenKind]:
+    """Kind of each piece of one statement, as `IRTokenizer.pieces` gives them: one that begins a word with a space."""
+    kinds: list[TokenKind] = []
+    in_string = in_name = in_number = False
+    brackets = 0  # open ones of C++ template arguments: names are demangled
+    last = word = ""
+    for piece in pieces:
+        text = piece.strip()
+        # No space in front: it may belong to what stands before. A letter or digit after another one surely does.
+        goes_on = text == piece and bool(text)
+        if '"' in text:
+            kind, in_string, in_name, in_number = TokenKind.GRAMMAR, not in_string, False, False
+        elif in_string or brackets or (in_name and goes_on and _NAME.fullmatch(text)):
+            kind = TokenKind.NAME
+            if brackets:
+                brackets += (text == "<") - (text == ">")
+        elif in_name and text == "<" and word != "operator":
+            kind, brackets = TokenKind.NAME, 1
+        elif goes_on and text[0].isalnum() and last.isalnum():
+            kind = kinds[-1]
+        elif text[:1].isdigit() or (in_number and goes_on and text in (".", "+", "-")):  # 1.5e+03
+            kind, in_name, in_number = TokenKind.NUMBER, False, True
+        else:
+            kind, in_name, in_number = TokenKind.GRAMMAR, text[-1:] in ("@", "%", "!"), False
+        kinds.append(kind)
+        last, word = text[-1:], text
+    return kinds
+
+
+def choose_distinct(counts: Int64, limit: int) -> Int64:
     """Each statement once, at most ``limit`` of them. Shapes: (U,) -> (R,)."""
-    rows: NDArray[np.int64] = np.flatnonzero(counts)
+    rows: Int64 = np.flatnonzero(counts)
     return np.random.default_rng(_SEED).permutation(rows)[:limit]
 
 
-def choose_occurring(counts: NDArray[np.int64], limit: int) -> NDArray[np.int64]:
+def choose_occurring(counts: Int64, limit: int) -> Int64:
     """Statements as they occur, each as often as it does, at most ``limit`` of them. Shapes: (U,) -> (R,)."""
-    ends = np.cumsum(counts)
-    total = int(ends[-1]) if len(ends) else 0
+    total = int(counts.sum())
     rng = np.random.default_rng(_SEED)
     places = np.arange(total) if total <= limit else rng.integers(total, size=limit)
-    rows: NDArray[np.int64] = np.searchsorted(ends, places, side="right")
+    rows: Int64 = np.searchsorted(np.cumsum(counts), places, side="right")
     return rows
 
 
 def evaluate_mlm(
-    model: MIREncoder,
-    corpus: Corpus,
-    rows: NDArray[np.int64],
-    baselines: Baselines,
-    *,
-    advance: Advance | None = None,
+    model: MIREncoder, corpus: Corpus, rows: Int64, baselines: Baselines, *, advance: Advance | None = None
 ) -> Figures:
     """Accuracy and perplexity at the masked positions of some statements.
 
     Positions are masked as in training. The baselines are asked for the same positions; the neighbours' baseline is
     given the true neighbours, also where the model sees [MASK]. ``errors_removed`` is the share of that baseline's
     errors that the model does not make on balance; below 0 the model makes more. ``kinds`` has the same for the tokens
-    of each kind (`mirenc.pretraining.evaluation.kinds`), where there are any.
+    of each kind, where there are any.
 
     Raises
     ------
@@ -60,11 +101,8 @@ def evaluate_mlm(
     if not len(rows):
         raise NoFigureError("no statements")
     rng = np.random.default_rng(_SEED)
-    device = next(model.parameters()).device
     rows = rows[np.argsort(corpus.text_length[rows], kind="stable")]
-    hits: list[NDArray[np.bool_]] = []
-    neighbour_hits: list[NDArray[np.bool_]] = []
-    kinds: list[NDArray[np.int64]] = []
+    hits: list[tuple[Hits, Hits, Int64]] = []  # the model's, the neighbours', and the tokens' kinds
     frequent_hits = 0
     nats = 0.0
     for first in range(0, len(rows), _BATCH):
@@ -72,22 +110,18 @@ def evaluate_mlm(
         masked, chosen = mask_tokens(ids, rng, vocab_size=corpus.tokenizer.vocab_size, share=_MASK_SHARE)
         truth = ids[chosen]
         if len(truth):
-            with torch.inference_mode():
-                tokens = model.text(torch.from_numpy(masked).to(device))[torch.from_numpy(chosen).to(device)]
-                scores = model.mlm(tokens, model.text.token.weight).float()
-                answer = torch.from_numpy(truth).to(device)
-                nats += float(F.cross_entropy(scores, answer, reduction="sum"))
-                hits.append((scores.argmax(-1) == answer).cpu().numpy())
+            own, lost = _predicted(model, masked, chosen, truth)
+            nats += lost
             row, column = np.nonzero(chosen)
-            neighbour_hits.append(baselines.between(ids[row, column - 1], ids[row, column + 1]) == truth)
+            neighbours = baselines.between(ids[row, column - 1], ids[row, column + 1]) == truth
             frequent_hits += int((truth == baselines.frequent).sum())
-            of_each = [token_kinds(corpus.tokenizer.pieces(statement)) for statement in ids]
-            kinds.append(np.array(of_each, dtype=np.int64)[chosen])
+            kinds = [token_kinds(corpus.tokenizer.pieces(statement)) for statement in ids]
+            hits.append((own, neighbours, np.array(kinds, dtype=np.int64)[chosen]))
         if advance is not None:
             advance(len(ids))
     if not hits:
         raise NoFigureError(f"no token of {len(rows)} statements was masked")
-    hit, neighbour_hit, kind = np.concatenate(hits), np.concatenate(neighbour_hits), np.concatenate(kinds)
+    hit, neighbour_hit, kind = map(np.concatenate, zip(*hits, strict=True))
     return {
         "statements": len(rows),
         "perplexity": float(np.exp(nats / len(hit))),
@@ -101,7 +135,18 @@ def evaluate_mlm(
     }
 
 
-def _accuracies(hit: NDArray[np.bool_], neighbour_hit: NDArray[np.bool_]) -> Figures:
+@torch.inference_mode()
+def _predicted(model: MIREncoder, masked: Int64, chosen: Hits, truth: Int64) -> tuple[Hits, float]:
+    """Which chosen positions the model names, and its loss in nats. Shapes: two (B, T), (P,) -> (P,)."""
+    device = next(model.parameters()).device
+    tokens = model.text(torch.from_numpy(masked).to(device))[torch.from_numpy(chosen).to(device)]
+    scores = model.mlm(tokens, model.text.token.weight).float()
+    answer = torch.from_numpy(truth).to(device)
+    hits: Hits = (scores.argmax(-1) == answer).cpu().numpy()
+    return hits, float(F.cross_entropy(scores, answer, reduction="sum"))
+
+
+def _accuracies(hit: Hits, neighbour_hit: Hits) -> Figures:
     """Accuracy at some positions, and what it is of the neighbours' baseline. Shapes: two (n,)."""
     hits, neighbour_hits = int(hit.sum()), int(neighbour_hit.sum())
     missed = len(hit) - neighbour_hits

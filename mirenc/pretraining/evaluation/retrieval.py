@@ -87,12 +87,12 @@ class FunctionPair:
 
 def find_level_pairs(root: Path, files: Iterable[Path]) -> list[tuple[Path, Path]]:
     """Pairs ``PROJECT/O0/x`` and ``PROJECT/O2/x`` among some files below ``root``."""
-    given = {path.relative_to(root): path for path in files}
+    by_name = {path.relative_to(root): path for path in files}
     pairs = []
-    for relative, path in sorted(given.items()):
+    for relative, path in sorted(by_name.items()):
         parts = relative.parts
         if len(parts) > 2 and parts[1] == QUERY:
-            other = given.get(Path(parts[0], CANDIDATE, *parts[2:]))
+            other = by_name.get(Path(parts[0], CANDIDATE, *parts[2:]))
             if other is not None:
                 pairs.append((path, other))
     return pairs
@@ -139,8 +139,7 @@ def collect_pairs(
     """
     seen: set[bytes] = set()
     pairs: list[FunctionPair] = []
-    for number in np.random.default_rng(_SEED).permutation(len(files)):
-        both = files[number]
+    for both in (files[number] for number in np.random.default_rng(_SEED).permutation(len(files))):
         if len(pairs) < limit:
             try:
                 query, candidate = (views(encoder, path) for path in both)
@@ -161,15 +160,15 @@ def ranks(queries: Any, candidates: Any) -> NDArray[np.float64]:
     Shapes: two dense or sparse (n, D) -> (n,)
     """
     queries, candidates = _unit(queries), _unit(candidates)
-    found = np.empty(queries.shape[0])
+    rank = np.empty(queries.shape[0])
     for first in range(0, queries.shape[0], _BLOCK):
         part = queries[first : first + _BLOCK]
         scores = part @ candidates.T
         scores = np.asarray(scores.toarray() if sp.issparse(scores) else scores)
         own = scores[np.arange(len(scores)), first + np.arange(len(scores))][:, None]
         nearer, equal = (scores > own).sum(1), (scores == own).sum(1) - 1
-        found[first : first + _BLOCK] = 1 + nearer + equal / 2
-    return found
+        rank[first : first + _BLOCK] = 1 + nearer + equal / 2
+    return rank
 
 
 def _unit(vectors: Any) -> Any:
@@ -181,13 +180,10 @@ def _unit(vectors: Any) -> Any:
     return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
 
 
-def rank_figures(found: NDArray[np.float64]) -> Figures:
+def rank_figures(rank: NDArray[np.float64]) -> Figures:
     """Recall at 1 and 10, mean reciprocal rank."""
-    return {
-        "recall_at_1": float((found <= 1).mean()),
-        "recall_at_10": float((found <= 10).mean()),
-        "mrr": float((1 / found).mean()),
-    }
+    recall = {f"recall_at_{most}": float((rank <= most).mean()) for most in (1, 10)}
+    return recall | {"mrr": float((1 / rank).mean())}
 
 
 def bag_vectors(bags: Sequence[Mapping[str, int]]) -> sp.csr_matrix:
@@ -200,25 +196,19 @@ def bag_vectors(bags: Sequence[Mapping[str, int]]) -> sp.csr_matrix:
     return sp.csr_matrix((values, flat, pointer), shape=(len(bags), max(len(words), 1)))
 
 
-def _halves(matrix: sp.csr_matrix) -> tuple[sp.csr_matrix, sp.csr_matrix]:
-    middle = matrix.shape[0] // 2
-    return matrix[:middle], matrix[middle:]
-
-
-def _opcode_figures(pairs: Sequence[FunctionPair]) -> Figures:
+def _opcode_figures(counts: sp.csr_matrix, queries: int) -> Figures:
     """The better of two opcode histograms: counts as they are, and log(1 + count)."""
-    counts = bag_vectors([pair.query.opcodes for pair in pairs] + [pair.candidate.opcodes for pair in pairs])
-    by_scale = {"counts": rank_figures(ranks(*_halves(counts))), "log1p": rank_figures(ranks(*_halves(counts.log1p())))}
-    scale = max(by_scale, key=lambda name: by_scale[name]["mrr"])
-    return {**by_scale[scale], "scale": scale}
+    scales = {"counts": counts, "log1p": counts.log1p()}
+    figures = {name: rank_figures(ranks(bags[:queries], bags[queries:])) for name, bags in scales.items()}
+    scale = max(figures, key=lambda name: figures[name]["mrr"])
+    return {**figures[scale], "scale": scale}
 
 
-def _statement_figures(pairs: Sequence[FunctionPair]) -> Figures:
+def _statement_figures(counts: sp.csr_matrix, queries: int) -> Figures:
     """Bag of statements: log(1 + count) times log(functions / functions that have the statement)."""
-    counts = bag_vectors([pair.query.statements for pair in pairs] + [pair.candidate.statements for pair in pairs])
     having = np.bincount(counts.indices, minlength=counts.shape[1])
-    weights = sp.diags(np.log(counts.shape[0] / np.maximum(having, 1)))
-    return rank_figures(ranks(*_halves(sp.csr_matrix(counts.log1p() @ weights))))
+    bags = sp.csr_matrix(counts.log1p() @ sp.diags(np.log(counts.shape[0] / np.maximum(having, 1))))
+    return rank_figures(ranks(bags[:queries], bags[queries:]))
 
 
 def retrieval_figures(pairs: Sequence[FunctionPair]) -> Figures:
@@ -235,13 +225,13 @@ def retrieval_figures(pairs: Sequence[FunctionPair]) -> Figures:
             f"{CANDIDATE}; {_FEW} are needed"
         )
     figures: Figures = {"functions": len(pairs), "files": len({pair.files for pair in pairs})}
+    queries, candidates = [pair.query for pair in pairs], [pair.candidate for pair in pairs]
     for part in ("text", "graph", "both"):
-        queries, candidates = (
-            np.array([getattr(getattr(pair, side), part) for pair in pairs]) for side in ("query", "candidate")
-        )
-        figures[part] = rank_figures(ranks(queries, candidates))
-    figures["opcode_histogram"] = _opcode_figures(pairs)
-    figures["bag_of_statements"] = _statement_figures(pairs)
+        one, other = (np.array([getattr(view, part) for view in views]) for views in (queries, candidates))
+        figures[part] = rank_figures(ranks(one, other))
+    views = queries + candidates
+    figures["opcode_histogram"] = _opcode_figures(bag_vectors([view.opcodes for view in views]), len(pairs))
+    figures["bag_of_statements"] = _statement_figures(bag_vectors([view.statements for view in views]), len(pairs))
     return figures
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ _STATEMENTS = {
     "occurring": "statements as they occur",
     "unseen": "distinct statements not in training",
 }
+_ANSWERS = {"fires": "Passes that change the code, mean ROC AUC", "lists": "Sizes under pass lists, R2"}
 _KINDS = {"grammar": "grammar", "name": "names and strings", "number": "numbers"}
 Row = tuple[str, str, str]
 
@@ -37,106 +39,91 @@ def figure_rows(figures: Figures) -> list[Row]:
     """
     missing: dict[str, str] = figures["missing"]
     rows: list[Row] = []
+
+    def add(name: str, title: str, figure: Any, make: Callable[..., list[Row]], *what: str) -> None:
+        rows.extend([(title, "-", missing.get(name, ""))] if figure is None else make(*what, figure))
+
     for name, title in _STATEMENTS.items():
-        rows += _mlm_rows(title, figures["mlm"][name], missing.get(f"mlm.{name}", ""))
-    for flow, found in figures["gae"].items():
-        rows += _gae_rows(flow, found, missing.get(f"gae.{flow}", ""))
-    rows += _matching_rows(figures["matching"], missing.get("matching", ""))
-    rows += _retrieval_rows(figures["retrieval"], missing.get("retrieval", ""))
-    rows += _answers_rows(figures.get("answers"))
+        add(f"mlm.{name}", f"MLM, {title}", figures["mlm"][name], _mlm_rows, title)
+    for flow, figure in figures["gae"].items():
+        add(f"gae.{flow}", f"GAE, {flow} flow", figure, _gae_rows, flow)
+    add("matching", "Matching", figures["matching"], _matching_rows)
+    add("retrieval", "Function retrieval O0 -> O2", figures["retrieval"], _retrieval_rows)
+    rows += _answers_rows(figures.get("answers") or {})
     data = figures["data"]
+    cut = "Statements that fill the longest length (cut, or just fitting)"
     rows.append(("Tokens that are [UNK]", _percent(data["unk_share"], 2), ""))
-    rows.append(
-        ("Statements that fill the longest length (cut, or just fitting)", _percent(data["truncated_share"], 2), "")
-    )
+    rows.append((cut, _percent(data["truncated_share"], 2), ""))
     return rows
 
 
-def _mlm_rows(title: str, found: Any, reason: str) -> list[Row]:
-    if found is None:
-        return [(f"MLM, {title}", "-", reason)]
-    frequent = f"most frequent token {_percent(found['accuracy_most_frequent'])}; "
-    rows = [_accuracy_row(title, found, frequent)]
-    rows += [_accuracy_row(f"{title}: {_KINDS[kind]}", one) for kind, one in found["kinds"].items()]
-    return [*rows, (f"MLM perplexity, {title}", _number(found["perplexity"], 2), "")]
+def _mlm_rows(title: str, figure: Any) -> list[Row]:
+    frequent = f"most frequent token {_percent(figure['accuracy_most_frequent'])}; "
+    rows = [_accuracy_row(title, figure, frequent)]
+    rows += [_accuracy_row(f"{title}: {_KINDS[kind]}", one) for kind, one in figure["kinds"].items()]
+    return [*rows, (f"MLM perplexity, {title}", _number(figure["perplexity"], 2), "")]
 
 
-def _accuracy_row(title: str, found: Any, baseline: str = "") -> Row:
-    removed = found["errors_removed"]
-    told = "" if removed is None else f" (the model removes {_percent(removed)} of its errors)"
+def _accuracy_row(title: str, figure: Any, baseline: str = "") -> Row:
+    removed = figure["errors_removed"]
+    beside = "" if removed is None else f" (the model removes {_percent(removed)} of its errors)"
     if removed is not None and removed < 0:
-        told = f" (the model makes {_percent(-removed)} more errors)"
+        beside = f" (the model makes {_percent(-removed)} more errors)"
     return (
-        f"MLM accuracy, {title} ({found['positions']:,} tokens)",
-        _percent(found["accuracy"]),
-        f"{baseline}most frequent between the true neighbours {_percent(found['accuracy_neighbours'])}{told}",
+        f"MLM accuracy, {title} ({figure['positions']:,} tokens)",
+        _percent(figure["accuracy"]),
+        f"{baseline}most frequent between the true neighbours {_percent(figure['accuracy_neighbours'])}{beside}",
     )
 
 
-def _gae_rows(flow: str, found: Any, reason: str) -> list[Row]:
-    if found is None:
-        return [(f"GAE, {flow} flow", "-", reason)]
+def _gae_rows(flow: str, figure: Any) -> list[Row]:
     rows = []
     for key, name in (("auc", "ROC AUC"), ("average_precision", "average precision")):
-        common, degree = (_number(found[f"{key}_{scorer}"]) for scorer in ("common_neighbours", "degree_product"))
-        title = f"GAE {name}, {flow} flow ({found['modules']:,} modules)"
-        rows.append((title, _number(found[key]), f"common neighbours {common}; degree product {degree}"))
+        common, degree = (_number(figure[f"{key}_{scorer}"]) for scorer in ("common_neighbours", "degree_product"))
+        title = f"GAE {name}, {flow} flow ({figure['modules']:,} modules)"
+        rows.append((title, _number(figure[key]), f"common neighbours {common}; degree product {degree}"))
     return rows
 
 
-def _matching_rows(found: Any, reason: str) -> list[Row]:
-    if found is None:
-        return [("Matching", "-", reason)]
+def _matching_rows(figure: Any) -> list[Row]:
     return [
         (
-            f"Matching accuracy, {title} ({found['modules']:,} modules)",
-            _percent(found[f"accuracy_{name}"]),
-            f"size difference {_percent(found[f'accuracy_{name}_size'])}",
+            f"Matching accuracy, {title} ({figure['modules']:,} modules)",
+            _percent(figure[f"accuracy_{name}"]),
+            f"size difference {_percent(figure[f'accuracy_{name}_size'])}",
         )
         for name, title in (("random", "random negatives"), ("near_size", "negatives of nearest size"))
     ]
 
 
-def _answers_rows(found: Any) -> list[Row]:
+def _answers_rows(figure: Any) -> list[Row]:
     """Of a model that learned a compiler's answers."""
     rows = []
-    parts = {"held_out": "held out", "choosing": "of training projects that were kept out"}
-    for key, title in parts.items() if found else ():
-        part = found[key]
+    for key, title in (("held_out", "held out"), ("choosing", "of training projects that were kept out")):
+        part = figure.get(key)
         if part is None:
             continue
-        model, counts = part["model"], part["counts"]
-        pieces = f"{part['pieces']:,} pieces {title}"
+        model, counts, pieces = part["model"], part["counts"], f"{part['pieces']:,} pieces {title}"
         if "sizes" in model:
             one, other = (
                 _number(np.mean([r2 for r2 in each["sizes"].values() if r2 is not None])) for each in (model, counts)
             )
-            rows.append(
-                (f"Compiler's sizes, mean R2 of {len(model['sizes'])} ({pieces})", one, f"counts alone {other}")
-            )
-        for kind, name in (
-            ("fires", "Passes that change the code, mean ROC AUC"),
-            ("lists", "Sizes under pass lists, R2"),
-        ):
+            name = f"Compiler's sizes, mean R2 of {len(model['sizes'])} ({pieces})"
+            rows.append((name, one, f"counts alone {other}"))
+        for kind, name in _ANSWERS.items():
             if kind in model:
                 rows.append((f"{name} ({pieces})", _number(model[kind]), f"counts alone {_number(counts[kind])}"))
     return rows
 
 
-def _retrieval_rows(found: Any, reason: str) -> list[Row]:
-    if found is None:
-        return [("Function retrieval O0 -> O2", "-", reason)]
-
+def _retrieval_rows(figure: Any) -> list[Row]:
     def shown(one: Any) -> str:
         return f"{_percent(one['recall_at_1'])}, {_percent(one['recall_at_10'])}, {_number(one['mrr'])}"
 
     names = {"opcode_histogram": "opcode histogram", "bag_of_statements": "bag of statements"}
-    baselines = "; ".join(f"{name} {shown(found[key])}" for key, name in names.items())
+    baselines = "; ".join(f"{name} {shown(figure[key])}" for key, name in names.items())
+    title = "Function retrieval O0 -> O2 by {}: recall at 1, at 10, MRR ({:,} functions)"
     return [
-        (
-            f"Function retrieval O0 -> O2 by {part}: recall at 1, at 10, MRR ({found['functions']:,} functions)",
-            shown(found[part]),
-            baselines if part == "text" else "",
-        )
+        (title.format(part, figure["functions"]), shown(figure[part]), baselines if part == "text" else "")
         for part in ("text", "graph", "both")
     ]

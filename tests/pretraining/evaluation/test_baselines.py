@@ -11,7 +11,7 @@ import pytest
 from mirenc.errors import ModelError
 from mirenc.pretraining.corpus import Corpus
 from mirenc.pretraining.evaluation import Baselines
-from mirenc.pretraining.evaluation.sizes import SizeBaseline, matching_modules, partners
+from mirenc.pretraining.evaluation.baselines import SizeBaseline, draw_modules, partners
 from mirenc.tokenizer import CLS, SEP, UNK
 from mirenc.weights import BASELINES_FILE, load_files, seal, verify_files
 
@@ -78,20 +78,18 @@ def sized(make_corpus: Callable[..., Corpus]) -> Corpus:
 
 
 def test_partners_are_other_files_the_nearest_in_size(sized: Corpus) -> None:
-    chosen = matching_modules(sized, np.arange(5), 10, np.random.default_rng(0))
+    chosen = draw_modules(sized, np.arange(5), 10, np.random.default_rng(0))
     assert chosen.tolist() == [0, 1, 2, 3]
     found = partners(sized, chosen, np.random.default_rng(0))
-    assert found is not None
-    random, near = found
-    assert near.tolist() == [1, 0, 3, 2]
-    for module, other in enumerate(random):
+    assert found["near_size"].tolist() == [1, 0, 3, 2]
+    for module, other in enumerate(found["random"]):
         assert {module, int(other)} != {1, 2}
         assert module != other
 
 
 def test_one_file_has_no_partners(sized: Corpus) -> None:
-    assert partners(sized, np.array([1, 2]), np.random.default_rng(0)) is None
-    assert partners(sized, np.array([], dtype=np.int64), np.random.default_rng(0)) is None
+    assert partners(sized, np.array([1, 2]), np.random.default_rng(0)) == {}
+    assert partners(sized, np.array([], dtype=np.int64), np.random.default_rng(0)) == {}
 
 
 def test_the_size_baseline_tells_sizes_apart() -> None:

@@ -12,7 +12,8 @@ from torch import Tensor, nn
 from mirenc.graph import Flow
 from mirenc.model.mirencoder import Encoded
 from mirenc.pretraining.corpus import Corpus
-from mirenc.pretraining.evaluation import Baselines, NoFigureError, gae, matching
+from mirenc.pretraining.evaluation import Baselines, NoFigureError
+from mirenc.pretraining.evaluation import graphs as graph_figures
 from mirenc.pretraining.graphs import graph_batch
 from mirenc.tokenizer import CLS, SEP
 
@@ -35,7 +36,7 @@ def corpus(make_corpus: Callable[..., Corpus]) -> Corpus:
 def test_neighbour_scores_by_hand(corpus: Corpus) -> None:
     graphs = graph_batch(corpus, np.array([1]), np.random.default_rng(0))
     pairs = np.array([[0, 0, 0], [1, 2, 3]])
-    common, degree = gae._neighbour_scores(graphs, Flow.CONTROL, pairs)
+    common, degree = graph_figures._neighbour_scores(graphs, Flow.CONTROL, pairs)
     # Path 0 - 1 - 2: 0 and 2 share 1; the degrees are 1, 2, 1, 0.
     assert common.tolist() == [0, 1, 0]
     assert degree.tolist() == [2, 1, 0]
@@ -47,30 +48,30 @@ def test_auc_of_known_vectors(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -
 
     def score(vectors: Tensor) -> dict[Flow, list[list[float]]]:
         none = vectors[:0]
-        monkeypatch.setattr(gae, "encode_graphs", lambda *_: Encoded(none, none, [vectors] * 3, none))
-        return gae.gae_scores(nn.Module(), corpus, np.array([0, 1]))
+        monkeypatch.setattr(graph_figures, "encode_graphs", lambda *_: Encoded(none, none, [vectors] * 3, none))
+        return graph_figures.gae_scores(nn.Module(), corpus, np.array([0, 1]))
 
     # Edges join a clique's nodes, other pairs do not: exactly the inner product of the cliques' vectors.
     scores = score(own)
     assert {flow: len(rows) for flow, rows in scores.items()} == {Flow.CONTROL: 0, Flow.DATA: 1, Flow.CALL: 0}
-    found = gae.flow_figures(scores[Flow.DATA])
+    found = graph_figures.flow_figures(scores[Flow.DATA])
     assert (found["modules"], found["auc"], found["average_precision"]) == (1, 1, 1)
     assert found["auc_common_neighbours"] == 1  # three for an edge, none for another pair
     assert found["auc_degree_product"] == 0.5  # sixteen for all
-    assert gae.flow_figures(score(torch.ones(10, 2))[Flow.DATA])["auc"] == 0.5
+    assert graph_figures.flow_figures(score(torch.ones(10, 2))[Flow.DATA])["auc"] == 0.5
 
 
 def test_flow_figures_are_means(corpus: Corpus) -> None:
-    found = gae.flow_figures([[1.0, 1, 0.5, 0.5, 0, 0], [0.5, 0, 0.5, 0.5, 1, 0]])
+    found = graph_figures.flow_figures([[1.0, 1, 0.5, 0.5, 0, 0], [0.5, 0, 0.5, 0.5, 1, 0]])
     assert (found["modules"], found["auc"], found["average_precision"]) == (2, 0.75, 0.5)
     assert (found["auc_degree_product"], found["average_precision_degree_product"]) == (0.5, 0)
     with pytest.raises(NoFigureError, match="10 edges"):
-        gae.flow_figures([])
+        graph_figures.flow_figures([])
 
 
 def test_modules_without_graph_are_left_out(corpus: Corpus) -> None:
-    assert gae.gae_modules(corpus, np.arange(3), 10).tolist() == [0, 1]
-    assert len(gae.gae_modules(corpus, np.arange(3), 1)) == 1
+    assert graph_figures.gae_modules(corpus, np.arange(3), 10).tolist() == [0, 1]
+    assert len(graph_figures.gae_modules(corpus, np.arange(3), 1)) == 1
 
 
 class Head(nn.Module):
@@ -91,10 +92,10 @@ def test_matching_accuracy_of_known_heads(
     modules = [(f"p/{number}.ll", {0: 2 * size}, size, []) for number, size in enumerate([10, 100, 1000] * 4)]
     corpus = make_corpus(TEXTS, modules)
     vectors = torch.arange(12.0).unsqueeze(-1)
-    monkeypatch.setattr(matching, "text_vectors", lambda model, corpus, modules, threads: vectors)
-    monkeypatch.setattr(matching, "graph_vectors", lambda model, corpus, modules: vectors)
+    monkeypatch.setattr(graph_figures, "text_vectors", lambda model, corpus, modules, threads: vectors)
+    monkeypatch.setattr(graph_figures, "graph_vectors", lambda model, corpus, modules: vectors)
     baselines = Baselines.fit(corpus, np.arange(12))
-    found = matching.evaluate_matching(Head(sign), corpus, np.arange(12), baselines)
+    found = graph_figures.evaluate_matching(Head(sign), corpus, np.arange(12), baselines)
     assert found["modules"] == 12
     assert (found["accuracy_random"], found["accuracy_near_size"]) == (accuracy, accuracy)
     # There is another graph of each size, so sizes say nothing about the nearest.
@@ -106,4 +107,4 @@ def test_matching_needs_two_files(corpus: Corpus) -> None:
     baselines = Baselines.fit(corpus, np.array([0]))
     assert baselines.sizes == {}
     with pytest.raises(NoFigureError, match="fewer than two source files"):
-        matching.evaluate_matching(nn.Module(), corpus, np.array([0, 2]), baselines)
+        graph_figures.evaluate_matching(nn.Module(), corpus, np.array([0, 2]), baselines)

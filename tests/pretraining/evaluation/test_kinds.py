@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mirenc.pretraining.evaluation.kinds import token_kinds
+from mirenc.pretraining.evaluation.mlm import token_kinds
 from mirenc.tokenizer import TokenizerConfig, train_tokenizer
 
 # g grammar, n name or string, d digits; one letter a piece.

@@ -1,4 +1,4 @@
-"""Graph auto-encoding: are edges told from pairs that are none, flow by flow."""
+"""Graph auto-encoding: are edges told from other pairs. Matching: is a module's own graph told from another's."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from mirenc.graph import Flow
 from mirenc.model.graph_encoder import edge_scores
 from mirenc.model.mirencoder import MIREncoder
 from mirenc.pretraining.corpus import Corpus
-from mirenc.pretraining.encoding import encode_graphs, graph_data
+from mirenc.pretraining.encoding import encode_graphs, graph_data, graph_vectors, text_vectors
+from mirenc.pretraining.evaluation.baselines import Baselines, draw_modules, partners
 from mirenc.pretraining.evaluation.figures import Advance, Figures, NoFigureError
-from mirenc.pretraining.evaluation.sizes import matching_modules
 from mirenc.pretraining.graphs import Graphs, flow_pairs, graph_batch
 
-__all__ = ["flow_figures", "gae_modules", "gae_scores"]
+__all__ = ["evaluate_matching", "flow_figures", "gae_modules", "gae_scores"]
 
 _SEED = 7
 _MIN_EDGES = 10  # an AUC over fewer is a matter of chance
@@ -26,21 +26,16 @@ _SCORERS = ("", "_common_neighbours", "_degree_product")
 
 def gae_modules(corpus: Corpus, modules: NDArray[np.integer], limit: int) -> NDArray[np.int64]:
     """At most ``limit`` of the modules, drawn among those with a graph that is not too large."""
-    return matching_modules(corpus, modules, limit, np.random.default_rng(_SEED))
+    return draw_modules(corpus, modules, limit, np.random.default_rng(_SEED))
 
 
 def gae_scores(
     model: MIREncoder, corpus: Corpus, modules: NDArray[np.int64], *, advance: Advance | None = None
 ) -> dict[Flow, list[list[float]]]:
-    """ROC AUC and average precision of the model, of common neighbours and of the degree product.
+    """Six numbers a flow of each module with at least ten of its edges.
 
-    As many pairs that are no edges as edges, drawn as in training: both ends have edges of the flow.
-
-    Returns
-    -------
-    dict
-        Per flow one row of six numbers for each module with at least ten edges of the flow: AUC and average precision
-        of the model, of common neighbours, of the degree product.
+    ROC AUC and average precision of the model, of common neighbours and of the degree product. As many pairs that are
+    no edges as edges, drawn as in training: both ends have edges of the flow.
     """
     scores: dict[Flow, list[list[float]]] = {flow: [] for flow in Flow}
     device = next((parameter.device for parameter in model.parameters()), torch.device("cpu"))
@@ -65,13 +60,7 @@ def gae_scores(
 
 
 def flow_figures(rows: list[list[float]]) -> Figures:
-    """Means over the modules of one flow.
-
-    Raises
-    ------
-    NoFigureError
-        No module.
-    """
+    """Means over the modules of one flow; a `NoFigureError` without any."""
     if not rows:
         raise NoFigureError(f"no module with at least {_MIN_EDGES} edges of this flow")
     means = np.mean(rows, 0).tolist()
@@ -91,3 +80,41 @@ def _neighbour_scores(
     degree = np.asarray(adjacency.sum(1)).ravel()
     common = np.asarray(adjacency[pairs[0]].multiply(adjacency[pairs[1]]).sum(1)).ravel()
     return common, degree[pairs[0]] * degree[pairs[1]]
+
+
+def evaluate_matching(
+    model: MIREncoder,
+    corpus: Corpus,
+    modules: NDArray[np.integer],
+    baselines: Baselines,
+    *,
+    limit: int = 1000,
+    threads: int = 1,
+) -> Figures:
+    """Accuracy on each module's own graph and one negative, with random and with near-equal-size negatives.
+
+    Fewer than two source files with graphs are a `NoFigureError`.
+    """
+    rng = np.random.default_rng(_SEED)
+    chosen = draw_modules(corpus, modules, limit, rng)
+    others = partners(corpus, chosen, rng)
+    if not others:
+        raise NoFigureError("fewer than two source files with graphs: there is no other graph to tell from")
+    text = text_vectors(model, corpus, chosen, threads=threads)
+    graph = graph_vectors(model, corpus, chosen)
+    statements, nodes = corpus.statement_total[chosen], corpus.node_count[chosen]
+    own = _logits(model, text, graph)
+    figures: Figures = {"modules": len(chosen)}
+    for name, partner in others.items():
+        other = _logits(model, text, graph[torch.from_numpy(partner)])
+        figures[f"accuracy_{name}"] = float(((own > 0).mean() + (other <= 0).mean()) / 2)
+        size = baselines.sizes.get(name)
+        figures[f"accuracy_{name}_size"] = size.accuracy(statements, nodes, partner) if size else None
+    return figures
+
+
+@torch.inference_mode()
+def _logits(model: MIREncoder, text: torch.Tensor, graph: torch.Tensor) -> NDArray[np.float32]:
+    device = next(model.parameters()).device
+    logits: NDArray[np.float32] = model.matching(text.to(device), graph.to(device)).float().cpu().numpy()
+    return logits
