@@ -176,10 +176,10 @@ def expand(word: str, work: Path) -> list[str]:
 
 def judge_vectors(text: str, output: Path | None, words: list[str]) -> None:
     """Demand finite vectors of the default model, one for each file, or more for its functions."""
-    if output is not None and output.suffix == ".parquet":
-        from pyarrow import parquet
+    if output is not None:
+        from mirenc.search import read_vectors
 
-        vectors = parquet.read_table(output)["vector"].to_pylist()
+        vectors = read_vectors(output).vectors.tolist()
     else:
         vectors = [json.loads(line)["vector"] for line in text.splitlines()]
     files = sum(Path(word).suffix in EXAMPLES for word in words)

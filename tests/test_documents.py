@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import configparser
 import re
+from importlib.metadata import files
 from pathlib import Path
 
 import pytest
@@ -68,3 +70,21 @@ def test_there_are_no_more_words_than_one_can_read() -> None:
     assert set(DOCUMENTS) >= WHOLE
     counts = {path.relative_to(ROOT).as_posix(): words(path) for path in DOCUMENTS}
     assert sum(counts.values()) <= MOST_WORDS, counts
+
+
+def test_the_readme_names_what_is_large_of_what_everybody_installs() -> None:
+    """Packages of more than 100 MB, as they lie installed; who adds one has to say so."""
+    setup = configparser.ConfigParser()
+    setup.read(ROOT / "setup.cfg", encoding="utf-8")
+    listed = [line for line in setup["options"]["install_requires"].split("\n") if line and not line.startswith("#")]
+    names = [re.split(r"[^\w-]", line)[0] for line in listed]
+    sizes = {
+        name: sum(file.locate().stat().st_size for file in files(name) or () if file.locate().is_file())
+        for name in names
+    }
+    large = {name for name, size in sizes.items() if size > 100e6}
+    assert "llvmlite" in large
+    (line,) = [
+        line for line in (ROOT / "README.md").read_text(encoding="utf-8").splitlines() if "pip install . " in line
+    ]
+    assert [name for name in sorted(large) if name not in line] == []

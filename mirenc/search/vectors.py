@@ -19,7 +19,7 @@ from typing import IO, Any, NamedTuple, Self
 import numpy as np
 
 from mirenc.embed import Embedding
-from mirenc.errors import ConfigError, IRFileError
+from mirenc.errors import ConfigError, IRFileError, needs
 from mirenc.search.table import LABELS, Maker, VectorTable
 from mirenc.writing import Target, check_output, delivered
 
@@ -47,6 +47,9 @@ def check_vectors_output(path: str | os.PathLike[str] | None) -> None:
             f"output {os.fspath(path)!r}: unknown suffix {suffix!r}; available: {', '.join(VECTOR_SUFFIXES)}. "
             "For text name it .jsonl"
         )
+    if suffix == ".parquet":
+        with needs("parquet", "a .parquet file needs pyarrow"):
+            import pyarrow  # noqa: F401 - told before the work
     check_output(path)
 
 
@@ -240,8 +243,9 @@ def _write_parquet(part: Path, table: VectorTable, path: str) -> None:
 
 
 def _read_parquet(path: str) -> VectorTable:
-    import pyarrow.parquet as pq
-    from pyarrow import ArrowInvalid
+    with needs("parquet", "a .parquet file needs pyarrow"):
+        import pyarrow.parquet as pq
+        from pyarrow import ArrowInvalid
 
     try:
         with pq.ParquetFile(path) as file:
