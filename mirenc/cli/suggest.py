@@ -95,7 +95,7 @@ def _check_output(output: Path, attempt: bool) -> None:
     if not attempt:
         raise typer.BadParameter("only a trial has a module to write; add --try", param_hint="--output")
     if output.suffix not in _SUFFIXES:
-        raise ConfigError(f"output {str(output)!r}: unknown suffix; available: {', '.join(_SUFFIXES)}")
+        raise ConfigError(f"output {str(output)!r}: unknown suffix; available: {', '.join(_SUFFIXES)}. Name a file")
     common.check_output(output)
 
 
