@@ -32,34 +32,29 @@ class Shapes(dict[str, tuple[int, ...]]):
 
 
 class TextKind(Config):
-    """What a text encoder is: its ``kind``, and ``hidden``, the width of a statement's vector.
+    """What a text encoder is.
+
+    Each kind has
+
+    - ``kind``, its name; ``hidden``, the width of a statement's vector; ``token_width``, of a row of the token
+      embedding; ``state_width``, of a token's state after the last layer;
+    - ``add_shapes(shapes, max_length)``, which adds those of its own weights, but for the token embedding;
+    - ``card``, its architecture in the words of the model card.
 
     In torch its ``Encoder(config, tokenizer_config)`` is a `mirenc.model.text_encoder.TextEncoder`; in numpy
     ``Encoder(config, layers)`` takes ids (B, T) of statements of equal length to vectors (B, H).
     """
 
-    @property
-    def token_width(self) -> int:
-        """Components of a row of the token embedding."""
-        raise NotImplementedError
-
-    @property
-    def state_width(self) -> int:
-        """Components of a token's state after the last layer."""
-        raise NotImplementedError
-
-    def add_shapes(self, shapes: Shapes, max_length: int) -> None:
-        """Add those of the encoder's own weights, but for the token embedding."""
-        raise NotImplementedError
-
-    @property
-    def card(self) -> str:
-        """Its architecture in the words of the model card."""
-        raise NotImplementedError
-
 
 class GraphKind(Config):
-    """What a graph encoder is: its ``kind``, and widths.
+    """What a graph encoder is.
+
+    Each kind has, beside what stands here,
+
+    - ``kind``, its name;
+    - ``blind``, why it does not see the order of operands and branch targets, for the model card; "" if it does;
+    - ``add_shapes(shapes, features, statement)``, which adds those of its own weights;
+    - ``card(features)``, its architecture in the words of the model card.
 
     In torch its ``Encoder(config, features, statement)``, by the widths of what it takes, is a
     `mirenc.model.graph_encoder.GraphEncoder`; in numpy ``Encoder(config, layers, threads)`` is a
@@ -94,19 +89,6 @@ class GraphKind(Config):
     def joins(self) -> bool:
         """Whether small modules may stand side by side in one graph and keep their vectors."""
         return False
-
-    @property
-    def blind(self) -> str:
-        """Why it does not see the order of operands and branch targets, for the model card; "" if it does."""
-        raise NotImplementedError
-
-    def add_shapes(self, shapes: Shapes, features: int, statement: int) -> None:
-        """Add those of the encoder's weights."""
-        raise NotImplementedError
-
-    def card(self, features: int) -> str:
-        """Its architecture in the words of the model card."""
-        raise NotImplementedError
 
 
 def encoder_class(config: TextKind | GraphKind, backend: str) -> Any:

@@ -42,6 +42,7 @@ _MAX_TERMS = 64
 _REMEMBERED = 1 << 17  # texts; some ten terms each
 _FUNCTION = 50  # statements
 _SLICE = 1 << 13  # groups at a time, so that single instructions take no memory of their own
+_NONE = np.zeros(0, dtype=np.int64)
 _NAME = 1 << 32  # beside the 32 bits of a term's hash: it is a name
 
 _FLAGS = (
@@ -90,37 +91,7 @@ def terms_of(statement: str, *, whole: bool = False, hide_names: bool = False) -
     >>> terms_of("% = call i32 @crc32(ptr %, i32 5381)")
     ['call i32', '@crc32', '5381']
     """
-    return [term for term, is_name in _told_terms(statement, whole) if not (hide_names and is_name)]
-
-
-def _told_terms(statement: str, whole: bool) -> list[tuple[str, bool]]:
-    """The terms of a statement, each with whether a name is all that it is, or is in it."""
-    text = statement[:_MAX_CHARACTERS].lower()
-    found: list[tuple[str, bool]] = []
-    named = False
-    operation = _OPERATION.match(text)
-    if operation is not None:
-        shape = " ".join(filter(None, operation.groups()))
-        if operation[1] in _CASTS and (cast := _CAST.search(text)) is not None:
-            shape += f" {cast[1]}"
-        # A type's name is a term of its own.
-        found.append((_NAMED_TYPE.sub("%", shape) if "%" in shape else shape, False))
-    for string, symbol, kind, number in _WORDS.findall(text):
-        if number:
-            if number not in _COMMON:
-                found.append((number, False))
-        elif symbol:
-            is_name = not symbol.startswith("llvm.")
-            named |= is_name
-            found.append((f"@{_NUMBERED.sub('', symbol)}", is_name))
-        elif string:
-            found.append((string, False))
-        elif kind:
-            named = True
-            found.append((f"%{_NUMBERED.sub('', kind)}", True))
-    if whole:
-        found.append((f"= {text}", named))
-    return found
+    return [term for term, is_name in _marked_terms(statement, whole) if not (hide_names and is_name)]
 
 
 def definition_terms(statement: str, *, hide_names: bool = False) -> list[str]:
@@ -131,14 +102,41 @@ def definition_terms(statement: str, *, hide_names: bool = False) -> list[str]:
     >>> definition_terms('@.str = constant [6 x i8] c"hello\\00"')
     ['constant [6 x i8]', '"hello\\00']
     """
-    return [term for term, _ in _told_definition(statement, hide_names)]
+    return [term for term, _ in _marked_definition(statement, hide_names)]
 
 
-def _told_definition(statement: str, hide_names: bool) -> list[tuple[str, bool]]:
+def _marked_terms(statement: str, whole: bool) -> list[tuple[str, bool]]:
+    """The terms of a statement, each with whether a name is all that it is, or is in it."""
+    text = statement[:_MAX_CHARACTERS].lower()
+    terms: list[tuple[str, bool]] = []
+    named = False
+    operation = _OPERATION.match(text)
+    if operation is not None:
+        shape = " ".join(filter(None, operation.groups()))
+        if operation[1] in _CASTS and (cast := _CAST.search(text)) is not None:
+            shape += f" {cast[1]}"
+        # A type's name is a term of its own.
+        terms.append((_NAMED_TYPE.sub("%", shape) if "%" in shape else shape, False))
+    for string, symbol, kind, number in _WORDS.findall(text):
+        if number:
+            if number not in _COMMON:
+                terms.append((number, False))
+        elif string:
+            terms.append((string, False))
+        elif symbol or kind:
+            is_name = not symbol.startswith("llvm.")
+            named |= is_name
+            terms.append((("@" if symbol else "%") + _NUMBERED.sub("", symbol or kind), is_name))
+    if whole:
+        terms.append((f"= {text}", named))
+    return terms
+
+
+def _marked_definition(statement: str, hide_names: bool) -> list[tuple[str, bool]]:
     """`definition_terms`, each with whether it is a name."""
     _, _, value = statement.partition(" = ")
-    told = dict.fromkeys(one for one in _told_terms(value, False) if not (hide_names and one[1]))
-    return list(told)[:_MAX_TERMS]
+    terms = dict.fromkeys(one for one in _marked_terms(value, False) if not (hide_names and one[1]))
+    return list(terms)[:_MAX_TERMS]
 
 
 def fit_idf(texts: Iterable[str], counts: NDArray[np.integer], config: LexicalConfig) -> Float32:
@@ -146,16 +144,7 @@ def fit_idf(texts: Iterable[str], counts: NDArray[np.integer], config: LexicalCo
 
     A corpus keeps no functions, so one is taken to be `_FUNCTION` statements that were drawn from the corpus's.
 
-    Parameters
-    ----------
-    texts : U statements
-    counts : (U,) int
-        How often each occurs.
-    config : LexicalConfig
-
-    Returns
-    -------
-    (buckets,) float32
+    Shapes: U statements, how often each occurs (U,) -> (buckets,) float32
     """
     times = np.zeros(config.buckets)
     texts = list(texts)
@@ -165,8 +154,8 @@ def fit_idf(texts: Iterable[str], counts: NDArray[np.integer], config: LexicalCo
         times[np.unique(_hashes(terms) % config.buckets)] += count
     # A term that training never saw is as rare as one that it saw once.
     share = np.maximum(times, 1) / max(int(counts.sum()), 1)
-    found: Float32 = -np.log(-np.expm1(-_FUNCTION * share)).astype(np.float32)
-    return found
+    idf: Float32 = -np.log(-np.expm1(-_FUNCTION * share)).astype(np.float32)
+    return idf
 
 
 def idf_of(domains: Sequence[tuple[Int64, int]]) -> Float32:
@@ -175,18 +164,12 @@ def idf_of(domains: Sequence[tuple[Int64, int]]) -> Float32:
     What every program of one kind has, such as a library that all of them are built on, tells little there, however
     seldom it is elsewhere. A bucket that no document has is taken to be half as frequent as what one has.
 
-    Parameters
-    ----------
-    domains : sequence of (document frequencies, documents)
-        As `Lexicon.document_frequency` counts them, and the number of groups.
-
-    Returns
-    -------
-    (buckets,) float32
+    Each domain is what `Lexicon.document_frequency` counted (buckets,), and the number of groups. -> (buckets,) float32
     """
     share = np.mean([frequency / documents for frequency, documents in domains], axis=0)
     least = 1 / (2 * len(domains) * max(documents for _, documents in domains))
-    return -np.log(np.maximum(share, least)).astype(np.float32)  # type: ignore[no-any-return]
+    idf: Float32 = -np.log(np.maximum(share, least)).astype(np.float32)
+    return idf
 
 
 def _hashes(terms: Iterable[str]) -> Int64:
@@ -226,8 +209,8 @@ class Lexicon:
         # One text a group, as of instructions: equal ones have equal vectors, and a module has few different ones.
         key = row * (int(count.max(initial=0)) + 1) + count
         _, first, same = np.unique(key, return_index=True, return_inverse=True)
-        found = self._summed(each, row[first], np.arange(len(first)), count[first], len(first), names)
-        of_group: Float32 = found[same[np.argsort(group)]]
+        vectors = self._summed(each, row[first], np.arange(len(first)), count[first], len(first), names)
+        of_group: Float32 = vectors[same[np.argsort(group)]]
         return of_group
 
     def document_frequency(self, texts: Sequence[str], pools: Pools) -> Int64:
@@ -237,35 +220,28 @@ class Lexicon:
         """
         each, row, group, _ = self._memberships(texts, pools)
         buckets = self.config.buckets
-        owner = np.repeat(np.arange(len(each)), [len(one) for one in each])
-        of_row = np.unique(owner * buckets + np.concatenate([np.zeros(0, np.int64), *each]) % buckets)
-        start = np.searchsorted(of_row, np.arange(len(each) + 1) * buckets)
-        found = [
-            of_row[start[at] : start[at + 1]] % buckets + buckets * owner for at, owner in zip(row, group, strict=True)
-        ]
-        present = np.unique(np.concatenate([np.zeros(0, np.int64), *found]))
-        return np.bincount(present % buckets, minlength=buckets)
+        of_row = [np.unique(hashes) % buckets for hashes in each]
+        present = [of_row[at] + buckets * owner for at, owner in zip(row, group, strict=True)]
+        return np.bincount(np.unique(np.concatenate([_NONE, *present])) % buckets, minlength=buckets)
 
     def _memberships(self, texts: Sequence[str], pools: Pools) -> tuple[list[Int64], Int64, Int64, Int64]:
         """Hashes of each row's terms; row, group and count of every membership."""
         layout = Layout(texts)
         statements, row = np.unique(pools.text.item, return_inverse=True)
         each = [self._hashed(plain_statement(texts[text], layout)) for text in statements.tolist()]
-        if pools.definitions is None:
-            return each, row, pools.text.group, pools.text.count
-        taken, taken_row = np.unique(pools.definitions.item, return_inverse=True)
-        each += [self._hashed(texts[text], defines=True) for text in taken.tolist()]
-        return (
-            each,
-            np.concatenate([row, taken_row + len(statements)]),
-            np.concatenate([pools.text.group, pools.definitions.group]),
-            np.concatenate([pools.text.count, pools.definitions.count]),
-        )
+        group, count = pools.text.group, pools.text.count
+        if pools.definitions is not None:
+            taken, taken_row = np.unique(pools.definitions.item, return_inverse=True)
+            each += [self._hashed(texts[text], defines=True) for text in taken.tolist()]
+            row = np.concatenate([row, taken_row + len(statements)])
+            group = np.concatenate([group, pools.definitions.group])
+            count = np.concatenate([count, pools.definitions.count])
+        return each, row, group, count
 
     def _summed(self, each: list[Int64], row: Int64, group: Int64, count: Int64, groups: int, names: float) -> Float32:
         """Vectors of the groups, from the hashes of each row's terms and from memberships: row, group and count."""
         # Terms are told apart by their hash alone: among those of one module two seldom share 32 bits.
-        hashed, term = np.unique(np.concatenate([np.zeros(0, np.int64), *each]), return_inverse=True)
+        hashed, term = np.unique(np.concatenate([_NONE, *each]), return_inverse=True)
         length = np.array([len(one) for one in each], dtype=np.int64)
         start = np.cumsum(length) - length
         width = self.config.width
@@ -295,14 +271,15 @@ class Lexicon:
     def _hashed(self, text: str, *, defines: bool = False) -> Int64:
         """Hashes of a statement's terms, or of those of what a definition says of its global; remembered."""
         key = f"\0{text}" if defines else text
-        found = self._memory.get(key)
-        if found is None:
+        hashes = self._memory.get(key)
+        if hashes is None:
             if len(self._memory) >= _REMEMBERED:
                 self._memory = {}
             if defines:
-                told = _told_definition(text, self.hide_names)
+                terms = _marked_definition(text, self.hide_names)
             else:
-                told = [one for one in _told_terms(text, self.config.statements) if not (self.hide_names and one[1])]
-            found = _hashes(term for term, _ in told) | np.array([_NAME * name for _, name in told], dtype=np.int64)
-            self._memory[key] = found
-        return found
+                marked = _marked_terms(text, self.config.statements)
+                terms = [one for one in marked if not (self.hide_names and one[1])]
+            names = np.array([_NAME * is_name for _, is_name in terms], dtype=np.int64)
+            hashes = self._memory[key] = _hashes(term for term, _ in terms) | names
+        return hashes

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "COUNTS",
-    "Members",
     "Pool",
     "Pools",
     "Readout",
@@ -38,12 +37,12 @@ __all__ = [
     "module_pools",
     "node_keys",
     "region_pools",
-    "share_of",
     "text_pool",
 ]
 
-Float32 = NDArray[np.float32]
+Ints = NDArray[np.integer]
 Int64 = NDArray[np.int64]
+Float32 = NDArray[np.float32]
 Float64 = NDArray[np.float64]
 # Memberships whose vectors are gathered at once.
 _SLICE = 1 << 13
@@ -51,24 +50,10 @@ COUNTS = len(NodeKind) + 1
 """Columns of `Pools.counts`."""
 
 
-def item_weights(
-    key: NDArray[np.integer], group: NDArray[np.integer], weighting: str, count: NDArray[np.integer] | None = None
-) -> Float64:
+def item_weights(key: Ints, group: Ints, weighting: str, count: Ints | None = None) -> Float64:
     """Weight of each item within its group; those of a group sum to 1.
 
-    Parameters
-    ----------
-    key : (n,) int
-        Items of one group with one key are equal.
-    group : (n,) int
-    weighting : str
-        ``count`` or ``sqrt``.
-    count : (n,) int, optional
-        For how many equal items each stands; 1 if left out.
-
-    Returns
-    -------
-    (n,) float64
+    Items of one group with one ``key`` are equal; each stands for ``count`` equal items. Shapes: (n,) -> (n,) float64
     """
     weights = np.ones(len(key)) if count is None else count.astype(np.float64)
     if not len(key):
@@ -82,7 +67,7 @@ def item_weights(
 
 
 class Share(NamedTuple):
-    """What some vectors add to the groups that have them. G' groups.
+    """What some vectors add to G' groups that have them.
 
     Attributes
     ----------
@@ -100,41 +85,8 @@ class Share(NamedTuple):
     total: Float64
 
 
-def share_of(rows: Float32, group: Int64, weight: Float64, count: Float64, *, sizes: bool) -> Share:
-    """The share of some memberships, sorted by group.
-
-    Parameters
-    ----------
-    rows : (M, D) float32
-        Vectors, one a membership.
-    group : (M,) int64
-        Ascending.
-    weight : (M,) float64
-        In the mean.
-    count : (M,) float64
-        For how many equal members each stands.
-    sizes : bool
-        False leaves out maximum and sum.
-    """
-    start = np.flatnonzero(np.diff(group, prepend=-1))
-    own, bounds, column = group[start], np.append(start, len(group)), np.arange(len(group))
-    wide = rows.astype(np.float64)
-    mean = segment_sum(weight, column, bounds, wide)
-    if not sizes:
-        return Share(own, mean, rows[:0], mean[:0])
-    most = np.maximum.reduceat(rows, start, axis=0) if len(start) else rows[:0]
-    return Share(own, mean, most, segment_sum(count, column, bounds, np.maximum(wide, 0, out=wide)))
-
-
 class Readout:
-    """Adds shares up.
-
-    Parameters
-    ----------
-    groups, width : int
-    sizes : bool
-        Whether maximum and soft count stand beside the mean.
-    """
+    """Groups' mean and, with ``sizes``, maximum and soft count, from vectors that come some at a time."""
 
     def __init__(self, groups: int, width: int, *, sizes: bool) -> None:
         self._sizes = sizes
@@ -142,6 +94,20 @@ class Readout:
         if sizes:
             self._most = np.full((groups, width), -np.inf, dtype=np.float32)
             self._total = np.zeros((groups, width))
+
+    def share(self, rows: Float32, group: Int64, weight: Float64, count: Float64) -> Share:
+        """The share of some memberships, sorted by group; each stands for ``count`` equal members.
+
+        Shapes: (M, D), three (M,)
+        """
+        start = np.flatnonzero(np.diff(group, prepend=-1))
+        own, bounds, column = group[start], np.append(start, len(group)), np.arange(len(group))
+        wide = rows.astype(np.float64)
+        mean = segment_sum(weight, column, bounds, wide)
+        if not self._sizes:
+            return Share(own, mean, rows[:0], mean[:0])
+        most = np.maximum.reduceat(rows, start, axis=0) if len(start) else rows[:0]
+        return Share(own, mean, most, segment_sum(count, column, bounds, np.maximum(wide, 0, out=wide)))
 
     def add(self, share: Share) -> None:
         """Take one share in."""
@@ -153,9 +119,7 @@ class Readout:
     def result(self) -> Float32:
         """Mean, or mean, maximum and log(1 + sum of the positive parts) side by side; zero where there are no members.
 
-        Returns
-        -------
-        (G, D) or (G, 3 D) float32
+        Shape: (G, D) or (G, 3 D)
         """
         if not self._sizes:
             return self._mean.astype(np.float32)
@@ -165,24 +129,6 @@ class Readout:
         out[:, width : 2 * width] = np.where(np.isneginf(self._most), np.float32(0), self._most)
         out[:, 2 * width :] = np.log1p(self._total, out=self._total)
         return out
-
-
-class Members(NamedTuple):
-    """Memberships of a `Pool`, those of equal items as one, sorted by item.
-
-    Attributes
-    ----------
-    item, group : (M,) int64
-    weight : (M,) float64
-        Sum of theirs.
-    times : (M,) float64
-        How many there are.
-    """
-
-    item: Int64
-    group: Int64
-    weight: Float64
-    times: Float64
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,7 +159,7 @@ class Pool:
 
         return sp.csr_matrix((self.weight, (self.group, self.item)), shape=(self.groups, items))
 
-    def mean(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    def mean(self, vectors: Float32) -> Float32:
         """Weighted mean of each group. Shapes: (n, D) -> (G, D)."""
         order = np.lexsort((self.item, self.group))
         start = np.searchsorted(self.group[order], np.arange(self.groups + 1))
@@ -221,7 +167,7 @@ class Pool:
         wide = vectors.astype(np.float64)
         return segment_sum(self.weight[order], self.item[order], start, wide).astype(np.float32)
 
-    def mean_max_sum(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    def mean_max_sum(self, vectors: Float32) -> Float32:
         """Weighted mean, maximum, and log(1 + sum of the positive parts) side by side. Shapes: (n, D) -> (G, 3 D).
 
         Maximum and sum take each membership once, whatever it weighs.
@@ -230,29 +176,22 @@ class Pool:
         order = np.argsort(self.group, kind="stable")
         for first in range(0, len(order), _SLICE):
             at = order[first : first + _SLICE]
-            once = np.ones(len(at))
-            readout.add(share_of(vectors[self.item[at]], self.group[at], self.weight[at], once, sizes=True))
+            readout.add(readout.share(vectors[self.item[at]], self.group[at], self.weight[at], np.ones(len(at))))
         return readout.result()
 
-    def of_classes(self, row: NDArray[np.integer]) -> Members:
-        """Memberships of classes of equal items; ``row`` (n,) is the class of each item."""
+    def of_classes(self, row: Ints) -> Pool:
+        """The pool of classes of equal items, sorted by class; ``row`` (n,) is the class of each item."""
         key = row[self.item].astype(np.int64) * self.groups + self.group
         order = np.argsort(key, kind="stable")
         key = key[order]
         start = np.flatnonzero(np.diff(key, prepend=-1))
-        times = np.diff(start, append=len(order)).astype(np.float64)
         weight = np.add.reduceat(self.weight[order], start) if len(start) else self.weight[:0]
-        return Members(*np.divmod(key[start], max(self.groups, 1)), weight, times)
+        item, group = np.divmod(key[start], max(self.groups, 1))
+        return Pool(item, group, weight, self.groups, np.diff(start, append=len(order)))
 
 
 def make_pool(
-    item: NDArray[np.integer],
-    group: NDArray[np.integer],
-    groups: int,
-    weighting: str,
-    *,
-    key: NDArray[np.integer] | None = None,
-    count: NDArray[np.integer] | None = None,
+    item: Ints, group: Ints, groups: int, weighting: str, *, key: Ints | None = None, count: Ints | None = None
 ) -> Pool:
     """The pool of some memberships, one for each (item, group); ``key`` and ``count`` as in `item_weights`.
 
@@ -282,7 +221,7 @@ class Pools:
     graph: Pool
     definitions: Pool | None = None
 
-    def counts(self, node_kind: NDArray[np.integer]) -> NDArray[np.float32]:
+    def counts(self, node_kind: Ints) -> Float32:
         """Size of each group: its nodes of each kind, and its distinct statements. Shapes: (N,) -> (G, COUNTS)."""
         kinds = len(NodeKind)
         nodes = self.graph.group * kinds + node_kind[self.graph.item]
@@ -291,7 +230,7 @@ class Pools:
         return np.concatenate([of_kind, distinct[:, None]], axis=1).astype(np.float32)
 
 
-def node_keys(node_row: NDArray[np.integer], node_kind: NDArray[np.integer]) -> Int64:
+def node_keys(node_row: Ints, node_kind: Ints) -> Int64:
     """(N,) numbers, equal for nodes of equal text and kind."""
     return node_row.astype(np.int64) * len(NodeKind) + node_kind
 
@@ -299,21 +238,14 @@ def node_keys(node_row: NDArray[np.integer], node_kind: NDArray[np.integer]) -> 
 def module_pools(sample: IRSample, weighting: str) -> Pools:
     """One group of all statements and all nodes; ``weighting`` is `mirenc.model.config.PoolingConfig`'s."""
     key = node_keys(sample.node_row, sample.node_kind)
-    zeros = np.zeros(len(key), dtype=np.int64)
     return Pools(
         text_pool(sample.statement_row, np.zeros(len(sample.statement_row), dtype=np.int64), 1, weighting),
-        make_pool(np.arange(len(key)), zeros, 1, weighting, key=key),
+        make_pool(np.arange(len(key)), np.zeros(len(key), dtype=np.int64), 1, weighting, key=key),
     )
 
 
 def region_pools(
-    sample: IRSample,
-    instruction: NDArray[np.integer],
-    group: NDArray[np.integer],
-    groups: int,
-    weighting: str,
-    *,
-    reads: bool = True,
+    sample: IRSample, instruction: Ints, group: Ints, groups: int, weighting: str, *, reads: bool = True
 ) -> Pools:
     """Groups of instructions: their statements, their nodes and what they read, variables and definitions of globals.
 
@@ -330,46 +262,34 @@ def region_pools(
     import scipy.sparse as sp  # here, because a module alone does without, and its import takes long
 
     count = len(sample.instruction_node)
-    own = np.arange(count)
-    node_of, reader = sample.instruction_node, own
-    if reads:
-        number = np.full(len(sample.node_row), -1)
-        number[sample.instruction_node] = own
-        source, target = sample.edge_index[:, sample.edge_flow == Flow.DATA]
-        use = sample.node_kind[source] == NodeKind.VARIABLE
-        node_of, reader = np.concatenate([node_of, source[use]]), np.concatenate([own, number[target[use]]])
     inside = sp.csr_matrix((np.ones(len(group)), (group, instruction)), shape=(groups, count))
-    nodes = sp.csr_matrix((np.ones(len(reader)), (reader, node_of)), shape=(count, len(sample.node_row)))
-    member = (inside @ nodes).tocoo()  # a variable that several instructions read is one member
+
+    def members(reader: Ints, item: Ints, items: int) -> tuple[Int64, Int64]:
+        """What readers in a group read: item and group, each pair once."""
+        pairs = (inside @ sp.csr_matrix((np.ones(len(reader)), (reader, item)), shape=(count, items))).tocoo()
+        return pairs.col, pairs.row
+
+    node, reader = sample.instruction_node, np.arange(count)
     definitions = None
     if reads:
-        defines = _definition_nodes(sample)[source]
-        taken = sample.node_row[source[defines]]
-        takes = sp.csr_matrix((np.ones(len(taken)), (number[target[defines]], taken)), shape=(count, len(sample.texts)))
-        taken_by = (inside @ takes).tocoo()
-        definitions = make_pool(taken_by.col, taken_by.row, groups, "count")
+        number = np.full(len(sample.node_row), -1)
+        number[node] = reader
+        source, target = sample.edge_index[:, sample.edge_flow == Flow.DATA]
+        use = sample.node_kind[source] == NodeKind.VARIABLE
+        node, reader = np.concatenate([node, source[use]]), np.concatenate([reader, number[target[use]]])
+        # A constant whose text is a definition stands for a global.
+        is_definition = np.array([text.startswith("@") for text in sample.texts], dtype=bool)[sample.node_row[source]]
+        defines = is_definition & (sample.node_kind[source] == NodeKind.CONSTANT)
+        taken = members(number[target[defines]], sample.node_row[source[defines]], len(sample.texts))
+        definitions = make_pool(*taken, groups, "count")
+    item, owner = members(reader, node, len(sample.node_row))
     row = sample.statement_row[len(sample.statement_row) - count :][instruction]
-    return Pools(
-        text_pool(row, group, groups, weighting),
-        make_pool(
-            member.col,
-            member.row,
-            groups,
-            weighting,
-            key=node_keys(sample.node_row, sample.node_kind)[member.col],
-        ),
-        definitions,
-    )
+    key = node_keys(sample.node_row, sample.node_kind)[item]
+    text = text_pool(row, group, groups, weighting)
+    return Pools(text, make_pool(item, owner, groups, weighting, key=key), definitions)
 
 
-def _definition_nodes(sample: IRSample) -> NDArray[np.bool_]:
-    """(N,) whether a node stands for a global, so that its text is a definition."""
-    is_definition = np.array([text.startswith("@") for text in sample.texts], dtype=bool)
-    found: NDArray[np.bool_] = (sample.node_kind == NodeKind.CONSTANT) & is_definition[sample.node_row]
-    return found
-
-
-def text_pool(row: NDArray[np.integer], group: NDArray[np.integer], groups: int, weighting: str) -> Pool:
+def text_pool(row: Ints, group: Ints, groups: int, weighting: str) -> Pool:
     """Statements as their texts: one that occurs n times in a group is one membership of count n."""
     width = int(row.max(initial=0)) + 1
     pairs, count = np.unique(group.astype(np.int64) * width + row, return_counts=True)

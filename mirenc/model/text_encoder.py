@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from mirenc.model.kinds import TextKind
+from mirenc.model.config import TextConfig
 from mirenc.tokenizer import PAD, TokenizerConfig
 
 __all__ = ["TextEncoder", "gelu", "initialise"]
@@ -34,10 +34,10 @@ class TextEncoder(nn.Module, ABC):
 
     blocks: nn.ModuleList
 
-    def __init__(self, config: TextKind, tokenizer: TokenizerConfig, hidden: int) -> None:
+    def __init__(self, config: TextConfig, tokenizer: TokenizerConfig) -> None:
         super().__init__()
         self.token = nn.Embedding(tokenizer.vocab_size, config.token_width)
-        self.hidden = hidden
+        self.hidden = config.hidden
 
     @abstractmethod
     def forward(self, ids: Tensor) -> Tensor:

@@ -49,16 +49,13 @@ class ConvolutionConfig(TextKind):
 
     @property
     def token_width(self) -> int:
-        """Components of a row of the token embedding."""
         return self.embedding
 
     @property
     def state_width(self) -> int:
-        """Components of a token's state after the last layer."""
         return self.channels
 
     def add_shapes(self, shapes: Shapes, max_length: int) -> None:
-        """Add those of the encoder's own weights, but for the token embedding."""
         channels, wide = self.channels, self.expansion * self.channels
         shapes.linear("text.project", self.embedding, channels)
         for block in (f"text.blocks.{layer}" for layer in range(self.layers)):
@@ -72,5 +69,4 @@ class ConvolutionConfig(TextKind):
 
     @property
     def card(self) -> str:
-        """Its architecture in the words of the model card."""
         return f"{self.layers} convolutions over {self.width} tokens, {self.channels} channels"

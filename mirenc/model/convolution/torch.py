@@ -47,7 +47,7 @@ class Encoder(TextEncoder):
     """Statements to vectors by convolutions."""
 
     def __init__(self, config: ConvolutionConfig, tokenizer: TokenizerConfig) -> None:
-        super().__init__(config, tokenizer, config.hidden)
+        super().__init__(config, tokenizer)
         self.project = nn.Linear(config.embedding, config.channels)
         self.norm_in = nn.LayerNorm(config.channels)
         self.blocks = nn.ModuleList(_Block(config) for _ in range(config.layers))

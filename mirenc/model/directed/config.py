@@ -54,21 +54,17 @@ class DirectedGraphConfig(GraphKind):
 
     @property
     def takes_statements(self) -> bool:
-        """Whether instructions go into it with their statement vectors."""
         return self.statements
 
     @property
     def joins(self) -> bool:
-        """True: a node hears nobody of another module, and sums are cut by slices of nodes alone."""
-        return True
+        return True  # a node hears nobody of another module, and sums are cut by slices of nodes alone
 
     @property
     def blind(self) -> str:
-        """Why it does not see the order of operands and branch targets."""
         return "" if self.positions else "the graph encoder was made without positions"
 
     def add_shapes(self, shapes: Shapes, features: int, statement: int) -> None:
-        """Add those of the encoder's weights."""
         width = self.hidden
         shapes["graph.argument.weight"] = (ARGUMENTS, features)
         shapes.linear("graph.enter", features, width)
@@ -85,5 +81,4 @@ class DirectedGraphConfig(GraphKind):
         shapes.linear("graph.leave", width, len(Flow) * self.out)
 
     def card(self, features: int) -> str:
-        """Its architecture in the words of the model card."""
         return f"directed,\n{features} -> {self.layers} layers of {self.hidden} -> {self.out}"

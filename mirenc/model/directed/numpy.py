@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from mirenc.graph import Flow, NodeKind
 from mirenc.model.directed.config import ARGUMENTS, LAST_POSITION, RELATION_OF, RELATIONS, DirectedGraphConfig
 from mirenc.model.layers import SLICE, Float32, Layers, by_slices, give_back, segment_sum
-from mirenc.model.pooling import Pool, Readout, Share, node_keys, share_of
+from mirenc.model.pooling import Pool, Readout, Share, node_keys
 from mirenc.model.sample import IRSample
 
 __all__ = ["Encoder"]
@@ -87,15 +87,6 @@ class _Neighbours:
         An edge's part of its pair's mean: more than others', if there are parallel ones.
     levels : list of _Classes
         Classes of nodes that are equal before the first layer, after it, ...
-
-    Parameters
-    ----------
-    sample : IRSample
-    positions : bool
-        Whether they are part of a relation.
-    classes : _Classes
-        Of nodes that are equal before the first layer.
-    layers : int
     """
 
     def __init__(self, sample: IRSample, positions: bool, classes: _Classes, layers: int) -> None:
@@ -142,21 +133,9 @@ class _Neighbours:
         return _classes(np.add.reduceat(heard, self.start[self.first[:-1]]))
 
     def messages(self, nodes: Int64, u: Float32, place: NDArray[np.int32], matrices: Float32) -> Float32:
-        """Sum over the relations of the mean over the neighbours under it, times its matrix.
+        """Sum over the relations of the mean over the neighbours under it, times its matrix; the last is a node's own.
 
-        Parameters
-        ----------
-        nodes : (n,) int64
-            Whose messages are wanted.
-        u : (C, d) float32
-        place : (N,) int32
-            Row of ``u`` of every node.
-        matrices : (RELATIONS + 1, d, d) float32
-            The last is that of a node itself.
-
-        Returns
-        -------
-        (n, d) float32
+        Shapes: nodes (n,), states (C, d), the row of every node in them (N,), (RELATIONS + 1, d, d) -> (n, d) float32
         """
         pairs, start = _spread(self.first[nodes], self.first[nodes + 1])
         # Nearly all pairs have one neighbour: those of one relation and equal neighbours are one to its matrix.
@@ -247,17 +226,16 @@ class Encoder:
         _tidy(len(sample.node_row))
         classes, vectors = self.nodes(sample, features, statements)
         members = pool.of_classes(classes.of_node)
-        sizes = self.config.readout == "mean-max-sum"
+        readout = Readout(pool.groups, self.config.out, sizes=self.config.readout == "mean-max-sum")
         count = len(classes.member)
 
         def share(first: int) -> Share:
             own = slice(*np.searchsorted(members.item, [first, min(first + SLICE, count)]).tolist())
             order = own.start + np.argsort(members.group[own], kind="stable")
             made = vectors(first) if len(order) else np.zeros((0, self.config.out), np.float32)
-            rows = made[members.item[order] - first]
-            return share_of(rows, members.group[order], members.weight[order], members.times[order], sizes=sizes)
+            times = members.count[order].astype(np.float64)
+            return readout.share(made[members.item[order] - first], members.group[order], members.weight[order], times)
 
-        readout = Readout(pool.groups, self.config.out, sizes=sizes)
         for each in _in_order(share, range(0, count, SLICE), self.threads):
             readout.add(each)
         return readout.result()

@@ -16,15 +16,12 @@ class GraphEncoderConfig(GraphKind):
 
     @property
     def blind(self) -> str:
-        """Why it does not see the order of operands and branch targets."""
         return "the GCN takes edges without position or direction"
 
     def add_shapes(self, shapes: Shapes, features: int, statement: int) -> None:
-        """Add those of the encoder's weights."""
         for name, inputs, outputs in (("conv1", features, self.hidden), ("conv2", self.hidden, self.out)):
             shapes[f"graph.{name}.lin.weight"] = (outputs, inputs)
             shapes[f"graph.{name}.bias"] = (outputs,)
 
     def card(self, features: int) -> str:
-        """Its architecture in the words of the model card."""
         return f"GCN\n{features} -> {self.hidden} -> {self.out}"

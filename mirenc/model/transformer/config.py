@@ -30,16 +30,13 @@ class TextEncoderConfig(TextKind):
 
     @property
     def token_width(self) -> int:
-        """Components of a row of the token embedding."""
         return self.hidden
 
     @property
     def state_width(self) -> int:
-        """Components of a token's state after the last layer."""
         return self.hidden
 
     def add_shapes(self, shapes: Shapes, max_length: int) -> None:
-        """Add those of the encoder's own weights, but for the token embedding."""
         shapes["text.position.weight"] = (max_length, self.hidden)
         for block in (f"text.blocks.{layer}" for layer in range(self.layers)):
             shapes.norm(f"{block}.norm1", self.hidden)
@@ -51,5 +48,4 @@ class TextEncoderConfig(TextKind):
 
     @property
     def card(self) -> str:
-        """Its architecture in the words of the model card."""
         return f"{self.layers} layers, hidden {self.hidden}, {self.heads} heads"

@@ -67,7 +67,7 @@ class Encoder(TextEncoder):
     """Statements to vectors by a Transformer."""
 
     def __init__(self, config: TextEncoderConfig, tokenizer: TokenizerConfig) -> None:
-        super().__init__(config, tokenizer, config.hidden)
+        super().__init__(config, tokenizer)
         self.config = config
         self.position = nn.Embedding(tokenizer.max_length, config.hidden)
         self.norm_in = nn.LayerNorm(config.hidden)
