@@ -30,7 +30,7 @@ from pydantic import BaseModel, ConfigDict
 
 from mirenc.config import load_toml
 from mirenc.embed import Encoder, load
-from mirenc.embed.prepare import Prepared, prepare
+from mirenc.embed.reading import Prepared, prepare
 from mirenc.errors import MirencError
 from mirenc.golden import write_golden
 from mirenc.ir.files import find_inputs

@@ -5,8 +5,8 @@ vector = encoder.embed("foo.ll")                          # (1280,) float32, to 
 matrix = encoder.embed(["a.ll", "b.bc"])                  # (2, 1280)
 columns = encoder.embed("foo.ll", purpose="features")     # for a head that predicts something
 
-On the way down: a `Request` is made at the encoder's door; inputs are read (`processes`, `reading`), prepared
-(`prepare`), encoded (`statements`), pooled (`joining`) and whitened (`stream`, which holds the steps together).
+On the way down: a `Request` is made at the encoder's door; inputs are read and prepared (`processes`, `reading`),
+encoded and pooled (`encoding`), and whitened (`stream`, which holds the steps together).
 """
 
 from __future__ import annotations

@@ -17,9 +17,9 @@ from numpy.typing import ArrayLike, NDArray
 from mirenc.cache import Cache
 from mirenc.cosines import compare
 from mirenc.embed.embedding import Embedding, vector_blocks
-from mirenc.embed.prepare import prepare
+from mirenc.embed.encoding import StatementVectors
+from mirenc.embed.reading import prepare
 from mirenc.embed.request import PARTS, PURPOSES, Level, OnError, Part, Purpose, Request, check
-from mirenc.embed.statements import StatementVectors
 from mirenc.embed.stream import Outcome, Pipeline, Progress, listed
 from mirenc.errors import ConfigError, ModelError, UnreadableIRWarning
 from mirenc.ir import IRModule, ReadOptions

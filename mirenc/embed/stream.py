@@ -12,12 +12,10 @@ from numpy.typing import NDArray
 
 from mirenc.cache import Cache
 from mirenc.embed.embedding import Embedding
-from mirenc.embed.joining import forward_all
-from mirenc.embed.prepare import Prepared
+from mirenc.embed.encoding import StatementVectors, forward_all
 from mirenc.embed.processes import read
-from mirenc.embed.reading import Answer
+from mirenc.embed.reading import Answer, Prepared
 from mirenc.embed.request import Request
-from mirenc.embed.statements import StatementVectors
 from mirenc.errors import MirencError
 from mirenc.ir.inputs import Input
 from mirenc.model.lexical import Lexicon

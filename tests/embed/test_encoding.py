@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from same_vectors import assert_same_vectors
 
-from mirenc.embed import Encoder, joining, load
-from mirenc.embed.prepare import Prepared, prepare
-from mirenc.embed.statements import StatementVectors
+from mirenc.embed import Encoder, encoding, load
+from mirenc.embed.encoding import StatementVectors
+from mirenc.embed.reading import Prepared, prepare
 from mirenc.ir import read_ir
 from mirenc.model.runtime import Pooled
 
@@ -27,7 +27,7 @@ def both_ways(encoder: Encoder, modules: list[Prepared]) -> tuple[list[Pooled], 
         encoder.runtime.forward(module.sample, module.pools, text_vectors=known)
         for module, known in zip(modules, vectors, strict=True)
     ]
-    return alone, list(joining.forward_all(encoder.runtime, modules, vectors))
+    return alone, list(encoding.forward_all(encoder.runtime, modules, vectors))
 
 
 @pytest.mark.parametrize("level", ["module", "function", "loop"])
@@ -56,18 +56,18 @@ def test_large_modules_are_encoded_alone(monkeypatch: pytest.MonkeyPatch) -> Non
 
     monkeypatch.setattr(encoder.runtime, "forward", counted)
     vectors = StatementVectors(encoder.runtime, None).of(modules)
-    assert len(list(joining.forward_all(encoder.runtime, modules, vectors))) == 4
+    assert len(list(encoding.forward_all(encoder.runtime, modules, vectors))) == 4
     assert calls == [sum(sizes)]
     calls.clear()
-    monkeypatch.setattr(joining, "SLICE", sizes[0] + sizes[1])
-    assert len(list(joining.forward_all(encoder.runtime, modules, vectors))) == 4
+    monkeypatch.setattr(encoding, "SLICE", sizes[0] + sizes[1])
+    assert len(list(encoding.forward_all(encoder.runtime, modules, vectors))) == 4
     assert calls[0] == sizes[0] + sizes[1]
     assert sum(calls) == sum(sizes)
     calls.clear()
-    monkeypatch.setattr(joining, "SLICE", 1)
-    list(joining.forward_all(encoder.runtime, modules, vectors))
+    monkeypatch.setattr(encoding, "SLICE", 1)
+    list(encoding.forward_all(encoder.runtime, modules, vectors))
     assert calls == sizes
-    assert list(joining.forward_all(encoder.runtime, [], [])) == []
+    assert list(encoding.forward_all(encoder.runtime, [], [])) == []
 
 
 def test_a_text_that_only_the_second_module_needs_has_its_vector() -> None:

@@ -1,4 +1,4 @@
-"""`forward_all`: small modules are encoded as one, side by side in one graph.
+"""Several modules encoded together: texts once, and small modules side by side in one graph.
 
 On a hundred nodes every numpy call costs more than its work, and the graph encoder makes a few hundred calls. Modules
 do not touch each other in the joined graph, so a vector is that of the module alone but for rounding: how BLAS adds a
@@ -8,20 +8,99 @@ row up depends on the rows around it.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mirenc.embed.prepare import Prepared
-from mirenc.model.layers import SLICE
+from mirenc.cache import Cache, cache_key
+from mirenc.embed.reading import Prepared
+from mirenc.model.layers import SLICE, give_back
 from mirenc.model.pooling import Pool, Pools
-from mirenc.model.runtime import Pooled, Runtime
+from mirenc.model.runtime import Pooled, Runtime, needed_texts
 from mirenc.model.sample import IRSample
 
-__all__ = ["forward_all"]
+__all__ = ["StatementVectors", "forward_all"]
 
 Float32 = NDArray[np.float32]
+_LARGE = 1 << 16  # nodes
+_REMEMBERED = 1 << 15  # texts; a few dozen megabytes of vectors
+
+
+class StatementVectors:
+    """Vectors by text, from memory, the cache or the model.
+
+    Parameters
+    ----------
+    runtime : Runtime
+    cache : Cache or None
+    """
+
+    def __init__(self, runtime: Runtime, cache: Cache | None) -> None:
+        self._runtime = runtime
+        self._cache = cache
+        self._memory: dict[str, Float32] = {}
+
+    def of(self, modules: Sequence[Prepared], *, advance: Callable[[int, int], None] | None = None) -> list[Float32]:
+        """For each module the vectors of its texts that are needed; those of other texts are zero.
+
+        Parameters
+        ----------
+        modules : sequence of Prepared
+        advance : callable, optional
+            Told (texts encoded, texts to encode) while the text encoder works.
+
+        Returns
+        -------
+        list of (U, H) float32
+        """
+        if sum(len(module.sample.node_row) for module in modules) >= _LARGE:
+            give_back()  # of what was read, text and lines are gone by now
+        used = [needed_texts(self._runtime.config, module.sample, module.pools) for module in modules]
+        where = {
+            module.sample.texts[row]: (module, row)
+            for module, rows in zip(modules, used, strict=True)
+            for row in rows.tolist()
+        }
+        if len(self._memory) + len(where) > _REMEMBERED:
+            self._memory = {text: vector for text, vector in self._memory.items() if text in where}
+        self._recall([text for text in where if text not in self._memory])
+        self._encode({text: place for text, place in where.items() if text not in self._memory}, advance)
+        out = []
+        for module, rows in zip(modules, used, strict=True):
+            texts = module.sample.texts
+            vectors = np.zeros((len(texts), self._runtime.config.text.hidden), dtype=np.float32)
+            if len(rows):
+                vectors[rows] = [self._memory[texts[row]] for row in rows.tolist()]
+            out.append(vectors)
+        return out
+
+    def _recall(self, texts: list[str]) -> None:
+        if self._cache is None or not texts:
+            return
+        keys = {cache_key("statement", text): text for text in texts}
+        for key, data in self._cache.get(list(keys)).items():
+            self._memory[keys[key]] = np.frombuffer(data, dtype=np.float32)
+
+    def _encode(self, missing: dict[str, tuple[Prepared, int]], advance: Callable[[int, int], None] | None) -> None:
+        if not missing:
+            return
+        ids = np.stack([module.sample.text_ids[row] for module, row in missing.values()])
+        length = np.array([module.sample.text_length[row] for module, row in missing.values()])
+        done = 0
+
+        def told(count: int) -> None:
+            nonlocal done
+            done += count
+            if advance is not None:
+                advance(done, len(missing))
+
+        vectors = self._runtime.encode_texts(ids, length, advance=told)
+        self._memory |= zip(missing, vectors, strict=True)
+        if self._cache is not None:
+            self._cache.put(
+                {cache_key("statement", text): vector.tobytes() for text, vector in zip(missing, vectors, strict=True)}
+            )
 
 
 def forward_all(runtime: Runtime, modules: Sequence[Prepared], vectors: Sequence[Float32]) -> Iterator[Pooled]:
@@ -32,7 +111,7 @@ def forward_all(runtime: Runtime, modules: Sequence[Prepared], vectors: Sequence
     runtime : Runtime
     modules : sequence of Prepared
     vectors : sequence of (U, H) float32
-        Vectors of each module's texts, as `mirenc.embed.statements.StatementVectors.of` gives them.
+        Vectors of each module's texts, as `StatementVectors.of` gives them.
     """
     # A slice of the graph encoder's: no module's sums are cut in another place. The paper's GCN chooses its way by the
     # number of groups, and has none for what is joined.
