@@ -39,8 +39,7 @@ from mirenc.model.lexical import Lexicon, idf_of
 from mirenc.model.whitening import mixed_whitening, moments_of
 from mirenc.pretraining.evaluation.retrieval import evaluate_retrieval, find_level_pairs
 from mirenc.progress import progress
-from mirenc.weights import Source, ancestry, ir_projects, load_files, seen_by
-from mirenc.weights.store import save_files
+from mirenc.weights import Source, ancestry, ir_projects, load_files, save_files, seen_by
 
 CARD = "## Words\n"
 RETRIEVAL = re.compile(r"^(\| Function retrieval O0 -> O2 by both: recall at 1, at 10, MRR) .*$", re.MULTILINE)

@@ -1,7 +1,6 @@
 """Models on disk: shipped, announced by other packages, and folders; find, load, save, verify. Maps of one's own."""
 
-from __future__ import annotations
-
+from mirenc.weights.find import DEFAULT_MODEL, find_model, is_model_name, list_models
 from mirenc.weights.maps import WhiteningMap, list_maps, load_map, map_path, save_map
 from mirenc.weights.provenance import (
     PROVENANCE_FILE,
@@ -12,18 +11,7 @@ from mirenc.weights.provenance import (
     seen_by,
     write_provenance,
 )
-from mirenc.weights.store import (
-    BASELINES_FILE,
-    DEFAULT_MODEL,
-    ModelFiles,
-    find_model,
-    is_model_name,
-    list_models,
-    load_files,
-    save_files,
-    seal,
-    verify_files,
-)
+from mirenc.weights.store import BASELINES_FILE, ModelFiles, load_files, save_files, seal, verify_files
 
 __all__ = [
     "BASELINES_FILE",

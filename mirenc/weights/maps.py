@@ -92,9 +92,8 @@ def map_path(model: str, name: str) -> Path:
 
 def _folder(model: str) -> Path:
     model = re.sub(r"[^\w.-]|^\.", "_", model)  # whoever made a model folder may have written any name into it
-    given = os.environ.get("MIRENC_MAPS")
-    if given:
-        return Path(given).expanduser() / model
+    if chosen := os.environ.get("MIRENC_MAPS"):
+        return Path(chosen).expanduser() / model
     from platformdirs import user_data_path
 
     return user_data_path("mirenc") / "maps" / model
@@ -105,13 +104,8 @@ def list_maps(model: str) -> list[str]:
     return sorted(path.stem for path in _folder(model).glob("*.safetensors"))
 
 
-def save_map(found: WhiteningMap, name: str) -> Path:
-    """Keep a map under a name; one of that name is replaced.
-
-    Returns
-    -------
-    Path
-        Its file.
+def save_map(whitening: WhiteningMap, name: str) -> Path:
+    """Keep a map under a name, in the file that is returned; one of that name is replaced.
 
     Raises
     ------
@@ -122,18 +116,19 @@ def save_map(found: WhiteningMap, name: str) -> Path:
     """
     from safetensors.numpy import save
 
-    path = map_path(found.model, name)
-    arrays = {f"{part}.mean": mean for part, mean in found.mean.items()}
-    arrays |= {f"{part}.matrix": matrix for part, matrix in found.matrix.items()}
-    head = {"format": _FORMAT, "model": found.model, "model_digest": found.model_digest}
-    data = save(
-        {key: np.ascontiguousarray(value) for key, value in arrays.items()},
-        metadata=head | {"facts": json.dumps(found.facts)},
-    )
+    path = map_path(whitening.model, name)
+    arrays = {f"{part}.mean": np.ascontiguousarray(mean) for part, mean in whitening.mean.items()}
+    arrays |= {f"{part}.matrix": np.ascontiguousarray(matrix) for part, matrix in whitening.matrix.items()}
+    head = {
+        "format": _FORMAT,
+        "model": whitening.model,
+        "model_digest": whitening.model_digest,
+        "facts": json.dumps(whitening.facts),
+    }
     part_file = path.with_suffix(".part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        part_file.write_bytes(data)
+        part_file.write_bytes(save(arrays, metadata=head | {"facts": json.dumps(whitening.facts)}))
         os.replace(part_file, path)
     except OSError as error:
         raise ModelError(
@@ -152,54 +147,51 @@ def load_map(files: ModelFiles, name: str) -> WhiteningMap:
     ModelError
         There is none, it was fitted for another release of the model, or it is damaged.
     """
-    from safetensors import SafetensorError, safe_open
+    from safetensors import SafetensorError
 
     path = map_path(files.name, name)
+    fit = f"mirenc models adapt FOLDER --name {name} --model {files.name}"
     if not path.is_file():
-        known = ", ".join(list_maps(files.name)) or "none"
-        raise ModelError(
-            f"{files.name} has no map {name!r}; it has: {known}. "
-            f"Fit one with: mirenc models adapt FOLDER --name {name} --model {files.name}"
-        )
+        kept = ", ".join(list_maps(files.name)) or "none"
+        raise ModelError(f"{files.name} has no map {name!r}; it has: {kept}. Fit one with: {fit}")
     try:
-        with safe_open(path, "np") as stored:
-            head = stored.metadata() or {}
-            arrays = {key: np.asarray(stored.get_tensor(key), dtype=np.float32) for key in stored.keys()}  # noqa: SIM118
-        if head.get("format") != _FORMAT:
-            raise ValueError(f"map format {head.get('format')}, this mirenc reads {_FORMAT}")
-        found = WhiteningMap(
-            head["model"],
-            head["model_digest"],
-            {part: arrays[f"{part}.mean"] for part in PARTS if f"{part}.mean" in arrays},
-            {part: arrays[f"{part}.matrix"] for part in PARTS if f"{part}.matrix" in arrays},
-            json.loads(head["facts"]),
-            name,
-        )
+        whitening = _read(path, name)
         # Another model's numbers have another shape, and are not damaged.
-        if found.model_digest == files.digest:
-            _check(found, files)
+        if whitening.model_digest == files.digest:
+            _check(whitening, files)
     except (OSError, SafetensorError, KeyError, ValueError) as error:
-        raise ModelError(f"{path}: is no map, or a damaged one ({error}). {_again(name, files.name)}") from None
-    if found.model_digest != files.digest:
+        raise ModelError(f"{path}: is no map, or a damaged one ({error}). Fit it again: {fit}") from None
+    own = whitening.model_digest
+    if own != files.digest:
         raise ModelError(
-            f"map {name!r} takes vectors of {found.model} (digest {found.model_digest[:12]}), not of {files.name} "
-            f"(digest {files.digest[:12]}). {_again(name, files.name)}"
+            f"map {name!r} takes vectors of {whitening.model} (digest {own[:12]}), not of {files.name} "
+            f"(digest {files.digest[:12]}). Fit it again: {fit}"
         )
-    return found
+    return whitening
 
 
-def _check(found: WhiteningMap, files: ModelFiles) -> None:
+def _read(path: Path, name: str) -> WhiteningMap:
+    from safetensors import safe_open
+
+    with safe_open(path, "np") as stored:
+        head = stored.metadata() or {}
+        arrays = {key: np.asarray(stored.get_tensor(key), dtype=np.float32) for key in stored.keys()}  # noqa: SIM118
+    if head.get("format") != _FORMAT:
+        raise ValueError(f"map format {head.get('format')}, this mirenc reads {_FORMAT}")
+    mean, matrix = (
+        {part: arrays[f"{part}.{what}"] for part in PARTS if f"{part}.{what}" in arrays} for what in ("mean", "matrix")
+    )
+    return WhiteningMap(head["model"], head["model_digest"], mean, matrix, json.loads(head["facts"]), name)
+
+
+def _check(whitening: WhiteningMap, files: ModelFiles) -> None:
     """Refuse numbers that cannot take the model's vectors."""
     config = files.config
     widths = {"text": config.text.hidden, "graph": config.graph.width}
     widths |= {} if config.lexical is None else {"lexical": config.lexical.width}
     for part, width in widths.items():
-        shapes = found.mean[part].shape, found.matrix[part].shape
+        shapes = whitening.mean[part].shape, whitening.matrix[part].shape
         if shapes != ((width,), (width, width)):
             raise ValueError(f"{part} has shapes {shapes[0]} and {shapes[1]}, not {(width,)} and {(width, width)}")
-        if not (np.isfinite(found.mean[part]).all() and np.isfinite(found.matrix[part]).all()):
+        if not (np.isfinite(whitening.mean[part]).all() and np.isfinite(whitening.matrix[part]).all()):
             raise ValueError(f"{part} has values that are no finite numbers")
-
-
-def _again(name: str, model: str) -> str:
-    return f"Fit it again: mirenc models adapt FOLDER --name {name} --model {model}"

@@ -103,10 +103,10 @@ def ir_projects(files: Iterable[str | os.PathLike[str]], root: str | os.PathLike
     ['zlib', 'zlib', 'lua']
     """
     top = PurePath(os.path.abspath(root))
-    found = []
+    projects = []
     for file in files:
         folders = PurePath(os.path.abspath(file)).parts[:-1]
         levels = [place for place, folder in enumerate(folders) if place and _LEVEL.fullmatch(folder)]
         below = folders[len(top.parts) :]
-        found.append(folders[levels[-1] - 1] if levels else below[0] if below else top.name)
-    return found
+        projects.append(folders[levels[-1] - 1] if levels else below[0] if below else top.name)
+    return projects

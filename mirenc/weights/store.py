@@ -2,9 +2,6 @@
 
 MODEL_CARD.md (data and figures), golden.json (vectors to reproduce), baselines.safetensors (what the figures are
 compared with), provenance.json (what it and its ancestors were trained on), SHA256SUMS.
-
-Shipped models are sub-folders of this package; others come in packages of their own (`mirenc.weights.announced`); any
-other folder is loaded by its path.
 """
 
 from __future__ import annotations
@@ -12,8 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -27,27 +23,12 @@ from mirenc.errors import ConfigError, ModelError
 from mirenc.model.config import ModelConfig
 from mirenc.model.shapes import weight_shapes
 from mirenc.tokenizer import IRTokenizer
-from mirenc.weights.announced import find_announced, list_announced
+from mirenc.weights.find import find_model
 from mirenc.weights.provenance import PROVENANCE_FILE, Source, write_provenance
 
-__all__ = [
-    "BASELINES_FILE",
-    "DEFAULT_MODEL",
-    "ModelFiles",
-    "find_model",
-    "is_model_name",
-    "list_models",
-    "load_files",
-    "save_files",
-    "seal",
-    "verify_files",
-]
+__all__ = ["BASELINES_FILE", "ModelFiles", "load_files", "save_files", "seal", "verify_files"]
 
-DEFAULT_MODEL = "mirenc-fast"
 FORMAT = 1
-_HOME = Path(__file__).parent
-# Models of this repository that are packages of their own, and where they lie in it.
-_APART = {"mirenc-base": "models/mirenc-base"}
 _REQUIRED = ("config.json", "tokenizer.json", "model.safetensors")
 BASELINES_FILE = "baselines.safetensors"
 _OPTIONAL = ("MODEL_CARD.md", "golden.json", BASELINES_FILE, PROVENANCE_FILE)
@@ -112,73 +93,6 @@ class ModelFiles:
         return sum(array.size for name, array in self.weights.items() if not name.startswith(_FITTED))
 
 
-def list_models(*, failed: Callable[[ModelError], None] | None = None) -> list[str]:
-    """Names of the models at hand: those that ship with mirenc, and those that other installed packages announce.
-
-    Parameters
-    ----------
-    failed : callable, optional
-        Gets the error of each announcement that no model comes of. Without it there is a warning of each.
-    """
-    shipped = _shipped()
-    announced, errors = list_announced()
-    taken = (
-        f"the model {name!r} that a package announces is left out: one of mirenc's own has that name. Give it another"
-        for name in announced
-        if name in shipped
-    )
-    for error in (*errors, *map(ModelError, taken)):
-        if failed is None:
-            warnings.warn(str(error), stacklevel=2)
-        else:
-            failed(error)
-    return sorted({*shipped, *announced})
-
-
-def is_model_name(name: str) -> bool:
-    """Whether `find_model` takes it for a model's name, if perhaps to say how that model is installed.
-
-    Raises
-    ------
-    ModelError
-        An announcement of the name is no good.
-    """
-    return name in _shipped() or name in _APART or find_announced(name) is not None
-
-
-def find_model(name_or_dir: str | os.PathLike[str] | None) -> Path:
-    """Folder of a shipped or announced model's name or of a path; None is the default model.
-
-    Raises
-    ------
-    ModelError
-        Neither a model's name nor a folder, or a name whose announcement is no good.
-    """
-    name = DEFAULT_MODEL if name_or_dir is None else os.fspath(name_or_dir)
-    if name in _shipped():
-        return _HOME / name
-    if announced := find_announced(name):
-        return announced
-    if os.path.isdir(name):
-        return Path(name)
-    if name in _APART:
-        raise ModelError(
-            f"the model {name!r} is a package of its own, which is not installed. In a checkout of mirenc, type: "
-            f"pip install ./{_APART[name]}; elsewhere, install the wheel that `pip wheel --no-deps ./{_APART[name]}` "
-            "makes in one"
-        )
-    available = ", ".join(list_models(failed=lambda error: None)) or "none"
-    raise ModelError(f"unknown model {name!r}; available: {available}. To load a folder, give its path")
-
-
-def _shipped() -> list[str]:
-    return [path.parent.name for path in _HOME.glob("*/config.json")]
-
-
-def _sha256(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
-
-
 def load_files(name_or_dir: str | os.PathLike[str] | None = None) -> ModelFiles:
     """Load a model; its configuration, tokenizer and weights are compared with SHA256SUMS where the folder has them.
 
@@ -191,6 +105,7 @@ def load_files(name_or_dir: str | os.PathLike[str] | None = None) -> ModelFiles:
     from safetensors.numpy import load
 
     folder = find_model(name_or_dir)
+    check = f"Check it with `mirenc models verify {folder}`"
     for name in _REQUIRED:
         if not (folder / name).is_file():
             raise ModelError(f"{folder}: no {name}. A model folder needs {', '.join(_REQUIRED)}")
@@ -202,11 +117,9 @@ def load_files(name_or_dir: str | os.PathLike[str] | None = None) -> ModelFiles:
         values = json.loads(config_data)
         stored = load(weight_data)
     except (ValueError, SafetensorError) as error:
-        raise ModelError(f"{folder}: damaged ({error}). Check it with `mirenc models verify {folder}`") from None
+        raise ModelError(f"{folder}: damaged ({error}). {check}") from None
     if not isinstance(values, dict) or not isinstance(values.get("name"), str):
-        raise ModelError(
-            f"{folder}: config.json is no model configuration. Check it with `mirenc models verify {folder}`"
-        )
+        raise ModelError(f"{folder}: config.json is no model configuration. {check}")
     if values.get("format") != FORMAT:
         raise ModelError(f"{folder}: model format {values.get('format')}, this mirenc reads {FORMAT}")
     try:
@@ -217,28 +130,30 @@ def load_files(name_or_dir: str | os.PathLike[str] | None = None) -> ModelFiles:
     with ThreadPoolExecutor(1) as beside:
         summing = beside.submit(lambda: [hashlib.sha256(data) for data in (config_data, tokenizer_data, weight_data)])
         tokenizer = IRTokenizer.from_json(tokenizer_data.decode("utf-8", "replace"), where=f"{folder}/tokenizer.json")
-        weights = _checked_weights(folder, config, tokenizer, stored)
+        _check_tokenizer(folder, config, tokenizer)
+        weights = _checked_weights(folder, config, stored)
         sums = summing.result()
     _check_sums(folder, dict(zip(_REQUIRED, (each.hexdigest() for each in sums), strict=True)))
     digest = hashlib.sha256(b"".join(each.digest() for each in sums)).hexdigest()
     return ModelFiles(values["name"], config, tokenizer, weights, digest, folder, values["model"], sums[1].hexdigest())
 
 
-def _checked_weights(
-    folder: Path, config: ModelConfig, tokenizer: IRTokenizer, stored: dict[str, NDArray[Any]]
-) -> dict[str, NDArray[Any]]:
-    """The weights, as `ModelFiles` has them; tokenizer or weights that are not the configuration's are refused."""
-    given, wanted = tokenizer.config, config.tokenizer
-    for what, found, needed in (
-        ("pieces", tokenizer.vocab_size, wanted.vocab_size),
-        ("max_length", given.max_length, wanted.max_length),
-        ("normalisation", given.normalisation, wanted.normalisation),
+def _check_tokenizer(folder: Path, config: ModelConfig, tokenizer: IRTokenizer) -> None:
+    own, needed = tokenizer.config, config.tokenizer
+    for what, value, expected in (
+        ("pieces", tokenizer.vocab_size, needed.vocab_size),
+        ("max_length", own.max_length, needed.max_length),
+        ("normalisation", own.normalisation, needed.normalisation),
     ):
-        if found != needed:
+        if value != expected:
             raise ModelError(
-                f"{folder}: the tokenizer's {what} is {found}, the model's {needed}: they do not belong together. "
+                f"{folder}: the tokenizer's {what} is {value}, the model's {expected}: they do not belong together. "
                 "Install the model again"
             )
+
+
+def _checked_weights(folder: Path, config: ModelConfig, stored: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """The weights, as `ModelFiles` has them; those that are not the configuration's are refused."""
     weights: dict[str, NDArray[Any]] = {}
     for name, array in stored.items():
         if array.dtype.kind == "f":
@@ -250,11 +165,10 @@ def _checked_weights(
             )
     shapes = weight_shapes(config)
     for name in sorted(shapes.keys() | weights.keys()):
-        needed_shape = shapes.get(name)
-        found_shape = weights[name].shape if name in weights else None
-        if found_shape != needed_shape:
+        shape = weights[name].shape if name in weights else None
+        if shape != shapes.get(name):
             raise ModelError(
-                f"{folder}: weight {name!r} has shape {found_shape}, config.json needs {needed_shape}: "
+                f"{folder}: weight {name!r} has shape {shape}, config.json needs {shapes.get(name)}: "
                 "they do not belong together. Install the model again"
             )
     return weights
@@ -281,13 +195,11 @@ def save_files(
     description = {"format": FORMAT, "name": name, "model": config.model_dump()}
     (target / "config.json").write_text(json.dumps(description, indent=1) + "\n", encoding="utf-8")
     tokenizer.save(target / "tokenizer.json")
-    data = save(
-        {
-            key: np.ascontiguousarray(value, dtype=np.float32 if key.startswith("whiten_") else np.float16)
-            for key, value in weights.items()
-        }
-    )
-    (target / "model.safetensors").write_bytes(data)
+    arrays = {
+        key: np.ascontiguousarray(value, dtype=np.float32 if key.startswith("whiten_") else np.float16)
+        for key, value in weights.items()
+    }
+    (target / "model.safetensors").write_bytes(save(arrays))
     if card:
         (target / "MODEL_CARD.md").write_text(card, encoding="utf-8")
     if provenance:
@@ -296,20 +208,19 @@ def save_files(
     return target
 
 
+def _sums_of(folder: Path, names: Iterable[str]) -> dict[str, str]:
+    return {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in names}
+
+
 def seal(folder: Path) -> None:
     """Write SHA256SUMS over the files of a model folder."""
-    names = [name for name in (*_REQUIRED, *_OPTIONAL) if (folder / name).is_file()]
-    lines = [f"{_sha256(folder / name)}  {name}\n" for name in names]
-    (folder / _SUMS).write_text("".join(lines), encoding="utf-8")
+    sums = _sums_of(folder, [name for name in (*_REQUIRED, *_OPTIONAL) if (folder / name).is_file()])
+    text = "".join(f"{digest}  {name}\n" for name, digest in sums.items())
+    (folder / _SUMS).write_text(text, encoding="utf-8")
 
 
 def verify_files(name_or_dir: str | os.PathLike[str] | None = None) -> list[str]:
-    """Compare a model folder with its SHA256SUMS.
-
-    Returns
-    -------
-    list of str
-        Names of the files checked.
+    """Compare a model folder with its SHA256SUMS; the names of the files that were checked.
 
     Raises
     ------
@@ -323,7 +234,7 @@ def verify_files(name_or_dir: str | os.PathLike[str] | None = None) -> list[str]
     for name in released:
         if not (folder / name).is_file():
             raise ModelError(f"{folder}: {name} is missing. Install the model again")
-    _check_sums(folder, {name: _sha256(folder / name) for name in released})
+    _check_sums(folder, _sums_of(folder, released))
     return list(released)
 
 
@@ -335,20 +246,20 @@ def _released(folder: Path) -> dict[str, str] | None:
         return None
     except OSError as error:
         raise ModelError(f"{folder}: {_SUMS} cannot be read: {error.strerror}. Check its permissions") from None
-    return {name: expected for expected, _, name in (line.partition("  ") for line in text.splitlines())}
+    return {name: digest for digest, _, name in (line.partition("  ") for line in text.splitlines())}
 
 
-def _check_sums(folder: Path, found: dict[str, str]) -> None:
+def _check_sums(folder: Path, sums: dict[str, str]) -> None:
     """Refuse files that are not those of SHA256SUMS; a folder without it, one of your own, is not checked."""
     released = _released(folder)
     if released is None:
         return
-    for name, value in found.items():
-        expected = released.get(name, value)
-        if value != expected:
+    for name, digest in sums.items():
+        expected = released.get(name, digest)
+        if digest != expected:
             raise ModelError(
                 f"{folder}: {name} is not the file that was released "
-                f"(sha256 {value[:12]}..., expected {expected[:12]}...). "
+                f"(sha256 {digest[:12]}..., expected {expected[:12]}...). "
                 "Install the model again; a change of your own is sealed by mirenc.weights.seal(folder)"
             )
     unlisted = [name for name in _REQUIRED if name not in released]
