@@ -13,7 +13,7 @@ from mirenc.errors import HeadError, TaskError
 from mirenc.passes.levels import expanded, level
 
 if TYPE_CHECKING:
-    from mirenc.deciding import TaskHead
+    from mirenc.deciding.head import TaskHead
 
 __all__ = ["IDEAS", "TASK", "FixedList", "fixed_lists"]
 
