@@ -39,7 +39,8 @@ def list_models(*, failed: Callable[[ModelError], None] | None = None) -> list[s
     """
     from importlib.metadata import entry_points
 
-    names, errors = set(_shipped()), []
+    names = set(_shipped())
+    errors: list[ModelError] = []
     points = entry_points(group=_GROUP)
     for name in sorted(points.names):
         try:
@@ -55,11 +56,11 @@ def list_models(*, failed: Callable[[ModelError], None] | None = None) -> list[s
                 )
             )
         names.add(name)
-    for error in errors:
+    for problem in errors:
         if failed is None:
-            warnings.warn(str(error), stacklevel=2)
+            warnings.warn(str(problem), stacklevel=2)
         else:
-            failed(error)
+            failed(problem)
     return sorted(names)
 
 
