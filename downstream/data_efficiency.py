@@ -32,12 +32,11 @@ from kept_features import KeptFeatures, features_of_table, known_rows, model_of,
 from rich.progress import track
 
 import mirenc
-from mirenc.evaluating.areas import area_figures
+from mirenc.evaluating.figures import area_figures
 from mirenc.evaluating.jobs import Job, plan_jobs, run_jobs
-from mirenc.evaluating.report import TaskReport, row_title
-from mirenc.evaluating.report_file import load_report
+from mirenc.evaluating.report import TaskReport, load_report, row_title
 from mirenc.learning.features import build_features, default_rows
-from mirenc.learning.goal import Goal
+from mirenc.learning.target import target_of
 from mirenc.metrics import decision_figures, group_interval, label_figures, number_figures
 from mirenc.tasks import Task, TaskData
 
@@ -86,7 +85,7 @@ def whole(folder: Path, variant: str, protocol: str, task: Task, data: TaskData)
 
 def score_of(task: Task, data: TaskData) -> str:
     """Which figure the curve is of."""
-    if data.chooses:
+    if data.target == "costs":
         return "accuracy" if task.select == "accuracy" else "speedup_geometric"
     return "auc" if data.label_names else "r2"
 
@@ -97,7 +96,7 @@ def figures_of(data: TaskData, runs: list[np.ndarray]) -> dict[str, Any]:
         told = [label_figures(data.label_table, run) for run in runs]
         areas = area_figures(data.label_table, np.array(runs), data.group)
         return {key: float(np.mean([one[key] for one in told])) for key in told[0]} | areas
-    if not data.chooses:
+    if data.target == "number":
         numbers = [number_figures(data.value, run) for run in runs]
         error = np.mean([(run - data.value) ** 2 for run in runs], axis=0)
         low, high = group_interval(error, data.group)
@@ -167,7 +166,7 @@ def measure(
     report = whole(folder, variant, protocol_name, task, data)
     work: dict[tuple[str, str], list[Job]] = {}
     tested = np.zeros(len(data), dtype=bool)
-    for job in plan_jobs(Goal.of(data, task.select), data, features, [protocol], range(seeds)):
+    for job in plan_jobs(target_of(data, task.select), data, features, [protocol], range(seeds)):
         tested[np.concatenate([test for _, test in job.folds])] = True
         for point, own in points_of(job, data.group, counts or []).items():
             work.setdefault((job.features.row, point), []).append(own)
@@ -180,7 +179,7 @@ def measure(
         old = kept.get(row, {}).get(point, {})
         if old.get("inputs") != inputs:
             taken = report.known(digests) if report is not None else {}
-            runs = [result.said[inside] for result in run_jobs(together, jobs, known=taken)]
+            runs = [result.predictions[inside] for result in run_jobs(together, jobs, known=taken)]
             old = {**figures_of(part, runs), "inputs": inputs}
         figures[row][point] = old
     return {

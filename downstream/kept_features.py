@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mirenc.errors import TaskError
-from mirenc.learning.features import CODE_ROWS, Features, code_vector, context_matrix
+from mirenc.learning.code_reader import CODE_ROWS, code_vector
+from mirenc.learning.features import Features, context_matrix
 from mirenc.tasks.compiled import read_compiled
 from mirenc.tasks.data import TaskData
 from mirenc.tasks.task import Task

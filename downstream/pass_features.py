@@ -41,8 +41,8 @@ from mirenc.ir import IRModule, parse_ir
 from mirenc.ir.llvm import default_worker
 from mirenc.ir.reader import read_canonical
 from mirenc.ir.regions import Region
-from mirenc.learning.features import CodeReader, counted_features, ir2vec_text
-from mirenc.learning.ir2vec import ir2vec_vectors
+from mirenc.learning.code_reader import CodeReader, counted_features
+from mirenc.learning.ir2vec import ir2vec_text, ir2vec_vectors
 from mirenc.progress import progress
 from mirenc.tasks.compiled import read_compiled, read_piece_ir
 from mirenc.writing import Target

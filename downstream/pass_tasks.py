@@ -32,7 +32,7 @@ from mirenc.learning.features import Features
 from mirenc.metrics import RankedPairs, group_interval
 from mirenc.progress import progress
 from mirenc.tasks import Task, TaskData, get_task
-from mirenc.tasks.compiled_task import HELD_OUT
+from mirenc.tasks.pass_tasks import HELD_OUT
 
 TASKS = ("size_after", "oz_benefit", "pass_fires", "pass_list")
 WITHOUT = ("no_code", "histogram", "autophase", "statements", "ir2vec")
@@ -53,7 +53,7 @@ def beside(report: TaskReport, protocol: str, jobs: int) -> dict[str, dict[str, 
         told = truth.any(axis=0) & ~truth.all(axis=0)
 
         def pairs_of(row: str) -> RankedPairs:
-            each = report.said(protocol, row)[:, inside][:, :, told]
+            each = report.predictions(protocol, row)[:, inside][:, :, told]
             return RankedPairs.mean([RankedPairs.of(truth[:, told], said, group) for said in each])
 
         def gains_of(row: str) -> dict[str, list[float]]:
@@ -67,8 +67,8 @@ def beside(report: TaskReport, protocol: str, jobs: int) -> dict[str, dict[str, 
             return dict(zip(rows, pool.map(gains_of, rows), strict=True))
     values = {}
     for row in rows:
-        said = report.said(protocol, row)
-        if data.chooses:
+        said = report.predictions(protocol, row)
+        if data.target == "costs":
             cost = data.paid[np.arange(len(data)), said]
             values[row] = np.log(data.paid_baseline / cost).mean(axis=0)[inside]
         else:

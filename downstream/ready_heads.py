@@ -20,7 +20,7 @@ from kept_features import features_of_table, model_of, read_all
 from threadpoolctl import threadpool_limits
 
 import mirenc
-from mirenc.deciding.head import fit_head
+from mirenc.deciding import fit_head
 
 HERE = Path(__file__).parent
 READY = Path(mirenc.__file__).parent / "tasks" / "ready"

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from mirenc.evaluating.report import row_title
-from mirenc.learning.static import STATIC_TITLES
+from mirenc.learning.target import STATIC_TITLES
 
 HERE = Path(__file__).parent
 FEW = 12  # settings, of which people want to know how often the best one was named

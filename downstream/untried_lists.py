@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 from kept_features import KeptFeatures, features_of_table, known_rows, model_of, read_all
+from list_columns import ListColumns
 from rich.progress import track
 from scipy.stats import rankdata
 from threadpoolctl import threadpool_limits
@@ -33,7 +34,6 @@ from mirenc.learning.features import Features
 from mirenc.metrics import group_interval, number_figures
 from mirenc.tasks import TaskData, get_task
 from mirenc.tasks.compiled import read_compiled
-from mirenc.tasks.list_columns import ListColumns
 
 ROWS = ("no_code", "histogram", "autophase", "statements", "both")
 TRIES = (1, 3, 10)

@@ -29,7 +29,7 @@ from mirenc.evaluating import evaluation, load_report
 from mirenc.evaluating.jobs import run_jobs
 from mirenc.heads import BoostedRegressor
 from mirenc.learning.features import Features
-from mirenc.learning.goal import Goal
+from mirenc.learning.target import target_of
 from mirenc.tasks import Sample, Space, TaskData
 
 pytest.importorskip("sklearn")
@@ -380,7 +380,7 @@ def test_trials_are_of_held_out_answers() -> None:
     space = Space(("device",), (("cpu",), ("gpu",)))
     data = TaskData([Sample(f"s{row}", "ir", f"g{row // 2}", costs=one) for row, one in enumerate(costs)], space)
     features = Features("both", np.random.default_rng(0).normal(size=(48, 3)), 1)
-    (one, other) = figures.trials_held_out(data, Goal.of(data, "speedup"), features, 0)[""]
+    (one, other) = figures.trials_held_out(data, target_of(data, "speedup"), features, 0)[""]
     assert one.answers + other.answers == 48
     # Half of all answers gain a factor of two, whatever the head promised.
     assert (one.gains[0] ** one.answers) * (other.gains[0] ** other.answers) == pytest.approx(2**24, rel=1e-3)
@@ -435,7 +435,7 @@ def test_all_tasks_over_a_table_have_the_records_that_evaluate_makes(
     alone = mirenc.evaluate(task, data, variant="Oz", encoder=small, rows=["no_code", "autophase"], seeds=(0,))
     found = load_report(tmp_path / "records" / "pass_fires.Oz.project.json", task, data)
     for row in ("rates", "no_code", "autophase"):
-        np.testing.assert_allclose(found.said("project", row), alone.said("project", row), atol=1e-2)
+        np.testing.assert_allclose(found.predictions("project", row), alone.predictions("project", row), atol=1e-2)
     figures = json.loads((tmp_path / "out" / "pass_fires.Oz.project.json").read_text())
     assert figures["figures"]["both"]["auc"] == pytest.approx(found.figures("project", "both")["auc"])
     gain, low, high = figures["beside"]["both"]["no_code"]

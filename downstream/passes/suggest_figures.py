@@ -27,12 +27,11 @@ from threadpoolctl import threadpool_limits
 
 from mirenc.evaluating.report import row_title
 from mirenc.learning.features import Features
-from mirenc.learning.goal import Goal
+from mirenc.learning.target import Costs, target_of
 from mirenc.metrics import group_interval
 from mirenc.tasks import TaskData
 from mirenc.tasks.compiled import CompiledTable, read_compiled
-from mirenc.tasks.compiled_task import HELD_OUT
-from mirenc.tasks.pass_list import LISTS, PassListChoice, covering_lists
+from mirenc.tasks.pass_tasks import HELD_OUT, LISTS, PassListChoice, covering_lists
 from mirenc.tasks.protocols import cut
 
 sys.path.append(str(Path(__file__).parents[1]))  # what scripts share
@@ -120,10 +119,10 @@ def figures_of(won: dict[str, Float], group: NDArray[np.str_], counts: list[int]
     return found
 
 
-def trials_held_out(data: TaskData, goal: Goal, row: Features, seed: int) -> dict[str, tuple[Trial, ...]]:
+def trials_held_out(data: TaskData, goal: Costs, row: Features, seed: int) -> dict[str, tuple[Trial, ...]]:
     """What trying won on pieces whose projects were held out: a head for each of ten folds says what it expects."""
     assert goal.default is not None
-    expected = np.ones(goal.target.shape)
+    expected = np.ones(goal.values.shape)
     for training, test in cut(data.group, data.labels, FOLDS, seed):
         expected[test] = goal.expected(goal.fit_rounded(row, training, data.group, seed), row, test)
     return trials_of(expected, data.paid, goal.default, data.part, data.group, LISTS)
@@ -169,8 +168,8 @@ def suggested(
     seen, unseen = data.subset(training), data.subset(test)
     with threadpool_limits(1):
         inside = replace(row, matrix=row.matrix[training])
-        tried = trials_held_out(seen, Goal.of(seen, task.select), inside, seed)
-        goal = Goal.of(data, task.select)
+        tried = trials_held_out(seen, target_of(seen, task.select), inside, seed)
+        goal = target_of(data, task.select)
         trials = records(tried, goal.expected(goal.fit(row, training, data.group, seed), row, test), unseen)
     won = gains(own, followed_by_rest(known[np.array([one.order for one in trials])], cover))
     return won, calibration(trials, won, unseen.group, min(SHOWN, own.shape[1] - 1))

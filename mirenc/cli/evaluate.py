@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -79,12 +78,12 @@ def evaluate(
                 keep=functools.partial(TaskReport.save, path=files[1]) if files else None,
             )
         if files:
-            print(f"mirenc: wrote {report.save(files[0])}", file=sys.stderr)
+            common.say(f"wrote {report.save(files[0])}")
             files[1].unlink(missing_ok=True)
         if plot is not None:
             from mirenc.evaluating.plot import plot_report
 
-            print(f"mirenc: wrote {plot_report(report, plot / f'{stem}.svg')}", file=sys.stderr)
+            common.say(f"wrote {plot_report(report, plot / f'{stem}.svg')}")
         if as_json:
             records.append(report.to_json())
         else:
@@ -102,7 +101,7 @@ def _possible(task: Task, data: TaskData, names: list[str]) -> list[str]:
     if len(single) == len(names):
         return names
     for name, only in single.items():
-        print(f"mirenc: left out: {name}, as all samples are of {only!r}", file=sys.stderr)
+        common.say(f"left out: {name}, as all samples are of {only!r}")
     return [name for name in names if name not in single]
 
 
@@ -112,7 +111,7 @@ def _print(report: TaskReport, protocol: str) -> None:
     from mirenc.evaluating.report import row_title
 
     common.print_table(report.table(protocol), width=200)
-    if report.parts and report.data.chooses:
+    if report.parts and report.data.target == "costs":
         parts = Table(title="by part, geometric (arithmetic) mean speedup over the default", title_justify="left")
         parts.add_column("row")
         for part in report.parts:

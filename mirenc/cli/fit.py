@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from mirenc.cli import common, tasks
+
+if TYPE_CHECKING:
+    from mirenc.deciding import TaskHead
 
 
 def fit(
@@ -30,7 +32,7 @@ def fit(
     from mirenc.deciding import fit_head
     from mirenc.embed import load
     from mirenc.errors import TaskError
-    from mirenc.learning.features import CODE_ROWS
+    from mirenc.learning.code_reader import CODE_ROWS
     from mirenc.tasks import load_data
 
     if output is None:
@@ -40,20 +42,21 @@ def fit(
     if row not in CODE_ROWS:
         raise TaskError(f"a head cannot be made for row {row!r}; available: {', '.join(CODE_ROWS)}")
     head = fit_head(problem, load_data(problem, data, variant, ir_dir), load(model), variant=variant, row=row)
-    evidence = head.evidence
-    if evidence.worth is None:
-        said = "all samples are of one group: nothing could be held out, and nobody knows what the head is worth"
-    elif problem.target == "costs":
-        worth, low, high = evidence.worth
-        said = f"held-out answers are worth x {worth:.3f} [{low:.3f}, {high:.3f}] of {evidence.rival}"
-        if problem.context_names and evidence.no_code is not None:
-            worth, low, high = evidence.no_code
-            said += f", x {worth:.3f} [{low:.3f}, {high:.3f}] of a head that sees no code"
+    common.say(_worth(head))
+    common.say(f"wrote {head.save(output)}")
+
+
+def _worth(head: TaskHead) -> str:
+    """What its answers are worth, in a line."""
+    worth, no_code = head.evidence.worth, head.evidence.no_code
+    if worth is None:
+        return "all samples are of one group: nothing could be held out, and nobody knows what the head is worth"
+    beside = no_code if head.task.context_names else None
+    if head.task.target == "costs":
+        form, unit = "x {:.3f} [{:.3f}, {:.3f}] of {}", 1
+        words = ("held-out answers are worth ", head.evidence.rival, "a head that sees no code")
     else:
-        worth, low, high = (100 * value for value in evidence.worth)
-        said = f"{worth:.0f} % [{low:.0f}, {high:.0f}] of the variance explained on held-out groups"
-        if problem.context_names and evidence.no_code is not None:
-            worth, low, high = (100 * value for value in evidence.no_code)
-            said += f", {worth:.0f} % [{low:.0f}, {high:.0f}] of what a head that sees no code leaves"
-    print(f"mirenc: {said}", file=sys.stderr)
-    print(f"mirenc: wrote {head.save(output)}", file=sys.stderr)
+        form, unit = "{:.0f} % [{:.0f}, {:.0f}] of {}", 100
+        words = ("", "the variance explained on held-out groups", "what a head that sees no code leaves")
+    text = words[0] + form.format(*(unit * value for value in worth), words[1])
+    return text if beside is None else f"{text}, {form.format(*(unit * value for value in beside), words[2])}"

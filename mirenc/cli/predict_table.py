@@ -12,8 +12,8 @@ import re
 import sys
 import tempfile
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,8 +27,9 @@ if TYPE_CHECKING:
     from mirenc.passes.engine import Engine
     from mirenc.passes.object_file import Symbol
 
-__all__ = ["Project", "is_project", "print_table", "project_files", "read_project", "table_engine"]
+__all__ = ["TASK", "is_project", "print_projects"]
 
+TASK = "size_after"
 _SHOWN = 20  # rows that people see; --json has all
 _START = "Oz-start"
 _LEVEL, _NEAR = "Oz", "O2"
@@ -36,59 +37,36 @@ _DEVICE = re.compile(r'^target triple = "(?:spir|nvptx|amdgcn|r600)', re.MULTILI
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """One function that has code of its own, or a file.
-
-    Attributes
-    ----------
-    name, symbol, file : str
-        ``symbol`` is "" for a file.
-    before, after : int
-        Bytes of its code before any pass and after all of them, as ``nm -S`` has them. What was inlined into it is in
-        ``after`` alone.
-    """
+class _Row:
+    """One function that has code of its own, or a file."""
 
     name: str
-    symbol: str
+    symbol: str  # "" for a file
     file: str
-    before: int
-    after: int
+    before: int  # bytes of its code before any pass, as nm -S has them
+    after: int  # and after all of them, what was inlined into it included
 
 
 @dataclass(frozen=True)
-class Project:
-    """What is known of all files together.
+class _Project:
+    """What is known of all files together."""
 
-    Attributes
-    ----------
-    rows : list of Row
-        The largest first.
-    before : int
-        Bytes before any pass, those of functions that have no row included.
-    gone : int
-        Functions without code after the passes: inlined wherever they are called, or not used.
-    copies : int
-        Functions that a file before has, too, and a linker keeps once: no rows.
-    devices : int
-        Files of device code, which has no machine code here: no rows.
-    """
-
-    rows: list[Row]
-    before: int
-    gone: int
-    copies: int
-    devices: int
+    rows: list[_Row]  # the largest first
+    before: int  # bytes before any pass, those of functions that have no row included
+    gone: int  # functions without code after the passes: inlined wherever they are called, or not used
+    copies: int  # functions that a file before has, too, and a linker keeps once: no rows
+    devices: int  # files of device code, which has no machine code here: no rows
 
     @property
     def after(self) -> int:
-        """Bytes after all passes."""
         return sum(row.after for row in self.rows)
 
     def note(self) -> str:
         """What a row is, and what became of functions without one."""
         parts = ["as nm -S has them, with what was inlined into each"]
         if self.gone:
-            parts.append(f"{_functions(self.gone)} without a row: inlined everywhere, or not used")
+            many = "s" * (self.gone != 1)
+            parts.append(f"{self.gone} function{many} without a row: inlined everywhere, or not used")
         if self.copies:
             parts.append(
                 f"{self.copies} {'copy' if self.copies == 1 else 'copies'} of functions that a linker keeps once"
@@ -103,18 +81,28 @@ def is_project(given: str) -> bool:
     return given not in ("", "-") and (Path(given).is_dir() or given.endswith(".json"))
 
 
+def print_projects(names: Sequence[str], options: ReadOptions, level: str, as_json: bool) -> None:
+    """Say where the bytes of whole projects are, a row a function, or a file where ``level`` is module."""
+    from mirenc.deciding.code import clang_for
+
+    with _engine(options) as (engine, run):
+        # One LLVM from source to code, where there is a clang of it.
+        options = replace(options, compiler=options.compiler or clang_for(engine.version))
+        with _files(names, options) as (files, problems):
+            failures = common.Failures(len(files) + len(problems))
+            for problem in problems:
+                failures.add(problem)
+            project = _read(engine, run, files, options, level == "module", failures)
+        if project.rows or not failures.count:
+            (_print_json if as_json else _print_table)(engine.name, run, project)
+    failures.finish()
+
+
 @contextlib.contextmanager
-def project_files(
-    inputs: Sequence[str], options: ReadOptions
-) -> Iterator[tuple[list[tuple[str, str]], list[MirencError]]]:
+def _files(inputs: Sequence[str], options: ReadOptions) -> Iterator[tuple[list[tuple[str, str]], list[MirencError]]]:
     """What people call each file (its place in the folder), and where its IR is meanwhile: sources are compiled.
 
     Beside them what is wrong with each source that did not become IR.
-
-    Raises
-    ------
-    ConfigError, IRFileError, ToolchainError
-        An input cannot be used, or nothing in it becomes IR.
     """
     from mirenc.ir.files import find_inputs
     from mirenc.sources.compiling import Choices, Limits
@@ -124,24 +112,18 @@ def project_files(
     files: list[tuple[str, str]] = []
     problems: list[MirencError] = []
     limits = Limits(seconds=options.timeout or 120, max_file_bytes=options.max_bytes)
+    choices = Choices((_START,), options.compiler, options.cflags, with_reserved=True)
     with tempfile.TemporaryDirectory(prefix="mirenc-") as scratch:
         for number, given in enumerate(inputs):
             if not is_project(given):
                 files.append((given, given))
                 continue
-            source = Path(given)
+            source, root = Path(given), Path(scratch) / str(number)
             if kind_of_source(source, common.say, with_reserved=True) == "ir":
                 files += [(path.relative_to(source).as_posix(), str(path)) for path in find_inputs(source)]
                 continue
-            root = Path(scratch) / str(number)
             try:
-                prepare_ir(
-                    source,
-                    root,
-                    Choices((_START,), options.compiler, options.cflags, with_reserved=True),
-                    limits=limits,
-                    report=common.say,
-                )
+                prepare_ir(source, root, choices, limits=limits, report=common.say)
             except IRFileError:  # nothing became IR
                 if not failures_of(root):
                     raise
@@ -154,7 +136,7 @@ def project_files(
 
 
 @contextlib.contextmanager
-def table_engine(timeout: float | None, memory_limit: int | None) -> Iterator[tuple[Engine, str]]:
+def _engine(options: ReadOptions) -> Iterator[tuple[Engine, str]]:
     """The LLVM that makes the table, and the level it runs: -Oz, or -O2 where there is only llvmlite's.
 
     On functions that say ``minsize`` the two are near each other.
@@ -164,8 +146,8 @@ def table_engine(timeout: float | None, memory_limit: int | None) -> Iterator[tu
     from mirenc.passes.levels import level
 
     limits: dict[str, Any] = {
-        "timeout": timeout or DEFAULT_TIMEOUT,
-        "memory_limit": memory_limit or DEFAULT_MEMORY_LIMIT,
+        "timeout": options.timeout or DEFAULT_TIMEOUT,
+        "memory_limit": options.memory_limit or DEFAULT_MEMORY_LIMIT,
     }
     try:
         found, name = find_engine([level(_LEVEL)], **limits), _LEVEL
@@ -180,28 +162,15 @@ def table_engine(timeout: float | None, memory_limit: int | None) -> Iterator[tu
         yield engine, name
 
 
-def read_project(
+def _read(
     engine: Engine,
     name: str,
     files: Sequence[tuple[str, str]],
     options: ReadOptions,
     by_file: bool,
     failures: common.Failures,
-) -> Project:
-    """Every function's code before any pass and after a level's, of the functions that are linked.
-
-    Parameters
-    ----------
-    engine : Engine
-    name : str
-        The level.
-    files : sequence of (str, str)
-        As `project_files` has them.
-    options : ReadOptions
-    by_file : bool
-        A row a file instead of a function: the sum of its functions.
-    failures : Failures
-    """
+) -> _Project:
+    """Every function's code before any pass and after a level's, of the functions that are linked."""
     from mirenc.deciding import read_code
     from mirenc.ir.functions import Linker, linkages_of, object_name
     from mirenc.ir.regions import regions_of
@@ -232,25 +201,25 @@ def read_project(
             total, count = total + sum(before[symbol] for symbol in counted), count + len(counted)
             called = {object_name(one.symbol): one.name for one in regions_of(code.module, "function").regions}
             rows += [
-                Row(called.get(symbol, symbol), symbol, shown, before.get(symbol, 0), after[symbol])
+                _Row(called.get(symbol, symbol), symbol, shown, before.get(symbol, 0), after[symbol])
                 for symbol in linker.add(linkages, after)
             ]
     if remarks:
         more = f" (and {len(remarks) - 1} more remarks)" if len(remarks) > 1 else ""
         print(f"mirenc: warning: {remarks[0]}{more}", file=sys.stderr)
     gone = count - sum(row.before > 0 for row in rows)
-    rows = _by_file(rows) if by_file else rows
-    return Project(sorted(rows, key=lambda row: (-row.after, row.file, row.name)), total, gone, linker.copies, devices)
+    if by_file:
+        sums: dict[str, list[int]] = defaultdict(lambda: [0, 0])
+        for row in rows:
+            sums[row.file][0] += row.before
+            sums[row.file][1] += row.after
+        rows = [_Row(file, "", file, *both) for file, both in sums.items()]
+    rows.sort(key=lambda row: (-row.after, row.file, row.name))
+    return _Project(rows, total, gone, linker.copies, devices)
 
 
 def _sizes(engine: Engine, ir: bytes, shown: str, pipeline: str, codegen: int, own: Collection[str]) -> dict[str, int]:
-    """Bytes of each function in the object that a list of passes gives; ``own`` names go before their aliases.
-
-    Raises
-    ------
-    PassError
-        It gives none, or none that tells sizes.
-    """
+    """Bytes of each function in the object that a list of passes gives; ``own`` names go before their aliases."""
     from mirenc.passes.object_file import elf_functions, is_elf
 
     try:
@@ -268,59 +237,42 @@ def _sizes(engine: Engine, ir: bytes, shown: str, pipeline: str, codegen: int, o
     return {symbol.name: symbol.size for symbol in found.values() if symbol.size}
 
 
-def _by_file(rows: Iterable[Row]) -> list[Row]:
-    """The sums of each file's rows."""
-    files: dict[str, list[Row]] = defaultdict(list)
-    for row in rows:
-        files[row.file].append(row)
-    return [
-        Row(file, "", file, sum(row.before for row in own), sum(row.after for row in own))
-        for file, own in files.items()
-    ]
+def _print_json(engine: str, level: str, project: _Project) -> None:
+    found = {
+        "task": TASK,
+        "level": level,
+        "engine": engine,
+        "rows": [
+            {"name": row.name, "symbol": row.symbol, "file": row.file, "before": row.before, "bytes": row.after}
+            for row in project.rows
+        ],
+        "total": {"before": project.before, "bytes": project.after},
+        "gone": project.gone,
+        "copies": project.copies,
+        "devices": project.devices,
+    }
+    typer.echo(json.dumps(found))
 
 
-def print_table(engine: str, name: str, project: Project, *, as_json: bool) -> None:
-    """The rows with totals; ``engine`` says which LLVM ran, ``name`` which level."""
-    rows = project.rows
-    if as_json:
-        found = {
-            "task": "size_after",
-            "level": name,
-            "engine": engine,
-            "rows": [
-                {"name": row.name, "symbol": row.symbol, "file": row.file, "before": row.before, "bytes": row.after}
-                for row in rows
-            ],
-            "total": {"before": project.before, "bytes": project.after},
-            "gone": project.gone,
-            "copies": project.copies,
-            "devices": project.devices,
-        }
-        typer.echo(json.dumps(found))
-        return
+def _print_table(engine: str, level: str, project: _Project) -> None:
+    """The rows with totals."""
     from rich.table import Table
 
-    table = Table(
-        title=f"where the bytes are: -{name} itself, by {engine}", title_justify="left", caption_justify="left"
-    )
+    table = Table(title=f"where the bytes are: -{level} itself, by {engine}", caption=project.note())
+    table.title_justify = table.caption_justify = "left"
     table.add_column("function or file", overflow="fold")
     table.add_column("file", overflow="fold")
-    for title in ("bytes before any pass", f"bytes after -{name}", "share"):
+    for title in ("bytes before any pass", f"bytes after -{level}", "share"):
         table.add_column(title, justify="right")
 
     def add(name: str, file: str, before: int, after: int) -> None:
         table.add_row(name, file, str(before), str(after), f"{100 * after / max(project.after, 1):.1f} %")
 
-    for row in rows[:_SHOWN]:
+    for row in project.rows[:_SHOWN]:
         add(row.name, row.file, row.before, row.after)
-    if rest := rows[_SHOWN:]:
+    if rest := project.rows[_SHOWN:]:
         add(f"and {len(rest)} more", "", sum(row.before for row in rest), sum(row.after for row in rest))
-    if rows:
+    if project.rows:
         table.add_section()
         add("all", "", project.before, project.after)
-    table.caption = project.note()
     common.print_table(table)
-
-
-def _functions(count: int) -> str:
-    return f"{count} function{'s' * (count != 1)}"

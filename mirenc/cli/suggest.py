@@ -14,11 +14,12 @@ from mirenc.cli import common
 from mirenc.errors import ConfigError
 
 if TYPE_CHECKING:
-    from mirenc.deciding import Code, FixedList, Outcome, TaskHead
+    from mirenc.deciding import Code, FixedList, Outcome
 
 _SUFFIXES = (".bc", ".ll")
 
 
+@common.reads
 def suggest(
     file: Annotated[
         str,
@@ -49,11 +50,8 @@ def suggest(
         ),
     ] = None,
     as_json: common.JSON = False,
-    timeout: common.Timeout = None,
-    memory_limit: common.MemoryLimit = None,
-    max_bytes: common.MaxBytes = None,
-    compiler: common.Compiler = None,
-    cflags: common.CFlags = "",
+    *,
+    options: common.Reading,
 ) -> None:
     """Pass lists that may beat -Oz: the same for all code, in the order in which to try them.
 
@@ -64,12 +62,18 @@ def suggest(
     -Oz, which always runs too: counted are all bytes that are loaded (code, data, tables for unwinding).
     """
     if output is not None:
-        _check_output(output, attempt)
-    options = common.read_options(timeout, memory_limit, max_bytes, compiler, cflags)
-    trained = _head(head)
-    from mirenc.deciding import fixed_lists, read_code, try_lists
+        if not attempt:
+            raise typer.BadParameter("only a trial has a module to write; add --try", param_hint="--output")
+        if output.suffix not in _SUFFIXES:
+            raise ConfigError(f"output {str(output)!r}: unknown suffix; available: {', '.join(_SUFFIXES)}. Name a file")
+        common.check_output(output)
+    from mirenc.deciding import fixed_lists, load_task_head, read_code, ready_heads, try_lists
+    from mirenc.deciding.lists import TASK
     from mirenc.passes.levels import level
+    from mirenc.tasks import get_task
 
+    task = get_task(TASK)
+    trained = load_task_head(ready_heads(task)[""] if head is None else head, task)
     lists = fixed_lists(trained, count)
     if not attempt:
         code = read_code(file, function=function, options=options, version=trained.llvm or None)
@@ -77,54 +81,28 @@ def suggest(
         _say(code, lists, None, as_json)
         return
     from mirenc.passes.engine import DEFAULT_MEMORY_LIMIT, DEFAULT_TIMEOUT
-    from mirenc.passes.find import find_engine
+    from mirenc.passes.find import find_engine, major_of
 
     pipelines = [one.pipeline for one in lists]
-    memory = options.memory_limit or DEFAULT_MEMORY_LIMIT
-    with find_engine(pipelines, prefer=trained.llvm, timeout=timeout or DEFAULT_TIMEOUT, memory_limit=memory) as engine:
+    memory, seconds = options.memory_limit or DEFAULT_MEMORY_LIMIT, options.timeout or DEFAULT_TIMEOUT
+    with find_engine(pipelines, prefer=trained.llvm, timeout=seconds, memory_limit=memory) as engine:
         code = read_code(file, function=function, options=options, version=engine.version)
         _warn(code)
-        _compare(trained.llvm, engine.version)
+        if trained.llvm and major_of(trained.llvm) != major_of(engine.version):
+            print(
+                f"mirenc: warning: the lists were found with LLVM {trained.llvm} and run in LLVM {engine.version}. "
+                f"Type: apt-get install libllvm{major_of(trained.llvm)}",
+                file=sys.stderr,
+            )
         outcome = try_lists(engine, code.ir, pipelines, level("Oz"))
     if output is not None:
         _write(outcome.ir, output)
     _say(code, lists, outcome, as_json)
 
 
-def _check_output(output: Path, attempt: bool) -> None:
-    if not attempt:
-        raise typer.BadParameter("only a trial has a module to write; add --try", param_hint="--output")
-    if output.suffix not in _SUFFIXES:
-        raise ConfigError(f"output {str(output)!r}: unknown suffix; available: {', '.join(_SUFFIXES)}. Name a file")
-    common.check_output(output)
-
-
-def _head(folder: Path | None) -> TaskHead:
-    """The head that was named, or the shipped one."""
-    from mirenc.deciding import load_task_head
-    from mirenc.deciding.head import ready_heads
-    from mirenc.deciding.lists import TASK
-    from mirenc.tasks import get_task
-
-    task = get_task(TASK)
-    return load_task_head(ready_heads(task)[""] if folder is None else folder, task)
-
-
 def _warn(code: Code) -> None:
     for remark in code.remarks:
         print(f"mirenc: warning: {code.name}: {remark}", file=sys.stderr)
-
-
-def _compare(measured: str, runs: str) -> None:
-    """Warn where lists run in another LLVM than the one that they were found with."""
-    from mirenc.passes.find import major_of
-
-    if measured and major_of(measured) != major_of(runs):
-        print(
-            f"mirenc: warning: the lists were found with LLVM {measured} and run in LLVM {runs}. Type: apt-get install "
-            f"libllvm{major_of(measured)}",
-            file=sys.stderr,
-        )
 
 
 def _write(bitcode: bytes, output: Path) -> None:
@@ -144,7 +122,13 @@ def _say(code: Code, lists: Sequence[FixedList], outcome: Outcome | None, as_jso
         return
     place = f"{code.name}: {code.symbol}" if code.symbol else code.name
     typer.echo(f"{place}: {len(lists)} lists, the same for all code: those that training found, and what people try")
-    for line in _commands(code, lists) if outcome is None else _result(code, lists, outcome):
+    first = [f"  first: {code.preparation()}"] if code.compiled_by else []
+    if outcome is not None:
+        lines = _result(code, lists, outcome, first)
+    else:
+        each = ((f"{number:3}. {one.origin}", one) for number, one in enumerate(lists, 1))
+        lines = first + [line for title, one in each for line in (title, f"     {code.command(one.pipeline)}")]
+    for line in lines:
         typer.echo(line)
 
 
@@ -180,15 +164,7 @@ def _line(code: Code, lists: Sequence[FixedList], outcome: Outcome | None) -> di
     }
 
 
-def _commands(code: Code, lists: Sequence[FixedList]) -> list[str]:
-    """The lists, each with its command."""
-    lines = [f"  first: {code.preparation()}"] if code.compiled_by else []
-    for number, one in enumerate(lists, 1):
-        lines += [f"{number:3}. {one.origin}", f"     {code.command(one.pipeline)}"]
-    return lines
-
-
-def _result(code: Code, lists: Sequence[FixedList], outcome: Outcome) -> list[str]:
+def _result(code: Code, lists: Sequence[FixedList], outcome: Outcome, first: list[str]) -> list[str]:
     """What trying them gave."""
     lines = [
         f"  {outcome.before:9,} loaded bytes (code, data, tables for unwinding) before any pass",
@@ -202,6 +178,5 @@ def _result(code: Code, lists: Sequence[FixedList], outcome: Outcome) -> list[st
     what = f"list {outcome.best + 1}" if outcome.best >= 0 else "-Oz itself"
     lines.append(f"best: {what}, {outcome.saved:,} bytes less than -Oz ({share:.1f} %), by {outcome.engine}, verified")
     if outcome.best >= 0:
-        lines += [f"  first: {code.preparation()}"] if code.compiled_by else []
-        lines.append(f"  {code.command(outcome.winner.pipeline)}")
+        lines += [*first, f"  {code.command(outcome.winner.pipeline)}"]
     return lines

@@ -7,7 +7,8 @@ from mirenc.deciding import fixed_lists, read_code, try_lists
 from __future__ import annotations
 
 from mirenc.deciding.code import Code, read_code
-from mirenc.deciding.head import TaskHead, fit_head, load_task_head, ready_heads
+from mirenc.deciding.fitting import fit_head
+from mirenc.deciding.head import TaskHead, load_task_head, ready_heads
 from mirenc.deciding.lists import FixedList, fixed_lists
 from mirenc.deciding.trial import Outcome, Tried, try_lists
 

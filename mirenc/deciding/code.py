@@ -17,7 +17,7 @@ from mirenc.ir.inputs import path_input
 from mirenc.ir.read import load_input, module_of
 from mirenc.ir.regions import regions_of
 from mirenc.passes.extract import extract_functions
-from mirenc.tasks.compiled_task import BEFORE_OZ
+from mirenc.tasks.pass_tasks import BEFORE_OZ
 
 __all__ = ["Code", "clang_for", "read_code"]
 

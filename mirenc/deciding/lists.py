@@ -66,7 +66,7 @@ def fixed_lists(head: TaskHead, count: int) -> tuple[FixedList, ...]:
     Parameters
     ----------
     head : TaskHead
-        Of task ``pass_list``; its lists are those that its table found (`mirenc.tasks.pass_list.covering_lists`).
+        Of task ``pass_list``; its lists are those that its table found (`mirenc.tasks.pass_tasks.covering_lists`).
     count : int
 
     Raises

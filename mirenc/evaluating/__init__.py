@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from mirenc.evaluating.evaluation import Evaluation, evaluate
-from mirenc.evaluating.report import TaskReport
-from mirenc.evaluating.report_file import load_report
+from mirenc.evaluating.report import TaskReport, load_report
 
 __all__ = ["Evaluation", "TaskReport", "evaluate", "load_report"]

@@ -1,7 +1,8 @@
 """`evaluate`: a task, its protocols, its baselines and the embedding, in one report.
 
 For each protocol, seed and fold, each row's head is searched and trained on the training rows alone, and answers for
-the test rows. What is kept is the answers; every figure of a report is computed from them (`mirenc.evaluating.report`).
+the test rows. What is kept is the answers; every figure of a report is computed from them
+(`mirenc.evaluating.report`).
 """
 
 from __future__ import annotations
@@ -14,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mirenc import __version__
 from mirenc.errors import TaskError
-from mirenc.evaluating.jobs import Result, plan_jobs, run_jobs
-from mirenc.evaluating.predictions_io import keep_said
+from mirenc.evaluating.jobs import Key, Result, plan_jobs, run_jobs
+from mirenc.evaluating.predictions_io import pack_predictions
 from mirenc.evaluating.report import FORMAT, TaskReport
 from mirenc.learning.features import Features, build_features, default_rows
-from mirenc.learning.goal import Goal
-from mirenc.learning.static import static_rows
+from mirenc.learning.target import target_of
 from mirenc.tasks.data import TaskData
 from mirenc.tasks.given_ir import load_data
 from mirenc.tasks.protocols import Protocol
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 
 __all__ = ["SEEDS", "Evaluation", "evaluate"]
 
-Key = tuple[str, int, str]  # protocol, seed, row
 SEEDS = (0, 1, 2, 3, 4)
 
 
@@ -96,56 +96,33 @@ class Evaluation:
         keep: Callable[[TaskReport], object] | None = None,
     ) -> TaskReport:
         """Train and ask heads; parameters as those of `evaluate`."""
-        if not seeds:
-            raise TaskError("no seeds were given; give one or more, as in seeds=(0, 1, 2, 3, 4)")
+        _check_seeds(seeds)
         chosen = [self.task.protocol(name) for name in _several("protocols", protocols)] or list(self.task.protocols)
-        work = plan_jobs(Goal.of(self.data, self.task.select), self.data, self.features, chosen, seeds)
+        work = plan_jobs(target_of(self.data, self.task.select), self.data, self.features, chosen, seeds)
         digests = {job.key: job.digest() for job in work}
         known = {key: result for report in previous for key, result in report.known(digests).items()}
-
-        def report_of(found: Mapping[Key, Result]) -> TaskReport:
-            done = {key: (digests[key], result) for key, result in found.items()}
-            made = list(dict.fromkeys(seed for _, seed, _ in found)) if self.features else list(seeds)
-            return TaskReport(self._record(chosen, made, done), self.task, self.data)
-
-        found: dict[Key, Result] = {}
+        done: dict[Key, Result] = {}
         for place, (job, result) in enumerate(zip(work, run_jobs(work, jobs, advance, known), strict=True), 1):
-            found[job.key] = result
+            done[job.key] = result
             if keep is not None and place % len(self.features) == 0 and place < len(work):
-                keep(report_of(found))
-        return report_of(found)
+                keep(self._report(chosen, seeds, digests, done))
+        return self._report(chosen, seeds, digests, done)
 
-    def _record(
-        self, protocols: list[Protocol], seeds: list[int], done: Mapping[Key, tuple[str, Result]]
-    ) -> dict[str, Any]:
-        """What is kept: everything that was said, and what it was said from."""
-        from mirenc import __version__
-
+    def _report(
+        self, protocols: list[Protocol], seeds: Sequence[int], digests: Mapping[Key, str], done: Mapping[Key, Result]
+    ) -> TaskReport:
+        """All that was predicted, and what from, of the protocols and seeds that are done."""
         data, task = self.data, self.task
-        found: dict[str, dict[str, Any]] = {}
+        kept: dict[str, dict[str, Any]] = {}
         for protocol in protocols:
-            runs: dict[str, dict[str, Any]] = {}
-            for seed in seeds:
-                if not all((protocol.name, seed, row.row) in done for row in self.features):
-                    continue
-                folds = list(protocol.split(data, seed))
-                number = np.full(len(data), -1, dtype=np.int64)  # no fold tests it
-                for index, (_, test) in enumerate(folds):
-                    number[test] = index
-                rows: dict[str, Any] = {
-                    name: {"said": keep_said(said, number)}
-                    for name, said in static_rows(data, folds, task.portfolios).items()
-                }
-                for row in self.features:
-                    digest, result = done[protocol.name, seed, row.row]
-                    kept = {"inputs": digest, "said": keep_said(result.said, number), "heads": result.heads}
-                    if result.best_of_three is not None:
-                        kept["best_of_three"] = keep_said(result.best_of_three, number)
-                    rows[row.row] = kept
-                runs[str(seed)] = {"fold": number.tolist(), "rows": rows}
+            runs = {
+                str(seed): self._run_record(protocol, seed, digests, done)
+                for seed in seeds
+                if all((protocol.name, seed, row.row) in done for row in self.features)
+            }
             if runs:
-                found[protocol.name] = {"title": protocol.title, "seeds": runs}
-        return {
+                kept[protocol.name] = {"title": protocol.title, "seeds": runs}
+        record = {
             "format_version": FORMAT,
             "mirenc_version": __version__,
             "task": task.name,
@@ -155,10 +132,30 @@ class Evaluation:
             "groups": len(np.unique(data.group)),
             "data_hash": data.content_hash,
             "model": self.model,
-            "seeds": seeds,
+            "seeds": list(dict.fromkeys(seed for _, seed, _ in done)) if self.features else list(seeds),
             "rows": {row.row: {"note": row.note, "columns": row.matrix.shape[1]} for row in self.features},
-            "protocols": found,
+            "protocols": kept,
         }
+        return TaskReport(record, task, data)
+
+    def _run_record(
+        self, protocol: Protocol, seed: int, digests: Mapping[Key, str], done: Mapping[Key, Result]
+    ) -> dict[str, Any]:
+        """One protocol and seed; static rows first."""
+        folds = list(protocol.split(self.data, seed))
+        fold = np.full(len(self.data), -1, dtype=np.int64)  # none tests it
+        for index, (_, test) in enumerate(folds):
+            fold[test] = index
+        static = target_of(self.data, self.task.select).static_rows(folds, self.task.portfolios)
+        rows: dict[str, Any] = {name: {"said": pack_predictions(said, fold)} for name, said in static.items()}
+        for features in self.features:
+            key = (protocol.name, seed, features.row)
+            result = done[key]
+            said = pack_predictions(result.predictions, fold)
+            rows[features.row] = {"inputs": digests[key], "said": said, "heads": result.heads}
+            if result.best_of_three is not None:
+                rows[features.row]["best_of_three"] = pack_predictions(result.best_of_three, fold)
+        return {"fold": fold.tolist(), "rows": rows}
 
 
 def evaluate(
@@ -209,12 +206,16 @@ def evaluate(
     task = task if isinstance(task, Task) else get_task(task)
     for name in _several("protocols", protocols):
         task.protocol(name)
-    if not seeds:
-        raise TaskError("no seeds were given; give one or more, as in seeds=(0, 1, 2, 3, 4)")
+    _check_seeds(seeds)
     variant = task.check_variant(variant)
     table = data if isinstance(data, TaskData) else load_data(task, data, variant)
     prepared = Evaluation.prepare(task, table, variant=variant, encoder=encoder, rows=rows)
     return prepared.run(protocols, seeds=seeds, jobs=jobs, advance=advance, previous=previous, keep=keep)
+
+
+def _check_seeds(seeds: Sequence[int]) -> None:
+    if not seeds:
+        raise TaskError("no seeds were given; give one or more, as in seeds=(0, 1, 2, 3, 4)")
 
 
 def _several(name: str, given: Sequence[str] | None) -> list[str]:

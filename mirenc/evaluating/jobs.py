@@ -20,15 +20,14 @@ from mirenc import __version__
 from mirenc.errors import MissingExtraError
 from mirenc.heads import CautiousEnsembleHead
 from mirenc.learning.features import Features
-from mirenc.learning.goal import Goal
 from mirenc.learning.menu import head_search
+from mirenc.learning.target import Costs, Target
 from mirenc.tasks.data import TaskData
-from mirenc.tasks.protocols import Protocol
+from mirenc.tasks.protocols import Fold, Protocol
 
-__all__ = ["Job", "Result", "plan_jobs", "run_jobs"]
+__all__ = ["Job", "Key", "Result", "plan_jobs", "run_jobs"]
 
-Int = NDArray[np.int64]
-_THREE = 3
+Key = tuple[str, int, str]  # protocol, seed, row
 
 
 class Result(NamedTuple):
@@ -36,9 +35,9 @@ class Result(NamedTuple):
 
     Attributes
     ----------
-    said : (n,) int64 or float64, or (n, P) float64
-        The setting chosen, the number predicted or how likely each label is, for each sample by a head that did not
-        see its fold; 0 for samples that no fold tests.
+    predictions : (n,) int64 or float64, or (n, P) float64
+        The setting chosen, the number or how likely each label is, for each sample by a head that did not see its
+        fold; 0 for samples that no fold tests.
     heads : list of dict
         For each fold, the weights of the members of its head.
     best_of_three : (n,) int64, or None
@@ -46,9 +45,9 @@ class Result(NamedTuple):
         None where there are no more than three to choose among.
     """
 
-    said: NDArray[Any]
+    predictions: NDArray[Any]
     heads: list[dict[str, float]]
-    best_of_three: Int | None = None
+    best_of_three: NDArray[np.int64] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,37 +57,35 @@ class Job:
     protocol: str
     seed: int
     features: Features
-    goal: Goal
+    target: Target
     unit: NDArray[np.generic]
-    folds: list[tuple[Int, Int]]
+    folds: list[Fold]
 
     @property
-    def key(self) -> tuple[str, int, str]:
-        """Protocol, seed and row."""
+    def key(self) -> Key:
         return self.protocol, self.seed, self.features.row
 
     def digest(self) -> str:
         """SHA-256 over everything the result follows from: features, target, folds, the menu of heads, the release."""
-        everything = np.arange(len(self.unit))
-        head = head_search(self.goal.shape(self.features, everything), self.seed, self.goal.select, self.features.only)
+        target, features = self.target, self.features
+        head = head_search(target.shape(features, np.arange(len(self.unit))), self.seed, target.select, features.only)
         members = [(name, type(member).__name__, repr(member.get_params())) for name, member in head.members]
-        search = [__version__, self.seed, self.features.context, self.goal.select, members, head.picks]
+        search = [__version__, self.seed, features.context, target.select, members, head.picks]
         if isinstance(head, CautiousEnsembleHead):
             search.append([type(head).__name__, head.default, head.most_slow])
-        said = json.dumps(search)
-        found = hashlib.sha256(said.encode())
-        for names in (self.unit, self.goal.group):
-            found.update(json.dumps(names.tolist()).encode())
-        arrays = [self.features.matrix, self.goal.target, self.goal.labels]
-        if self.goal.settings is not None:
-            arrays += [self.goal.settings.features, self.goal.settings.row]
+        content = hashlib.sha256(json.dumps(search).encode())
+        for names in (self.unit, target.group):
+            content.update(json.dumps(names.tolist()).encode())
+        arrays = [features.matrix, target.values, target.strata]
+        if isinstance(target, Costs):
+            arrays += [target.settings.features, target.settings.row]
         for array in [*arrays, *(part for fold in self.folds for part in fold)]:
-            found.update(repr(array.shape).encode() + np.ascontiguousarray(array).tobytes())
-        return found.hexdigest()
+            content.update(repr(array.shape).encode() + np.ascontiguousarray(array).tobytes())
+        return content.hexdigest()
 
 
 def plan_jobs(
-    goal: Goal, data: TaskData, features: list[Features], protocols: Sequence[Protocol], seeds: Sequence[int]
+    target: Target, data: TaskData, features: list[Features], protocols: Sequence[Protocol], seeds: Sequence[int]
 ) -> list[Job]:
     """Every row under every protocol and seed."""
     work = []
@@ -96,7 +93,7 @@ def plan_jobs(
         unit = protocol.unit(data)
         for seed in seeds:
             folds = list(protocol.split(data, seed))
-            work += [Job(protocol.name, seed, row, goal, unit, folds) for row in features]
+            work += [Job(protocol.name, seed, row, target, unit, folds) for row in features]
     return work
 
 
@@ -104,19 +101,11 @@ def run_jobs(
     work: Sequence[Job],
     jobs: int,
     advance: Callable[..., None] | None = None,
-    known: Mapping[tuple[str, int, str], Result] | None = None,
+    known: Mapping[Key, Result] | None = None,
 ) -> Iterator[Result]:
-    """Results in the order of the work, as they are done.
+    """Results in the order of the work, as they are done, by so many processes.
 
-    Parameters
-    ----------
-    work : sequence of Job
-    jobs : int
-        Processes.
-    advance : callable, optional
-        Called as ``advance(1, total=..., note=...)`` after every job.
-    known : mapping of `Job.key` to Result, optional
-        Jobs that need not be run.
+    ``advance`` is called as ``advance(1, total=..., note=...)`` after every job; jobs in ``known`` need not be run.
     """
     try:
         from joblib import Parallel, delayed
@@ -135,29 +124,19 @@ def run_jobs(
 def _run(job: Job) -> Result:
     from threadpoolctl import threadpool_limits
 
-    goal, features = job.goal, job.features
-    shape = goal.target.shape if goal.settings is None else len(job.unit)
-    said = np.zeros(shape, dtype=np.float64 if goal.settings is None else np.int64)
-    measured = np.zeros(len(job.unit), dtype=np.int64)
-    heads = []
+    count = len(job.unit)
+    predictions: NDArray[Any] = np.zeros(0)
+    three: NDArray[np.int64] | None = None
+    heads: list[dict[str, float]] = []
     with threadpool_limits(1):
         for training, test in job.folds:
-            head = goal.fit(features, training, job.unit, job.seed)
-            found = goal.ask(head, features, test)
-            if goal.settings is None:
-                said[test] = found
-            else:
-                said[test] = found.argmax(axis=1)
-                measured[test] = _best_of_three(found, goal.target[test])
+            head = job.target.fit(job.features, training, job.unit, job.seed)
+            said, best = job.target.decide(head, job.features, test)
+            if not heads:
+                predictions = np.zeros((count, *said.shape[1:]), dtype=said.dtype)
+                three = None if best is None else np.zeros(count, dtype=np.int64)
+            predictions[test] = said
+            if three is not None and best is not None:
+                three[test] = best
             heads.append({name: round(weight, 4) for name, weight in head.weights_.items()})
-    chooses_among_many = goal.settings is not None and goal.target.shape[1] > _THREE
-    return Result(said, heads, measured if chooses_among_many else None)
-
-
-def _best_of_three(preference: NDArray[np.float64], costs: NDArray[np.float64]) -> Int:
-    """The cheapest of the three most preferred settings. (m, K), (m, K) with NaN: nobody may ask -> (m,)."""
-    first = np.argsort(-preference, axis=1, kind="stable")[:, :_THREE]
-    cost = np.take_along_axis(costs, first, axis=1)
-    cheapest = np.where(np.isfinite(cost), cost, np.inf).argmin(axis=1)
-    result: Int = first[np.arange(len(first)), cheapest]
-    return result
+    return Result(predictions, heads, three)

@@ -1,56 +1,55 @@
 """`TaskReport`: the figures of an evaluation, from its record and the measured costs.
 
-The record holds what was said of each sample and nothing that could be wrong about it; figures, intervals and tables
-are computed from it whenever they are wanted. A record that was kept is read again with the same data (their hash is
-compared).
+The record holds what was predicted for each sample and nothing that could be wrong about it; figures, intervals and
+tables are computed from it whenever they are wanted. A record that was kept is read again with the same data (their
+hash is compared).
 """
 
 from __future__ import annotations
 
+import html
 import io
 import json
+import math
 import re
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mirenc.evaluating.areas import area_figures
+from mirenc.errors import TaskError
+from mirenc.evaluating.figures import area_figures, figures_of
 from mirenc.evaluating.jobs import Result
-from mirenc.evaluating.predictions_io import read_said
-from mirenc.evaluating.table_columns import columns_of, gain_column, html_table, judged_by
+from mirenc.evaluating.predictions_io import unpack_predictions
 from mirenc.learning.features import ROW_TITLES
-from mirenc.learning.static import STATIC_TITLES
-from mirenc.metrics import (
-    decision_figures,
-    group_interval,
-    label_figures,
-    number_figures,
-)
+from mirenc.learning.target import STATIC_TITLES
+from mirenc.metrics import group_interval
 from mirenc.tasks.data import TaskData
 from mirenc.tasks.datasets import published_hash
+from mirenc.tasks.task import Task
 from mirenc.writing import delivered
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from mirenc.tasks.task import Task
+__all__ = ["FORMAT", "TaskReport", "load_report", "row_title"]
 
-__all__ = ["FORMAT", "TaskReport", "row_title"]
-
-_AGAINST = "no_code"  # the row that every other is compared with
-# Where a compiler's own choice is known (`Task.told_by_compiler`), code must beat that too.
-_RIVALS = {"gain": _AGAINST, "gain_over_compiler": "compiler"}
 FORMAT = 2
-_OF_THREE = ("speedup_geometric", "oracle_gain_share", "slowdowns_2", "headroom_geometric")
-
-
+_AGAINST = "no_code"  # the row that every other is compared with
+# Where a compiler's own choice is known (`Task.compiler_context`), code must beat that too.
+_RIVALS = {"gain": _AGAINST, "gain_over_compiler": "compiler"}
 # Of features that were kept (`downstream/kept_features.py`).
 _PART_TITLES = {"taught": "embedding, what a compiler taught"}
+# By what a row is worth beside the no-code row: how that is written, and in which unit.
+_GAINS = {
+    "speedup": ("x {:.3f} [{:.3f}, {:.3f}]", 1),
+    "accuracy": ("{:+.1f} [{:+.1f}, {:+.1f}]", 100),
+    "auc": ("{:+.3f} [{:+.3f}, {:+.3f}]", 1),
+    "mae": ("{:+.4g} [{:+.4g}, {:+.4g}]", 1),
+}
 
 
 def row_title(row: str) -> str:
@@ -75,6 +74,7 @@ class TaskReport:
         self.record = record
         self.task = task
         self.data = data
+        self._figures = figures_of(task, record.get("variant", ""), data)
 
     def __repr__(self) -> str:
         return f"TaskReport({self.record['task']!r}, {self.record['variant']!r}, protocols={self.protocols})"
@@ -83,61 +83,85 @@ class TaskReport:
         """Every protocol's table as text."""
         from rich.console import Console
 
-        console = Console(width=200, file=io.StringIO(), force_terminal=False)
+        text = io.StringIO()
+        console = Console(width=200, file=text, force_terminal=False)
         for protocol in self.protocols:
             console.print(self.table(protocol))
-        text: str = console.file.getvalue()  # type: ignore[attr-defined]  # a StringIO, as given above
-        return text
+        return text.getvalue()
 
     def _repr_html_(self) -> str:
         """The tables, for a notebook."""
-        return "".join(html_table(self.title(one), self.lines(one), self.caption()) for one in self.protocols)
+        return "".join(_html_table(self.title(one), list(self.lines(one)), self.caption()) for one in self.protocols)
 
+    # -- the record ------------------------------------------------------------------------------------
     @property
     def protocols(self) -> list[str]:
         """Names of the protocols in the report."""
         return list(self.record["protocols"])
 
+    @property
+    def parts(self) -> list[str]:
+        """Parts of the table that are reported by themselves, in the order of the data."""
+        return [part for part in dict.fromkeys(self.data.part.tolist()) if part]
+
+    @property
+    def judged_by(self) -> str:
+        """What a row is compared with the no-code row by: ``accuracy``, ``speedup``, ``mae`` or ``auc``."""
+        return self._figures.judged_by
+
     def rows(self, protocol: str) -> list[str]:
         """Names of the rows under a protocol, baselines first."""
-        seeds = self.record["protocols"][protocol]["seeds"]
-        return list(next(iter(seeds.values()))["rows"])
+        return list(self._runs(protocol)[0]["rows"])
 
-    def said(self, protocol: str, row: str) -> NDArray[Any]:
-        """What was said of each sample while its fold was held out; 0 of those that no fold tests (`tested`).
+    def predictions(self, protocol: str, row: str) -> NDArray[Any]:
+        """What was predicted for each sample while its fold was held out; 0 where no fold tests it (`tested`).
 
-        (seeds, n) settings chosen or numbers predicted, or (seeds, n, P) how likely each label is.
+        (seeds, n) settings chosen or numbers, or (seeds, n, P) how likely each label is.
         """
-        seeds = self.record["protocols"][protocol]["seeds"].values()
-        return np.array([read_said(run["rows"][row]["said"], np.array(run["fold"])) for run in seeds])
-
-    def tested(self, protocol: str) -> NDArray[np.bool_]:
-        """(n,) whether a fold of the protocol tests each sample."""
-        found: NDArray[np.bool_] = (
-            np.array(next(iter(self.record["protocols"][protocol]["seeds"].values()))["fold"]) >= 0
-        )
-        return found
+        runs = self._runs(protocol)
+        return np.array([unpack_predictions(run["rows"][row]["said"], np.array(run["fold"])) for run in runs])
 
     def best_of_three(self, protocol: str, row: str) -> NDArray[np.int64] | None:
         """(seeds, n) best of the three preferred settings (`jobs.Result`); None where none was kept."""
-        seeds = self.record["protocols"][protocol]["seeds"].values()
-        found = [(run["rows"][row].get("best_of_three"), np.array(run["fold"])) for run in seeds]
-        return None if any(kept is None for kept, _ in found) else np.array([read_said(*one) for one in found])
+        kept = [(run["rows"][row].get("best_of_three"), np.array(run["fold"])) for run in self._runs(protocol)]
+        return None if any(one is None for one, _ in kept) else np.array([unpack_predictions(*one) for one in kept])
+
+    def tested(self, protocol: str) -> NDArray[np.bool_]:
+        """(n,) whether a fold of the protocol tests each sample."""
+        tested: NDArray[np.bool_] = np.array(self._runs(protocol)[0]["fold"]) >= 0
+        return tested
+
+    def _runs(self, protocol: str) -> list[dict[str, Any]]:
+        """What is kept of each seed."""
+        return list(self.record["protocols"][protocol]["seeds"].values())
 
     def known(self, digests: Mapping[tuple[str, int, str], str]) -> dict[tuple[str, int, str], Result]:
         """Results whose inputs had these digests, by `Job.key`. Static rows have none."""
         return {
             (protocol, int(seed), name): Result(
-                read_said(row["said"], np.array(run["fold"])),
+                unpack_predictions(row["said"], np.array(run["fold"])),
                 row["heads"],
                 # Older records have none.
-                read_said(row["best_of_three"], np.array(run["fold"])) if "best_of_three" in row else None,
+                unpack_predictions(row["best_of_three"], np.array(run["fold"])) if "best_of_three" in row else None,
             )
             for protocol, runs in self.record["protocols"].items()
             for seed, run in runs["seeds"].items()
             for name, row in run["rows"].items()
             if "inputs" in row and digests.get((protocol, int(seed), name)) == row["inputs"]
         }
+
+    def proves(self, kept: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> bool:
+        """Whether figures that were kept are of these data: variants of a task share their files' hash."""
+        try:
+            for protocol, rows in kept.items():
+                inside = np.flatnonzero(self.tested(protocol))
+                for row, one in rows.items():
+                    now = self._figures.prove(self.predictions(protocol, row), inside)
+                    if not math.isclose(one[self._figures.proof], now, rel_tol=1e-9):
+                        return False
+        except (AttributeError, KeyError, TypeError, ValueError):
+            return False
+        return True
 
     # -- figures ---------------------------------------------------------------------------------------
     def figures(self, protocol: str, row: str, part: str = "") -> dict[str, Any]:
@@ -162,19 +186,20 @@ class TaskReport:
             keys, where the three preferred settings are measured and the best is taken.
         """
         inside = np.flatnonzero(self.tested(protocol) & ((self.data.part == part) | (not part)))
-        each = [self._figures(run, inside) for run in self.said(protocol, row)]
+        group = self.data.group[inside]
+        runs = self.predictions(protocol, row)
+        each = [self._figures.of_run(run, inside) for run in runs]
         out: dict[str, Any] = {}
         for key in each[0]:
             values = np.array([figures[key] for figures in each])
             out[key] = float(values.mean())
             out[f"{key}_sd"] = float(values.std(ddof=1)) if len(values) > 1 else 0.0
-        group = self.data.group[inside]
         rivals = {
-            name: self._per_sample(protocol, rival, inside)
+            name: self._figures.per_sample(self.predictions(protocol, rival), inside)
             for name, rival in _RIVALS.items()
             if rival in self.rows(protocol)
         }
-        for value, own in self._per_sample(protocol, row, inside).items():
+        for value, own in self._figures.per_sample(runs, inside).items():
             statistic = np.exp if value == "speedup" else None
             out[f"{value}_interval"] = group_interval(own, group, statistic=statistic)
             for name, against in rivals.items():
@@ -182,105 +207,15 @@ class TaskReport:
                 gain = difference.mean()
                 out[f"{value}_{name}"] = float(np.exp(gain) if statistic else gain)
                 out[f"{value}_{name}_interval"] = group_interval(difference, group, statistic=statistic)
-        if self._events is not None:
-            out |= self._areas(protocol, row, inside)
-        if self.data.chooses:
-            out["speedup_over"] = self._speedups(protocol, row, inside)
-            runs = self.best_of_three(protocol, row)
-            if runs is not None:
-                three = [self._figures(run, inside) for run in runs]
-                out["best_of_three"] = {
-                    key: float(np.mean([one[key] for one in three])) for key in _OF_THREE if key in three[0]
-                }
-        return out
-
-    def _figures(self, said: NDArray[Any], inside: NDArray[np.int64]) -> dict[str, float]:
-        """Figures of one seed. (n,)."""
-        data = self.data
-        if data.label_names:
-            return label_figures(data.label_table[inside], said[inside])
-        if not data.chooses:
-            figures = number_figures(data.value[inside], said[inside])
-            if self.task.logarithm:
-                figures["mape"] = float(np.abs(np.expm1(said[inside] - data.value[inside])).mean())
-            if self._events is not None and 0 < self._events[inside].sum() < len(inside):
-                event = label_figures(self._events[inside], said[inside, None])
-                figures |= {key: event[key] for key in ("auc", "average_precision", "rate")}
-            return figures
-        return decision_figures(
-            data.known[inside],
-            data.resolve(said)[inside],
-            data.paid_baseline[inside],
-            data.labels[inside],
-            paid=data.paid[inside],
-        )
-
-    def _per_sample(self, protocol: str, row: str, inside: NDArray[np.int64]) -> dict[str, NDArray[np.float64]]:
-        """Mean over the seeds of what intervals are of: hits and log speedups, or absolute errors. (m,) each."""
-        data, runs = self.data, self.said(protocol, row)
-        if data.label_names:
-            return {}
-        if not data.chooses:
-            error = (runs - data.value)[:, inside]
-            found = {"mae": np.abs(error).mean(axis=0)}
-            return found | ({"mape": np.abs(np.expm1(error)).mean(axis=0)} if self.task.logarithm else {})
-        cost = self._paid(runs)
-        hits = (data.known[np.arange(len(data)), runs] == np.nanmin(data.known, axis=1)).mean(axis=0)
-        return {"accuracy": hits[inside], "speedup": np.log(data.paid_baseline / cost).mean(axis=0)[inside]}
-
-    @cached_property
-    def _events(self) -> NDArray[np.bool_] | None:
-        """(n, P) labels, or whether a number's event happens (n, 1); None where there is neither."""
-        if self.data.label_names:
-            return self.data.label_table
-        event = self.task.events.get(self.record["variant"])
-        if event is None or self.data.chooses:
-            return None
-        found: NDArray[np.bool_] = self.data.value[:, None] >= event[1]
-        return found
-
-    def _areas(self, protocol: str, row: str, inside: NDArray[np.int64]) -> dict[str, Any]:
-        """How well labels, or a number's event, are told."""
-        assert self._events is not None
-        shape = (-1, len(self.data), self._events.shape[1])
-        against = self.said(protocol, _AGAINST).reshape(shape) if _AGAINST in self.rows(protocol) else None
-        return area_figures(
-            self._events[inside],
-            self.said(protocol, row).reshape(shape)[:, inside],
-            self.data.group[inside],
-            against=None if against is None else against[:, inside],
-            names=self.data.label_names,
-        )
-
-    def _paid(self, runs: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Reported cost of what runs. (seeds, n) -> (seeds, n)."""
-        found: NDArray[np.float64] = self.data.paid[np.arange(len(self.data)), runs]
-        return found
-
-    def _speedups(self, protocol: str, row: str, inside: NDArray[np.int64]) -> dict[str, dict[str, float]]:
-        """Geometric and arithmetic mean speedup over each static baseline, and the oracle's."""
-        cost = self._paid(self.said(protocol, row))[:, inside]
-        paid = self.data.paid[inside]
-        least = paid[np.arange(len(paid)), self.data.labels[inside]]
-        out = {}
-        for name, choice in self.task.baselines.items():
-            there = np.isfinite(paid[:, choice])
-            if not there.any():  # nobody may ask for it in this part
-                continue
-            ratio = paid[there, choice] / cost[:, there]  # (seeds, m)
-            best = paid[there, choice] / least[there]
-            out[name] = {
-                "geometric": float(np.exp(np.log(ratio).mean())),
-                "arithmetic": float(ratio.mean()),
-                "oracle_geometric": float(np.exp(np.log(best).mean())),
-                "oracle_arithmetic": float(best.mean()),
-            }
-        return out
-
-    @property
-    def parts(self) -> list[str]:
-        """Parts of the table that are reported by themselves, in the order of the data."""
-        return [part for part in dict.fromkeys(self.data.part.tolist()) if part]
+        events = self._figures.events
+        if events is not None:
+            shape = (-1, len(self.data), events.shape[1])
+            rival = None
+            if _AGAINST in self.rows(protocol):
+                rival = self.predictions(protocol, _AGAINST).reshape(shape)[:, inside]
+            own, names = runs.reshape(shape)[:, inside], self.data.label_names
+            out |= area_figures(events[inside], own, group, against=rival, names=names)
+        return out | self._figures.over_all(runs, self.best_of_three(protocol, row), inside)
 
     # -- output ----------------------------------------------------------------------------------------
     def to_json(self, jobs: int = 1) -> dict[str, Any]:
@@ -293,13 +228,12 @@ class TaskReport:
         ]
         figures: dict[str, dict[str, dict[str, Any]]] = {protocol: {} for protocol in self.protocols}
         with ThreadPoolExecutor(jobs) as pool:
-            for (protocol, row, part), found in zip(
-                asked, pool.map(lambda one: self.figures(*one), asked), strict=True
-            ):
+            made = pool.map(lambda one: self.figures(*one), asked)
+            for (protocol, row, part), one in zip(asked, made, strict=True):
                 if part:
-                    figures[protocol][row]["parts"][part] = found
+                    figures[protocol][row]["parts"][part] = one
                 else:
-                    figures[protocol][row] = {**found, "parts": {}}
+                    figures[protocol][row] = {**one, "parts": {}}
         return {**self.record, "figures": figures}
 
     def save(self, path: str | Path, jobs: int = 1) -> Path:
@@ -308,7 +242,7 @@ class TaskReport:
         target = Path(path)
         target.parent.mkdir(parents=True, exist_ok=True)
         # Indented for people, but for lists of numbers: those of a row stand in one line.
-        text = re.sub(r"\[[-\d.,eE\s]*\]", lambda found: re.sub(r"\s+", "", found[0]), json.dumps(content, indent=1))
+        text = re.sub(r"\[[-\d.,eE\s]*\]", lambda match: re.sub(r"\s+", "", match[0]), json.dumps(content, indent=1))
         with delivered(target) as part:
             part.write_text(text + "\n", encoding="utf-8")
         return target
@@ -351,14 +285,47 @@ class TaskReport:
         """Rows of the table, each a title and the figures as text."""
         for row in self.rows(protocol):
             figures = self.figures(protocol, row)
-            line = {"row": row_title(row), **columns_of(self.task, self.record["variant"], self.data, figures)}
+            line = {"row": row_title(row), **self._figures.columns(figures)}
             if row not in (_AGAINST, *STATIC_TITLES) and f"{self.judged_by}_gain" in figures:
-                line["against no code"] = gain_column(self.judged_by, figures)
+                line["against no code"] = _gain_text(self.judged_by, figures)
                 if self.judged_by == "mae" and "auc_gain" in figures:
-                    line["AUC against no code"] = gain_column("auc", figures)
+                    line["AUC against no code"] = _gain_text("auc", figures)
             yield line
 
-    @property
-    def judged_by(self) -> str:
-        """What a row is compared with the no-code row by: ``accuracy``, ``speedup``, ``mae`` or ``auc``."""
-        return judged_by(self.task, self.data)
+
+def _gain_text(value: str, figures: Mapping[str, Any]) -> str:
+    """What a row is worth beside the no-code row, with its interval."""
+    form, unit = _GAINS[value]
+    return form.format(*(unit * one for one in (figures[f"{value}_gain"], *figures[f"{value}_gain_interval"])))
+
+
+def _html_table(title: str, rows: list[dict[str, str]], caption: str) -> str:
+    columns = list(dict.fromkeys(key for row in rows for key in row))
+    head = "".join(f"<th>{html.escape(column)}</th>" for column in columns)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{html.escape(row.get(column, ''))}</td>" for column in columns) + "</tr>" for row in rows
+    )
+    return f"<h4>{html.escape(title)}</h4><table><tr>{head}</tr>{body}</table><p>{html.escape(caption)}</p>"
+
+
+def load_report(path: str | Path, task: Task, data: TaskData) -> TaskReport:
+    """Read what `TaskReport.save` wrote, with the data it was made from.
+
+    Raises
+    ------
+    TaskError
+        Another task, another format, or other data.
+    """
+    try:
+        content = json.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise TaskError(
+            f"record {path} cannot be read: {error}. Make it with `mirenc evaluate ... -o {path}`"
+        ) from None
+    if not isinstance(content, dict) or content.get("format_version") != FORMAT:
+        raise TaskError(f"record {path} has no format_version {FORMAT}. Make it with this release's `mirenc evaluate`")
+    of = (content.get("task"), content.get("data_hash"), content.get("samples"))
+    figures = content.pop("figures", None)
+    if of != (task.name, data.content_hash, len(data)) or not TaskReport(content, task, data).proves(figures):
+        raise TaskError(f"record {path} is of task {of[0]!r} or of other data. Evaluate again")
+    return TaskReport(content, task, data)

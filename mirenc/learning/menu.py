@@ -40,7 +40,7 @@ from mirenc.heads import (
 )
 from mirenc.tasks.protocols import cut
 
-__all__ = ["INNER_FOLDS", "Shape", "head_search", "inner_parts", "menu"]
+__all__ = ["INNER_FOLDS", "Shape", "has_mlp", "head_search", "inner_parts", "menu"]
 
 INNER_FOLDS = 4
 # With so many samples a difference between heads shows on a few folds, and each fold costs minutes.
@@ -115,6 +115,12 @@ def menu(shape: Shape, seed: int, select: str) -> Members:
     if shape.samples > _FEW_SAMPLES:
         return _ridges(select) + _pairs(shape, seed, select)
     return _few(shape, seed, select)
+
+
+def has_mlp(samples: int, settings: int, shared: bool) -> bool:
+    """Whether the paper's head is among the candidates for so many samples and settings."""
+    shape = Shape(0, 1, samples, samples, settings, shared)
+    return any(name == "mlp" for name, _ in menu(shape, 0, "accuracy"))
 
 
 def _few(shape: Shape, seed: int, select: str) -> Members:

@@ -126,7 +126,7 @@ def _user_kernels(path: Path, toolchain: Toolchain, arms: Sequence[Sequence[str]
     data = compile_source(path, "c", compiler=toolchain.compiler, cflags=toolchain.cflags, dialect=_TASK.dialect)
     module = parse_ir(data, name=str(path))
     for loop in _own_loops(path, module, driver, toolchain):
-        told = dict(_TASK.tell(module, loop))
+        told = dict(_TASK.context_from_ir(module, loop))
         for size in driver.sizes:
             yield Kernel(
                 name=f"{path.stem}:{loop.line} n={size}",

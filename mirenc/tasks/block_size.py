@@ -22,12 +22,12 @@ from mirenc.ir.functions import check_kernels
 from mirenc.ir.regions import Region
 from mirenc.tasks.block_shapes import block_space, likely_shapes, tuner_restriction
 from mirenc.tasks.measured import MeasuredKernel, MeasuredTask
+from mirenc.tasks.prediction import Choice
 from mirenc.tasks.protocols import Protocol
 from mirenc.tasks.space import Space
 
 if TYPE_CHECKING:
     from mirenc.embed import Encoder
-    from mirenc.tasks.prediction import Prediction
 
 __all__ = ["BlockSize", "dimensions_of", "is_cuda"]
 
@@ -56,7 +56,7 @@ class BlockSize(MeasuredTask):
         "dimensions": "1 or 2, of the launch",
         "cuda": "1 for CUDA, 0 for OpenCL",
     }
-    told_by_code = ("dimensions", "cuda")
+    ir_context = ("dimensions", "cuda")
     protocols = (
         Protocol("kernel", "ten folds of kernel structures", lambda data: data.group, folds=10),
         Protocol("family", "leave one family of kernels out", lambda data: data.suite, folds=None),
@@ -112,32 +112,32 @@ class BlockSize(MeasuredTask):
         kernels = set(check_kernels(module))
         return [region for region in super().regions(module) if region.symbol.strip('@"') in kernels]
 
-    def tell(self, module: IRModule, region: Region | None) -> Mapping[str, Any]:
+    def context_from_ir(self, module: IRModule, region: Region | None) -> Mapping[str, Any]:
         """Dimensions and language, from the IR."""
         return {"dimensions": dimensions_of(module, region), "cuda": int(is_cuda(module))}
 
-    def remarks(self, found: Prediction) -> list[str]:
+    def remarks(self, answer: Choice) -> list[str]:
         """Whether a choice is worth it, and the shapes to try with a tuner."""
-        expected = self._expected(found)
+        expected = self._expected(answer)
         best = sorted(expected["loss"].items(), key=lambda item: item[1])[:_TOLD]
         lines = [
             "expected loss against the best: " + ", ".join(f"{name} {100 * loss:.0f} %" for name, loss in best),
             f"for Kernel Tuner: restrictions=[{expected['restriction']!r}]",
         ]
         if not expected["matters"]:
-            lines.insert(0, f"block size does not matter here: {found.default} is expected within 3 % of the best")
+            lines.insert(0, f"block size does not matter here: {answer.default} is expected within 3 % of the best")
         return lines
 
-    def details(self, found: Prediction) -> dict[str, Any]:
+    def details(self, answer: Choice) -> dict[str, Any]:
         """The same as data."""
-        return self._expected(found)
+        return self._expected(answer)
 
-    def _expected(self, found: Prediction) -> dict[str, Any]:
+    def _expected(self, answer: Choice) -> dict[str, Any]:
         # Not `cost_ratio`: there the default has a head start, which is caution and no expectation.
-        expected = found.expected
+        expected = answer.expected
         least = min(expected.values())
         return {
-            "matters": expected[found.default] >= _MATTERS * least,
+            "matters": expected[answer.default] >= _MATTERS * least,
             "loss": {name: ratio / least - 1 for name, ratio in expected.items()},
             "restriction": tuner_restriction(likely_shapes(expected, _TOLD)),
         }

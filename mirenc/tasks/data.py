@@ -71,11 +71,14 @@ class TaskData:
             raise TaskError("the task has no samples. Check the data folder")
         for row, sample in enumerate(self.samples):
             where = f"sample {row} ({sample.name})"
+            space = sample.space or self.space
             if self.label_names or sample.labels:
-                _check_labels(sample, sample.space or self.space, self.label_names, where)
+                _check_labels(sample, space, self.label_names, where)
+            elif space is None:
+                _check_number(sample, where)
             else:
-                _check(sample, sample.space or self.space, where)
-        if self.chooses and any(space is None for space in self._spaces):
+                _check_settings(sample, space, where)
+        if self._distinct_spaces and None in self._spaces:
             raise TaskError("some samples have settings and others have a value to predict. Make two tasks of them")
 
     def __len__(self) -> int:
@@ -88,35 +91,33 @@ class TaskData:
         return TaskData(kept, self.space, part, self.machine, self.label_names, self.llvm)
 
     # -- columns ---------------------------------------------------------------------------------------
-    @property
-    def chooses(self) -> bool:
-        """Whether the target is a cost for each setting, and not a number or labels."""
-        return any(space is not None for space in self._spaces)
-
-    @property
+    @cached_property
     def target(self) -> str:
         """``costs``, ``number`` or ``labels``, as `mirenc.tasks.Task.target`."""
         if self.label_names:
             return "labels"
-        return "costs" if self.chooses else "number"
+        return "costs" if self._distinct_spaces else "number"
 
     @cached_property
     def _spaces(self) -> list[Space | None]:
         return [sample.space or self.space for sample in self.samples]
 
-    @cached_property
+    @property
     def spaces(self) -> list[Space]:
         """(n) space of each sample.
 
         Raises
         ------
         TaskError
-            The target is a number.
+            The target is a number, or labels.
         """
-        found = [space for space in self._spaces if space is not None]
-        if len(found) != len(self.samples):
-            raise TaskError("the target of this task is a number: it has no settings to choose among")
-        return found
+        if self.target != "costs":
+            raise TaskError(f"the target of this task is a {self.target}: it has no settings to choose among")
+        return [space for space in self._spaces if space is not None]
+
+    @cached_property
+    def _distinct_spaces(self) -> list[Space]:
+        return list({id(space): space for space in self._spaces if space is not None}.values())
 
     @cached_property
     def shares_space(self) -> bool:
@@ -125,12 +126,8 @@ class TaskData:
 
     @property
     def width(self) -> int:
-        """K, settings of the largest space."""
-        return max(map(len, self._distinct_spaces))
-
-    @cached_property
-    def _distinct_spaces(self) -> list[Space]:
-        return list({id(space): space for space in self.spaces}.values())
+        """K, settings of the largest space; 0 where there are none."""
+        return max(map(len, self._distinct_spaces), default=0)
 
     @cached_property
     def value(self) -> Float:
@@ -219,9 +216,7 @@ class TaskData:
     @cached_property
     def labels(self) -> Int:
         """(n,) the effective setting of least cost; all 0 where there are no settings."""
-        if not self.chooses:
-            return np.zeros(len(self), dtype=np.int64)
-        return self.resolve(oracle_choice(self.known))
+        return self.resolve(oracle_choice(self.known)) if self._distinct_spaces else np.zeros(len(self), dtype=np.int64)
 
     @cached_property
     def encoder(self) -> SettingEncoder:
@@ -313,21 +308,21 @@ def _check_labels(sample: Sample, space: Space | None, names: tuple[str, ...], w
         raise TaskError(f"{where}: label {strange[0]!r}; allowed: 0 and 1")
 
 
-def _check(sample: Sample, space: Space | None, where: str) -> None:
-    """Refuse a sample whose target does not fit its space."""
-    if space is None:
-        value: Any = sample.value
-        if sample.costs or sample.reported or not isinstance(value, Real) or not math.isfinite(value):
-            raise TaskError(
-                f"{where}: no space of settings, and the value to predict is {value!r}. "
-                "Give a finite value, or a space with costs"
-            )
-        return
-    count = len(space)
-    measured = _check_costs(sample.costs, space, where, "cost")
+def _check_number(sample: Sample, where: str) -> None:
+    value: Any = sample.value
+    if sample.costs or sample.reported or not isinstance(value, Real) or not math.isfinite(value):
+        raise TaskError(
+            f"{where}: no space of settings, and the value to predict is {value!r}. "
+            "Give a finite value, or a space with costs"
+        )
+
+
+def _check_settings(sample: Sample, space: Space, where: str) -> None:
+    """Refuse a sample whose costs do not fit its space."""
+    measured = _measured(sample.costs, space, where, "cost")
     default = space.default
     if sample.effective is not None:
-        _check_effective(sample.effective, count, where)
+        _check_effective(sample.effective, len(space), where)
         lost = next((index for index in measured if sample.effective[index] not in measured), None)
         if lost is not None:
             raise TaskError(
@@ -340,37 +335,34 @@ def _check(sample: Sample, space: Space | None, where: str) -> None:
             f"{where}: no cost of the default {space.names[space.default]!r}. Speedups are over it; "
             "leave the sample out"
         )
-    if sample.reported:
-        again = _check_costs(sample.reported, space, where, "reported cost")
-        if odd := sorted(measured ^ again):
-            raise TaskError(
-                f"{where}: setting {space.names[odd[0]]!r} has a {'cost' if odd[0] in measured else 'reported cost'}, "
-                "not both. Give both, or neither"
-            )
+    odd = sorted(measured ^ _measured(sample.reported, space, where, "reported cost")) if sample.reported else ()
+    if odd:
+        raise TaskError(
+            f"{where}: setting {space.names[odd[0]]!r} has a {'cost' if odd[0] in measured else 'reported cost'}, "
+            "not both. Give both, or neither"
+        )
 
 
-def _check_costs(costs: tuple[float, ...] | Mapping[int, float], space: Space, where: str, what: str) -> set[int]:
-    """Refuse costs that do not fit the space. The settings that have one."""
+def _measured(costs: tuple[float, ...] | Mapping[int, float], space: Space, where: str, what: str) -> set[int]:
+    """The settings that have a cost; costs that do not fit the space are refused."""
     count = len(space)
     if isinstance(costs, Mapping):
         strange = [index for index in costs if not _is_setting(index, count)]
         if strange:
             raise TaskError(f"{where} has a {what} of setting {strange[0]!r}; the space has 0 to {count - 1}")
-        each: list[tuple[int, Any]] = list(costs.items())
-    else:
-        if len(costs) != count:
-            listed = ", ".join(space.names[:8]) + (" ..." if count > 8 else "")
-            raise TaskError(
-                f"{where} has {len(costs)} {what}s; its space has {count} settings: {listed}. "
-                "Give one for each, NaN where it was not measured"
-            )
-        each = list(enumerate(costs))
-    for index, cost in each:
+    elif len(costs) != count:
+        listed = ", ".join(space.names[:8]) + (" ..." if count > 8 else "")
+        raise TaskError(
+            f"{where} has {len(costs)} {what}s; its space has {count} settings: {listed}. "
+            "Give one for each, NaN where it was not measured"
+        )
+    each: dict[int, Any] = dict(costs) if isinstance(costs, Mapping) else dict(enumerate(costs))
+    for index, cost in each.items():
         if not (isinstance(cost, Real) and (math.isnan(float(cost)) or 0 < float(cost) < math.inf)):
             raise TaskError(
                 f"{where}: the {what} of {space.names[index]!r} is {cost!r}; a cost is a positive time, or NaN"
             )
-    return {index for index, cost in each if not math.isnan(cost)}
+    return {index for index, cost in each.items() if not math.isnan(cost)}
 
 
 def _is_setting(index: Any, count: int) -> bool:

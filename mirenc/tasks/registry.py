@@ -23,10 +23,10 @@ _REGISTRY = {
     "numa_prefetch": "mirenc.tasks.numa_prefetch:NumaPrefetch",
     "openmp": "mirenc.tasks.openmp:OpenMP",
     "openmp_published": "mirenc.tasks.openmp_published:OpenMPPublished",
-    "oz_benefit": "mirenc.tasks.oz_benefit:OzBenefit",
-    "pass_fires": "mirenc.tasks.pass_fires:PassFires",
-    "pass_list": "mirenc.tasks.pass_list:PassListChoice",
-    "size_after": "mirenc.tasks.size_after:SizeAfter",
+    "oz_benefit": "mirenc.tasks.pass_tasks:OzBenefit",
+    "pass_fires": "mirenc.tasks.pass_tasks:PassFires",
+    "pass_list": "mirenc.tasks.pass_tasks:PassListChoice",
+    "size_after": "mirenc.tasks.pass_tasks:SizeAfter",
     "thread_coarsening": "mirenc.tasks.thread_coarsening:ThreadCoarsening",
     "vectorization": "mirenc.tasks.vectorization:Vectorization",
 }
@@ -37,11 +37,11 @@ def _check_task(task: Task, where: str) -> None:
     for name in ("variants", "protocols"):
         if not isinstance(getattr(task, name), tuple) or not getattr(task, name):
             raise TaskError(f"{where}: {name} is {getattr(task, name)!r}; it must be a tuple of one or more")
-    for name in ("context_names", "hand_names", "told_by_code"):
+    for name in ("context_names", "hand_names", "ir_context", "compiler_context"):
         if not isinstance(getattr(task, name), tuple):
             raise TaskError(f"{where}: {name} is {getattr(task, name)!r}; it must be a tuple of names")
-    if strange := [name for name in task.told_by_code if name not in task.context_names]:
-        raise TaskError(f"{where}: told_by_code names {strange[0]!r}, which context_names does not")
+    if strange := [name for name in task.ir_context if name not in task.context_names]:
+        raise TaskError(f"{where}: ir_context names {strange[0]!r}, which context_names does not")
     if task.cost_unit not in ("seconds", "bytes"):
         raise TaskError(f"{where}: cost_unit is {task.cost_unit!r}; available: seconds, bytes")
     if task.select not in ("accuracy", "speedup"):

@@ -1,14 +1,14 @@
 """`Task`: what a decision problem is. One file a task; this one holds what all of them share.
 
-A task of your own is a Python file with a subclass of `Task`; ``mirenc evaluate FILE.py --data DIR`` runs it through
-the same protocols, baselines and search as the shipped ones (`notebooks/` walks through one).
+A task of your own is a Python file with a subclass of `Task`; ``mirenc evaluate --task-file FILE.py --data DIR`` runs
+it through the same protocols, baselines and search as the shipped ones (`notebooks/` walks through one).
 """
 
 from __future__ import annotations
 
 import copy
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -16,18 +16,18 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from mirenc.errors import TaskError
+from mirenc.errors import MirencError, TaskError
 from mirenc.ir import Dialect, IRModule, bring
 from mirenc.ir.inputs import resolve_input
 from mirenc.ir.regions import Region, regions_of
 from mirenc.tasks.data import TaskData
+from mirenc.tasks.prediction import Choice, PredictedNumber, Prediction
 from mirenc.tasks.protocols import Protocol
 from mirenc.tasks.sample import IRSource, Sample
 from mirenc.tasks.space import Space, Value
 
 if TYPE_CHECKING:
     from mirenc.embed import Encoder
-    from mirenc.tasks.prediction import Prediction
 
 __all__ = ["Task"]
 
@@ -39,98 +39,89 @@ class Task(ABC):
     ----------
     name, title, source : str
         ``source`` is the paper or data set the costs come from.
-    dataset : str
-        Its name in `mirenc.tasks.datasets.DATASETS`; "" for data that are not published there.
-    space : Space or None
-        The settings to choose among; None where each sample brings its own (`Task.space_for`), or where the target is
-        a number, or labels.
+    protocols : tuple of Protocol
+        The published one first.
     target : str
         ``costs``: a cost for each setting, and the least is chosen. ``number``: `Sample.value` is predicted.
         ``labels``: whether each of `Sample.labels` holds.
+    context_names, context_help : tuple of str, mapping of str to str
+        Context features, which are known beside the code, raw, as ``mirenc predict --context name=value`` takes them;
+        and what each is, for messages: unit, or allowed values.
+    ir_context : tuple of str
+        Those that the IR itself tells (`context_from_ir`, `context_from_compiler`): a question need not give them.
+    compiler_context : tuple of str
+        Those of ``ir_context`` that are a compiler's own decision about the code; 0: not known. They are knowledge of
+        code: row ``no_code`` does not see them, row ``compiler`` sees them and nothing else of it.
+    hand_names : tuple of str
+        Published hand-made code features; () if the data have none.
+    more_rows : tuple of str
+        Rows of `mirenc.learning.features.ROW_TITLES` that a table of the task has beside the usual ones.
+    variants : tuple of str
+        Separate tables of the task, such as one a GPU; ``("",)`` if there is one.
+    machines : mapping of str to str
+        Variant -> the machine its costs were measured on, for people.
+    dataset : str
+        Name in `mirenc.tasks.datasets.DATASETS`; "" for data that are not published there.
+    level : str
+        What is decided about: ``module``, ``function`` or ``loop`` (`mirenc.ir.regions`).
+    dialect : Dialect or None
+        The kind of IR that the samples are, with the compile flags that give it: what `mirenc predict` is asked about
+        is brought to it. None: taken as it comes.
+    space : Space or None
+        The settings to choose among; None where each sample brings its own (`space_for`), or nothing is chosen.
+    select : str
+        What the search for a head maximises on the training folds: ``accuracy`` or ``speedup``.
+    cost_unit : str
+        What costs are: ``seconds`` or ``bytes``. Tables then speak of what is faster or of what is smaller.
+    seconds : bool
+        Whether costs are seconds that code and context tell: a head then also learns what the default takes.
+    baselines : mapping of str to int
+        Static choices that speedups are also given over: name -> index of the setting.
+    portfolios : tuple of int
+        Sizes of small sets of settings that a report has a row for: all of a set are tried, and the best is kept.
+    default_words : str
+        How to say that the default is the answer; "": by its name.
+    directive_note : str
+        What people must know who write `directive` into their source.
     unit : str
         Of the number to predict, for people.
     logarithm : bool
         Whether the number is the natural logarithm of a size, so that errors are also told in per cent of it.
     events : mapping of str to (str, float)
         Variant -> what a number of at least so much means, in words: figures then also say how well it is foreseen.
-    context_names : tuple of str
-        Context features: what is known beside the code, raw, as ``mirenc predict --context name=value`` takes it.
-    context_help : mapping of str to str
-        What each of them is, for messages: unit, or allowed values.
-    told_by_code : tuple of str
-        Those of ``context_names`` that the IR itself tells (`tell`, `ask_compiler`): a question need not give them.
-    told_by_compiler : tuple of str
-        Those of ``told_by_code`` that are a compiler's own decision about the code (`ask_compiler`); 0: not known. They
-        are knowledge of code: row ``no_code`` does not see them, row ``compiler`` sees them and nothing else of it.
-    variants : tuple of str
-        Separate tables of the task, such as one a GPU; ``("",)`` if there is one.
-    machines : mapping of str to str
-        Variant (or `Sample.part`) -> the machine its costs were measured on, for people.
-    level : str
-        What is decided about: ``module``, ``function`` or ``loop`` (`mirenc.ir.regions`).
-    levels : tuple of str
-        All that a question may be about, where there are several (``mirenc predict --level``); () for ``level`` alone.
-    alone : bool
-        Whether functions of the samples are modules of their own: a function that is asked about then becomes one, too.
-    tabulated : bool
-        Whether ``mirenc predict`` makes a table of a whole project, by -Oz itself, instead of asking a head.
-    more_rows : tuple of str
-        Rows of `mirenc.learning.features.ROW_TITLES` that a table of the task has beside the usual ones.
-    dialect : Dialect or None
-        The kind of IR that the samples are, and the compile flags that give it: sources and IR that `mirenc predict`
-        is asked about are brought to it. None: taken as it comes.
-    protocols : tuple of Protocol
-        The published one first.
-    baselines : mapping of str to int
-        Static choices that speedups are also given over: name -> index of the setting.
-    hand_names : tuple of str
-        Published hand-made code features; empty if the data have none.
-    default_words : str
-        How to say that the default is the answer; "": by its name.
-    directive_note : str
-        What people must know who write `directive` into their source.
-    portfolios : tuple of int
-        Sizes of small sets of settings that a report has a row for: all of a set are tried, and the best is kept.
-    cost_unit : str
-        What costs are: ``seconds`` or ``bytes``. Tables then speak of what is faster or of what is smaller.
-    select : str
-        What the search for a head maximises on the training folds: ``accuracy`` or ``speedup``.
-    seconds : bool
-        Whether costs are seconds that code and context features tell, so that a head also learns what the default
-        takes and `Prediction.seconds` has an expected time for each setting.
     """
 
     name: ClassVar[str]
     title: ClassVar[str]
     source: ClassVar[str]
-    dataset: ClassVar[str] = ""
-    space: ClassVar[Space | None] = None
+    protocols: ClassVar[tuple[Protocol, ...]]
     target: ClassVar[str] = "costs"
+    context_names: ClassVar[tuple[str, ...]] = ()
+    context_help: ClassVar[Mapping[str, str]] = {}
+    ir_context: ClassVar[tuple[str, ...]] = ()
+    compiler_context: ClassVar[tuple[str, ...]] = ()
+    hand_names: ClassVar[tuple[str, ...]] = ()
+    more_rows: ClassVar[tuple[str, ...]] = ()
+    variants: ClassVar[tuple[str, ...]] = ("",)
+    machines: ClassVar[Mapping[str, str]] = {}
+    dataset: ClassVar[str] = ""
+    level: ClassVar[str] = "module"
+    dialect: ClassVar[Dialect | None] = None
+    # where settings are chosen
+    space: ClassVar[Space | None] = None
+    select: ClassVar[str] = "accuracy"
+    cost_unit: ClassVar[str] = "seconds"
+    seconds: ClassVar[bool] = False
+    baselines: ClassVar[Mapping[str, int]] = {}
+    portfolios: ClassVar[tuple[int, ...]] = ()
+    default_words: ClassVar[str] = ""
+    directive_note: ClassVar[str] = ""
+    # where a number is predicted
     unit: ClassVar[str] = ""
     logarithm: ClassVar[bool] = False
     events: ClassVar[Mapping[str, tuple[str, float]]] = {}
-    context_names: ClassVar[tuple[str, ...]] = ()
-    context_help: ClassVar[Mapping[str, str]] = {}
-    told_by_code: ClassVar[tuple[str, ...]] = ()
-    told_by_compiler: ClassVar[tuple[str, ...]] = ()
-    variants: ClassVar[tuple[str, ...]] = ("",)
-    machines: ClassVar[Mapping[str, str]] = {}
-    level: ClassVar[str] = "module"
-    levels: ClassVar[tuple[str, ...]] = ()
-    alone: ClassVar[bool] = False
-    tabulated: ClassVar[bool] = False
-    more_rows: ClassVar[tuple[str, ...]] = ()
-    dialect: ClassVar[Dialect | None] = None
-    protocols: ClassVar[tuple[Protocol, ...]]
-    baselines: ClassVar[Mapping[str, int]] = {}
-    hand_names: ClassVar[tuple[str, ...]] = ()
-    default_words: ClassVar[str] = ""
-    directive_note: ClassVar[str] = ""
-    portfolios: ClassVar[tuple[int, ...]] = ()
-    cost_unit: ClassVar[str] = "seconds"
-    select: ClassVar[str] = "accuracy"
-    seconds: ClassVar[bool] = False
 
+    # -- samples ---------------------------------------------------------------------------------------
     @abstractmethod
     def load(self, data_dir: str | Path | None = None, variant: str = "") -> TaskData:
         """Read one variant's samples.
@@ -148,29 +139,68 @@ class Task(ABC):
             Missing files or columns, a kernel without IR, a bad cost: the row or key is named.
         """
 
-    def encode_context(self, context: tuple[Any, ...]) -> NDArray[np.float64]:
-        """Raw context features as numbers for a head: (A,) float64. Here: as they are."""
-        return np.array(context, dtype=np.float64)
-
     def hand_features(self, sample: Sample) -> NDArray[np.float64]:
         """The sample's `hand_names`, as numbers for a head: (len(hand_names),) float64."""
         raise TaskError(f"task {self.name!r} has no hand features")
 
-    def tell(self, module: IRModule, region: Region | None) -> Mapping[str, Any]:
-        """Values of `told_by_code` for one region of a module, as `parse_context` takes them: text or numbers."""
+    def check_data(self, data: TaskData) -> None:
+        """Refuse samples that are not this task's.
+
+        Raises
+        ------
+        TaskError
+            Samples of another target, or of another space than the task's own.
+        """
+        if data.target != self.target:
+            words = {"costs": "costs of settings", "number": "numbers to predict", "labels": "labels"}[data.target]
+            raise TaskError(
+                f"task {self.name!r} has target {self.target!r}, and its samples have {words}. Mend the task"
+            )
+        if self.space is not None and not (data.shares_space and data.space == self.space):
+            raise TaskError(
+                f"task {self.name!r} has a space, and its samples another. Give `space` to TaskData, or leave it out"
+            )
+
+    # -- context ---------------------------------------------------------------------------------------
+    def encode_context(self, context: tuple[Any, ...]) -> NDArray[np.float64]:
+        """Raw context features as numbers for a head: (A,) float64. Here: as they are."""
+        return np.array(context, dtype=np.float64)
+
+    def checked_context(self, context: tuple[Any, ...]) -> NDArray[np.float64]:
+        """Context features as a head sees them, of a sample or of a question. (A,).
+
+        Raises
+        ------
+        TaskError
+            Too many or too few, or what does not become finite numbers.
+        """
+        if len(context) != len(self.context_names):
+            raise TaskError(
+                f"{len(context)} context features were given; {self.name} names {len(self.context_names)}: "
+                f"{', '.join(self.context_names) or 'none'}. Give one for each"
+            )
+        try:
+            with np.errstate(all="ignore"):  # what comes of it is looked at below
+                encoded = np.asarray(self.encode_context(context), dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise error if isinstance(error, MirencError) else TaskError(str(error)) from None
+        if not np.isfinite(encoded).all():
+            raise TaskError(f"context features {context} are {encoded} for a head, not finite numbers")
+        return encoded
+
+    def context_from_ir(self, module: IRModule, region: Region | None) -> Mapping[str, Any]:
+        """Values of `ir_context` for one region of a module, as `parse_context` takes them: text or numbers."""
         return {}
 
-    def ask_compiler(self, module: IRModule, region: Region | None, context: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Values of `told_by_compiler` for one region of a module, where the other context features are known."""
+    def context_from_compiler(
+        self, module: IRModule, region: Region | None, context: Mapping[str, Any]
+    ) -> Mapping[str, Any]:
+        """Values of `compiler_context` for one region of a module, where the other context features are known."""
         return {}
 
-    def assume(self) -> Mapping[str, str]:
+    def machine_context(self) -> Mapping[str, str]:
         """Context features of this machine, for a question on the command line that leaves them out."""
         return {}
-
-    def directive(self, setting: tuple[Value, ...]) -> str:
-        """The line that makes a setting in a source; "" for the default, and where none does."""
-        return ""
 
     def ask_context(self, given: Mapping[str, str]) -> tuple[Any, ...] | None:
         """Context features of a question before its code is read: None where the code has yet to tell some.
@@ -178,12 +208,12 @@ class Task(ABC):
         Raises
         ------
         TaskError
-            A name that is unknown, or missing and not told by the code, or a senseless value.
+            As `parse_context`.
         """
-        told = [name for name in self.told_by_code if name not in given]
-        if not told:
+        missing = [name for name in self.ir_context if name not in given]
+        if not missing:
             return self.parse_context(given)
-        self._check_context_names({**dict.fromkeys(told, ""), **given})
+        self._check_context_names({**dict.fromkeys(missing, ""), **given})
         for name, text in given.items():
             self.parse_feature(name, text)
         return None
@@ -216,11 +246,11 @@ class Task(ABC):
         return value
 
     def _check_context_names(self, given: Mapping[str, str]) -> None:
-        wanted = ",".join(f"{name}=..." for name in self.context_names if name not in self.told_by_code)
+        wanted = ",".join(f"{name}=..." for name in self.context_names if name not in self.ir_context)
         wanted += "".join(
             f"; {name}: {self.context_help[name]}" for name in self.context_names if name in self.context_help
         )
-        wanted += "".join(f"; {name}: read from the code where it is left out" for name in self.told_by_code)
+        wanted += "".join(f"; {name}: read from the code where it is left out" for name in self.ir_context)
         for name in given:
             if name not in self.context_names:
                 raise TaskError(f"unknown context feature {name!r} for {self.name}. Give --context {wanted}")
@@ -228,18 +258,7 @@ class Task(ABC):
         if missing:
             raise TaskError(f"{self.name} also needs {', '.join(map(repr, missing))}. Give --context {wanted}")
 
-    def space_for(self, context: tuple[Any, ...]) -> Space:
-        """The settings to choose among for a question with these context features. Here: `space`.
-
-        Raises
-        ------
-        TaskError
-            The task has no space of its own and does not say which one it is.
-        """
-        if self.space is None:
-            raise TaskError(f"task {self.name!r} has no settings of its own: its class must define space_for(context)")
-        return self.space
-
+    # -- code ------------------------------------------------------------------------------------------
     def read(self, encoder: Encoder, ir: Any) -> IRModule:
         """A module for a question: sources are compiled to the task's dialect, and IR of another is brought to it.
 
@@ -266,23 +285,13 @@ class Task(ABC):
         """
         return self.read(encoder, ir) if resolve_input(ir).kind == "source" else encoder.read(ir)
 
-    def check_data(self, data: TaskData) -> None:
-        """Refuse samples that are not this task's.
+    def regions(self, module: IRModule) -> list[Region]:
+        """What of a module is decided about: all regions of `level`."""
+        return regions_of(module, self.level).regions
 
-        Raises
-        ------
-        TaskError
-            Samples of another target, or of another space than the task's own.
-        """
-        if data.target != self.target:
-            found = {"costs": "costs of settings", "number": "numbers to predict", "labels": "labels"}[data.target]
-            raise TaskError(
-                f"task {self.name!r} has target {self.target!r}, and its samples have {found}. Mend the task"
-            )
-        if self.space is not None and not (data.shares_space and data.space == self.space):
-            raise TaskError(
-                f"task {self.name!r} has a space, and its samples another. Give `space` to TaskData, or leave it out"
-            )
+    def modules(self, module: IRModule, regions: Sequence[Region | None]) -> list[IRModule]:
+        """The module that each region is looked at in, as the samples have it. Here: its own."""
+        return [module] * len(regions)
 
     def check_level(self, level: str) -> str:
         """The level that a question is about, the task's own for ``""``.
@@ -292,27 +301,47 @@ class Task(ABC):
         TaskError
             One that the task has nothing to say about.
         """
-        known = self.levels or (self.level,)
-        if level and level not in known:
-            raise TaskError(f"task {self.name} has nothing to say about a {level}; available: {', '.join(known)}")
-        return level or self.level
+        return self._one_of((self.level,), level)
 
-    def regions(self, module: IRModule) -> list[Region]:
-        """What of a module is decided about: all regions of `level`."""
-        return regions_of(module, self.level).regions
+    def _one_of(self, levels: tuple[str, ...], level: str) -> str:
+        if level and level not in levels:
+            raise TaskError(f"task {self.name} has nothing to say about a {level}; available: {', '.join(levels)}")
+        return level or levels[0]
 
-    def number_words(self, found: Prediction) -> str:
+    # -- answers ---------------------------------------------------------------------------------------
+    def space_for(self, context: tuple[Any, ...]) -> Space:
+        """The settings to choose among for a question with these context features. Here: `space`.
+
+        Raises
+        ------
+        TaskError
+            The task has no space of its own and does not say which one it is.
+        """
+        if self.space is None:
+            raise TaskError(f"task {self.name!r} has no settings of its own: its class must define space_for(context)")
+        return self.space
+
+    def directive(self, setting: tuple[Value, ...]) -> str:
+        """The line that makes a setting in a source; "" for the default, and where none does."""
+        return ""
+
+    def directive_of(self, answer: Prediction) -> str:
+        """The line of source that an answer stands for; "" for the default, and where there are no such lines."""
+        return self.directive(answer.setting) if isinstance(answer, Choice) and answer.choice != answer.default else ""
+
+    def number_words(self, answer: PredictedNumber) -> str:
         """The predicted number for people."""
-        return f"{found.value:.6g} {self.unit}".strip()
+        return f"{answer.value:.6g} {self.unit}".strip()
 
-    def remarks(self, found: Prediction) -> list[str]:
-        """What `mirenc predict` tells people of an answer beside it, a line each. Here: nothing."""
+    def remarks(self, answer: Any) -> list[str]:
+        """What `mirenc predict` tells people of an answer (`Prediction`) beside it, a line each. Here: nothing."""
         return []
 
-    def details(self, found: Prediction) -> dict[str, Any]:
+    def details(self, answer: Any) -> dict[str, Any]:
         """What ``--json`` has of an answer beside it. Here: nothing."""
         return {}
 
+    # -- tables ----------------------------------------------------------------------------------------
     def machine(self, variant: str, context: tuple[Any, ...] = ()) -> str:
         """The machine a table's costs were measured on; "" where the task names none. Here: by variant."""
         return self.machines.get(variant, "")

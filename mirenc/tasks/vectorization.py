@@ -66,8 +66,8 @@ class Vectorization(MeasuredTask):
         Protocol("structure", "5 folds of whole structures", lambda data: data.group, folds=5),
         Protocol("family", "leave one family of structures out", lambda data: data.suite, folds=None),
     )
-    told_by_code = ("trip_count", "llvm_width", "llvm_count")
-    told_by_compiler = ("llvm_width", "llvm_count")
+    ir_context = ("trip_count", "llvm_width", "llvm_count")
+    compiler_context = ("llvm_width", "llvm_count")
     default_words = "leave it to LLVM"
     directive_note = (
         "with such a pragma LLVM may reorder floating-point sums; it was measured, and results stay the same, with "
@@ -128,19 +128,21 @@ class Vectorization(MeasuredTask):
             raise TaskError(f"context feature {name!r} is {text!r}; allowed: {self.context_help[name]}")
         return found
 
-    def tell(self, module: IRModule, region: Region | None) -> Mapping[str, Any]:
+    def context_from_ir(self, module: IRModule, region: Region | None) -> Mapping[str, Any]:
         return {} if region is None else {"trip_count": constant_trip_count(module, region)}
 
-    def ask_compiler(self, module: IRModule, region: Region | None, context: Mapping[str, Any]) -> Mapping[str, Any]:
+    def context_from_compiler(
+        self, module: IRModule, region: Region | None, context: Mapping[str, Any]
+    ) -> Mapping[str, Any]:
         """LLVM 22's choice for the loop. Tables have the choice of the LLVM that was measured."""
         choices = vectorizer_choices(module, int(float(context["vector_bits"])))
         width, count = choices.get((region.symbol, region.header), (0, 0)) if region else (0, 0)
         return {"llvm_width": width, "llvm_count": count}
 
     def sample_context(self, sample: MeasuredSample) -> Mapping[str, Any]:
-        return dict(zip(self.told_by_compiler, sample.effective[self.space.default], strict=True))
+        return dict(zip(self.compiler_context, sample.effective[self.space.default], strict=True))
 
-    def assume(self) -> Mapping[str, str]:
+    def machine_context(self) -> Mapping[str, str]:
         """The widest vectors of this machine, where it is known."""
         return {"vector_bits": str(VECTOR_BITS[found[-1]])} if (found := instruction_sets()) else {}
 

@@ -18,7 +18,7 @@ from threadpoolctl import threadpool_limits
 
 from mirenc.heads.settings import Settings
 from mirenc.learning.features import Features
-from mirenc.learning.goal import Goal
+from mirenc.learning.target import Costs, Labels, Number
 from mirenc.metrics import label_figures, number_figures
 
 LABELS, LISTS, PROJECTS = 60, 50, 60
@@ -45,9 +45,9 @@ def main() -> None:
     none = np.zeros(count, dtype=np.int64)
     settings = Settings(np.eye(LISTS), np.tile(np.arange(LISTS), (count, 1)))
     goals = {
-        "a number": Goal(number, None, none, group, kernel, "accuracy"),
-        f"{LABELS} labels": Goal(labels, None, none, group, kernel, "accuracy"),
-        f"{LISTS} lists": Goal(costs, settings, costs.argmin(axis=1), group, kernel, "speedup"),
+        "a number": Number(number, none, group, kernel, "accuracy"),
+        f"{LABELS} labels": Labels(labels, none, group, kernel, "accuracy"),
+        f"{LISTS} lists": Costs(costs, costs.argmin(axis=1), group, kernel, "speedup", settings, none),
     }
     test = np.arange(count) % PROJECTS % 5 == 0
     training, test = np.flatnonzero(~test), np.flatnonzero(test)
@@ -59,7 +59,7 @@ def main() -> None:
         said = goal.ask(head, features, test)
         seconds = time.perf_counter() - trained
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
-        if goal.settings is not None:
+        if isinstance(goal, Costs):
             chosen = costs[test, said.argmax(axis=1)]
             worth = f"{np.exp(-np.log(chosen).mean()):.3f} times smaller than 1"
             worth += f", best {np.exp(-np.log(costs[test].min(axis=1)).mean()):.3f}"

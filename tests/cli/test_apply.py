@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from mirenc.cli.apply import Copies, directive_of
+from mirenc.cli.answers import Copies
 from mirenc.errors import ConfigError, TaskError
 from mirenc.ir.regions import Region
 from mirenc.tasks import get_task
+from mirenc.tasks.prediction import Choice, Evidence
 
 TASK: Any = get_task("vectorization")
 WIDE, DEFAULT = TASK.space.names[TASK.space.settings.index((8, 2))], TASK.space.names[0]
@@ -19,22 +19,22 @@ PRAGMA = "#pragma clang loop vectorize_width(8) interleave_count(2)"
 SOURCE = b"// caf\xe9\r\nvoid f(int *a) {\r\n  for (int i = 0; i < 9; i++)\r\n    a[i] = 1;\r\n}\r\n"
 
 
-@dataclass
-class Answer:
-    """The part of a `Prediction` that is read here."""
-
-    choice: str
-    region: Region | None
-    setting: tuple[int, ...]
-    default: str = DEFAULT
-
-
 def setting(choice: str) -> tuple[int, ...]:
     return dict(zip(TASK.space.names, TASK.space.settings, strict=True)).get(choice, (4,))
 
 
 def answer(choice: str, file: Path, line: int = 3) -> Any:
-    return Answer(choice, Region("loop", "f:%3", "f", "%3", 1, str(file), line, "f"), setting(choice))
+    region = Region("loop", "f:%3", "f", "%3", 1, str(file), line, "f")
+    common: Any = {"context": {}, "machine": "", "distance": 0.0, "evidence": Evidence("default", None)}
+    return Choice(
+        choice=choice,
+        setting=setting(choice),
+        default=DEFAULT,
+        preference={},
+        expected={},
+        region=region,
+        **common,
+    )
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ def source(tmp_path: Path) -> Path:
 
 def apply(source: Path, *answers: Any) -> bytes:
     folder = source.parent / "out"
-    Copies(TASK, folder, [str(source)]).write(str(source), answers)
+    Copies(TASK, folder, [str(source)]).take(str(source), answers)
     assert source.read_bytes() == SOURCE
     return (folder / source.name).read_bytes()
 
@@ -63,7 +63,7 @@ def test_a_pragma_that_is_there_goes_before_what_its_copies_want(
     source.write_bytes(SOURCE.replace(b"  for", b"#pragma clang loop vectorize(enable)\r\n  for"))
     folder = source.parent / "out"
     answers = [answer(DEFAULT, source, 4), answer(WIDE, source, 4)]
-    Copies(TASK, folder, [str(source)]).write(str(source), answers)
+    Copies(TASK, folder, [str(source)]).take(str(source), answers)
     assert (folder / source.name).read_bytes() == source.read_bytes()
     assert capsys.readouterr().err == f"mirenc: {source}:4: left alone, it has a pragma already\n"
 
@@ -110,4 +110,4 @@ def test_only_tasks_whose_answers_are_lines() -> None:
     task = get_task("thread_coarsening")
     with pytest.raises(TaskError, match="answers of thread_coarsening are no lines of a source"):
         Copies(task, Path("out"), [])
-    assert directive_of(task, answer("4", Path("f.c"))) == ""
+    assert task.directive_of(answer("4", Path("f.c"))) == ""

@@ -13,7 +13,7 @@ from mirenc.deciding import evidence
 from mirenc.deciding.evidence import evidence_held_out, gather_evidence
 from mirenc.errors import HeadError
 from mirenc.learning.features import Features
-from mirenc.learning.goal import Goal
+from mirenc.learning.target import target_of
 from mirenc.tasks import Sample, Space, TaskData
 from mirenc.tasks.prediction import Evidence, Record
 
@@ -27,12 +27,18 @@ def table(costs: list[tuple[float, ...]], space: Space = SPACE) -> TaskData:
 
 
 class Oracle:
-    """A goal whose heads say what they were told to say, whatever they are trained on; without code, ``blind``."""
+    """A target whose heads say what they were told to say, whatever they are trained on; without code, ``blind``."""
 
-    def __init__(self, said: np.ndarray, blind: np.ndarray | None = None) -> None:
-        self.said = self.target = said
-        self.blind = blind
-        self.folds: list[tuple[np.ndarray, np.ndarray]] = []
+    said: np.ndarray
+    blind: np.ndarray | None
+    folds: list[tuple[np.ndarray, np.ndarray]]
+
+    @classmethod
+    def of(cls, data: TaskData, said: np.ndarray, blind: np.ndarray | None = None) -> Any:
+        target = target_of(data, "accuracy")
+        made: Any = object.__new__(type("Oracle", (cls, type(target)), {}))
+        made.__dict__.update(target.__dict__, said=said, blind=blind, folds=[])
+        return made
 
     def fit_rounded(self, features: Features, rows: np.ndarray, unit: np.ndarray, seed: int) -> np.ndarray:
         return rows
@@ -49,7 +55,7 @@ def gather(data: TaskData, said: np.ndarray, blind: np.ndarray | None = None) ->
     """Of one column of code, and one of context where there are heads that see nothing else."""
     context = 0 if blind is None else 1
     features = Features("both", np.zeros((len(data), 1 + context)), context)
-    return gather_evidence(data, Oracle(said, blind), features, 0)  # type: ignore[arg-type]
+    return gather_evidence(data, Oracle.of(data, said, blind), features, 0)
 
 
 # -- choices -------------------------------------------------------------------------------------------
@@ -153,7 +159,7 @@ def test_the_head_without_code_learns_from_the_same_folds() -> None:
     trained: dict[int, list[object]] = {}
     data = table([(2.0, 1.0)] * 30)
     said = np.array([[0.1, 0.9]] * 30)
-    gather_evidence(data, Goal(said, said), Features("both", np.zeros((30, 3)), 2), 5)  # type: ignore[arg-type]
+    gather_evidence(data, Goal.of(data, said, said), Features("both", np.zeros((30, 3)), 2), 5)
     assert len(trained[3]) == 10
     assert trained[2] == trained[3]
 
@@ -180,11 +186,11 @@ def test_a_real_head_is_trained_without_the_groups_it_answers_for() -> None:
     costs = np.exp(0.4 * np.stack([lean, -lean], axis=1))
     data = TaskData([Sample(f"s{row}", "ir", f"g{row // 2}", costs=tuple(one)) for row, one in enumerate(costs)], SPACE)
     features = Features("both", matrix[:, ::-1], 1)  # what decides is code
-    found = gather_evidence(data, Goal.of(data, "accuracy"), features, 0)
+    found = gather_evidence(data, target_of(data, "accuracy"), features, 0)
     assert found.found
     assert min(found.worth[0], found.no_code[0]) > 1.2
     # The same column as context: as good an answer, and nothing that the code had a part in.
-    told = gather_evidence(data, Goal.of(data, "accuracy"), Features("both", matrix, 1), 0)
+    told = gather_evidence(data, target_of(data, "accuracy"), Features("both", matrix, 1), 0)
     assert told.pays
     assert told.worth[0] > 1.2
     assert not told.found
@@ -196,13 +202,13 @@ def test_a_real_head_is_trained_without_the_groups_it_answers_for() -> None:
         ],
         SPACE,
     )
-    assert not gather_evidence(chance, Goal.of(chance, "accuracy"), features, 0).pays
+    assert not gather_evidence(chance, target_of(chance, "accuracy"), features, 0).pays
 
 
 def test_groups_are_held_out_whole() -> None:
     data = TaskData([Sample(f"s{row}", "ir", f"g{row % 14}", costs=(1.0, 2.0)) for row in range(56)], SPACE)
-    goal = Oracle(np.tile([0.5, 0.5], (56, 1)))
-    gather_evidence(data, goal, Features("both", np.zeros((56, 1)), 0), 0)  # type: ignore[arg-type]
+    goal = Oracle.of(data, np.tile([0.5, 0.5], (56, 1)))
+    gather_evidence(data, goal, Features("both", np.zeros((56, 1)), 0), 0)
     assert len(goal.folds) == 10
     assert sorted(row for _, test in goal.folds for row in test) == list(range(56))
     for training, test in goal.folds:
@@ -281,14 +287,14 @@ def test_a_head_is_judged_by_what_was_held_out_alone() -> None:
     test = [Sample(f"h{row}", "ir", f"h{row}", value=value, held_out=True) for row, value in enumerate([4.0, 0.0] * 4)]
     data = TaskData([*training, *test])
     said = np.concatenate([np.full(6, np.nan), np.tile([3.0, 1.0], 4)])
-    goal = Oracle(said)
-    found = evidence_held_out(data, goal, Features("both", np.zeros((14, 1)), 0), np.arange(6), 0)  # type: ignore[arg-type]
+    goal = Oracle.of(data, said)
+    found = evidence_held_out(data, goal, Features("both", np.zeros((14, 1)), 0), np.arange(6), 0)
     assert found.worth == pytest.approx((0.75, 0.75, 0.75))
     assert found.error == 1.0
     ((head, rows),) = goal.folds
     assert (head.tolist(), rows.tolist()) == ([0, 1, 2, 3, 4, 5], [6, 7, 8, 9, 10, 11, 12, 13])
     # One project says nothing about others.
-    assert evidence_held_out(data.subset(range(7)), goal, Features("both", np.zeros((7, 1)), 0), None, 0).worth is None  # type: ignore[arg-type]
+    assert evidence_held_out(data.subset(range(7)), goal, Features("both", np.zeros((7, 1)), 0), None, 0).worth is None
 
 
 # -- files ---------------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from mirenc.passes.levels import expanded, level
 from mirenc.passes.pipeline import parse, steps
 from mirenc.tasks import get_task
 from mirenc.tasks.compiled import read_compiled
-from mirenc.tasks.pass_list import covering_lists
+from mirenc.tasks.pass_tasks import covering_lists
 
 TABLE = Path(__file__).parents[2] / "downstream" / "passes" / "table"
 

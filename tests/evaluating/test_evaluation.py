@@ -17,10 +17,10 @@ from mirenc.evaluating import TaskReport, evaluate, evaluation, load_report
 from mirenc.evaluating import jobs as jobs_module
 from mirenc.evaluating.jobs import Job, _run, plan_jobs, run_jobs
 from mirenc.heads import CostHead, EnsembleHead, Settings
-from mirenc.learning import goal as goal_module
 from mirenc.learning import menu
+from mirenc.learning import target as target_module
 from mirenc.learning.features import Features, build_features
-from mirenc.learning.goal import Goal
+from mirenc.learning.target import Costs, target_of
 from mirenc.tasks import Protocol, Task, TaskData
 
 ROWS = ["no_code", "histogram"]
@@ -30,14 +30,13 @@ ROWS = ["no_code", "histogram"]
 def jobs(toy: Task, toy_data: TaskData, tiny: Encoder) -> dict[tuple[str, str], Job]:
     """By protocol and row, of one seed."""
     features = build_features(toy, toy_data, ROWS, tiny)
-    goal = Goal.of(toy_data, toy.select)
-    plan = plan_jobs(goal, toy_data, features, list(toy.protocols), (0,))
+    plan = plan_jobs(target_of(toy_data, toy.select), toy_data, features, list(toy.protocols), (0,))
     return {(job.protocol, job.features.row): job for job in plan}
 
 
 def changed(job: Job, **changes: Any) -> Job:
     """The job with other parts, whichever of its objects they are of."""
-    names = {part: {name for name in changes if name in vars(getattr(job, part))} for part in ("goal", "features")}
+    names = {part: {name for name in changes if name in vars(getattr(job, part))} for part in ("target", "features")}
     parts = {part: replace(getattr(job, part), **{name: changes[name] for name in own}) for part, own in names.items()}
     others = {name: value for name, value in changes.items() if not any(name in own for own in names.values())}
     return replace(job, **parts, **others)
@@ -65,49 +64,49 @@ def searching(monkeypatch: pytest.MonkeyPatch) -> Job:
     group = np.array([f"g{number}" for number in range(28)])
     fold = (np.arange(24), np.arange(24, 28))
     settings = Settings(np.eye(2), np.tile([0, 1], (28, 1)))
-    goal = Goal(costs, settings, costs.argmin(axis=1), group, group, "accuracy")
-    return Job("kernel", 0, Features("both", matrix, 1), goal, group, [fold])
+    target = Costs(costs, costs.argmin(axis=1), group, group, "accuracy", settings, np.zeros(28, dtype=np.int64))
+    return Job("kernel", 0, Features("both", matrix, 1), target, group, [fold])
 
 
 # -- leaks ---------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("protocol", ["rows", "kernel", "suite"])
 def test_what_test_rows_cost_does_not_reach_their_choices(protocol: str, jobs: dict[Any, Job]) -> None:
     job = jobs[protocol, "histogram"]
-    first = _run(job).said
+    first = _run(job).predictions
     for fold in job.folds:
         _, test = fold
-        costs, labels = job.goal.target.copy(), job.goal.labels.copy()
+        costs, labels = job.target.values.copy(), job.target.strata.copy()
         costs[test] = np.random.default_rng(0).uniform(0.1, 9.0, size=(len(test), 3))
         labels[test] = costs[test].argmin(axis=1)
-        spoiled = _run(changed(job, target=costs, labels=labels, folds=[fold])).said
+        spoiled = _run(changed(job, values=costs, strata=labels, folds=[fold])).predictions
         np.testing.assert_array_equal(spoiled[test], first[test])
 
 
 def test_what_training_rows_cost_does(jobs: dict[Any, Job]) -> None:
     # Or the test above would hold for heads that learn nothing.
     job = jobs["kernel", "histogram"]
-    labels = job.goal.labels
-    swapped = changed(job, target=job.goal.target[:, [1, 0, 2]], labels=np.where(labels < 2, 1 - labels, 2))
-    assert np.mean(_run(swapped).said != _run(job).said) > 0.8
+    labels = job.target.strata
+    swapped = changed(job, values=job.target.values[:, [1, 0, 2]], strata=np.where(labels < 2, 1 - labels, 2))
+    assert np.mean(_run(swapped).predictions != _run(job).predictions) > 0.8
 
 
 def test_what_test_rows_cost_does_not_reach_the_search(searching: Job) -> None:
     first, heads, _ = _run(searching)
     test = searching.folds[0][1]
-    costs, labels = searching.goal.target.copy(), searching.goal.labels.copy()
+    costs, labels = searching.target.values.copy(), searching.target.strata.copy()
     costs[test], labels[test] = costs[test][:, ::-1], 1 - labels[test]
-    spoiled, again, _ = _run(changed(searching, target=costs, labels=labels))
+    spoiled, again, _ = _run(changed(searching, values=costs, strata=labels))
     np.testing.assert_array_equal(spoiled, first)
     assert again == heads
     assert sum(heads[0].values()) == pytest.approx(1, abs=1e-3)
 
 
 def test_a_test_rows_features_do_not_reach_other_choices(searching: Job) -> None:
-    first = _run(searching).said
+    first = _run(searching).predictions
     test = searching.folds[0][1]
     matrix = searching.features.matrix.copy()
     matrix[test[1:]] = 1e3
-    assert _run(changed(searching, matrix=matrix)).said[test[0]] == first[test[0]]
+    assert _run(changed(searching, matrix=matrix)).predictions[test[0]] == first[test[0]]
 
 
 @pytest.mark.parametrize("protocol", ["kernel", "suite"])
@@ -124,7 +123,7 @@ def test_the_search_keeps_together_what_the_protocol_does(
     def watched(*arguments: Any) -> EnsembleHead:
         return Watched([("cost", CostHead(1, length_scale=1.0))])
 
-    monkeypatch.setattr(goal_module, "head_search", watched)
+    monkeypatch.setattr(target_module, "head_search", watched)
     job = jobs[protocol, "histogram"]
     _run(job)
     assert len(seen) == len(job.folds)
@@ -144,8 +143,8 @@ def test_each_fold_answers_for_its_own_rows_alone(searching: Job) -> None:
     assert set(said[test]) <= {0, 1}
     assert len(heads) == 1
     found = _run(both)
-    np.testing.assert_array_equal(found.said[test], said[test])
-    np.testing.assert_array_equal(found.said[training], _run(other).said[training])
+    np.testing.assert_array_equal(found.predictions[test], said[test])
+    np.testing.assert_array_equal(found.predictions[training], _run(other).predictions[training])
     assert len(found.heads) == 2
 
 
@@ -166,10 +165,9 @@ def test_what_nobody_may_ask_for_is_not_chosen_even_if_all_trees_vote_for_it(sea
             return np.tile([0.0, 1.0, 0.0], (len(X), 1))
 
     target = np.array([[np.nan, np.nan, 2.0], [3.0, np.nan, 2.0], [1.0, 2.0, 3.0]])
-    goal = Goal(
-        target, Settings(np.eye(3), np.where(np.isfinite(target), [[0, 1, 2]], -1)), *[np.arange(3)] * 3, "speedup"
-    )
-    found = goal.ask(Voting(), Features("both", np.zeros((3, 1)), 0), np.arange(3))
+    settings = Settings(np.eye(3), np.where(np.isfinite(target), [[0, 1, 2]], -1))
+    costs = Costs(target, *[np.arange(3)] * 3, "speedup", settings, np.full(3, 2))
+    found = costs.ask(Voting(), Features("both", np.zeros((3, 1)), 0), np.arange(3))
     assert found.argmax(axis=1).tolist() == [2, 0, 1]
     assert (found[np.isnan(target)] == 0).all()
     np.testing.assert_allclose(found[2], [0, 1, 0], atol=1e-300)
@@ -178,7 +176,7 @@ def test_what_nobody_may_ask_for_is_not_chosen_even_if_all_trees_vote_for_it(sea
 # -- plan ----------------------------------------------------------------------------------------------
 def test_all_rows_are_cut_alike(toy: Task, toy_data: TaskData, tiny: Encoder) -> None:
     features = build_features(toy, toy_data, ROWS, tiny)
-    plan = plan_jobs(Goal.of(toy_data, toy.select), toy_data, features, list(toy.protocols), (3, 4))
+    plan = plan_jobs(target_of(toy_data, toy.select), toy_data, features, list(toy.protocols), (3, 4))
     assert [job.key for job in plan] == [
         (protocol, seed, row) for protocol in ("rows", "kernel", "suite") for seed in (3, 4) for row in ROWS
     ]
@@ -194,7 +192,7 @@ def test_progress_is_told_job_by_job(jobs: dict[Any, Job]) -> None:
     results = list(run_jobs(work, 1, lambda done, *, total, note: told.append((done, total, note))))
     assert told == [(1, 2, "suite, seed 0, no_code"), (1, 2, "suite, seed 0, histogram")]
     for job, result in zip(work, results, strict=True):
-        np.testing.assert_array_equal(result.said, _run(job).said)
+        np.testing.assert_array_equal(result.predictions, _run(job).predictions)
         assert len(result.heads) == 2
 
 
@@ -239,7 +237,7 @@ def test_the_record_says_what_was_done(toy_report: TaskReport, toy: Task, toy_da
 
 def test_the_choices_kept_are_those_that_were_made(toy_report: TaskReport, jobs: dict[Any, Job]) -> None:
     for (protocol, row), job in jobs.items():
-        np.testing.assert_array_equal(toy_report.said(protocol, row)[0], _run(job).said)
+        np.testing.assert_array_equal(toy_report.predictions(protocol, row)[0], _run(job).predictions)
 
 
 def test_an_evaluation_that_was_stopped_goes_on_to_the_same_record(
@@ -279,16 +277,16 @@ def test_an_evaluation_that_was_stopped_goes_on_to_the_same_record(
 
 def test_what_went_in_is_what_decides_whether_a_result_is_taken_again(searching: Job) -> None:
     fold = [(searching.folds[0][0][:-1], searching.folds[0][1])]
-    settings = searching.goal.settings
+    settings = searching.target.settings
     assert settings is not None
     others = [
         changed(searching, matrix=searching.features.matrix + 1e-9),
-        changed(searching, target=searching.goal.target * [2.0, 1.0]),
-        changed(searching, labels=np.roll(searching.goal.labels, 1)),
+        changed(searching, values=searching.target.values * [2.0, 1.0]),
+        changed(searching, strata=np.roll(searching.target.strata, 1)),
         changed(searching, settings=Settings(np.eye(2) * 2, settings.row)),
         changed(searching, settings=Settings(np.eye(2), settings.row[:, ::-1])),
-        changed(searching, group=np.roll(searching.goal.group, 1)),
-        changed(searching, unit=np.roll(searching.goal.group, 1)),
+        changed(searching, group=np.roll(searching.target.group, 1)),
+        changed(searching, unit=np.roll(searching.target.group, 1)),
         changed(searching, folds=fold),
         changed(searching, seed=searching.seed + 1),
         changed(searching, select="speedup"),

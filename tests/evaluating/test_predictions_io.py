@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from mirenc.errors import TaskError
-from mirenc.evaluating.predictions_io import keep_said, read_said
+from mirenc.evaluating.predictions_io import pack_predictions, unpack_predictions
 
 FOLD = np.array([0, -1, 1, 0])
 
@@ -22,14 +22,14 @@ FOLD = np.array([0, -1, 1, 0])
     ids=["choices", "numbers"],
 )
 def test_a_line_has_what_was_tested(said: np.ndarray, kept: list[float]) -> None:
-    found = keep_said(said, FOLD)
+    found = pack_predictions(said, FOLD)
     assert found == kept
-    assert read_said(json.loads(json.dumps(found)), FOLD).tolist() == [kept[0], 0, *kept[1:]]
+    assert unpack_predictions(json.loads(json.dumps(found)), FOLD).tolist() == [kept[0], 0, *kept[1:]]
 
 
 def test_labels_keep_their_order_and_about_four_digits() -> None:
     said = np.random.default_rng(0).uniform(0, 1, size=(4, 30)) ** 8
-    again = read_said(json.loads(json.dumps(keep_said(said, FOLD))), FOLD)
+    again = unpack_predictions(json.loads(json.dumps(pack_predictions(said, FOLD))), FOLD)
     assert again.shape == said.shape
     assert not again[1].any()
     np.testing.assert_allclose(again[[0, 2, 3]], said[[0, 2, 3]], rtol=1e-3, atol=1e-7)
@@ -38,4 +38,4 @@ def test_labels_keep_their_order_and_about_four_digits() -> None:
 @pytest.mark.parametrize("kept", [[1, 2], {"labels": 2, "float16": "no"}, {"labels": 2}, "text"])
 def test_what_is_damaged_is_refused(kept: object) -> None:
     with pytest.raises(TaskError, match=r"a record says of 3 samples is damaged.*Evaluate again"):
-        read_said(kept, FOLD)
+        unpack_predictions(kept, FOLD)

@@ -200,8 +200,8 @@ def test_what_was_said_of_many_settings_is_kept(report: TaskReport, toy: Task, t
         run["rows"]["both"]["said"] = [35, 36, 399, 0]
     wide = TaskReport(report.record, toy, data)
     again = load_report(wide.save(tmp_path / "wide.json"), toy, data)
-    assert again.said("kernel", "both").tolist() == [[35, 36, 399, 0]] * 2
-    assert again.said("kernel", "no_code").tolist() == SAID["no_code"]
+    assert again.predictions("kernel", "both").tolist() == [[35, 36, 399, 0]] * 2
+    assert again.predictions("kernel", "no_code").tolist() == SAID["no_code"]
 
 
 def test_a_record_is_a_line_a_row_of_the_table(report: TaskReport, tmp_path: Path) -> None:

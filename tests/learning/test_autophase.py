@@ -10,7 +10,7 @@ import pytest
 from mirenc import read_ir
 from mirenc.ir import parse_ir
 from mirenc.ir.regions import regions_of
-from mirenc.learning.autophase import AUTOPHASE, autophase_counts, autophase_features
+from mirenc.learning.counted import AUTOPHASE, autophase_counts, autophase_features
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.ll"))
 

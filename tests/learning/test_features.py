@@ -15,19 +15,14 @@ from mirenc.errors import TaskError
 from mirenc.ir import parse_ir
 from mirenc.ir.regions import regions_of
 from mirenc.learning import features
-from mirenc.learning.autophase import autophase_features
+from mirenc.learning.code_reader import CODE_ROWS, CodeReader, code_vector
+from mirenc.learning.counted import autophase_features, opcode_histogram, statement_bag
 from mirenc.learning.features import (
-    CODE_ROWS,
-    ONE_HEAD,
     ROW_TITLES,
-    CodeReader,
     build_features,
-    code_vector,
     default_rows,
 )
-from mirenc.learning.histogram import opcode_histogram
 from mirenc.learning.menu import Shape, menu
-from mirenc.learning.statement_bag import statement_bag
 from mirenc.tasks import Space, Task, TaskData
 
 COUNTED = {"histogram": opcode_histogram, "autophase": autophase_features, "statements": statement_bag}
@@ -97,11 +92,11 @@ def test_without_code_no_code_is_read(toy: Task, toy_data: TaskData, tiny: Encod
 
 def test_a_row_of_one_head_takes_a_member_of_the_menu(built: dict[str, features.Features]) -> None:
     members = {name for name, _ in menu(Shape(1, 4, 40, 10, 3), 0, "accuracy")}
-    for row, (source, only) in ONE_HEAD.items():
+    for row, (source, only) in features._ONE_HEAD.items():
         assert source in CODE_ROWS
         assert only in members
         assert built[row].only == only
-    assert {row for row, made in built.items() if made.only} == set(ONE_HEAD)
+    assert {row for row, made in built.items() if made.only} == set(features._ONE_HEAD)
 
 
 # -- which rows there are ------------------------------------------------------------------------------

@@ -8,8 +8,7 @@ import pytest
 from mirenc.errors import TaskError
 from mirenc.ir import parse_ir
 from mirenc.learning.features import ir2vec_text
-from mirenc.learning.function_text import function_text, in_older_words
-from mirenc.learning.ir2vec import ir2vec_vectors
+from mirenc.learning.ir2vec import function_text, in_older_words, ir2vec_vectors
 
 # As clang 19 to 22 write it: every hint here is one that LLVM 16 refuses.
 MODULE = """

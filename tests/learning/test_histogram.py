@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from mirenc.ir import IRModule, parse_ir, read_ir
-from mirenc.learning.histogram import OPCODES, opcode_histogram
+from mirenc.learning.counted import OPCODES, opcode_histogram
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 TEXT = """

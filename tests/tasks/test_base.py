@@ -12,10 +12,9 @@ import pytest
 from small_task import TASK_FILE, write_task
 
 from mirenc.errors import TaskError
-from mirenc.learning.features import encoded_context
 from mirenc.tasks import Protocol, Task, get_task, list_tasks, load_task_file
-from mirenc.tasks.compiled_task import CompiledTask
 from mirenc.tasks.measured import MeasuredTask
+from mirenc.tasks.pass_tasks import CompiledTask
 
 # A measured task has tables of its users; the rules of a table are checked in tests/measure, and of a table of passes
 # in test_compiled_tasks.py.
@@ -44,7 +43,7 @@ def test_a_task_says_what_it_is(name: str) -> None:
     for names in (task.context_names, task.hand_names):
         assert len(set(names)) == len(names)
     assert set(task.context_help) <= set(task.context_names)
-    assert not task.levels or task.levels[0] == task.level
+    assert task.check_level("") == task.level
     assert set(task.events) <= set(task.variants)
     if task.space is not None or task.target != "costs":  # else the data bring the space
         assert set(task.baselines.values()) <= set(range(0 if task.space is None else len(task.space)))
@@ -81,7 +80,7 @@ def test_context_features_are_asked_for_by_name(name: str) -> None:
 @pytest.mark.parametrize(("name", "variant"), TABLES)
 def test_the_data_make_a_whole_table(name: str, variant: str, published_data: Any) -> None:
     task, data = get_task(name), published_data(name, variant)
-    assert data.chooses == (task.target == "costs")
+    assert data.target == task.target
     assert len(data.content_hash) == 64
     names = [(sample.name, sample.part) for sample in data.samples]
     assert len(set(names)) == len(names)  # an error message must name one sample
@@ -94,7 +93,7 @@ def test_the_data_make_a_whole_table(name: str, variant: str, published_data: An
         hand = np.array([task.hand_features(sample) for sample in data.samples])
         assert hand.shape == (len(data), len(task.hand_names))
         assert np.isfinite(hand).all()
-    if data.chooses:
+    if data.target == "costs":
         rows = np.arange(len(data))
         assert task.space is None or data.encoder.knobs == task.space.knobs
         np.testing.assert_array_equal(data.known[rows, data.labels], np.nanmin(data.costs, axis=1))
@@ -148,7 +147,7 @@ def test_a_senseless_context_feature_is_refused_before_any_code_is_read(name: st
     def asked() -> None:
         context = task.ask_context({**given, feature: text})
         assert context is not None, "what the code has yet to tell hides nothing that was given"
-        encoded_context(task, context)
+        task.checked_context(context)
 
     with pytest.raises(TaskError):
         asked()
@@ -281,7 +280,7 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
         ("variants = ()", "variants is ()"),
         ('context_names = "size"', "must be a tuple of names"),
         ('hand_names = "size"', "must be a tuple of names"),
-        ('told_by_code = ("trips",)', "told_by_code names 'trips', which context_names does not"),
+        ('ir_context = ("trips",)', "ir_context names 'trips', which context_names does not"),
         ("protocols = []", "protocols is []"),
         ('space = Space(("width",), (("narrow",), ("wide",)), default=2)', "default is 2; indices go from 0 to 1"),
         ('space = ("narrow", "wide")', "space is ('narrow', 'wide'); it must be a mirenc.tasks.Space"),

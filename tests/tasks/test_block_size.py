@@ -9,11 +9,10 @@ import pytest
 from mirenc.errors import ForeignIRError, TaskError
 from mirenc.ir import parse_ir
 from mirenc.ir.regions import Region
-from mirenc.tasks import Prediction
 from mirenc.tasks.block_shapes import block_space, likely_shapes, tuner_restriction
 from mirenc.tasks.block_size import BlockSize
 from mirenc.tasks.measured import MeasuredKernel, MeasuredSample, MeasuredTable
-from mirenc.tasks.prediction import Evidence
+from mirenc.tasks.prediction import Choice, Evidence
 
 OPENCL = """target triple = "spir64-unknown-unknown"
 define spir_kernel void @line(ptr addrspace(1) %x) {
@@ -46,7 +45,7 @@ def test_kernels_are_decided_about_and_helpers_are_not() -> None:
     module = parse_ir(OPENCL)
     regions = TASK.regions(module)
     assert [region.symbol for region in regions] == ["line", "plane"]
-    assert [TASK.tell(module, region) for region in regions] == [
+    assert [TASK.context_from_ir(module, region) for region in regions] == [
         {"dimensions": 1, "cuda": 0},
         {"dimensions": 2, "cuda": 0},
     ]
@@ -54,7 +53,7 @@ def test_kernels_are_decided_about_and_helpers_are_not() -> None:
 
 def test_cuda_is_told_by_its_target() -> None:
     module = parse_ir(CUDA)
-    assert TASK.tell(module, TASK.regions(module)[0]) == {"dimensions": 2, "cuda": 1}
+    assert TASK.context_from_ir(module, TASK.regions(module)[0]) == {"dimensions": 2, "cuda": 1}
 
 
 def test_a_module_without_a_kernel_is_refused() -> None:
@@ -163,10 +162,17 @@ def test_a_measured_table_becomes_samples_of_two_spaces(tmp_path: Path) -> None:
 def test_an_answer_says_whether_it_matters_and_what_to_try(default: float, matters: bool) -> None:
     space = block_space("cl", 2)
     ratios = dict.fromkeys(space.names, 2.0) | {space.names[1]: 1.0, space.names[space.default]: default}
-    found = Prediction(
-        *(space.names[1], float("nan"), 0.0, space.names[1], space.names[space.default]),
-        *({}, {}, 0.5, Evidence("default", None)),
+    found = Choice(
+        choice=space.names[1],
+        setting=space.settings[1],
+        default=space.names[space.default],
+        preference=ratios,
         expected=ratios,
+        region=None,
+        context={},
+        machine="",
+        distance=0.5,
+        evidence=Evidence("default", None),
     )
     details, remarks = TASK.details(found), TASK.remarks(found)
     assert details["matters"] is matters

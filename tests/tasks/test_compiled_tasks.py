@@ -22,8 +22,7 @@ from mirenc.learning.features import default_rows
 from mirenc.passes.extract import extract_functions
 from mirenc.tasks import Task, get_task, load_data
 from mirenc.tasks.compiled import CompiledTable, Fires, Sizes, read_compiled
-from mirenc.tasks.compiled_task import CompiledTask
-from mirenc.tasks.pass_list import covering_lists
+from mirenc.tasks.pass_tasks import CompiledTask, covering_lists
 from mirenc.tasks.registry import list_tasks
 
 TASKS = [name for name in list_tasks() if isinstance(get_task(name), CompiledTask)]
@@ -70,7 +69,9 @@ def test_the_code_tells_what_the_table_says(name: str, folder: Path) -> None:
     for sample in load_data(task, folder).samples:
         assert isinstance(sample.ir, str)
         module = parse_ir(sample.ir)
-        told = task.parse_context({key: str(value) for key, value in task.tell(module, sample.region).items()})
+        told = task.parse_context(
+            {key: str(value) for key, value in task.context_from_ir(module, sample.region).items()}
+        )
         assert told[0] == module.instruction_count
         assert told[1] == sample.context[1]
         if sample.region is not None:
@@ -111,7 +112,7 @@ def test_labels_are_the_passes_that_fire(folder: Path) -> None:
     rows = [row for row in range(24) if row != 1]
     assert data.label_names == ("instcombine", "sroa")
     assert data.label_table.tolist() == [[row % 2 == 0, row % 3 == 0] for row in rows]
-    assert (data.target, data.chooses) == ("labels", False)
+    assert data.target == "labels"
 
 
 def table_with(fires: np.ndarray) -> CompiledTable:
@@ -206,7 +207,7 @@ def test_every_task_has_its_table_and_its_head(name: str, folder: Path, tiny: En
     tested = {"held_out": data.held_out, "project": ~data.held_out}
     for protocol, inside in tested.items():
         np.testing.assert_array_equal(report.tested(protocol), inside)
-        said = report.said(protocol, "autophase")
+        said = report.predictions(protocol, "autophase")
         assert said.shape[:2] == (2, len(data))
         assert not said[:, ~inside].any()
         assert len(list(report.lines(protocol))) == len(report.rows(protocol))
@@ -307,7 +308,7 @@ def test_a_yes_or_no_is_told_beside_the_number(folder: Path, tiny: Encoder) -> N
     report = evaluate(task, data, encoder=tiny, rows=["no_code"], protocols=["project"], seeds=(0,))
     found = report.figures("project", "no_code")
     truth = data.value[~data.held_out] >= np.log(1.012)
-    said = report.said("project", "no_code")[0][~data.held_out]
+    said = report.predictions("project", "no_code")[0][~data.held_out]
     pairs = [(a > b) + (a == b) / 2 for a in said[truth] for b in said[~truth]]
     assert found["auc"] == pytest.approx(np.mean(pairs))
     assert found["rate"] == truth.mean()
@@ -320,7 +321,7 @@ def test_labels_are_ranked_by_scores_and_told_as_probabilities(folder: Path, tin
     task = get_task("pass_fires")
     data = load_data(task, folder, "Oz")
     report = evaluate(task, data, variant="Oz", encoder=tiny, rows=["text"], protocols=["project"], seeds=(0,))
-    said, truth = report.said("project", "text")[0][~data.held_out], data.label_table[~data.held_out]
+    said, truth = report.predictions("project", "text")[0][~data.held_out], data.label_table[~data.held_out]
     assert said.min() < 0
     assert said.max() > 1
     pairs = [
@@ -343,7 +344,7 @@ OWN = Path(__file__).resolve().parents[2] / "downstream" / "passes" / "table"
 @pytest.mark.skipif(not (OWN / "machine.json").is_file(), reason="the project has no table of passes yet")
 def test_the_committed_table_is_whole_and_without_code(monkeypatch: pytest.MonkeyPatch) -> None:
     table = read_compiled(OWN)
-    monkeypatch.setattr("mirenc.tasks.compiled_task.read_compiled", lambda _: table)  # two seconds for each task
+    monkeypatch.setattr("mirenc.tasks.pass_tasks.read_compiled", lambda _: table)  # two seconds for each task
     files = [path for path in OWN.iterdir() if path.is_file()]
     assert "ir.parquet" not in {path.name for path in files}
     assert sum(path.stat().st_size for path in files) < 10 * 2**20

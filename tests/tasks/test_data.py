@@ -172,7 +172,7 @@ def test_costs_are_counted_by_the_samples_own_space() -> None:
 
 def test_without_a_space_of_the_task_each_sample_brings_one() -> None:
     table = TaskData([replace(GOOD, space=SPACE), replace(GOOD, space=WIDE, costs={2: 1.0})])
-    assert (table.chooses, table.width) == (True, 4)
+    assert (table.target, table.width) == ("costs", 4)
 
 
 def test_spaces_that_nest_or_turn_are_not_shared() -> None:
@@ -199,7 +199,7 @@ def test_knobs_of_two_kinds_are_refused() -> None:
 # -- numbers -------------------------------------------------------------------------------------------
 def test_a_number_is_a_target() -> None:
     table = TaskData([replace(GOOD, costs=(), value=value) for value in (3, np.float64(0.5))])
-    assert not table.chooses
+    assert table.target == "number"
     assert table.value.tolist() == [3.0, 0.5]
     assert table.labels.tolist() == [0, 0]
     with pytest.raises(TaskError, match="a number: it has no settings to choose among"):
@@ -228,7 +228,7 @@ BARE = replace(GOOD, costs=())
 
 def test_labels_are_a_target() -> None:
     table = TaskData([replace(BARE, labels=one) for one in ((1, 0), (0, 0))], label_names=("a", "b"))
-    assert (table.target, table.chooses) == ("labels", False)
+    assert table.target == "labels"
     assert table.label_table.tolist() == [[True, False], [False, False]]
     assert table.labels.tolist() == [0, 0]
     assert table.subset([1]).label_table.tolist() == [[False, False]]

@@ -257,7 +257,7 @@ def test_without_ir_the_rows_that_need_none_are_run(tmp_path: Path, tiny: Encode
     report = evaluate("numa_prefetch", tmp_path, encoder=tiny, seeds=(0, 1))
     for protocol in ("paper", "region", "program"):
         assert report.rows(protocol) == ["default", "best_single", "majority", "try_2", "try_3"]
-        assert report.said(protocol, "best_single").shape == (2, 7)
+        assert report.predictions(protocol, "best_single").shape == (2, 7)
     assert "speedup over default" in str(report)
     report = evaluate("openmp_published", write_openmp(tmp_path), encoder=tiny, seeds=(0,))
     assert report.rows("program")[-1] == "no_code"

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mirenc.deciding import fit_head, load_task_head
-from mirenc.deciding import head as head_module
+from mirenc.deciding import fit_head, fitting, load_task_head
 from mirenc.embed import Encoder
 from mirenc.errors import MirencError
 from mirenc.evaluating import Evaluation, TaskReport
@@ -183,7 +182,7 @@ def test_openmp_configurations_are_learned_from_a_sparse_table(tiny: Encoder) ->
     report = evaluated(OpenMP(data), tiny, ["no_code", "histogram"])
     # Nobody chooses what was not measured, or the figures would be made up.
     for row in report.rows("kernel"):
-        said = report.said("kernel", row)[0]
+        said = report.predictions("kernel", row)[0]
         assert np.isfinite(data.known[np.arange(len(data)), said]).all(), row
     assert speedup(report, "histogram") > speedup(report, "best_single") * 1.2
     # Who is uneven is in the code alone.
@@ -338,7 +337,7 @@ def test_the_default_is_left_where_it_pays_and_nowhere_else(
     assert found["oracle_gain_share"] > 0.8
     assert found["slowdowns_2"] < 0.06
     # Figures of held-out answers are tested elsewhere; here the head is asked.
-    monkeypatch.setattr(head_module, "gather_evidence", lambda *_, **__: Evidence("default", (1.1, 1.05, 1.2)))
+    monkeypatch.setattr(fitting, "gather_evidence", lambda *_, **__: Evidence("default", (1.1, 1.05, 1.2)))
     head = load_task_head(fit_head(task, data, tiny, row="both_histogram").save(tmp_path), task)
     assert isinstance(head.head, CautiousEnsembleHead)
     asked = [(kernel(1, 31), 5), (kernel(1, 31), 25), (kernel(2, 3), 5), (kernel(2, 3), 25)]

@@ -62,7 +62,7 @@ def read(folder: Path, text: str, name: str = "loops.c", *flags: str) -> IRModul
 @pytest.mark.needs("C compiler")
 def test_innermost_loops_by_line(tmp_path: Path) -> None:
     module = read(tmp_path, LOOPS)
-    found = {(loop.symbol, loop.line): TASK.tell(module, loop) for loop in TASK.regions(module)}
+    found = {(loop.symbol, loop.line): TASK.context_from_ir(module, loop) for loop in TASK.regions(module)}
     assert found == {
         ("sum", 4): {"trip_count": 0},
         ("nest", 10): {"trip_count": 100},
@@ -74,7 +74,7 @@ def test_innermost_loops_by_line(tmp_path: Path) -> None:
 @pytest.mark.needs("C compiler")
 def test_loops_of_templates_and_ranges(tmp_path: Path) -> None:
     module = read(tmp_path, TEMPLATE, "loops.cpp")
-    found = sorted((loop.line, TASK.tell(module, loop)["trip_count"]) for loop in TASK.regions(module))
+    found = sorted((loop.line, TASK.context_from_ir(module, loop)["trip_count"]) for loop in TASK.regions(module))
     assert found == [(3, 0), (3, 0), (11, 64)]
 
 
@@ -134,9 +134,9 @@ def test_loops_of_functions_that_no_pass_touches_are_left_out() -> None:
 
 def test_a_machine_that_is_not_known_assumes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("platform.machine", lambda: "riscv64")
-    assert TASK.assume() == {}
+    assert TASK.machine_context() == {}
     monkeypatch.setattr("platform.machine", lambda: "aarch64")
-    assert TASK.assume() == {"vector_bits": "128"}
+    assert TASK.machine_context() == {"vector_bits": "128"}
 
 
 IR = """define void @f(ptr %p, i64 %n) {{
@@ -245,7 +245,7 @@ def test_only_rows_with_code_know_what_llvm_would_choose(tmp_path: Path, tiny: E
 def test_code_is_also_compared_with_the_compilers_own_choice(tmp_path: Path, tiny: Encoder) -> None:
     report = evaluate(TASK, made_table(tmp_path / "table"), encoder=tiny, rows=["no_code", "compiler", "histogram"],
                       protocols=["structure"], seeds=(0,))  # fmt: skip
-    said = {row: report.said("structure", row)[0].astype(int) for row in ("compiler", "histogram")}
+    said = {row: report.predictions("structure", row)[0].astype(int) for row in ("compiler", "histogram")}
     paid = report.data.paid
     log_cost = {row: np.log(paid[np.arange(len(paid)), choice]).mean() for row, choice in said.items()}
     figures = report.figures("structure", "histogram")

@@ -1,49 +1,84 @@
-"""The 56 counts of AutoPhase: what hand-made features of a program are worth that many papers compare with.
+"""Rows of a table that no model takes part in: opcodes, AutoPhase's counts and statements, of a module or a region.
 
-Haj-Ali, Huang, Moses, Xiang, Asanovic, Wawrzynek, Stoica, "AutoPhase: Juggling HLS Phase Orderings in Random Forests
-with Deep Reinforcement Learning", MLSys 2020 (arXiv 2003.00671), table 1. Written from that table's words.
+Each function takes the module and, for a region, its instructions: (I,) int32, ascending; left out, all of them count.
+
+- `opcode_histogram`: what a code feature is worth that needs no model at all.
+- `autophase_features`: hand-made features that many papers compare with. Haj-Ali, Huang, Moses, Xiang, Asanovic,
+  Wawrzynek, Stoica, "AutoPhase: Juggling HLS Phase Orderings in Random Forests with Deep Reinforcement Learning", MLSys
+  2020 (arXiv 2003.00671), table 1. Written from that table's words.
+- `statement_bag`: what words alone are worth. Normalised statements (`mirenc.ir.statements_of`) are hashed to a fixed
+  number of columns (Weinberger et al., "Feature Hashing for Large Scale Multitask Learning", ICML 2009), so that
+  training and a later question have the same columns without a vocabulary. Deviation from tf-idf: no idf, which scales
+  a column by a constant: ridges scale columns by themselves.
 """
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Collection
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mirenc.ir import IRModule
+from mirenc.ir import IRModule, statements_of
 from mirenc.ir.module import OperandKind
 
-__all__ = ["AUTOPHASE", "autophase_counts", "autophase_features"]
+__all__ = [
+    "AUTOPHASE",
+    "COLUMNS",
+    "OPCODES",
+    "autophase_counts",
+    "autophase_features",
+    "opcode_histogram",
+    "statement_bag",
+]
 
 Int = NDArray[np.int64]
+Float32 = NDArray[np.float32]
 
-# Opcodes that are counted by themselves, with the words of the table.
-_OPCODES = {
-    "ashr": "AShr",
-    "add": "Add",
-    "alloca": "Alloca",
-    "and": "And",
-    "bitcast": "BitCast",
-    "br": "Br",
-    "call": "Call",
-    "getelementptr": "GetElementPtr",
-    "icmp": "ICmp",
-    "lshr": "LShr",
-    "load": "Load",
-    "mul": "Mul",
-    "or": "Or",
-    "phi": "PHI",
-    "ret": "Ret",
-    "sext": "SExt",
-    "select": "Select",
-    "shl": "Shl",
-    "store": "Store",
-    "sub": "Sub",
-    "trunc": "Trunc",
-    "xor": "Xor",
-    "zext": "ZExt",
-}
+# Every instruction of LLVM 21's language reference (22 adds ptrtoaddr). Fixed, so that columns mean the same in
+# training and later.
+OPCODES = tuple(
+    "add addrspacecast alloca and ashr atomicrmw bitcast br call callbr catchpad catchret catchswitch cleanuppad "
+    "cleanupret cmpxchg extractelement extractvalue fadd fcmp fdiv fence fmul fneg fpext fptosi fptoui fptrunc freeze "
+    "frem fsub getelementptr icmp indirectbr insertelement insertvalue inttoptr invoke landingpad load lshr mul or phi "
+    "ptrtoint resume ret sdiv select sext shl shufflevector sitofp srem store sub switch trunc udiv uitofp unreachable "
+    "urem va_arg xor zext".split()
+)
+_OPCODE_COLUMN = {opcode: column for column, opcode in enumerate(OPCODES)}
+COLUMNS = 1024
+
+
+def opcode_histogram(module: IRModule, instructions: NDArray[np.int32] | None = None) -> Float32:
+    """(66,) float32: square roots of the opcodes' shares, and log(1 + instructions).
+
+    Shares say what the code does whatever its size; the root keeps rare opcodes visible; the last column is the size.
+    """
+    counts = np.zeros(len(OPCODES))
+    forms = module.arrays.form if instructions is None else module.arrays.form[instructions]
+    used, times = np.unique(forms, return_counts=True)
+    for form, count in zip(used.tolist(), times.tolist(), strict=True):
+        column = _OPCODE_COLUMN.get(module.forms[form].opcode)
+        if column is not None:  # an opcode newer than the list counts for the size only
+            counts[column] += count
+    return np.append(np.sqrt(counts / max(len(forms), 1)), np.log1p(len(forms))).astype(np.float32)
+
+
+def statement_bag(module: IRModule, instructions: NDArray[np.int32] | None = None) -> Float32:
+    """(1024,) float32: log(1 + count) of the statements in each column; of a whole module its types and globals too."""
+    statements = statements_of(module)
+    rows = statements.row if instructions is None else statements.row[statements.first_instruction + instructions]
+    used, times = np.unique(rows, return_counts=True)
+    column = [zlib.crc32(statements.texts[row].encode("utf-8", "surrogateescape")) % COLUMNS for row in used.tolist()]
+    return np.log1p(np.bincount(np.array(column, dtype=np.int64), times, minlength=COLUMNS)).astype(np.float32)
+
+
+# -- AutoPhase -----------------------------------------------------------------------------------------
+# Opcodes that are counted by themselves, in the words of the table.
+_WORDS = (
+    "AShr Add Alloca And BitCast Br Call GetElementPtr ICmp LShr Load Mul Or PHI Ret SExt Select Shl Store Sub Trunc "
+    "Xor ZExt".split()
+)
 AUTOPHASE = (
     "blocks where the phis have more than 5 arguments",
     "blocks where the phis have 1 to 5 arguments",
@@ -78,7 +113,7 @@ AUTOPHASE = (
     "functions with a body",
     "arguments of phis",
     "unary operations",
-    *(f"{name} instructions" for name in _OPCODES.values()),
+    *(f"{name} instructions" for name in _WORDS),
 )
 _BINARY = frozenset("add fadd sub fsub mul fmul udiv sdiv fdiv urem srem frem shl lshr ashr and or xor".split())
 # What has one operand, as the published tool counts it (LLVM's UnaryInstruction): casts, loads and allocas too.
@@ -92,21 +127,16 @@ _MOST_SMALL, _MOST_LARGE = 14, 500
 _FEW_ARGUMENTS, _FEW_PHIS = 5, 3
 
 
-def autophase_features(module: IRModule, instructions: NDArray[np.int32] | None = None) -> NDArray[np.float32]:
-    """(56,) float32: log(1 + count) of each of `AUTOPHASE`; the paper's own first normalisation.
-
-    Parameters
-    ----------
-    module : IRModule
-    instructions : (I,) int32, optional
-        Instructions of the module that count, ascending, such as those of a function; all of them if left out. A
-        block counts where its first instruction does, an edge where both of its blocks do.
-    """
+def autophase_features(module: IRModule, instructions: NDArray[np.int32] | None = None) -> Float32:
+    """(56,) float32: log(1 + count) of each of `AUTOPHASE`; the paper's own first normalisation."""
     return np.log1p(autophase_counts(module, instructions)).astype(np.float32)
 
 
 def autophase_counts(module: IRModule, instructions: NDArray[np.int32] | None = None) -> NDArray[np.float64]:
-    """(56,) float64 counts, in the order of `AUTOPHASE`; parameters as those of `autophase_features`."""
+    """(56,) float64 counts, in the order of `AUTOPHASE`.
+
+    A block counts where its first instruction does, an edge where both of its blocks do.
+    """
     arrays = module.arrays
     rows = np.arange(len(arrays.form)) if instructions is None else instructions.astype(np.int64)
     opcodes = [form.opcode for form in module.forms]
@@ -134,7 +164,7 @@ def autophase_counts(module: IRModule, instructions: NDArray[np.int32] | None = 
         len(np.unique(arrays.function[rows])),
         np.diff(arrays.operand_start)[rows][phi].sum(),
         are(_UNARY).sum(),
-        *(are({name}).sum() for name in _OPCODES),
+        *(are({name.lower()}).sum() for name in _WORDS),
     ]
     return np.array(found, dtype=np.float64)
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from list_columns import ListColumns
 
 from mirenc.errors import HeadError, PassError
 from mirenc.passes.levels import expanded
-from mirenc.tasks.list_columns import ListColumns
 
 LISTS = ["function(sroa<modify-cfg>,instcombine,sroa)", "globaldce,function(loop-mssa(licm))"]
 

@@ -1,0 +1,276 @@
+"""Who takes the answers of ``mirenc predict``: the screen, a file for a tuner, copies of the sources."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from mirenc.errors import ConfigError, TaskError
+from mirenc.writing import delivered
+
+if TYPE_CHECKING:
+    from mirenc.deciding import TaskHead
+    from mirenc.tasks import Task
+    from mirenc.tasks.prediction import Choice, PredictedLabels, PredictedNumber, Prediction
+
+__all__ = ["Answers", "Copies", "Restriction"]
+
+_SHOWN = 8  # settings and labels that are printed
+_SOURCES = {".c", ".cc", ".cpp", ".cxx", ".C", ".c++"}
+
+
+class Answers:
+    """Prints answers, as text or as JSON lines; ``directives``: whether any of them was a line of source."""
+
+    def __init__(self, head: TaskHead, as_json: bool) -> None:
+        self.head, self.task, self.as_json = head, head.task, as_json
+        self.directives = False
+        words: dict[str, Callable[[Any], list[str]]]
+        words = {"costs": self._choice, "number": self._number, "labels": self._labels}
+        self._words = words[head.task.target]
+
+    def take(self, file: str, predictions: Sequence[Any]) -> None:
+        """Print the answers of a file."""
+        for one in predictions:
+            self.directives = self.directives or bool(self.task.directive_of(one))
+            place = file if one.region is None else _place(file, one)
+            if self.as_json:
+                typer.echo(json.dumps(self._json(file, one)))
+            else:
+                first, *lines = self._words(one)
+                machine = f"  ({one.machine})" if one.machine else ""
+                typer.echo(f"{place}: {first}{machine}")
+                for line in (*lines, *self.task.remarks(one)):
+                    typer.echo(f"  {line}")
+            if one.far:
+                # A head of one part of a machine is at any distance from all others.
+                far = f"{one.distance:.2f}" if one.distance < 100 else "over 100"
+                print(
+                    f"mirenc: warning: {place}: unlike what the head was trained on (distance {far}, where 1 is far). "
+                    "Measure before you rely on the answer",
+                    file=sys.stderr,
+                )
+
+    # -- JSON ------------------------------------------------------------------------------------------
+    def _json(self, file: str, one: Any) -> dict[str, object]:
+        line = {"input": file, "task": self.task.name, "variant": self.head.variant, "machine": one.machine}
+        if one.region is not None:
+            line["region"] = asdict(one.region)
+        if self.task.target == "number":
+            line |= {"value": one.value, "error": one.error, "unit": self.task.unit}
+        elif self.task.target == "labels":
+            line |= {"labels": dict(one.labels), "error": one.error}
+        else:
+            names = ("choice", "preferred", "default", "preference", "cost_ratio", "seconds", "gain", "time_factor")
+            line |= {name: getattr(one, name) for name in names}
+            line["directive"] = self.task.directive_of(one)
+            line["held_out"] = None if one.record is None else asdict(one.record)
+        evidence = one.evidence
+        worth, *interval = evidence.worth or (None, None, None)
+        no_code, *beside = evidence.no_code or (None, None, None)
+        return {
+            **line,
+            **self.task.details(one),
+            "evidence": {
+                "pays": evidence.pays,
+                "worth": worth,
+                "interval": interval,
+                "rival": evidence.rival,
+                "found": evidence.found,
+                "no_code": no_code,
+                "no_code_interval": beside,
+                "whole": evidence.whole,
+            },
+            "distance": one.distance,
+            "far": one.far,
+        }
+
+    # -- words: the answer, and lines below it ---------------------------------------------------------
+    def _number(self, one: PredictedNumber) -> list[str]:
+        near = f"a factor of {math.exp(one.error):.2f}" if self.task.logarithm else f"{one.error:.3g} {self.task.unit}"
+        below = f"8 of 10 answers on unseen groups were within {near.strip()}"
+        return [self.task.number_words(one), below if one.evidence.pays else _no_better(one), *self._share(one)]
+
+    def _labels(self, one: PredictedLabels) -> list[str]:
+        ranked = sorted(one.labels, key=lambda name: -one.labels[name])
+        told = ", ".join(f"{name} {100 * one.labels[name]:.0f} %" for name in ranked[:_SHOWN])
+        more = f" and {len(ranked) - _SHOWN} more; --json has them all" if len(ranked) > _SHOWN else ""
+        return [told + more, *([] if one.evidence.pays else [_no_better(one)]), *self._share(one)]
+
+    def _choice(self, one: Choice) -> list[str]:
+        title = " x ".join(self.head.encoder.knobs) if self.head.encoder is not None else ""
+        words = self.task.default_words
+        if not one.evidence.pays:
+            first = f"no evidence for any {title} but the default, {one.default}"
+            if words:
+                first = f"{words}: no evidence for anything else"
+            preferred = "the default, too" if one.preferred == one.default else one.preferred
+            why = f"on unseen kernels this head's answers were worth {_worth(one)}"
+            if one.evidence.worth is None:
+                why = _ONE_GROUP
+            return [first, f"{why}; it prefers {preferred}", *self._times(one)]
+        first = self.task.directive_of(one) or (words if one.choice == one.default else "") or f"{title} {one.choice}"
+        lines = [first, _record(one), *self._times_code(one), *self._times(one)]
+        if words:  # a list of places, which a table at each would hide
+            return lines
+        ranked = sorted(one.preference, key=lambda name: -one.preference[name])
+        for name in ranked[:_SHOWN]:
+            seconds = "" if one.seconds is None else f"  about {_duration(one.seconds[name])}"
+            lines.append(f"{name:>8}  preference {100 * one.preference[name]:5.1f} %{seconds}")
+        return [*lines, *([f"and {len(ranked) - _SHOWN} more; --json has them all"] if len(ranked) > _SHOWN else [])]
+
+    def _times(self, one: Choice) -> list[str]:
+        """Expected times of the default, of the fixed choices people make, and of the best."""
+        if one.seconds is None:
+            return []
+        names = list(one.seconds)
+        shown = {"default": one.default}
+        shown |= {words: names[index] for words, index in self.task.baselines.items() if names[index] != one.default}
+        best = min(one.seconds, key=one.seconds.__getitem__)
+        times = [f"{words} {_duration(one.seconds[name])}" for words, name in shown.items()]
+        line = f"expected: {', '.join(times)}, best {_duration(one.seconds[best])} ({best})"
+        if one.time_factor is not None:
+            line += f"; the default's was within a factor of {one.time_factor:.1f} for 8 of 10 unseen ones"
+        return [line]
+
+    # What the code adds to the context; nothing where that is not known, or no answer is taken.
+    def _times_code(self, one: Choice) -> list[str]:
+        return self._code(one, 1, "x {:.3f} [{:.3f}, {:.3f}] {rival}")
+
+    def _share(self, one: PredictedNumber | PredictedLabels) -> list[str]:
+        return self._code(one, 100, "{:.0f} % [{:.0f}, {:.0f}] of the squared error {rival} gone")
+
+    def _code(self, one: Prediction, unit: int, form: str) -> list[str]:
+        evidence = one.evidence
+        if evidence.no_code is None or not evidence.pays:
+            return []
+        rival = "of a head without code" if self.task.context_names else f"of {evidence.rival}"
+        matters = "the code matters" if evidence.found else "no evidence that the code matters"
+        return [f"{matters}: {form.format(*(unit * value for value in evidence.no_code), rival=rival)}"]
+
+
+_ONE_GROUP = "all samples of this head are of one group, so nobody knows what it is worth on another"
+
+
+def _no_better(one: Prediction) -> str:
+    if one.evidence.worth is None:
+        return _ONE_GROUP
+    return f"no evidence: on unseen groups such answers were no better than the {one.evidence.rival}"
+
+
+def _worth(one: Choice) -> str:
+    among = "" if one.evidence.whole else ", among the settings that were measured"
+    worth, low, high = one.evidence.worth or (1.0, 1.0, 1.0)
+    return f"x {worth:.2f} [{low:.2f}, {high:.2f}] of {one.evidence.rival}{among}"
+
+
+def _record(one: Choice) -> str:
+    """What held-out answers like this one were worth, in words."""
+    record = one.record
+    here = "" if one.preferred == one.default else f"expected {one.gain:.2f}x here; "
+    if record is None:
+        return f"{here}on unseen kernels answers were worth {_worth(one)}; how sure this one is was not measured"
+    right = f"{100 * record.right:.0f} % of {record.answers} answers as sure as this were right on unseen kernels"
+    if one.preferred == one.default:
+        return f"expected: the default, nothing to change; {right}"
+    told = f"{record.speedup:.2f}x over the default; {right}, {100 * record.slower:.0f} % slower than the default"
+    if one.choice == one.default:
+        return f"the default, because the head prefers {one.preferred}, and such answers were slower: {told}"
+    return f"{here}such answers: {told}"
+
+
+def _duration(seconds: float) -> str:
+    """Microseconds: a loop takes some of them, and then they need no exponent."""
+    return f"{1e6 * seconds:.{0 if seconds >= 1e-4 else 1}f} us"
+
+
+def _place(file: str, one: Prediction) -> str:
+    """Where a region is: its source line if the IR has it, else its name."""
+    assert one.region is not None
+    place = f"{one.region.file}:{one.region.line}" if one.region.file else file
+    return f"{place}: {one.region.name}"
+
+
+class Restriction:
+    """Writes what a tuner is told of the one answer there is."""
+
+    def __init__(self, task: Task, target: Path, files: int) -> None:
+        self.task, self.target, self.files = task, target, files
+
+    def take(self, file: str, predictions: Sequence[Any]) -> None:
+        """Write it; TaskError for more than one answer, or a task that has nothing to tell a tuner."""
+        if len(predictions) != 1 or self.files != 1:
+            raise TaskError(f"{file}: --restrict is for one answer. Name one file, and one kernel with --kernel")
+        details = self.task.details(predictions[0])
+        if "restriction" not in details:
+            raise TaskError(f"task {self.task.name} has no restriction for a tuner. Leave --restrict out")
+        self.target.write_text(details["restriction"] + "\n", encoding="utf-8")
+
+
+class Copies:
+    """Writes copies of sources, with the answers in them as pragmas.
+
+    Raises
+    ------
+    TaskError
+        The task's answers are no lines of source.
+    ConfigError
+        A file that is no source, two of one name, or a copy that would replace something.
+    """
+
+    def __init__(self, task: Task, folder: Path, files: Sequence[str]) -> None:
+        self.task, self.folder = task, folder
+        if task.space is None or not any(map(task.directive, task.space.settings)):
+            raise TaskError(f"answers of {task.name} are no lines of a source. Leave --apply out")
+        if folder.exists() and not folder.is_dir():
+            raise ConfigError(f"{folder} is a file. Name a folder with --apply")
+        names: set[str] = set()
+        for file in files:
+            path = Path(file)
+            if path.suffix not in _SOURCES:
+                raise ConfigError(
+                    f"{file} is no C or C++ source, and --apply writes into sources. Leave one of them out"
+                )
+            if path.name in names:
+                raise ConfigError(f"two sources are called {path.name}. Give each a folder of its own with --apply")
+            if (folder / path.name).exists():
+                raise ConfigError(f"{folder / path.name} is there already. Name an empty folder with --apply")
+            names.add(path.name)
+
+    def take(self, file: str, predictions: Sequence[Any]) -> None:
+        """Write one copy; loops that are left alone are said on stderr."""
+        from mirenc.ir.pragmas import with_pragmas
+
+        wanted: dict[int, str] = {}
+        differ: set[int] = set()
+        doubts: dict[str, str] = {}
+        for one in predictions:
+            region, line = one.region, self.task.directive_of(one)
+            if region is None or not region.line:
+                doubts[file if region is None else region.name] = "its line is not known"
+            elif Path(region.file).resolve() != Path(file).resolve():
+                if line:
+                    doubts[f"{region.file}:{region.line}"] = "it is in another file"
+            elif wanted.setdefault(region.line, line) != line:
+                differ.add(region.line)
+                wanted[region.line] = wanted[region.line] or line
+        # Bytes as they are, whatever their encoding.
+        text = Path(file).read_bytes().decode("latin-1")
+        wanted = {number: line for number, line in wanted.items() if line}
+        # A pragma that is there already may be why a loop has copies: the place is looked at first.
+        refused = dict.fromkeys(differ, "its copies (templates, inlining) want different settings")
+        refused |= with_pragmas(text, wanted)[1]
+        changed, _ = with_pragmas(text, {number: line for number, line in wanted.items() if number not in refused})
+        doubts |= {f"{file}:{number}": refused[number] for number in sorted(refused)}
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with delivered(self.folder / Path(file).name) as part:
+            part.write_bytes(changed.encode("latin-1"))
+        for place, reason in doubts.items():
+            print(f"mirenc: {place}: left alone, {reason}", file=sys.stderr)

@@ -1,0 +1,155 @@
+"""`CodeReader`: what a head gets to see of code, of modules and of their regions, for training and for a question."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mirenc.errors import TaskError
+from mirenc.ir import IRModule
+from mirenc.ir.regions import Region, Regions, regions_of
+from mirenc.learning.counted import autophase_features, opcode_histogram, statement_bag
+
+if TYPE_CHECKING:
+    from mirenc.embed import Embedding, Encoder, Level, Purpose
+
+__all__ = ["CODE_ROWS", "COUNTED", "CodeReader", "code_vector", "counted_features"]
+
+Float32 = NDArray[np.float32]
+
+# Rows that look at code through the model, or beside it.
+CODE_ROWS = ("text", "graph", "both", "both_histogram")
+# Rows that no model takes part in, computed from a module or a region of it.
+COUNTED: dict[str, Callable[..., Float32]] = {
+    "histogram": opcode_histogram,
+    "autophase": autophase_features,
+    "statements": statement_bag,
+}
+
+
+class CodeReader:
+    """Code features of modules and of their regions: the same for training and for a prediction.
+
+    Parameters
+    ----------
+    encoder : Encoder
+    counted : sequence of str
+        Rows without a model that are wanted: ``histogram``, ``autophase``, ``statements``.
+    """
+
+    def __init__(self, encoder: Encoder, counted: Sequence[str] = ("histogram",)) -> None:
+        self.encoder = encoder
+        self.counted = counted
+
+    def __call__(self, module: IRModule, regions: Sequence[Region | None]) -> list[dict[str, Float32]]:
+        """``text``, ``graph`` and the rows of ``counted`` of each region; None is the module.
+
+        Of a model that a compiler taught, text and graph are features (`Encoder.embed`), and ``taught`` stands beside
+        them. Of others they are as heads were fitted on before there was such a model: whitened means.
+
+        A loop's are followed by those of its function, so each is twice as long: what is around a loop tells how often
+        it is entered and what of it is invariant.
+
+        Raises
+        ------
+        TaskError
+            The module has no such region.
+        """
+        return self.of_modules([(module, regions)])[0]
+
+    def of_modules(self, modules: Sequence[tuple[IRModule, Sequence[Region | None]]]) -> list[list[dict[str, Float32]]]:
+        """The same of regions of several modules, whose statements are encoded together."""
+        results: list[list[dict[str, Float32]]] = [[{} for _ in regions] for _, regions in modules]
+        jobs: dict[tuple[Level, ...], dict[int, list[int]]] = {}
+        for number, (_, regions) in enumerate(modules):
+            for row, region in enumerate(regions):
+                jobs.setdefault(_levels(region), {}).setdefault(number, []).append(row)
+        for levels, rows_of in jobs.items():
+            embeddings = self._embedded([modules[number][0] for number in rows_of], levels)
+            for (number, rows), embedding in zip(rows_of.items(), embeddings, strict=True):
+                module, regions = modules[number]
+                code = _Code(module, embedding, self.counted)
+                for row in rows:
+                    results[number][row] = code.of(regions[row])
+        return results
+
+    def _embedded(self, modules: Sequence[IRModule], levels: tuple[Level, ...]) -> Iterator[Embedding]:
+        purpose: Purpose = "search" if self.encoder.files.config.taught is None else "features"
+        for outcome in self.encoder.embed_stream(modules, level=levels, purpose=purpose, workers=0):
+            if outcome.embedding is None:
+                assert outcome.error is not None
+                raise outcome.error
+            yield outcome.embedding
+
+
+def _levels(region: Region | None) -> tuple[Level, ...]:
+    """What is embedded for a region, in one pass over its module."""
+    if region is None:
+        return ("module",)
+    return ("loop", "function") if region.level == "loop" else ("function",)
+
+
+def counted_features(module: IRModule, region: Region | None) -> dict[str, Float32]:
+    """The rows that no model takes part in, of a function or a whole module."""
+    inside = None
+    if region is not None:
+        listed = regions_of(module, region.level)
+        inside = listed.instruction[listed.region == [_key(one) for one in listed.regions].index(_key(region))]
+    return {name: count(module, inside) for name, count in COUNTED.items()}
+
+
+class _Code:
+    """Code features of the regions that were embedded of a module."""
+
+    def __init__(self, module: IRModule, embedding: Embedding, counted: Sequence[str]) -> None:
+        self.module, self.counted = module, counted
+        self.vectors = {"text": embedding.part("text"), "graph": embedding.part("graph")}
+        if embedding.purpose == "features":
+            self.vectors["taught"] = embedding.taught
+        self.rows = {(region.level, *_key(region)): row for row, region in enumerate(embedding.regions)}
+        self.listed: dict[str, Regions] = {}
+
+    def of(self, region: Region | None) -> dict[str, Float32]:
+        """Those of a region, a loop's followed by its function's."""
+        if region is None:
+            return self._own("module", ("", ""))
+        own = self._own(region.level, _key(region), region.name)
+        if region.level != "loop":
+            return own
+        around = self._own("function", (region.symbol, ""))
+        return {name: np.concatenate([vector, around[name]]) for name, vector in own.items()}
+
+    def _own(self, level: str, key: tuple[str, str], name: str = "") -> dict[str, Float32]:
+        row = self.rows.get((level, *key))
+        if row is None:
+            raise TaskError(f"{self.module.name} has no {level} {name!r}. Give IR that has it")
+        counts = {}
+        if self.counted:
+            inside = None if level == "module" else self._instructions(level, key)
+            counts = {name: COUNTED[name](self.module, inside) for name in self.counted}
+        return {**{name: vectors[row] for name, vectors in self.vectors.items()}, **counts}
+
+    def _instructions(self, level: str, key: tuple[str, str]) -> NDArray[np.int32]:
+        if level not in self.listed:
+            self.listed[level] = regions_of(self.module, level)
+        listed = self.listed[level]
+        inside: NDArray[np.int32] = listed.instruction[
+            listed.region == [_key(one) for one in listed.regions].index(key)
+        ]
+        return inside
+
+
+def _key(region: Region) -> tuple[str, str]:
+    """What finds a region again in its module; places and display names may differ with the debug information."""
+    return region.symbol, region.header
+
+
+def code_vector(row: str, parts: dict[str, Float32]) -> Float32:
+    """Code features for a row of `CODE_ROWS`, of what `CodeReader` gave. (D,)."""
+    if row not in ("both", "both_histogram"):
+        return parts[row]
+    blocks = [parts["text"], parts["graph"]] + ([parts["taught"]] if "taught" in parts else [])
+    return np.concatenate([*blocks, parts["histogram"]] if row == "both_histogram" else blocks)

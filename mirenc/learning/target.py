@@ -1,0 +1,226 @@
+"""`Target`: what heads are trained for, and the rules that need no features: `Costs`, `Number` and `Labels`.
+
+The columns of some samples without their code, so that a process can be sent them.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mirenc.heads.choosing import additive_effects
+from mirenc.heads.portfolio import portfolio
+from mirenc.heads.rounding import rounded
+from mirenc.heads.settings import Settings
+from mirenc.learning.features import Features
+from mirenc.learning.menu import Shape, head_search, inner_parts
+from mirenc.tasks.data import TaskData
+from mirenc.tasks.protocols import Fold
+
+__all__ = ["STATIC_TITLES", "Costs", "Labels", "Number", "Target", "target_of"]
+
+Float = NDArray[np.float64]
+Int = NDArray[np.int64]
+_DENSE = 0.9  # share of cells that were measured
+_LEAST = float(np.finfo(np.float64).tiny)
+_THREE = 3
+STATIC_TITLES = {
+    "default": "default",
+    "best_single": "best single setting",
+    "majority": "majority label",
+    "try_2": "best of 2, no model",
+    "try_3": "best of 3, no model",
+    "try_4": "best of 4, no model",
+    "mean": "mean of the training samples",
+    "rates": "rates in the training samples",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Target(ABC):
+    """What heads are trained for.
+
+    Attributes
+    ----------
+    values : (n, K), (n,) or (n, P) float64
+        Cost of what runs when each setting is asked for (NaN: nobody may ask), the number to predict, or labels.
+    strata : (n,) int64
+        What folds of single samples are balanced by.
+    group, kernel : (n,) str
+        As those of `TaskData`.
+    select : str
+        `mirenc.tasks.Task.select`.
+    """
+
+    values: Float
+    strata: Int
+    group: NDArray[np.str_]
+    kernel: NDArray[np.str_]
+    select: str
+
+    @abstractmethod
+    def shape(self, features: Features, rows: Int) -> Shape:
+        """What the menu follows from, for training on some rows."""
+
+    @abstractmethod
+    def static_rows(self, folds: Sequence[Fold], portfolios: Sequence[int] = ()) -> dict[str, NDArray[Any]]:
+        """What each rule without features says of each sample, learned from the training rows of its fold.
+
+        For each size k of ``portfolios``, row ``try_k`` measures k settings on the sample itself and keeps the best: k
+        runs of the program and no knowledge about it. The k are those whose best cost the training samples least.
+        """
+
+    def fit(self, features: Features, rows: Int, unit: NDArray[np.generic], seed: int) -> Any:
+        """A head, searched and trained on some rows; the search keeps the rows of a unit together."""
+        head = head_search(self.shape(features, rows), seed, self.select, features.only)
+        part = inner_parts(unit[rows], self.strata[rows], seed)
+        return head.fit(features.matrix[rows], self.values[rows], *self._asked(rows), part=part)
+
+    def fit_rounded(self, features: Features, rows: Int, unit: NDArray[np.generic], seed: int) -> Any:
+        """As `fit`: a head to keep, and to be judged as it is kept (`mirenc.heads.rounding`)."""
+        return rounded(self.fit(features, rows, unit, seed))
+
+    def ask(self, head: Any, features: Features, rows: Int) -> Float:
+        """Preferences (m, K), 0 for settings that nobody may ask for, numbers (m,) or labels (m, P), of some rows."""
+        answers: Float = head.predict(features.matrix[rows])
+        return answers
+
+    def decide(self, head: Any, features: Features, rows: Int) -> tuple[NDArray[Any], Int | None]:
+        """The settings chosen, (m,), or what `ask` says; and the best of the three preferred settings, if K > 3."""
+        return self.ask(head, features, rows), None
+
+    def _asked(self, rows: Int) -> tuple[Settings, ...]:
+        """What a head is told of some rows beside their features."""
+        return ()
+
+    def _shape(self, features: Features, rows: Int, **more: Any) -> Shape:
+        code = features.matrix.shape[1] - features.context
+        return Shape(features.context, code, len(rows), len(np.unique(self.kernel[rows])), **more)
+
+    def _means(self, folds: Sequence[Fold]) -> Float:
+        mean = np.zeros(self.values.shape)
+        for training, test in folds:
+            mean[test] = self.values[training].mean(axis=0)
+        return mean
+
+
+class Number(Target):
+    """A number is predicted."""
+
+    def shape(self, features: Features, rows: Int) -> Shape:
+        return self._shape(features, rows, settings=0)
+
+    def static_rows(self, folds: Sequence[Fold], portfolios: Sequence[int] = ()) -> dict[str, NDArray[Any]]:
+        return {"mean": self._means(folds)}
+
+
+class Labels(Target):
+    """Labels are predicted, each by itself."""
+
+    def shape(self, features: Features, rows: Int) -> Shape:
+        return self._shape(features, rows, settings=0, labels=self.values.shape[1])
+
+    def static_rows(self, folds: Sequence[Fold], portfolios: Sequence[int] = ()) -> dict[str, NDArray[Any]]:
+        return {"rates": self._means(folds)}
+
+
+@dataclass(frozen=True, eq=False)
+class Costs(Target):
+    """A setting is chosen.
+
+    Attributes
+    ----------
+    settings : Settings
+    defaults : (n,) int64
+        Column of each sample's default.
+    shared : bool
+        Whether all samples have one space, so that a column is the same setting for each.
+    """
+
+    settings: Settings
+    defaults: Int
+    shared: bool = True
+
+    @property
+    def default(self) -> int | None:
+        """Column of the default; None where it is another one from sample to sample."""
+        columns = np.unique(self.defaults)
+        return int(columns[0]) if len(columns) == 1 else None
+
+    def shape(self, features: Features, rows: Int) -> Shape:
+        return self._shape(
+            features,
+            rows,
+            settings=self.values.shape[1],
+            shared=self.shared,
+            default=self.default,
+            dense=bool(np.isfinite(self.values[rows]).mean() > _DENSE),
+        )
+
+    def _asked(self, rows: Int) -> tuple[Settings, ...]:
+        return (self.settings.take(rows),)
+
+    def ask(self, head: Any, features: Features, rows: Int) -> Float:
+        preference = head.predict_proba(features.matrix[rows], self.settings.take(rows))
+        # Trees may all vote for what this sample may not be asked: any other is then preferred to that.
+        return np.where(np.isfinite(self.values[rows]), np.maximum(preference, _LEAST), 0.0)
+
+    def decide(self, head: Any, features: Features, rows: Int) -> tuple[NDArray[Any], Int | None]:
+        preference = self.ask(head, features, rows)
+        best = preference.argmax(axis=1)
+        if self.values.shape[1] <= _THREE:
+            return best, None
+        first = np.argsort(-preference, axis=1, kind="stable")[:, :_THREE]
+        cost = np.take_along_axis(self.values[rows], first, axis=1)
+        cheapest = np.where(np.isfinite(cost), cost, np.inf).argmin(axis=1)
+        return best, first[np.arange(len(first)), cheapest]
+
+    def expected(self, head: Any, features: Features, rows: Int) -> Float:
+        """(m, K) cost of each setting over that of the default, as a head expects it of some rows."""
+        assert self.default is not None
+        ratios: Float = head.expected_ratios(features.matrix[rows], self.settings.take(rows), default=self.default)
+        return ratios
+
+    def static_rows(self, folds: Sequence[Fold], portfolios: Sequence[int] = ()) -> dict[str, NDArray[Any]]:
+        out = {name: self.defaults.copy() for name in ("default", "best_single", "majority")}
+        row = self.settings.row  # (n, K)
+        count = len(self.settings.features)
+        best = row[np.arange(len(row)), self.strata]
+        logs = np.log(self.values)
+        for training, test in folds:
+            sample, place = np.nonzero(row[training] >= 0)
+            seen = row[training][sample, place]
+            _, effect = additive_effects(logs[training][sample, place], sample, seen, len(training), count)
+            effect[np.bincount(seen, minlength=count) == 0] = np.inf  # a setting that training never tried
+            wins = np.bincount(best[training], minlength=count)
+            votes = np.where(wins > 0, -wins.astype(np.float64), np.inf)
+            for name, rank in (("best_single", effect), ("majority", votes)):
+                own = np.where(row[test] >= 0, rank[np.maximum(row[test], 0)], np.inf)
+                out[name][test] = _least(own, np.arange(own.shape[1]), self.defaults[test])
+            for size in portfolios:
+                tried = portfolio(logs[training], size)
+                chosen = out.setdefault(f"try_{size}", self.defaults.copy())
+                chosen[test] = _least(logs[test][:, tried], tried, self.defaults[test])
+        return out
+
+
+def _least(rank: Float, setting: Int, default: Int) -> Int:
+    """The setting of least rank of each sample, the default where none is finite. (m, k), (k,), (m,) -> (m,)."""
+    there = np.isfinite(rank)
+    choice: Int = np.where(there.any(axis=1), setting[np.where(there, rank, np.inf).argmin(axis=1)], default)
+    return choice.astype(np.int64)
+
+
+def target_of(data: TaskData, select: str) -> Target:
+    """The target of some data."""
+    common = (data.labels, data.group, data.kernel, select)
+    if data.target == "costs":
+        return Costs(data.known, *common, data.settings, data.default, data.shares_space)
+    if data.target == "labels":
+        return Labels(data.label_table.astype(np.float64), *common)
+    return Number(data.value, *common)
