@@ -3,8 +3,7 @@
 A back edge goes to a block that dominates its source. A loop is its header with every block that reaches one of the
 header's back edges without passing the header; back edges to one header make one loop. Cycles with a second way in
 (irreducible ones) have no back edge and are no loops, and unreachable blocks are ignored. Source of the rules: LLVM's
-``GenericLoopInfo``; dominators by Semi-NCA (Georgiadis, Linear-Time Algorithms for Dominators and Related Problems,
-2005), which LLVM uses, too.
+``GenericLoopInfo``; dominators as in Cooper, Harvey and Kennedy, A Simple, Fast Dominance Algorithm (2001).
 """
 
 from __future__ import annotations
@@ -83,24 +82,17 @@ def find_loops(module: IRModule) -> LoopForest:
     innermost = np.full(module.block_count, -1, dtype=np.int32)
     for number in _with_backward_edges(module):
         function = module.headers[number]
-        found = _function_loops(_successors(module, function))
-        if found is None:
-            continue
+        own_headers, own_parents, own_innermost = _function_loops(_successors(module, function))
         base = len(headers)
-        for header, parent in zip(found.headers, found.parents, strict=True):
+        for header, parent in zip(own_headers, own_parents, strict=True):
             functions.append(number)
             headers.append(function.first_block + header)
             parents.append(parent if parent < 0 else base + parent)
             depths.append(1 if parent < 0 else depths[base + parent] + 1)
-        own = np.array(found.innermost, dtype=np.int32)
-        innermost[function.first_block : function.last_block] = np.where(own < 0, own, own + base)
-    return LoopForest(
-        function=np.array(functions, dtype=np.int32),
-        header=np.array(headers, dtype=np.int32),
-        parent=np.array(parents, dtype=np.int32),
-        depth=np.array(depths, dtype=np.int32),
-        innermost=innermost,
-    )
+        loops = np.array(own_innermost, dtype=np.int32)
+        innermost[function.first_block : function.last_block] = np.where(loops < 0, loops, loops + base)
+    columns = (np.array(column, dtype=np.int32) for column in (functions, headers, parents, depths))
+    return LoopForest(*columns, innermost)
 
 
 def _with_backward_edges(module: IRModule) -> list[int]:
@@ -121,122 +113,75 @@ def _successors(module: IRModule, function: FunctionHeader) -> Graph:
     return [flat[starts[block] - base : starts[block + 1] - base] for block in range(last - first)]
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """Loops of one function: header blocks, parents (-1 none), and the innermost loop of each block (-1 none)."""
+def _function_loops(successors: Graph) -> tuple[list[int], list[int], list[int]]:
+    """Loops of one function: header blocks, parents (-1 none), the innermost loop of each block. Block 0 is the entry.
 
-    headers: list[int]
-    parents: list[int]
-    innermost: list[int]
-
-
-def _function_loops(successors: Graph) -> _Found | None:
-    """Loops of one function; None where there are none. Block 0 is the entry."""
-    order, tree_parent = _depth_first(successors)
-    number = [-1] * len(successors)  # block -> place in depth-first order
+    Blocks are worked on by their places in reverse postorder: a dominator comes first.
+    """
+    order = _reverse_postorder(successors)
+    number = [-1] * len(successors)
     for place, block in enumerate(order):
         number[block] = place
     predecessors: Graph = [[] for _ in order]
     for place, block in enumerate(order):
         for target in successors[block]:
             predecessors[number[target]].append(place)
-    dominates = _Dominance(predecessors, tree_parent)
+    above = _immediate_dominators(predecessors)
+
+    def dominates(upper: int, lower: int) -> bool:
+        while lower > upper:
+            lower = above[lower]
+        return lower == upper
+
     latches = {
-        head: found
+        head: sources
         for head in range(len(order))
-        if (found := [place for place in predecessors[head] if place >= head and dominates(head, place)])
+        if (sources := [place for place in predecessors[head] if place >= head and dominates(head, place)])
     }
-    if not latches:
-        return None
     parent, innermost = _nest(latches, predecessors)
     return _in_order(order, list(latches), parent, innermost, len(successors))
 
 
-def _depth_first(successors: Graph) -> tuple[list[int], list[int]]:
-    """Reachable blocks in the order a depth-first search enters them, and the place of each one's tree parent."""
+def _reverse_postorder(successors: Graph) -> list[int]:
+    """Reachable blocks, each before those that can be reached from it alone."""
     order: list[int] = []
-    parent: list[int] = []
     seen = [False] * len(successors)
-    stack = [(0, 0)]
+    seen[0] = True
+    stack = [(0, iter(successors[0]))]
     while stack:
-        block, from_place = stack.pop()
-        if seen[block]:
-            continue
-        seen[block] = True
-        place = len(order)
-        order.append(block)
-        parent.append(from_place)
-        stack += [(target, place) for target in successors[block] if not seen[target]]
-    return order, parent
+        block, targets = stack[-1]
+        for target in targets:
+            if not seen[target]:
+                seen[target] = True
+                stack.append((target, iter(successors[target])))
+                break
+        else:
+            order.append(block)
+            stack.pop()
+    return order[::-1]
 
 
-class _Dominance:
-    """Which block dominates which; blocks are places in depth-first order, 0 the entry.
-
-    Parameters
-    ----------
-    predecessors : list of lists
-    tree_parent : list
-        Parents in the depth-first tree.
-    """
-
-    def __init__(self, predecessors: Graph, tree_parent: list[int]) -> None:
-        above = _immediate_dominators(predecessors, tree_parent)
-        # Intervals of the dominator tree: a dominator comes first in depth-first order, so two passes do.
-        count = len(above)
-        self._size = size = [1] * count
-        for place in range(count - 1, 0, -1):
-            size[above[place]] += size[place]
-        self._start = start = [0] * count
-        free = [1] * count  # next start among the children
-        for place in range(1, count):
-            start[place] = free[above[place]]
-            free[above[place]] += size[place]
-            free[place] = start[place] + 1
-
-    def __call__(self, upper: int, lower: int) -> bool:
-        first = self._start[upper]
-        return first <= self._start[lower] < first + self._size[upper]
-
-
-def _immediate_dominators(predecessors: Graph, tree_parent: list[int]) -> list[int]:
-    """Immediate dominator of each place; the entry's is itself. Semi-NCA with path compression."""
-    count = len(predecessors)
-    ancestor = list(tree_parent)
-    semi = list(range(count))
-    label = list(range(count))
-
-    def lowest(place: int, linked: int) -> int:
-        """Label of the place: the one with the least semidominator on its compressed path."""
-        if ancestor[place] < linked:
-            return label[place]
-        path = []
-        while ancestor[place] >= linked:
-            path.append(place)
-            place = ancestor[place]
-        best = label[place]
-        root = ancestor[place]
-        for below in reversed(path):
-            ancestor[below] = root
-            if semi[best] < semi[label[below]]:
-                label[below] = best
-            else:
-                best = label[below]
-        return best
-
-    for place in range(count - 1, 0, -1):
-        least = tree_parent[place]
-        for source in predecessors[place]:
-            candidate = semi[lowest(source, place + 1)]
-            least = min(least, candidate)
-        semi[place] = least
-    immediate = list(tree_parent)
-    for place in range(1, count):
-        dominator = immediate[place]
-        while dominator > semi[place]:
-            dominator = immediate[dominator]
-        immediate[place] = dominator
-    return immediate
+def _immediate_dominators(predecessors: Graph) -> list[int]:
+    """Immediate dominator of each place in reverse postorder; the entry's is itself."""
+    above = [0] + [-1] * (len(predecessors) - 1)
+    changed = True
+    while changed:
+        changed = False
+        for place in range(1, len(predecessors)):
+            meeting = -1
+            for source in predecessors[place]:
+                if above[source] < 0:
+                    continue
+                while meeting >= 0 and source != meeting:  # up to where both ways meet
+                    if source > meeting:
+                        source = above[source]
+                    else:
+                        meeting = above[meeting]
+                meeting = source
+            if above[place] != meeting:
+                above[place] = meeting
+                changed = True
+    return above
 
 
 def _nest(latches: dict[int, list[int]], predecessors: Graph) -> tuple[dict[int, int], list[int]]:
@@ -262,13 +207,15 @@ def _nest(latches: dict[int, list[int]], predecessors: Graph) -> tuple[dict[int,
     return parent, innermost
 
 
-def _in_order(order: list[int], heads: list[int], parent: dict[int, int], innermost: list[int], blocks: int) -> _Found:
+def _in_order(
+    order: list[int], heads: list[int], parent: dict[int, int], innermost: list[int], blocks: int
+) -> tuple[list[int], list[int], list[int]]:
     """Loops as `LoopForest` orders them, with blocks numbered as in the function."""
     inside: dict[int, list[int]] = {}
     for head in sorted(heads, key=lambda head: -order[head]):
         inside.setdefault(parent.get(head, -1), []).append(head)
     row: dict[int, int] = {-1: -1}
-    stack = list(inside[-1])
+    stack = list(inside.get(-1, []))
     while stack:
         head = stack.pop()
         row[head] = len(row) - 1
@@ -277,4 +224,4 @@ def _in_order(order: list[int], heads: list[int], parent: dict[int, int], innerm
     for place, head in enumerate(innermost):
         of_block[order[place]] = row[head]
     del row[-1]
-    return _Found([order[head] for head in row], [row.get(parent.get(head, -1), -1) for head in row], of_block)
+    return [order[head] for head in row], [row.get(parent.get(head, -1), -1) for head in row], of_block

@@ -1,7 +1,6 @@
-"""`IRModule`: one LLVM module as arrays, with objects on demand.
+"""`IRModule`: one LLVM module as arrays, which graphs and statements are built from, with objects on demand.
 
-The arrays are what graphs and statements are built from; they hold a 230,000-instruction module in a few
-megabytes. `IRFunction`, `IRBlock`, `IRInstruction` and `IROperand` are views for people: made when asked for.
+`IRFunction`, `IRBlock`, `IRInstruction` and `IROperand` are views for people, made when asked for.
 """
 
 from __future__ import annotations
@@ -97,17 +96,7 @@ class TextTable:
 
 @dataclass(frozen=True, slots=True)
 class IROperand:
-    """One operand, in LLVM 10's operand order.
-
-    Attributes
-    ----------
-    kind : str
-        instruction, argument, constant, global, function, block, metadata or asm.
-    type : str
-        The type it has where it is used.
-    text : str
-        The value as printed: ``%3``, ``5``, ``@g``, ``getelementptr (...)``.
-    """
+    """One operand, in LLVM 10's order: kind (a name of `OperandKind`), type where it is used, and value as printed."""
 
     kind: str
     type: str
@@ -122,10 +111,8 @@ class FunctionHeader:
     ----------
     name : str
         As printed after ``@``: with its quotes, where LLVM prints some.
-    first, last : int
-        Instructions ``first .. last - 1`` of the module; equal for a declaration.
-    first_block, last_block : int
-        Blocks ``first_block .. last_block - 1`` of the module.
+    first, last, first_block, last_block : int
+        Instructions ``first .. last - 1`` and blocks ``first_block .. last_block - 1`` of the module.
     """
 
     name: str
@@ -147,16 +134,14 @@ class FunctionHeader:
 
 @dataclass(frozen=True, slots=True)
 class ModuleArrays:
-    """The module as columns. I instructions, B blocks, P operands, C successors, F functions.
+    """The module as columns. I instructions, B blocks, P operands, C successors.
 
     Attributes
     ----------
     form : (I,) int32
         Row of `IRModule.forms`.
-    block : (I,) int32
-        Block of the module each instruction is in.
-    function : (I,) int32
-        Function of the module.
+    block, function : (I,) int32
+        Block and function of the module each instruction is in.
     line : (I,) int32
         Line of the canonical text with one instruction a line.
     block_start : (B + 1,) int32
@@ -220,8 +205,8 @@ class IRModule:
         Symbol -> symbol as statements show it, for those that differ (demangled, numbered strings).
     arrays : ModuleArrays
     annotated : str
-        ``text`` with its metadata attachments, line for line, if the IR has debug information; else "". Only
-        `mirenc.ir.places` reads it: nothing that a vector is made of may depend on it.
+        ``text`` with its metadata attachments, if the IR has debug information; else "". For `mirenc.ir.places` alone:
+        nothing that a vector is made of may depend on it.
     statements : dict
         Normalisation -> the statements that `mirenc.ir.statements_of` made of it.
     """

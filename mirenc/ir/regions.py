@@ -1,7 +1,4 @@
-"""`regions_of`: which instructions belong to a function, loop or block of a module, and what people call it.
-
-Everything that speaks about a part of a module (vectors of a level, decisions on a loop) asks here.
-"""
+"""`regions_of`: which instructions belong to a function, loop or block of a module, and what people call it."""
 
 from __future__ import annotations
 
@@ -44,7 +41,7 @@ class Region:
     header : str
         The block of a block, the header of a loop, as LLVM prints it: ``%for.body``, ``%5``; "" for other levels.
     depth : int
-        How many loops of the function it is inside of, itself included, for a loop; 0 for other levels.
+        How many loops of the function a loop is inside of, itself included; 0 for other levels.
     file, line : str, int
         Source place, where the IR has debug information (see `mirenc.ir.places`); "" and 0 where it has none.
     symbol : str
@@ -72,11 +69,9 @@ class Regions:
     ----------
     level : str
     regions : list of Region
-    instruction : (P,) int32
-        Instruction of the module.
-    region : (P,) int32
-        Row of ``regions``; sorted, and instructions ascend within a region. Loops nest, so an instruction may be in
-        several loops, or in none; at the other levels it is in one.
+    instruction, region : (P,) int32
+        Instruction of the module and row of ``regions``, sorted by region, then instruction. Loops nest, so an
+        instruction may be in several loops, or in none; at the other levels it is in one.
     """
 
     level: str
@@ -252,10 +247,7 @@ _LEVEL_READERS = {
 
 
 def block_name(module: IRModule, block: int) -> str:
-    """Name of a block as LLVM prints it where it is used: ``%for.body``, ``%"a b"``, ``%5``.
-
-    An entry block that has no label has LLVM's next number after the unnamed arguments.
-    """
+    """Name of a block as LLVM prints it where it is used: ``%for.body``, ``%"a b"``, ``%5``."""
     line_number = int(module.arrays.line[module.arrays.block_start[block]]) - 1
     line = module.lines[line_number]
     if not line.startswith("define "):

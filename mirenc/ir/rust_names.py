@@ -1,7 +1,8 @@
 """Rust's symbol names as people write them: `rust_name` reads the legacy mangling and the v0 one (RFC 2603).
 
 The C++ demangler that LLVM's process has knows neither: it leaves ``$LT$`` in legacy names and refuses ``_R``. Hashes
-and crate disambiguators are left out. Names in statements do not come from here: vectors depend on those.
+and crate disambiguators are left out. Names in statements do not come from here: vectors depend on those. The one
+package for it on PyPI (rust-demangler 1.0) keeps hashes, and misreads closures, binders and what is no Rust symbol.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ _BASIC = dict(
     )
 )
 _DIGITS = string.digits + string.ascii_lowercase + string.ascii_uppercase  # of base 62
+_DECIMAL = re.compile(r"0|[1-9]\d*")
 _MAX_DEPTH = 200  # a back reference may point at what holds it
 _MAX_LENGTH = 100_000  # and short names may expand without end
 
@@ -72,7 +74,10 @@ def _legacy_sign(match: re.Match[str]) -> str:
 
 
 class _Symbol:
-    """Reader of one v0 name, without its ``_R``. Every method reads one thing of the grammar and returns its text."""
+    """Reader of one v0 name, without its ``_R``. Every method reads one thing of the grammar and returns its text.
+
+    What is no v0 name raises ValueError, IndexError or KeyError.
+    """
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -94,10 +99,9 @@ class _Symbol:
         return self.text[self.at - 1]
 
     def _accept(self, letter: str) -> bool:
-        if self.text.startswith(letter, self.at):
-            self.at += 1
-            return True
-        return False
+        accepted = self.text.startswith(letter, self.at)
+        self.at += accepted
+        return accepted
 
     def _number(self) -> int:
         """Base 62, closed by ``_``; ``_`` alone is 0 and ``0_`` is 1."""
@@ -112,13 +116,9 @@ class _Symbol:
         """0 where the letter is not there, else one more than the number after it."""
         return self._number() + 1 if self._accept(letter) else 0
 
-    def _identifier(self) -> tuple[int, str]:
-        """Disambiguator and name."""
-        return self._optional_number("s"), self._plain_identifier()
-
-    def _plain_identifier(self) -> str:
+    def _identifier(self) -> str:
         is_punycode = self._accept("u")
-        digits = re.compile(r"0|[1-9]\d*").match(self.text, self.at)
+        digits = _DECIMAL.match(self.text, self.at)
         if digits is None:
             raise ValueError(self.text)
         self.at = digits.end()
@@ -166,7 +166,8 @@ class _Symbol:
 
     def _path_of(self, letter: str, value: bool) -> str:
         if letter == "C":
-            return self._identifier()[1]
+            self._optional_number("s")
+            return self._identifier()
         if letter in "MX":
             self._optional_number("s")
             self._path(value=False)  # where the impl stands
@@ -175,23 +176,18 @@ class _Symbol:
         if letter in "XY":
             return f"<{self._type()} as {self._path(value=False)}>"
         if letter == "N":
-            return self._nested_path(value)
+            namespace = self._next()
+            path, number, name = self._path(value=value), self._optional_number("s"), self._identifier()
+            if namespace.islower():
+                return f"{path}::{name}" if name else path
+            kind = {"C": "closure", "S": "shim"}.get(namespace, namespace)
+            return f"{path}::{{{kind}{':' if name else ''}{name}#{number}}}"
         if letter == "I":
             path = self._path(value=value)
-            arguments = ", ".join(self._until_end(self._generic_argument))
-            return f"{path}{'::' if value else ''}<{arguments}>"
+            return f"{path}{'::' if value else ''}<{', '.join(self._until_end(self._generic_argument))}>"
         if letter == "B":
             return self._at_reference(lambda: self._path(value=value))
         raise ValueError(self.text)
-
-    def _nested_path(self, value: bool) -> str:
-        namespace = self._next()
-        path = self._path(value=value)
-        number, name = self._identifier()
-        if namespace.islower():
-            return f"{path}::{name}" if name else path
-        kind = {"C": "closure", "S": "shim"}.get(namespace, namespace)
-        return f"{path}::{{{kind}{':' if name else ''}{name}#{number}}}"
 
     def _generic_argument(self) -> str:
         if self._accept("L"):
@@ -229,7 +225,11 @@ class _Symbol:
         if letter == "F":
             return self._bound(self._function_type)
         if letter == "D":
-            return self._dynamic()
+            traits = self._bound(lambda: " + ".join(self._until_end(self._trait)))
+            if not self._accept("L"):
+                raise ValueError(self.text)
+            lifetime = self._lifetime(self._number())
+            return f"dyn {traits}" + ("" if lifetime == "'_" else f" + {lifetime}")
         if letter == "B":
             return self._at_reference(self._type)
         self.at -= 1
@@ -249,28 +249,21 @@ class _Symbol:
     def _function_type(self) -> str:
         words = "unsafe " if self._accept("U") else ""
         if self._accept("K"):
-            abi = "C" if self._accept("C") else self._plain_identifier().replace("_", "-")
+            abi = "C" if self._accept("C") else self._identifier().replace("_", "-")
             words += f'extern "{abi}" '
         arguments = ", ".join(self._until_end(self._type))
         result = self._type()
         return f"{words}fn({arguments})" + ("" if result == "()" else f" -> {result}")
 
-    def _dynamic(self) -> str:
-        traits = self._bound(lambda: " + ".join(self._until_end(self._trait)))
-        if not self._accept("L"):
-            raise ValueError(self.text)
-        lifetime = self._lifetime(self._number())
-        return f"dyn {traits}" + ("" if lifetime == "'_" else f" + {lifetime}")
-
     def _trait(self) -> str:
         """A trait with what its associated types are: ``Iterator<Item = u8>``."""
         path = self._path(value=False)
-        given = []
+        associated = []
         while self._accept("p"):
-            given.append(f"{self._plain_identifier()} = {self._type()}")
-        if not given:
+            associated.append(f"{self._identifier()} = {self._type()}")
+        if not associated:
             return path
-        joined = ", ".join(given)
+        joined = ", ".join(associated)
         return f"{path[:-1]}, {joined}>" if path.endswith(">") else f"{path}<{joined}>"
 
     def _const(self) -> str:
