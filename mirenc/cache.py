@@ -1,9 +1,8 @@
 """The cache in the user's cache folder: statement vectors and whole-file results, in one SQLite file for each model.
 
-SQLite because it is in the standard library, is safe under concurrent writers and is one file that can be deleted
-at any time. Statement vectors are keyed by their text, whole files by their bytes; the model's digest names the
-file, so another model can never be answered with these vectors. A cache that cannot be used is left alone: it saves
-time, and moves a vector by no more than rounding.
+SQLite is in the standard library, safe under concurrent writers and one file that can be deleted at any time. The
+model's digest names the file, so another model can never be answered with these vectors. A cache that cannot be used is
+left alone: it saves time, and moves a vector by no more than rounding.
 """
 
 from __future__ import annotations
@@ -58,13 +57,8 @@ def _latest(connection: sqlite3.Connection) -> int:
 class Cache:
     """Bytes by 16-byte keys.
 
-    Parameters
-    ----------
-    digest : str
-        What the entries depend on beside their key: the model and what runs it.
-    folder : Path, optional
-    max_bytes : int
-        When the file grows past this, the entries not used for longest go.
+    ``digest`` is what the entries depend on beside their key: the model and what runs it. When the file grows past
+    ``max_bytes``, the entries not used for longest go.
     """
 
     def __init__(self, digest: str, *, folder: Path | None = None, max_bytes: int = DEFAULT_CACHE_BYTES) -> None:

@@ -1,8 +1,7 @@
-"""Every error mirenc raises on purpose.
+"""Every error mirenc raises on purpose: what was found, what is allowed and what to type.
 
-Each class is also the builtin a caller would expect (``ValueError``, ``OSError``, ``ImportError``), so
-``except ValueError`` keeps working in scripts that do not know mirenc. The message says what was found,
-what is allowed and what to type. This module imports nothing of mirenc.
+Each class is also the builtin a caller would expect (``ValueError``, ``OSError``, ``ImportError``), so ``except
+ValueError`` keeps working in scripts that do not know mirenc. This module imports nothing of mirenc.
 """
 
 from __future__ import annotations
@@ -50,12 +49,8 @@ class IRFileError(_SystemError):
 class IRParseError(MirencError, ValueError):
     """LLVM refused the IR.
 
-    Attributes
-    ----------
-    line, column : int or None
-        1-based place in the input, where LLVM named one.
-    diagnostic : str
-        LLVM's own words, caret line included.
+    ``line`` and ``column`` are the place in the input, from 1, where LLVM named one; ``diagnostic`` LLVM's own words,
+    caret line included.
     """
 
     def __init__(
@@ -89,13 +84,7 @@ class ToolchainError(_SystemError):
 
 
 class CompileError(MirencError, ValueError):
-    """The compiler refused the source.
-
-    Attributes
-    ----------
-    diagnostic : str
-        The compiler's own words.
-    """
+    """The compiler refused the source; ``diagnostic`` are its own words."""
 
     def __init__(self, message: str, *, diagnostic: str = "") -> None:
         super().__init__(message)
@@ -105,10 +94,7 @@ class CompileError(MirencError, ValueError):
 class PassError(MirencError, ValueError):
     """A list of passes is not usable: LLVM does not know it, or it fails on this module.
 
-    Attributes
-    ----------
-    failed : str
-        At what step: a status of `mirenc.passes.engine.Failed`; "" where it was not run.
+    ``failed`` says at what step, as a status of `mirenc.passes.engine.Failed`; "" where it was not run.
     """
 
     def __init__(self, message: str, *, failed: str = "") -> None:
@@ -156,10 +142,7 @@ class UnreadableIRWarning(UserWarning):
 def needs(extra: str, what: str) -> Iterator[None]:
     """Around imports that need an extra; ``what`` is the sentence that says for what, as in "a plot needs matplotlib".
 
-    Raises
-    ------
-    MissingExtraError
-        An import failed.
+    A MissingExtraError takes the place of an import that fails.
     """
     try:
         yield

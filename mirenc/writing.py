@@ -17,15 +17,10 @@ _LOCK = ".lock"
 
 @contextlib.contextmanager
 def only_one(folder: Path) -> Iterator[None]:
-    """Hold a folder, by a file ``.lock`` in it: two runs in one would write over each other.
+    """Hold a folder, by a file ``.lock`` in it: two runs in one would write over each other, and get a ConfigError.
 
     The system lets go of it when the process ends. A folder that is not there is made, and goes again where nothing was
     put into it. A file system without locks (some network ones) has no such protection, nor has Windows.
-
-    Raises
-    ------
-    ConfigError
-        Another run holds it.
     """
     fresh = not folder.exists()
     folder.mkdir(parents=True, exist_ok=True)
@@ -52,13 +47,7 @@ def only_one(folder: Path) -> Iterator[None]:
 
 
 def check_output(path: str | os.PathLike[str]) -> None:
-    """Refuse an output file before any work is done.
-
-    Raises
-    ------
-    IRFileError
-        The folder does not exist, or a folder has the file's name.
-    """
+    """Refuse an output file before any work: its folder is missing, or a folder has its name (IRFileError)."""
     parent = Path(path).parent
     if parent.exists() and not parent.is_dir():
         raise IRFileError(f"output {os.fspath(path)}: {parent} is a file, no folder. Name a file in a folder")
@@ -69,20 +58,10 @@ def check_output(path: str | os.PathLike[str]) -> None:
 
 
 class Target:
-    """Where an output goes.
+    """Where an output that the user named goes; it is written to ``part``.
 
     A symbolic link stays, and the file it leads to is replaced. A device or a pipe cannot be replaced: it is written as
     it is.
-
-    Parameters
-    ----------
-    path : path
-        As the user named it.
-
-    Attributes
-    ----------
-    part : Path
-        Where to write.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -94,12 +73,7 @@ class Target:
         self.part = self._final.with_name(f"{self._final.name}.part") if self._moves else self._final
 
     def deliver(self) -> None:
-        """Give what was written its name.
-
-        Raises
-        ------
-        OSError
-        """
+        """Give what was written its name; OSError."""
         if self._moves:
             os.replace(self.part, self._final)
 
@@ -113,10 +87,7 @@ class Target:
 def delivered(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Where to write what gets this name when it is complete; of what failed nothing is left.
 
-    Raises
-    ------
-    OSError
-        It names the path as it was given.
+    An OSError names the path as it was given.
     """
     target = Target(path)
     try:

@@ -18,11 +18,9 @@ def build_graph(ir: IRModule | str | bytes, backend: str = "native", *, normalis
     Parameters
     ----------
     ir : IRModule, str or bytes
-        A module, or IR as text or bitcode. ``programl`` needs the IR as it was written: a module
-        holds LLVM 22's text, which LLVM 10 cannot read.
+        A module, or IR as text or bitcode. ``programl`` needs the IR as it was written, not LLVM 22's print of it.
     backend : str
-        ``native``, or ``programl`` (the released program: IR of LLVM <= 10 only, needs the
-        programl wheel).
+        ``native``, or ``programl`` (the released program: IR of LLVM <= 10 only, needs the programl wheel).
     normalisation : str
         Of the instructions' full texts, ``none`` or ``locals``; ``programl`` has its own.
 

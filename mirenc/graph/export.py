@@ -82,13 +82,7 @@ def to_dot(graph: ProgramGraph) -> str:
 
 
 def to_networkx(graph: ProgramGraph) -> nx.MultiDiGraph:
-    """A ``MultiDiGraph``; node and edge attributes are those of `to_json`.
-
-    Raises
-    ------
-    MissingExtraError
-        networkx is not installed.
-    """
+    """A ``MultiDiGraph``; node and edge attributes are those of `to_json`. MissingExtraError without networkx."""
     with needs("graph", "to_networkx needs networkx"):
         import networkx as nx
     out = nx.MultiDiGraph()
@@ -122,12 +116,7 @@ def check_path(path: str | os.PathLike[str]) -> None:
 
 
 def save_graph(graph: ProgramGraph, path: str | os.PathLike[str]) -> None:
-    """Write a graph; the suffix says how: ``.dot``, ``.json`` or ``.npz`` (the arrays).
-
-    Raises
-    ------
-    As `check_path`.
-    """
+    """Write a graph; the suffix says how: ``.dot``, ``.json`` or ``.npz`` (the arrays). Raises as `check_path`."""
     check_path(path)
     try:
         with delivered(path) as part:

@@ -1,7 +1,6 @@
 """The native builder: an `IRModule`'s arrays to a `ProgramGraph`, all in numpy.
 
-Rules: ProGraML 0.3.2 (its ``program_graph_builder.cc`` as released; checked against the binary by the parity
-test). Nodes
+Rules: ProGraML 0.3.2 (its ``program_graph_builder.cc`` as released; the parity test checks against the binary). Nodes
 come in this order: ``[external]``; instructions and declared functions in module order; one variable per use of an
 instruction's result; one per used argument; constants.
 """

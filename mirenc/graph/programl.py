@@ -1,9 +1,8 @@
 """The reference backend: ProGraML's own program, ``llvm2graph-10`` of the programl 0.3.2 wheel.
 
-Its graphs are what the native builder is checked against. Only the program is used: the Python
-package needs dgl and an old protobuf and cannot be imported beside current ones, so the wheel is
-found without importing it. The program holds LLVM 10, which reads typed pointers (``i32*``) and not
-``ptr``; so it takes the IR as it was written and never the canonical text of an `IRModule`.
+Its graphs are what the native builder is checked against. The Python package needs dgl and an old protobuf, so the
+wheel is found without importing it. The program holds LLVM 10, which reads typed pointers (``i32*``) and not ``ptr``:
+it takes the IR as it was written and never the canonical text of an `IRModule`.
 """
 
 from __future__ import annotations
@@ -37,13 +36,7 @@ _PLACE = re.compile(r"^(\d+):(\d+): error: (.*)$", re.MULTILINE)
 
 
 def find_programl() -> Path:
-    """Path of the installed ``llvm2graph-10``.
-
-    Raises
-    ------
-    MissingExtraError
-        The programl wheel is not installed, or holds no such program.
-    """
+    """Path of the installed ``llvm2graph-10``; MissingExtraError where the wheel is not installed, or holds none."""
     spec = importlib.util.find_spec("programl")
     for folder in (spec.submodule_search_locations or []) if spec else []:
         program = Path(folder, "bin", "llvm2graph-10")
@@ -77,16 +70,13 @@ def build_programl(
     Returns
     -------
     ProgramGraph
-        Nodes and edges in the program's order. Texts are as LLVM 10 prints them. A node for which
-        ProGraML has no full text (``[external]``, declared functions) has its short text there, as
-        natively built graphs do.
+        Nodes and edges in the program's order, texts as LLVM 10 prints them. A node without a full text has its short
+        text there, as natively built graphs do.
 
     Raises
     ------
-    MissingExtraError
-        The programl wheel is not installed.
-    ToolchainError
-        The program cannot be started: a shared library is missing, or the machine is another one.
+    MissingExtraError, ToolchainError
+        The programl wheel is not installed, or the program cannot be started here.
     IRResourceError
         The program ran out of memory.
     GraphError

@@ -113,13 +113,7 @@ class ProgramGraph:
         return [self.texts[row] for row in self.node_full_text_row]
 
     def validate(self) -> None:
-        """Check the rules of the module docstring.
-
-        Raises
-        ------
-        GraphError
-            Names the first rule that is broken, and where.
-        """
+        """Check the rules of the module docstring; GraphError names the first rule that is broken, and where."""
         n, e = self.node_count, self.edge_count
         for name, values, size in (
             ("node_text_row", self.node_text_row, n),

@@ -1,8 +1,7 @@
-"""Sources to IR through a clang: one on PATH, or the ``compile`` extra's (ziglang).
+"""Sources to IR through a clang on PATH or, for C and C++, the ``compile`` extra's (ziglang).
 
-C and C++ work with either; OpenCL C and CUDA device code need a real clang. OpenCL C is compiled for spir64 with
-clang's own built-in header, CUDA for the device only; a task that learned from other IR has flags of its own
-(`mirenc.ir.dialect`).
+OpenCL C is compiled for spir64 with clang's own built-in header, CUDA for the device only, where no
+`mirenc.ir.dialect` has other flags.
 """
 
 from __future__ import annotations
@@ -47,16 +46,9 @@ _DEFAULT_TIMEOUT = 120.0  # seconds
 
 
 def find_compiler(language: str, compiler: str | None = None, *, oldest: bool = False) -> list[str]:
-    """Command that compiles a language to IR.
+    """Command that compiles a language (``c``, ``c++``, ``cl`` or ``cuda``) to IR.
 
-    Parameters
-    ----------
-    language : str
-        ``c``, ``c++``, ``cl`` or ``cuda``.
-    compiler : str, optional
-        The user's choice: a name on PATH, or a path.
-    oldest : bool
-        Prefer the oldest of several versions to ``clang`` and the newest.
+    ``compiler`` is the user's choice: a name on PATH, or a path. ``oldest`` prefers the oldest of several versions.
 
     Raises
     ------
@@ -83,13 +75,7 @@ def find_compiler(language: str, compiler: str | None = None, *, oldest: bool = 
 
 
 def ir_compiler(language: str, compiler: str | None = None, *, oldest: bool = False) -> list[str]:
-    """The command of `find_compiler`, told to write what a clang writes.
-
-    Raises
-    ------
-    ToolchainError
-        As `find_compiler`.
-    """
+    """The command of `find_compiler`, told to write what a clang writes; raises as that."""
     command = find_compiler(language, compiler, oldest=oldest)
     # zig cc adds a sanitizer of its own; a user of clang expects clang's output.
     return [*command, "-fno-sanitize=undefined"] if "ziglang" in command else command
@@ -131,10 +117,9 @@ def compile_source(
 ) -> bytes:
     """IR text of one source file: ``-O2``, then the language's flags (mirenc's or a dialect's), then ``cflags``.
 
-    clang takes the last of ``-O``, ``-x``, ``-target`` and ``-cl-std``, so what the user says wins.
-
-    Each process of the compiler may take ``memory_limit`` bytes of address space, and the IR ``max_bytes``. The
-    compiler runs in ``folder``, where one is named.
+    clang takes the last of ``-O``, ``-x``, ``-target`` and ``-cl-std``, so what the user says wins. Each process of
+    the compiler may take ``memory_limit`` bytes of address space, and the IR ``max_bytes``. The compiler runs in
+    ``folder``, where one is named.
 
     Raises
     ------

@@ -1,8 +1,7 @@
 """`Dialect`: the kind of IR that a trained head knows, and how a source becomes it.
 
 The same kernel is other IR for another target: for spir64 every pointer says its address space, for x86-64 none does.
-A head that was trained on one is asked about the other only by mistake, so a task names the dialect of its data:
-sources are compiled to it (`Dialect.flags`), and IR of another target is brought to it (`mirenc.ir.bring`).
+So a task names the dialect of its data: sources are compiled to it, and IR of another target is brought to it.
 """
 
 from __future__ import annotations
@@ -20,14 +19,12 @@ class Dialect:
 
     Attributes
     ----------
-    name : str
-    title : str
-        What it is, for messages.
+    name, title : str
+        The title is for messages.
     triple, data_layout : str
         The target that its modules name; "": any, and IR is taken as it comes.
     flags : mapping of str to tuple of str
-        Language (``c``, ``c++``, ``cl``, ``cuda``) -> flags in place of mirenc's own for it. A user's flags come
-        after them. A language that is not here keeps mirenc's.
+        Language (``c``, ``c++``, ``cl``, ``cuda``) -> flags in place of mirenc's own for it, which a user's come after.
     oldest_clang : bool
         The oldest clang on PATH comes nearest to the one that made the data; otherwise the newest is taken.
     """

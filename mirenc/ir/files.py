@@ -86,17 +86,10 @@ _FOREIGN_MAGIC = {
 
 @dataclass(frozen=True, slots=True)
 class InputBytes:
-    """The decompressed bytes of one input.
+    """The decompressed bytes of one input: its path or ``<stdin>``, and what kind of IR they are.
 
-    Attributes
-    ----------
-    name : str
-        Path, or ``<stdin>``.
-    data : bytes
-    kind : str
-        ``text`` or ``bitcode``.
-    file_hash : str
-        SHA-256 of the file's bytes, decompressed, or of the source that was compiled; "" for what came from no file.
+    ``file_hash`` is the SHA-256 of the file's bytes, decompressed, or of the source that was compiled; "" for what came
+    from no file.
     """
 
     name: str
@@ -186,13 +179,7 @@ def _read_bytes(name: str, limit: int) -> bytes:
 
 
 def read_limited(path: str | os.PathLike[str], name: str, limit: int) -> bytes:
-    """The bytes of a file, at most ``limit`` of them; errors call it ``name``.
-
-    Raises
-    ------
-    IRFileError
-        Larger, or it cannot be read.
-    """
+    """The bytes of a file, at most ``limit`` of them; errors call it ``name``. IRFileError: larger, or unreadable."""
     with _opened(os.fspath(path)) as stream:
         size = os.fstat(stream.fileno()).st_size
         if size > limit:
@@ -227,13 +214,7 @@ def _opened(name: str) -> Iterator[IO[bytes]]:
 
 
 def check_file(path: str | os.PathLike[str]) -> None:
-    """Refuse a path that cannot be read, for those who let another program read it.
-
-    Raises
-    ------
-    IRFileError
-        Missing, a folder, or no permission.
-    """
+    """Refuse, by an IRFileError, a path that cannot be read: for those who let another program read it."""
     with _opened(os.fspath(path)):
         pass
 
@@ -299,13 +280,7 @@ def read_input(path: str | os.PathLike[str], *, max_bytes: int = DEFAULT_MAX_BYT
 
 
 def kind_of(name: str, data: bytes) -> Literal["text", "bitcode"]:
-    """Text or bitcode, by content.
-
-    Raises
-    ------
-    IRFileError
-        Empty, or plainly something else.
-    """
+    """Text or bitcode, by content; IRFileError where it is empty, or plainly something else."""
     if data[:4] in _BITCODE_MAGIC:
         return "bitcode"
     if not data.strip():

@@ -1,13 +1,9 @@
-"""The grammar of one canonical LLVM 22 instruction.
+"""The grammar of one canonical LLVM 22 instruction, whose local names are placeholders.
 
-`parse_form` reads one instruction whose local names are placeholders and returns its `Form`: opcode,
-operands, successors and the normalised statement. It is called once per *distinct* instruction text, not once
-per instruction, which is what makes a pure Python reader fast: a 230,000-instruction module has about
-10,000 of them.
-
-The text comes from LLVM's own printer, so this is a reader of one dialect and not a validator: LLVM has
-already accepted the module. Source of the rules: LLVM Language Reference and ``AsmWriter.cpp``'s output.
-Operand order is that of LLVM 10's ``User::operands()``, which is what ProGraML 0.3.2 numbers.
+`parse_form` is called once for each *distinct* text, which is what makes a pure Python reader fast: a module of
+230,000 instructions has about 10,000. LLVM has printed the text, so this is no validator. Source of the rules: LLVM
+Language Reference and ``AsmWriter.cpp``'s output. Operand order is that of LLVM 10's ``User::operands()``, which is
+what ProGraML 0.3.2 numbers.
 """
 
 from __future__ import annotations
@@ -309,15 +305,10 @@ class InstructionParser(Parser):
 
 
 def parse_form(text: str, display: Callable[[str], str]) -> Form:
-    """Parse one instruction with placeholders for local names.
+    """Parse one instruction, without leading space or metadata attachments.
 
-    Parameters
-    ----------
-    text : str
-        Canonical text without leading space or metadata attachments; every local name is ``%`` alone, or
-        ``%name`` once `Form.name_slots` of the same text are known.
-    display : callable
-        How a symbol (with its ``@``) is shown in statements, for demangling.
+    Every local name is ``%`` alone, or ``%name`` once `Form.name_slots` of the same text are known. ``display`` is how
+    a symbol (with its ``@``) is shown in statements, for demangling.
     """
     # Only a symbol is shown in a way that depends on the module.
     return _parsed(text, display) if "@" in text else _parsed_once(text)

@@ -1,7 +1,6 @@
-"""Tokens, types and values of one line of canonical LLVM 22 text.
+"""`Parser`: a cursor over tokens, types and values of one line of canonical LLVM 22 text.
 
-`Parser` is the cursor that `mirenc.ir.grammar` reads instructions with and `mirenc.ir.reader` reads headers with. It
-also remembers what the normalised statement leaves out. Source of the rules: LLVM Language Reference and the output of
+It remembers what the normalised statement leaves out. Source of the rules: LLVM Language Reference and the output of
 LLVM's ``AsmWriter.cpp``; the text was printed by LLVM, so this is no validator.
 """
 
@@ -55,12 +54,12 @@ class FormOperand(NamedTuple):
         ``local`` (an instruction's result or an argument), ``label``, ``constant``, ``symbol`` (a global,
         alias, ifunc or function by name), ``metadata`` or ``asm``.
     type : str
-        The type as printed where it is used; ``label`` for a label.
+        As printed where it is used; ``label`` for a label.
     text : str
         The value as printed; empty for ``local`` and ``label``.
     slot : int
-        Which placeholder holds the name of a ``local``, of a ``label`` or of the local that ``metadata`` wraps (its
-        text then ends in the placeholder), counted from 0; -1 otherwise.
+        Which placeholder, from 0, holds the name of a ``local``, of a ``label`` or of the local that ``metadata`` wraps
+        (its text then ends in the placeholder); -1 otherwise.
     """
 
     kind: str

@@ -1,8 +1,7 @@
 """`Places`: where in the source a function, loop, block or instruction comes from, if the IR has debug information.
 
-LLVM's debug information hangs on instructions as attachments (``!dbg !7``), which are no part of the canonical text:
-no vector, statement or hash may depend on them. The reader keeps the text that still has them beside it
-(`IRModule.annotated`), and what is asked for is looked up there, when it is asked for.
+It hangs on instructions as attachments (``!dbg !7``), which no vector, statement or hash may depend on: it is looked up
+in `IRModule.annotated`, when it is asked for.
 """
 
 from __future__ import annotations

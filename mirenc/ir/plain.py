@@ -1,9 +1,8 @@
 """`plain_statement`: one spelling of what clangs of different years, and their optimisers, write in different ways.
 
 Clang 19 at -O2 says ``getelementptr i8, ptr %, i64 24`` where clang 16, and any clang at -O0, names a struct and a
-field; optimisers add what they proved (``nuw``, ``nneg``, ``inbounds``) as flags. Which address is taken, and which
-number is added, is the same. The encoders learned statements as they are written; the lexical view, which compares
-words, reads this spelling (measured in pretrain/README.md).
+field; optimisers add what they proved (``nuw``, ``nneg``, ``inbounds``) as flags. The encoders learned statements as
+they are written; the lexical view, which compares words, reads this spelling (measured in pretrain/README.md).
 """
 
 from __future__ import annotations
@@ -38,12 +37,11 @@ def is_type_definition(statement: str) -> bool:
 
 
 class Layout:
-    """Sizes of types.
+    """Sizes of types, by natural alignment as on x86-64, AArch64 and GPUs with 64-bit addresses.
 
-    Parameters
-    ----------
-    definitions : iterable of str
-        Statements; type definitions are taken, the first of a name, and others passed over.
+    It is not read from the module, so a struct with pointers of a 32-bit target has other places here; they are the
+    same ones in all IR of that target. Source: LLVM Language Reference, "Data Layout" and "Type System". Of the
+    statements given, type definitions are taken, the first of a name.
 
     Examples
     --------

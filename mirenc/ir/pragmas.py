@@ -23,17 +23,8 @@ _RENUMBERED = re.compile(r"^\s*#\s*(?:line\s+)?\d", re.MULTILINE)
 def with_pragmas(text: str, wanted: Mapping[int, str]) -> tuple[str, dict[int, str]]:
     """Write a line before some loops, indented as they are and with their line ends.
 
-    Parameters
-    ----------
-    text : str
-        C or C++, with the line ends of its file.
-    wanted : mapping of int to str
-        Line on which a loop begins, from 1 -> the line to write before it.
-
-    Returns
-    -------
-    str, dict of int to str
-        The text, and for each loop that was left alone, why.
+    ``wanted`` is the line on which a loop begins, from 1 -> the line to write before it. Returns the text, and for each
+    loop that was left alone, why.
     """
     lines, bare = text.split("\n"), _without_quoted(text).split("\n")
     refused: dict[int, str] = {}

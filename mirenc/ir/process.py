@@ -32,14 +32,8 @@ _WITHOUT_MEMORY = re.compile(
 class Ended:
     """A program that has ended.
 
-    Attributes
-    ----------
-    code : int
-        Exit code; negative: the signal that ended it.
-    output : bytes
-        What it wrote to standard output.
-    words : str
-        What it wrote to standard error; of very much, the beginning and the end.
+    Its exit code (negative: a signal), what it wrote to standard output, and the beginning and the end of what it wrote
+    to standard error.
     """
 
     code: int
@@ -101,7 +95,7 @@ def run_limited(
     folder: str = "",
     most_output: int = 2**28,
 ) -> Ended:
-    """Run a program to its end.
+    """Run a program to its end, in ``folder`` or here, with ``data`` as its standard input.
 
     Parameters
     ----------
@@ -109,10 +103,6 @@ def run_limited(
     timeout : float, seconds
     memory_limit : int or None
         Bytes of address space for it, and for each process that it starts.
-    data : bytes
-        Its standard input.
-    folder : str
-        Where it runs; "": here.
     most_output : int
         Bytes of its standard output that are kept; the rest is read and dropped.
 

@@ -1,10 +1,8 @@
 """One pass over canonical text: `read_canonical` makes an `IRModule` of LLVM 22's print-out.
 
-An instruction's local names are cut out of its line; what remains is its template. Templates repeat (a module
-of 230,000 instructions has some 10,000), so each is parsed once (`mirenc.ir.grammar`) and an instruction costs a
-split, a look-up and a few appends. Operands of all instructions are then gathered in numpy.
-
-Measured against walking llvmlite's values one by one: 10 s for that module there, see tests/benchmarks.
+An instruction's local names are cut out of its line; what remains is its template. Templates repeat (a module of
+230,000 instructions has some 10,000), so each is parsed once (`mirenc.ir.grammar`) and an instruction costs a split, a
+look-up and a few appends. Operands of all instructions are then gathered in numpy.
 """
 
 from __future__ import annotations
@@ -85,17 +83,7 @@ class _Forms:
 
 
 def read_canonical(text: str, *, name: str, demangle: Callable[[list[str]], list[str]] | None = None) -> IRModule:
-    """Read LLVM 22's canonical text.
-
-    Parameters
-    ----------
-    text : str
-        What LLVM printed for a verified module.
-    name : str
-        Where it came from, for messages.
-    demangle : callable, optional
-        Names -> demangled names. Without it, names stay as they are.
-    """
+    """Read what LLVM 22 printed for a verified module that messages call ``name``; without ``demangle`` names stay."""
     annotated = join_lines(text)
     # ModuleID names the input file or memory buffer; the content hash must not depend on it.
     if annotated.startswith("; ModuleID"):

@@ -68,13 +68,6 @@ def bring(module: IRModule, dialect: Dialect, *, worker: LLVMWorker | None = Non
 
     A dialect of any target takes IR as it comes.
 
-    Parameters
-    ----------
-    module : IRModule
-    dialect : Dialect
-    worker : LLVMWorker, optional
-        Process to use; one is shared by default.
-
     Raises
     ------
     ForeignIRError

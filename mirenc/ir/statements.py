@@ -67,13 +67,10 @@ class Statements:
     normalisation : str
         ``none`` or ``locals``.
     texts : list of str, length U
-        Distinct statement texts.
     row : (S,) int32
         Text of each statement: type definitions, then globals, then instructions in module order.
-    first_global : int
-        Number of the first global's statement.
-    first_instruction : int
-        Number of the first instruction's statement.
+    first_global, first_instruction : int
+        Numbers of the first global's and the first instruction's statement.
     """
 
     normalisation: str
@@ -103,18 +100,9 @@ class Statements:
 def statements_of(module: IRModule, normalisation: str = "locals") -> Statements:
     """Statements of a module, made once.
 
-    Parameters
-    ----------
-    module : IRModule
-    normalisation : str
-        ``none`` is the paper's: the canonical line without metadata attachments and attribute groups. ``locals`` also
-        replaces local names by ``%``, drops attributes, alignment, linkage and debug records, and demangles symbols, so
-        that equal statements of different programs are equal.
-
-    Raises
-    ------
-    ValueError
-        Unknown normalisation.
+    Normalisation ``none`` is the paper's: the canonical line without metadata attachments and attribute groups.
+    ``locals`` also replaces local names by ``%``, drops attributes, alignment, linkage and debug records, and demangles
+    symbols, so that equal statements of different programs are equal. ValueError for any other.
     """
     if normalisation not in module.statements:
         module.statements[normalisation] = _statements(module, normalisation)

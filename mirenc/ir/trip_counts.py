@@ -38,14 +38,7 @@ _OPPOSITE = {
 
 
 def constant_trip_count(module: IRModule, loop: Region) -> int:
-    """Iterations of a loop (executions of its header) each time it is entered; 0 where they are not known.
-
-    Parameters
-    ----------
-    module : IRModule
-    loop : Region
-        A loop of it.
-    """
+    """Iterations of a loop (executions of its header) each time it is entered; 0 where they are not known."""
     forest = find_loops(module)
     for row, header in enumerate(forest.header.tolist()):
         function = module.headers[int(forest.function[row])]

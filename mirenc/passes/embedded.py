@@ -66,20 +66,7 @@ _LEVEL = re.compile(r"default<O([0-3])>")
 
 
 class EmbeddedEngine(Engine):
-    """llvmlite's LLVM; see `mirenc.passes.engine.Engine`.
-
-    Parameters
-    ----------
-    timeout : float
-        Seconds allowed for one list on one module.
-    memory_limit : int
-        Bytes of address space for LLVM.
-
-    Raises
-    ------
-    ToolchainError
-        llvmlite is not installed.
-    """
+    """llvmlite's LLVM as an `Engine`; ToolchainError where llvmlite is not installed."""
 
     def __init__(self, *, timeout: float = DEFAULT_TIMEOUT, memory_limit: int = DEFAULT_MEMORY_LIMIT) -> None:
         folder = llvmlite_folder()

@@ -76,15 +76,10 @@ def code_bytes(result: Optimised, before: Optimised) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """Why a list gave no figures for a module.
+    """Why a list gave no figures for a module, and what was said.
 
-    Attributes
-    ----------
-    status : str
-        ``pipeline``: the engine does not know the list. ``broken``: LLVM's verifier refuses the result. ``backend``: no
-        machine code can be made of it. ``crash``, ``timeout``, ``memory``: how LLVM's process ended.
-    problem : str
-        What was said.
+    ``status`` is ``pipeline``: the engine does not know the list. ``broken``: LLVM's verifier refuses the result.
+    ``backend``: no machine code can be made of it. ``crash``, ``timeout``, ``memory``: how LLVM's process ended.
     """
 
     status: str
@@ -92,16 +87,14 @@ class Failed:
 
 
 class PassLLVM:
-    """An LLVM in a child process that is asked about lists of passes.
+    """An LLVM in a child process (`mirenc.ir.worker`) that is asked about lists of passes.
 
     One is one process with one module at a time: for two at once make two. A closed one starts again when it is asked.
 
     Parameters
     ----------
-    side : Path
-        What the child loads (`mirenc.ir.worker`).
-    arguments : sequence of str
-        What its ``open_library`` is called with.
+    side, arguments
+        What the child loads, and what its ``open_library`` is called with.
     kind : str
         How LLVM is reached, for `name`.
     advice : str
@@ -131,13 +124,7 @@ class PassLLVM:
 
     @property
     def version(self) -> str:
-        """LLVM's version, ``19.1.7``; starts the child when first asked.
-
-        Raises
-        ------
-        ToolchainError
-            It cannot start.
-        """
+        """LLVM's version, ``19.1.7``; starts the child when first asked. ToolchainError where it cannot."""
         if not self._version:
             with self._lock:
                 self._start()
@@ -161,13 +148,7 @@ class PassLLVM:
     def _ask(
         self, ir: bytes, pipelines: Sequence[str], codegen: int = CODEGEN, keep: str = ""
     ) -> list[_Answer | Failed]:
-        """The library's answer for each list, with the optimised ``ir`` or the ``object`` file if kept.
-
-        Raises
-        ------
-        IRParseError, ToolchainError
-            As `Engine.run`.
-        """
+        """The library's answer for each list, with the optimised ``ir`` or the ``object`` file if kept."""
         answers: list[_Answer | Failed] = []
         with self._lock:
             while len(answers) < len(pipelines):
@@ -252,24 +233,12 @@ class Engine(PassLLVM):
         return self._one(ir, pipeline, codegen, "object")[1]
 
     def knows(self, pipeline: str) -> bool:
-        """Whether this LLVM can read a list of passes.
-
-        Raises
-        ------
-        ToolchainError
-            The engine cannot start.
-        """
+        """Whether this LLVM can read a list of passes; ToolchainError where it cannot start."""
         (result,) = self._answers(_NO_MODULE, [pipeline], CODEGEN, "")
         return not (isinstance(result, Failed) and result.status == "pipeline")
 
     def _spelled(self, pipeline: str) -> str:
-        """A list as the child's library wants it.
-
-        Raises
-        ------
-        PassError
-            The library cannot have it.
-        """
+        """A list as the child's library wants it; PassError where it cannot have it."""
         return pipeline
 
     def _one(self, ir: bytes, pipeline: str, codegen: int, keep: str) -> _Answer:

@@ -80,7 +80,7 @@ class _Entry:
 
 
 def extract_functions(text: str) -> Iterator[tuple[str, str]]:
-    """Each function that a module defines, as a module of its own.
+    """Name and module of each function that a module defines, as a module of its own.
 
     A function that takes the address of another one's block cannot stand alone and is left out.
 
@@ -91,11 +91,9 @@ def extract_functions(text: str) -> Iterator[tuple[str, str]]:
 
     Yields
     ------
-    name : str
-        The function's symbol without ``@``, and without the quotes that LLVM puts around unusual letters, as
-        `mirenc.ir.regions.Region.symbol` has it.
-    module : str
-        Function, what it reaches, target, module flags. Attributes stay, linkage and comdats go.
+    name, module : str
+        The function's symbol without ``@`` and quotes, as `mirenc.ir.regions.Region.symbol` has it; and the function,
+        what it reaches, target and module flags. Attributes stay, linkage and comdats go.
 
     Raises
     ------

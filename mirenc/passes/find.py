@@ -26,10 +26,8 @@ def find_engine(
     pipelines : iterable of str
     prefer : str
         Version of an LLVM; a shared library of the same major version is asked before all others. "": none is.
-    timeout : float
-        Seconds allowed for one list on one module.
-    memory_limit : int
-        Bytes of address space for LLVM.
+    timeout, memory_limit
+        As for an `Engine`.
 
     Raises
     ------

@@ -1,11 +1,9 @@
 """What -O0 to -O3, -Os and -Oz are as lists of passes.
 
 ``default<Oz>`` is the level itself, whatever LLVM it is. `expanded` is the list that one LLVM makes of it, pass by
-pass: what new lists are made from. It is shipped, so that no ``opt`` is needed to know it.
-
-The two are not quite the same thing: LLVM does not print what inlining may cost. Where functions are marked ``minsize``
-that word decides it, and both give the same code. Elsewhere the print-out of -Oz inlines as -O2 does, and can give much
-larger code than -Oz. The level is the baseline, never its print-out.
+pass: what new lists are made from; it is shipped, so no ``opt`` is needed. The two are not quite the same: LLVM does
+not print what inlining may cost. Where functions are marked ``minsize`` both give the same code; elsewhere the
+print-out of -Oz inlines as -O2 does. The level is the baseline, never its print-out.
 """
 
 from __future__ import annotations
@@ -24,33 +22,14 @@ EXPANDED = ("O2", "O3", "Os", "Oz")
 
 
 def level(name: str) -> str:
-    """A level as LLVM's own list, ``default<Oz>``.
-
-    Raises
-    ------
-    PassError
-        There is no such level.
-    """
+    """A level as LLVM's own list, ``default<Oz>``; PassError where there is no such level."""
     if name not in LEVELS:
         raise PassError(f"unknown level {name!r}; available: {', '.join(LEVELS)}")
     return f"default<{name}>"
 
 
 def expanded(name: str, version: str = "19") -> str:
-    """A level pass by pass, as one LLVM prints it.
-
-    Parameters
-    ----------
-    name : str
-        One of `EXPANDED`.
-    version : str
-        LLVM's version; its first number counts.
-
-    Raises
-    ------
-    PassError
-        It is not shipped for this level or this LLVM.
-    """
+    """A level (of `EXPANDED`) pass by pass, as LLVM of some version prints it; PassError where it is not shipped."""
     levels = _shipped()
     major = version.partition(".")[0]
     if major not in levels:

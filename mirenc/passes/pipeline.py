@@ -30,16 +30,9 @@ _ANALYSES = ("require", "invalidate")
 
 @dataclass(frozen=True, slots=True)
 class PassNode:
-    """A pass or an adaptor.
+    """A pass, or an adaptor with passes in it.
 
-    Attributes
-    ----------
-    name : str
-        Without options.
-    options : str
-        With their angle brackets; "": none are named, ``<>``: none are set.
-    passes : tuple of PassNode
-        Of an adaptor; empty for a pass.
+    ``options`` keeps the angle brackets; "": none are named, ``<>``: none are set.
     """
 
     name: str
@@ -52,14 +45,9 @@ class PassNode:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A pass and where it may stand.
+    """A pass with its options, and what it works on.
 
-    Attributes
-    ----------
-    kind : str
-        What it works on: ``module``, ``cgscc``, ``function``, ``loop``, or ``loop-mssa`` (loops, memory in SSA form).
-    text : str
-        The pass with its options.
+    That is ``module``, ``cgscc``, ``function``, ``loop``, or ``loop-mssa`` (loops, memory in SSA form).
     """
 
     kind: str
@@ -72,13 +60,7 @@ class Step:
 
 
 def parse(text: str) -> tuple[PassNode, ...]:
-    """A list of passes as a tree.
-
-    Raises
-    ------
-    PassError
-        It is not written as one. Whether LLVM knows the names is asked of an engine (`Engine.knows`).
-    """
+    """A list of passes as a tree; PassError where it is not written as one. An engine tells whether it knows them."""
     passes, end = _parsed(text, 0)
     if end < len(text):
         raise _unreadable(text, end)
@@ -91,14 +73,7 @@ def render(passes: Iterable[PassNode]) -> str:
 
 
 def steps(passes: Iterable[PassNode], kind: str = "module") -> Iterator[Step]:
-    """The passes of a tree in the order they run in, analyses left out.
-
-    Parameters
-    ----------
-    passes : iterable of PassNode
-    kind : str
-        What passes outside of all adaptors work on.
-    """
+    """The passes of a tree in the order they run in, without analyses; ``kind`` is that of passes outside adaptors."""
     for node in passes:
         if node.passes:
             yield from steps(node.passes, node.name if node.name in _LOOPS else _KINDS.get(node.name, kind))
@@ -107,15 +82,10 @@ def steps(passes: Iterable[PassNode], kind: str = "module") -> Iterator[Step]:
 
 
 def mutated(passes: Sequence[PassNode], chance: random.Random) -> tuple[PassNode, ...]:
-    """A list with one to `MOST_CHANGES` changes.
+    """A list with one to `MOST_CHANGES` changes; PassError where it has no pass to change.
 
     A change drops a pass, repeats a pass in its adaptor, swaps two neighbours, or repeats an adaptor with all that is
     in it. Analyses stay. An adaptor without passes goes.
-
-    Raises
-    ------
-    PassError
-        The list has no pass to change.
     """
     if not any(steps(passes)):
         raise PassError("a list without passes cannot be changed; give one like 'function(sroa,instcombine)'")
@@ -130,10 +100,7 @@ def mutated(passes: Sequence[PassNode], chance: random.Random) -> tuple[PassNode
 def random_list(pool: Sequence[Step], chance: random.Random, longest: int = LONGEST) -> str:
     """A list of one to ``longest`` passes, drawn from a pool with repetition; neighbours of one kind share an adaptor.
 
-    Raises
-    ------
-    PassError
-        The pool is empty.
+    PassError for an empty pool.
     """
     if not pool:
         raise PassError("there are no passes to draw a list from")

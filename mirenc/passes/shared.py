@@ -18,19 +18,7 @@ NEWEST = 22
 
 
 class _SharedLLVM(PassLLVM):
-    """LLVM as a shared library.
-
-    Parameters
-    ----------
-    version : int, optional
-        LLVM's major version; by default the newest that is here, of 16 to 22.
-    library : str, optional
-        File name or path of the library itself, where it has another name than usual.
-    timeout : float
-        Seconds allowed for one list on one module.
-    memory_limit : int
-        Bytes of address space for LLVM.
-    """
+    """LLVM as a shared library: of a major version, or the newest of 16 to 22; or ``library``, a file name or path."""
 
     _OPTIONS: tuple[str, ...] = ()  # for `mirenc.passes.c_api`
 
@@ -71,14 +59,7 @@ class PassWatcher(_SharedLLVM):
         """For each list the passes that change the module, or any part of it, at least once.
 
         Their names are LLVM's as it prints them, without ``Pass`` at the end: ``SROA``, ``InstCombine``. To ask about
-        one function, `mirenc.passes.extract` makes a module of it.
-
-        Raises
-        ------
-        IRParseError
-            LLVM refuses the module.
-        ToolchainError
-            There is no libLLVM.
+        one function, `mirenc.passes.extract` makes a module of it. Raises as `Engine.run_all`.
         """
         answers = self._ask(ir, list(pipelines))
         return [each if isinstance(each, Failed) else frozenset(each[0]["changed"]) for each in answers]

@@ -94,17 +94,13 @@ class Program:
 
     Attributes
     ----------
-    project, version, file, language : str
+    project, version, file, language, compiler, stamp : str
         As in `IRRecord`.
-    compiler : str
-        Its name for the record.
     root : Path
         Where the compiler runs. Relative paths in a command keep this machine's folders out of the IR
         (`source_filename`, `__FILE__`).
     commands : dict of str to tuple of str
         Optimisation level -> command that writes text IR; where to is added when it runs.
-    stamp : str
-        As in `IRRecord`.
     """
 
     project: str

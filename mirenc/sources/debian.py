@@ -1,8 +1,7 @@
 """Source packages of a Debian release to IR: fetched with apt-get, compiled file by file without their build systems.
 
-A recipe (`mirenc.sources.recipe`) says which packages, and what each of them needs. A file that does not
-compile is counted and left out: a corpus needs many programs, not all of them. Two clang versions take turns, so that
-both dialects of IR occur (typed and opaque pointers).
+A recipe (`mirenc.sources.recipe`) says which packages, and what each of them needs. A file that does not compile is
+counted and left out. Two clang versions take turns, so that both dialects of IR occur (typed and opaque pointers).
 """
 
 from __future__ import annotations
@@ -59,19 +58,10 @@ def compile_recipe(
     advance: Advance | None = None,
     report: Report = lambda line: None,
 ) -> None:
-    """Fetch a recipe's packages and compile them into a folder of IR.
+    """Fetch a recipe's packages into ``work``, unless they are there, and compile them into a folder of IR.
 
-    Parameters
-    ----------
-    recipe : Recipe
-    folder : IRFolder
-    work : Path
-        Folder for the downloaded and unpacked sources; what is there is not fetched again.
-    choices : Choices
-        Its compiler is for C and C++ alone; its flags are not used.
-    workers : int
-        Compilers at once; one more thread fetches ahead.
-    advance, report : callable, optional
+    Of the choices the compiler is for C and C++ alone, and the flags are not used. ``workers`` compilers run at once,
+    and one more thread fetches ahead.
 
     Raises
     ------
@@ -282,13 +272,7 @@ def _archives(folder: Path) -> list[str]:
 
 
 def _download(name: str, folder: Path) -> str:
-    """Let apt-get download a source package; what it said.
-
-    Raises
-    ------
-    ToolchainError
-        No apt-get, or it knows no source packages at all.
-    """
+    """Let apt-get download a source package; what it said."""
     _need("apt-get", "dpkg-source")
     # In English, because its words decide.
     code, words = run_quietly(("env", "LC_ALL=C", *_APT_SOURCE, name), folder, _DOWNLOAD_SECONDS)

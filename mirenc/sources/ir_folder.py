@@ -1,8 +1,7 @@
 """A folder of IR with a log of everything that was tried: what every source of a corpus is turned into first.
 
-``FOLDER/<project>/<level>/<flattened source path>.ll`` (``.bc`` for bitcode), every file different from every
-other one, and ``FOLDER/log.jsonl``. What the log knows is not tried again, so a run that was stopped continues where it
-was.
+``FOLDER/<project>/<level>/<flattened source path>.ll`` (``.bc`` for bitcode), every file different from every other
+one, and ``FOLDER/log.jsonl``. What the log knows is not tried again, so a run that was stopped goes on where it was.
 """
 
 from __future__ import annotations
@@ -95,19 +94,10 @@ class IRRecord:
 
 
 class IRFolder:
-    """The folder: keeps the IR that is new, and a record of everything that was tried.
+    """The folder, made if it is not there: keeps the IR that is new, and a record of everything that was tried.
 
-    Parameters
-    ----------
-    root : Path
-        Made if it is not there.
-    retry_failed : bool
-        Failures of earlier runs count as not yet tried.
-
-    Raises
-    ------
-    IRFileError
-        ``log.jsonl`` is no log of such a folder.
+    With ``retry_failed`` failures of earlier runs count as not yet tried. IRFileError: ``log.jsonl`` is no log of such
+    a folder.
     """
 
     def __init__(self, root: Path, *, retry_failed: bool = False) -> None:
@@ -150,13 +140,7 @@ class IRFolder:
         return [record for record in self.records() if record.status == "ok"]
 
     def add(self, record: IRRecord, ir: bytes | None = None) -> IRRecord:
-        """Store one result, and its IR if it is new.
-
-        Returns
-        -------
-        IRRecord
-            The record as stored: ``ok`` becomes ``duplicate`` where the same IR was there before.
-        """
+        """Store one result, and its IR if that is new; gives the record as stored: else ``ok`` is a ``duplicate``."""
         if record.status == "ok" and record.sha256_of_ir in self._seen:
             record = dataclasses.replace(record, status="duplicate")
         if record.status == "ok" and ir is not None:
@@ -235,17 +219,9 @@ def _counts(counter: Counter[str]) -> str:
 
 
 def origins_of(root: Path) -> dict[str, dict[str, str]]:
-    """What the log of a folder of IR knows of its files, by their names below it; empty without a log.
+    """Where each file of a folder of IR comes from, by its name below it, as the log knows; empty without a log.
 
-    Returns
-    -------
-    dict[str, dict[str, str]]
-        project, version, file, language, opt_level and compiler of each file.
-
-    Raises
-    ------
-    IRFileError
-        ``log.jsonl`` is no log of such a folder.
+    That is its project, version, file, language, opt_level and compiler. IRFileError: ``log.jsonl`` is no such log.
     """
     latest = {record.key: record for record in _read_log(root / _LOG)[0]}
     return {
@@ -256,13 +232,7 @@ def origins_of(root: Path) -> dict[str, dict[str, str]]:
 
 
 def failures_of(root: Path) -> list[CompileError]:
-    """What the log of a folder of IR says of sources that did not become IR, as one error each.
-
-    Raises
-    ------
-    IRFileError
-        ``log.jsonl`` is no log of such a folder.
-    """
+    """What the log of a folder of IR says of sources that did not become IR, one error each; raises as `origins_of`."""
     latest = {record.key: record for record in _read_log(root / _LOG)[0]}
     advice = {"large": "Raise the limit with --max-bytes", "timeout": "Raise the limit with --timeout"}
     usual = "Mend it, or give the flags it needs, as in --cflags=-Iinclude"

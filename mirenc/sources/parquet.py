@@ -42,12 +42,7 @@ def unpack_parquet(
     """Write the modules of parquet files to a folder of IR as bitcode; the project is the package they come from.
 
     Rows the folder knows are not read again. A row that is no bitcode, is too large or comes from a package kept for
-    evaluation is one record. Files are named as they lie below ``root``; default: by their last name.
-
-    Raises
-    ------
-    ConfigError
-        A file is no parquet, or lacks a column.
+    evaluation is one record. Files are named as they lie below ``root``. ConfigError: no parquet, or without a column.
     """
     for path in paths:
         name = path.relative_to(root).as_posix() if root is not None else path.name

@@ -25,15 +25,10 @@ _ALLOWED = (
 
 
 def kind_of_source(source: Path, report: Report = lambda line: None, *, with_reserved: bool = False) -> str:
-    """What a path is: ``recipe``, ``commands``, ``parquet``, ``sources`` or ``ir``.
+    """What a path is: ``recipe``, ``commands``, ``parquet``, ``sources`` or ``ir``; IRFileError where it is none.
 
     A folder with a ``compile_commands.json`` in it stands for that; another one is what most of its files are, and
     ``report`` is told of the rest.
-
-    Raises
-    ------
-    IRFileError
-        None of them.
     """
     if source.is_dir():
         if (source / COMMANDS).is_file():
@@ -80,7 +75,7 @@ def prepare_ir(
     source : Path
         See `kind_of_source`. A folder of IR is returned as it is.
     out : Path
-        Folder for the IR, its log and ``manifest.csv``.
+        Folder for the IR, its log and ``manifest.csv``; it is returned.
     choices : Choices, optional
     work : Path, optional
         Folder for the sources of a recipe's packages. Default: beside ``out``, its name with ``-work``.
@@ -91,11 +86,6 @@ def prepare_ir(
     retry_failed : bool
         Compile again what failed in an earlier run.
     advance, report : callable, optional
-
-    Returns
-    -------
-    Path
-        The folder of IR.
 
     Raises
     ------

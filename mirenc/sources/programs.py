@@ -65,24 +65,10 @@ def find_sources(
     exclude: Sequence[str] = (),
     with_reserved: bool = False,
 ) -> list[tuple[str, str]]:
-    """Files below a folder that can be compiled; none that is kept for evaluation, no links.
+    """Files below a folder that can be compiled, with their languages; none that is kept for evaluation, no links.
 
-    Parameters
-    ----------
-    root : Path
-    languages : collection of str
-        Of `LANGUAGES`.
-    skipped : collection of str
-        Folder names, lower case, that are not looked into.
-    include, exclude : sequence of str
-        Globs of paths below ``root``; ``*`` crosses folders.
-    with_reserved : bool
-        Also those that are kept for evaluation.
-
-    Returns
-    -------
-    list[tuple[str, str]]
-        File and language, in an order fixed by a hash: the first n are a fair sample.
+    ``skipped`` names folders, lower case. ``include`` and ``exclude`` are globs of paths below ``root``, whose ``*``
+    crosses folders. The order is fixed by a hash: the first n are a fair sample.
     """
     suffixes = {suffix: language for language in languages for suffix in LANGUAGES[language]}
     sources = []
@@ -107,20 +93,8 @@ def compile_command(
 ) -> tuple[str, ...]:
     """Command that compiles one file to text IR, but for the output's place.
 
-    Parameters
-    ----------
-    compiler : sequence of str
-        A clang; for Fortran a flang.
-    language : str
-        Of `LANGUAGES`.
-    level : str
-        Of `LEVEL_FLAGS`.
-    file : str
-        Relative to where the compiler runs.
-    options : sequence of str
-        Macros, header folders and the like.
-    cuda_path : Path, optional
-        A CUDA toolkit's headers; CUDA sources only.
+    ``compiler`` is a clang, or for Fortran a flang. ``file`` is relative to where it runs, ``options`` are macros,
+    header folders and the like, and ``cuda_path`` is for CUDA sources only.
     """
     place = f"./{file}" if file.startswith("-") else file  # a name that begins with a dash would be an option
     if language == "fortran":
@@ -199,14 +173,7 @@ def source_programs(
     """Programs of a folder of sources. Its first folders are the projects; one without folders is a project itself.
 
     Every folder with headers is searched, after the system's, so that many sources compile without their build system.
-    ``report`` is told what is left out.
-
-    Raises
-    ------
-    IRFileError
-        No source file there.
-    ToolchainError
-        No compiler for any of them.
+    ``report`` is told what is left out. IRFileError: no source file there. ToolchainError: no compiler for any of them.
     """
     choices = choices or Choices()
     projects = _projects(folder, choices.with_reserved, report)
@@ -257,14 +224,8 @@ def command_programs(
     """Programs of a ``compile_commands.json``, whatever compiler its entries name.
 
     A project is the first folder below the folder that all files share; files right in it are a project of its name.
-    ``report`` is told what is left out.
-
-    Raises
-    ------
-    ConfigError
-        Not such a file, or no source in it that can be compiled.
-    ToolchainError
-        No compiler for any of them.
+    ``report`` is told what is left out. ConfigError: no such file, or no source in it. ToolchainError: no compiler for
+    any.
     """
     choices = choices or Choices()
     entries = read_entries(path, _LANGUAGE_OF, report)

@@ -89,12 +89,8 @@ class RecipeLimits(Limits):
 class Recipe(Config):
     """Packages and limits of a corpus.
 
-    Attributes
-    ----------
-    limits : RecipeLimits
-    packages : tuple of Package
-    held_out : tuple of str
-        Packages beside the reserved ones that are tested on only; () for a corpus of pre-training, which draws its own.
+    ``held_out`` are packages beside the reserved ones that are tested on only; () for a corpus of pre-training, which
+    draws its own.
     """
 
     limits: RecipeLimits
@@ -105,18 +101,13 @@ class Recipe(Config):
 def read_recipe(path: Path, *, with_reserved: bool = False) -> Recipe:
     """Read a recipe.
 
-    Parameters
-    ----------
-    path : Path
-    with_reserved : bool
-        Take packages that are reserved for evaluation, and the top-level key ``held_out``: for what no model is
-        pre-trained on.
+    ``with_reserved`` takes packages that are reserved for evaluation, and the top-level key ``held_out``: for what no
+    model is pre-trained on.
 
     Raises
     ------
     ConfigError
-        Not TOML, a key that is not known, a package that is reserved, ``headers_of`` or ``held_out`` names one that is
-        not there.
+        Not TOML, a key that is not known, a package that is reserved, or one that is named and not there.
     """
     values = load_toml(path)
     held_out: Any = values.pop("held_out", []) if with_reserved else []
