@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mirenc.errors import ConfigError
 from mirenc.ir.lines import label_name
-from mirenc.ir.loops import LoopForest, find_loops
+from mirenc.ir.loops import find_loops
 from mirenc.ir.module import IRFunction, IRModule
 from mirenc.ir.parser import parse_header
-from mirenc.ir.places import Place, Places
+from mirenc.ir.places import Places
 
 __all__ = ["LEVELS", "Region", "Regions", "regions_of"]
 
@@ -110,8 +108,34 @@ def regions_of(module: IRModule, level: str, *, function: str | re.Pattern[str] 
     """
     if level not in LEVELS:
         raise ConfigError(f"unknown level {level!r}; available: {', '.join(LEVELS)}")
-    chosen = _chosen(module, function)
-    return _LEVEL_READERS[level](_Reading(module, chosen))
+    functions = _chosen(module, function)
+    if level == "loop":
+        return _loop_regions(module, functions)
+    spans = [(one.header.first, one.header.last) for one in functions]
+    rows = np.concatenate([np.arange(first, last, dtype=np.int32) for first, last in spans])
+    if level == "module":
+        return Regions(level, [Region(level, module.name, "", "", 0, "", 0)], rows, np.zeros_like(rows))
+    places = Places(module)
+    regions: list[Region] = []
+    sizes: list[int] = []
+    start, lines = module.arrays.block_start, module.arrays.line
+    for one, (first, last) in zip(functions, spans, strict=True):
+        shown, symbol = one.display_name, one.name
+        if level == "function":
+            regions.append(Region(level, shown, shown, "", 0, *places.of_function(one.index), symbol))
+            sizes.append(last - first)
+        elif level == "block":
+            for block in range(one.header.first_block, one.header.last_block):
+                header = block_name(module, block)
+                name = f"{shown}:{header}"
+                regions.append(Region(level, name, shown, header, 0, *places.of_block(block), symbol))
+                sizes.append(int(start[block + 1] - start[block]))
+        else:
+            for row, line in enumerate(lines[first:last].tolist(), first):
+                name = module.lines[line].strip()
+                regions.append(Region(level, name, shown, "", 0, *places.of_instruction(row), symbol))
+            sizes += [1] * (last - first)
+    return Regions(level, regions, rows, np.repeat(np.arange(len(sizes), dtype=np.int32), sizes))
 
 
 def _chosen(module: IRModule, wanted: str | re.Pattern[str] | None) -> list[IRFunction]:
@@ -125,70 +149,28 @@ def _chosen(module: IRModule, wanted: str | re.Pattern[str] | None) -> list[IRFu
         raise ConfigError(
             f"{wanted!r} is no regular expression: {error}. Put a backslash before signs that stand for themselves"
         ) from None
-    found = [function for function in defined if pattern.search(function.name) or pattern.search(function.display_name)]
-    if not found:
+    chosen = [one for one in defined if pattern.search(one.name) or pattern.search(one.display_name)]
+    if not chosen:
         names = [function.display_name for function in defined]
         rest = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
         raise ConfigError(
             f"no function with a body in {module.name} matches {pattern.pattern!r}; it has: "
             f"{', '.join(names[:_SHOWN])}{rest}"
         )
-    return found
+    return chosen
 
 
-class _Reading:
-    """A module with the functions asked for, and what all levels need of them."""
-
-    def __init__(self, module: IRModule, functions: list[IRFunction]) -> None:
-        self.module = module
-        self.functions = functions
-        self.names = {function.index: function.display_name for function in functions}
-        self.symbols = {function.index: function.name for function in functions}
-
-    @cached_property
-    def places(self) -> Places:
-        return Places(self.module)
-
-    @cached_property
-    def block_function(self) -> Int32:
-        """(B,) function of each block."""
-        arrays = self.module.arrays
-        return arrays.function[arrays.block_start[:-1]]
-
-    def region(self, level: str, function: int, name: str, place: Place, header: str = "", depth: int = 0) -> Region:
-        return Region(level, name, self.names[function], header, depth, *place, self.symbols[function])
-
-    def instructions(self) -> Int32:
-        """Instructions of the functions asked for."""
-        spans = [np.arange(function.header.first, function.header.last) for function in self.functions]
-        return np.concatenate(spans).astype(np.int32)
-
-    def blocks(self) -> Iterator[int]:
-        """Blocks of the functions asked for."""
-        for function in self.functions:
-            yield from range(function.header.first_block, function.header.last_block)
-
-
-def _module_region(reading: _Reading) -> Regions:
-    rows = reading.instructions()
-    region = Region("module", reading.module.name, "", "", 0, "", 0)
-    return Regions("module", [region], rows, np.zeros_like(rows))
-
-
-def _function_regions(reading: _Reading) -> Regions:
-    regions = [
-        reading.region("function", function.index, function.display_name, reading.places.of_function(function.index))
-        for function in reading.functions
-    ]
-    sizes = [function.header.last - function.header.first for function in reading.functions]
-    return Regions("function", regions, reading.instructions(), _counted(sizes))
-
-
-def _loop_regions(reading: _Reading) -> Regions:
-    module, forest = reading.module, find_loops(reading.module)
-    wanted = np.isin(forest.function, list(reading.names))
+def _loop_regions(module: IRModule, functions: list[IRFunction]) -> Regions:
+    forest, places = find_loops(module), Places(module)
+    by_index = {one.index: one for one in functions}
+    wanted = np.isin(forest.function, list(by_index))
     row = np.where(wanted, np.cumsum(wanted) - 1, -1)  # loop -> region
-    regions = [_loop_region(reading, forest, loop) for loop in np.flatnonzero(wanted).tolist()]
+    regions = []
+    for loop in np.flatnonzero(wanted).tolist():
+        function = by_index[int(forest.function[loop])]
+        shown, header = function.display_name, block_name(module, int(forest.header[loop]))
+        place, depth = places.of_loop(forest, loop), int(forest.depth[loop])
+        regions.append(Region("loop", f"{shown}:{header}", shown, header, depth, *place, function.name))
     block, loop = forest.members()
     block, region = block[row[loop] >= 0], row[loop][row[loop] >= 0]
     start = module.arrays.block_start
@@ -199,58 +181,10 @@ def _loop_regions(reading: _Reading) -> Regions:
     return Regions("loop", regions, instruction[order].astype(np.int32), pairs_region[order].astype(np.int32))
 
 
-def _loop_region(reading: _Reading, forest: LoopForest, loop: int) -> Region:
-    function = int(forest.function[loop])
-    header = block_name(reading.module, int(forest.header[loop]))
-    name = f"{reading.names[function]}:{header}"
-    place = reading.places.of_loop(forest, loop)
-    return reading.region("loop", function, name, place, header, int(forest.depth[loop]))
-
-
-def _block_regions(reading: _Reading) -> Regions:
-    start = reading.module.arrays.block_start
-    regions, sizes = [], []
-    for block in reading.blocks():
-        function = int(reading.block_function[block])
-        header = block_name(reading.module, block)
-        place = reading.places.of_block(block)
-        regions.append(reading.region("block", function, f"{reading.names[function]}:{header}", place, header))
-        sizes.append(int(start[block + 1] - start[block]))
-    return Regions("block", regions, reading.instructions(), _counted(sizes))
-
-
-def _instruction_regions(reading: _Reading) -> Regions:
-    arrays, lines = reading.module.arrays, reading.module.lines
-    rows = reading.instructions()
-    place = reading.places.of_instruction
-    regions = [
-        reading.region("instruction", function, lines[line].strip(), place(row))
-        for row, function, line in zip(
-            rows.tolist(), arrays.function[rows].tolist(), arrays.line[rows].tolist(), strict=True
-        )
-    ]
-    return Regions("instruction", regions, rows, np.arange(len(rows), dtype=np.int32))
-
-
-def _counted(sizes: list[int]) -> Int32:
-    """Row i, ``sizes[i]`` times."""
-    return np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
-
-
-_LEVEL_READERS = {
-    "module": _module_region,
-    "function": _function_regions,
-    "loop": _loop_regions,
-    "block": _block_regions,
-    "instruction": _instruction_regions,
-}
-
-
 def block_name(module: IRModule, block: int) -> str:
     """Name of a block as LLVM prints it where it is used: ``%for.body``, ``%"a b"``, ``%5``."""
-    line_number = int(module.arrays.line[module.arrays.block_start[block]]) - 1
-    line = module.lines[line_number]
+    line = module.lines[int(module.arrays.line[module.arrays.block_start[block]]) - 1]
     if not line.startswith("define "):
         return "%" + label_name(line)
-    printed_names = parse_header(line)[-1]
-    return f"%{sum(name.isdigit() for name in printed_names)}"
+    # An entry block that has no label has LLVM's next number after the unnamed arguments.
+    return f"%{sum(name.isdigit() for name in parse_header(line)[-1])}"
