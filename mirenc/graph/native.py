@@ -24,7 +24,7 @@ Int64 = NDArray[np.int64]
 
 
 def build_native(module: IRModule, *, normalisation: str = "locals") -> ProgramGraph:
-    """Build the graph of a module.
+    """Build the graph of a module. I instructions, P operands, N nodes.
 
     Parameters
     ----------
@@ -33,23 +33,13 @@ def build_native(module: IRModule, *, normalisation: str = "locals") -> ProgramG
         Of the instructions' full texts (`mirenc.ir.statements`).
     """
     arrays = module.arrays
-    declared = np.array([header.is_declaration for header in module.headers], dtype=bool)
-    first = np.array([header.first for header in module.headers], dtype=np.int64)
-    size = np.array([header.last - header.first for header in module.headers], dtype=np.int64)
-    # Instructions and declarations in module order, after node 0.
-    nodes_of: Int64 = np.where(declared, 1, size)
-    function_node = 1 + np.cumsum(nodes_of) - nodes_of
-    inst_function = arrays.function.astype(np.int64)
-    inst_count = module.instruction_count
-    inst_node = np.arange(inst_count) - first[inst_function] + function_node[inst_function]
-    base = 1 + int(nodes_of.sum())
-
-    kind = arrays.operand_kind
+    nodes = _Nodes(module)
+    kind, ref = arrays.operand_kind, arrays.operand_ref.astype(np.int64)  # (P,)
     operand_start = arrays.operand_start.astype(np.int64)
     per_inst = operand_start[1:] - operand_start[:-1]
-    consumer = np.repeat(np.arange(inst_count), per_inst)
+    consumer = np.repeat(np.arange(module.instruction_count), per_inst)  # (P,) instruction that has each operand
     position = np.arange(len(kind)) - np.repeat(operand_start[:-1], per_inst)
-    ref = arrays.operand_ref.astype(np.int64)
+    base = 1 + nodes.count
 
     # Variables: one node per use of an instruction's result.
     use = np.flatnonzero(kind == OperandKind.INSTRUCTION)
@@ -57,62 +47,56 @@ def build_native(module: IRModule, *, normalisation: str = "locals") -> ProgramG
     base += len(use)
     # Arguments: one node per used argument of a function.
     arg = np.flatnonzero(kind == OperandKind.ARGUMENT)
-    arg_key = (inst_function[consumer[arg]] << 32) | ref[arg]
+    arg_key = (nodes.inst_function[consumer[arg]] << 32) | ref[arg]
     arg_keys, arg_first, arg_row = np.unique(arg_key, return_index=True, return_inverse=True)
     arg_node = base + arg_row
-    base += len(arg_keys)
+    arguments = slice(base, base + len(arg_keys))
+    base = arguments.stop
     # Constants: one node per distinct constant or global.
     const = np.flatnonzero((kind == OperandKind.CONSTANT) | (kind == OperandKind.GLOBAL))
-    is_global = kind[const] == OperandKind.GLOBAL
-    const_keys, const_first, const_row = np.unique(
-        ref[const] + np.where(is_global, len(module.constants), 0),
-        return_index=True,
-        return_inverse=True,
-    )
-    const_type = arrays.operand_type[const[const_first]]
+    const_key = ref[const] + np.where(kind[const] == OperandKind.GLOBAL, len(module.constants), 0)
+    const_keys, const_first, const_row = np.unique(const_key, return_index=True, return_inverse=True)
     const_node = base + const_row
-    count = base + len(const_keys)
+    constants = slice(base, base + len(const_keys))
     arg_at = arg[arg_first]
-    arg_function = inst_function[consumer[arg_at]]
+    arg_function = nodes.inst_function[consumer[arg_at]]
 
+    count = constants.stop
     node_kind = np.zeros(count, dtype=np.int8)
-    node_argument = np.zeros(count, dtype=np.int32)
-    node_function = np.full(count, -1, dtype=np.int32)
-    node_function[1 : 1 + int(nodes_of.sum())] = np.repeat(np.arange(len(nodes_of)), nodes_of)
-    arguments = slice(count - len(const_keys) - len(arg_keys), count - len(const_keys))
-    constants = slice(count - len(const_keys), count)
     node_kind[use_node] = node_kind[arguments] = NodeKind.VARIABLE
     node_kind[constants] = NodeKind.CONSTANT
-    node_function[use_node] = inst_function[consumer[use]]
-    node_function[arguments] = arg_function
+    node_argument = np.zeros(count, dtype=np.int32)
     node_argument[arguments] = ref[arg_at] + 1
+    node_function = np.full(count, -1, dtype=np.int32)
+    node_function[1 : 1 + nodes.count] = nodes.function
+    node_function[use_node] = nodes.inst_function[consumer[use]]
+    node_function[arguments] = arg_function
 
     # One table for statements, full texts and short ones, in this order: what a model reads comes first.
     text = _Texts(module, normalisation)
     full_row = np.zeros(count, dtype=np.int32)
     full_row[0] = text.table.row(EXTERNAL)
-    if declared.any():
-        full_row[function_node[declared]] = text.table.row(UNDEFINED_FUNCTION)
-    full_row[inst_node] = text.statements.row[text.statements.first_instruction :]
+    if nodes.declared.any():
+        full_row[nodes.first[nodes.declared]] = text.table.row(UNDEFINED_FUNCTION)
+    full_row[nodes.inst] = text.statements.row[text.statements.first_instruction :]
     full_row[use_node] = text.variables(arrays.operand_type[use], ref[use])
     full_row[arguments] = text.arguments(arrays.operand_type[arg_at], arg_function, ref[arg_at])
     full_row[constants] = text.constants(const_keys)
     text_row = full_row.copy()  # [external] and declared functions have but one text
-    text_row[inst_node] = text.opcodes()[arrays.form]
-    types = text.types()
+    text_row[nodes.inst] = text.rows(form.opcode for form in module.forms)[arrays.form]
+    types = text.rows(text.short_types)
     text_row[use_node] = types[arrays.operand_type[use]]
     text_row[arguments] = types[arrays.operand_type[arg_at]]
-    text_row[constants] = types[const_type]
+    text_row[constants] = types[arrays.operand_type[const[const_first]]]
 
-    control = _control_edges(module, inst_node)
-    data_source = np.concatenate([use_node, arg_node, const_node, inst_node[ref[use]]])
-    data_target = np.concatenate(
-        [inst_node[consumer[use]], inst_node[consumer[arg]], inst_node[consumer[const]], use_node]
-    )
-    data_position = np.concatenate([position[use], position[arg], position[const], np.zeros(len(use), np.int64)])
-    call = _call_edges(module, inst_node, function_node, control.exits)
-    edge_index = np.concatenate([control.index, np.stack([data_source, data_target]), call], axis=1).astype(np.int32)
-    counts = (control.index.shape[1], len(data_source), call.shape[1])
+    control, control_position, exits = _control_edges(module, nodes.inst)
+    operands = np.concatenate([use, arg, const])
+    data_source = np.concatenate([use_node, arg_node, const_node, nodes.inst[ref[use]]])
+    data_target = np.concatenate([nodes.inst[consumer[operands]], use_node])
+    data_position = np.concatenate([position[operands], np.zeros(len(use), np.int64)])
+    call = _call_edges(module, nodes, exits)
+    edge_index = np.concatenate([control, np.stack([data_source, data_target]), call], axis=1).astype(np.int32)
+    counts = (control.shape[1], len(data_source), call.shape[1])
     return ProgramGraph(
         texts=text.table.texts,
         node_text_row=text_row,
@@ -122,31 +106,46 @@ def build_native(module: IRModule, *, normalisation: str = "locals") -> ProgramG
         node_function=node_function,
         edge_index=edge_index,
         edge_flow=np.repeat(np.array(Flow, dtype=np.int8), counts),
-        edge_position=np.concatenate([control.position, data_position, np.zeros(counts[2], np.int64)]).astype(np.int32),
+        edge_position=np.concatenate([control_position, data_position, np.zeros(counts[2], np.int64)]).astype(np.int32),
         # Of the headers: `IRModule.functions` are views that hold the module, which then no count of references frees.
         functions=[header.name.strip('"') for header in module.headers],
-        instruction_node=inst_node.astype(np.int32),
+        instruction_node=nodes.inst.astype(np.int32),
     )
 
 
-class _Control:
-    """Control edges, and the instructions at which each function is left."""
+class _Nodes:
+    """Nodes of instructions and declared functions, in module order after node 0. F functions, I instructions.
 
-    def __init__(self, index: Int64, position: Int64, exits: list[list[int]]) -> None:
-        self.index = index
-        self.position = position
-        self.exits = exits
+    Attributes
+    ----------
+    declared, first : (F,) bool, int64
+        Whether a function is declared only, and its first node.
+    inst_function, inst : (I,) int64
+        Function and node of each instruction.
+    count, function : int, (count,) int64
+        How many nodes there are, and the function of each.
+    """
+
+    def __init__(self, module: IRModule) -> None:
+        first = np.array([header.first for header in module.headers], dtype=np.int64)
+        size = np.array([header.last - header.first for header in module.headers], dtype=np.int64)
+        self.declared = np.array([header.is_declaration for header in module.headers], dtype=bool)
+        nodes_of: Int64 = np.where(self.declared, 1, size)
+        self.count = int(nodes_of.sum())
+        self.function: Int64 = np.repeat(np.arange(len(nodes_of)), nodes_of)
+        self.first: Int64 = 1 + np.cumsum(nodes_of) - nodes_of
+        self.inst_function = module.arrays.function.astype(np.int64)
+        self.inst: Int64 = np.arange(module.instruction_count) + (self.first - first)[self.inst_function]
 
 
-def _control_edges(module: IRModule, inst_node: Int64) -> _Control:
+def _control_edges(module: IRModule, inst_node: Int64) -> tuple[Int64, Int64, list[list[int]]]:
     """Edges between neighbours of a block, and from reachable terminators to their successors.
 
     ProGraML walks a function from its entry, so a terminator that cannot be reached has neither successors nor counts
-    as an exit.
+    as an exit. Shapes: (2, E) nodes, (E,) positions; and the instructions at which each function is left.
     """
     arrays = module.arrays
-    block = arrays.block
-    inside = np.flatnonzero(block[1:] == block[:-1])
+    inside = np.flatnonzero(arrays.block[1:] == arrays.block[:-1])
     starts = arrays.block_start.tolist()
     succ_start = arrays.successor_start.tolist()
     successors = arrays.successor.tolist()
@@ -157,104 +156,83 @@ def _control_edges(module: IRModule, inst_node: Int64) -> _Control:
     reached = bytearray(module.block_count)
     for header in module.headers:
         leaves: list[int] = []
-        if not header.is_declaration:
-            queue = [header.first_block]
-            reached[header.first_block] = 1
-            for current in queue:  # grows while it is read: breadth first
-                last = starts[current + 1] - 1
-                nexts = successors[succ_start[current] : succ_start[current + 1]]
-                for number, successor in enumerate(nexts):
-                    source.append(last)
-                    target.append(starts[successor])
-                    position.append(number)
-                    if not reached[successor]:
-                        reached[successor] = 1
-                        queue.append(successor)
-                if not nexts:
-                    leaves.append(last)
+        queue = [] if header.is_declaration else [header.first_block]
+        for current in queue:  # grows while it is read: breadth first
+            reached[current] = 1
+            last = starts[current + 1] - 1
+            nexts = successors[succ_start[current] : succ_start[current + 1]]
+            for number, successor in enumerate(nexts):
+                source.append(last)
+                target.append(starts[successor])
+                position.append(number)
+                if not reached[successor]:
+                    reached[successor] = 1
+                    queue.append(successor)
+            if not nexts:
+                leaves.append(last)
         exits.append(leaves)
     jump = inst_node[np.array([source, target], dtype=np.int64).reshape(2, -1)]
     straight = np.stack([inst_node[inside], inst_node[inside + 1]])
-    return _Control(
-        np.concatenate([straight, jump], axis=1),
-        np.concatenate([np.zeros(len(inside), np.int64), np.array(position, dtype=np.int64)]),
-        exits,
-    )
+    positions = np.concatenate([np.zeros(len(inside), np.int64), np.array(position, dtype=np.int64)])
+    return np.concatenate([straight, jump], axis=1), positions, exits
 
 
-def _call_edges(module: IRModule, inst_node: Int64, function_node: Int64, exits: list[list[int]]) -> Int64:
-    """``[external]`` <-> every function, and each direct call site <-> its callee."""
+def _call_edges(module: IRModule, nodes: _Nodes, exits: list[list[int]]) -> Int64:
+    """``[external]`` <-> every function, and each direct call site <-> its callee. Shape: (2, E)."""
     rows = {"@" + header.name: index for index, header in enumerate(module.headers)}
+    entries = nodes.first.tolist()
     # A declared function's node is its own entry and exit.
     exit_nodes = [
-        [int(function_node[index])] if header.is_declaration else [int(inst_node[leaf]) for leaf in exits[index]]
+        [entries[index]] if header.is_declaration else nodes.inst[exits[index]].tolist()
         for index, header in enumerate(module.headers)
     ]
     edges: list[tuple[int, int]] = []
-    for index in range(len(module.headers)):
-        edges.append((0, int(function_node[index])))
-        edges += [(leaf, 0) for leaf in exit_nodes[index]]
+    for entry, leaves in zip(entries, exit_nodes, strict=True):
+        edges += [(0, entry), *((leaf, 0) for leaf in leaves)]
     # ProGraML asks for CallInst, so invoke and callbr are no call sites.
     is_call = np.array([form.opcode == "call" for form in module.forms], dtype=bool)
     sites = np.flatnonzero((module.arrays.callee >= 0) & is_call[module.arrays.form])
-    for site, symbol in zip(inst_node[sites].tolist(), module.arrays.callee[sites].tolist(), strict=True):
+    for site, symbol in zip(nodes.inst[sites].tolist(), module.arrays.callee[sites].tolist(), strict=True):
         callee = rows[module.symbols[symbol]]
-        edges.append((site, int(function_node[callee])))
-        edges += [(leaf, site) for leaf in exit_nodes[callee]]
+        edges += [(site, entries[callee]), *((leaf, site) for leaf in exit_nodes[callee])]
     return np.array(edges, dtype=np.int64).reshape(-1, 2).T
 
 
-def _short_type(type_text: str) -> str:
-    """ProGraML's text of a type: every struct is ``struct``."""
-    return "struct" if type_text.startswith(("{", "%", "<{")) else type_text
-
-
-def _printed(name: str) -> str:
-    """A local name as LLVM prints it."""
-    return name if _PLAIN_NAME.fullmatch(name) else f'"{name}"'
-
-
 class _Texts:
-    """Texts of nodes, in one table that begins with the module's statements."""
+    """Texts of nodes, in one table that begins with the module's statements. Every method gives rows of it."""
 
     def __init__(self, module: IRModule, normalisation: str) -> None:
         self.module = module
         self.statements = statements_of(module, normalisation)
         self.named = normalisation == "none"  # whether local names carry meaning
         self.table = TextTable(self.statements.texts)
+        # ProGraML's text of a type: every struct is ``struct``.
+        self.short_types = ["struct" if text.startswith(("{", "%", "<{")) else text for text in module.types]
 
-    def _rows(self, texts: Iterable[str]) -> Int64:
+    def rows(self, texts: Iterable[str]) -> Int64:
         return np.array([self.table.row(text) for text in texts], dtype=np.int64)
-
-    def opcodes(self) -> Int64:
-        """Short text of each form."""
-        return self._rows(form.opcode for form in self.module.forms)
-
-    def types(self) -> Int64:
-        """Short text of variables and constants of each type."""
-        return self._rows(map(_short_type, self.module.types))
 
     def _unnamed(self, types: NDArray[np.int32], type_texts: list[str]) -> Int64:
         used, inverse = np.unique(types, return_inverse=True)
-        return self._rows(f"{type_texts[row]} %" for row in used.tolist())[inverse]
+        return self.rows(f"{type_texts[row]} %" for row in used.tolist())[inverse]
 
     def variables(self, types: NDArray[np.int32], producers: Int64) -> Int64:
         """Full texts of results. ProGraML shortens the type of a result here, that of an argument not."""
-        type_texts = [_short_type(text) for text in self.module.types]
         if not self.named:
-            return self._unnamed(types, type_texts)
+            return self._unnamed(types, self.short_types)
         names = (self.module.local_names(producer)[0] for producer in producers.tolist())
-        return self._rows(f"{type_texts[row]} %{name}" for row, name in zip(types.tolist(), names, strict=True))
+        return self.rows(f"{self.short_types[row]} %{name}" for row, name in zip(types.tolist(), names, strict=True))
 
     def arguments(self, types: NDArray[np.int32], functions: Int64, numbers: Int64) -> Int64:
         """Full texts of arguments."""
-        type_texts, headers = self.module.types, self.module.headers
         if not self.named:
-            return self._unnamed(types, type_texts)
-        of = zip(types.tolist(), functions.tolist(), numbers.tolist(), strict=True)
-        return self._rows(
-            f"{type_texts[row]} %{_printed(headers[function].arguments[number].name)}" for row, function, number in of
-        )
+            return self._unnamed(types, self.module.types)
+        texts = []
+        for row, function, number in zip(types.tolist(), functions.tolist(), numbers.tolist(), strict=True):
+            name = self.module.headers[function].arguments[number].name
+            printed = name if _PLAIN_NAME.fullmatch(name) else f'"{name}"'
+            texts.append(f"{self.module.types[row]} %{printed}")
+        return self.rows(texts)
 
     def constants(self, keys: Int64) -> Int64:
         """Full texts of constants, and of globals from ``len(constants)`` on: ProGraML prints their definitions."""
@@ -267,4 +245,4 @@ class _Texts:
             value = " ".join(module.constants[key])
             return value if self.named else hide_block_names(value)
 
-        return self._rows(map(text, keys.tolist()))
+        return self.rows(map(text, keys.tolist()))
