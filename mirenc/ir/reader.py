@@ -12,7 +12,7 @@ import gc
 import itertools
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -95,10 +95,10 @@ def read_canonical(text: str, *, name: str, demangle: Callable[[list[str]], list
     display = display_symbols(text, demangle)
     forms = _Forms(lambda symbol: display.get(symbol, symbol))
     reading = _Reading(forms)
+    source_name = source[1] if source else ""
     with _collector_at_rest():
         reading.run(text.split("\n"))
-        module = reading.module(name=name, source_name=source[1] if source else "", text=text, display=display)
-    return replace(module, annotated=annotated)
+        return reading.module(name=name, source_name=source_name, text=text, display=display, annotated=annotated)
 
 
 @contextlib.contextmanager
@@ -134,21 +134,18 @@ class _Reading:
             if line.startswith("define "):
                 number = self._function(lines, number)
             elif line.startswith("declare "):
-                self._declaration(line)
+                name, return_type, arguments, is_variadic, _ = parse_header(line)
+                at, block = len(self.inst_form), len(self.block_start)
+                header = FunctionHeader(name, True, return_type, arguments, is_variadic, at, at, block, block)
+                self.headers.append(header)
             elif line.startswith("%"):
                 self.type_lines.append(line)
             elif line.startswith("@"):
                 self.global_lines.append(line)
 
-    def _declaration(self, line: str) -> None:
-        name, return_type, arguments, is_variadic, _ = parse_header(line)
-        at, block = len(self.inst_form), len(self.block_start)
-        self.headers.append(FunctionHeader(name, True, return_type, arguments, is_variadic, at, at, block, block))
-
     def _function(self, lines: list[str], number: int) -> int:
         """Read a body whose ``define`` line is ``lines[number - 1]``; the number of the line after it."""
-        first = len(self.inst_form)
-        first_block = len(self.block_start)
+        first, first_block = len(self.inst_form), len(self.block_start)
         name, return_type, arguments, is_variadic, printed_names = parse_header(lines[number - 1])
         end = lines.index("}", number)
         body = lines[number:end]
@@ -165,30 +162,19 @@ class _Reading:
         self.inst_line += itertools.compress(range(number, end), is_instruction)
         names = self._instructions(list(itertools.compress(body, is_instruction)), values)
         self.codes.append(np.fromiter(map(values.get, names, itertools.repeat(-1)), np.int64, len(names)))
-        self.headers.append(
-            FunctionHeader(
-                name,
-                False,
-                return_type,
-                arguments,
-                is_variadic,
-                first,
-                len(self.inst_form),
-                first_block,
-                len(self.block_start),
-            )
-        )
+        place = first, len(self.inst_form), first_block, len(self.block_start)
+        self.headers.append(FunctionHeader(name, False, return_type, arguments, is_variadic, *place))
         return end + 1
 
     def _instructions(self, lines: list[str], values: dict[str, int]) -> list[str]:
         """Read a function's instructions, note their results, and give the local names that stand in all of them."""
         templates, names = split_all(lines)
-        known = self.forms.by_template
+        by_template = self.forms.by_template
         inst_form = self.inst_form
         at = 0
         # This loop runs once per instruction.
         for index, template in enumerate(templates, len(inst_form)):
-            row, slots, has_result, form = known.get(template) or self.forms.add(template)
+            row, slots, has_result, form = by_template.get(template) or self.forms.add(template)
             if row < 0:
                 row, slots, has_result, form = self.forms.resolve(template, form, names[at : at + slots])
             if has_result:
@@ -197,8 +183,7 @@ class _Reading:
             inst_form.append(row)
         return names
 
-    def module(self, *, name: str, source_name: str, text: str, display: dict[str, str]) -> IRModule:
-        symbols, constants, types = TextTable(), TextTable(), TextTable()
+    def module(self, *, name: str, source_name: str, text: str, display: dict[str, str], annotated: str) -> IRModule:
         # An intrinsic that nothing calls is what an upgrade left behind (llvm.dbg.*, llvm.lifetime.*.i64): whether
         # it is there depends on the clang that wrote the file, not on the program.
         called = {form.callee for form in self.forms.forms}
@@ -207,8 +192,8 @@ class _Reading:
             for header in self.headers
             if not (header.is_declaration and header.name.startswith("llvm.") and "@" + header.name not in called)
         ]
-        functions = {"@" + header.name: header.signature for header in self.headers}
-        arrays = _gather(self, symbols, constants, types, functions)
+        symbols, constants, types = TextTable(), TextTable(), TextTable()
+        arrays = _gather(self, symbols, constants, types)
         return IRModule(
             name=name,
             source_name=source_name,
@@ -222,6 +207,7 @@ class _Reading:
             types=types.texts,
             display=display,
             arrays=arrays,
+            annotated=annotated,
         )
 
 
@@ -234,11 +220,10 @@ _FORM_KINDS = {
 }
 
 
-def ragged(starts: Int64, counts: Int64) -> Int64:
+def _ragged(starts: Int64, counts: Int64) -> Int64:
     """Positions ``starts[i], ..., starts[i] + counts[i] - 1`` for every i, concatenated."""
-    total = int(counts.sum())
     first = np.cumsum(counts) - counts
-    positions: Int64 = np.arange(total, dtype=np.int64) + np.repeat(starts - first, counts)
+    positions: Int64 = np.arange(int(counts.sum()), dtype=np.int64) + np.repeat(starts - first, counts)
     return positions
 
 
@@ -246,51 +231,37 @@ def _starts(counts: Int64) -> Int64:
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(counts, dtype=np.int64)])
 
 
-def _gather(
-    reading: _Reading,
-    symbols: TextTable,
-    constants: TextTable,
-    types: TextTable,
-    functions: dict[str, str],
-) -> ModuleArrays:
-    """Operands and successors of all instructions, from those of their forms."""
+def _gather(reading: _Reading, symbols: TextTable, constants: TextTable, types: TextTable) -> ModuleArrays:
+    """Operands and successors of all instructions, from those of their forms; fills the three tables."""
     forms = reading.forms.forms
-    # Operands and successors of every form, flat.
-    op_count = np.array([len(form.operands) for form in forms], dtype=np.int64)
-    succ_count = np.array([len(form.successors) for form in forms], dtype=np.int64)
-    kinds: list[int] = []
-    slots: list[int] = []
-    refs: list[int] = []
-    type_rows: list[int] = []
+    functions = {"@" + header.name: header.signature for header in reading.headers}
+    # Operands and callees of every form, flat.
+    rows_of: list[tuple[int, int, int, int]] = []  # kind, slot, reference, type
     callees: list[int] = []
     for form in forms:
         for operand in form.operands:
-            operand_ref = -1
+            kind_of, ref_of = _FORM_KINDS.get(operand.kind, OperandKind.GLOBAL), -1
             if operand.kind == "symbol":
-                is_function = operand.text in functions
-                operand_kind = OperandKind.FUNCTION if is_function else OperandKind.GLOBAL
-                operand_ref = symbols.row(operand.text)
-            else:
-                operand_kind = _FORM_KINDS[operand.kind]
-                if operand.kind == "constant":
-                    operand_ref = constants.row(operand.type + "\0" + operand.text)
-            kinds.append(operand_kind)
-            slots.append(-1 if operand.kind == "metadata" else operand.slot)
-            refs.append(operand_ref)
-            type_rows.append(types.row(operand.type))
+                kind_of = OperandKind.FUNCTION if operand.text in functions else OperandKind.GLOBAL
+                ref_of = symbols.row(operand.text)
+            elif operand.kind == "constant":
+                ref_of = constants.row(operand.type + "\0" + operand.text)
+            slot = -1 if operand.kind == "metadata" else operand.slot
+            rows_of.append((kind_of, slot, ref_of, types.row(operand.type)))
         direct = form.callee and functions.get(form.callee) == form.signature
         callees.append(symbols.row(form.callee) if direct else -1)
-    op_kind, op_slot = np.array(kinds, np.int64), np.array(slots, np.int64)
-    op_ref, op_type = np.array(refs, np.int64), np.array(type_rows, np.int64)
+    op_kind, op_slot, op_ref, op_type = np.array(rows_of, np.int64).reshape(-1, 4).T
+    op_count = np.array([len(form.operands) for form in forms], dtype=np.int64)
+    succ_count = np.array([len(form.successors) for form in forms], dtype=np.int64)
     succ_slot = np.array([slot for form in forms for slot in form.successors], np.int64)
 
-    form_of = np.array(reading.inst_form, dtype=np.int64)
+    form_of = np.array(reading.inst_form, dtype=np.int64)  # (I,)
     codes = np.concatenate(reading.codes) if reading.codes else np.zeros(0, np.int64)
     slot_count = np.array([form.slots for form in forms], dtype=np.int64)[form_of]
     slot_start = _starts(slot_count)[:-1]
 
     per_inst = op_count[form_of]
-    rows = ragged(_starts(op_count)[:-1][form_of], per_inst)
+    rows = _ragged(_starts(op_count)[:-1][form_of], per_inst)  # (P,)
     kind = op_kind[rows]
     ref = op_ref[rows]
     local = op_slot[rows] >= 0
@@ -304,30 +275,25 @@ def _gather(
         np.where(code >= _ARGUMENT, OperandKind.ARGUMENT, OperandKind.INSTRUCTION),
     )
 
-    block_start = np.array([*reading.block_start, len(form_of)], dtype=np.int64)
+    block_start = np.array([*reading.block_start, len(form_of)], dtype=np.int64)  # (B + 1,)
     # Only the last instruction of a block has successors.
     succ_per_inst = succ_count[form_of]
-    succ_rows = ragged(_starts(succ_count)[:-1][form_of], succ_per_inst)
+    succ_rows = _ragged(_starts(succ_count)[:-1][form_of], succ_per_inst)
     successor = codes[np.repeat(slot_start, succ_per_inst) + succ_slot[succ_rows]] - _BLOCK
     last = block_start[1:] - 1
-    successor_start = _starts(succ_per_inst[last] if len(last) else np.zeros(0, np.int64))
-
-    block = np.repeat(np.arange(len(block_start) - 1), np.diff(block_start))
     sizes = [header.last - header.first for header in reading.headers]
-    function = np.repeat(np.arange(len(sizes)), sizes)
-    callee_of = np.array(callees, dtype=np.int64)
-    small = np.int32
-    return ModuleArrays(
-        form=form_of.astype(small),
-        block=block.astype(small),
-        function=function.astype(small),
-        line=np.array(reading.inst_line, dtype=small),
-        block_start=block_start.astype(small),
-        operand_start=_starts(per_inst).astype(small),
-        operand_kind=kind.astype(np.int8),
-        operand_ref=ref.astype(small),
-        operand_type=op_type[rows].astype(small),
-        successor_start=successor_start.astype(small),
-        successor=successor.astype(small),
-        callee=callee_of[form_of].astype(small),
-    )
+    columns = {
+        "form": form_of,
+        "block": np.repeat(np.arange(len(block_start) - 1), np.diff(block_start)),
+        "function": np.repeat(np.arange(len(sizes)), sizes),
+        "line": np.array(reading.inst_line),
+        "block_start": block_start,
+        "operand_start": _starts(per_inst),
+        "operand_ref": ref,
+        "operand_type": op_type[rows],
+        "successor_start": _starts(succ_per_inst[last] if len(last) else np.zeros(0, np.int64)),
+        "successor": successor,
+        "callee": np.array(callees, dtype=np.int64)[form_of],
+    }
+    small = {name: column.astype(np.int32) for name, column in columns.items()}
+    return ModuleArrays(operand_kind=kind.astype(np.int8), **small)
