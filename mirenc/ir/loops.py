@@ -91,8 +91,8 @@ def find_loops(module: IRModule) -> LoopForest:
             depths.append(1 if parent < 0 else depths[base + parent] + 1)
         loops = np.array(own_innermost, dtype=np.int32)
         innermost[function.first_block : function.last_block] = np.where(loops < 0, loops, loops + base)
-    columns = (np.array(column, dtype=np.int32) for column in (functions, headers, parents, depths))
-    return LoopForest(*columns, innermost)
+    columns = np.array([functions, headers, parents, depths], dtype=np.int32)
+    return LoopForest(columns[0], columns[1], columns[2], columns[3], innermost)
 
 
 def _with_backward_edges(module: IRModule) -> list[int]:

@@ -166,10 +166,10 @@ def _loop_regions(module: IRModule, functions: list[IRFunction]) -> Regions:
     wanted = np.isin(forest.function, list(by_index))
     row = np.where(wanted, np.cumsum(wanted) - 1, -1)  # loop -> region
     regions = []
-    for loop in np.flatnonzero(wanted).tolist():
-        function = by_index[int(forest.function[loop])]
-        shown, header = function.display_name, block_name(module, int(forest.header[loop]))
-        place, depth = places.of_loop(forest, loop), int(forest.depth[loop])
+    for number in np.flatnonzero(wanted).tolist():
+        function = by_index[int(forest.function[number])]
+        shown, header = function.display_name, block_name(module, int(forest.header[number]))
+        place, depth = places.of_loop(forest, number), int(forest.depth[number])
         regions.append(Region("loop", f"{shown}:{header}", shown, header, depth, *place, function.name))
     block, loop = forest.members()
     block, region = block[row[loop] >= 0], row[loop][row[loop] >= 0]

@@ -87,6 +87,11 @@ class Choices:
         if self.levels is not None and not self.levels:
             raise ConfigError(f"no optimisation level given. Name some of: {', '.join(LEVEL_FLAGS)}")
 
+    @property
+    def toolkit(self) -> Path | None:
+        """``cuda_path``, wherever a compiler runs."""
+        return self.cuda_path and self.cuda_path.resolve()
+
 
 @dataclass(frozen=True, slots=True)
 class Program:
@@ -104,13 +109,13 @@ class Program:
     """
 
     project: str
-    version: str
     file: str
     language: str
     compiler: str
     root: Path
     commands: Mapping[str, tuple[str, ...]]
     stamp: str = ""
+    version: str = ""
 
 
 def levels_of(project: str, file: str, language: str, levels: Sequence[str] | None = None) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from mirenc.errors import ToolchainError
 from mirenc.ir.projects import header_flags
@@ -25,11 +26,10 @@ from mirenc.sources.compiling import (
     Program,
     Report,
     compile_chunk,
-    levels_of,
     run_quietly,
 )
 from mirenc.sources.ir_folder import FAILURES, IRFolder, Key, digest
-from mirenc.sources.programs import compile_command, find_sources
+from mirenc.sources.programs import find_sources, make_program
 from mirenc.sources.recipe import Package, Recipe, RecipeLimits
 from mirenc.sources.reserved import is_reserved_package
 
@@ -71,8 +71,7 @@ def compile_recipe(
     """
     c_compilers = (choices.compiler,) if choices.compiler else _C_COMPILERS
     _check_tools(recipe, c_compilers, choices.cuda_path)
-    cuda_path = choices.cuda_path and choices.cuda_path.resolve()
-    build = _Build(recipe.limits, folder, work.resolve(), choices.levels, c_compilers, cuda_path, advance, report)
+    build = _Build(recipe.limits, folder, work.resolve(), choices, c_compilers, advance, report)
     total = len(recipe.packages)
     with ThreadPoolExecutor(1) as fetcher, ThreadPoolExecutor(workers) as pool:
         fetched: dict[str, Future[_Fetched]] = {}
@@ -119,9 +118,8 @@ class _Build:
     limits: RecipeLimits
     folder: IRFolder
     work: Path
-    levels: Sequence[str] | None
+    choices: Choices
     c_compilers: Sequence[str]
-    cuda_path: Path | None
     advance: Advance | None
     report: Report
     # Counted over the chunks in order, not over what the log holds: a run that was stopped inside a chunk then goes on
@@ -157,7 +155,7 @@ class _Build:
             if self.ir_bytes > self.limits.max_bytes or spent > self.limits.max_project_bytes:
                 break
             programs = [
-                _program(package, version, root, file, language, headers[language], self) for file, language in chunk
+                self._program(package, version, root, file, language, headers[language]) for file, language in chunk
             ]
             for program, records in compile_chunk(pool, programs, self.folder, self.limits):
                 failed.update(record.reason for record in records if record.status in FAILURES)
@@ -177,35 +175,22 @@ class _Build:
         for reason, count in failed.most_common(_REASONS_SHOWN):
             self.report(f"    {count} x {reason}")
 
-
-def _program(
-    package: Package, version: str, root: Path, file: str, language: str, headers: Sequence[str], build: _Build
-) -> Program:
-    if language in _COMPILERS:
-        (compiler,) = _COMPILERS[language]
-    else:
-        compiler = build.c_compilers[digest(f"{package.name}/{file}") % len(build.c_compilers)]
-    options = []
-    if language != "fortran":
-        for glob, preludes in package.prelude.items():
-            if fnmatch.fnmatchcase(file, glob):
-                options += [part for prelude in preludes for part in ("-include", prelude)]
-    if package.openmp and language in ("c", "c++", "fortran"):
-        options += ["-fopenmp", *(_omp_header() if language != "fortran" else ())]
-    options += [f"-D{define}" for define in package.defines]
-    options += [*package.flags, *(f"-I{folder}" for folder in package.include_dirs), *headers]
-    return Program(
-        project=package.name,
-        version=version,
-        file=file,
-        language=language,
-        compiler=compiler,
-        root=root,
-        commands={
-            level: compile_command((compiler,), language, level, file, options, cuda_path=build.cuda_path)
-            for level in levels_of(package.name, file, language, build.levels)
-        },
-    )
+    def _program(
+        self, package: Package, version: str, root: Path, file: str, language: str, headers: Sequence[str]
+    ) -> Program:
+        compilers = _COMPILERS.get(language, self.c_compilers)
+        compiler = compilers[digest(f"{package.name}/{file}") % len(compilers)]
+        options = []
+        if language != "fortran":
+            for glob, preludes in package.prelude.items():
+                if fnmatch.fnmatchcase(file, glob):
+                    options += [part for prelude in preludes for part in ("-include", prelude)]
+        if package.openmp and language in ("c", "c++", "fortran"):
+            options += ["-fopenmp", *(_omp_header() if language != "fortran" else ())]
+        options += [f"-D{define}" for define in package.defines]
+        options += [*package.flags, *(f"-I{folder}" for folder in package.include_dirs), *headers]
+        facts: dict[str, Any] = {"project": package.name, "version": version, "language": language, "root": root}
+        return make_program(self.choices, (compiler,), options, file=file, **facts)
 
 
 def _omp_header() -> list[str]:
@@ -213,12 +198,11 @@ def _omp_header() -> list[str]:
     return [f"-idirafter{path.parent}" for path in Path("/usr/lib").glob("llvm-*/lib/clang/*/include/omp.h")]
 
 
-@dataclass(frozen=True, slots=True)
-class _Fetched:
+class _Fetched(NamedTuple):
     """What became of fetching a package: its Debian version, None if there are no sources; what went wrong."""
 
     version: str | None
-    problems: tuple[str, ...] = ()
+    problems: Sequence[str] = ()
 
 
 def _fetch(tables: Sequence[Package], work: Path) -> _Fetched:
@@ -246,7 +230,7 @@ def _fetch(tables: Sequence[Package], work: Path) -> _Fetched:
         marker.write_text("\n".join(steps), encoding="utf-8")
     archives = _archives(folder)
     version = re.split(r"_|\.dsc$|\.orig\.tar", archives[0])[1] if archives else ""
-    return _Fetched(version, tuple(problems))
+    return _Fetched(version, problems)
 
 
 def _prepare(table: Package, root: Path) -> list[str]:

@@ -15,7 +15,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Literal, Self
 
 from mirenc.errors import CompileError, IRFileError
@@ -119,9 +118,7 @@ class IRFolder:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._log.close()
 
     def __len__(self) -> int:
@@ -162,23 +159,21 @@ class IRFolder:
 
     def keep_only(self, wanted: Callable[[IRRecord], bool]) -> None:
         """Forget the records that are not wanted, and remove their IR; duplicates of that IR are forgotten, too."""
-        gone = {key: record for key, record in self._records.items() if not wanted(record)}
-        lost = {record.sha256_of_ir for record in gone.values() if record.status == "ok"}
-        gone |= {
-            key: record
-            for key, record in self._records.items()
-            if record.status == "duplicate" and record.sha256_of_ir in lost
-        }
+        records = self._records.values()
+        gone = [record for record in records if not wanted(record)]
+        lost = {record.sha256_of_ir for record in gone if record.status == "ok"}
+        gone += [record for record in records if record.status == "duplicate" and record.sha256_of_ir in lost]
         if not gone:
             return
-        self._records = {key: record for key, record in self._records.items() if key not in gone}
+        keys = {record.key for record in gone}
+        self._records = {key: record for key, record in self._records.items() if key not in keys}
         # The log before the files: IR that no record names is not part of the folder, a record without IR is a lie.
         part = self.root / f"{_LOG}.part"
         part.write_bytes(b"".join(map(_line_of, self._records.values())))
         self._log.close()
         os.replace(part, self.root / _LOG)
         self._log = (self.root / _LOG).open("ab")
-        for record in gone.values():
+        for record in gone:
             if record.status == "ok":
                 self.ir_bytes -= record.ir_bytes
                 self._seen.discard(record.sha256_of_ir)
@@ -223,17 +218,15 @@ def origins_of(root: Path) -> dict[str, dict[str, str]]:
 
     That is its project, version, file, language, opt_level and compiler. IRFileError: ``log.jsonl`` is no such log.
     """
-    latest = {record.key: record for record in _read_log(root / _LOG)[0]}
     return {
         _place_of(record).as_posix(): {name: getattr(record, name) for name in _ORIGIN}
-        for record in latest.values()
+        for record in _latest(root)
         if record.status == "ok"
     }
 
 
 def failures_of(root: Path) -> list[CompileError]:
     """What the log of a folder of IR says of sources that did not become IR, one error each; raises as `origins_of`."""
-    latest = {record.key: record for record in _read_log(root / _LOG)[0]}
     advice = {"large": "Raise the limit with --max-bytes", "timeout": "Raise the limit with --timeout"}
     usual = "Mend it, or give the flags it needs, as in --cflags=-Iinclude"
     return [
@@ -241,9 +234,13 @@ def failures_of(root: Path) -> list[CompileError]:
             f"{record.project}/{record.file}: not compiled: "
             f"{record.reason or f'its IR is too large, {record.ir_bytes} bytes'}. {advice.get(record.status, usual)}"
         )
-        for record in sorted(latest.values(), key=lambda record: (record.project, record.file))
+        for record in sorted(_latest(root), key=lambda record: (record.project, record.file))
         if record.status in (*FAILURES, "large")
     ]
+
+
+def _latest(root: Path) -> list[IRRecord]:
+    return list({record.key: record for record in _read_log(root / _LOG)[0]}.values())
 
 
 def _line_of(record: IRRecord) -> bytes:

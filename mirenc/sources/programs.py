@@ -9,6 +9,7 @@ import shutil
 import tempfile
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from mirenc.errors import IRFileError, ToolchainError
 from mirenc.ir.compile import LANGUAGE_FLAGS, find_compiler
@@ -25,7 +26,7 @@ from mirenc.sources.compiling import LEVEL_FLAGS, Choices, Program, Report, leve
 from mirenc.sources.ir_folder import digest, stamp_of
 from mirenc.sources.reserved import is_reserved, is_reserved_package
 
-__all__ = ["LANGUAGES", "command_programs", "compile_command", "find_sources", "source_programs"]
+__all__ = ["LANGUAGES", "command_programs", "compile_command", "find_sources", "make_program", "source_programs"]
 
 LANGUAGES: Mapping[str, tuple[str, ...]] = {
     "c": (".c",),
@@ -137,33 +138,19 @@ def _find_for(language: str, choices: Choices) -> list[str]:
     return find_compiler("cl" if language == "opencl" else language, choices.compiler)
 
 
-def _program(
-    choices: Choices,
-    compiler: Sequence[str],
-    *,
-    project: str,
-    file: str,
-    language: str,
-    root: Path,
-    place: str,
-    options: Sequence[str],
-    stamped: Sequence[Path],
-    stamp: str = "",
+def make_program(
+    choices: Choices, compiler: Sequence[str], options: Sequence[str], *, file: str, place: str = "", **facts: Any
 ) -> Program:
-    """A program whose record is made anew when a file, the compiler, or an option is another one."""
-    cuda_path = choices.cuda_path.resolve() if choices.cuda_path else None
+    """A program of a file that lies at ``place`` where its compiler runs; ``facts`` are the rest of `Program`."""
+    project, language = facts["project"], facts["language"]
     return Program(
-        project=project,
-        version="",
         file=file,
-        language=language,
         compiler="zig cc" if "ziglang" in compiler else Path(compiler[0]).name,
-        root=root,
         commands={
-            level: compile_command(compiler, language, level, place, options, cuda_path=cuda_path)
+            level: compile_command(compiler, language, level, place or file, options, cuda_path=choices.toolkit)
             for level in levels_of(project, file, language, choices.levels)
         },
-        stamp=stamp_of(stamped, *([stamp] if stamp else []), *compiler, *options, str(cuda_path)),
+        **facts,
     )
 
 
@@ -188,18 +175,10 @@ def source_programs(
         stamps = {language: stamp_of(find_headers(root, language)) for language in here}
         for file, language in sources:
             if language in here:
-                yield _program(
-                    choices,
-                    compilers[language],
-                    project=project,
-                    file=file,
-                    language=language,
-                    root=root,
-                    place=file,
-                    options=(*choices.cflags, *headers[language]),
-                    stamped=[root / file],
-                    stamp=stamps[language],
-                )
+                command, options = compilers[language], (*choices.cflags, *headers[language])
+                stamp = stamp_of([root / file], stamps[language], *command, *options, str(choices.toolkit))
+                facts: dict[str, Any] = {"project": project, "language": language, "root": root, "stamp": stamp}
+                yield make_program(choices, command, options, file=file, **facts)
 
 
 def _projects(folder: Path, with_reserved: bool, report: Report) -> list[tuple[str, Path, list[tuple[str, str]]]]:
@@ -251,17 +230,10 @@ def command_programs(
         if language != "fortran":
             # `__FILE__` in a header that was found by an absolute path would say where it lies on this machine.
             options.append(f"-fmacro-prefix-map={top}/=")
-        yield _program(
-            choices,
-            command,
-            project=project,
-            file=Path(*below.parts[1:]).as_posix() if len(below.parts) > 1 else below.name,
-            language=language,
-            root=directory,
-            place=os.path.relpath(file, directory),
-            options=options,
-            stamped=[file],
-        )
+        stamp = stamp_of([file], *command, *options, str(choices.toolkit))
+        facts: dict[str, Any] = {"project": project, "language": language, "root": directory, "stamp": stamp}
+        name = Path(*below.parts[1:]).as_posix() if len(below.parts) > 1 else below.name
+        yield make_program(choices, command, options, file=name, place=os.path.relpath(file, directory), **facts)
     if unknown:
         report(f"{path}: flags are left out, no compiler here knows them: {' '.join(sorted(unknown))}")
     if reserved:

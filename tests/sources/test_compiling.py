@@ -34,7 +34,7 @@ def program(fake_tools: FakeTools, tmp_path: Path) -> Callable[..., Program]:
     def make(file: str, text: str, levels: tuple[str, ...] = ("O0", "O2")) -> Program:
         (root / file).write_text(text, encoding="utf-8")
         commands = {level: ("clang-19", f"-{level}", file) for level in levels}
-        return Program("p", "1", file, "c", "clang-19", root, commands)
+        return Program("p", file, "c", "clang-19", root, commands, version="1")
 
     return make
 
