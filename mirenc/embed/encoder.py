@@ -8,6 +8,7 @@ import shutil
 import warnings
 from collections.abc import Generator, Iterable, Sized
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, TypedDict, Unpack, overload
 
@@ -22,10 +23,10 @@ from mirenc.embed.reading import prepare
 from mirenc.embed.request import PARTS, PURPOSES, Level, OnError, Part, Purpose, Request, check
 from mirenc.embed.stream import Outcome, Pipeline, Progress, listed
 from mirenc.errors import ConfigError, ModelError, UnreadableIRWarning
-from mirenc.ir import IRModule, ReadOptions
+from mirenc.ir import Dialect, IRModule, ReadOptions
 from mirenc.ir.inputs import Input, IRInput, resolve_input
 from mirenc.ir.projects import expand_inputs, is_project
-from mirenc.ir.read import load_input, module_of
+from mirenc.ir.read import module_from
 from mirenc.model.lexical import Lexicon
 from mirenc.model.runtime import Runtime
 from mirenc.progress import progress as progress_bar
@@ -139,12 +140,12 @@ class Encoder:
         check("part", part, PARTS)
         return sum(vector_blocks(self.files.config, purpose, part).values())
 
-    def read(self, ir: IRInput | Input) -> IRModule:
-        """A module from a module, a path, IR text or bitcode bytes; which is which: `mirenc.ir.inputs`."""
-        given = resolve_input(ir)
-        if isinstance(given.value, IRModule):
-            return given.value
-        return module_of(load_input(given, self.options), self.options)
+    def read(self, ir: IRInput | Input, *, dialect: Dialect | None = None) -> IRModule:
+        """A module from a module, a path, IR text or bitcode bytes; which is which: `mirenc.ir.inputs`.
+
+        With a dialect sources are compiled to it, and IR of another is brought to it (`mirenc.ir.bring`).
+        """
+        return module_from(ir, self.options if dialect is None else replace(self.options, dialect=dialect))
 
     @overload
     def embed(  # type: ignore[overload-overlap]  # a str is an iterable of str, too: the first one wins

@@ -6,10 +6,8 @@ among planes; a shape that cannot run counts as the default.
 
 from __future__ import annotations
 
-import copy
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -96,10 +94,7 @@ class BlockSize(MeasuredTask):
         MirencError
             As `mirenc.read_ir`.
         """
-        reader = copy.copy(encoder)
-        if not names_toolkit(encoder.options.cflags):
-            reader.options = replace(encoder.options, dialect=WITHOUT_CUDA)
-        return reader.read(ir)
+        return encoder.read(ir, dialect=None if names_toolkit(encoder.options.cflags) else WITHOUT_CUDA)
 
     def regions(self, module: IRModule) -> list[Region]:
         """Its kernels.

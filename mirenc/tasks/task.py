@@ -6,10 +6,8 @@ it through the same protocols, baselines and search as the shipped ones (`notebo
 
 from __future__ import annotations
 
-import copy
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -17,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mirenc.errors import MirencError, TaskError
-from mirenc.ir import Dialect, IRModule, bring
+from mirenc.ir import Dialect, IRModule
 from mirenc.ir.inputs import resolve_input
 from mirenc.ir.regions import Region, regions_of
 from mirenc.tasks.data import TaskData
@@ -269,11 +267,7 @@ class Task(ABC):
         MirencError
             As `mirenc.read_ir`.
         """
-        if self.dialect is None:
-            return encoder.read(ir)
-        reader = copy.copy(encoder)
-        reader.options = replace(encoder.options, dialect=self.dialect)
-        return bring(reader.read(ir), self.dialect)
+        return encoder.read(ir, dialect=self.dialect)
 
     def read_sample(self, encoder: Encoder, ir: IRSource) -> IRModule:
         """A sample's module: a source as `read` has it, so that training and questions agree. IR is the task's own.
