@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+import operator
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 from mirenc.errors import ConfigError
 
 __all__ = ["Expression", "read_expression"]
 
 Number = int | float
+_Value = Callable[[Mapping[str, Number]], Number]
 
 _BINARY: Mapping[type[ast.operator], Callable[[Number, Number], Number]] = {
-    ast.Add: lambda left, right: left + right,
-    ast.Sub: lambda left, right: left - right,
-    ast.Mult: lambda left, right: left * right,
-    ast.FloorDiv: lambda left, right: left // right,
-    ast.Mod: lambda left, right: left % right,
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
 }
 _CALLS: Mapping[str, Callable[..., Number]] = {"max": max, "min": min}
 # Long enough for any size; short enough that neither the parser nor a product of numbers gets out of hand.
@@ -26,16 +28,10 @@ _LONGEST = 200
 
 @dataclass(frozen=True)
 class Expression:
-    """Arithmetic over a few names.
-
-    Attributes
-    ----------
-    text : str
-        As it was written.
-    """
+    """Arithmetic over a few names; ``text`` is as it was written."""
 
     text: str
-    _tree: ast.expr
+    _value: _Value = field(repr=False, compare=False)
 
     def __call__(self, **names: Number) -> Number:
         """Its value; every name that it uses must be given.
@@ -46,10 +42,10 @@ class Expression:
             A division by zero.
         """
         try:
-            return _value(self._tree, names)
+            return self._value(names)
         except ZeroDivisionError:
-            given = ", ".join(f"{name} = {value}" for name, value in names.items())
-            raise ConfigError(f"{self.text!r} divides by zero where {given}") from None
+            values = ", ".join(f"{name} = {value}" for name, value in names.items())
+            raise ConfigError(f"{self.text!r} divides by zero where {values}") from None
 
 
 def read_expression(text: str | Number, names: tuple[str, ...]) -> Expression:
@@ -68,43 +64,22 @@ def read_expression(text: str | Number, names: tuple[str, ...]) -> Expression:
         tree = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError):
         raise ConfigError(f"{text!r} is no expression; {allowed}") from None
-    for wrong in _unknown(tree, names):
-        raise ConfigError(f"{wrong!r} in {text!r}; {allowed}")
-    return Expression(text, tree)
 
+    def value_of(node: ast.expr) -> _Value:
+        match node:
+            case ast.Constant(value=int() | float() as number) if not isinstance(number, bool):
+                return lambda given: number
+            case ast.Name(id=name) if name in names:
+                return lambda given: given[name]
+            case ast.UnaryOp(op=ast.USub() | ast.UAdd() as sign, operand=operand):
+                inner = value_of(operand)
+                return (lambda given: -inner(given)) if isinstance(sign, ast.USub) else inner
+            case ast.BinOp(left=left, op=operation, right=right) if type(operation) in _BINARY:
+                first, second, function = value_of(left), value_of(right), _BINARY[type(operation)]
+                return lambda given: function(first(given), second(given))
+            case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if name in _CALLS and len(args) > 1:
+                parts = [value_of(arg) for arg in args]
+                return lambda given: _CALLS[name](*(part(given) for part in parts))
+        raise ConfigError(f"{ast.unparse(node)!r} in {text!r}; {allowed}")
 
-def _unknown(node: ast.expr, names: tuple[str, ...]) -> Iterator[str]:
-    """Source of each innermost part that is not allowed."""
-    match node:
-        case ast.Constant(value=bool()):
-            yield ast.unparse(node)
-        case ast.Constant(value=int() | float()):
-            return
-        case ast.Name(id=name) if name in names:
-            return
-        case ast.UnaryOp(op=ast.USub() | ast.UAdd(), operand=operand):
-            yield from _unknown(operand, names)
-        case ast.BinOp(left=left, op=operator, right=right) if type(operator) in _BINARY:
-            yield from _unknown(left, names)
-            yield from _unknown(right, names)
-        case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if name in _CALLS and len(args) > 1:
-            for arg in args:
-                yield from _unknown(arg, names)
-        case _:
-            yield ast.unparse(node)
-
-
-def _value(node: ast.expr, names: Mapping[str, Number]) -> Number:
-    match node:
-        case ast.Constant(value=int() | float() as value):
-            return value
-        case ast.Name(id=name):
-            return names[name]
-        case ast.UnaryOp(op=operator, operand=operand):
-            value = _value(operand, names)
-            return -value if isinstance(operator, ast.USub) else value
-        case ast.BinOp(left=left, op=operation, right=right):
-            return _BINARY[type(operation)](_value(left, names), _value(right, names))
-        case ast.Call(func=ast.Name(id=name), args=args):
-            return _CALLS[name](*(_value(arg, names) for arg in args))
-    raise AssertionError(f"read_expression let {ast.dump(node)} through")
+    return Expression(text, value_of(tree))

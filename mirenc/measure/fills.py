@@ -1,61 +1,35 @@
-"""Inputs of OpenCL and CUDA kernels: arrays that are the same on any machine and with any numpy.
-
-Only a bit generator's raw words are promised to stay as they are, so everything is made from those, with
-operations that round the same everywhere (no logarithm, no pairwise sum).
-"""
+"""Inputs of OpenCL and CUDA kernels: arrays that are the same on any machine and with any numpy."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["FILLS", "Fill", "filled"]
+__all__ = ["FILLS", "WHOLE", "filled"]
 
-
-@dataclass(frozen=True)
-class Fill:
-    """What a fill takes beside its seed, and whether it is of whole numbers only."""
-
-    keys: frozenset[str] = frozenset()
-    needs_below: bool = False
-    whole: bool = False
-
-
-FILLS: Mapping[str, Fill] = {
-    "zeros": Fill(),
-    "ramp": Fill(frozenset({"below"})),
-    "uniform": Fill(frozenset({"low", "high"})),
-    "indices": Fill(frozenset({"below"}), needs_below=True, whole=True),
-    "permutation": Fill(whole=True),
-    "power-law": Fill(frozenset({"below"}), needs_below=True, whole=True),
-    "row-starts": Fill(frozenset({"below"}), needs_below=True, whole=True),
+# What each fill takes beside its seed, and those of whole numbers only.
+FILLS: Mapping[str, frozenset[str]] = {
+    "zeros": frozenset(),
+    "ramp": frozenset({"below"}),
+    "uniform": frozenset({"low", "high"}),
+    "indices": frozenset({"below"}),
+    "permutation": frozenset(),
+    "power-law": frozenset({"below"}),
+    "row-starts": frozenset({"below"}),
 }
+WHOLE = ("indices", "permutation", "power-law", "row-starts")
 
 
 def filled(
     fill: str, count: int, dtype: np.dtype[Any], *, seed: int, low: float, high: float, below: int | None
 ) -> NDArray[Any]:
-    """Make one array.
+    """An array, (count,) of ``dtype``, the same on any machine and with any numpy.
 
-    Parameters
-    ----------
-    fill : str
-        A name in `FILLS`; the text of `mirenc.measure.gpu_driver` says what they are.
-    count : int
-        Elements.
-    dtype : numpy.dtype
-        Of the elements.
-    seed, low, high, below : number
-        What the fill is told.
-
-    Returns
-    -------
-    numpy.ndarray
-        (count,) of ``dtype``.
+    Only a bit generator's raw words are promised to stay as they are, so everything is made from
+    those, with operations that round the same everywhere (no logarithm, no pairwise sum).
     """
     match fill:
         case "zeros":

@@ -44,21 +44,21 @@ from __future__ import annotations
 
 import difflib
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mirenc.errors import ConfigError
 from mirenc.measure.expressions import Expression, read_expression
-from mirenc.measure.fills import FILLS, filled
+from mirenc.measure.fills import FILLS, WHOLE, filled
 
 __all__ = ["Argument", "Buffer", "GpuDriver", "Local", "Scalar", "read_driver"]
 
 # OpenCL C's names; CUDA's `long` and `unsigned char` are the same bytes on Linux.
-TYPES: Mapping[str, np.dtype[Any]] = {
+_TYPES: Mapping[str, np.dtype[Any]] = {
     name: np.dtype(code)
     for name, code in {
         "char": "i1", "uchar": "u1", "short": "i2", "ushort": "u2", "int": "i4", "uint": "u4", "long": "i8",
@@ -74,7 +74,7 @@ class Buffer:
     """Memory of the device; see the module's text for the fields."""
 
     name: str
-    dtype: np.dtype[Any]
+    buffer: np.dtype[Any]
     count: Expression
     fill: str = "zeros"
     seed: int = 0
@@ -83,11 +83,17 @@ class Buffer:
     below: Expression | None = None
     output: bool = False
 
+    def check(self, n: int) -> int:
+        """Bytes; its expressions are tried."""
+        if self.below is not None:
+            _whole("below", self.below, 1, n=n)
+        return self.buffer.itemsize * _whole("count", self.count, 1, n=n)
+
     def array(self, n: int) -> NDArray[Any]:
         """What it holds before a call: (count,), the same on any machine."""
         below = None if self.below is None else int(self.below(n=n))
         return filled(
-            self.fill, int(self.count(n=n)), self.dtype, seed=self.seed, low=self.low, high=self.high, below=below
+            self.fill, int(self.count(n=n)), self.buffer, seed=self.seed, low=self.low, high=self.high, below=below
         )
 
 
@@ -96,12 +102,21 @@ class Scalar:
     """A number that is passed by value."""
 
     name: str
-    dtype: np.dtype[Any]
+    scalar: np.dtype[Any]
     value: Expression
+
+    def check(self, n: int) -> int:
+        """Bytes of the device, none; its expression is tried."""
+        self.value(n=n)
+        if self.scalar.kind != "f":
+            value, bounds = _whole("value", self.value, None, n=n), np.iinfo(self.scalar)
+            if not bounds.min <= value <= bounds.max:
+                raise ConfigError(f"value is {value} for n = {n}, which {self.scalar.name} cannot hold")
+        return 0
 
     def of(self, n: int) -> np.generic:
         """The value as the kernel gets it."""
-        scalar: np.generic = self.dtype.type(self.value(n=n))
+        scalar: np.generic = self.scalar.type(self.value(n=n))
         return scalar
 
 
@@ -110,44 +125,64 @@ class Local:
     """Memory of one block."""
 
     name: str
-    bytes: Expression
+    local: Expression
+
+    def check(self, n: int) -> int:
+        """Bytes of the device, none; its expression is tried."""
+        _whole("local", self.local, 0, n=n, bx=32, by=1)
+        return 0
 
     def of(self, n: int, block: Sequence[int]) -> int:
         """Bytes that a block of this shape needs."""
         bx, by = (*block, 1)[:2]
-        return int(self.bytes(n=n, bx=bx, by=by))
+        return int(self.local(n=n, bx=bx, by=by))
 
 
 Argument = Buffer | Scalar | Local
 
 
+def _whole(key: str, expression: Expression, least: int | None, **names: int) -> int:
+    """A value that must be a whole number, of at least so much."""
+    value = expression(**names)
+    if not isinstance(value, int) or (least is not None and value < least):
+        allowed = "a whole number" if least is None else f"a whole number of {least} or more"
+        raise ConfigError(f"{key} is {value} for n = {names['n']} ({expression.text!r}); {allowed} is allowed")
+    return value
+
+
 @dataclass(frozen=True)
 class GpuDriver:
-    """How a kernel is launched.
-
-    Attributes
-    ----------
-    kernel : str
-        Name of the function.
-    sizes : tuple of int
-        Problem sizes.
-    wanted : tuple of Expression
-        Work-items in each of the one or two dimensions, x first.
-    arguments : tuple of Argument
-        In the order of the kernel's parameters. There is at most one `Local`.
-    max_block : int
-        Items of a block, at most.
-    divides, power_of_two : bool
-        What the kernel asks of a block; see `refusal`.
-    """
+    """How a kernel is launched; see the module's text for the fields. There is at most one `Local`."""
 
     kernel: str
     sizes: tuple[int, ...]
-    wanted: tuple[Expression, ...]
+    wanted: tuple[Expression, ...]  # of `global`
     arguments: tuple[Argument, ...]
     max_block: int = 1024
     divides: bool = False
     power_of_two: bool = False
+
+    def check(self) -> None:
+        """What no key shows by itself: numbers for every size, and that there is something to compare."""
+        if min(self.sizes) < 1 or self.max_block < 1:
+            raise ConfigError(f"sizes has {min(self.sizes)}, max_block is {self.max_block}; both are 1 or more")
+        if self.dimensions > 2:
+            raise ConfigError(f"global has {self.dimensions} dimensions; 1 and 2 are allowed")
+        if not self.outputs:
+            raise ConfigError("no argument is a buffer with `output = true`; results must be compared with something")
+        if sum(isinstance(argument, Local) for argument in self.arguments) > 1:
+            raise ConfigError("two arguments have `local`; CUDA knows one such memory, so cut one into parts")
+        for n in self.sizes:
+            for axis, wanted in enumerate(self.wanted):
+                _whole(f"global[{axis}]", wanted, 1, n=n)
+            total = 0
+            for argument in self.arguments:
+                try:
+                    total += argument.check(n)
+                except ConfigError as error:
+                    raise ConfigError(f"argument {argument.name!r}: {error}") from None
+            if total > _MOST_BYTES:
+                raise ConfigError(f"buffers of size {n} take {total >> 20} MiB; at most {_MOST_BYTES >> 20} MiB")
 
     @property
     def dimensions(self) -> int:
@@ -218,162 +253,114 @@ def read_driver(text: str, where: str) -> GpuDriver:
         values = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{where} is no TOML: {error}") from None
-    top = _Table(values, where)
-    top.known("kernel", "sizes", "global", "max_block", "divides", "power_of_two", "argument")
-    driver = GpuDriver(
-        kernel=top.get("kernel", str),
-        sizes=tuple(top.each("sizes", int)),
-        wanted=tuple(top.expression("global", ("n",), text) for text in top.each("global", str)),
-        arguments=tuple(
-            _argument(_Table(table, f"{where}: argument {index}"))
-            for index, table in enumerate(top.each("argument", dict), start=1)
-        ),
-        max_block=top.get("max_block", int, 1024),
-        divides=top.get("divides", bool, False),
-        power_of_two=top.get("power_of_two", bool, False),
+    fields = _read(values, where, _DRIVER, ("kernel", "sizes", "global", "argument"))
+    arguments = tuple(
+        _argument(table, f"{where}: argument {place}") for place, table in enumerate(fields.pop("argument"), 1)
     )
-    _check(driver, top)
+    driver = GpuDriver(wanted=fields.pop("global"), arguments=arguments, **fields)
+    try:
+        driver.check()
+    except ConfigError as error:
+        raise ConfigError(f"{where}: {error}") from None
     return driver
 
 
-def _argument(table: _Table) -> Argument:
-    kinds = [kind for kind in ("buffer", "scalar", "local") if kind in table.values]
+def _argument(values: Mapping[str, Any], where: str) -> Argument:
+    kinds = [kind for kind in _ARGUMENTS if kind in values]
     if len(kinds) != 1:
-        table.fail("", f"has {' and '.join(kinds) or 'no kind'}; write one of `buffer`, `scalar`, `local`")
-    name = table.get("name", str)
-    if kinds == ["local"]:
-        table.known("name", "local")
-        return Local(name, table.expression("local", ("n", "bx", "by")))
-    dtype = TYPES[table.choice(kinds[0], tuple(TYPES))]
-    if kinds == ["scalar"]:
-        table.known("name", "scalar", "value")
-        return Scalar(name, dtype, table.expression("value", ("n",)))
-    table.known("name", "buffer", "count", "fill", "seed", "low", "high", "below", "output")
-    fill = table.choice("fill", tuple(FILLS), "zeros")
-    if FILLS[fill].needs_below and "below" not in table.values:
-        table.fail("fill", f"is {fill!r}, which needs `below`")
-    for key in {"low", "high", "below"} & set(table.values) - FILLS[fill].keys:
-        table.fail(key, f"says nothing to a fill of {fill!r}; leave it out")
-    if FILLS[fill].whole and dtype.kind == "f":
-        table.fail("fill", f"is {fill!r}, which is for whole numbers; the buffer is of {table.values['buffer']!r}")
-    return Buffer(
-        name=name,
-        dtype=dtype,
-        count=table.expression("count", ("n",)),
-        fill=fill,
-        seed=table.get("seed", int, 0),
-        low=float(table.get("low", (int, float), 0)),
-        high=float(table.get("high", (int, float), 1)),
-        below=table.expression("below", ("n",)) if "below" in table.values else None,
-        output=table.get("output", bool, False),
-    )
+        raise ConfigError(f"{where}: has {' and '.join(kinds) or 'no kind'}; write one of {', '.join(_ARGUMENTS)}")
+    kind, readers, required = _ARGUMENTS[kinds[0]]
+    argument: Argument = kind(**_read(values, where, readers, required))
+    if isinstance(argument, Buffer):
+        fill, keys = argument.fill, FILLS[argument.fill]
+        if fill in WHOLE and argument.buffer.kind == "f":
+            raise ConfigError(f"{where}: fill is {fill!r}, which is for whole numbers; leave it out")
+        if "below" in keys and argument.below is None and fill != "ramp":
+            raise ConfigError(f"{where}: fill is {fill!r}, which needs `below`")
+        if idle := sorted({"low", "high", "below"} & values.keys() - keys):
+            raise ConfigError(f"{where}: {idle[0]} says nothing to a fill of {fill!r}; leave it out")
+    return argument
 
 
-def _check(driver: GpuDriver, top: _Table) -> None:
-    """What no key shows by itself: numbers for every size, and that there is something to compare."""
-    if min(driver.sizes) < 1:
-        top.fail("sizes", f"has {min(driver.sizes)}; sizes are 1 or more")
-    if driver.dimensions > 2:
-        top.fail("global", f"has {driver.dimensions} dimensions; 1 and 2 are allowed")
-    if driver.max_block < 1:
-        top.fail("max_block", f"is {driver.max_block}; 1 or more is allowed")
-    if not driver.outputs:
-        top.fail("argument", "has no buffer with `output = true`; results must be compared with something")
-    if sum(isinstance(argument, Local) for argument in driver.arguments) > 1:
-        top.fail("argument", "has two with `local`; CUDA knows one such memory, so cut one into parts in the kernel")
-    for n in driver.sizes:
-        for axis, wanted in enumerate(driver.wanted):
-            top.whole(f"global[{axis}]", wanted, 1, n=n)
-        total = 0
-        for index, argument in enumerate(driver.arguments, start=1):
-            table = _Table({}, f"{top.where}: argument {index} ({argument.name})")
-            match argument:
-                case Buffer():
-                    total += argument.dtype.itemsize * table.whole("count", argument.count, 1, n=n)
-                    if argument.below is not None:
-                        table.whole("below", argument.below, 1, n=n)
-                case Scalar():
-                    _check_scalar(table, argument, n)
-                case Local():
-                    table.whole("local", argument.bytes, 0, n=n, bx=32, by=1)
-        if total > _MOST_BYTES:
-            top.fail("sizes", f"has {n}, whose buffers take {total >> 20} MiB; at most {_MOST_BYTES >> 20} MiB")
+_Reader = Callable[[Any], Any]
 
 
-def _check_scalar(table: _Table, scalar: Scalar, n: int) -> None:
-    if scalar.dtype.kind == "f":
-        table.number("value", scalar.value, n=n)
-        return
-    value, bounds = table.whole("value", scalar.value, None, n=n), np.iinfo(scalar.dtype)
-    if not bounds.min <= value <= bounds.max:
-        table.fail("value", f"is {value} for n = {n}, which {scalar.dtype.name} cannot hold")
+def _read(
+    values: Mapping[str, Any], where: str, readers: Mapping[str, _Reader], required: Sequence[str]
+) -> dict[str, Any]:
+    """The values of a table, by key."""
+    for key in values:
+        if key not in readers:
+            near = difflib.get_close_matches(key, readers, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"known keys: {', '.join(readers)}"
+            raise ConfigError(f"{where}: {key!r} is unknown; {hint}")
+    for key in required:
+        if key not in values:
+            raise ConfigError(f"{where}: {key} is missing")
+    read = {}
+    for key, value in values.items():
+        try:
+            read[key] = readers[key](value)
+        except ConfigError as error:
+            raise ConfigError(f"{where}: {key} is {value!r}; {error}") from None
+    return read
 
 
-@dataclass(frozen=True)
-class _Table:
-    """A TOML table that names itself in errors."""
-
-    values: Mapping[str, Any]
-    where: str
-
-    def fail(self, key: str, problem: str) -> NoReturn:
-        raise ConfigError(f"{self.where}: {f'`{key}` ' if key else ''}{problem}")
-
-    def known(self, *keys: str) -> None:
-        for key in self.values:
-            if key not in keys:
-                near = difflib.get_close_matches(key, keys, n=1)
-                hint = f"did you mean `{near[0]}`?" if near else f"known keys: {', '.join(keys)}"
-                self.fail(key, f"is unknown; {hint}")
-
-    def get(self, key: str, kind: Any, default: Any = None) -> Any:
-        """The value of a key, of a type or one of some types; ``default`` is what it is when left out."""
-        value = self.values.get(key, default)
-        if value is None:
-            self.fail(key, "is missing")
-        kinds = kind if isinstance(kind, tuple) else (kind,)
+def _kind(words: str, *kinds: type) -> _Reader:
+    def read(value: Any) -> Any:
         # A bool is an int to Python, not to a person.
         if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
-            self.fail(key, f"is {value!r}; {' or '.join(_KINDS[kind] for kind in kinds)} is allowed")
+            raise ConfigError(f"{words} is allowed")
         return value
 
-    def each(self, key: str, kind: type) -> list[Any]:
-        values = self.get(key, list)
-        if not values:
-            self.fail(key, "is empty; write at least one")
-        return [_Table({key: value}, self.where).get(key, kind) for value in values]
-
-    def choice(self, key: str, allowed: tuple[str, ...], default: str | None = None) -> str:
-        value: str = self.get(key, str, default)
-        if value not in allowed:
-            self.fail(key, f"is {value!r}; allowed: {', '.join(allowed)}")
-        return value
-
-    def expression(self, key: str, names: tuple[str, ...], text: str | None = None) -> Expression:
-        try:
-            return read_expression(self.get(key, (str, int, float)) if text is None else text, names)
-        except ConfigError as error:
-            self.fail(key, f"has {error}")
-
-    def number(self, key: str, expression: Expression, **names: int) -> int | float:
-        try:
-            return expression(**names)
-        except ConfigError as error:
-            self.fail(key, f"is wrong: {error}")
-
-    def whole(self, key: str, expression: Expression, least: int | None, **names: int) -> int:
-        value = self.number(key, expression, **names)
-        if not isinstance(value, int) or (least is not None and value < least):
-            allowed = "a whole number" if least is None else f"a whole number of {least} or more"
-            self.fail(key, f"is {value} for n = {names['n']} ({expression.text!r}); {allowed} is allowed")
-        return value
+    return read
 
 
-_KINDS = {
-    str: "a text",
-    int: "a whole number",
-    float: "a number",
-    bool: "true or false",
-    list: "a list",
-    dict: "a table",
+def _each(reader: _Reader) -> _Reader:
+    def read(values: Any) -> tuple[Any, ...]:
+        if not isinstance(values, list) or not values:
+            raise ConfigError("a list of at least one is allowed")
+        return tuple(map(reader, values))
+
+    return read
+
+
+def _one_of(allowed: Mapping[str, Any], value: Any) -> str:
+    if value not in allowed:
+        raise ConfigError(f"allowed: {', '.join(allowed)}")
+    return str(value)
+
+
+def _formula(*names: str) -> _Reader:
+    return lambda value: read_expression(_kind("a text or a number", str, int, float)(value), names)
+
+
+_TEXT, _INTEGER, _NUMBER = _kind("a text", str), _kind("a whole number", int), _kind("a number", int, float)
+_FLAG, _TABLE = _kind("true or false", bool), _kind("a table", dict)
+_DRIVER: Mapping[str, _Reader] = {
+    "kernel": _TEXT,
+    "sizes": _each(_INTEGER),
+    "global": _each(_formula("n")),
+    "max_block": _INTEGER,
+    "divides": _FLAG,
+    "power_of_two": _FLAG,
+    "argument": _each(_TABLE),
+}
+_BUFFER: Mapping[str, _Reader] = {
+    "name": _TEXT,
+    "buffer": lambda value: _TYPES[_one_of(_TYPES, value)],
+    "count": _formula("n"),
+    "fill": lambda value: _one_of(FILLS, value),
+    "seed": _INTEGER,
+    "low": _NUMBER,
+    "high": _NUMBER,
+    "below": _formula("n"),
+    "output": _FLAG,
+}
+_SCALAR: Mapping[str, _Reader] = {"name": _TEXT, "scalar": _BUFFER["buffer"], "value": _formula("n")}
+_LOCAL: Mapping[str, _Reader] = {"name": _TEXT, "local": _formula("n", "bx", "by")}
+_ARGUMENTS: Mapping[str, tuple[type[Any], Mapping[str, _Reader], tuple[str, ...]]] = {
+    "buffer": (Buffer, _BUFFER, ("name", "count")),
+    "scalar": (Scalar, _SCALAR, ("name", "value")),
+    "local": (Local, _LOCAL, ("name",)),
 }

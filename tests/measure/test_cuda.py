@@ -19,8 +19,7 @@ from mirenc.measure.gpu_driver import Buffer, Local, read_driver
 from mirenc.measure.kernel import Cell
 from mirenc.measure.run import Plan
 from mirenc.measure.runners import CellRefusedError, Job, get_runner
-from mirenc.measure.runners.cuda import CudaRunner, cuda_device, parameter_bytes
-from mirenc.measure.runners.libcuda import CudaError, LibCuda
+from mirenc.measure.runners.cuda import CudaError, CudaRunner, LibCuda, cuda_device, parameter_bytes
 from mirenc.measure.timed import TimedRun
 
 PTX = """
@@ -204,7 +203,7 @@ def test_an_old_driver_is_a_sentence(library: FakeCuda) -> None:
 
 
 def test_no_driver_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mirenc.measure.runners.libcuda._NAME", "libno-such-cuda.so.1")
+    monkeypatch.setattr("mirenc.measure.runners.cuda._NAME", "libno-such-cuda.so.1")
     with pytest.raises(ToolchainError, match=r"NVIDIA's driver cannot be loaded .*--compile-only"):
         get_runner("cuda").warm()
 
@@ -218,7 +217,7 @@ def test_the_process_that_measures_needs_numpy_alone() -> None:
 
 
 def test_a_machine_without_a_gpu_says_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mirenc.measure.runners.libcuda._NAME", "libno-such-cuda.so.1")
+    monkeypatch.setattr("mirenc.measure.runners.cuda._NAME", "libno-such-cuda.so.1")
     monkeypatch.setattr(BlockSizeMethod, "parts", lambda _: ("cpu",))
     with pytest.raises(ToolchainError, match=r"NVIDIA's driver cannot be loaded"):
         TimedRun(BlockSizeMethod(), Toolchain("clang"), Plan(count=1, parts=("cuda",)), tmp_path)
@@ -231,7 +230,7 @@ def test_a_machine_without_a_gpu_says_what_is_missing(tmp_path: Path, monkeypatc
 @pytest.mark.needs("libdevice")
 def test_kernels_are_built_where_no_gpu_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The folder is carried to a machine with one, and says nothing of this one."""
-    monkeypatch.setattr("mirenc.measure.runners.libcuda._NAME", "libno-such-cuda.so.1")
+    monkeypatch.setattr("mirenc.measure.runners.cuda._NAME", "libno-such-cuda.so.1")
     monkeypatch.setattr(BlockSizeMethod, "parts", lambda _: ())
     method = BlockSizeMethod()
     run = TimedRun(method, method.find_compiler(None), Plan(count=2, parts=("cuda",), compile_only=True), tmp_path)
@@ -242,7 +241,7 @@ def test_kernels_are_built_where_no_gpu_is(tmp_path: Path, monkeypatch: pytest.M
         text = (run.objects.folder(kernel, part) / "kernel.ptx").read_text()
         arguments = read_driver(kernel.driver, kernel.name).arguments
         passed = [each for each in arguments if not isinstance(each, Local)]
-        given = [8 if isinstance(each, Buffer) else each.dtype.itemsize for each in passed]
+        given = [8 if isinstance(each, Buffer) else each.scalar.itemsize for each in passed]
         assert parameter_bytes(text, kernel.function) == given
     assert not (tmp_path / "work" / "journal.jsonl").exists()
 

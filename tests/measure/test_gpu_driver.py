@@ -84,28 +84,43 @@ def test_one_dimension_has_blocks_of_height_one() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ('kernel = "rows"', "", "d.toml: `kernel` is missing"),
+        ('kernel = "rows"', "", "d.toml: kernel is missing"),
         ("sizes = [100, 1000]", "sizes = [100", "d.toml is no TOML"),
-        ("sizes = [100, 1000]", "sizes = []", "d.toml: `sizes` is empty; write at least one"),
-        ("sizes = [100, 1000]", "sizes = [0]", "d.toml: `sizes` has 0; sizes are 1 or more"),
-        ("sizes = [100, 1000]", "sizes = [true]", "d.toml: `sizes` is True; a whole number is allowed"),
-        ("max_block = 256", "max_blok = 256", "d.toml: `max_blok` is unknown; did you mean `max_block`?"),
-        ('global = ["n", "max(n // 3, 1)"]', 'global = ["n", "n", "n"]', "`global` has 3 dimensions; 1 and 2 are"),
-        ('global = ["n", "max(n // 3, 1)"]', 'global = ["n - 100"]', "`global[0]` is 0 for n = 100"),
+        ("sizes = [100, 1000]", "sizes = []", "d.toml: sizes is []; a list of at least one is allowed"),
+        ("sizes = [100, 1000]", "sizes = [0]", "d.toml: sizes has 0, max_block is 256; both are 1 or more"),
+        ("sizes = [100, 1000]", "sizes = [true]", "d.toml: sizes is [True]; a whole number is allowed"),
+        ("max_block = 256", "max_blok = 256", "d.toml: 'max_blok' is unknown; did you mean 'max_block'?"),
+        (
+            'global = ["n", "max(n // 3, 1)"]',
+            'global = ["n", "n", "n"]',
+            "global has 3 dimensions; 1 and 2 are allowed",
+        ),
+        ('global = ["n", "max(n // 3, 1)"]', 'global = ["n - 100"]', "d.toml: global[0] is 0 for n = 100"),
         ('global = ["n", "max(n // 3, 1)"]', 'global = ["n // (n - 100)"]', "divides by zero where n = 100"),
-        ('global = ["n", "max(n // 3, 1)"]', 'global = ["m"]', "`global` has 'm' in 'm'; allowed are numbers, n, +"),
-        ('buffer = "double"', 'buffer = "float64"', "argument 2: `buffer` is 'float64'; allowed: char, uchar"),
-        ('buffer = "double"', "", "argument 2: has no kind; write one of `buffer`, `scalar`, `local`"),
-        ('fill = "row-starts"', 'fill = "zeros"', "argument 1: `below` says nothing to a fill of 'zeros'"),
-        ('below = "4 * n"', "", "argument 1: `fill` is 'row-starts', which needs `below`"),
-        ('buffer = "int"', 'buffer = "float"', "argument 1: `fill` is 'row-starts', which is for whole numbers"),
-        ('count = "n + 1"', 'count = "n * 0.5"', "argument 1 (starts): `count` is 50.0 for n = 100"),
-        ('count = "n + 1"', 'count = "n * 1000000000"', "`sizes` has 100, whose buffers take"),
-        ("output = true", "output = false", "has no buffer with `output = true`"),
+        (
+            'global = ["n", "max(n // 3, 1)"]',
+            'global = ["m"]',
+            "global is ['m']; 'm' in 'm'; allowed are numbers, n, +",
+        ),
+        ('global = ["n", "max(n // 3, 1)"]', "global = [true]", "global is [True]; a text or a number is allowed"),
+        ('buffer = "double"', 'buffer = "float64"', "argument 2: buffer is 'float64'; allowed: char, uchar"),
+        (
+            'buffer = "double"',
+            "",
+            "argument 2: has no kind; write one of buffer, scalar, local",
+        ),
+        ("output = true", "outptu = true", "argument 2: 'outptu' is unknown; did you mean 'output'?"),
+        ('fill = "row-starts"', 'fill = "rows"', "argument 1: fill is 'rows'; allowed: zeros, ramp"),
+        ('fill = "row-starts"', 'fill = "zeros"', "argument 1: below says nothing to a fill of 'zeros'"),
+        ('below = "4 * n"', "", "argument 1: fill is 'row-starts', which needs `below`"),
+        ('buffer = "int"', 'buffer = "float"', "argument 1: fill is 'row-starts', which is for whole numbers"),
+        ('count = "n + 1"', 'count = "n * 0.5"', "argument 'starts': count is 50.0 for n = 100"),
+        ('count = "n + 1"', 'count = "n * 1000000000"', "buffers of size 100 take"),
+        ("output = true", "output = false", "no argument is a buffer with `output = true`"),
         (
             'scalar = "uint"\nvalue = "n"',
             'scalar = "char"\nvalue = "n"',
-            "is 1000 for n = 1000, which int8 cannot hold",
+            "argument 'n': value is 1000 for n = 1000, which int8 cannot hold",
         ),
     ],
 )
@@ -117,7 +132,7 @@ def test_what_is_wrong_is_named(old: str, new: str, said: str) -> None:
 
 
 def test_two_local_memories_are_refused() -> None:
-    with pytest.raises(ConfigError, match="has two with `local`"):
+    with pytest.raises(ConfigError, match="two arguments have `local`"):
         read_driver(ROWS + '[[argument]]\nname = "other"\nlocal = 64\n', "d.toml")
 
 
@@ -164,7 +179,7 @@ def test_fills_are_what_they_say() -> None:
 
 @pytest.mark.parametrize("name", sorted(FILLS))
 def test_a_fill_is_the_same_for_a_seed(name: str) -> None:
-    below = 50 if "below" in FILLS[name].keys else None
+    below = 50 if "below" in FILLS[name] else None
     assert np.array_equal(fill(name, 64, below=below), fill(name, 64, below=below))
     if name not in {"zeros", "ramp"}:
         assert not np.array_equal(fill(name, 64, below=below), fill(name, 64, below=below, seed=4))

@@ -37,7 +37,7 @@ class Job:
     Attributes
     ----------
     folder : Path
-        The kernel's folder: `driver` and `Cell.library` are relative to it.
+        The kernel's: `driver` and `Cell.library` are relative to it.
     driver : str
         The built driver.
     function : str
@@ -109,8 +109,8 @@ def get_runner(name: str) -> type[Runner]:
     if name not in _REGISTRY:
         raise ConfigError(f"unknown runner {name!r}; available: {', '.join(_REGISTRY)}")
     module, _, attribute = _REGISTRY[name].partition(":")
-    found: type[Runner] = getattr(importlib.import_module(module), attribute)
-    return found
+    runner: type[Runner] = getattr(importlib.import_module(module), attribute)
+    return runner
 
 
 def own_keys(before: Mapping[str, object], known: tuple[str, ...]) -> None:

@@ -4,23 +4,62 @@ from __future__ import annotations
 
 import ctypes
 import re
-from ctypes import c_float, c_int, c_size_t, c_uint64, c_void_p
+from ctypes import POINTER, c_char_p, c_float, c_int, c_size_t, c_uint, c_uint64, c_ulonglong, c_void_p
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from mirenc.errors import CompileError, ToolchainError
-from mirenc.measure.gpu_driver import Argument, Buffer, Local, read_driver
+from mirenc.measure.gpu_driver import Buffer, Local, Scalar, read_driver
 from mirenc.measure.kernel import Cell
 from mirenc.measure.runners import Array, CellRefusedError, Job, Runner, own_keys
-from mirenc.measure.runners.libcuda import CudaError, LibCuda, Library, open_libcuda
 
-__all__ = ["CudaDevice", "CudaRunner", "cuda_device", "parameter_bytes"]
+__all__ = ["CudaDevice", "CudaError", "CudaRunner", "LibCuda", "cuda_device", "parameter_bytes"]
+
+Library = Any
+"""What `ctypes.CDLL` gives: functions by their names."""
+
+_NAME = "libcuda.so.1"
+_POINTER = POINTER(c_void_p)
+# cuda.h: what each function takes. Handles are pointers, addresses on the device are 64 bits. `_v2` is the real name of
+# what cuda.h calls without it since CUDA 3.2.
+_FUNCTIONS: dict[str, tuple[Any, ...]] = {
+    "cuInit": (c_uint,),
+    "cuDriverGetVersion": (POINTER(c_int),),
+    "cuGetErrorName": (c_int, POINTER(c_char_p)),
+    "cuGetErrorString": (c_int, POINTER(c_char_p)),
+    "cuDeviceGetCount": (POINTER(c_int),),
+    "cuDeviceGet": (POINTER(c_int), c_int),
+    "cuDeviceGetName": (c_char_p, c_int, c_int),
+    "cuDeviceTotalMem_v2": (POINTER(c_size_t), c_int),
+    "cuDeviceGetAttribute": (POINTER(c_int), c_int, c_int),
+    "cuDevicePrimaryCtxRetain": (_POINTER, c_int),
+    "cuCtxSetCurrent": (c_void_p,),
+    "cuCtxSynchronize": (),
+    "cuStreamCreate": (_POINTER, c_uint),
+    "cuMemAlloc_v2": (POINTER(c_uint64), c_size_t),
+    "cuMemcpyHtoD_v2": (c_uint64, c_void_p, c_size_t),
+    "cuMemcpyDtoH_v2": (c_void_p, c_uint64, c_size_t),
+    "cuMemcpyDtoD_v2": (c_uint64, c_uint64, c_size_t),
+    "cuModuleLoadData": (_POINTER, c_char_p),
+    "cuModuleGetFunction": (_POINTER, c_void_p, c_char_p),
+    "cuFuncGetAttribute": (POINTER(c_int), c_int, c_void_p),
+    "cuLaunchKernel": (c_void_p, *(c_uint,) * 7, c_void_p, _POINTER, _POINTER),
+    "cuStreamBeginCapture_v2": (c_void_p, c_int),
+    "cuStreamEndCapture": (c_void_p, _POINTER),
+    "cuGraphInstantiateWithFlags": (_POINTER, c_void_p, c_ulonglong),
+    "cuGraphLaunch": (c_void_p, c_void_p),
+    "cuEventCreate": (_POINTER, c_uint),
+    "cuEventRecord": (c_void_p, c_void_p),
+    "cuEventSynchronize": (c_void_p,),
+    "cuEventElapsedTime": (POINTER(c_float), c_void_p, c_void_p),
+}
+
 
 # Numbers of cuda.h.
-_GRID_X, _GRID_Y, _SHARED, _WARP, _PROCESSORS = 5, 6, 8, 10, 16
-_THREADS_OF_PROCESSOR, _MAJOR, _MINOR = 39, 75, 76
-_SHARED_OF_PROCESSOR, _REGISTERS_OF_PROCESSOR, _BLOCKS_OF_PROCESSOR = 81, 82, 106
+_MAJOR, _MINOR, _GRID, _SHARED = 75, 76, (5, 6), 8
+_OF_DEVICE = {"processors": 16, "warp": 10, "threads": 39, "blocks": 106, "registers": 82, "shared": 81}
 _FUNCTION_THREADS, _FUNCTION_SHARED = 0, 1
 _STREAM_ALONE = 1  # a stream that does not wait for the one of everybody
 _CAPTURE_HERE = 1  # only this thread's calls are captured
@@ -28,6 +67,68 @@ _CAPTURE_HERE = 1  # only this thread's calls are captured
 # the GPU plays without waiting for anybody.
 _LAUNCHES = 128
 _PARAMETER = re.compile(r"\.param\s+(?:\.align\s+\d+\s+)?\.[bfsu](\d+)\s+[^,\[]*(?:\[(\d+)\])?")
+
+
+class CudaError(RuntimeError):
+    """A call failed; ``name`` is that of cuda.h: ``CUDA_ERROR_OUT_OF_MEMORY``."""
+
+    def __init__(self, function: str, name: str, words: str) -> None:
+        super().__init__(f"{function}: {name} ({words})")
+        self.name = name
+
+
+def _open_library() -> Library:
+    """NVIDIA's. Loading it starts nothing."""
+    try:
+        return ctypes.CDLL(_NAME)
+    except OSError as error:
+        raise ToolchainError(
+            f"NVIDIA's driver cannot be loaded ({error}). CUDA kernels are timed on a machine with an NVIDIA GPU; "
+            "elsewhere build them with --compile-only, or measure OpenCL"
+        ) from None
+
+
+class LibCuda:
+    """Functions of the library by their names; each raises what it returns.
+
+    Raises
+    ------
+    ToolchainError
+        From the constructor: the driver is too old.
+    """
+
+    def __init__(self, library: Library) -> None:
+        for name, takes in _FUNCTIONS.items():
+            try:
+                function = getattr(library, name)
+            except AttributeError:
+                raise ToolchainError(
+                    f"NVIDIA's driver here has no {name}. Install one for CUDA 11.4 or later"
+                ) from None
+            function.argtypes, function.restype = takes, c_int
+        self._library = library
+
+    def call(self, name: str, *arguments: Any) -> None:
+        """Call a function that gives nothing back.
+
+        Raises
+        ------
+        CudaError
+            It failed, or what was started before it did.
+        """
+        if code := getattr(self._library, name)(*arguments):
+            raise CudaError(name, self._words("cuGetErrorName", code), self._words("cuGetErrorString", code))
+
+    def ask(self, name: str, kind: Any, *arguments: Any) -> Any:
+        """Call a function that writes one thing of a ctypes ``kind`` to where its first argument points; that thing."""
+        thing = kind()
+        self.call(name, ctypes.byref(thing), *arguments)
+        return thing.value
+
+    def _words(self, function: str, code: int) -> str:
+        words = c_char_p()
+        failed = getattr(self._library, function)(code, ctypes.byref(words))
+        return f"error {code}" if failed or words.value is None else words.value.decode()
 
 
 @dataclass(frozen=True)
@@ -79,18 +180,13 @@ def cuda_device(library: Library = None) -> CudaDevice:
         capability=f"{attribute(_MAJOR)}.{attribute(_MINOR)}",
         driver=f"{version // 1000}.{version % 1000 // 10}",
         memory=cuda.ask("cuDeviceTotalMem_v2", c_size_t, device),
-        processors=attribute(_PROCESSORS),
-        warp=attribute(_WARP),
-        threads=attribute(_THREADS_OF_PROCESSOR),
-        blocks=attribute(_BLOCKS_OF_PROCESSOR),
-        registers=attribute(_REGISTERS_OF_PROCESSOR),
-        shared=attribute(_SHARED_OF_PROCESSOR),
+        **{name: attribute(number) for name, number in _OF_DEVICE.items()},
     )
 
 
 def _opened(library: Library) -> tuple[LibCuda, int]:
     """The library, started, and the number of its first GPU."""
-    cuda = LibCuda(open_libcuda() if library is None else library)
+    cuda = LibCuda(_open_library() if library is None else library)
     try:
         cuda.call("cuInit", 0)
         count = cuda.ask("cuDeviceGetCount", c_int)
@@ -102,15 +198,9 @@ def _opened(library: Library) -> tuple[LibCuda, int]:
 
 
 class CudaRunner(Runner):
-    """Launches PTX; times are CUDA events around a batch.
+    """Launches PTX (`Cell.library`) in the blocks that cells tell, ``{"local": [x, y]}``; times are CUDA events.
 
-    `Job.driver` is a TOML driver (`mirenc.measure.gpu_driver`), `Cell.library` a text of PTX. A cell is told
-    ``{"local": [x, y]}``: threads of a block.
-
-    Parameters
-    ----------
-    library : object, optional
-        In place of NVIDIA's: tests run without a GPU.
+    `Job.driver` is a TOML driver (`mirenc.measure.gpu_driver`). ``library`` is for tests without a GPU.
     """
 
     memory_limit = None  # the driver maps the memory of the GPU and of the host in one
@@ -120,7 +210,7 @@ class CudaRunner(Runner):
 
     @classmethod
     def warm(cls) -> None:
-        open_libcuda()
+        _open_library()
 
     def load(self, job: Job) -> None:
         path = job.folder / job.driver
@@ -141,9 +231,8 @@ class CudaRunner(Runner):
         self.functions: dict[tuple[str, str], int] = {}
         self.graphs: dict[tuple[str, str, tuple[int, ...], int], int] = {}
 
-    def _value(self, argument: Argument) -> Array:
+    def _value(self, argument: Buffer | Scalar) -> Array:
         """A parameter, as an array of no dimension."""
-        assert not isinstance(argument, Local)
         if not isinstance(argument, Buffer):
             return np.array(argument.of(self.size))
         array = argument.array(self.size)
@@ -225,7 +314,7 @@ class CudaRunner(Runner):
         largest = self.cuda.ask("cuDeviceGetAttribute", c_int, _SHARED, self.device)
         if shared > largest:
             raise CellRefusedError(f"{shared} bytes of shared memory, and a block may have {largest}")
-        for count, limit in zip(self.driver.blocks(self.size, block), (_GRID_X, _GRID_Y), strict=False):
+        for count, limit in zip(self.driver.blocks(self.size, block), _GRID, strict=False):
             most = self.cuda.ask("cuDeviceGetAttribute", c_int, limit, self.device)
             if count > most:
                 raise CellRefusedError(f"a grid of {count} blocks, and the GPU allows {most} on that side")

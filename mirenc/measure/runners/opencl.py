@@ -63,57 +63,51 @@ def opencl_devices() -> tuple[OpenCLDevice, ...]:
     ToolchainError
         There is no device, or none but pocl's and no ``ld``.
     """
-    return tuple(_described(device) for device in _devices().values())
+    return tuple(
+        OpenCLDevice(
+            slug=slug,
+            name=device.name.strip(),
+            platform=device.platform.name,
+            version=device.version,
+            driver=device.driver_version,
+            compute_units=device.max_compute_units,
+            max_block=device.max_work_group_size,
+            local_bytes=device.local_mem_size,
+        )
+        for slug, device in _devices().items()
+    )
 
 
 def _devices() -> dict[str, cl.Device]:
     with needs("opencl", "an OpenCL kernel is run by pyopencl"):
         import pyopencl as cl
     try:
-        found = [device for platform in cl.get_platforms() for device in platform.get_devices()]
+        devices = [device for platform in cl.get_platforms() for device in platform.get_devices()]
     except cl.Error:  # the loader's way to say that it found no platform
-        found = []
-    if not found:
+        devices = []
+    if not devices:
         raise ToolchainError(
             "this machine has no OpenCL device. For its CPU type: pip install 'mirenc[opencl]', which brings pocl on "
             "x86-64, or: apt-get install pocl-opencl-icd"
         )
     if shutil.which("ld") is None:  # pocl would end the process at the first kernel
-        found = [device for device in found if device.platform.name != _POCL]
-        if not found:
+        devices = [device for device in devices if device.platform.name != _POCL]
+        if not devices:
             raise ToolchainError(
                 "pocl, the OpenCL of this machine, needs a linker, and there is no ld on PATH. "
                 "Type: apt-get install binutils"
             )
-    devices: dict[str, cl.Device] = {}
-    for device in found:
-        devices.setdefault(_slug(device.name), device)
-    return devices
-
-
-def _slug(name: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
-
-
-def _described(device: cl.Device) -> OpenCLDevice:
-    return OpenCLDevice(
-        slug=_slug(device.name),
-        name=device.name.strip(),
-        platform=device.platform.name,
-        version=device.version,
-        driver=device.driver_version,
-        compute_units=device.max_compute_units,
-        max_block=device.max_work_group_size,
-        local_bytes=device.local_mem_size,
-    )
+    by_slug: dict[str, cl.Device] = {}
+    for device in devices:
+        by_slug.setdefault(re.sub(r"[^a-z0-9]+", "-", device.name.lower()).strip("-"), device)
+    return by_slug
 
 
 class OpenCLRunner(Runner):
-    """Launches through pyopencl; times are the device's own.
+    """Launches OpenCL C (`Cell.library`) through pyopencl; times are the device's own.
 
-    `Job.driver` is a TOML driver (`mirenc.measure.gpu_driver`), `Cell.library` a text of OpenCL C. A cell is told
-    ``{"local": [x, y]}``, and may be told ``device``, the slug of one (`opencl_devices`), and ``options`` of the
-    build; all cells of a job the same two.
+    `Job.driver` is a TOML driver (`mirenc.measure.gpu_driver`). A cell is told ``{"local": [x, y]}``, and may be told
+    ``device``, the slug of one (`opencl_devices`), and ``options`` of the build; all cells of a job the same two.
     """
 
     memory_limit = None  # a GPU's library maps all of its memory
