@@ -26,10 +26,9 @@ from typing import Any
 import numpy as np
 
 from mirenc.errors import MirencError
-from mirenc.measure.checking import same_outputs
 from mirenc.measure.kernel import Cell
 from mirenc.measure.runners import CellRefusedError, Job, Runner, get_runner
-from mirenc.measure.timing import BATCH, MORE_ROUNDS, calls_for, costs_of, round_order
+from mirenc.measure.timing import BATCH, MORE_ROUNDS, calls_for, costs_of, round_order, same_outputs
 
 __all__ = ["COPY", "SETUP", "measure"]
 
@@ -54,8 +53,7 @@ def measure(
 
     Parameters
     ----------
-    runner : Runner
-    job : Job
+    runner, job
     cells : mapping of int to Cell
         Different measurements by their numbers: the default, its `COPY`, and the variants.
     ask : mapping
@@ -91,8 +89,7 @@ def measure(
             return {"failed": failed, "dropped": f"{name}: {failed[index]}"}
     kept = {index: cell for index, cell in cells.items() if index not in failed}
     calls = _calibrate(runner, kept, default, limit, about)
-    found = _rounds(runner, kept, calls, ask, about)
-    return {"failed": failed, "calls": calls[default], **found}
+    return {"failed": failed, "calls": calls[default], **_rounds(runner, kept, calls, ask, about)}
 
 
 def _calibrate(runner: Runner, cells: Mapping[int, Cell], default: int, limit: float, about: About) -> dict[int, int]:
@@ -136,12 +133,13 @@ def _rounds(
         used = time.monotonic() - start
         if costs.noise <= ask["max_noise"] or len(times) >= MORE_ROUNDS * ask["rounds"] or used > _SAMPLE_LIMIT / 2:
             break
-    by_number = {
-        name: dict(zip(numbers, values.tolist(), strict=True))
-        for name, values in (("label", costs.label), ("report", costs.report))
+    return {
+        "label": dict(zip(numbers, costs.label.tolist(), strict=True)),
+        "report": dict(zip(numbers, costs.report.tolist(), strict=True)),
+        "noise": costs.noise,
+        "rounds": len(times),
+        "dropped": f"noise {100 * costs.noise:.1f} %" if costs.noise > ask["max_noise"] else "",
     }
-    dropped = f"noise {100 * costs.noise:.1f} %" if costs.noise > ask["max_noise"] else ""
-    return {**by_number, "noise": costs.noise, "rounds": len(times), "dropped": dropped}
 
 
 def _fork_measures(ask: dict[str, Any], kind: type[Runner], shared: mmap.mmap, replies: int) -> None:
@@ -183,8 +181,7 @@ def _limit(memory: int | None) -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (_FLOOD, _FLOOD))
     if memory is not None:
         with contextlib.suppress(OSError, ValueError):  # it is limited to less already
-            limit = _address_space(memory)
-            resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+            resource.setrlimit(resource.RLIMIT_AS, (_address_space(memory),) * 2)
 
 
 def _address_space(memory: int) -> int:

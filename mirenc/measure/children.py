@@ -5,11 +5,10 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import selectors
 import signal
 import subprocess
 import sys
-import time
+import threading
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -17,7 +16,7 @@ from typing import Any, Self
 
 from mirenc.errors import ToolchainError
 from mirenc.measure.child import COPY, SETUP
-from mirenc.measure.kernel import Build, Cell, Kernel
+from mirenc.measure.kernel import Build, Kernel
 from mirenc.measure.timing import MAX_NOISE, first_of_code
 
 __all__ = ["FIRST_RUN", "Outcome", "Timekeeper"]
@@ -62,12 +61,11 @@ class Timekeeper:
     Parameters
     ----------
     runner : str
-        Name of the runner (`mirenc.measure.runners`).
+        Its name (`mirenc.measure.runners`).
     rounds : int
     pin : bool
         Keep each sample on one CPU.
-    first_run : float
-        Seconds that a first run may take.
+    first_run : float, seconds
 
     Raises
     ------
@@ -78,7 +76,6 @@ class Timekeeper:
     def __init__(self, runner: str, rounds: int, *, pin: bool = True, first_run: float = FIRST_RUN) -> None:
         self.runner, self.rounds, self.pin, self.first_run = runner, rounds, pin, first_run
         self._child: subprocess.Popen[bytes] | None = None
-        self._unread = b""
 
     def __enter__(self) -> Self:
         return self
@@ -88,16 +85,12 @@ class Timekeeper:
 
     def close(self) -> None:
         """End the child, whatever it is at."""
-        child, self._child, self._unread = self._child, None, b""
-        if child is None:
-            return
-        if child.poll() is None:
-            os.killpg(child.pid, signal.SIGKILL)
-        child.wait()
-        for stream in (child.stdin, child.stdout):
+        child, self._child = self._child, None
+        if child is not None:
+            if child.poll() is None:
+                os.killpg(child.pid, signal.SIGKILL)
             with contextlib.suppress(BrokenPipeError):  # what was not sent
-                if stream is not None:
-                    stream.close()
+                child.communicate()
 
     def sample(self, kernel: Kernel, build: Build, folder: Path, seed: Sequence[int]) -> Outcome:
         """Check and time the cells of one build."""
@@ -122,51 +115,40 @@ class Timekeeper:
             "pin": self.pin,
         }
         while True:
-            cells: dict[int, Cell] = {i: cell for i, cell in enumerate(build.cells) if status[i] == "ok"}
-            answer = self._ask({**ask, "cells": {i: asdict(cell) for i, cell in {**cells, COPY: build.copy}.items()}})
+            cells = {index: cell for index, cell in enumerate(build.cells) if status[index] == "ok"}
+            cells[COPY] = build.copy
+            answer = self._ask({**ask, "cells": {index: asdict(cell) for index, cell in cells.items()}})
             if "ended" not in answer:
                 break
             number, how = int(answer["cell"]), _ENDINGS.get(answer["ended"], "crash")
-            said = answer["raised"] or how
+            problem = answer["raised"] or how
             if number in (SETUP, COPY, default):
                 name = {SETUP: "driver", COPY: "the copy of the default"}.get(number, "default")
-                outcome.dropped = f"{name}: {said}"
+                outcome.dropped = f"{name}: {problem}"
                 return outcome
-            status[number], outcome.problems[number] = how, said
-        for name, said in answer["failed"].items():
-            if int(name) != COPY:
-                status[int(name)] = said.partition(":")[0]
-                outcome.problems[int(name)] = said
-        outcome.dropped = answer["dropped"]
-        outcome.calls = answer.get("calls", 0)
-        outcome.rounds = answer.get("rounds", 0)
-        outcome.noise = answer.get("noise", float("nan"))
-        for costs, name in ((outcome.label, "label"), (outcome.report, "report")):
-            costs.update({int(i): value for i, value in answer.get(name, {}).items() if int(i) != COPY})
+            status[number], outcome.problems[number] = how, problem
+        for number, problem in _by_number(answer["failed"]).items():
+            status[number], outcome.problems[number] = problem.partition(":")[0], problem
+        outcome.label, outcome.report = _by_number(answer.get("label", {})), _by_number(answer.get("report", {}))
+        for name in ("dropped", "calls", "rounds", "noise"):
+            setattr(outcome, name, answer.get(name, getattr(outcome, name)))
         return outcome
 
     def _ask(self, ask: dict[str, Any]) -> dict[str, Any]:
         """The answer of a sample that came through, or how its process ended: ``ended``, ``cell``, ``raised``."""
         child = self._started()
-        assert child.stdin is not None
-        deadline = time.monotonic() + _PATIENCE
         with contextlib.suppress(BrokenPipeError):  # it was killed; then there is no answer either
             child.stdin.write((json.dumps(ask) + "\n").encode())
             child.stdin.flush()
         answer: dict[str, Any] = {}
-        while True:
-            line = self._line(child, deadline)
-            if line is None:
-                self.close()
-                return {"ended": -signal.SIGKILL, "cell": SETUP, "raised": "its process gave no answer"}
+        while (line := _line(child)) is not None:
             if "ended" in line:
-                break
+                return answer if answer and "raised" not in answer else {**line, "raised": answer.get("raised", "")}
             answer = line
-        if not answer or "raised" in answer:
-            return {**line, "raised": answer.get("raised", "")}
-        return answer
+        self.close()
+        return {"ended": -signal.SIGKILL, "cell": SETUP, "raised": "its process gave no answer"}
 
-    def _started(self) -> subprocess.Popen[bytes]:
+    def _started(self) -> Any:
         if self._child is None:
             command = [sys.executable, "-m", "mirenc.measure.child", self.runner]
             # Unbuffered, a kernel that floods would write so slowly that its time is up first.
@@ -174,25 +156,25 @@ class Timekeeper:
             self._child = subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, start_new_session=True
             )
-            said = self._line(self._child, time.monotonic() + _PATIENCE)
-            if said is None or "problem" in said:
+            ready = _line(self._child)
+            if ready is None or "problem" in ready:
                 self.close()
-                reason = "its process ended" if said is None else said["problem"]
+                reason = "its process ended" if ready is None else ready["problem"]
                 raise ToolchainError(f"the runner {self.runner!r} does not start here: {reason}. Mend that first")
         return self._child
 
-    def _line(self, child: subprocess.Popen[bytes], deadline: float) -> dict[str, Any] | None:
-        """The next line; None: there comes none."""
-        assert child.stdout is not None
-        with selectors.DefaultSelector() as selector:
-            selector.register(child.stdout, selectors.EVENT_READ)
-            while b"\n" not in self._unread:
-                if not selector.select(max(0.0, deadline - time.monotonic())):
-                    return None
-                data = os.read(child.stdout.fileno(), 1 << 16)
-                if not data:
-                    return None
-                self._unread += data
-        line, _, self._unread = self._unread.partition(b"\n")
-        found: dict[str, Any] = json.loads(line)
-        return found
+
+def _by_number(values: dict[str, Any]) -> dict[int, Any]:
+    """By the cells' numbers, which JSON makes text of, without the copy's."""
+    return {int(number): value for number, value in values.items() if int(number) != COPY}
+
+
+def _line(child: Any) -> dict[str, Any] | None:
+    """The next line; None: there comes none."""
+    patience = threading.Timer(_PATIENCE, os.killpg, (child.pid, signal.SIGKILL))
+    patience.start()
+    try:
+        line: bytes = child.stdout.readline()
+    finally:
+        patience.cancel()
+    return json.loads(line) if line.endswith(b"\n") else None

@@ -26,10 +26,8 @@ class Kernel:
         What is left out as a whole by the protocol of that name.
     language : str
         ``c``, ``cl`` or ``cuda``.
-    source : str
-        Text of the source that is decided about.
-    driver : str
-        Text of its driver: C (``mirenc_measure.h`` says what it defines) for ``c``; TOML for ``cl`` and ``cuda``.
+    source, driver : str
+        Texts. A driver is C (``mirenc_measure.h`` says what it defines) for ``c``; TOML for ``cl`` and ``cuda``.
     function : str
         The function that is timed.
     line : int
@@ -38,10 +36,8 @@ class Kernel:
         What the driver is told to set up.
     context : mapping of str to number
         What is known beside the code, by the names of the task's context features.
-    include : str
-        Folder of the user's source, for the headers beside it; "" for the project's own. No table has it.
-    headers : str
-        Digest of what the user's source and driver include (`mirenc.measure.headers`); "" for the project's own.
+    include, headers : str
+        Of a user's source its folder, for the headers beside it, and a digest of what is included.
     """
 
     name: str

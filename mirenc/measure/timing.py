@@ -1,4 +1,4 @@
-"""The rules of timing, as functions of times: the order of rounds, costs of two halves, noise, and who is dropped.
+"""The rules of measuring, as functions: equal outputs, the order of rounds, costs of two halves, noise.
 
 Costs that a label is made of and costs that a gain is reported in come from different rounds. A setting that is chosen
 because it was lucky in the one is not lucky in the other, so luck cannot become a reported gain.
@@ -9,13 +9,24 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mirenc.measure.kernel import Cell
 
-__all__ = ["BATCH", "MAX_NOISE", "MORE_ROUNDS", "Costs", "calls_for", "costs_of", "first_of_code", "round_order"]
+__all__ = [
+    "BATCH",
+    "MAX_NOISE",
+    "MORE_ROUNDS",
+    "Costs",
+    "calls_for",
+    "costs_of",
+    "first_of_code",
+    "round_order",
+    "same_outputs",
+]
 
 Float = NDArray[np.float64]
 
@@ -23,6 +34,8 @@ BATCH = 2e-3  # seconds of one batch: long for a clock, short for what else the 
 MAX_NOISE = 0.03  # share: over it a sample gets more rounds, and is dropped in the end
 MORE_ROUNDS = 4  # times the rounds asked for, at most
 _QUARTER = 0.25
+# Another order of summation moves the last digits of a sum: share of the largest value of the array, by bytes.
+_TOLERANCE = {4: 1e-4, 8: 1e-9}
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,11 +87,27 @@ def first_of_code(cells: Sequence[Cell]) -> list[int]:
     A cell of unknown code, or with a problem, is itself.
     """
     first: dict[tuple[str, str], int] = {}
-    found = []
-    for index, cell in enumerate(cells):
-        if not cell.code or cell.problem:
-            found.append(index)
-            continue
-        key = cell.code, json.dumps(cell.before, sort_keys=True)
-        found.append(first.setdefault(key, index))
-    return found
+    return [
+        first.setdefault((cell.code, json.dumps(cell.before, sort_keys=True)), index)
+        if cell.code and not cell.problem
+        else index
+        for index, cell in enumerate(cells)
+    ]
+
+
+def same_outputs(outputs: Sequence[NDArray[Any]], wanted: Sequence[NDArray[Any]]) -> bool:
+    """Whether all arrays agree: integers in full, floats within a share of the array's magnitude."""
+    return len(outputs) == len(wanted) and all(map(_same, outputs, wanted))
+
+
+def _same(one: NDArray[Any], wanted: NDArray[Any]) -> bool:
+    if one.dtype != wanted.dtype or one.shape != wanted.shape:
+        return False
+    if wanted.dtype.kind != "f":
+        return bool(np.array_equal(one, wanted))
+    finite = np.isfinite(wanted)
+    if not (np.array_equal(finite, np.isfinite(one)) and np.array_equal(one[~finite], wanted[~finite], equal_nan=True)):
+        return False
+    left, right = one[finite].astype(np.float64), wanted[finite].astype(np.float64)
+    magnitude = np.abs(right).max(initial=0.0)
+    return bool((np.abs(left - right) <= _TOLERANCE[wanted.dtype.itemsize] * magnitude).all())

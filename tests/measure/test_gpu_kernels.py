@@ -12,13 +12,13 @@ from mirenc.ir import parse_ir
 from mirenc.ir.compile import compile_source
 from mirenc.ir.dialect import WITHOUT_CUDA
 from mirenc.ir.functions import kernels_of
-from mirenc.measure.checking import same_outputs
 from mirenc.measure.gpu_driver import read_driver
 from mirenc.measure.gpu_kernels import KEYS, LANGUAGES, GpuText, gpu_kernels, variants
 from mirenc.measure.kernel import Cell, Kernel
 from mirenc.measure.kernel_files import read_family
 from mirenc.measure.runners import Job
 from mirenc.measure.runners.opencl import OpenCLRunner
+from mirenc.measure.timing import same_outputs
 
 SUM = """// name: sum
 // T: uint

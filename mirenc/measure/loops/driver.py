@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from random import Random
 
-from mirenc.measure.loops.source import Parameter, Source
+from mirenc.measure.loops.source import RESULTS, Parameter, Source
 from mirenc.measure.loops.structure import LETTERS, fill_value
 
 __all__ = ["write_driver"]
@@ -26,7 +26,13 @@ static uint32_t next(void)
     return state >> 3;
 }}
 """
-ALLOCATE = """\
+START = """\
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include "mirenc_measure.h"
+
 static void *allocate(long bytes, long offset)
 {
     char *start = aligned_alloc(64, (bytes + offset + 127) / 64 * 64);
@@ -35,7 +41,6 @@ static void *allocate(long bytes, long offset)
     return start + offset;
 }
 """
-HEADERS = ("<stddef.h>", "<stdint.h>", "<stdlib.h>", "<string.h>", '"mirenc_measure.h"')
 
 
 @dataclass(frozen=True)
@@ -50,26 +55,15 @@ class _Array:
 
 
 def write_driver(source: Source, repeats: int, rng: Random) -> str:
-    """Write the driver of a source.
+    """Write the driver of a source; a call of it calls the function so often, as short loops take too little time.
 
-    Parameters
-    ----------
-    source : Source
-        The function and its data.
-    repeats : int
-        How often one call of the driver calls the function: short loops take too little time to measure.
-    rng : Random
-        What the seed of the data and the alignment are drawn from.
-
-    Returns
-    -------
-    str
-        C.
+    The seed of the data and the alignment are drawn.
     """
-    pointers = [parameter for parameter in source.parameters if parameter.pointer]
-    arrays = [_array(parameter, source) for parameter in pointers if not _alias(parameter, source)]
+    arrays = [_array(one, source) for one in source.parameters if one.pointer and not _alias(one, source)]
+    outputs = [array for array in arrays if array.changed]
+    returns = source.returns != "void"
     setup = _setup(arrays, rng)
-    text = [*(f"#include {header}" for header in HEADERS), "", ALLOCATE]
+    text = [START]
     if any("next()" in line for line in setup):
         text += [NUMBERS.format(seed=rng.randrange(1, 2**31))]
     if source.structs:
@@ -81,16 +75,12 @@ def write_driver(source: Source, repeats: int, rng: Random) -> str:
         text += [f"static {array.ctype} *{array.name};"]
         if array.changed:
             text += [f"static {array.ctype} *{array.name}_before;"]
-    if source.returns != "void":
+    if returns:
         text += [f"static {source.returns} result;"]
-    outputs = [array for array in arrays if array.changed]
-    letters = "".join(LETTERS[array.ctype] for array in outputs)
-    if source.returns != "void":
-        letters += LETTERS[source.returns]
-    parameters = ", ".join(parameter.text for parameter in source.parameters)
+    letters = "".join(LETTERS[ctype] for ctype in (*(array.ctype for array in outputs), *[source.returns] * returns))
     text += [
         "",
-        f"typedef {source.returns} (*function_type)({parameters});",
+        f"typedef {source.returns} (*function_type)({', '.join(one.text for one in source.parameters)});",
         "",
         f'const char mirenc_function[] = "{source.function}";',
         f"const long mirenc_sizes[] = {{{source.n}, 0}};",
@@ -98,13 +88,22 @@ def write_driver(source: Source, repeats: int, rng: Random) -> str:
         "",
         *setup,
         "",
-        *_reset(outputs),
+        "void mirenc_reset(void)",
+        "{",
+        *(f"    memcpy({one.name}, {one.name}_before, ({one.length}) * sizeof({one.ctype}));" for one in outputs),
+        "}",
         "",
         *_call(source, repeats),
         "",
-        *_output(outputs, source.returns != "void"),
+        "long mirenc_output(int index, void **data)",
+        "{",
+        "    switch (index) {",
     ]
-    return "\n".join(text) + "\n"
+    for index, array in enumerate(outputs):
+        text += [f"    case {index}:", f"        *data = {array.name};", f"        return {array.length};"]
+    if returns:
+        text += [f"    case {len(outputs)}:", "        *data = &result;", "        return 1;"]
+    return "\n".join([*text, "    default:", "        return -1;", "    }", "}"]) + "\n"
 
 
 def _alias(parameter: Parameter, source: Source) -> bool:
@@ -114,8 +113,7 @@ def _alias(parameter: Parameter, source: Source) -> bool:
 def _array(parameter: Parameter, source: Source) -> _Array:
     length, _, fill = source.data.get(parameter.name, "n").partition(":")
     length, fill = length.strip(), fill.strip() or "plain"
-    grows = re.search(r"\bn\b", length) or parameter.name == "results"
-    if source.rows and grows:
+    if source.rows and (re.search(r"\bn\b", length) or parameter.name == RESULTS):
         length = f"rows * ({length})"
         # A row's values depend on the place in the row where the fill does.
         fill = re.sub(r"^(starts|powers|only|identity)\b", r"row \1", fill)
@@ -131,18 +129,13 @@ def _setup(arrays: list[_Array], rng: Random) -> list[str]:
     lines = ["int mirenc_setup(long size)", "{", "    n = size;"]
     for array in arrays:
         fill = array.fill
-        percent = re.match(r"percent$", fill)
         # A branch that is taken in runs is foretold by the machine, one that is taken at random is not.
-        if percent and rng.random() < 0.3:
+        if fill == "percent" and rng.random() < 0.3:
             fill = "waves"
-        place = "i"
+        value = fill_value(fill.removeprefix("row "), array.ctype)
         if fill.startswith("row "):
-            fill, place = fill[4:], "i % (count / rows)"
-        value = fill_value(fill, array.ctype)
-        if place != "i":
-            value = re.sub(r"\bi\b(?! - 1\])", f"({place})", value)
-        size = f"sizeof({array.ctype})"
-        offset = rng.choice(OFFSETS)
+            value = re.sub(r"\bi\b(?! - 1\])", "(i % (count / rows))", value)
+        size, offset = f"sizeof({array.ctype})", rng.choice(OFFSETS)
         lines += [
             "    {",
             f"        long count = {array.length};",
@@ -158,14 +151,6 @@ def _setup(arrays: list[_Array], rng: Random) -> list[str]:
             ]
         lines += ["    }"]
     return [*lines, "    return 0;", "}"]
-
-
-def _reset(outputs: list[_Array]) -> list[str]:
-    lines = ["void mirenc_reset(void)", "{"]
-    lines += [
-        f"    memcpy({array.name}, {array.name}_before, ({array.length}) * sizeof({array.ctype}));" for array in outputs
-    ]
-    return [*lines, "}"]
 
 
 def _call(source: Source, repeats: int) -> list[str]:
@@ -184,12 +169,3 @@ def _call(source: Source, repeats: int) -> list[str]:
     if repeats > 1:
         call = f"for (int repeat = 0; repeat < {repeats}; repeat++)\n        {call}"
     return ["void mirenc_call(mirenc_kernel kernel)", "{", f"    {call}", "}"]
-
-
-def _output(outputs: list[_Array], result: bool) -> list[str]:
-    lines = ["long mirenc_output(int index, void **data)", "{", "    switch (index) {"]
-    for index, array in enumerate(outputs):
-        lines += [f"    case {index}:", f"        *data = {array.name};", f"        return {array.length};"]
-    if result:
-        lines += [f"    case {len(outputs)}:", "        *data = &result;", "        return 1;"]
-    return [*lines, "    default:", "        return -1;", "    }", "}"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 
 from mirenc.measure.kernel_files import fill_words
@@ -19,23 +19,12 @@ VERBS = ("update", "process", "run", "apply", "compute", "handle", "step", "work
 NOUNS = ("block", "data", "line", "cells", "items", "stage", "chunk", "part", "frame", "batch", "level", "kernel")
 # A body that is moved into a loop over rows writes here what it returned before.
 RESULTS = "results"
+_MATH = re.compile(r"\b(sqrt|fabs|floor|exp|log|pow|sin|cos|fmin|fmax|fma|hypot|round|trunc|atan2)_F\(")
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter of the function.
-
-    Attributes
-    ----------
-    text : str
-        As it stands in the source.
-    name : str
-        Its name.
-    ctype : str
-        Type of the elements of what it points to, or of the number.
-    pointer, changed : bool
-        Whether it points to an array, and whether the function may write there.
-    """
+    """A parameter as it stands in the source; ``ctype`` is that of elements, ``changed``: the function may write."""
 
     text: str
     name: str
@@ -54,10 +43,8 @@ class Source:
         As in `mirenc.measure.kernel.Kernel`.
     returns : str
         Type of what it returns.
-    parameters : tuple of Parameter
-        In the function's order.
     data : mapping of str to str
-        As in `Structure`, filled in.
+        What each parameter holds, as in `mirenc.measure.kernel_files`.
     structs : str
         Types that the driver needs.
     n, rows : int
@@ -79,66 +66,49 @@ class Source:
 
 
 def write_source(structure: Structure, n: int, rng: Random) -> Source:
-    """Write a structure's source with types and style drawn at random.
-
-    Parameters
-    ----------
-    structure : Structure
-        The template.
-    n : int
-        Trip count, or what the structure takes it for.
-    rng : Random
-        What is drawn from.
-
-    Returns
-    -------
-    Source
-        The source; its text is complete with its headers.
-    """
-    words = _draw_words(structure, rng)
-    text = structure.text
+    """Write a structure's source for ``n``, with types and style drawn at random."""
+    text, words = structure.text, _draw_words(structure, rng)
     body = [fill_words(line, words) for line in text.body]
     data = {name: fill_words(value, words) for name, value in text.data.items()}
     above, returns = fill_words(text.above, words), fill_words(text.returns, words)
-    parameters = tuple(_read_parameter(fill_words(one, words), words["T"]) for one in text.parameters)
+    parameters = [_read_parameter(fill_words(one, words), words["T"]) for one in text.parameters]
     rows = _draw_rows(structure, n, rng)
     # A short loop of constant trip count is unrolled away before the vectorizer sees it.
     constant = structure.constant and n >= 120 and rng.random() < 0.3
-    trip_count = _known_trip(structure.trip, n if constant else None, words)
     if rows:
         body = _in_rows(body, parameters, data, words["I"], returns)
         if returns != "void":
-            parameters = (_read_parameter(f"{returns} *{RESULTS}", words["T"]), *parameters)
-            data[RESULTS] = "1: zero"
-            returns = "void"
-        parameters = (*parameters, _read_parameter(f"{words['I']} rows", words["T"]))
+            parameters.insert(0, _read_parameter(f"{returns} *{RESULTS}", words["T"]))
+            data[RESULTS], returns = "1: zero", "void"
+        parameters.append(_read_parameter(f"{words['I']} rows", words["T"]))
         data["rows"] = "rows"
     if constant:
         body = [re.sub(r"\bn\b", str(n), line) for line in body]
-        parameters = tuple(parameter for parameter in parameters if parameter.name != "n")
-    overlapping = any(text.startswith("=") for text in data.values())
-    # Without it the compiler cannot check that such places are apart, and most such loops are as they are.
+        parameters = [parameter for parameter in parameters if parameter.name != "n"]
+    # Without `restrict` the compiler cannot check that such places are apart, and most such loops are as they are.
     share = 0.85 if re.search(r"\[\w+\[|\[[^\]]*[/%&^>]", structure.code) else 0.5
-    if rng.random() < share and not overlapping:
-        parameters = tuple(_restrict(parameter) for parameter in parameters)
+    if rng.random() < share and not any(value.startswith("=") for value in data.values()):
+        parameters = [replace(one, text=re.sub(r"\*(?=[a-z])", "*restrict ", one.text)) for one in parameters]
     function = f"{rng.choice(VERBS)}_{rng.choice(NOUNS)}"
+    headers = ["#include <stddef.h>", "#include <stdint.h>"]
+    if _MATH.search(structure.code):
+        headers.insert(0, "#include <math.h>")
+    if re.search(r"\babs\(", structure.code):
+        headers.append("#include <stdlib.h>")
     signature = f"{returns} {function}({', '.join(parameter.text for parameter in parameters)})"
-    lines = [*_headers(structure), ""]
-    if above:
-        lines += [*above.split("\n"), ""]
+    lines = [*headers, "", *([*above.split("\n"), ""] if above else [])]
     lines += [signature, "{", *(f"    {line}" if line else "" for line in body), "}"]
-    (line,) = (number for number, text in enumerate(lines, start=1) if "@" in text)
     return Source(
         text="\n".join(lines).replace("@", "") + "\n",
         function=function,
-        line=line,
+        line=next(number for number, line in enumerate(lines, 1) if "@" in line),
         returns=returns,
-        parameters=parameters,
+        parameters=tuple(parameters),
         data=data,
         structs=above if above.startswith("struct") else "",
         n=n,
         rows=rows,
-        trip_count=trip_count,
+        trip_count=_known_trip(structure.trip, n if constant else None, words),
     )
 
 
@@ -147,24 +117,17 @@ def _draw_words(structure: Structure, rng: Random) -> dict[str, str]:
     first, *second = rng.choice(choices.pop("T")).split("/")
     words = {"T": first, "U": second[0] if second else first}
     words |= {"I": rng.choice(COUNTERS), "J": rng.choice(SIGNED_COUNTERS)}
-    for word, values in choices.items():
-        words[word] = rng.choice(values)
-    words["_F"] = "f" if first == "float" else ""
-    return words
+    words |= {word: rng.choice(values) for word, values in choices.items()}
+    return words | {"_F": "f" if first == "float" else ""}
 
 
 def _read_parameter(text: str, element: str) -> Parameter:
-    *_, name = re.findall(r"[A-Za-z_]\w*", text.split("[")[0])
+    name = re.findall(r"[A-Za-z_]\w*", text.split("[")[0])[-1]
     ctype = re.sub(rf"\bconst\b|\*.*|\b{name}\b.*", "", text).strip()
     pointer = "*" in text or "[" in text
     if ctype.startswith("struct"):
         ctype = element
     return Parameter(text, name, ctype, pointer, pointer and not text.startswith("const "))
-
-
-def _restrict(parameter: Parameter) -> Parameter:
-    text = re.sub(r"\*(?=[a-z])", "*restrict ", parameter.text)
-    return Parameter(text, parameter.name, parameter.ctype, parameter.pointer, parameter.changed)
 
 
 def _draw_rows(structure: Structure, n: int, rng: Random) -> int:
@@ -175,7 +138,7 @@ def _draw_rows(structure: Structure, n: int, rng: Random) -> int:
 
 
 def _in_rows(
-    body: list[str], parameters: tuple[Parameter, ...], data: Mapping[str, str], counter: str, returns: str
+    body: list[str], parameters: list[Parameter], data: Mapping[str, str], counter: str, returns: str
 ) -> list[str]:
     lines = [f"for ({counter} row = 0; row < rows; row++) {{"]
     for line in body:
@@ -192,25 +155,15 @@ def _in_rows(
 
 
 def _known_trip(expression: str, n: int | None, words: Mapping[str, str]) -> int:
+    """Value of an expression of numbers and + - * /, which are C's; 0 where it is not known."""
     if not expression or (n is None and re.search(r"\bn\b", expression)):
         return 0
     filled = re.sub(r"\bn\b", str(n), fill_words(expression, words))
-    # The expressions are this package's own: numbers and + - * /.
-    product = 0
+    total = 0
     for term in filled.replace("- ", "+ -").split("+"):
-        sign = -1 if term.strip().startswith("-") else 1
-        first, *factors = re.split(r"([*/])", term.strip().lstrip("-"))
+        first, *factors = re.split(r"([*/])", term.strip())
         value = int(first)
         for operator, factor in zip(factors[::2], factors[1::2], strict=True):
-            value = value * int(factor) if operator == "*" else value // int(factor)
-        product += sign * value
-    return max(product, 0)
-
-
-def _headers(structure: Structure) -> list[str]:
-    headers = ["#include <stddef.h>", "#include <stdint.h>"]
-    if re.search(r"\b(sqrt|fabs|floor|exp|log|pow|sin|cos|fmin|fmax|fma|hypot|round|trunc|atan2)_F\(", structure.code):
-        headers.insert(0, "#include <math.h>")
-    if re.search(r"\babs\(", structure.code):
-        headers.append("#include <stdlib.h>")
-    return headers
+            value = value * int(factor) if operator == "*" else int(value / int(factor))
+        total += value
+    return max(total, 0)

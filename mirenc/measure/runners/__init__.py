@@ -32,19 +32,7 @@ class CellRefusedError(Exception):
 
 @dataclass(frozen=True)
 class Job:
-    """What a runner sets up before it runs any cell.
-
-    Attributes
-    ----------
-    folder : Path
-        The kernel's: `driver` and `Cell.library` are relative to it.
-    driver : str
-        The built driver.
-    function : str
-        The function that is timed.
-    size : int
-        What the driver is told to set up.
-    """
+    """What a runner sets up before it runs any cell: a built driver in the kernel's folder, told a size."""
 
     folder: Path
     driver: str

@@ -24,18 +24,15 @@ class CRunner(Runner):
         self.folder = job.folder
         self.libraries: dict[str, ctypes.CDLL] = {}
         driver = ctypes.CDLL(str(job.folder / job.driver))
-        self.reset, self.call, self.output, self.timed = (
-            driver.mirenc_reset,
-            driver.mirenc_call,
-            driver.mirenc_output,
-            driver.mirenc_time,
-        )
+        self.reset, self.call = driver.mirenc_reset, driver.mirenc_call
+        self.output, self.timed = driver.mirenc_output, driver.mirenc_time
         self.reset.restype = None
         self.call.argtypes, self.call.restype = [ctypes.c_void_p], None
         self.output.argtypes = [ctypes.c_int, ctypes.POINTER(ctypes.c_void_p)]
         self.output.restype = ctypes.c_long
         self.timed.argtypes, self.timed.restype = [ctypes.c_void_p, ctypes.c_long], ctypes.c_double
-        self.types = _text(driver, "mirenc_types")
+        letters = ctypes.addressof(ctypes.c_char.in_dll(driver, "mirenc_types"))
+        self.types = ctypes.string_at(letters).decode("ascii", "replace")
         strange = set(self.types) - set(_TYPES)
         if strange:
             raise RuntimeError(f"mirenc_types has {sorted(strange)[0]!r}; a letter is one of {' '.join(_TYPES)}")
@@ -68,9 +65,3 @@ class CRunner(Runner):
         address = ctypes.cast(getattr(library, cell.symbol), ctypes.c_void_p).value
         assert address is not None
         return address
-
-
-def _text(library: ctypes.CDLL, name: str) -> str:
-    """A C string that a library defines as an array."""
-    start = ctypes.addressof(ctypes.c_char.in_dll(library, name))
-    return ctypes.string_at(start).decode("ascii", "replace")

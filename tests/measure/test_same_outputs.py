@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mirenc.measure.checking import same_outputs
+from mirenc.measure.timing import same_outputs
 
 
 def array(*values: float, kind: str = "f4") -> np.ndarray:
