@@ -67,7 +67,6 @@ class HintedLoop:
 
     Attributes
     ----------
-    function : str
     symbols : frozenset of str
         Functions that a copy is made of, named without the suffix.
 
@@ -146,14 +145,9 @@ class HintedLoop:
         return frozenset(reached)
 
     def module(self, copies: Sequence[tuple[str, Hint | None]]) -> str:
-        """IR text with a copy for each label: its functions have `suffix` of the label at the end of their names.
+        """IR text with a copy for each label, whose loop is told a hint: names of its functions end in `suffix`.
 
         The function itself stays where something else in the module needs it.
-
-        Parameters
-        ----------
-        copies : sequence of (str, Hint or None)
-            Labels, and what the loop is to be told; None: nothing.
         """
         step = max(self._nodes, default=0) + len(Hint(2, 2).nodes()) + 1
         lines = [*self._rest]

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 import re
 import signal
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from mirenc.errors import CompileError
 from mirenc.ir.process import run_limited
-from mirenc.measure.assembly import code_digests, digest_of
 from mirenc.measure.building import MEMORY_LIMIT, Toolchain, compile_problem
 from mirenc.measure.hints import PLAIN, Hint, HintedLoop, suffix
-from mirenc.measure.remarks import REMARK_FLAGS, effective_hints
 
-__all__ = ["COMMON_FLAGS", "Variant", "build_variants", "hinted_ir"]
+__all__ = ["COMMON_FLAGS", "Variant", "build_variants", "code_digests", "digest_of", "effective_hints", "hinted_ir"]
 
 # Up to this many elements at a time a loop compiles in milliseconds, and all copies are compiled as one module.
 _TOGETHER = 64
@@ -38,22 +37,30 @@ _KILLED = 128 + signal.SIGKILL
 # What ends a compiler from outside, and says nothing of the setting.
 _STOPPED = frozenset(128 + each for each in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM))
 
+# What LLVM's vectorizer says that it made of each loop.
+_REMARK_FLAGS = ("-fsave-optimization-record=yaml", "-foptimization-record-passes=loop-vectorize")
+# A long file name breaks the line of the place.
+_FIELDS = re.compile(
+    r"^DebugLoc:\s+\{.*?,\s+Line: (?P<line>\d+),\s+Column: \d+\s+\}\nFunction:\s+'?(?P<function>[^'\n]+)'?$",
+    re.MULTILINE | re.DOTALL,
+)
+_WIDTH = re.compile(r"- VectorizationFactor: '?(\d+)'?")
+_COUNT = re.compile(r"- InterleaveCount: '?(\d+)'?")
+
+# Assembly text. Labels are counted anew in each function, whose constants and jump tables are printed with it.
+_BEGIN = re.compile(r"-- Begin function (\S+)")
+_LABEL = re.compile(r"\.L[\w.$]+|\bL[A-Z]+\d+_\d+\b")
+_DEFINES = re.compile(r"^(\.L[\w.$]+|L[A-Z]+\d+_\d+):")
+_COMMENT = re.compile(r"[ \t]*(?:#|//|;)[ \t].*$|[ \t]+(?:#|//)\S.*$")
+_COPY = re.compile(r"__mirenc_\w+")
+# Between functions: what names and places them, and no code.
+_PLACING = re.compile(r"\s*\.(?:section|text|file|type|size|globl|hidden|weak|local|cfi_\w+|loc|ident|addrsig\w*)\b")
+_DATA = re.compile(r"\s*\.(?:type\s+\S+,\s*[@%]object|ident|addrsig|bss\b|data\b|lcomm|comm)\b")
+
 
 @dataclass(frozen=True)
 class Variant:
-    """One setting, compiled; or why it could not be.
-
-    Attributes
-    ----------
-    symbol : str
-        Function in the shared object.
-    code : str
-        Digest of its machine code.
-    effective : Hint
-        What LLVM made of it.
-    problem : str
-        Why it is no candidate; "" if it is one.
-    """
+    """One setting: function in the shared object, digest of its code, what LLVM made of it; or the problem."""
 
     symbol: str = ""
     code: str = ""
@@ -84,27 +91,15 @@ class _Compiler:
         return output.read_text(encoding="utf-8", errors="surrogateescape")
 
     def back_end(self, text: str, label: str, seconds: float) -> tuple[str, float]:
-        """Assembly and remarks of optimised IR, as ``NAME.LABEL.s`` and ``.yaml``.
+        """Assembly and remarks of optimised IR, as ``NAME.LABEL.s`` and ``.yaml``; the problem, and seconds it took.
 
-        Parameters
-        ----------
-        seconds : float
-            Processor time that it may take: a busy machine builds the same cells as a quiet one.
-
-        Returns
-        -------
-        str, float
-            The problem, or "", and the processor time that it took.
-
-        Raises
-        ------
-        CompileError
-            Somebody ended it before its time was up.
+        Its limit is of processor time: a busy machine builds the same cells as a quiet one. Somebody else who ends it
+        is a `CompileError`.
         """
         source, output = self.file(f"{label}.ll"), self.file(f"{label}.s")
         source.write_text(text, encoding="utf-8", errors="surrogateescape")
         record = self.file(f"{label}.yaml")
-        command = [*self._command(), *_BACK_END, *REMARK_FLAGS, f"-foptimization-record-file={record}", str(source)]
+        command = [*self._command(), *_BACK_END, *_REMARK_FLAGS, f"-foptimization-record-file={record}", str(source)]
         try:
             # In a session of its own: Ctrl-C ends mirenc, and not a compiler whose end would be a setting's fault.
             done = run_limited(
@@ -150,13 +145,7 @@ class _Compiler:
 
 
 def hinted_ir(source: Path, folder: Path, toolchain: Toolchain) -> str:
-    """Unoptimised IR of a source, as `HintedLoop` takes it, by way of a folder.
-
-    Raises
-    ------
-    CompileError
-        It does not compile.
-    """
+    """Unoptimised IR of a source, as `HintedLoop` takes it, by way of a folder; else a `CompileError`."""
     return _Compiler(toolchain, (), folder, "hinted").front_end(source)
 
 
@@ -170,20 +159,7 @@ def build_variants(
     toolchain: Toolchain,
     name: str,
 ) -> tuple[str, Variant, Variant, dict[Hint, Variant]]:
-    """Compile a loop with each hint.
-
-    Parameters
-    ----------
-    source : path
-        C source; what is built is put beside it.
-    function, line : str, int
-        The function, and the line of the loop in it.
-    hints : sequence of Hint
-    flags : sequence of str
-        The instruction set.
-    toolchain : Toolchain
-    name : str
-        Of the files that are made.
+    """Compile the loop of a function in a line with each hint; what is built is put beside the source as ``name``.
 
     Returns
     -------
@@ -293,3 +269,57 @@ def _label(hint: Hint) -> str:
 
 def _labelled(hints: Sequence[Hint]) -> list[tuple[str, Hint | None]]:
     return [(_label(hint), hint) for hint in hints]
+
+
+def effective_hints(record: str, line: int) -> dict[str, Hint]:
+    """What a record of remarks says of the loop of a line, by function; a loop left as it was is not in it.
+
+    Of several copies that LLVM made of the loop, the widest counts.
+    """
+    hints: dict[str, Hint] = {}
+    for remark in record.split("\n--- "):
+        place = _FIELDS.search(remark)
+        if not remark.removeprefix("--- ").startswith("!Passed") or place is None or int(place["line"]) != line:
+            continue
+        width, count = _WIDTH.search(remark), _COUNT.search(remark)
+        hint = Hint(int(width[1]) if width else 1, int(count[1]) if count else 1)
+        before = hints.get(place["function"], PLAIN)
+        hints[place["function"]] = max(before, hint, key=lambda one: (one.width * one.count, one.width))
+    return hints
+
+
+def code_digests(assembly: str) -> dict[str, str]:
+    """Digest of each function of a file that clang wrote with ``-S``, whatever the function and its copy are called.
+
+    Two functions whose instructions and constants agree run alike, so one measurement stands for both.
+    """
+    chunks: dict[str, list[str]] = {}
+    lines: list[str] = []
+    for line in assembly.split("\n"):
+        if (begin := _BEGIN.search(line)) is not None:
+            lines = chunks.setdefault(begin[1], [])
+        elif _DATA.match(line):
+            lines = []  # data of the module follow
+        lines.append(line)
+    return {name: _digest(lines) for name, lines in chunks.items()}
+
+
+def digest_of(digests: Iterable[str]) -> str:
+    """One digest for functions that belong together, in any order."""
+    several = sorted(digests)
+    return several[0] if len(several) == 1 else _short("\n".join(several))
+
+
+def _digest(lines: list[str]) -> str:
+    bare = [_COMMENT.sub("", line).rstrip() for line in lines if not _PLACING.match(line)]
+    labels: dict[str, str] = {}
+    for line in bare:
+        if (match := _DEFINES.match(line)) is not None:
+            labels[match[1]] = f".L{len(labels)}"
+    text = "\n".join(line for line in bare if line)
+    text = _LABEL.sub(lambda match: labels.get(match[0], match[0]), text)
+    return _short(_COPY.sub("", text))
+
+
+def _short(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mirenc.measure.assembly import code_digests, digest_of
+from mirenc.measure.vector_variants import code_digests, digest_of
 
 CHUNK = """\
 \t.section\t.rodata.cst4,"aM",@progbits,4

@@ -10,8 +10,8 @@ import pytest
 
 from mirenc.errors import CompileError
 from mirenc.ir.compile import find_compiler
-from mirenc.measure.assembly import code_digests
 from mirenc.measure.hints import Hint, HintedLoop
+from mirenc.measure.vector_variants import code_digests
 
 SOURCE = """\
 static int limit = 8;

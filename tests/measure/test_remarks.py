@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mirenc.measure.hints import Hint
-from mirenc.measure.remarks import effective_hints
+from mirenc.measure.vector_variants import effective_hints
 
 RECORD = """\
 --- !Analysis

@@ -19,14 +19,7 @@ _MOST_COPIED = 0.1  # share of a training module's instructions that held-out pr
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """A piece to be labelled.
-
-    Attributes
-    ----------
-    source : IRFile
-    symbol : str
-        As LLVM prints it after ``@``; "" for the module.
-    """
+    """A piece to be labelled; ``symbol`` is as LLVM prints it after ``@``, "" for the module."""
 
     source: IRFile
     symbol: str
@@ -63,56 +56,32 @@ class Choice:
 
 
 def choose(files: Sequence[IRFile], scans: Sequence[Scan], *, functions: int, modules: int, seed: int) -> Choice:
-    """Choose the pieces.
+    """Choose so many pieces at most.
 
     Of copies, one that is held out stays: a test that was seen in training is none. So a module for training is left
     out where more than a tenth of its instructions are functions of held-out projects, such as a library that comes
     with the program.
-
-    Parameters
-    ----------
-    files, scans : sequence
-        The same length.
-    functions, modules : int
-        At most so many of each.
-    seed : int
     """
-    chosen: dict[str, list[Chosen]] = {}
-    available: dict[str, int] = {}
-    copies = 0
-    tested = _tested(files, scans)
-    for level, count in (("function", functions), ("module", modules)):
-        candidates = [
-            (Chosen(file, candidate.symbol), candidate, scan)
-            for file, scan in zip(files, scans, strict=True)
-            for candidate in scan.candidates
-            if bool(candidate.symbol) == (level == "function") and is_worth_it(candidate)
-        ]
-        own = [one for one in candidates if one[0].symbol or one[0].source.held_out or _is_new(one[2], tested)]
-        different = _without_copies((chosen, candidate) for chosen, candidate, _ in own)
-        copies += len(candidates) - len(different)
-        available[level] = len(different)
-        chosen[level] = list(_spread(different, seed))[:count]
-    return Choice(tuple(_in_turns(chosen["function"], chosen["module"])), available, copies)
-
-
-def _without_copies(candidates: Iterable[tuple[Chosen, Candidate]]) -> list[Chosen]:
-    first: dict[str, Chosen] = {}
-    for chosen, candidate in candidates:
-        before = first.get(candidate.digest)
-        if before is None or (chosen.source.held_out and not before.source.held_out):
-            first[candidate.digest] = chosen
-    return list(first.values())
-
-
-def _tested(files: Sequence[IRFile], scans: Sequence[Scan]) -> set[str]:
-    """Digests of the functions of held-out projects."""
-    return {
-        candidate.digest
+    candidates = [
+        (Chosen(file, candidate.symbol), candidate, scan)
         for file, scan in zip(files, scans, strict=True)
         for candidate in scan.candidates
-        if file.held_out and candidate.symbol and is_worth_it(candidate)
-    }
+        if is_worth_it(candidate)
+    ]
+    tested = {one.digest for piece, one, _ in candidates if piece.symbol and piece.source.held_out}
+    allowed = [
+        (piece, candidate)
+        for piece, candidate, scan in candidates
+        if piece.symbol or piece.source.held_out or _is_new(scan, tested)
+    ]
+    chosen: dict[str, list[Chosen]] = {}
+    available: dict[str, int] = {}
+    for level, count in (("function", functions), ("module", modules)):
+        different = _without_copies(one for one in allowed if one[0].level == level)
+        available[level] = len(different)
+        chosen[level] = list(_spread(different, seed))[:count]
+    pieces = tuple(_in_turns(chosen["function"], chosen["module"]))
+    return Choice(pieces, available, len(candidates) - sum(available.values()))
 
 
 def _is_new(scan: Scan, tested: set[str]) -> bool:
@@ -122,21 +91,31 @@ def _is_new(scan: Scan, tested: set[str]) -> bool:
     return copied <= _MOST_COPIED * whole
 
 
+def _without_copies(candidates: Iterable[tuple[Chosen, Candidate]]) -> list[Chosen]:
+    first: dict[str, Chosen] = {}
+    for piece, candidate in candidates:
+        before = first.setdefault(candidate.digest, piece)
+        if piece.source.held_out and not before.source.held_out:
+            first[candidate.digest] = piece
+    return list(first.values())
+
+
 def _spread(pieces: Iterable[Chosen], seed: int) -> Iterator[Chosen]:
     """All pieces: the projects in turns, and the files of a project in turns."""
-    tree: dict[str, dict[str, list[Chosen]]] = {}
+    tree: dict[str, dict[str, dict[str, Chosen]]] = {}
     for piece in pieces:
-        tree.setdefault(piece.source.project, {}).setdefault(piece.source.file, []).append(piece)
+        tree.setdefault(piece.source.project, {}).setdefault(piece.source.file, {})[piece.symbol] = piece
 
     def shuffled(names: Iterable[str], where: str) -> list[str]:
         return sorted(names, key=lambda name: (digest(f"{seed}/{where}/{name}"), name))
 
     projects = []
     for project in shuffled(tree, ""):
-        files = []
-        for file in shuffled(tree[project], project):
-            own = {piece.symbol: piece for piece in tree[project][file]}
-            files.append([own[symbol] for symbol in shuffled(own, f"{project}/{file}")])
+        files = [
+            [pieces[symbol] for symbol in shuffled(pieces, f"{project}/{file}")]
+            for file in shuffled(tree[project], project)
+            for pieces in (tree[project][file],)
+        ]
         projects.append(list(_turns(files)))
     yield from _turns(projects)
 

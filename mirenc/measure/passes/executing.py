@@ -43,15 +43,7 @@ def winning_lists(table: CompiledTable) -> list[int]:
 
 
 def execute(engine: Engine, compiler: str, lists: Sequence[PassList]) -> dict[str, int]:
-    """Compile and run generated loops under some lists.
-
-    Parameters
-    ----------
-    engine : Engine
-    compiler : str
-        A clang of the engine's version.
-    lists : sequence of PassList
-        The first is the one that the others must agree with.
+    """Compile and run generated loops under some lists; ``compiler`` is a clang of the engine's version.
 
     Returns
     -------

@@ -35,8 +35,6 @@ class IRFile:
 
     Attributes
     ----------
-    path : Path
-    project : str
     file : str
         Its source inside the project, with ``/``; its own name where nobody knows.
     held_out : bool
@@ -56,14 +54,7 @@ class IRFile:
 
 
 def clang_of(version: str, compiler: str | None = None) -> str:
-    """The clang whose IR an LLVM reads as its own.
-
-    Parameters
-    ----------
-    version : str
-        Of the LLVM, ``19.1.7``.
-    compiler : str, optional
-        The user's choice; taken as it is.
+    """The clang whose IR an LLVM (``19.1.7``) reads as its own, or the user's choice.
 
     Raises
     ------
@@ -105,10 +96,9 @@ def find_ir(
         Flags for folders of sources and single sources.
     jobs : int
         Compilers at once.
-    report : callable
-    failed : callable
-        Told of each file of a folder or ``compile_commands.json`` that does not compile. A recipe's packages are a
-        sample: how many of their files do not is part of the report.
+    report, failed : callable
+        ``failed`` is told of each file of a folder or ``compile_commands.json`` that does not compile. A recipe's
+        packages are a sample: how many of their files do not is part of the report.
 
     Returns
     -------

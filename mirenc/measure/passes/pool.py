@@ -33,22 +33,10 @@ _BEGINNINGS = ("", "function(sroa)", "function(sroa,early-cse,instcombine,simpli
 
 
 def make_lists(engine: Engine, texts: Iterable[str], count: int, seed: int) -> list[PassList]:
-    """Draw the lists.
+    """Draw so many lists, or fewer where there are no more different ones.
 
-    Parameters
-    ----------
-    engine : Engine
-        Its LLVM reads every list.
-    texts : iterable of str
-        IR: passes of -Oz that change none of these are not drawn from.
-    count : int
-        So many lists, or fewer where there are no more different ones.
-    seed : int
-
-    Raises
-    ------
-    PassError
-        -Oz of this LLVM is not known pass by pass.
+    Passes of -Oz that change none of ``texts`` (IR) are not drawn from. A `PassError` where -Oz of the engine's LLVM is
+    not known pass by pass.
     """
     tree = parse(expanded("Oz", engine.version))
     pool = sorted(set(steps(tree)), key=lambda step: (step.kind, step.text))
@@ -58,9 +46,9 @@ def make_lists(engine: Engine, texts: Iterable[str], count: int, seed: int) -> l
     rest = count - len(lists)
     mutations = round(_MUTATIONS * rest)
     long = (rest - mutations) // 2
-    lists += _drawn("mutation", lambda: render(_mutated(tree, chance)), mutations, engine, lists)
-    lists += _drawn("random", lambda: random_list(pool, chance), rest - mutations - long, engine, lists)
-    lists += _drawn("long random", lambda: random_list(pool, chance, _LONG), long, engine, lists)
+    _draw("mutation", lambda: render(_mutated(tree, chance)), mutations, engine, lists)
+    _draw("random", lambda: random_list(pool, chance), rest - mutations - long, engine, lists)
+    _draw("long random", lambda: random_list(pool, chance, _LONG), long, engine, lists)
     return lists
 
 
@@ -72,74 +60,51 @@ def _mutated(tree: Sequence[PassNode], chance: random.Random) -> Sequence[PassNo
 
 
 def firing(engine: Engine, texts: Iterable[str], pool: Sequence[Step]) -> list[Step]:
-    """The passes of a pool that change any of some modules, after one of a few beginnings.
-
-    A text that the engine refuses says nothing.
-    """
-    found: set[Step] = set()
+    """The passes of a pool that change any of some modules (of those that the engine takes), after some beginning."""
+    fired: set[Step] = set()
     for text in texts:
-        left = [step for step in pool if step not in found]
+        left = [step for step in pool if step not in fired]
+        alone = [random_list([step], random.Random(0), longest=1) for step in left]  # the list of one pass
         for beginning in _BEGINNINGS:
-            lists = [beginning, *(",".join(filter(None, (beginning, _alone(step)))) for step in left)]
+            lists = [beginning, *(",".join(filter(None, (beginning, one))) for one in alone)]
             try:
                 before, *after = engine.run_all(text.encode(), lists)
             except IRParseError:
                 continue
             if isinstance(before, Optimised):
-                found.update(
+                fired.update(
                     step
                     for step, result in zip(left, after, strict=True)
                     if isinstance(result, Optimised) and result.digest != before.digest
                 )
-    return [step for step in pool if step in found]
+    return [step for step in pool if step in fired]
 
 
-def _alone(step: Step) -> str:
-    """The list of one pass."""
-    return random_list([step], random.Random(0), longest=1)
-
-
-def _drawn(
-    kind: str, draw: Callable[[], str], count: int, engine: Engine, before: Sequence[PassList]
-) -> list[PassList]:
-    """Different lists that the engine knows."""
-    seen = {one.pipeline for one in before}
-    found: list[PassList] = []
+def _draw(kind: str, draw: Callable[[], str], count: int, engine: Engine, lists: list[PassList]) -> None:
+    """Add different lists that the engine knows."""
+    seen, end = {one.pipeline for one in lists}, len(lists) + count
     for _ in range(_TRIES * count):
-        if len(found) == count:
+        if len(lists) == end:
             break
         pipeline = draw()
         if pipeline not in seen and engine.knows(pipeline):
             seen.add(pipeline)
-            found.append(PassList(pipeline, kind))
-    return found
+            lists.append(PassList(pipeline, kind))
 
 
 def write_lists(path: Path, setup: Mapping[str, Any], lists: Sequence[PassList]) -> None:
-    """Keep the lists of a run, so that it goes on with them.
-
-    Raises
-    ------
-    OSError
-    """
+    """Keep the lists of a run, so that it goes on with them."""
     with delivered(path) as part:
         part.write_text(json.dumps({"setup": setup, "lists": [asdict(one) for one in lists]}), encoding="utf-8")
 
 
 def read_lists(path: Path, setup: Mapping[str, Any]) -> list[PassList] | None:
-    """What `write_lists` wrote for this setup; None where it wrote nothing, or for another one.
-
-    Raises
-    ------
-    ConfigError
-        Damaged.
-    """
+    """What `write_lists` wrote for this setup; None where it wrote nothing, or for another one."""
     if not path.exists():
         return None
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-        if found["setup"] != json.loads(json.dumps(setup)):
-            return None
-        return [PassList(**one) for one in found["lists"]]
+        before = json.loads(path.read_text(encoding="utf-8"))
+        same = before["setup"] == json.loads(json.dumps(setup))
+        return [PassList(**one) for one in before["lists"]] if same else None
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise ConfigError(f"{path} is damaged ({error!r}). Remove the folder, or name another") from None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import multiprocessing
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -24,15 +24,9 @@ MAX_INSTRUCTIONS = 4_000
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A function of a file, or the file's module.
+    """A function of a file, as LLVM prints it after ``@``, or "" for the file's module.
 
-    Attributes
-    ----------
-    symbol : str
-        Function, as LLVM prints it after ``@``; "" for the module.
-    digest : str
-        Of its normalised statements: equal for two copies, whatever they are called.
-    blocks, instructions : int
+    ``digest`` is of its normalised statements: equal for two copies, whatever they are called.
     """
 
     symbol: str
@@ -43,15 +37,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """What a file has.
-
-    Attributes
-    ----------
-    candidates : tuple of Candidate
-        The module first, then its functions in their order; () where the file cannot be read.
-    problem : str
-        Why it cannot be read.
-    """
+    """What a file has: the module first, then its functions in their order; or the problem with reading it."""
 
     candidates: tuple[Candidate, ...]
     problem: str = ""
@@ -63,37 +49,21 @@ def is_worth_it(candidate: Candidate) -> bool:
     return enough and candidate.instructions <= MAX_INSTRUCTIONS
 
 
-def scan_all(
-    files: Sequence[IRFile], known: Path, *, jobs: int = 1, advance: Callable[[], None] | None = None
-) -> list[Scan]:
-    """Scan every file; one that cannot be read is one `Scan` without candidates.
+def scan_all(files: Sequence[IRFile], known: Path, *, jobs: int = 1) -> list[Scan]:
+    """Scan every file, by so many processes; ``known`` has the scans of earlier runs, and grows with each.
 
-    Parameters
-    ----------
-    files : sequence of IRFile
-    known : Path
-        File with the scans of earlier runs, which grows with each scan. A file that changed since is scanned again.
-    jobs : int
-        Processes.
-    advance : callable, optional
-        Called after each file.
+    A file that changed since is scanned again, and one that cannot be read is a `Scan` without candidates.
     """
     before = _read(known)
     lines = [_line(one.stamp, before[one.stamp]) for one in files if one.stamp in before]
     with delivered(known) as part:
         part.write_text("".join(lines), encoding="utf-8")
-    fresh = _scans([one.path for one in files if one.stamp not in before], jobs)
-    found = []
+    new = [one for one in files if one.stamp not in before]
     with known.open("a", encoding="utf-8") as stream:
-        for one in files:
-            if one.stamp in before:
-                found.append(before[one.stamp])
-            else:
-                found.append(next(fresh))
-                stream.write(_line(one.stamp, found[-1]))
-            if advance is not None:
-                advance()
-    return found
+        for one, scan in zip(new, _scans([one.path for one in new], jobs), strict=True):
+            before[one.stamp] = scan
+            stream.write(_line(one.stamp, scan))
+    return [before[one.stamp] for one in files]
 
 
 def _line(stamp: str, scan: Scan) -> str:

@@ -23,14 +23,7 @@ _PATHS = re.compile(r"\A(?:; ModuleID = [^\n]*\n)?(?:source_filename = [^\n]*\n)
 
 
 class Texts:
-    """The texts of some pieces.
-
-    Parameters
-    ----------
-    folder : Path
-        Where they are kept; made if it is not there.
-    pieces : iterable of Chosen
-    """
+    """The texts of some pieces, in a folder that is made if it is not there."""
 
     def __init__(self, folder: Path, pieces: Iterable[Chosen]) -> None:
         folder.mkdir(parents=True, exist_ok=True)
