@@ -5,26 +5,23 @@ from __future__ import annotations
 import hashlib
 import itertools
 import re
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from mirenc.errors import CompileError, MirencError, TaskError, ToolchainError
+from mirenc.errors import CompileError, ConfigError, MirencError, TaskError, ToolchainError
 from mirenc.ir import parse_ir
-from mirenc.ir.compile import compile_source, find_compiler
+from mirenc.ir.compile import find_compiler
 from mirenc.ir.dialect import CUDA_WORDS, WITHOUT_CUDA, names_toolkit
 from mirenc.ir.functions import kernels_of
-from mirenc.measure.building import Toolchain, headers_digest, without_folder
+from mirenc.measure.building import Toolchain, headers_digest, ir_of
 from mirenc.measure.drivers import folder_of, read_text
 from mirenc.measure.gpu_driver import GpuDriver, read_driver
 from mirenc.measure.gpu_kernels import LANGUAGES, gpu_kernels
 from mirenc.measure.kernel import Build, Cell, Kernel
 from mirenc.measure.method import Method
-from mirenc.measure.opencl_flags import build_options
 from mirenc.measure.ptx import OPTIMISATION, PTX_FLAGS, build_ptx
 from mirenc.measure.runners.cuda import cuda_device
 from mirenc.measure.runners.opencl import opencl_devices
@@ -37,6 +34,10 @@ CUDA = "cuda"
 
 _SUFFIXES = {".cl": "cl", ".cu": "cuda"}
 _DRIVER = "driver.toml"
+# Of clang's flags an OpenCL device, whose own compiler builds what is timed, knows few.
+_WITH_VALUE = ("-D", "-I")
+# What clang alone reads: where CUDA's headers are says nothing to an OpenCL device.
+_CUDA_ONLY = ("--cuda-", "-nocudainc", "-nocudalib")
 _CUDA_FLAGS = ("-nocudainc", "-include", str(CUDA_WORDS))
 
 
@@ -138,8 +139,8 @@ class BlockSizeMethod(Method):
         device: dict[str, Any] = {}
         if part != CUDA:
             # No key where there are none: it is part of what tells one measurement from another.
-            options = build_options(toolchain.cflags)
-            device = {"device": part} | ({"options": list(options)} if options else {})
+            options = list(build_options(toolchain.cflags))
+            device = {"device": part} | ({"options": options} if options else {})
         cells = []
         for setting in space.settings:
             block = tuple(int(side) for side in setting[: driver.dimensions])
@@ -165,26 +166,41 @@ def _context(driver: GpuDriver, language: str, size: int) -> dict[str, float | s
 
 def _region(kernel: Kernel, source: Path, toolchain: Toolchain) -> tuple[str, str]:
     """IR of a kernel as `mirenc predict` makes it, and the kernel's name in it."""
-    ir = _ir(kernel.source, kernel.language, toolchain, source.name)
+    dialect = None if names_toolkit(toolchain.cflags) else WITHOUT_CUDA
+    ir = ir_of(source.name, kernel.source, kernel.language, toolchain, dialect)
     found = [name for name in kernels_of(parse_ir(ir, name=kernel.name)) if _plain(name) == kernel.function]
     if not found:
         raise CompileError(f"{kernel.name}: its source has no kernel {kernel.function!r}. Mend `kernel` in its driver")
     return ir, found[0]
 
 
-@lru_cache(maxsize=512)
-def _ir(text: str, language: str, toolchain: Toolchain, name: str) -> str:
-    """All sizes of a kernel are one text."""
-    with tempfile.TemporaryDirectory(prefix="mirenc-") as folder:
-        source = Path(folder, name)
-        source.write_text(text, encoding="utf-8")
-        dialect = None if names_toolkit(toolchain.cflags) else WITHOUT_CUDA
-        cflags = (*toolchain.cflags, without_folder(folder))
-        ir = compile_source(source, language, compiler=toolchain.compiler, cflags=cflags, dialect=dialect).decode()
-    return ir.replace(folder, ".")
-
-
 def _plain(name: str) -> str:
     """A C++ name as it is written: ``_Z5saxpyPf`` is ``saxpy``."""
     match = re.match(r"_Z(\d+)", name)
     return name[match.end() : match.end() + int(match[1])] if match else name
+
+
+def build_options(cflags: Sequence[str]) -> Iterator[str]:
+    """The user's compiler flags for ``clBuildProgram`` (OpenCL 1.2, section 5.6.4), but for those about CUDA.
+
+    Raises
+    ------
+    ConfigError
+        A flag that a device's own compiler does not know, or one with a blank, which its one line cannot hold.
+    """
+    flags = iter(cflags)
+    for flag in flags:
+        if flag.startswith(_CUDA_ONLY):
+            continue
+        whole = flag + next(flags, "") if flag in _WITH_VALUE else flag
+        if not whole.startswith((*_WITH_VALUE, "-cl-")) and whole not in ("-w", "-Werror"):
+            raise ConfigError(
+                f"an OpenCL device is given {whole!r}, which its compiler does not know; it knows -D, -I, -w, -Werror "
+                "and -cl-... Leave it out of --cflags, or measure what needs it with --part cuda"
+            )
+        if whole in _WITH_VALUE or any(letter.isspace() for letter in whole):
+            raise ConfigError(
+                f"an OpenCL device is given {whole!r}, and its options may have no blanks. Write that into the source, "
+                "or as -DNAME=VALUE or -IFOLDER without any"
+            )
+        yield whole

@@ -5,11 +5,15 @@ from __future__ import annotations
 import hashlib
 import re
 import subprocess
+import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 
 from mirenc.errors import CompileError
+from mirenc.ir.compile import compile_source
+from mirenc.ir.dialect import Dialect
 from mirenc.ir.process import run_limited, without_memory
 from mirenc.measure.kernel import Kernel
 
@@ -21,6 +25,7 @@ __all__ = [
     "build_driver",
     "compile_problem",
     "headers_digest",
+    "ir_of",
     "without_folder",
 ]
 
@@ -93,6 +98,24 @@ def build_driver(kernel: Kernel, folder: Path, toolchain: Toolchain) -> str:
     if problem := compile_problem([toolchain.compiler, *flags, "-o", str(folder / "driver.so"), *inputs, "-lm"]):
         raise CompileError(f"the driver of {kernel.name} does not build: {problem}. {HEADER} says what it needs")
     return "driver.so"
+
+
+@lru_cache(maxsize=512)
+def ir_of(name: str, text: str, language: str, toolchain: Toolchain, dialect: Dialect | None) -> str:
+    """IR of a source's text as heads know it, under a file's name: it says nothing of the machine's folders.
+
+    It is kept, as all sizes of a kernel are one text.
+
+    Raises
+    ------
+    CompileError
+    """
+    with tempfile.TemporaryDirectory(prefix="mirenc-") as folder:
+        path = Path(folder, name)
+        path.write_text(text, encoding="utf-8")
+        cflags = (*toolchain.cflags, without_folder(folder))
+        ir = compile_source(path, language, compiler=toolchain.compiler, cflags=cflags, dialect=dialect)
+    return ir.decode("utf-8", "surrogateescape").replace(folder, ".")
 
 
 def headers_digest(paths: Sequence[Path], toolchain: Toolchain, arms: Sequence[Sequence[str]] = ((),)) -> str:

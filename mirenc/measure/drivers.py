@@ -1,29 +1,53 @@
-"""A user's C sources, and what the driver beside each says, as far as it must be known before it is built."""
+"""C sources that are measured: a function and its driver, which says what is timed on which sizes."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from mirenc.errors import IRFileError, TaskError
 from mirenc.ir.files import DRIVER, check_file
-from mirenc.measure.building import HEADER
+from mirenc.measure.building import HEADER, Toolchain, headers_digest
+from mirenc.measure.kernel import Kernel
 
-__all__ = ["Driver", "c_sources", "folder_of", "parse_driver", "read_driver", "read_text", "texts_of"]
+__all__ = ["CSource", "c_source", "c_sources", "folder_of", "read_text", "user_source"]
 
 _FUNCTION = re.compile(r"\bmirenc_function\s*\[\s*\]\s*=\s*\"(\w+)\"")
 _SIZES = re.compile(r"\bmirenc_sizes\s*\[\s*\]\s*=\s*\{([\dlL\s,]*)\}")
 
 
 @dataclass(frozen=True)
-class Driver:
-    """A driver's text, the function that it names, and its sizes without the 0 at their end."""
+class CSource:
+    """A source and its driver; ``sizes`` are the driver's without the 0 at their end, the others as in `Kernel`."""
 
     text: str
+    driver: str
     function: str
     sizes: tuple[int, ...]
+    include: str = ""
+    headers: str = ""
+
+    def kernels(
+        self, name: str, line: int, group: str, family: str, context: Mapping[str, float | str] | None = None
+    ) -> Iterator[Kernel]:
+        """What is decided about in a line, at each size; its context is the size unless it is given."""
+        for size in self.sizes:
+            yield Kernel(
+                name=f"{name} n={size}",
+                group=group,
+                family=family,
+                language="c",
+                source=self.text,
+                driver=self.driver,
+                function=self.function,
+                line=line,
+                size=size,
+                context={"n": size} if context is None else context,
+                include=self.include,
+                headers=self.headers,
+            )
 
 
 def read_text(path: Path) -> str:
@@ -71,40 +95,36 @@ def c_sources(paths: Sequence[Path]) -> list[Path]:
     return sources
 
 
-def texts_of(source: Path) -> tuple[Path, Path]:
-    """``NAME.c`` and its driver beside it, ``NAME.driver.c``."""
-    return source, source.with_suffix(DRIVER)
-
-
-def read_driver(source: Path) -> Driver:
-    """The driver of ``NAME.c``: ``NAME.driver.c`` beside it.
+def user_source(path: Path, toolchain: Toolchain, arms: Sequence[Sequence[str]] = ((),)) -> CSource:
+    """``NAME.c`` with ``NAME.driver.c`` beside it; ``arms`` as in `headers_digest`.
 
     Raises
     ------
     IRFileError
-        It cannot be read.
+        One cannot be read.
     TaskError
-        There is none, or it does not say which function is timed on which sizes.
+        There is no driver, or it does not say which function is timed on which sizes.
     """
-    _, path = texts_of(source)
-    if not path.is_file():
-        raise TaskError(f"{source}: no driver {path.name} beside it. Write one; {HEADER} says what it defines")
-    return parse_driver(read_text(path), str(path))
+    driver = path.with_suffix(DRIVER)
+    if not driver.is_file():
+        raise TaskError(f"{path}: no driver {driver.name} beside it. Write one; {HEADER} says what it defines")
+    headers = headers_digest((path, driver), toolchain, arms)
+    return c_source(read_text(path), read_text(driver), str(driver), include=folder_of(path), headers=headers)
 
 
-def parse_driver(text: str, where: str) -> Driver:
-    """A driver's text, C; ``where`` is its file, for messages.
+def c_source(text: str, driver: str, where: str, *, include: str = "", headers: str = "") -> CSource:
+    """A source and its driver, whose file is ``where``.
 
     Raises
     ------
     TaskError
-        It does not say which function is timed on which sizes.
+        The driver does not say which function is timed on which sizes.
     """
-    function, listed = _FUNCTION.search(text), _SIZES.search(text)
+    function, listed = _FUNCTION.search(driver), _SIZES.search(driver)
     sizes = tuple(int(size) for size in re.findall(r"\d+", listed[1]) if int(size)) if listed else ()
     if function is None or not sizes:
         raise TaskError(
             f"{where}: it does not say which function is timed on which sizes. Write, for example: "
             'const char mirenc_function[] = "work"; const long mirenc_sizes[] = {1000, 100000, 0};'
         )
-    return Driver(text, function[1], sizes)
+    return CSource(text, driver, function[1], sizes, include, headers)

@@ -20,8 +20,8 @@ from threading import Lock
 from mirenc.errors import CompileError, TaskError, ToolchainError
 from mirenc.ir import parse_ir
 from mirenc.ir.compile import compile_source, find_compiler
-from mirenc.measure.building import Toolchain, build_driver, compile_problem, headers_digest, without_folder
-from mirenc.measure.drivers import Driver, c_sources, folder_of, parse_driver, read_driver, read_text, texts_of
+from mirenc.measure.building import Toolchain, build_driver, compile_problem, without_folder
+from mirenc.measure.drivers import CSource, c_source, c_sources, user_source
 from mirenc.measure.kernel import Build, Cell, Kernel
 from mirenc.measure.kernel_files import KERNELS
 from mirenc.measure.machine import describe_machine
@@ -34,7 +34,6 @@ __all__ = ["OpenMPMethod"]
 
 _FLAGS = ("-O3", "-fopenmp")
 _TIMEOUT = 20.0  # seconds: a variant is a whole optimised build here, and nobody waits for it
-_PROBE_TIMEOUT = 60.0
 _SIZES = 5  # the least takes a thread 0.5 to 4 us, where starting another costs as much
 _SHARED = "variants-"  # folders of what all sizes of a kernel share
 _INSTALL = "Install one (Debian: `apt-get install clang-19 libomp-19-dev`), or name one with --compiler"
@@ -65,31 +64,28 @@ class OpenMPMethod(Method):
         return ("",)
 
     def find_compiler(self, compiler: str | None) -> Toolchain:
-        found = find_compiler("c", compiler)
-        if len(found) > 1:  # ziglang's
+        clang, *more = find_compiler("c", compiler)
+        if more:  # ziglang's
             raise ToolchainError(f"no clang on PATH that builds OpenMP programs. {_INSTALL}")
         with tempfile.TemporaryDirectory(prefix="mirenc-") as folder:
             source = Path(folder, "probe.c")
             source.write_text("#include <omp.h>\nint main(void) { return omp_get_max_threads() < 1; }\n")
-            command = [found[0], *_FLAGS, str(source), "-o", str(Path(folder, "probe"))]
-            if problem := compile_problem(command, _PROBE_TIMEOUT):
-                raise ToolchainError(f"{found[0]} builds no OpenMP program ({problem}). {_INSTALL}")
-        return Toolchain(found[0], _FLAGS, _TIMEOUT)
+            command = [clang, *_FLAGS, str(source), "-o", str(Path(folder, "probe"))]
+            if problem := compile_problem(command):
+                raise ToolchainError(f"{clang} builds no OpenMP program ({problem}). {_INSTALL}")
+        return Toolchain(clang, _FLAGS, _TIMEOUT)
 
     def own_kernels(self, count: int, seed: int) -> Iterator[Kernel]:
         """Each kernel at one of its sizes, then each at another, until all five are through."""
-        own = list(_own().items())
-        random.Random(seed).shuffle(own)
-        for index in range(min(count, _SIZES * len(own))):
-            turn, row = divmod(index, len(own))
-            name, (source, driver) = own[row]
-            found = list(_kernels(name, source, parse_driver(driver, f"{name}.driver.c")))
-            yield found[(turn + row) % _SIZES]
+        sources = list(_own_sources().items())
+        random.Random(seed).shuffle(sources)
+        for index in range(min(count, _SIZES * len(sources))):
+            turn, row = divmod(index, len(sources))
+            yield list(_kernels(*sources[row]))[(turn + row) % _SIZES]
 
     def user_kernels(self, paths: Sequence[Path], toolchain: Toolchain) -> Iterator[Kernel]:
         for path in c_sources(paths):
-            driver, headers = read_driver(path), headers_digest(texts_of(path), toolchain)
-            yield from _kernels(path.stem, read_text(path), driver, folder_of(path), headers)
+            yield from _kernels(path.stem, user_source(path, toolchain))
 
     def build(self, kernel: Kernel, part: str, folder: Path, toolchain: Toolchain) -> Build:
         driver = build_driver(kernel, folder, toolchain)
@@ -167,46 +163,31 @@ def _region(kernel: Kernel, folder: Path, toolchain: Toolchain) -> tuple[str, st
     )
 
 
-def _kernels(name: str, source: str, driver: Driver, include: str = "", headers: str = "") -> Iterator[Kernel]:
+def _kernels(name: str, source: CSource) -> Iterator[Kernel]:
     """Each parallel loop of the function that a driver names, at each of its sizes."""
-    first, last = function_span(source, driver.function)
-    lines = [pragma.line for pragma in parallel_loops(source) if first <= pragma.line <= last]
+    first, last = function_span(source.text, source.function)
+    lines = [pragma.line for pragma in parallel_loops(source.text) if first <= pragma.line <= last]
     if not lines:
-        raise TaskError(f"{name}: no `#pragma omp parallel for` in function {driver.function!r}. Name one that has it")
-    said = re.match(r"/\* (\w+):", source)
+        raise TaskError(f"{name}: no `#pragma omp parallel for` in function {source.function!r}. Name one that has it")
+    family = re.match(r"/\* (\w+):", source.text)
     for line in lines:
-        for size in driver.sizes:
-            place = f":{line}" if len(lines) > 1 else ""
-            yield Kernel(
-                name=f"{name}{place} n={size}",
-                group=name,
-                family=said[1] if said else name,
-                language="c",
-                source=source,
-                driver=driver.text,
-                function=driver.function,
-                line=line,
-                size=size,
-                context={"n": size},
-                include=include,
-                headers=headers,
-            )
+        place = f"{name}:{line}" if len(lines) > 1 else name
+        yield from source.kernels(place, line, name, family[1] if family else name)
 
 
 @cache
-def _own() -> dict[str, tuple[str, str]]:
-    """The project's kernels by name: source, and driver with what it includes."""
-    folder = KERNELS / "openmp"
-    texts = {entry.name: entry.read_text(encoding="utf-8") for entry in folder.iterdir() if entry.is_file()}
-    inputs = texts["inputs.h"]
-    drivers = {
-        name.removesuffix(".driver.c"): text.replace('#include "inputs.h"\n', inputs)
-        for name, text in texts.items()
-        if name.endswith(".driver.c")
-    }
-    return {name: (texts[f"{name}.c"], drivers[name]) for name in sorted(drivers)}
+def _own_sources() -> dict[str, CSource]:
+    """The project's kernels by name, each with its driver and what that includes."""
+    folder, ending = KERNELS / "openmp", ".driver.c"
+    inputs = (folder / "inputs.h").read_text(encoding="utf-8")
+    sources = {}
+    for path in sorted(folder.glob(f"*{ending}")):
+        name = path.name.removesuffix(ending)
+        driver = path.read_text(encoding="utf-8").replace('#include "inputs.h"\n', inputs)
+        sources[name] = c_source((folder / f"{name}.c").read_text(encoding="utf-8"), driver, path.name)
+    return sources
 
 
 def _cores() -> int:
-    found: int = describe_machine()["cores"]
-    return found
+    cores: int = describe_machine()["cores"]
+    return cores

@@ -11,8 +11,8 @@ from pathlib import Path
 from mirenc.errors import CompileError, TaskError, ToolchainError
 from mirenc.ir import IRModule, Region, parse_ir
 from mirenc.ir.compile import compile_source, find_compiler
-from mirenc.measure.building import Toolchain, build_driver, headers_digest, without_folder
-from mirenc.measure.drivers import Driver, c_sources, folder_of, read_driver, read_text, texts_of
+from mirenc.measure.building import Toolchain, build_driver, ir_of
+from mirenc.measure.drivers import c_sources, user_source
 from mirenc.measure.hints import Hint, HintedLoop
 from mirenc.measure.kernel import Build, Cell, Kernel
 from mirenc.measure.loops import generate
@@ -97,13 +97,7 @@ def _cell(setting: tuple[str | int | float, ...], variant: Variant, library: str
 @functools.lru_cache(maxsize=64)
 def _scalar_loops(source: str, toolchain: Toolchain) -> IRModule:
     """The kernel's IR as the heads of the task know it, read once for all instruction sets."""
-    with tempfile.TemporaryDirectory(prefix="mirenc-") as folder:
-        path = Path(folder, "kernel.c")
-        path.write_text(source, encoding="utf-8")
-        cflags = (*toolchain.cflags, without_folder(folder))
-        data = compile_source(path, "c", compiler=toolchain.compiler, cflags=cflags, dialect=_TASK.dialect)
-    # A table says nothing of the machine's folders.
-    return parse_ir(data.replace(folder.encode(), b"."), name=path.name)
+    return parse_ir(ir_of("kernel.c", source, "c", toolchain, _TASK.dialect), name="kernel.c")
 
 
 def _scalar_ir(kernel: Kernel, toolchain: Toolchain) -> tuple[str, Region]:
@@ -120,31 +114,16 @@ def _scalar_ir(kernel: Kernel, toolchain: Toolchain) -> tuple[str, Region]:
 
 def _user_kernels(path: Path, toolchain: Toolchain, arms: Sequence[Sequence[str]]) -> Iterator[Kernel]:
     """The innermost loops of one source's function, at each size of its driver."""
-    source, driver, include = read_text(path), read_driver(path), folder_of(path)
-    headers = headers_digest(texts_of(path), toolchain, arms)
+    source = user_source(path, toolchain, arms)
     # The user's own file, and not a copy: errors name it.
     data = compile_source(path, "c", compiler=toolchain.compiler, cflags=toolchain.cflags, dialect=_TASK.dialect)
     module = parse_ir(data, name=str(path))
-    for loop in _own_loops(path, module, driver, toolchain):
-        told = dict(_TASK.context_from_ir(module, loop))
-        for size in driver.sizes:
-            yield Kernel(
-                name=f"{path.stem}:{loop.line} n={size}",
-                group=f"{path.stem}:{loop.line}",
-                family=path.stem,
-                language="c",
-                source=source,
-                driver=driver.text,
-                function=driver.function,
-                line=loop.line,
-                size=size,
-                context=told,
-                include=include,
-                headers=headers,
-            )
+    for loop in _loops_of(path, module, source.function, toolchain):
+        name = f"{path.stem}:{loop.line}"
+        yield from source.kernels(name, loop.line, name, path.stem, dict(_TASK.context_from_ir(module, loop)))
 
 
-def _own_loops(path: Path, module: IRModule, driver: Driver, toolchain: Toolchain) -> list[Region]:
+def _loops_of(path: Path, module: IRModule, function: str, toolchain: Toolchain) -> list[Region]:
     """The innermost loops that a pragma can stand before in a driver's function.
 
     A loop of a function that it calls may have come into it, and a loop that is made of ``goto`` takes no pragma: these
@@ -157,26 +136,24 @@ def _own_loops(path: Path, module: IRModule, driver: Driver, toolchain: Toolchai
     TaskError
         It has no such function or none of these loops, or two begin in one line.
     """
-    functions = [function.name.strip('@"') for function in module.defined_functions]
-    if driver.function not in functions:
+    defined = [one.name.strip('@"') for one in module.defined_functions]
+    if function not in defined:
         raise TaskError(
-            f"{path}: its driver times {driver.function!r}, and functions here are {', '.join(functions)}. "
+            f"{path}: its driver times {function!r}, and functions here are {', '.join(defined)}. "
             "Mend mirenc_function, or leave `static` out"
         )
-    found = [loop for loop in _TASK.regions(module) if loop.symbol == driver.function and loop.line]
-    if not found:
-        raise TaskError(
-            f"{path}: at -O1 no loop is left in {driver.function!r}, so nothing is to be decided. Leave it out"
-        )
+    loops = [loop for loop in _TASK.regions(module) if loop.symbol == function and loop.line]
+    if not loops:
+        raise TaskError(f"{path}: at -O1 no loop is left in {function!r}, so nothing is to be decided. Leave it out")
     with tempfile.TemporaryDirectory(prefix="mirenc-") as folder:
         text = hinted_ir(path, Path(folder), toolchain)
     kept: dict[int, Region] = {}
     reason = "its loops are all of other files"
-    for loop in found:
+    for loop in loops:
         if Path(loop.file).absolute() != path.absolute():
             continue
         try:
-            HintedLoop(text, driver.function, loop.line)
+            HintedLoop(text, function, loop.line)
         except CompileError as error:
             reason = str(error)
             continue
@@ -184,5 +161,5 @@ def _own_loops(path: Path, module: IRModule, driver: Driver, toolchain: Toolchai
             raise TaskError(f"{path}:{loop.line}: two loops begin in this line. Give each a line of its own")
         kept[loop.line] = loop
     if not kept:
-        raise TaskError(f"{path}: no loop of {driver.function!r} can be measured: {reason}")
+        raise TaskError(f"{path}: no loop of {function!r} can be measured: {reason}")
     return [*kept.values()]

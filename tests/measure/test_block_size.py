@@ -9,12 +9,11 @@ import pytest
 from mirenc.errors import CompileError, ConfigError, IRFileError, TaskError, ToolchainError
 from mirenc.ir.dialect import CUDA_WORDS, WITHOUT_CUDA
 from mirenc.measure import block_size
-from mirenc.measure.block_size import CUDA, BlockSizeMethod
-from mirenc.measure.building import Toolchain
+from mirenc.measure.block_size import CUDA, BlockSizeMethod, build_options
+from mirenc.measure.building import Toolchain, ir_of
 from mirenc.measure.gpu_kernels import gpu_kernels
 from mirenc.measure.kernel import Kernel
 from mirenc.measure.method import get_method
-from mirenc.measure.opencl_flags import build_options
 from mirenc.measure.run import Plan
 from mirenc.measure.timed import TimedRun
 from mirenc.tasks import Space, block_shapes
@@ -129,15 +128,15 @@ def test_a_toolkit_that_the_flags_name_is_used_for_ir_and_ptx(
         seen["ptx"] = flags
         target.write_text("//")
 
-    monkeypatch.setattr(block_size, "compile_source", compiled)
+    monkeypatch.setattr("mirenc.measure.building.compile_source", compiled)
     monkeypatch.setattr(block_size, "build_ptx", built)
-    block_size._ir.cache_clear()
+    ir_of.cache_clear()
     flags = ("--cuda-path=/opt/cuda",) if toolkit else ("-DX=1",)
     kernel = Kernel("twice 100", "twice", "user", "cuda", "made up", DRIVER, "twice", size=100)
     try:
         BlockSizeMethod().build(kernel, CUDA, tmp_path, Toolchain("clang", flags))
     finally:
-        block_size._ir.cache_clear()
+        ir_of.cache_clear()
     assert seen["ir"] == (None if toolkit else WITHOUT_CUDA, flags)
     assert seen["ptx"] == (() if toolkit else ("-nocudainc", "-include", str(CUDA_WORDS)))
 
@@ -210,11 +209,16 @@ def test_flags_of_the_user_reach_the_device(tmp_path: Path, monkeypatch: pytest.
 
 
 def test_options_of_an_opencl_build() -> None:
-    assert build_options(("-D", "N=2", "-Iown", "-cl-mad-enable", "-w")) == ("-DN=2", "-Iown", "-cl-mad-enable", "-w")
-    assert build_options(("--cuda-path=/opt/cuda", "-nocudainc")) == ()
+    assert tuple(build_options(("-D", "N=2", "-Iown", "-cl-mad-enable", "-w"))) == (
+        "-DN=2",
+        "-Iown",
+        "-cl-mad-enable",
+        "-w",
+    )
+    assert tuple(build_options(("--cuda-path=/opt/cuda", "-nocudainc"))) == ()
     for flags in (("-DT=unsigned int",), ("-D",), ("-I", "my own")):
         with pytest.raises(ConfigError, match="may have no blanks"):
-            build_options(flags)
+            list(build_options(flags))
     for flags in (("-march=native",), ("-std=c99",), ("-include", "a.h")):
         with pytest.raises(ConfigError, match=f"is given '{flags[0]}', which its compiler does not know"):
-            build_options(flags)
+            list(build_options(flags))

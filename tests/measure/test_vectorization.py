@@ -17,7 +17,7 @@ from mirenc.errors import CompileError, IRFileError, TaskError, ToolchainError
 from mirenc.ir import parse_ir
 from mirenc.measure import vectorization
 from mirenc.measure.building import Toolchain
-from mirenc.measure.drivers import c_sources, read_driver
+from mirenc.measure.drivers import c_sources, user_source
 from mirenc.measure.hints import Hint
 from mirenc.measure.kernel import Kernel
 from mirenc.measure.method import get_method
@@ -293,7 +293,7 @@ def test_which_files_are_sources(tmp_path: Path) -> None:
 
 def test_a_source_without_a_driver(tmp_path: Path) -> None:
     with pytest.raises(TaskError, match=r"no driver scale\.driver\.c beside it"):
-        read_driver(tmp_path / "scale.c")
+        user_source(tmp_path / "scale.c", Toolchain("clang"))
 
 
 def test_a_text_that_is_no_utf8_is_named(tmp_path: Path) -> None:
