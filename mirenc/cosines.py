@@ -38,8 +38,9 @@ def compare(vectors: ArrayLike, others: ArrayLike | None = None) -> NDArray[np.f
 
     Examples
     --------
-    >>> compare([[1, 0], [3, 4]]).round(2).tolist()
-    [[1.0, 0.6000000238418579], [0.6000000238418579, 1.0]]
+    >>> compare([[1, 0], [3, 4]]).round(2)
+    array([[1. , 0.6],
+           [0.6, 1. ]], dtype=float32)
     """
     left, right = _matrices(vectors, vectors if others is None else others)
     return _cosines(_unit(left, 0), _unit(right, 0))

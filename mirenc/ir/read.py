@@ -97,8 +97,8 @@ def read_ir(
 
     Examples
     --------
-    >>> module = read_ir("examples/saxpy.ll")  # doctest: +SKIP
-    >>> [function.name for function in module.defined_functions]  # doctest: +SKIP
+    >>> module = read_ir("examples/saxpy.ll")
+    >>> [function.name for function in module.defined_functions]
     ['saxpy']
     """
     return module_from(path if isinstance(path, Input) else path_input(path), options, worker)
