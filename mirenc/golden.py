@@ -62,21 +62,14 @@ define void @scale(ptr %p, double %factor) {
 }
 
 
-def difference(found: ArrayLike, expected: ArrayLike) -> float:
+def difference(vectors: ArrayLike, expected: ArrayLike) -> float:
     """Largest difference of a component, as a share of its vector's length: how large components are is up to a map.
 
-    Parameters
-    ----------
-    found, expected : (D,) or (n, D) float
-
-    Returns
-    -------
-    float
-        0 for no vectors.
+    Shapes: two (D,) or (n, D); 0 for no vectors.
     """
-    own, other = (np.asarray(each, dtype=np.float64) for each in (found, expected))
+    one, other = (np.asarray(each, dtype=np.float64) for each in (vectors, expected))
     length = np.maximum(np.linalg.norm(other, axis=-1, keepdims=True), np.finfo(np.float64).tiny)
-    return float((np.abs(own - other) / length).max(initial=0.0))
+    return float((np.abs(one - other) / length).max(initial=0.0))
 
 
 def write_golden(folder: Path) -> None:

@@ -117,11 +117,7 @@ def decision_figures(
 
 
 def number_figures(truth: Float, predicted: Float) -> dict[str, float]:
-    """Figures of predicted numbers.
-
-    Parameters
-    ----------
-    truth, predicted : (n,) float64
+    """Figures of predicted numbers. Shapes: two (n,) float64.
 
     Returns
     -------
@@ -180,45 +176,40 @@ def _middle(values: Float) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def label_figures(truth: NDArray[np.bool_], said: Float) -> dict[str, float]:
-    """Figures of labels that were told by a number each, more for more likely.
-
-    Parameters
-    ----------
-    truth : (n, P) bool
-    said : (n, P) float64
+def label_figures(truth: NDArray[np.bool_], scores: Float) -> dict[str, float]:
+    """Figures of labels that were predicted by a score each, more for more likely. Shapes: (n, P) bool, (n, P) float64.
 
     Returns
     -------
     dict
         auc and average_precision, means over the labels that some samples have and others have not; brier, mean square
-        difference of the truth and of what was said, cut to 0 and 1; rate, the share of true labels; labels_told, of
+        difference of the truth and of the scores, cut to 0 and 1; rate, the share of true labels; labels_told, of
         how many labels the means are.
     """
     both = truth.any(axis=0) & ~truth.all(axis=0)
-    pairs = RankedPairs.of(truth[:, both], said[:, both], np.zeros(len(truth), dtype=np.int64))
-    each = [average_precision(truth[:, label], said[:, label]) for label in np.flatnonzero(both)]
+    pairs = RankedPairs.of(truth[:, both], scores[:, both], np.zeros(len(truth), dtype=np.int64))
+    each = [average_precision(truth[:, label], scores[:, label]) for label in np.flatnonzero(both)]
     return {
         "auc": pairs.area,
         "average_precision": float(np.mean(each)) if each else float("nan"),
-        "brier": float(np.mean((np.clip(said, 0.0, 1.0) - truth) ** 2)),
+        "brier": float(np.mean((np.clip(scores, 0.0, 1.0) - truth) ** 2)),
         "rate": float(truth.mean()),
         "labels_told": float(both.sum()),
     }
 
 
-def average_precision(truth: NDArray[np.bool_], said: Float) -> float:
+def average_precision(truth: NDArray[np.bool_], scores: Float) -> float:
     """Mean precision at each true sample, the most likely first; of equal ones none is before the other. (n,), (n,)."""
-    order = np.argsort(-said, kind="stable")
+    order = np.argsort(-scores, kind="stable")
     hits = np.cumsum(truth[order])
-    last = np.flatnonzero(np.append(np.diff(said[order]) != 0, True))  # of the samples that were told alike
+    last = np.flatnonzero(np.append(np.diff(scores[order]) != 0, True))  # of the samples of one score
     recall = np.append(0, hits[last]) / hits[-1]
     return float(np.sum(np.diff(recall) * hits[last] / (last + 1)))
 
 
 @dataclass(frozen=True, eq=False)
 class RankedPairs:
-    """How often a sample with a label is told before one without, for each pair of groups. P labels, G groups.
+    """How often a sample with a label is ranked before one without, for each pair of groups. P labels, G groups.
 
     The area under the ROC curve is the share of such pairs (Mann & Whitney, 1947), so an area where whole groups are
     drawn anew follows from these counts, without ranking anything again.
@@ -226,7 +217,7 @@ class RankedPairs:
     Attributes
     ----------
     first : (P, G, G) float64
-        Pairs of a sample of group g with the label and one of group h without, where the former was told before the
+        Pairs of a sample of group g with the label and one of group h without, where the former stands before the
         latter; equals count half.
     true, false : (P, G) float64
         Samples of each group with the label, and without.
@@ -237,47 +228,44 @@ class RankedPairs:
     false: Float
 
     @classmethod
-    def of(cls, truth: NDArray[np.bool_], said: Float, group: NDArray[np.generic]) -> RankedPairs:
+    def of(cls, truth: NDArray[np.bool_], scores: Float, group: NDArray[np.generic]) -> RankedPairs:
         """Count. (n, P) bool, (n, P), (n,)."""
         names, row = np.unique(group, return_inverse=True)
         member = np.eye(len(names))[row]  # (n, G)
         first = np.zeros((truth.shape[1], len(names), len(names)))
-        for label in range(truth.shape[1]):
-            order = np.argsort(said[:, label], kind="stable")
-            values = said[order, label]
+        for label, (has, score) in enumerate(zip(truth.T, scores.T, strict=True)):
+            order = np.argsort(score, kind="stable")
             below = np.zeros((len(order) + 1, len(names)))
-            np.cumsum(member[order] * ~truth[order, label, None], axis=0, out=below[1:])
-            own = said[truth[:, label], label]
-            under = below[np.searchsorted(values, own, "left")] + below[np.searchsorted(values, own, "right")]
-            first[label] = member[truth[:, label]].T @ under / 2
+            np.cumsum(member[order] * ~has[order, None], axis=0, out=below[1:])
+            places = (np.searchsorted(score[order], score[has], side) for side in ("left", "right"))
+            first[label] = member[has].T @ sum(below[place] for place in places) / 2
         return cls(first, (member.T @ truth).T, (member.T @ ~truth).T)
 
     @classmethod
     def mean(cls, several: Sequence[RankedPairs]) -> RankedPairs:
-        """Of several that were told of the same samples, such as one a seed: areas are then means over them."""
+        """Of several about the same samples, such as one a seed: areas are then means over them."""
         return cls(np.mean([one.first for one in several], axis=0), several[0].true, several[0].false)
 
     @property
     def each(self) -> Float:
-        """(P,) area of each label; NaN where it cannot be told."""
+        """(P,) area of each label; NaN where all samples have it, or none."""
         pairs = self.true.sum(axis=1) * self.false.sum(axis=1)
-        found: Float = np.where(pairs > 0, self.first.sum(axis=(1, 2)) / np.maximum(pairs, 1), np.nan)
-        return found
+        areas: Float = np.where(pairs > 0, self.first.sum(axis=(1, 2)) / np.maximum(pairs, 1), np.nan)
+        return areas
 
     def areas(self, weight: Float) -> Float:
-        """Mean area over the labels, each group taken so many times. (R, G) -> (R,); NaN where none can be told."""
-        total = np.zeros(len(weight))
-        told = np.zeros(len(weight))
+        """Mean area over the labels, each group taken so many times. (R, G) -> (R,); NaN where no label has any."""
+        total, labels = np.zeros((2, len(weight)))
         for first, true, false in zip(self.first, self.true, self.false, strict=True):
             pairs = (weight @ true) * (weight @ false)
             there = pairs > 0
             total[there] += np.einsum("rg,rg->r", weight @ first, weight)[there] / pairs[there]
-            told += there
-        return np.where(told > 0, total / np.maximum(told, 1), np.nan)
+            labels += there
+        return np.where(labels > 0, total / np.maximum(labels, 1), np.nan)
 
     @property
     def area(self) -> float:
-        """Mean area over the labels; NaN where none can be told."""
+        """Mean area over the labels; NaN where no label has any."""
         return float(self.areas(np.ones((1, self.true.shape[1])))[0])
 
     def interval(self, against: RankedPairs | None = None) -> tuple[float, float]:

@@ -10,6 +10,7 @@ part of the token after it (written ``▁``); punctuation is still split singly 
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import os
 import string
@@ -70,10 +71,8 @@ class TokenizerReport:
     statements : int
     mean_tokens : float
         Tokens a statement before cutting, [CLS] and [SEP] included.
-    unk_rate : float
-        Share of tokens that are [UNK].
-    truncation_rate : float
-        Share of statements longer than ``max_length``.
+    unk_rate, truncation_rate : float
+        Share of tokens that are [UNK], and of statements longer than ``max_length``.
     """
 
     statements: int
@@ -109,8 +108,8 @@ class IRTokenizer:
     @cached_property
     def vocab(self) -> list[str]:
         """Pieces in id order."""
-        by_id = sorted((index, piece) for piece, index in self._tokenizer.get_vocab().items())
-        return [piece for _, piece in by_id]
+        vocabulary: dict[str, int] = self._tokenizer.get_vocab()
+        return sorted(vocabulary, key=vocabulary.__getitem__)
 
     def encode(self, statement: str) -> list[int]:
         """Token ids of one statement, [CLS] first, [SEP] last, at most ``max_length``."""
@@ -134,17 +133,16 @@ class IRTokenizer:
         length = np.zeros(len(statements), dtype=np.int32)
         texts = [text[:_MAX_CHARACTERS] for text in statements]
         # Files of one project share most of their statements.
-        known = self._remembered
-        new = [text for text in dict.fromkeys(texts) if text not in known]
-        if len(known) + len(new) > _REMEMBERED:
-            known = self._remembered = {}
+        memory = self._remembered
+        new = [text for text in dict.fromkeys(texts) if text not in memory]
+        if len(memory) + len(new) > _REMEMBERED:
+            memory = self._remembered = {}
             new = list(dict.fromkeys(texts))
         for text, encoding in zip(new, self._tokenizer.encode_batch_fast(new), strict=True):
-            known[text] = np.array(self._cut(encoding.ids), dtype=np.uint16)
-        for row, text in enumerate(texts):
-            found = known[text]
-            ids[row, : len(found)] = found
-            length[row] = len(found)
+            memory[text] = np.array(self._cut(encoding.ids), dtype=np.uint16)
+        for row, tokens in enumerate(map(memory.__getitem__, texts)):
+            ids[row, : len(tokens)] = tokens
+            length[row] = len(tokens)
         return ids, length
 
     def pieces(self, ids: Iterable[int]) -> list[str]:
@@ -171,8 +169,7 @@ class IRTokenizer:
 
     def to_json(self) -> str:
         """The tokenizer and its configuration as JSON text."""
-        data = json.loads(self._tokenizer.to_str())
-        data["mirenc"] = self.config.model_dump()
+        data = json.loads(self._tokenizer.to_str()) | {"mirenc": self.config.model_dump()}
         return json.dumps(data, ensure_ascii=False, indent=1) + "\n"
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -188,25 +185,15 @@ class IRTokenizer:
         TokenizerError
             Missing or damaged file, or other special tokens than the paper's.
         """
-        name = os.fspath(path)
         try:
-            text = Path(path).read_text(encoding="utf-8")
+            data = Path(path).read_bytes()
         except OSError as error:
-            raise TokenizerError(f"{name}: {error.strerror}. Give a tokenizer.json") from None
-        except UnicodeDecodeError:
-            raise TokenizerError(
-                f"{name}: not a mirenc tokenizer (not text). Train one with `mirenc tokenizer train`"
-            ) from None
-        return cls.from_json(text, where=name)
+            raise TokenizerError(f"{os.fspath(path)}: {error.strerror}. Give a tokenizer.json") from None
+        return cls.from_json(data.decode("utf-8", "replace"), where=os.fspath(path))
 
     @classmethod
     def from_json(cls, text: str, *, where: str = "tokenizer") -> IRTokenizer:
-        """Read a tokenizer from the JSON text that `save` writes.
-
-        Raises
-        ------
-        TokenizerError
-        """
+        """Read a tokenizer from the JSON text that `save` writes; errors as of `from_file`."""
         try:
             own, values = _split(text)
             config = TokenizerConfig.from_dict(values, where=where)
@@ -281,17 +268,11 @@ def train_tokenizer(statements: Iterable[str], config: TokenizerConfig | None = 
         limit_alphabet=len(alphabet) + 64,
         show_progress=False,
     )
-    given = False
-
-    def watched() -> Iterable[str]:
-        nonlocal given
-        for statement in statements:
-            given = True
-            yield statement[:_MAX_CHARACTERS]
-
-    tokenizer.train_from_iterator(watched(), trainer)
-    if not given:
+    rest = iter(statements)
+    first = next(rest, None)
+    if first is None:
         raise TokenizerError("no statements to train on. Give files or folders with LLVM IR")
+    tokenizer.train_from_iterator((text[:_MAX_CHARACTERS] for text in itertools.chain([first], rest)), trainer)
     # A pipeline of its own: only the paper's five are special, and none of them is looked for inside a statement.
     complete = _pipeline(models.WordPiece(tokenizer.get_vocab(), unk_token="[UNK]", max_input_chars_per_word=_MAX_WORD))
     return IRTokenizer(complete, config)

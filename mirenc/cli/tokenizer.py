@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -12,24 +11,26 @@ from mirenc.cli import common
 
 if TYPE_CHECKING:
     from mirenc.ir import ReadOptions
-    from mirenc.ir.inputs import Input
     from mirenc.tokenizer import TokenizerReport
 
 app = typer.Typer(help="Train and examine WordPiece tokenizers.", no_args_is_help=True)
 
 
-def _texts(files: list[Input], level: str, options: ReadOptions, failures: common.Failures) -> Iterator[list[str]]:
-    """Distinct statements of each file; files that fail are named on stderr and left out."""
+def _texts(inputs: list[str], level: str, options: ReadOptions) -> tuple[list[str], common.Failures]:
+    """Distinct statements of each file, end to end; files that fail are named on stderr and left out."""
     from mirenc.errors import MirencError
     from mirenc.ir import read_ir, statements_of
 
+    files = list(dict.fromkeys(common.expand(inputs)))
+    failures, texts = common.Failures(len(files)), []
     with common.progress("reading", len(files)) as advance:
         for file in files:
             try:
-                yield statements_of(read_ir(file, options=options), level).texts
+                texts += statements_of(read_ir(file, options=options), level).texts
             except MirencError as error:
                 failures.add(error)
             advance()
+    return texts, failures
 
 
 @app.command()
@@ -50,9 +51,7 @@ def train(
 
     config = TokenizerConfig(vocab_size=vocab_size, max_length=max_length, normalisation=normalisation)
     # Each file votes once for a statement, so that one file's loops do not decide the vocabulary.
-    files = list(dict.fromkeys(common.expand(inputs)))
-    failures = common.Failures(len(files))
-    texts = [text for found in _texts(files, normalisation, options, failures) for text in found]
+    texts, failures = _texts(inputs, normalisation, options)
     tokenizer = train_tokenizer(texts, config)
     tokenizer.save(output)
     _print_report(f"{output}: {tokenizer.vocab_size} pieces", tokenizer.report(texts))
@@ -72,17 +71,15 @@ def report(
     from mirenc.tokenizer import IRTokenizer
 
     loaded = IRTokenizer.from_file(tokenizer)
-    files = list(dict.fromkeys(common.expand(inputs)))
-    failures = common.Failures(len(files))
-    texts = [text for found in _texts(files, loaded.config.normalisation, options, failures) for text in found]
+    texts, failures = _texts(inputs, loaded.config.normalisation, options)
     if texts:
         _print_report(str(tokenizer), loaded.report(texts))
     failures.finish()
 
 
-def _print_report(head: str, found: TokenizerReport) -> None:
+def _print_report(head: str, report: TokenizerReport) -> None:
     typer.echo(head)
-    typer.echo(f"statements        {found.statements}")
-    typer.echo(f"mean tokens       {found.mean_tokens:.2f}")
-    typer.echo(f"[UNK] rate        {100 * found.unk_rate:.4f} %")
-    typer.echo(f"truncation rate   {100 * found.truncation_rate:.3f} %")
+    typer.echo(f"statements        {report.statements}")
+    typer.echo(f"mean tokens       {report.mean_tokens:.2f}")
+    typer.echo(f"[UNK] rate        {100 * report.unk_rate:.4f} %")
+    typer.echo(f"truncation rate   {100 * report.truncation_rate:.3f} %")

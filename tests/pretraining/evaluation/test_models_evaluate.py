@@ -12,7 +12,7 @@ import pytest
 from command_line import Result
 from typer.testing import CliRunner
 
-from mirenc.cli import evaluate_model, make_app
+from mirenc.cli import make_app, models
 from mirenc.errors import MirencError
 from mirenc.pretraining.corpus import Corpus
 from mirenc.pretraining.evaluation import Baselines
@@ -89,11 +89,11 @@ def test_a_bad_file_is_named_and_the_others_are_measured(
 
 
 def test_limit_draws_whole_programs(levels_folder: Path) -> None:
-    chosen = evaluate_model.choose_files(levels_folder, 5)
+    chosen = models.choose_files(levels_folder, 5)
     assert len(chosen) == 4
     for path in chosen:
         assert {path.parents[1] / level / path.name for level in ("O0", "O2")} <= set(chosen)
-    assert len(evaluate_model.choose_files(levels_folder, 100)) == 10
+    assert len(models.choose_files(levels_folder, 100)) == 10
 
 
 def test_what_cannot_be_measured(model_folder: Path, levels_folder: Path, tmp_path: Path) -> None:
