@@ -47,7 +47,7 @@ class Places:
 
     def __init__(self, module: IRModule) -> None:
         self._module = module
-        self._known: dict[int, Place] = {}  # by DILocation
+        self._places: dict[int, Place] = {}  # by DILocation
         self._files: dict[int, str] = {}  # by scope
 
     def of_instruction(self, instruction: int) -> Place:
@@ -87,7 +87,8 @@ class Places:
         if not self._module.annotated:
             return NOWHERE
         header = int(forest.header[loop])
-        before = self._predecessors(header)
+        sources, starts = self._sources
+        before = sources[starts[header] : starts[header + 1]].tolist()
         latches = {block for block in before if forest.contains(loop, block)}
         location = self._loop_location({self._attached(self._terminator(block), "llvm.loop") for block in latches})
         outside = set(before) - latches
@@ -118,11 +119,6 @@ class Places:
 
     def _terminator(self, block: int) -> int:
         return int(self._module.arrays.block_start[block + 1]) - 1
-
-    def _predecessors(self, block: int) -> list[int]:
-        sources, starts = self._sources
-        found: list[int] = sources[starts[block] : starts[block + 1]].tolist()
-        return found
 
     @cached_property
     def _sources(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -157,21 +153,18 @@ class Places:
         """Place that a ``DILocation`` names: its line, and the file of its scope."""
         if node is None:
             return NOWHERE
-        place = self._known.get(node)
-        if place is None:
+        if node not in self._places:
             match = _LOCATION.match(self._nodes[node])
-            place = NOWHERE if match is None else Place(self._file_of(int(match[2])), int(match[1]))
-            self._known[node] = place
-        return place
+            self._places[node] = Place(self._file_of(int(match[2])), int(match[1])) if match else NOWHERE
+        return self._places[node]
 
     def _file_of(self, scope: int) -> str:
         """Name of the file that a scope (a function, a block in it) is in."""
-        name = self._files.get(scope)
-        if name is None:
+        if scope not in self._files:
             file = _FILE.search(_bare(self._nodes[scope]))
-            found = None if file is None else _STRING.search(self._nodes[int(file[1])])
-            name = self._files[scope] = unescaped(found[1]) if found else ""
-        return name
+            name = _STRING.search(self._nodes[int(file[1])]) if file else None
+            self._files[scope] = unescaped(name[1]) if name else ""
+        return self._files[scope]
 
 
 def _bare(line: str) -> str:

@@ -52,22 +52,21 @@ class Layout:
 
     def __init__(self, definitions: Iterable[str] = ()) -> None:
         self._definitions: dict[str, str] = {}
-        self._known: dict[str, tuple[int, int] | None] = {}
+        self._measures: dict[str, tuple[int, int] | None] = {}
         self._structs: dict[str, Struct | None] = {}
         for statement in definitions:
-            if is_type_definition(statement) and (found := _DEFINITION.fullmatch(statement)) is not None:
-                self._definitions.setdefault(found[1], found[2])
+            if is_type_definition(statement) and (match := _DEFINITION.fullmatch(statement)) is not None:
+                self._definitions.setdefault(match[1], match[2])
 
     def size(self, type_text: str) -> int | None:
         """Bytes from one element of an array to the next; None for a type whose size is not known here."""
-        found = self._measure(type_text)
-        return None if found is None else found[0]
+        measure = self._measure(type_text)
+        return None if measure is None else measure[0]
 
     def element(self, type_text: str) -> str | None:
         """Type of an array's or vector's elements; None for any other type."""
-        text = self._definitions.get(type_text, type_text)
-        found = _REPEATED.fullmatch(text) if text.startswith(("[", "<")) and not text.startswith("<{") else None
-        return None if found is None else found[3]
+        repeated = self._repeated(type_text)
+        return None if repeated is None else repeated[3]
 
     def struct(self, type_text: str) -> Struct | None:
         """Fields of a struct; None for any other type, and where the size of a field is not known."""
@@ -76,12 +75,16 @@ class Layout:
             self._structs[type_text] = self._laid_out(self._definitions.get(type_text, type_text))
         return self._structs[type_text]
 
+    def _repeated(self, type_text: str) -> re.Match[str] | None:
+        text = self._definitions.get(type_text, type_text)
+        return _REPEATED.fullmatch(text) if text.startswith(("[", "<")) and not text.startswith("<{") else None
+
     def _measure(self, type_text: str) -> tuple[int, int] | None:
         """Size and alignment."""
-        if type_text not in self._known:
-            self._known[type_text] = None
-            self._known[type_text] = self._measured(type_text)
-        return self._known[type_text]
+        if type_text not in self._measures:
+            self._measures[type_text] = None
+            self._measures[type_text] = self._measured(type_text)
+        return self._measures[type_text]
 
     def _measured(self, type_text: str) -> tuple[int, int] | None:
         if type_text == "ptr" or type_text.startswith("ptr addrspace("):
@@ -90,10 +93,10 @@ class Layout:
             return _SIZES[type_text], _SIZES[type_text]
         integer = _INTEGER.fullmatch(type_text)
         if integer is not None:
-            alignment = min(_power_of_two((int(integer[1]) + 7) // 8), _LARGEST_ALIGNMENT)
-            return _up(-(-int(integer[1]) // 8), alignment), alignment
-        text = self._definitions.get(type_text, type_text)
-        repeated = _REPEATED.fullmatch(text) if self.element(text) is not None else None
+            size = -(-int(integer[1]) // 8)
+            alignment = min(_power_of_two(size), _LARGEST_ALIGNMENT)
+            return _up(size, alignment), alignment
+        repeated = self._repeated(type_text)
         if repeated is not None:
             inner = self._measure(repeated[3])
             if inner is None:
@@ -110,10 +113,10 @@ class Layout:
         fields = _split(text[2:-2] if packed else text[1:-1])
         offsets, at, largest = [], 0, 1
         for field in fields:
-            found = self._measure(field)
-            if found is None:
+            measure = self._measure(field)
+            if measure is None:
                 return None
-            size, alignment = found[0], 1 if packed else found[1]
+            size, alignment = measure[0], 1 if packed else measure[1]
             at, largest = _up(at, alignment), max(largest, alignment)
             offsets.append(at)
             at += size
@@ -171,8 +174,8 @@ def plain_statement(statement: str, layout: Layout) -> str:
     '% = add i32 %, 1'
     """
     if statement.startswith("% = getelementptr "):
-        found = _ADDRESS.fullmatch(statement)
-        return statement if found is None else _in_bytes(found, layout) or statement
+        address = _ADDRESS.fullmatch(statement)
+        return statement if address is None else _in_bytes(address, layout) or statement
     plain = _FLAGGED.sub(r"\1 ", statement)
     return _POISON.sub("undef", plain) if "poison" in plain else plain
 

@@ -12,7 +12,6 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
 
 from mirenc.ir.launch import FAILED
 
@@ -45,22 +44,19 @@ class _Words:
     """The beginning and the end of a stream."""
 
     def __init__(self) -> None:
-        self.head = bytearray()
-        self.tail = bytearray()
+        self.kept = bytearray()
         self.lost = 0
 
     def add(self, data: bytes) -> None:
-        room = _KEPT_WORDS - len(self.head)
-        self.head += data[:room]
-        self.tail += data[room:]
-        over = len(self.tail) - _KEPT_WORDS
+        self.kept += data
+        over = len(self.kept) - 2 * _KEPT_WORDS
         if over > 0:
-            del self.tail[:over]
+            del self.kept[_KEPT_WORDS : _KEPT_WORDS + over]
             self.lost += over
 
     def text(self) -> str:
         gap = b"\n... %d bytes left out ...\n" % self.lost if self.lost else b""
-        return (self.head + gap + self.tail).decode("utf-8", "replace").strip()
+        return (self.kept[:_KEPT_WORDS] + gap + self.kept[_KEPT_WORDS:]).decode("utf-8", "replace").strip()
 
 
 def memory_allowed(limit: int) -> int:
@@ -146,12 +142,10 @@ def _exchange(process: subprocess.Popen[bytes], data: bytes, timeout: float, mos
     deadline = time.monotonic() + timeout
     output, words = bytearray(), _Words()
     left_to_write = memoryview(data)
-
-    def keep(chunk: bytes) -> None:
-        output.extend(chunk[: most_output - len(output)])
-
     with selectors.DefaultSelector() as selector:
-        selector.register(process.stdout, selectors.EVENT_READ, keep)
+        selector.register(
+            process.stdout, selectors.EVENT_READ, lambda chunk: output.extend(chunk[: most_output - len(output)])
+        )
         selector.register(process.stderr, selectors.EVENT_READ, words.add)
         if data:
             os.set_blocking(process.stdin.fileno(), False)
@@ -167,19 +161,14 @@ def _exchange(process: subprocess.Popen[bytes], data: bytes, timeout: float, mos
                     except BrokenPipeError:  # it has read enough
                         left_to_write = left_to_write[:0]
                     if not left_to_write:
-                        _finish(selector, process.stdin)
+                        selector.unregister(stream)
+                        process.stdin.close()
                 elif chunk := os.read(key.fd, _CHUNK):
                     key.data(chunk)
                 else:
-                    assert not isinstance(stream, int)
                     selector.unregister(stream)
     process.wait(_left(deadline, process, timeout))
     return bytes(output), words.text()
-
-
-def _finish(selector: selectors.BaseSelector, stream: IO[bytes]) -> None:
-    selector.unregister(stream)
-    stream.close()
 
 
 def _left(deadline: float, process: subprocess.Popen[bytes], timeout: float) -> float:
