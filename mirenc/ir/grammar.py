@@ -80,15 +80,16 @@ class Form(NamedTuple):
 
 
 class InstructionParser(Parser):
-    """Reads one instruction; what a call adds is left in ``callee`` and ``signature`` (see `Form`)."""
+    """Reads one instruction; what it finds is left in ``operands``, ``callee`` and ``signature`` (see `Form`)."""
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
+        self.operands: list[FormOperand] = []
         self.callee = ""
         self.signature = ""
 
-    def instruction(self) -> tuple[str, list[FormOperand], list[int], bool]:
-        """Read one instruction: opcode, operands, successor slots, has a result; sets callee and signature."""
+    def instruction(self) -> tuple[str, bool]:
+        """Read one instruction: its opcode, and whether it has a result."""
         has_result = self.kind == "local" and self.words[1] == "="
         if has_result:
             self.at = 2
@@ -99,59 +100,64 @@ class InstructionParser(Parser):
             self.at += 1
         opcode = self.word
         self.at += 1
-        operands: list[FormOperand] = []
-        successors: list[int] = []
         if opcode in _SAME_TYPE:
             self.skip_flags()
             type_text = self.type()
-            operands.append(self.value(type_text))
+            self.operands.append(self.value(type_text))
             while self.accept(","):
-                operands.append(self.value(type_text))
+                self.operands.append(self.value(type_text))
         elif opcode in _CASTS:
             self.skip_flags()
-            operands.append(self.value(self.type()))
+            self._operand()
             self.at += 1  # to
             self.type()
         elif opcode in _TYPED:
             self.skip_flags()
-            operands.append(self.value(self.type()))
+            self._operand()
             for _ in range(_TYPED[opcode] - 1):
                 self.at += 1  # comma
-                operands.append(self.value(self.type()))
-            self._rest_types()
+                self._operand()
+            # What follows the operands: a named type there is a name, too (`va_arg`).
+            self.name_slots += [slot for slot in self.slot_of[self.at :] if slot >= 0]
         elif opcode in ("call", "invoke", "callbr"):
-            self._call(opcode, operands, successors)
+            self._call(opcode)
         elif handler := getattr(self, f"_{opcode}", None):
-            handler(operands, successors)
+            handler()
         # `unreachable`, `fence` and whatever else has no operand end here.
-        return opcode, operands, successors, has_result
+        return opcode, has_result
 
-    def _rest_types(self) -> None:
-        """Walk what follows the operands, so that a named type there is seen as a name (`va_arg`)."""
-        for index in range(self.at, self.count):
-            if self.kinds[index] == "local":
-                self.name_slots.append(self.slot_of[index])
+    def successors(self, opcode: str) -> tuple[int, ...]:
+        """Placeholders of the labels among the operands; LLVM stores the operands of a branch from the back."""
+        labels = [operand.slot for operand in self.operands if operand.kind == "label"]
+        return tuple(labels[::-1] if opcode == "br" else labels)
 
-    def _ret(self, operands: list[FormOperand], successors: list[int]) -> None:
+    def _operand(self) -> None:
+        """``T v``."""
+        self.operands.append(self.value(self.type()))
+
+    def _label(self) -> None:
+        self.operands.append(self.label())
+
+    def _ret(self) -> None:
         if self.word != "void":
-            operands.append(self.typed_value())
+            self.operands.append(self.typed_value())
 
-    def _load(self, operands: list[FormOperand], successors: list[int]) -> None:
+    def _load(self) -> None:
         self.skip_flags()
         self.type()
         self.at += 1  # comma
-        operands.append(self.value(self.type()))
+        self._operand()
 
-    def _alloca(self, operands: list[FormOperand], successors: list[int]) -> None:
+    def _alloca(self) -> None:
         self.skip_flags()
         self.type()
-        size = FormOperand("constant", "i32", "1")  # LLVM always stores an array size; 1 is not printed
         if self.word == "," and self.words[self.at + 1] not in ("align", "addrspace"):
             self.at += 1
-            size = self.value(self.type())
-        operands.append(size)
+            self._operand()
+        else:  # LLVM always stores an array size; 1 is not printed
+            self.operands.append(FormOperand("constant", "i32", "1"))
 
-    def _getelementptr(self, operands: list[FormOperand], successors: list[int]) -> None:
+    def _getelementptr(self) -> None:
         while self.kind == "word" and not self.at_type():
             self.at += 1
             if self.word == "(":
@@ -159,58 +165,54 @@ class InstructionParser(Parser):
         self.type()
         while self.accept(","):
             self.accept("inrange")
-            operands.append(self.value(self.type()))
+            self._operand()
 
-    def _phi(self, operands: list[FormOperand], successors: list[int]) -> None:
+    def _phi(self) -> None:
         self.skip_flags()
         type_text = self.type()
         while self.accept("["):
-            operands.append(self.value(type_text))
+            self.operands.append(self.value(type_text))
             self.at += 3  # comma, block, bracket
             self.accept(",")
 
-    def _br(self, operands: list[FormOperand], successors: list[int]) -> None:
+    def _br(self) -> None:
         if self.word == LABEL_TYPE:
-            operands.append(self.label())
-            successors.append(operands[0].slot)
+            self._label()
             return
-        operands.append(self.value(self.type()))
+        self._operand()
         self.at += 1
         true = self.label()
         self.at += 1
-        false = self.label()
-        operands += [false, true]  # LLVM stores the operands of a branch from the back
-        successors += [true.slot, false.slot]
+        self._label()
+        self.operands.append(true)
 
-    def _switch(self, operands: list[FormOperand], successors: list[int]) -> None:
-        operands.append(self.value(self.type()))
+    def _switch(self) -> None:
+        self._operand()
         self.at += 1
-        operands.append(self.label())
+        self._label()
         self.at += 1  # [
         while self.at < self.count and self.word != "]":
-            operands.append(self.value(self.type()))
+            self._operand()
             self.at += 1
-            operands.append(self.label())
-        successors += [operand.slot for operand in operands if operand.kind == "label"]
+            self._label()
 
-    def _indirectbr(self, operands: list[FormOperand], successors: list[int]) -> None:
-        operands.append(self.value(self.type()))
+    def _indirectbr(self) -> None:
+        self._operand()
         self.at += 1
-        self._label_list(operands)
-        successors += [operand.slot for operand in operands if operand.kind == "label"]
+        self._label_list()
 
-    def _label_list(self, operands: list[FormOperand]) -> None:
+    def _label_list(self) -> None:
         self.accept("[")
         while self.at < self.count and not self.accept("]"):
-            operands.append(self.label())
+            self._label()
             self.accept(",")
 
-    def _landingpad(self, operands: list[FormOperand], successors: list[int]) -> None:
+    def _landingpad(self) -> None:
         self.type()
         self.accept("cleanup")
         while self.word in ("catch", "filter"):
             self.at += 1
-            operands.append(self.value(self.type()))
+            self._operand()
 
     def _pad(self) -> FormOperand:
         """The parent pad: ``none`` or a token value printed without its type."""
@@ -218,74 +220,65 @@ class InstructionParser(Parser):
         self.accept("from")
         return self.value("token")
 
-    def _arguments(self, operands: list[FormOperand], closer: str) -> None:
+    def _arguments(self, closer: str) -> None:
         """``T attributes* v, ...`` up to and with the closer; the opener is already read."""
         while self.at < self.count and not self.accept(closer):
             if not self.accept("..."):  # a musttail call passes its caller's variable arguments on
-                operands.append(self.typed_value())
+                self.operands.append(self.typed_value())
             self.accept(",")
 
-    def _catchpad(self, operands: list[FormOperand], successors: list[int]) -> None:
+    def _catchpad(self) -> None:
         parent = self._pad()
         self.accept("[")
-        self._arguments(operands, "]")
-        operands.append(parent)
+        self._arguments("]")
+        self.operands.append(parent)
 
     _cleanuppad = _catchpad
 
-    def _catchswitch(self, operands: list[FormOperand], successors: list[int]) -> None:
-        operands.append(self._pad())
-        handlers: list[FormOperand] = []
-        self._label_list(handlers)
-        self._unwind(operands)
-        operands += handlers
-        successors += [operand.slot for operand in operands if operand.kind == "label"]
+    def _catchswitch(self) -> None:
+        self.operands.append(self._pad())
+        self._label_list()
+        handlers, self.operands = self.operands[1:], self.operands[:1]
+        self._unwind()
+        self.operands += handlers
 
-    def _unwind(self, operands: list[FormOperand]) -> None:
+    def _unwind(self) -> None:
         if self.accept("unwind") and self.word == LABEL_TYPE:
-            operands.append(self.label())
+            self._label()
 
-    def _cleanupret(self, operands: list[FormOperand], successors: list[int]) -> None:
-        operands.append(self._pad())
-        self._unwind(operands)
-        successors += [operand.slot for operand in operands if operand.kind == "label"]
+    def _cleanupret(self) -> None:
+        self.operands.append(self._pad())
+        self._unwind()
 
-    def _catchret(self, operands: list[FormOperand], successors: list[int]) -> None:
-        operands.append(self._pad())
+    def _catchret(self) -> None:
+        self.operands.append(self._pad())
         self.at += 1  # to
-        operands.append(self.label())
-        successors.append(operands[-1].slot)
+        self._label()
 
-    def _call(self, opcode: str, operands: list[FormOperand], successors: list[int]) -> None:
+    def _call(self, opcode: str) -> None:
         self.call_prefix()
         type_text = self.type(function=True)
         callee = self.value(type_text)
-        # A callee is printed without its own type; it is a pointer.
-        callee = FormOperand(callee.kind, "ptr", callee.text, callee.slot)
         self.accept("(")
-        self._arguments(operands, ")")
+        self._arguments(")")
         # The whole function type is printed only where it has variable arguments.
-        arguments = ", ".join(operand.type for operand in operands)
+        arguments = ", ".join(operand.type for operand in self.operands)
         self.signature = type_text if type_text.endswith(")") and " (" in type_text else f"{type_text} ({arguments})"
         self.attributes()
         if self.accept("["):  # operand bundles: [ "tag"(T v, ...), ... ]
             while self.at < self.count and not self.accept("]"):
                 self.at += 1
                 self.accept("(")
-                self._arguments(operands, ")")
+                self._arguments(")")
                 self.accept(",")
         if self.accept("to"):
-            normal = self.label()
-            operands.append(normal)
-            successors.append(normal.slot)
-            targets: list[FormOperand] = []
+            self._label()
             if opcode == "invoke":
-                self._unwind(targets)
+                self._unwind()
             else:
-                self._label_list(targets)
-            operands += targets
-            successors += [target.slot for target in targets]
-        operands.append(callee)
+                self._label_list()
+        # A callee is printed without its own type; it is a pointer.
+        self.operands.append(FormOperand(callee.kind, "ptr", callee.text, callee.slot))
         self.callee = callee.text if callee.kind == "symbol" else ""
 
     def call_prefix(self) -> None:
@@ -321,13 +314,13 @@ def _parsed_once(text: str) -> Form:
 
 def _parsed(text: str, display: Callable[[str], str]) -> Form:
     parser = InstructionParser(text)
-    opcode, operands, successors, has_result = parser.instruction()
+    opcode, has_result = parser.instruction()
     parser.drop_alignment()
     return Form(
         opcode=opcode,
         statement=parser.statement(display),
-        operands=tuple(operands),
-        successors=tuple(successors),
+        operands=tuple(parser.operands),
+        successors=parser.successors(opcode),
         has_result=has_result,
         callee=parser.callee,
         signature=parser.signature,
