@@ -35,8 +35,7 @@ from mirenc.config import load_toml
 from mirenc.model.directed import torch as directed
 from mirenc.model.directed.config import RELATION_OF, RELATIONS
 from mirenc.pretraining import encoding
-from mirenc.pretraining.answers import Answers, read_answers
-from mirenc.pretraining.compiler import piece_counts
+from mirenc.pretraining.answers import Answers, piece_counts, read_answers
 from mirenc.pretraining.config import AnswersConfig, PretrainConfig
 from mirenc.pretraining.corpus import Corpus
 from mirenc.pretraining.encoding import FrozenTexts

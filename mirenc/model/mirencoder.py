@@ -88,7 +88,7 @@ class MatchingHead(nn.Module):
 class Trunk(nn.Module):
     """The taught trunk: one vector of a module or function that a compiler's answers are read from by a linear map.
 
-    The objective "compiler" (`mirenc.pretraining.compiler`) trains it together with the graph encoder, under linear
+    The objective "compiler" (`mirenc.pretraining.answers`) trains it together with the graph encoder, under linear
     heads that are thrown away. Beside the pooled vectors it takes counts: means say nothing about size, and a
     compiler's answers depend on it.
 

@@ -12,14 +12,13 @@ from torch import Tensor, nn
 from mirenc.model.data import IRData, join_data, no_data
 from mirenc.model.mirencoder import Encoded, MIREncoder
 from mirenc.pretraining import encoding
-from mirenc.pretraining.batches import Batch
-from mirenc.pretraining.compiler import Teacher
+from mirenc.pretraining.answers import Teacher
+from mirenc.pretraining.batches import Batch, Sampler
 from mirenc.pretraining.config import PretrainConfig, StageConfig
 from mirenc.pretraining.corpus import Corpus
 from mirenc.pretraining.graphs import Graphs, flow_pairs
 from mirenc.pretraining.objectives import gae_loss, igm_loss, mlm_loss
 from mirenc.pretraining.parallel import Processes
-from mirenc.pretraining.sampling import Sampler
 
 __all__ = ["Losses", "stages_of"]
 

@@ -25,14 +25,12 @@ from mirenc.errors import ConfigError, ModelError
 from mirenc.model.config import PRESETS, ModelConfig, preset
 from mirenc.model.mirencoder import MIREncoder
 from mirenc.pretraining import checkpoint, encoding
-from mirenc.pretraining.answers import Answers, read_answers
-from mirenc.pretraining.batches import Batch, Batches
-from mirenc.pretraining.compiler import Heads, Teacher
+from mirenc.pretraining.answers import Answers, Heads, Teacher, read_answers
+from mirenc.pretraining.batches import Batch, Batches, Sampler
 from mirenc.pretraining.config import PretrainConfig, StageConfig
 from mirenc.pretraining.corpus import Corpus
 from mirenc.pretraining.optimiser import Optimiser
 from mirenc.pretraining.parallel import Processes
-from mirenc.pretraining.sampling import Sampler
 from mirenc.pretraining.stages import Losses, stages_of
 from mirenc.tokenizer import IRTokenizer
 from mirenc.weights import Source, ancestry, load_files, seen_by
@@ -69,15 +67,6 @@ class StepReport:
     def unit(self) -> str:
         """What the items are."""
         return "tokens" if self.stage in ("mlm", "joint") else "nodes"
-
-
-@dataclass(slots=True)
-class _Progress:
-    """Where a run stands."""
-
-    stage: int = 0
-    step: int = 0
-    seconds: float = 0.0
 
 
 class Trainer:
@@ -138,13 +127,13 @@ class Trainer:
         self.stages = stages_of(config)
         self.sampler.check(self.stages)
         self.answers, self.heads = self._read_answers()
-        self.progress = _Progress()
+        # Where the run stands.
+        self.stage, self.step, self.seconds = 0, 0, 0.0
 
     @property
     def steps_done(self) -> int:
         """Steps of all stages that are done."""
-        before = list(self.stages.values())[: self.progress.stage]
-        return sum(stage.steps for stage in before) + self.progress.step
+        return sum(stage.steps for stage in list(self.stages.values())[: self.stage]) + self.step
 
     def _read_answers(self) -> tuple[Answers | None, Heads | None]:
         """What the stage ``compiler`` learns, and the heads it does it with."""
@@ -204,16 +193,14 @@ class Trainer:
         with only_one(self.folder) if self.processes.first else contextlib.nullcontext():
             state = self._open(resume)
             self.processes.wait()
-            names = list(self.stages)
-            for number in range(self.progress.stage, len(names)):
-                self._run_stage(number, names[number], state)
-                state = None
-            self.progress = _Progress(len(names), 0, self.progress.seconds)
+            for name in list(self.stages)[self.stage :]:
+                self._run_stage(name, state)
+                self.stage, self.step, state = self.stage + 1, 0, None
             self._save(None)
         self.model.eval()
         return self.model
 
-    def _run_stage(self, number: int, name: str, state: list[dict[str, Any]] | None) -> None:
+    def _run_stage(self, name: str, state: list[dict[str, Any]] | None) -> None:
         """One stage, from its beginning or from the optimiser's ``state`` in a checkpoint."""
         stage, parts = self.stages[name], (self.corpus, self.sampler, self.config, self.processes)
         started = time.monotonic()
@@ -223,16 +210,14 @@ class Trainer:
         optimiser = Optimiser(losses.trained, self.config)
         if state is not None:
             optimiser.load(state)
-        else:
-            self.progress = _Progress(number, 0, self.progress.seconds)
         self.model.train()
         with SummaryWriter(self.folder) if self.processes.first else contextlib.nullcontext() as board:
-            steps = range(self.progress.step, stage.steps)
+            steps = range(self.step, stage.steps)
             for step, batch in zip(steps, batches.of(steps), strict=True):
                 loss = self._step(optimiser, losses, stage, step, batch)
-                self.progress.step = step + 1
+                self.step = step + 1
                 seconds, started = time.monotonic() - started, time.monotonic()
-                self.progress.seconds += seconds
+                self.seconds += seconds
                 if board is not None and step % _LOG_EVERY == 0:
                     self._log(board, name, step, loss, self._rate(stage, step))
                 if self.report is not None:
@@ -262,7 +247,7 @@ class Trainer:
     def _log(self, board: SummaryWriter, stage: str, step: int, loss: float, rate: float) -> None:
         board.add_scalar(f"{stage}/loss", loss, step)
         board.add_scalar(f"{stage}/learning_rate", rate, step)
-        line = {"stage": stage, "step": step, "loss": round(loss, 5), "seconds": round(self.progress.seconds, 1)}
+        line = {"stage": stage, "step": step, "loss": round(loss, 5), "seconds": round(self.seconds, 1)}
         with (self.folder / "metrics.jsonl").open("a", encoding="utf-8") as stream:
             stream.write(json.dumps(line) + "\n")
 
@@ -283,9 +268,9 @@ class Trainer:
     def _save(self, optimiser: Optimiser | None) -> None:
         if self.processes.first:
             state = {
-                "stage": self.progress.stage,
-                "step": self.progress.step,
-                "seconds": self.progress.seconds,
+                "stage": self.stage,
+                "step": self.step,
+                "seconds": self.seconds,
                 "model": self.model.state_dict(),
                 "optimiser": optimiser.state() if optimiser is not None else None,
                 "heads": self.heads.state_dict() if self.heads is not None else None,
@@ -302,12 +287,13 @@ class Trainer:
             if self.processes.first:
                 text = self.config.model_dump_json(indent=1) + "\n"
                 (self.folder / "config.json").write_text(text, encoding="utf-8")
+            self.step = 0
             return None
         payload = checkpoint.read(self._checkpoint, self._identity(), device=self.device)
         self.model.load_state_dict(payload["model"])
         if self.heads is not None:
             self.heads.load_state_dict(payload["heads"])
-        self.progress = _Progress(payload["stage"], payload["step"], payload["seconds"])
+        self.stage, self.step, self.seconds = payload["stage"], payload["step"], payload["seconds"]
         state: list[dict[str, Any]] | None = payload["optimiser"]
         return state
 

@@ -23,8 +23,7 @@ from mirenc.model.config import ConvolutionConfig, DirectedGraphConfig, TaughtCo
 from mirenc.model.numpy_runtime import NumpyRuntime
 from mirenc.model.pooling import module_pools
 from mirenc.model.sample import make_sample
-from mirenc.pretraining.answers import Labels
-from mirenc.pretraining.compiler import answers_loss
+from mirenc.pretraining.answers import Labels, answers_loss
 from mirenc.pretraining.config import AnswersConfig, PretrainConfig
 from mirenc.pretraining.corpus import Corpus
 from mirenc.pretraining.evaluation.answers import answers_figures

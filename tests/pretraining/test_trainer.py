@@ -17,11 +17,11 @@ from mirenc import load
 from mirenc.errors import ConfigError, ModelError
 from mirenc.golden import GOLDEN_IR, check_golden
 from mirenc.model.config import ConvolutionConfig, preset
+from mirenc.pretraining.batches import Sampler
 from mirenc.pretraining.config import PretrainConfig
 from mirenc.pretraining.corpus import Corpus, build_corpus
 from mirenc.pretraining.optimiser import Optimiser
 from mirenc.pretraining.package import package
-from mirenc.pretraining.sampling import Sampler
 from mirenc.pretraining.trainer import StepReport, Trainer, stages_of
 from mirenc.weights import PROVENANCE_FILE, Source, load_files, read_provenance, seen_by, write_provenance
 from mirenc.writing import only_one

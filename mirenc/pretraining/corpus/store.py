@@ -115,9 +115,9 @@ class CorpusModule(GraphArrays):
     statement_count: Int32
 
 
-@dataclass(frozen=True, eq=False)
-class Corpus:
-    """M modules over U distinct texts.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Corpus(CorpusModule):
+    """M modules over U distinct texts; the modules' own arrays are end to end.
 
     Attributes
     ----------
@@ -126,9 +126,8 @@ class Corpus:
     text_ids : (T,) uint16
         Token ids of all texts, end to end.
     text_start : (U + 1,) int64
-    statement_row, statement_count, statement_start : flat int32, flat int32, (M + 1,) int64
-    node_row, node_kind, node_argument, node_start : flat int32, flat int8, flat int32, (M + 1,) int64
-    edge_index, edge_flow, edge_position, edge_start : (2, E) int32, flat int8, flat int32, (M + 1,) int64
+    statement_start, node_start, edge_start : (M + 1,) int64
+        Where each module begins.
     ordered : bool
         False for a corpus of format 2: its positions and argument numbers are all 0.
     """
@@ -137,16 +136,8 @@ class Corpus:
     infos: list[ModuleInfo]
     text_ids: NDArray[np.uint16]
     text_start: Int64
-    statement_row: Int32
-    statement_count: Int32
     statement_start: Int64
-    node_row: Int32
-    node_kind: NDArray[np.int8]
-    node_argument: Int32
     node_start: Int64
-    edge_index: Int32
-    edge_flow: NDArray[np.int8]
-    edge_position: Int32
     edge_start: Int64
     ordered: bool = True
 
@@ -206,9 +197,8 @@ class Corpus:
     def text_counts(self, modules: Iterable[int]) -> Int64:
         """(U,) how often each text is a statement of these modules."""
         counts = np.zeros(len(self.text_start) - 1, dtype=np.int64)
-        for module in modules:
-            s = slice(int(self.statement_start[module]), int(self.statement_start[module + 1]))
-            counts[self.statement_row[s]] += self.statement_count[s]
+        for module in map(self.__getitem__, modules):
+            counts[module.statement_row] += module.statement_count
         return counts
 
     def token_places(self, rows: NDArray[np.integer], *, inner: bool = False) -> Int64:
@@ -232,16 +222,8 @@ class Corpus:
         """Module numbers of training and held-out *projects*: no project is on both sides.
 
         Projects are drawn in random order until the share of modules is reached; where none is that small, the smallest
-        is held out.
-
-        Parameters
-        ----------
-        held_out_share : float
-        seed : int
-        seen : mapping, optional
-            Projects that an ancestor of the model learned from, and which (`mirenc.weights.seen_by`): never held out.
-        named : sequence of str
-            Hold out these, and draw none.
+        is held out. Those that an ancestor of the model saw (`mirenc.weights.seen_by`) never are; of ``named`` ones
+        these are, and none drawn.
 
         Raises
         ------
@@ -278,8 +260,10 @@ class Corpus:
         for name in ("statement", "node", "edge"):
             columns[f"{name}_start"] = _starts(columns.pop(f"{name}_sizes"))
         return cls(
-            IRTokenizer.from_json(data["tokenizer.json"].decode("utf-8"), where=str(source / "tokenizer.json")),
-            _read_manifest(data["manifest.csv"].decode("utf-8")),
+            tokenizer=IRTokenizer.from_json(
+                data["tokenizer.json"].decode("utf-8"), where=str(source / "tokenizer.json")
+            ),
+            infos=_read_manifest(data["manifest.csv"].decode("utf-8")),
             text_ids=texts["text_ids"].astype(np.uint16),
             text_start=_starts(texts["text_length"].astype(np.int64)),
             ordered=ordered,

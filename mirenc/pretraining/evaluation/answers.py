@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
 
-from mirenc.pretraining.answers import Answers
-from mirenc.pretraining.compiler import Teacher, piece_counts
+from mirenc.pretraining.answers import Answers, Teacher, piece_counts
 from mirenc.pretraining.evaluation.figures import Figures, finite
 
 __all__ = ["answers_figures", "evaluate_answers"]
