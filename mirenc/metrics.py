@@ -151,10 +151,6 @@ def group_interval(
         Samples with the same label are drawn together.
     statistic : callable, optional
         Applied to the (resamples,) means, such as ``np.exp`` for a mean of logs.
-
-    Returns
-    -------
-    (low, high) : floats
     """
     _, row = np.unique(group, return_inverse=True)
     sums = np.bincount(row, weights=values)

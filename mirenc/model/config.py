@@ -171,13 +171,7 @@ PRESETS: dict[str, ModelConfig] = {
 
 
 def preset(name: str) -> ModelConfig:
-    """Architecture of a preset.
-
-    Raises
-    ------
-    ConfigError
-        Unknown name.
-    """
+    """Architecture of a preset; an unknown name is a `ConfigError`."""
     if name not in PRESETS:
         raise ConfigError(f"unknown preset {name!r}; available: {', '.join(PRESETS)}")
     return PRESETS[name]

@@ -21,19 +21,11 @@ class GraphEncoder(nn.Module, ABC):
 
     @abstractmethod
     def forward(self, data: IRData, features: Tensor, statements: Tensor | None = None) -> list[Tensor]:
-        """Node vectors, one matrix a flow.
+        """Node vectors by flow, from features of the nodes' texts.
 
-        Parameters
-        ----------
-        data : IRData
-            Kinds and argument numbers of nodes, and edges.
-        features : (N, F)
-        statements : (N, H), optional
-            Statement vectors of instructions, where the model takes them; other rows are not read.
+        ``statements`` are the vectors of instructions, where the model takes them; other rows are not read.
 
-        Returns
-        -------
-        3 x (N, d)
+        Shapes: (N, F), (N, H) -> 3 x (N, d)
         """
 
     @staticmethod

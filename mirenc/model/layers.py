@@ -125,21 +125,10 @@ def segment_sum(weight: Floats, column: NDArray[np.integer], start: NDArray[np.i
 
     scipy.sparse computes it fastest, but importing it takes as much processor time as all else that a small file's
     start needs. So a process begins in plain numpy, and imports it once it has summed enough for that to pay. Both add
-    one after another in the order given: the numbers are the same to the bit.
+    one after another in the order given: the numbers are the same to the bit. Segment i is
+    ``weight[start[i]:start[i + 1]]``; an empty one sums to 0.
 
-    Parameters
-    ----------
-    weight : (K,) float
-        Of the type of ``x``.
-    column : (K,) int
-        Rows of ``x``.
-    start : (n + 1,) int
-        Segment i is ``weight[start[i]:start[i + 1]]``; an empty one sums to 0.
-    x : (m, d) float
-
-    Returns
-    -------
-    (n, d) float, of the type of ``x``
+    Shapes: weight (K,), rows of ``x`` (K,), start (n + 1,), x (m, d) -> (n, d), all floats of one type
     """
     global _summed
     _summed += len(column) * x.shape[1]

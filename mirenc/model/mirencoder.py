@@ -30,13 +30,10 @@ class Encoded(NamedTuple):
 
     Attributes
     ----------
-    text : (G, H) float32
-    graph : (G, D) float32
-        D is d, or 3 d, as the graph's ``readout`` has it.
+    text, graph, taught : (G, H), (G, D) and (G, width) float32
+        As `mirenc.model.runtime.Pooled` has them.
     flows : list of (N, d) float32
         Node vectors by flow, which the graph auto-encoder compares.
-    taught : (G, width) float32
-        What the trunk makes of text and graph, where the model has one and both are there.
     """
 
     text: Tensor

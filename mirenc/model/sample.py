@@ -89,15 +89,9 @@ class IRSample(GraphArrays):
 
 
 def make_sample(module: IRModule, tokenizer: IRTokenizer, *, graph: ProgramGraph | None = None) -> IRSample:
-    """Statements, graph and token ids of one module.
+    """Statements, graph and token ids of one module, in the normalisation of the tokenizer's configuration.
 
-    Parameters
-    ----------
-    module : IRModule
-    tokenizer : IRTokenizer
-        Its configuration names the normalisation.
-    graph : ProgramGraph, optional
-        What the native builder makes of the module in that normalisation, if the caller has it already.
+    ``graph`` is what the native builder makes of the module in it, if the caller has it already.
     """
     normalisation = tokenizer.config.normalisation
     statements = statements_of(module, normalisation)

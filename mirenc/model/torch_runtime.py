@@ -23,13 +23,7 @@ Float32 = NDArray[np.float32]
 class TorchRuntime:
     """Inference with the torch modules: a `mirenc.model.runtime.Runtime`.
 
-    Parameters
-    ----------
-    config : ModelConfig
-    weights : dict of float32 arrays
-        Named as in ``MIREncoder.state_dict``.
-    device : str
-        ``cpu``, ``cuda``, ``cuda:1`` ...
+    ``weights`` are named as in ``MIREncoder.state_dict``; ``device`` is ``cpu``, ``cuda``, ``cuda:1`` ...
     """
 
     name = "torch"

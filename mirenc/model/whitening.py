@@ -49,14 +49,7 @@ class Moments:
 
 
 def moments_of(vectors: NDArray[np.floating], pairs: NDArray[np.integer] | None = None) -> Moments:
-    """Moments of some vectors.
-
-    Parameters
-    ----------
-    vectors : (M, D) float, M > 0
-    pairs : (P, 2) int, optional
-        Rows of ``vectors`` that are one program at two levels.
-    """
+    """Moments of some vectors (M, D), M > 0; ``pairs`` (P, 2) are rows that are one program at two levels."""
     wide = vectors.astype(np.float64)
     width = wide.shape[1]
     mean = wide.mean(0)

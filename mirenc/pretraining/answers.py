@@ -112,22 +112,13 @@ def read_answers(
 ) -> Answers:
     """Read a table and the corpus of its pieces.
 
-    Parameters
-    ----------
-    config : AnswersConfig
-    tokenizer : IRTokenizer
-        The run's.
-    held_out : iterable of str
-        Projects that the run holds out, beside those of the table.
-    max_nodes : int
-        Larger pieces are not learned from.
-    seed : int
-        Of the projects to choose by.
+    Projects ``held_out`` by the run are held out beside those of the table. Pieces of more than ``max_nodes`` nodes are
+    not learned from; ``seed`` is that of the projects to choose by.
 
     Raises
     ------
     ConfigError
-        The corpus has another tokenizer or too few of the pieces, or the table says nothing of a kind.
+        The corpus has another tokenizer than the run or too few of the pieces, or the table says nothing of a kind.
     TaskError
         No table, or a damaged one.
     """

@@ -114,24 +114,20 @@ class Sampler:
 
 
 class Batch(NamedTuple):
-    """One step's data; what a stage does not take is empty or None.
+    """One step's data; what a stage does not take is empty or None. A share is this process's.
 
     Attributes
     ----------
     items : int
         Tokens or nodes of the whole batch (`StepReport`).
-    statements : tuple of (B', T) arrays
-        Token ids, the same masked, and which are to be predicted; of this process's share.
+    statements : three (B', T) arrays
+        Token ids, the same masked, and which are to be predicted; of a share.
     chosen : int
         Tokens to be predicted in the whole batch.
-    modules : (B,) int64
-        All of the batch.
-    graphs : Graphs
-        Of this process's share of the modules.
-    pieces : (P,) int64
-        Pieces of the answers, all of the batch.
-    piece_graphs : Graphs
-        Of this process's share of the pieces.
+    modules, pieces : (B,) and (P,) int64
+        Modules of the corpus and pieces of the answers, all of the batch.
+    graphs, piece_graphs : Graphs
+        Of a share of them.
     """
 
     items: int

@@ -17,10 +17,7 @@ __all__ = ["read", "write"]
 def write(path: Path, payload: dict[str, Any]) -> None:
     """Write a checkpoint; the old one is replaced only when the new one is complete.
 
-    Raises
-    ------
-    ModelError
-        The disk is full or the folder cannot be written; the old checkpoint stays.
+    Where the disk is full or the folder cannot be written, a `ModelError`: the old checkpoint stays.
     """
     part = path.with_suffix(".part")
     try:
@@ -35,15 +32,7 @@ def write(path: Path, payload: dict[str, Any]) -> None:
 
 
 def read(path: Path, identity: dict[str, Any], *, device: torch.device) -> dict[str, Any]:
-    """Read a checkpoint.
-
-    Parameters
-    ----------
-    path : Path
-    identity : dict
-        Keys and values the checkpoint must have; older checkpoints lack some of the keys.
-    device : torch.device
-        Where its tensors go.
+    """Read a checkpoint, its tensors on ``device``; it must have the ``identity``'s values, of keys that it has.
 
     Raises
     ------

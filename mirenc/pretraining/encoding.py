@@ -152,24 +152,10 @@ class _Table:
 
 
 class FrozenTexts:
-    """What a text encoder that no longer moves says of the texts of some modules, computed once, kept on the device.
+    """What a text encoder that no longer moves says of the texts of some modules (M,), kept on the device.
 
-    Parameters
-    ----------
-    model : MIREncoder
-    corpus : Corpus
-    modules : (M,) int64
-    processes : Processes
-        Each encodes a share of the texts.
-    weighting : str, optional
-        Of the modules' text vectors (`mirenc.model.config.PoolingConfig`); without it there are none.
-    threads : int
-        For statement vectors on a CPU.
-
-    Attributes
-    ----------
-    means : (M, H) float32
-        The modules' text vectors.
+    Each process encodes a share of the texts, by ``threads`` threads on a CPU. With a ``weighting``
+    (`mirenc.model.config.PoolingConfig`) there are the modules' text vectors, too: ``means`` (M, H) float32.
     """
 
     def __init__(

@@ -96,16 +96,9 @@ def join_graphs(
     weighting: str = "count",
     generators: Sequence[np.random.Generator] = (),
 ) -> Graphs:
-    """The graphs of some modules.
+    """The graphs of some modules (B,), nodes weighted by ``weighting`` (`mirenc.model.config.PoolingConfig`).
 
-    Parameters
-    ----------
-    corpus : Corpus
-    modules : (B,) int
-    weighting : str
-        Of the nodes: `mirenc.model.config.PoolingConfig`.
-    generators : sequence of Generator, length B, optional
-        What each module's pairs are drawn with (`mirenc.pretraining.objectives.draw_pairs`); without them none are.
+    With a generator for each module, pairs are drawn by them (`mirenc.pretraining.objectives.draw_pairs`).
     """
     each = [corpus[number] for number in modules.tolist()]
     sizes = np.array([len(module.node_row) for module in each], dtype=np.int64)

@@ -31,14 +31,13 @@ __all__ = ["package"]
 def package(
     trainer: Trainer, folder: Path, *, name: str, ir: Path | None = None, maps: MapsConfig | None = None
 ) -> Path:
-    """Write a model folder and the figures it was measured with.
+    """Write a model folder and the figures it was measured with, of a trainer after its run.
 
     The weights are rounded to float16 before they are evaluated, so the card speaks of the file that is shipped.
 
     Parameters
     ----------
     trainer : Trainer
-        After its run.
     folder : Path
     name : str
     ir : Path, optional

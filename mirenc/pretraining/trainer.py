@@ -320,13 +320,7 @@ def _start_from(
 
     Of a model that has the text encoder in common and nothing else, the text encoder and its MLM head are taken: a
     distilled one (pretrain/distil.py) is a start for any graph encoder. A taught trunk that it has not stays random.
-
-    Returns
-    -------
-    dict of str
-        Its ``name`` and ``digest``, for the record, and ``part`` where only one was taken.
-    tuple of Source
-        What it and its ancestors were trained on.
+    Returned are its ``name`` and ``digest``, with ``part`` where only one was taken, and what it and its ancestors saw.
     """
     files = load_files(name_or_dir)
     if tokenizer.to_json() != files.tokenizer.to_json():

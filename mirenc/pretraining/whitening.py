@@ -45,23 +45,10 @@ class _Rows(NamedTuple):
 
 
 def choose_modules(corpus: Corpus, modules: Int64, rng: np.random.Generator) -> tuple[Int64, Int64]:
-    """Modules to fit a map on: programs at two levels first, others where there are too few.
+    """Some modules (M,) to fit a map on: programs at two levels first, others where there are too few.
 
-    Short and very long ones are left out, unless fewer than half a map's modules would be left.
-
-    Parameters
-    ----------
-    corpus : Corpus
-    modules : (M,) int64
-        Those that may be taken.
-    rng : Generator
-
-    Returns
-    -------
-    (K,) int64
-        Modules.
-    (P, 2) int64
-        Rows of the modules that are one program.
+    Short and very long ones are left out, unless fewer than half a map's modules would be left. Returned are the
+    modules (K,), and the rows of them that are one program (P, 2).
     """
     size = corpus.statement_total[modules]
     fit = modules[(size >= _SHORT) & (size <= _LONG)]
@@ -79,19 +66,10 @@ def choose_modules(corpus: Corpus, modules: Int64, rng: np.random.Generator) -> 
 
 
 def fit_maps(trainer: Trainer, maps: MapsConfig | None = None) -> list[dict[str, Any]]:
-    """Fit the maps of text and graph.
+    """Fit the maps of text and graph after a run, on training modules alone where ``maps`` are left out.
 
-    Parameters
-    ----------
-    trainer : Trainer
-        After its run. Of its corpus, the training modules are taken; for the graph, those whose graph the corpus has.
-    maps : MapsConfig, optional
-        Left out: the training modules alone.
-
-    Returns
-    -------
-    list of dict
-        For the record, what each domain had: ``name``, ``weight``, ``rows``, ``pairs`` and ``projects``.
+    For the graph, those whose graph the corpus has. Returned is what each domain had, for the record:
+    ``name``, ``weight``, ``rows``, ``pairs`` and ``projects``.
 
     Raises
     ------

@@ -67,10 +67,7 @@ def list_models(*, failed: Callable[[ModelError], None] | None = None) -> list[s
 def is_model_name(name: str) -> bool:
     """Whether `find_model` takes it for a model's name, if perhaps to say how that model is installed.
 
-    Raises
-    ------
-    ModelError
-        An announcement of the name is no good.
+    An announcement of the name that is no good is a `ModelError`.
     """
     return name in _shipped() or name in _APART or _find_announced(name) is not None
 

@@ -76,10 +76,7 @@ class WhiteningMap:
 def map_path(model: str, name: str) -> Path:
     """Where a model's map of that name lies: ``$MIRENC_MAPS``, or ``mirenc/maps`` in the user's data folder.
 
-    Raises
-    ------
-    ConfigError
-        A name that cannot be a file's.
+    A name that cannot be a file's is a `ConfigError`.
     """
     if not _NAME.fullmatch(name):
         shown = name if len(name) <= _LONGEST else f"{name[:_LONGEST]}..."

@@ -151,12 +151,9 @@ def _nothing_kept(root: Path, report: BuildReport) -> ConfigError:
 def hashes_of_ir(
     files: Iterable[Path | Input], normalisation: str = "locals", *, options: ReadOptions | None = None
 ) -> NDArray[np.uint64]:
-    """Function hashes of IR that a corpus must not have. Shape: (F,), distinct.
+    """Function hashes of IR that a corpus must not have: (F,), distinct.
 
-    Raises
-    ------
-    MirencError
-        A file cannot be read: an unread kernel would go unseen.
+    What cannot be read is a `MirencError`: an unread kernel would go unseen.
     """
     hashes = [np.zeros(0, dtype=np.uint64)]
     for path in files:

@@ -105,12 +105,7 @@ def stats_table(stats: dict[str, Any]) -> Table:
 def plot_stats(stats: dict[str, Any], path: Path) -> None:
     """Bars of programs by language, level and project, and the modules' sizes.
 
-    Raises
-    ------
-    MissingExtraError
-        matplotlib is missing.
-    ConfigError
-        The file's suffix is no picture's.
+    Without matplotlib a `MissingExtraError`; a `ConfigError` where the file's suffix is no picture's.
     """
     with needs("train", "a plot needs matplotlib"):
         from matplotlib.figure import Figure

@@ -182,13 +182,7 @@ class Baselines:
 
     @classmethod
     def load(cls, folder: str | os.PathLike[str], vocabulary: int) -> Baselines | None:
-        """Read a model folder's baselines; None where it has none.
-
-        Parameters
-        ----------
-        folder : path-like
-        vocabulary : int
-            Pieces of the model's tokenizer.
+        """Read a model folder's baselines, of a tokenizer of ``vocabulary`` pieces; None where it has none.
 
         Raises
         ------

@@ -45,14 +45,12 @@ def evaluate_model(
         Modules to measure on.
     baselines : Baselines
     known_texts : (U,) bool, optional
-        Which of the corpus's texts training had, where that is known: gives the figure over statements that it never
-        saw.
+        Which of the corpus's texts training had: gives the figure over statements that it never saw.
     retrieval : callable, optional
         Measures function retrieval, which needs the IR itself; may raise `NoFigureError`.
     threads : int
         For statement vectors on a CPU.
     progress : Progress
-        Shows how far it is.
 
     Returns
     -------

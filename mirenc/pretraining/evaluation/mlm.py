@@ -91,12 +91,7 @@ def evaluate_mlm(
     Positions are masked as in training. The baselines are asked for the same positions; the neighbours' baseline is
     given the true neighbours, also where the model sees [MASK]. ``errors_removed`` is the share of that baseline's
     errors that the model does not make on balance; below 0 the model makes more. ``kinds`` has the same for the tokens
-    of each kind, where there are any.
-
-    Raises
-    ------
-    NoFigureError
-        No statement, or none with a maskable token.
+    of each kind, where there are any. No statement, or none with a maskable token, is a `NoFigureError`.
     """
     if not len(rows):
         raise NoFigureError("no statements")

@@ -49,10 +49,8 @@ class FunctionView:
 
     Attributes
     ----------
-    text : (H,) float32
-    graph : (D,) float32
-    both : (W,) float32
-        The whole vector: text, graph, and the lexical view where the model has it.
+    text, graph, both : (H,), (D,) and (W,) float32
+        ``both`` is the whole vector: text, graph, and the lexical view where the model has it.
     opcodes, statements : Counter
         How often each opcode and each statement stands in it.
     sequence : bytes
@@ -69,15 +67,7 @@ class FunctionView:
 
 @dataclass(frozen=True, eq=False)
 class FunctionPair:
-    """One function at both levels.
-
-    Attributes
-    ----------
-    files : (Path, Path)
-        IR at O0 and at O2.
-    name : str
-    query, candidate : FunctionView
-    """
+    """One function at both levels: its files of IR at O0 and at O2, its name, and its views there."""
 
     files: tuple[Path, Path]
     name: str
@@ -214,10 +204,7 @@ def _statement_figures(counts: sp.csr_matrix, queries: int) -> Figures:
 def retrieval_figures(pairs: Sequence[FunctionPair]) -> Figures:
     """Recall and reciprocal rank of text, graph and both, and of two baselines that know no model.
 
-    Raises
-    ------
-    NoFigureError
-        Fewer than ten functions.
+    Fewer than `_FEW` functions are a `NoFigureError`.
     """
     if len(pairs) < _FEW:
         raise NoFigureError(
@@ -238,13 +225,7 @@ def retrieval_figures(pairs: Sequence[FunctionPair]) -> Figures:
 def evaluate_retrieval(
     encoder: Encoder, files: Sequence[tuple[Path, Path]], *, advance: Advance | None = None
 ) -> Figures:
-    """Function retrieval on pairs of files (`find_level_pairs`).
-
-    Raises
-    ------
-    NoFigureError
-        No pairs, or fewer than ten functions.
-    """
+    """Function retrieval on pairs of files (`find_level_pairs`); without any, or with few, a `NoFigureError`."""
     if not files:
         raise NoFigureError(f"no pairs of files PROJECT/{QUERY}/x.ll and PROJECT/{CANDIDATE}/x.ll")
     return retrieval_figures(collect_pairs(encoder, files, advance=advance))
