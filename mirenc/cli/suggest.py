@@ -22,8 +22,7 @@ _SUFFIXES = (".bc", ".ll")
 @common.reads
 def suggest(
     file: Annotated[
-        str,
-        typer.Argument(metavar="INPUT", help="IR before any pass, C or C++; - is IR on stdin.", show_default=False),
+        str, typer.Argument(metavar="INPUT", help="IR before any pass, C or C++; - is IR on stdin.", show_default=False)
     ],
     count: Annotated[
         int,

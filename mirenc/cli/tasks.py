@@ -12,8 +12,7 @@ if TYPE_CHECKING:
     from mirenc.tasks import Task
 
 TaskName = Annotated[
-    str | None,
-    typer.Argument(metavar="TASK", help="Its name, such as device_mapping.", show_default=False),
+    str | None, typer.Argument(metavar="TASK", help="Its name, such as device_mapping.", show_default=False)
 ]
 TaskFile = Annotated[
     Path | None,

@@ -150,13 +150,7 @@ def clang_for(version: str) -> str | None:
 
 
 def _symbol(module: IRModule, function: str) -> str:
-    """A function's name in the IR, by that or by what people call it.
-
-    Raises
-    ------
-    TaskError
-        There is none.
-    """
+    """A function's name in the IR, by that or by what people call it. Raises TaskError: there is none."""
     regions = regions_of(module, "function").regions
     for region in regions:
         if function in (region.symbol, region.function, region.function.partition("(")[0]):
@@ -166,13 +160,7 @@ def _symbol(module: IRModule, function: str) -> str:
 
 
 def _remarks(text: str, name: str) -> tuple[str, ...]:
-    """What its functions say of themselves that -Oz minds.
-
-    Raises
-    ------
-    ForeignIRError
-        No pass would touch any of them.
-    """
+    """What its functions say of themselves that -Oz minds. Raises ForeignIRError: no pass would touch any of them."""
     total = small = moderate = untouched = 0
     for words in attributes_of(text):
         total += 1

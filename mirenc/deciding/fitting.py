@@ -42,11 +42,8 @@ def fit_head(
     evidence, for which ten further heads are trained with groups held out. A model that a compiler taught has seen
     answers about the projects for training: where samples are held out, the evidence is what the head says of those.
 
-    Raises
-    ------
-    TaskError
-        A row that has no code features of mirenc's; data of another target or space than the task's; no sample that
-        is not held out.
+    Raises TaskError: A row that has no code features of mirenc's; data of another target or space than the task's; no
+    sample that is not held out.
     """
     task = get_task(task) if isinstance(task, str) else task
     task.check_data(data)

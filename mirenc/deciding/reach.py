@@ -26,24 +26,15 @@ _BLOCK = 1024  # kernels whose distances to all others are in memory at once
 
 @dataclass(frozen=True, eq=False)
 class Reach:
-    """Where the training samples of a head are. m different pieces of code, A context features.
+    """Where the training samples of a head are. m different pieces of code, A context features."""
 
-    Attributes
-    ----------
-    kernels : (m, D) uint8, or float32 of few
-        Code features, in steps of each column; of more than 512 pieces of code, or fewer of many columns, a sample.
-    code_reach : float
-        Distance beyond which a piece of code is far.
-    low, high : (A,) float64
-        Range of the encoded context features.
-    start, step : (D,) float32, or (1,)
-        A column's number is its start and so many steps.
-    """
-
+    # (m, D) uint8, or float32 of few: code features, in steps of each column; of more than 512 pieces of code, or fewer
+    # of many columns, a sample
     kernels: NDArray[Any]
-    code_reach: float
-    low: Float
+    code_reach: float  # distance beyond which a piece of code is far
+    low: Float  # (A,) float64: range of the encoded context features
     high: Float
+    # (D,) float32, or (1,): A column's number is its start and so many steps
     start: NDArray[np.float32] = field(default_factory=lambda: np.zeros(1, np.float32))
     step: NDArray[np.float32] = field(default_factory=lambda: np.ones(1, np.float32))
 
@@ -88,13 +79,7 @@ class Reach:
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, NDArray[Any]], code_reach: float, *, columns: int, where: str) -> Self:
-        """What was saved, for a head of so many columns.
-
-        Raises
-        ------
-        HeadError
-            Arrays that do not belong together.
-        """
+        """What was saved, for a head of so many columns. Raises HeadError: arrays that do not belong together."""
         kernels, low, high = (arrays.get(name, np.zeros(0)) for name in ("kernels", "low", "high"))
         steps = {name: arrays[name] for name in ("start", "step") if name in arrays}
         shapes = kernels.ndim == 2 and low.ndim == 1 and low.shape == high.shape and len(kernels) > 0

@@ -70,10 +70,7 @@ class Evaluation:
     ) -> Evaluation:
         """Read and embed the samples; ``advance`` is called after each piece of code.
 
-        Raises
-        ------
-        TaskError
-            Unknown rows, or IR that cannot be read.
+        Raises TaskError: unknown rows, or IR that cannot be read.
         """
         task.check_data(data)
         if encoder is None:

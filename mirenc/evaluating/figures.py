@@ -34,20 +34,11 @@ _OF_THREE = ("speedup_geometric", "oracle_gain_share", "slowdowns_2", "headroom_
 
 
 class Figures(ABC):
-    """The figures of a task's data. n samples, of which ``inside`` (m,) are asked for; S seeds.
+    """The figures of a task's data. n samples, of which ``inside`` (m,) are asked for; S seeds."""
 
-    Attributes
-    ----------
-    judged_by : str
-        What a row is compared with the no-code row by: ``accuracy``, ``speedup``, ``mae`` or ``auc``.
-    events : (n, P) bool, or None
-        Labels, or whether a number's event happens; None where there is neither.
-    proof : str
-        The figure that says whether a record that was kept is of these data (`prove`).
-    """
-
-    proof: ClassVar[str]
-    judged_by: str
+    proof: ClassVar[str]  # the figure that says whether a record that was kept is of these data (`prove`)
+    judged_by: str  # what a row is compared with the no-code row by: ``accuracy``, ``speedup``, ``mae`` or ``auc``
+    # (n, P) bool, or None: Labels, or whether a number's event happens; None where there is neither
     events: NDArray[np.bool_] | None = None
 
     def __init__(self, task: Task, variant: str, data: TaskData) -> None:

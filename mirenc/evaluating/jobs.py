@@ -31,22 +31,14 @@ Key = tuple[str, int, str]  # protocol, seed, row
 
 
 class Result(NamedTuple):
-    """What came of a job.
+    """What came of a job."""
 
-    Attributes
-    ----------
-    predictions : (n,) int64 or float64, or (n, P) float64
-        The setting chosen, the number or how likely each label is, for each sample by a head that did not see its
-        fold; 0 for samples that no fold tests.
-    heads : list of dict
-        For each fold, the weights of the members of its head.
-    best_of_three : (n,) int64, or None
-        The setting of least cost among the three that the head prefers: what is chosen where three may be measured.
-        None where there are no more than three to choose among.
-    """
-
+    # (n,) int64 or float64, or (n, P) float64: the setting chosen, the number or how likely each label is, for each
+    # sample by a head that did not see its fold; 0 for samples that no fold tests
     predictions: NDArray[Any]
-    heads: list[dict[str, float]]
+    heads: list[dict[str, float]]  # for each fold, the weights of the members of its head
+    # (n,) int64, or None: the setting of least cost among the three that the head prefers: what is chosen where three
+    # may be measured. None where there are no more than three to choose among
     best_of_three: NDArray[np.int64] | None = None
 
 

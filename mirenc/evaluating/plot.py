@@ -22,10 +22,7 @@ _CODE = ("text", "graph", "both", "both_histogram", "both_mlp")
 def plot_report(report: TaskReport, path: str | Path) -> Path:
     """Dots with 95 % intervals: accuracy, geometric speedup, absolute error or area, whichever the task is judged by.
 
-    Raises
-    ------
-    MissingExtraError
-        matplotlib is missing.
+    Raises MissingExtraError: matplotlib is missing.
     """
     try:
         from matplotlib import rc_context

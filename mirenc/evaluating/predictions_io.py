@@ -34,10 +34,7 @@ def pack_predictions(predictions: NDArray[Any], fold: NDArray[np.int64]) -> Any:
 def unpack_predictions(kept: Any, fold: NDArray[np.int64]) -> NDArray[Any]:
     """What `pack_predictions` gave: (n,) or (n, P); 0 for samples that were not tested.
 
-    Raises
-    ------
-    TaskError
-        Something else, or of another number of samples.
+    Raises TaskError: something else, or of another number of samples.
     """
     tested = fold >= 0
     try:

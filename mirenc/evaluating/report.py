@@ -311,10 +311,7 @@ def _html_table(title: str, rows: list[dict[str, str]], caption: str) -> str:
 def load_report(path: str | Path, task: Task, data: TaskData) -> TaskReport:
     """Read what `TaskReport.save` wrote, with the data it was made from.
 
-    Raises
-    ------
-    TaskError
-        Another task, another format, or other data.
+    Raises TaskError: another task, another format, or other data.
     """
     try:
         content = json.loads(Path(path).read_text(encoding="utf-8"))

@@ -53,10 +53,7 @@ class CodeReader:
         A loop's are followed by those of its function, so each is twice as long: what is around a loop tells how often
         it is entered and what of it is invariant.
 
-        Raises
-        ------
-        TaskError
-            The module has no such region.
+        Raises TaskError: the module has no such region.
         """
         return self.of_modules([(module, regions)])[0]
 

@@ -50,27 +50,13 @@ _ONE_HEAD = {"both_mlp": ("both", "mlp")}
 
 @dataclass(frozen=True, eq=False)
 class Features:
-    """One row's matrix.
+    """One row's matrix."""
 
-    Attributes
-    ----------
-    row : str
-        Key of `ROW_TITLES`.
-    matrix : (n, A + D) float64
-        Context features first, code features after them; D = 0 for ``no_code``.
-    context : int
-        A.
-    only : str
-        The one member of the menu (`mirenc.learning.menu`) that the row uses; "" for the search.
-    note : str
-        What a reader of the table must know, such as files that IR2Vec could not read.
-    """
-
-    row: str
-    matrix: Float
-    context: int
-    only: str = ""
-    note: str = ""
+    row: str  # key of `ROW_TITLES`
+    matrix: Float  # (n, A + D) float64: context features first, code features after them; D = 0 for ``no_code``
+    context: int  # A
+    only: str = ""  # the one member of the menu (`mirenc.learning.menu`) that the row uses; "" for the search
+    note: str = ""  # what a reader of the table must know, such as files that IR2Vec could not read
 
 
 def _why_not(task: Task, data: TaskData | None, row: str) -> str:
@@ -113,21 +99,13 @@ def context_matrix(task: Task, data: TaskData, *, blind: bool = False) -> Float:
 
 
 def build_features(
-    task: Task,
-    data: TaskData,
-    rows: Sequence[str],
-    encoder: Encoder,
-    *,
-    advance: Callable[..., None] | None = None,
+    task: Task, data: TaskData, rows: Sequence[str], encoder: Encoder, *, advance: Callable[..., None] | None = None
 ) -> list[Features]:
     """The matrices of several rows; the IR is read and embedded once.
 
     ``advance`` is called as ``advance(1, total=...)`` after each piece of code.
 
-    Raises
-    ------
-    TaskError
-        Unknown row; a row that cannot be computed here; IR that cannot be read (the sample is named).
+    Raises TaskError: unknown row; a row that cannot be computed here; IR that cannot be read (the sample is named).
     """
     for row in rows:
         if row not in ROW_TITLES:

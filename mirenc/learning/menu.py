@@ -66,35 +66,18 @@ Members = list[tuple[str, Any]]
 
 @dataclass(frozen=True)
 class Shape:
-    """What the menu follows from.
+    """What the menu follows from."""
 
-    Attributes
-    ----------
-    context, code : int
-        Columns.
-    samples, groups : int
-        Training rows, and how many different kernels they are of.
-    settings : int
-        K; 0 where the target is a number, or labels.
-    shared : bool
-        Whether all samples have the same settings.
-    default : int or None
-        Column of the setting that runs when nobody decides; None where it is another one from sample to sample.
-    dense : bool
-        Whether nearly every sample was measured under every setting.
-    labels : int
-        P; 0 where the target is another.
-    """
-
-    context: int
+    context: int  # columns
     code: int
-    samples: int
+    samples: int  # training rows, and how many different kernels they are of
     groups: int
-    settings: int
-    shared: bool = True
+    settings: int  # K; 0 where the target is a number, or labels
+    shared: bool = True  # whether all samples have the same settings
+    # Column of the setting that runs when nobody decides; None where it is another one from sample to sample
     default: int | None = 0
-    dense: bool = True
-    labels: int = 0
+    dense: bool = True  # whether nearly every sample was measured under every setting
+    labels: int = 0  # P; 0 where the target is another
 
     def is_cautious(self, select: str) -> bool:
         """Whether there are many settings, one column of defaults, kernels enough, and time is what counts."""

@@ -43,25 +43,15 @@ STATIC_TITLES = {
 
 @dataclass(frozen=True, eq=False)
 class Target(ABC):
-    """What heads are trained for.
+    """What heads are trained for."""
 
-    Attributes
-    ----------
-    values : (n, K), (n,) or (n, P) float64
-        Cost of what runs when each setting is asked for (NaN: nobody may ask), the number to predict, or labels.
-    strata : (n,) int64
-        What folds of single samples are balanced by.
-    group, kernel : (n,) str
-        As those of `TaskData`.
-    select : str
-        `mirenc.tasks.Task.select`.
-    """
-
+    # (n, K), (n,) or (n, P) float64: cost of what runs when each setting is asked for (NaN: nobody may ask), the number
+    # to predict, or labels
     values: Float
-    strata: Int
-    group: NDArray[np.str_]
+    strata: Int  # (n,) int64: what folds of single samples are balanced by
+    group: NDArray[np.str_]  # (n,) str: as those of `TaskData`
     kernel: NDArray[np.str_]
-    select: str
+    select: str  # `mirenc.tasks.Task.select`
 
     @abstractmethod
     def shape(self, features: Features, rows: Int) -> Shape:
@@ -131,20 +121,11 @@ class Labels(Target):
 
 @dataclass(frozen=True, eq=False)
 class Costs(Target):
-    """A setting is chosen.
-
-    Attributes
-    ----------
-    settings : Settings
-    defaults : (n,) int64
-        Column of each sample's default.
-    shared : bool
-        Whether all samples have one space, so that a column is the same setting for each.
-    """
+    """A setting is chosen."""
 
     settings: Settings
-    defaults: Int
-    shared: bool = True
+    defaults: Int  # (n,) int64: column of each sample's default
+    shared: bool = True  # whether all samples have one space, so that a column is the same setting for each
 
     @property
     def default(self) -> int | None:

@@ -76,10 +76,7 @@ class BlockSize(MeasuredTask):
     def parse_feature(self, name: str, text: str) -> Any:
         """One of the three numbers.
 
-        Raises
-        ------
-        TaskError
-            As `Task.parse_feature`; a size below 1, or no such dimensions or language.
+        Raises TaskError as `Task.parse_feature`; a size below 1, or no such dimensions or language.
         """
         found = super().parse_feature(name, text)
         if not {"n": found >= 1, "dimensions": found in (1, 2), "cuda": found in (0, 1)}[name]:
@@ -89,21 +86,12 @@ class BlockSize(MeasuredTask):
     def read(self, encoder: Encoder, ir: Any) -> IRModule:
         """A module for a question. CUDA is read without its headers, unless the flags say where they are.
 
-        Raises
-        ------
-        MirencError
-            As `mirenc.read_ir`.
+        Raises MirencError as `mirenc.read_ir`.
         """
         return encoder.read(ir, dialect=None if names_toolkit(encoder.options.cflags) else WITHOUT_CUDA)
 
     def regions(self, module: IRModule) -> list[Region]:
-        """Its kernels.
-
-        Raises
-        ------
-        ForeignIRError
-            It has none.
-        """
+        """Its kernels. Raises ForeignIRError: it has none."""
         kernels = set(check_kernels(module))
         return [region for region in super().regions(module) if region.symbol.strip('@"') in kernels]
 

@@ -33,33 +33,16 @@ _KNOBS = ("kernel", "block_x", "block_y")
 
 @dataclass(frozen=True)
 class GPU:
-    """What the maker's data sheet says of a GPU.
-
-    Attributes
-    ----------
-    title, generation : str
-    units : int
-        Streaming multiprocessors, or compute units.
-    lanes : int
-        FP32 lanes of a unit.
-    wave : int
-        Threads that run in step: a warp, or a wavefront as the driver compiles compute kernels.
-    megahertz : int
-        Boost clock.
-    bandwidth : int
-        Of memory, GB/s.
-    cache : float
-        Last-level on-chip cache, MiB.
-    """
+    """What the maker's data sheet says of a GPU."""
 
     title: str
     generation: str
-    units: int
-    lanes: int
-    wave: int
-    megahertz: int
-    bandwidth: int
-    cache: float
+    units: int  # streaming multiprocessors, or compute units
+    lanes: int  # FP32 lanes of a unit
+    wave: int  # threads that run in step: a warp, or a wavefront as the driver compiles compute kernels
+    megahertz: int  # boost clock
+    bandwidth: int  # of memory, GB/s
+    cache: float  # last-level on-chip cache, MiB
 
 
 GPUS = {

@@ -11,13 +11,7 @@ __all__ = ["real", "require_columns"]
 
 
 def require_columns(table: str, row: Mapping[str, str], columns: Sequence[str], dataset: str) -> None:
-    """Refuse a table that lacks one of the columns.
-
-    Raises
-    ------
-    TaskError
-        The missing columns are named.
-    """
+    """Refuse a table that lacks one of the columns. Raises TaskError: the missing columns are named."""
     missing = [column for column in columns if row.get(column) is None]
     if missing:
         raise TaskError(
@@ -27,13 +21,7 @@ def require_columns(table: str, row: Mapping[str, str], columns: Sequence[str], 
 
 
 def real(row: Mapping[str, str], column: str, where: str) -> float:
-    """A finite number.
-
-    Raises
-    ------
-    TaskError
-        ``where`` and the column are named.
-    """
+    """A finite number. Raises TaskError: ``where`` and the column are named."""
     try:
         value = float(row[column])
     except ValueError:

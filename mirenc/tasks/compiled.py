@@ -52,116 +52,59 @@ _ANEW = "Make one: mirenc measure passes SOURCES -o FOLDER, then give --data FOL
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A row of ``pieces.parquet``: a function as a module of its own, or a module.
+    """A row of ``pieces.parquet``: a function as a module of its own, or a module."""
 
-    Attributes
-    ----------
-    name : str
-        ``project/file`` of a module, ``project/file:symbol`` of a function.
-    project, file : str
-    symbol : str
-        Function, without ``@``; "" for a module.
-    level : str
-        ``function`` or ``module``.
-    held_out : bool
-        To be tested on only: the model's held-out projects, and programs reserved for evaluation.
-    ir_hash : str
-        `hash_of_ir` of the text.
-    instructions, code_bytes : int
-        Before any pass.
-    """
-
-    name: str
+    name: str  # ``project/file`` of a module, ``project/file:symbol`` of a function
     project: str
     file: str
-    symbol: str
-    level: str
-    held_out: bool
-    ir_hash: str
-    instructions: int
+    symbol: str  # function, without ``@``; "" for a module
+    level: str  # ``function`` or ``module``
+    held_out: bool  # to be tested on only: the model's held-out projects, and programs reserved for evaluation
+    ir_hash: str  # `hash_of_ir` of the text
+    instructions: int  # before any pass
     code_bytes: int
 
 
 @dataclass(frozen=True, slots=True)
 class PassList:
-    """One pass list.
+    """One pass list."""
 
-    Attributes
-    ----------
-    pipeline : str
-        As ``opt -passes=`` takes it.
-    kind : str
-        ``default`` (-Oz itself, list 0), ``mutation`` of -Oz, or ``random``.
-    """
-
-    pipeline: str
-    kind: str
+    pipeline: str  # as ``opt -passes=`` takes it
+    kind: str  # ``default`` (-Oz itself, list 0), ``mutation`` of -Oz, or ``random``
 
 
 @dataclass(frozen=True, eq=False)
 class Sizes:
-    """What compiling gave. n pieces, K lists; without the last dimension for a level.
+    """What compiling gave. n pieces, K lists; without the last dimension for a level."""
 
-    Attributes
-    ----------
-    instructions : (n, K) or (n,) float64
-        NaN where it failed.
-    code_bytes : (n, K) or (n,) float64, bytes
-        Machine code, and the read-only data that compiling added, such as jump tables; NaN where it failed.
-    status : (n, K) or (n,) int8
-        Index into `STATUSES`.
-    """
-
-    instructions: NDArray[np.float64]
+    instructions: NDArray[np.float64]  # (n, K) or (n,) float64: NaN where it failed
+    # (n, K) or (n,) float64, bytes: machine code, and the read-only data that compiling added, such as jump tables; NaN
+    # where it failed
     code_bytes: NDArray[np.float64]
-    status: NDArray[np.int8]
+    status: NDArray[np.int8]  # (n, K) or (n,) int8: index into `STATUSES`
 
 
 @dataclass(frozen=True, eq=False)
 class Fires:
-    """Which passes of a level changed a piece. n pieces, P passes.
+    """Which passes of a level changed a piece. n pieces, P passes."""
 
-    Attributes
-    ----------
-    passes : tuple of str
-        Names, sorted.
-    changed : (n, P) bool
-    known : (n,) bool
-        Whether it was found out; rows of ``changed`` without are False.
-    """
-
-    passes: tuple[str, ...]
-    changed: NDArray[np.bool_]
-    known: NDArray[np.bool_]
+    passes: tuple[str, ...]  # names, sorted
+    changed: NDArray[np.bool_]  # (n, P) bool
+    known: NDArray[np.bool_]  # (n,) bool: whether it was found out; rows of ``changed`` without are False
 
 
 @dataclass(frozen=True, eq=False)
 class CompiledTable:
-    """A table of n pieces and K lists.
+    """A table of n pieces and K lists."""
 
-    Attributes
-    ----------
-    record : dict
-        ``machine.json``: engine, flags, seed and counts.
-    pieces : tuple of Piece
-    levels : mapping of str to Sizes
-        Level (``O0``, ``Oz``, ``Oz_plain`` without minsize and optsize, ``O2``, ``O3``) -> (n,) sizes.
-    fires : mapping of str to Fires
-        By level; {} where no opt was there to say.
-    lists : tuple of PassList
-    sizes : Sizes
-        (n, K) under each list.
-    content_hash : str
-        SHA-256 of the tables; "" for one that was not read from files.
-    """
-
-    record: Mapping[str, Any]
+    record: Mapping[str, Any]  # ``machine.json``: engine, flags, seed and counts
     pieces: tuple[Piece, ...]
+    # Level (``O0``, ``Oz``, ``Oz_plain`` without minsize and optsize, ``O2``, ``O3``) -> (n,) sizes
     levels: Mapping[str, Sizes]
-    fires: Mapping[str, Fires]
+    fires: Mapping[str, Fires]  # by level; {} where no opt was there to say
     lists: tuple[PassList, ...]
-    sizes: Sizes
-    content_hash: str = ""
+    sizes: Sizes  # (n, K) under each list
+    content_hash: str = ""  # SHA-256 of the tables; "" for one that was not read from files
 
     @property
     def title(self) -> str:
@@ -176,12 +119,7 @@ class CompiledTable:
         return found
 
     def write(self, folder: Path) -> None:
-        """Write everything but the IR (`write_piece_ir`); each file is complete or not there, the same table the same.
-
-        Raises
-        ------
-        OSError
-        """
+        """Write all but the IR (`write_piece_ir`); each file is complete or not there, the same table the same."""
         columns = {field.name: [getattr(piece, field.name) for piece in self.pieces] for field in fields(Piece)}
         _write_parquet(folder / "pieces.parquet", columns)
         _write_parquet(folder / "levels.parquet", _level_columns(self.levels))
@@ -261,13 +199,7 @@ def _write_json(path: Path, value: object) -> None:
 
 
 def read_compiled(folder: str | Path) -> CompiledTable:
-    """Read a table, without its IR.
-
-    Raises
-    ------
-    TaskError
-        No table there, of another task or format, or a damaged one.
-    """
+    """Read a table, without its IR. Raises TaskError: no table there, of another task or format, or a damaged one."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -304,10 +236,7 @@ def read_compiled(folder: str | Path) -> CompiledTable:
 def _sizes(table: pa.Table, shape: tuple[int, ...]) -> Sizes:
     """Rows that stand in the order of pieces (and lists), as arrays of that shape.
 
-    Raises
-    ------
-    ValueError
-        They do not stand so.
+    Raises ValueError: they do not stand so.
     """
     places = np.indices(shape).reshape(len(shape), -1)
     for name, expected in zip(("piece", "list"), places, strict=False):
@@ -337,12 +266,7 @@ def _fires(table: pa.Table, level: str, names: Sequence[str], count: int) -> Fir
 
 
 def write_piece_ir(folder: Path, texts: Mapping[str, str]) -> None:
-    """Write ``ir.parquet``: hash -> IR text.
-
-    Raises
-    ------
-    OSError
-    """
+    """Write ``ir.parquet``: hash -> IR text."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -361,10 +285,7 @@ def write_piece_ir(folder: Path, texts: Mapping[str, str]) -> None:
 def read_piece_ir(folder: str | Path, pieces: Sequence[Piece]) -> list[str]:
     """IR text of some pieces, in their order.
 
-    Raises
-    ------
-    TaskError
-        The folder has no IR, or not that of a piece, or other than its hash says.
+    Raises TaskError: the folder has no IR, or not that of a piece, or other than its hash says.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq

@@ -104,13 +104,7 @@ class TaskData:
 
     @property
     def spaces(self) -> list[Space]:
-        """(n) space of each sample.
-
-        Raises
-        ------
-        TaskError
-            The target is a number, or labels.
-        """
+        """(n) space of each sample. Raises TaskError: the target is a number, or labels."""
         if self.target != "costs":
             raise TaskError(f"the target of this task is a {self.target}: it has no settings to choose among")
         return [space for space in self._spaces if space is not None]
@@ -269,10 +263,7 @@ class TaskData:
     def distinct_code(self) -> tuple[list[Code], Int]:
         """The different pieces of code, ``(ir, region)``, and the number of each sample's: ``(pieces, (n,) int64)``.
 
-        Raises
-        ------
-        TaskError
-            A sample has no IR.
+        Raises TaskError: A sample has no IR.
         """
         numbers: dict[tuple[str | bytes, Region | None], int] = {}
         pieces: list[Code] = []

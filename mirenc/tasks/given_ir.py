@@ -19,10 +19,7 @@ _NAMED = 8  # missing files that a message lists
 
 
 def load_data(
-    task: Task,
-    data_dir: str | Path | None,
-    variant: str = "",
-    ir_dir: str | os.PathLike[str] | None = None,
+    task: Task, data_dir: str | Path | None, variant: str = "", ir_dir: str | os.PathLike[str] | None = None
 ) -> TaskData:
     """The task's samples; what a task of somebody's own raises becomes an error that names it.
 

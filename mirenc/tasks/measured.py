@@ -36,23 +36,12 @@ _PRECISION = 2.0**20  # of a cost's fraction: 1e-6 of it, below any clock; short
 
 @dataclass(frozen=True, eq=False)
 class MeasuredTable:
-    """A measured table.
+    """A measured table."""
 
-    Attributes
-    ----------
-    machine : dict
-        ``machine.json``: task, machine, compiler, flags and counts.
-    kernels : dict of str to MeasuredKernel
-    samples : list of MeasuredSample
-        Dropped ones too.
-    content_hash : str
-        SHA-256 of the three tables; "" for one that was not read from files.
-    """
-
-    machine: dict[str, Any]
+    machine: dict[str, Any]  # ``machine.json``: task, machine, compiler, flags and counts
     kernels: dict[str, MeasuredKernel]
-    samples: list[MeasuredSample]
-    content_hash: str = ""
+    samples: list[MeasuredSample]  # dropped ones too
+    content_hash: str = ""  # SHA-256 of the three tables; "" for one that was not read from files
 
     @property
     def title(self) -> str:
@@ -133,12 +122,7 @@ class MeasuredTable:
         return TaskData(made, space if isinstance(space, Space) else None, self.content_hash, machine=self.title)
 
     def write(self, folder: Path) -> None:
-        """Write the four files, each complete or not at all.
-
-        Raises
-        ------
-        OSError
-        """
+        """Write the four files, each complete or not at all."""
         knobs = self.machine["knobs"]
         _write_parquet(folder / "kernels.parquet", [_kernel_row(kernel) for kernel in self.kernels.values()])
         rows = [{name: getattr(sample, name) for name in _SAMPLE_COLUMNS} for sample in self.samples]
@@ -216,13 +200,7 @@ def _write_parquet(path: Path, rows: list[dict[str, Any]]) -> None:
 
 
 def read_measured(folder: str | Path, task_name: str) -> MeasuredTable:
-    """Read a table.
-
-    Raises
-    ------
-    TaskError
-        No table there, of another task or format, or a damaged one.
-    """
+    """Read a table. Raises TaskError: no table there, of another task or format, or a damaged one."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -307,14 +285,9 @@ def _how_to_measure(task: str) -> str:
 
 
 class MeasuredTask(Task):
-    """A task whose costs were measured by `mirenc measure`, on the machine at hand or on another.
+    """A task whose costs were measured by `mirenc measure`, on the machine at hand or on another."""
 
-    Attributes
-    ----------
-    part_context : mapping of str to mapping
-        Context features that a part of the machine says: ``{"avx2": {"vector_bits": 256}}``.
-    """
-
+    # Context features that a part of the machine says: ``{"avx2": {"vector_bits": 256}}``
     part_context: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
 
     def load(self, data_dir: str | Path | None = None, variant: str = "") -> TaskData:
@@ -337,9 +310,6 @@ class MeasuredTask(Task):
     def space_of(self, kernel: MeasuredKernel) -> Space:
         """The settings of a kernel, where the task has no `space` of its own: one object for all that share it.
 
-        Raises
-        ------
-        TaskError
-            The task does not say.
+        Raises TaskError: the task does not say.
         """
         raise TaskError(f"task {self.name!r} has no space, so its class must define space_of(kernel)")

@@ -16,17 +16,7 @@ __all__ = ["MeasuredKernel", "MeasuredSample"]
 
 @dataclass(frozen=True)
 class MeasuredKernel:
-    """A row of ``kernels.parquet``: what `mirenc.measure.kernel.Kernel` says, and the IR.
-
-    Attributes
-    ----------
-    headers : str
-        Digest of what a user's source and driver include; "" for the project's own, and in tables of older releases.
-    ir : str
-        What a head sees; "" where the kernel did not compile.
-    region : Region or None
-        What of ``ir`` is decided about; None: all of it.
-    """
+    """A row of ``kernels.parquet``: what `mirenc.measure.kernel.Kernel` says, and the IR."""
 
     name: str
     group: str
@@ -38,50 +28,32 @@ class MeasuredKernel:
     context: Mapping[str, Any]
     source: str
     driver: str
-    ir: str = ""
-    region: Region | None = None
+    ir: str = ""  # what a head sees; "" where the kernel did not compile
+    region: Region | None = None  # what of ``ir`` is decided about; None: all of it
+    # Digest of what a user's source and driver include; "" for the project's own, and in tables of older releases
     headers: str = ""
 
 
 @dataclass(frozen=True)
 class MeasuredSample:
-    """A row of ``samples.parquet`` with its rows of ``costs.parquet``: a kernel on a part of the machine. K settings.
-
-    Attributes
-    ----------
-    kernel, part : str
-    noise : float
-        Gap between the default and its copy, as a share; NaN: not timed.
-    rounds, calls : int
-        Rounds, and calls of a batch of the default.
-    dropped : str
-        Why it is no sample; "" if it is one.
-    settings, effective : tuple of tuples
-        As asked, and what the compiler says that it made of each; empty where nothing was built.
-    status : tuple of str
-        ``ok``, ``same``, ``differs``, ``compile``, ``crash``, ``timeout`` or ``flood``.
-    code : tuple of str
-        Settings of one code are one measurement, which stands at the first of them. "": not known.
-    label, report : tuple of float
-        Seconds a call in the rounds that labels are made of, and in those that gains are reported in; NaN unless
-        ``ok``.
-    tries : int
-        How often it was measured: again only after noise.
-    """
+    """A row of ``samples.parquet`` and its rows of ``costs.parquet``: a kernel on a part of the machine. K settings."""
 
     kernel: str
     part: str
-    noise: float = math.nan
-    rounds: int = 0
+    noise: float = math.nan  # gap between the default and its copy, as a share; NaN: not timed
+    rounds: int = 0  # rounds, and calls of a batch of the default
     calls: int = 0
-    dropped: str = ""
+    dropped: str = ""  # why it is no sample; "" if it is one
+    # As asked, and what the compiler says that it made of each; empty where nothing was built
     settings: tuple[tuple[Value, ...], ...] = ()
     effective: tuple[tuple[Value, ...], ...] = ()
-    status: tuple[str, ...] = ()
+    status: tuple[str, ...] = ()  # ``ok``, ``same``, ``differs``, ``compile``, ``crash``, ``timeout`` or ``flood``
+    # Settings of one code are one measurement, which stands at the first of them. "": not known
     code: tuple[str, ...] = ()
+    # Seconds a call in the rounds that labels are made of, and in those that gains are reported in; NaN unless ``ok``
     label: tuple[float, ...] = field(default=(), repr=False)
     report: tuple[float, ...] = field(default=(), repr=False)
-    tries: int = 1
+    tries: int = 1  # how often it was measured: again only after noise
 
     @cached_property
     def measured_as(self) -> tuple[int, ...]:

@@ -59,10 +59,7 @@ _IDENT = re.compile(
 def openmp_space(cores: int) -> Space:
     """The settings of a machine: all its cores or one, and ten schedules. The default is all cores, static.
 
-    Raises
-    ------
-    TaskError
-        Fewer than two cores: there is nothing to decide.
+    Raises TaskError: fewer than two cores: there is nothing to decide.
     """
     if cores < 2:
         raise TaskError(f"{cores} core: OpenMP has nothing to decide. Name two cores or more")
@@ -159,13 +156,7 @@ class OpenMP(MeasuredTask):
         return np.log2(np.array(context, dtype=np.float64))
 
     def parse_feature(self, name: str, text: str) -> Any:
-        """The size: a number of 1 or more.
-
-        Raises
-        ------
-        TaskError
-            A smaller number, or none.
-        """
+        """The size: a number of 1 or more. Raises TaskError: A smaller number, or none."""
         found = super().parse_feature(name, text)
         if found < 1:
             raise TaskError(f"context feature 'n' is {text!r}; it is a problem size, 1 or more, as in n=1000")
@@ -176,13 +167,7 @@ class OpenMP(MeasuredTask):
         return without_places(super().read(encoder, ir))
 
     def regions(self, module: IRModule) -> list[Region]:
-        """Its parallel loops.
-
-        Raises
-        ------
-        TaskError
-            It has none.
-        """
+        """Its parallel loops. Raises TaskError: it has none."""
         found = parallel_regions(module)
         if not found:
             raise TaskError(

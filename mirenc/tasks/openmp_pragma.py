@@ -22,22 +22,12 @@ _DECIDED = re.compile(r"(?:[ \t,]|\\\r?\n)*\b(?:num_threads|schedule)(?:\s|\\\r?
 
 @dataclass(frozen=True)
 class Pragma:
-    """A parallel loop's pragma.
+    """A parallel loop's pragma."""
 
-    Attributes
-    ----------
-    line : int
-        Its first line, from 1.
-    start, end : int
-        Where its text is in the source; without the last line's end and what is commented there.
-    text : str
-        As it stands.
-    """
-
-    line: int
-    start: int
+    line: int  # its first line, from 1
+    start: int  # where its text is in the source; without the last line's end and what is commented there
     end: int
-    text: str
+    text: str  # as it stands
 
 
 def parallel_loops(source: str) -> list[Pragma]:

@@ -95,10 +95,7 @@ class CompiledTask(Task):
     def ask(self, table: CompiledTable, samples: list[Sample], variant: str) -> TaskData:
         """The samples, one a piece, with what the table says of them, less those of which it says nothing.
 
-        Raises
-        ------
-        TaskError
-            The table says nothing about this.
+        Raises TaskError: the table says nothing about this.
         """
 
     def _data(self, table: CompiledTable, kept: list[Sample], **more: Any) -> TaskData:

@@ -104,10 +104,7 @@ class Evidence:
     def from_json(cls, content: Any, where: str) -> Self:
         """What `to_json` gave; heads of older releases have more keys, or no ``no_code``.
 
-        Raises
-        ------
-        HeadError
-            Something else.
+        Raises HeadError: something else.
         """
         try:
             records = {name: tuple(Record(**one) for one in content[name]) for name in ("default", "other")}

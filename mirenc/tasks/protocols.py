@@ -60,10 +60,8 @@ class Protocol:
     def split(self, data: TaskData, seed: int) -> Iterator[Fold]:
         """Training and test rows of each fold.
 
-        Raises
-        ------
-        TaskError
-            Fewer than two units, or not one for each sample; nothing held out where that is what is tested.
+        Raises TaskError: fewer than two units, or not one for each sample; nothing held out where that is what is
+        tested.
         """
         unit = np.asarray(self.unit(data))
         if unit.shape != (len(data),):

@@ -69,10 +69,7 @@ def get_task(name: str | os.PathLike[str]) -> Task:
     A string is a name and nothing else, because names come from anywhere, a head's folder for one. A `Path` is a file,
     which is executed: `load_task_file`.
 
-    Raises
-    ------
-    TaskError
-        Unknown name; a file without exactly one task.
+    Raises TaskError: unknown name; a file without exactly one task.
     """
     if isinstance(name, os.PathLike):
         return load_task_file(name)
@@ -91,10 +88,7 @@ def get_task(name: str | os.PathLike[str]) -> Task:
 def load_task_file(path: str | os.PathLike[str]) -> Task:
     """The task that a Python file defines. The file is executed: only load what you trust.
 
-    Raises
-    ------
-    TaskError
-        No such file, the file fails, or it does not define exactly one subclass of `Task`.
+    Raises TaskError: no such file, the file fails, or it does not define exactly one subclass of `Task`.
     """
     file = Path(path)
     if not file.exists():

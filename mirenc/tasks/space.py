@@ -82,10 +82,7 @@ class Space:
     ) -> Space:
         """All combinations of the knobs' values, the last knob varying fastest.
 
-        Raises
-        ------
-        TaskError
-            The default is none of them.
+        Raises TaskError: the default is none of them.
         """
         settings = tuple(itertools.product(*knobs.values()))
         wanted = tuple(default.get(knob, "") for knob in knobs)
@@ -119,13 +116,7 @@ class Space:
 
     @classmethod
     def from_json(cls, found: Any, where: str) -> Space:
-        """What `to_json` gave.
-
-        Raises
-        ------
-        HeadError
-            Something else.
-        """
+        """What `to_json` gave. Raises HeadError: something else."""
         try:
             knobs, settings = tuple(map(str, found["knobs"])), tuple(map(tuple, found["settings"]))
             return cls(knobs, settings, int(found["default"]), found["missing"])
@@ -150,25 +141,16 @@ class SettingEncoder:
     """Settings as numbers: a signed logarithm for knobs of numbers, a column a word for the others.
 
     The columns do not depend on which settings a space holds, so that settings of several spaces compare.
-
-    Attributes
-    ----------
-    knobs : tuple of str
-    words : mapping of str to tuple of str
-        Words of each knob that has any; a knob that is not in it has numbers.
     """
 
     knobs: tuple[str, ...]
-    words: Mapping[str, tuple[str, ...]]
+    words: Mapping[str, tuple[str, ...]]  # words of each knob that has any; a knob that is not in it has numbers
 
     @classmethod
     def of(cls, spaces: Sequence[Space]) -> SettingEncoder:
         """The encoder of some spaces of the same knobs.
 
-        Raises
-        ------
-        TaskError
-            Spaces of other knobs, or a knob with words here and numbers there.
+        Raises TaskError: spaces of other knobs, or a knob with words here and numbers there.
         """
         knobs = spaces[0].knobs
         found: dict[str, dict[str, None]] = {}

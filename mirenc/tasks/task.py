@@ -144,10 +144,7 @@ class Task(ABC):
     def check_data(self, data: TaskData) -> None:
         """Refuse samples that are not this task's.
 
-        Raises
-        ------
-        TaskError
-            Samples of another target, or of another space than the task's own.
+        Raises TaskError: samples of another target, or of another space than the task's own.
         """
         if data.target != self.target:
             words = {"costs": "costs of settings", "number": "numbers to predict", "labels": "labels"}[data.target]
@@ -167,10 +164,7 @@ class Task(ABC):
     def checked_context(self, context: tuple[Any, ...]) -> NDArray[np.float64]:
         """Context features as a head sees them, of a sample or of a question. (A,).
 
-        Raises
-        ------
-        TaskError
-            Too many or too few, or what does not become finite numbers.
+        Raises TaskError: too many or too few, or what does not become finite numbers.
         """
         if len(context) != len(self.context_names):
             raise TaskError(
@@ -203,10 +197,7 @@ class Task(ABC):
     def ask_context(self, given: Mapping[str, str]) -> tuple[Any, ...] | None:
         """Context features of a question before its code is read: None where the code has yet to tell some.
 
-        Raises
-        ------
-        TaskError
-            As `parse_context`.
+        Raises TaskError as `parse_context`.
         """
         missing = [name for name in self.ir_context if name not in given]
         if not missing:
@@ -219,22 +210,13 @@ class Task(ABC):
     def parse_context(self, given: Mapping[str, str]) -> tuple[Any, ...]:
         """``--context`` values in the order of `context_names`.
 
-        Raises
-        ------
-        TaskError
-            A missing or unknown name, or a senseless value.
+        Raises TaskError: A missing or unknown name, or a senseless value.
         """
         self._check_context_names(given)
         return tuple(self.parse_feature(name, given[name]) for name in self.context_names)
 
     def parse_feature(self, name: str, text: str) -> Any:
-        """The value of one of `context_names`. Here: a number.
-
-        Raises
-        ------
-        TaskError
-            No finite number.
-        """
+        """The value of one of `context_names`. Here: a number. Raises TaskError: no finite number."""
         try:
             value = float(text)
         except ValueError:
@@ -260,22 +242,15 @@ class Task(ABC):
     def read(self, encoder: Encoder, ir: Any) -> IRModule:
         """A module for a question: sources are compiled to the task's dialect, and IR of another is brought to it.
 
-        Raises
-        ------
-        ForeignIRError
-            No kernel in it, or instructions that the dialect has no word for.
-        MirencError
-            As `mirenc.read_ir`.
+        Raises ForeignIRError: no kernel in it, or instructions that the dialect has no word for; MirencError: As
+        `mirenc.read_ir`.
         """
         return encoder.read(ir, dialect=self.dialect)
 
     def read_sample(self, encoder: Encoder, ir: IRSource) -> IRModule:
         """A sample's module: a source as `read` has it, so that training and questions agree. IR is the task's own.
 
-        Raises
-        ------
-        MirencError
-            As `read`.
+        Raises MirencError as `read`.
         """
         return self.read(encoder, ir) if resolve_input(ir).kind == "source" else encoder.read(ir)
 
@@ -290,10 +265,7 @@ class Task(ABC):
     def check_level(self, level: str) -> str:
         """The level that a question is about, the task's own for ``""``.
 
-        Raises
-        ------
-        TaskError
-            One that the task has nothing to say about.
+        Raises TaskError: one that the task has nothing to say about.
         """
         return self._one_of((self.level,), level)
 
@@ -306,10 +278,7 @@ class Task(ABC):
     def space_for(self, context: tuple[Any, ...]) -> Space:
         """The settings to choose among for a question with these context features. Here: `space`.
 
-        Raises
-        ------
-        TaskError
-            The task has no space of its own and does not say which one it is.
+        Raises TaskError: the task has no space of its own and does not say which one it is.
         """
         if self.space is None:
             raise TaskError(f"task {self.name!r} has no settings of its own: its class must define space_for(context)")
@@ -341,13 +310,7 @@ class Task(ABC):
         return self.machines.get(variant, "")
 
     def protocol(self, name: str) -> Protocol:
-        """The protocol of this name.
-
-        Raises
-        ------
-        TaskError
-            Unknown name.
-        """
+        """The protocol of this name. Raises TaskError: unknown name."""
         for protocol in self.protocols:
             if protocol.name == name:
                 return protocol
@@ -355,13 +318,7 @@ class Task(ABC):
         raise TaskError(f"{self.name} has no protocol {name!r}; available: {names}")
 
     def check_variant(self, variant: str) -> str:
-        """The variant, the first one for ``""``.
-
-        Raises
-        ------
-        TaskError
-            Unknown name.
-        """
+        """The variant, the first one for ``""``. Raises TaskError: unknown name."""
         chosen = variant or self.variants[0]
         if chosen not in self.variants and self.variants == ("",):
             raise TaskError(f"{self.name} has one table only, and no variant {variant!r}. Leave the variant out")

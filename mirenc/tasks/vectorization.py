@@ -79,10 +79,7 @@ class Vectorization(MeasuredTask):
     def regions(self, module: IRModule) -> list[Region]:
         """Loops with no loop inside them, of functions that passes touch.
 
-        Raises
-        ------
-        ForeignIRError
-            No pass would touch any of them, whatever a pragma says.
+        Raises ForeignIRError: no pass would touch any of them, whatever a pragma says.
         """
         if is_left_alone(module.text):
             raise ForeignIRError(
@@ -116,13 +113,7 @@ class Vectorization(MeasuredTask):
         return np.array([float(count > 0), np.log2(1 + count), np.log2(bits), float(known), *choice])
 
     def parse_feature(self, name: str, text: str) -> Any:
-        """One of the four numbers.
-
-        Raises
-        ------
-        TaskError
-            As `Task.parse_feature`; below 0, or no such vectors.
-        """
+        """One of the four numbers. Raises TaskError as `Task.parse_feature`; below 0, or no such vectors."""
         found = super().parse_feature(name, text)
         if found < 0 or (name == "vector_bits" and found not in VECTOR_BITS.values()):
             raise TaskError(f"context feature {name!r} is {text!r}; allowed: {self.context_help[name]}")

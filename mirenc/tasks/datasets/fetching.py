@@ -36,13 +36,7 @@ class FetchPlan(NamedTuple):
 
 
 def plan_fetch(name: str, data_dir: str | os.PathLike[str] | None = None) -> FetchPlan:
-    """Compare what is on disk with what is published; nothing is fetched.
-
-    Raises
-    ------
-    DatasetError
-        Unknown dataset.
-    """
+    """Compare what is on disk with what is published; nothing is fetched. Raises DatasetError: unknown dataset."""
     dataset, folder = get_dataset(name), find_folder(name, data_dir)
     if folder is None:
         return FetchPlan(dataset, data_root(data_dir) / name, tuple(dataset.sums))

@@ -45,10 +45,7 @@ def find_folder(name: str, data_dir: str | os.PathLike[str] | None = None) -> Pa
 def dataset_folder(name: str, data_dir: str | os.PathLike[str] | None = None) -> Path:
     """The folder of a dataset: ``data_root(data_dir)/name``, or the root itself if the files lie in it.
 
-    Raises
-    ------
-    DatasetError
-        Unknown dataset, or none of its files is there.
+    Raises DatasetError: unknown dataset, or none of its files is there.
     """
     found = find_folder(name, data_dir)
     if found is not None:

@@ -67,13 +67,7 @@ def _read_limited(stream: IO[bytes], limit: int, path: Path) -> bytes:
 
 
 def read_file(folder: Path, name: str) -> bytes:
-    """Decompressed bytes of ``name`` or ``name.gz``.
-
-    Raises
-    ------
-    DatasetError
-        Missing, damaged, or larger than 256 MiB.
-    """
+    """Decompressed bytes of ``name`` or ``name.gz``. Raises DatasetError: Missing, damaged, or larger than 256 MiB."""
     path = file_path(folder, name)
     if path is None:
         raise DatasetError(f"{folder}: no {name} or {name}.gz. {_fetch(folder)}")
@@ -187,10 +181,7 @@ def _tar_members(path: Path, name: str) -> Iterator[tuple[str, bytes]]:
 def hash_members(folder: Path, part: str) -> dict[str, str]:
     """sha256 of what reading a table or archive gives, by file name as in the checksums; empty if it is not there.
 
-    Raises
-    ------
-    DatasetError
-        It is there and cannot be read.
+    Raises DatasetError: it is there and cannot be read.
     """
     if archive_path(folder, part):
         found = {f"{part}/{member}": data for member, data in read_archive(folder, part).items()}

@@ -69,10 +69,8 @@ class Dataset(Config):
 def load_dataset(path: Path) -> Dataset:
     """A dataset from its entry ``NAME.toml`` and the checksums ``NAME.sha256`` beside it.
 
-    Raises
-    ------
-    ConfigError
-        An entry that is no entry, a line of the checksums that is none, or a part with only one of the two.
+    Raises ConfigError: an entry that is no entry, a line of the checksums that is none, or a part with only one of the
+    two.
     """
     lines = path.with_suffix(".sha256").read_text(encoding="utf-8").splitlines()
     sums = {
@@ -89,13 +87,7 @@ DATASETS: dict[str, Dataset] = {path.stem: load_dataset(path) for path in sorted
 
 
 def get_dataset(name: str) -> Dataset:
-    """The dataset of a name.
-
-    Raises
-    ------
-    DatasetError
-        Unknown name; the message has the nearest one.
-    """
+    """The dataset of a name. Raises DatasetError: unknown name; the message has the nearest one."""
     if name in DATASETS:
         return DATASETS[name]
     near = difflib.get_close_matches(name.lower().replace("-", "_"), DATASETS, n=1)

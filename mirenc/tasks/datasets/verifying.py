@@ -35,10 +35,7 @@ class Finding(NamedTuple):
 def verify(name: str, data_dir: str | os.PathLike[str] | None = None) -> list[Finding]:
     """Compare a dataset on disk with its published checksums, file by file.
 
-    Raises
-    ------
-    DatasetError
-        Unknown dataset, or no file of it is there.
+    Raises DatasetError: unknown dataset, or no file of it is there.
     """
     dataset, folder = get_dataset(name), dataset_folder(name, data_dir)
     findings: list[Finding] = []
@@ -68,13 +65,7 @@ def _hash(sums: dict[str, str]) -> str:
 
 
 def published_hash(name: str) -> str:
-    """What `content_hash` gives for the dataset as it was published.
-
-    Raises
-    ------
-    DatasetError
-        Unknown dataset.
-    """
+    """What `content_hash` gives for the dataset as it was published. Raises DatasetError: unknown dataset."""
     return _hash(get_dataset(name).sums)
 
 
@@ -83,10 +74,7 @@ def content_hash(name: str, data_dir: str | os.PathLike[str] | None = None) -> s
 
     For a complete dataset on which `verify` finds nothing, it is the sha256 of its checksum file.
 
-    Raises
-    ------
-    DatasetError
-        Unknown dataset; no file of it is there, or one cannot be read.
+    Raises DatasetError: unknown dataset; no file of it is there, or one cannot be read.
     """
     dataset, folder = get_dataset(name), dataset_folder(name, data_dir)
     sums: dict[str, str] = {}
