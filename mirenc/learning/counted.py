@@ -23,15 +23,7 @@ from numpy.typing import NDArray
 from mirenc.ir import IRModule, statements_of
 from mirenc.ir.module import OperandKind
 
-__all__ = [
-    "AUTOPHASE",
-    "COLUMNS",
-    "OPCODES",
-    "autophase_counts",
-    "autophase_features",
-    "opcode_histogram",
-    "statement_bag",
-]
+__all__ = ["COLUMNS", "OPCODES", "autophase_counts", "autophase_features", "opcode_histogram", "statement_bag"]
 
 Int = NDArray[np.int64]
 Float32 = NDArray[np.float32]
@@ -79,42 +71,6 @@ _WORDS = (
     "AShr Add Alloca And BitCast Br Call GetElementPtr ICmp LShr Load Mul Or PHI Ret SExt Select Shl Store Sub Trunc "
     "Xor ZExt".split()
 )
-AUTOPHASE = (
-    "blocks where the phis have more than 5 arguments",
-    "blocks where the phis have 1 to 5 arguments",
-    "blocks with 1 predecessor",
-    "blocks with 1 predecessor and 1 successor",
-    "blocks with 1 predecessor and 2 successors",
-    "blocks with 1 successor",
-    "blocks with 2 predecessors",
-    "blocks with 2 predecessors and 1 successor",
-    "blocks with 2 predecessors and 2 successors",
-    "blocks with 2 successors",
-    "blocks with more than 2 predecessors",
-    "blocks with 1 to 3 phis",
-    "blocks with more than 3 phis",
-    "blocks without phis",
-    "blocks that begin with a phi",
-    "branches",
-    "calls that return an integer",
-    "critical edges",
-    "edges",
-    "32-bit integer constants",
-    "64-bit integer constants",
-    "constants 0",
-    "constants 1",
-    "unconditional branches",
-    "binary operations with a constant operand",
-    "blocks of 15 to 500 instructions",
-    "blocks of fewer than 15 instructions",
-    "basic blocks",
-    "instructions",
-    "memory instructions",
-    "functions with a body",
-    "arguments of phis",
-    "unary operations",
-    *(f"{name} instructions" for name in _WORDS),
-)
 _BINARY = frozenset("add fadd sub fsub mul fmul udiv sdiv fdiv urem srem frem shl lshr ashr and or xor".split())
 # What has one operand, as the published tool counts it (LLVM's UnaryInstruction): casts, loads and allocas too.
 _UNARY = frozenset(
@@ -123,17 +79,15 @@ _UNARY = frozenset(
 )
 # As the tool: LLVM's own count of that name (InstCount), which calls belong to.
 _MEMORY = frozenset("alloca load store getelementptr call invoke".split())
-_MOST_SMALL, _MOST_LARGE = 14, 500
-_FEW_ARGUMENTS, _FEW_PHIS = 5, 3
 
 
 def autophase_features(module: IRModule, instructions: NDArray[np.int32] | None = None) -> Float32:
-    """(56,) float32: log(1 + count) of each of `AUTOPHASE`; the paper's own first normalisation."""
-    return np.log1p(autophase_counts(module, instructions)).astype(np.float32)
+    """(56,) float32: log(1 + count) of each of `autophase_counts`; the paper's own first normalisation."""
+    return np.log1p(list(autophase_counts(module, instructions).values())).astype(np.float32)
 
 
-def autophase_counts(module: IRModule, instructions: NDArray[np.int32] | None = None) -> NDArray[np.float64]:
-    """(56,) float64 counts, in the order of `AUTOPHASE`.
+def autophase_counts(module: IRModule, instructions: NDArray[np.int32] | None = None) -> dict[str, float]:
+    """The 56 counts, by what is counted.
 
     A block counts where its first instruction does, an edge where both of its blocks do.
     """
@@ -146,99 +100,77 @@ def autophase_counts(module: IRModule, instructions: NDArray[np.int32] | None = 
         return np.array([opcode in names for opcode in opcodes], dtype=bool)[arrays.form[rows]]
 
     phi, branch = are({"phi"}), are({"br"})
-    flow = _flow_counts(module, rows, phi)
-    constants, constant_operand = _constants(module, rows)
+    operands = np.diff(arrays.operand_start)[rows]
     successors = np.diff(arrays.successor_start)[arrays.block[rows]]
-    integer = np.array([_returns_integer(form.signature) for form in module.forms], dtype=bool)[arrays.form[rows]]
-    found = [
-        *flow[:15],
-        branch.sum(),
-        (are({"call"}) & integer).sum(),
-        *flow[15:17],
-        *constants,
-        (branch & (successors == 1)).sum(),
-        (are(_BINARY) & constant_operand).sum(),
-        *flow[17:],
-        len(rows),
-        are(_MEMORY).sum(),
-        len(np.unique(arrays.function[rows])),
-        np.diff(arrays.operand_start)[rows][phi].sum(),
-        are(_UNARY).sum(),
-        *(are({name.lower()}).sum() for name in _WORDS),
-    ]
-    return np.array(found, dtype=np.float64)
-
-
-def _flow_counts(module: IRModule, rows: Int, phi: NDArray[np.bool_]) -> list[int]:
-    """Counts of blocks by phis, predecessors and successors; critical edges, edges; blocks by size, blocks."""
-    arrays = module.arrays
-    inside = np.zeros(module.block_count, dtype=bool)
+    integer = np.array([_is_integer(form.signature.partition(" ")[0]) for form in module.forms], dtype=bool)
+    constants, has_constant = _constants(module, rows)
+    # Flow: of each block inside, and of each edge between two of them.
+    count = module.block_count
+    inside = np.zeros(count, dtype=bool)
     inside[arrays.block[rows]] = True
-    source = np.repeat(np.arange(module.block_count), np.diff(arrays.successor_start))
+    source = np.repeat(np.arange(count), np.diff(arrays.successor_start))
     kept = inside[source] & inside[arrays.successor]
     source, target = source[kept], arrays.successor[kept]
-    outgoing = np.bincount(source, minlength=module.block_count)
-    incoming = np.bincount(target, minlength=module.block_count)
-    critical = (outgoing[source] > 1) & (incoming[target] > 1)
-    size = np.bincount(arrays.block[rows], minlength=module.block_count)[inside]
-    phis = np.bincount(arrays.block[rows[phi]], minlength=module.block_count)[inside]
-    arguments = np.bincount(
-        arrays.block[rows[phi]], np.diff(arrays.operand_start)[rows[phi]], minlength=module.block_count
-    )[inside]
+    outgoing, incoming = np.bincount(source, minlength=count), np.bincount(target, minlength=count)
     before, after = incoming[inside], outgoing[inside]
-    counted = [
-        arguments > _FEW_ARGUMENTS,
-        (arguments >= 1) & (arguments <= _FEW_ARGUMENTS),
-        before == 1,
-        (before == 1) & (after == 1),
-        (before == 1) & (after == 2),
-        after == 1,
-        before == 2,
-        (before == 2) & (after == 1),
-        (before == 2) & (after == 2),
-        after == 2,
-        before > 2,
-        (phis >= 1) & (phis <= _FEW_PHIS),
-        phis > _FEW_PHIS,
-        phis == 0,
-        phis > 0,  # they stand before all else
-    ]
-    sizes = [(size > _MOST_SMALL) & (size <= _MOST_LARGE), size <= _MOST_SMALL]
-    return [
-        *(int(one.sum()) for one in counted),
-        int(critical.sum()),
-        len(source),
-        *(int(one.sum()) for one in sizes),
-        int(inside.sum()),
-    ]
+    size = np.bincount(arrays.block[rows], minlength=count)[inside]
+    phis = np.bincount(arrays.block[rows[phi]], minlength=count)[inside]
+    arguments = np.bincount(arrays.block[rows[phi]], operands[phi], minlength=count)[inside]
+    counts = {
+        "blocks where the phis have more than 5 arguments": (arguments > 5).sum(),
+        "blocks where the phis have 1 to 5 arguments": ((arguments >= 1) & (arguments <= 5)).sum(),
+        "blocks with 1 predecessor": (before == 1).sum(),
+        "blocks with 1 predecessor and 1 successor": ((before == 1) & (after == 1)).sum(),
+        "blocks with 1 predecessor and 2 successors": ((before == 1) & (after == 2)).sum(),
+        "blocks with 1 successor": (after == 1).sum(),
+        "blocks with 2 predecessors": (before == 2).sum(),
+        "blocks with 2 predecessors and 1 successor": ((before == 2) & (after == 1)).sum(),
+        "blocks with 2 predecessors and 2 successors": ((before == 2) & (after == 2)).sum(),
+        "blocks with 2 successors": (after == 2).sum(),
+        "blocks with more than 2 predecessors": (before > 2).sum(),
+        "blocks with 1 to 3 phis": ((phis >= 1) & (phis <= 3)).sum(),
+        "blocks with more than 3 phis": (phis > 3).sum(),
+        "blocks without phis": (phis == 0).sum(),
+        "blocks that begin with a phi": (phis > 0).sum(),  # they stand before all else
+        "branches": branch.sum(),
+        "calls that return an integer": (are({"call"}) & integer[arrays.form[rows]]).sum(),
+        "critical edges": ((outgoing[source] > 1) & (incoming[target] > 1)).sum(),
+        "edges": len(source),
+        **constants,
+        "unconditional branches": (branch & (successors == 1)).sum(),
+        "binary operations with a constant operand": (are(_BINARY) & has_constant).sum(),
+        "blocks of 15 to 500 instructions": ((size >= 15) & (size <= 500)).sum(),
+        "blocks of fewer than 15 instructions": (size < 15).sum(),
+        "basic blocks": inside.sum(),
+        "instructions": len(rows),
+        "memory instructions": are(_MEMORY).sum(),
+        "functions with a body": len(np.unique(arrays.function[rows])),
+        "arguments of phis": operands[phi].sum(),
+        "unary operations": are(_UNARY).sum(),
+        **{f"{name} instructions": are({name.lower()}).sum() for name in _WORDS},
+    }
+    return {name: float(value) for name, value in counts.items()}
 
 
-def _constants(module: IRModule, rows: Int) -> tuple[list[int], NDArray[np.bool_]]:
-    """Occurrences of 32-bit and of 64-bit integers, of 0 and of 1; which instructions have a constant operand (I,)."""
+def _constants(module: IRModule, rows: Int) -> tuple[dict[str, int], NDArray[np.bool_]]:
+    """Occurrences of constants among the operands, and which instructions have one (I,)."""
     arrays = module.arrays
     start, stop = arrays.operand_start[rows], arrays.operand_start[rows + 1]
     count = stop - start
     operand = np.repeat(start - (np.cumsum(count) - count), count) + np.arange(count.sum())
     constant = arrays.operand_kind[operand] == OperandKind.CONSTANT
-    owner = np.repeat(np.arange(len(rows)), count)[constant]
-    row = arrays.operand_ref[operand[constant]]
-    bits = {"i32": 32, "i64": 64}
-    width = np.array([bits.get(kind, 0) for kind, _ in module.constants], dtype=np.int64)
-    integer = np.array([kind[:1] == "i" and kind[1:].isdigit() for kind, _ in module.constants], dtype=bool)
-    value = np.array([_small_value(text) for _, text in module.constants], dtype=np.int64)
     has = np.zeros(len(rows), dtype=bool)
-    has[owner] = True
-    if not len(row):
-        return [0, 0, 0, 0], has
-    kinds = [width[row] == 32, width[row] == 64, integer[row] & (value[row] == 0), integer[row] & (value[row] == 1)]
-    return [int(one.sum()) for one in kinds], has
+    has[np.repeat(np.arange(len(rows)), count)[constant]] = True
+    row = arrays.operand_ref[operand[constant]]
+    small = {"0": 0, "false": 0, "1": 1, "true": 1}
+    kinds = {
+        "32-bit integer constants": [kind == "i32" for kind, _ in module.constants],
+        "64-bit integer constants": [kind == "i64" for kind, _ in module.constants],
+        "constants 0": [_is_integer(kind) and small.get(text) == 0 for kind, text in module.constants],
+        "constants 1": [_is_integer(kind) and small.get(text) == 1 for kind, text in module.constants],
+    }
+    return {name: int(np.array(is_one, dtype=bool)[row].sum()) for name, is_one in kinds.items()}, has
 
 
-def _small_value(text: str) -> int:
-    """0 and 1 as they are (``false`` and ``true`` too), -1 for every other constant."""
-    return {"0": 0, "false": 0, "1": 1, "true": 1}.get(text, -1)
-
-
-def _returns_integer(signature: str) -> bool:
-    kind = signature.partition(" ")[0]
+def _is_integer(kind: str) -> bool:
     return kind[:1] == "i" and kind[1:].isdigit()

@@ -109,14 +109,12 @@ class CompiledTable:
     @property
     def title(self) -> str:
         """Compiler and flags in one line for people."""
-        found: str = self.record["title"]
-        return found
+        return str(self.record["title"])
 
     @property
     def llvm(self) -> str:
         """Version of the LLVM that compiled, ``19.1.7``."""
-        found: str = self.record["llvm"]
-        return found
+        return str(self.record["llvm"])
 
     def write(self, folder: Path) -> None:
         """Write all but the IR (`write_piece_ir`); each file is complete or not there, the same table the same."""

@@ -10,8 +10,9 @@ import hashlib
 import itertools
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -20,7 +21,6 @@ import numpy as np
 from mirenc.errors import TaskError
 from mirenc.ir.regions import Region
 from mirenc.tasks.data import TaskData
-from mirenc.tasks.measured_rows import MeasuredKernel, MeasuredSample
 from mirenc.tasks.sample import Sample
 from mirenc.tasks.space import Space, Value
 from mirenc.tasks.task import Task
@@ -32,6 +32,60 @@ FORMAT = 1
 _SAMPLE_COLUMNS = ("kernel", "part", "noise", "rounds", "calls", "dropped", "tries")
 _TABLES = ("kernels", "samples", "costs")
 _PRECISION = 2.0**20  # of a cost's fraction: 1e-6 of it, below any clock; shorter numbers pack better
+_ANEW = "Measure anew with this release"
+
+
+@dataclass(frozen=True)
+class MeasuredKernel:
+    """A row of ``kernels.parquet``: what `mirenc.measure.kernel.Kernel` says, and the IR."""
+
+    name: str
+    group: str
+    family: str
+    language: str
+    function: str
+    line: int
+    size: int
+    context: Mapping[str, Any]
+    source: str
+    driver: str
+    ir: str = ""  # what a head sees; "" where the kernel did not compile
+    region: Region | None = None  # what of ``ir`` is decided about; None: all of it
+    # Digest of what a user's source and driver include; "" for the project's own, and in tables of older releases
+    headers: str = ""
+
+
+@dataclass(frozen=True)
+class MeasuredSample:
+    """A row of ``samples.parquet`` and its rows of ``costs.parquet``: a kernel on a part of the machine. K settings."""
+
+    kernel: str
+    part: str
+    noise: float = math.nan  # gap between the default and its copy, as a share; NaN: not timed
+    rounds: int = 0  # rounds, and calls of a batch of the default
+    calls: int = 0
+    dropped: str = ""  # why it is no sample; "" if it is one
+    # As asked, and what the compiler says that it made of each; empty where nothing was built
+    settings: tuple[tuple[Value, ...], ...] = ()
+    effective: tuple[tuple[Value, ...], ...] = ()
+    status: tuple[str, ...] = ()  # ``ok``, ``same``, ``differs``, ``compile``, ``crash``, ``timeout`` or ``flood``
+    # Settings of one code are one measurement, which stands at the first of them. "": not known
+    code: tuple[str, ...] = ()
+    # Seconds a call in the rounds that labels are made of, and in those that gains are reported in; NaN unless ``ok``
+    label: tuple[float, ...] = field(default=(), repr=False)
+    report: tuple[float, ...] = field(default=(), repr=False)
+    tries: int = 1  # how often it was measured: again only after noise
+
+    @cached_property
+    def measured_as(self) -> tuple[int, ...]:
+        """For each setting the one whose cost is its own: the first of its code."""
+        first: dict[str, int] = {}
+        first_of = []
+        for index, (status, code) in enumerate(zip(self.status, self.code, strict=True)):
+            first_of.append(first[code] if status == "same" else index)
+            if code:
+                first.setdefault(code, index)
+        return tuple(first_of)
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,80 +100,7 @@ class MeasuredTable:
     @property
     def title(self) -> str:
         """Machine and compiler in one line for people."""
-        found: str = self.machine["title"]
-        return found
-
-    def data(
-        self,
-        space: Space | Callable[[MeasuredKernel], Space],
-        context_names: Sequence[str],
-        level: str,
-        *,
-        part_context: Mapping[str, Mapping[str, Any]] | None = None,
-        sample_context: Callable[[MeasuredSample], Mapping[str, Any]] | None = None,
-    ) -> TaskData:
-        """The samples that were not dropped.
-
-        Parameters
-        ----------
-        space : Space or callable
-            The settings of all samples, or what gives those of a kernel.
-        context_names : sequence of str
-            Context features in this order: of the kernel, ``part`` itself, of the part, or of the sample.
-        level : str
-            What is decided about: ``module``, ``function`` or ``loop``.
-        part_context : mapping of str to mapping, optional
-            What each part says beside its name.
-        sample_context : callable, optional
-            What a sample says, such as by what the compiler made of its default.
-
-        Raises
-        ------
-        TaskError
-            No sample is left; a context feature or a region that the table does not have, or a setting that the space
-            does not have.
-        """
-        made = []
-        places: dict[int, dict[tuple[Value, ...], int]] = {}
-        for sample in self.samples:
-            if sample.dropped:
-                continue
-            kernel = self.kernels[sample.kernel]
-            name = f"{sample.kernel} {sample.part}".strip()
-            known = {**kernel.context, "part": sample.part, **(part_context or {}).get(sample.part, {})}
-            if sample_context is not None:
-                known |= sample_context(sample)
-            lost = next((one for one in context_names if one not in known), None)
-            if lost is not None:
-                raise TaskError(
-                    f"{name}: the table has no context feature {lost!r}; it has {', '.join(known)}. {_ANEW}"
-                )
-            if (kernel.region.level if kernel.region else "module") != level:
-                raise TaskError(f"{name}: the table has no {level} of it to decide about. {_ANEW}")
-            own = space if isinstance(space, Space) else space(kernel)
-            if id(own) not in places:
-                places[id(own)] = {setting: index for index, setting in enumerate(own.settings)}
-            label, report, effective = _columns(sample, places[id(own)], name)
-            made.append(
-                Sample(
-                    name,
-                    kernel.ir,
-                    kernel.group,
-                    tuple(known[one] for one in context_names),
-                    label,
-                    region=kernel.region,
-                    space=None if own is space else own,
-                    effective=effective,
-                    suite=kernel.family,
-                    part=sample.part,
-                    reported=report,
-                )
-            )
-        if not made:
-            raise TaskError(
-                f"the table has {len(self.samples)} samples, and all were dropped. Measure on a quiet machine"
-            )
-        return TaskData(made, space if isinstance(space, Space) else None, self.content_hash, machine=self.title)
+        return str(self.machine["title"])
 
     def write(self, folder: Path) -> None:
         """Write the four files, each complete or not at all."""
@@ -130,23 +111,6 @@ class MeasuredTable:
         _write_parquet(folder / "costs.parquet", [row for one in self.samples for row in _cost_rows(one, knobs)])
         with delivered(folder / "machine.json") as part:
             part.write_text(json.dumps(self.machine, indent=1) + "\n", encoding="utf-8")
-
-
-_ANEW = "Measure anew with this release"
-
-
-def _columns(
-    sample: MeasuredSample, place: Mapping[tuple[Value, ...], int], name: str
-) -> tuple[tuple[float, ...], tuple[float, ...], tuple[int, ...]]:
-    """Costs, reported costs and effective settings in the order of a space, which is given as places of settings."""
-    strange = next((setting for setting in sample.settings if setting not in place), None)
-    if strange is not None:
-        raise TaskError(f"{name}: the table has setting {strange}, and the task does not. {_ANEW}")
-    rows = [place[setting] for setting in sample.settings]
-    label, report, effective = [math.nan] * len(place), [math.nan] * len(place), list(range(len(place)))
-    for row, own, one, other in zip(rows, sample.measured_as, sample.label, sample.report, strict=True):
-        label[row], report[row], effective[row] = one, other, rows[own]
-    return tuple(label), tuple(report), tuple(effective)
 
 
 def _kernel_row(kernel: MeasuredKernel) -> dict[str, Any]:
@@ -294,22 +258,78 @@ class MeasuredTask(Task):
         self.check_variant(variant)
         if data_dir is None:
             raise TaskError(f"{self.name} has costs of your own machine only. {_how_to_measure(self.name)}")
-        table = read_measured(data_dir, self.name)
-        return table.data(
-            self.space or self.space_of,
-            self.context_names,
-            self.level,
-            part_context=self.part_context,
-            sample_context=self.sample_context,
-        )
+        return self.samples_of(read_measured(data_dir, self.name))
 
-    def sample_context(self, sample: MeasuredSample) -> Mapping[str, Any]:
-        """Context features that a sample itself says. Here: none."""
-        return {}
+    def samples_of(self, table: MeasuredTable) -> TaskData:
+        """The samples that were not dropped.
+
+        Raises TaskError: no sample is left; a context feature, a region or a setting that only one of table and task
+        has.
+        """
+        shared = self.table_space(table)
+        samples = []
+        places: dict[int, dict[tuple[Value, ...], int]] = {}
+        for sample in table.samples:
+            if sample.dropped:
+                continue
+            kernel = table.kernels[sample.kernel]
+            name = f"{sample.kernel} {sample.part}".strip()
+            context = {**kernel.context, "part": sample.part, **self.part_context.get(sample.part, {})}
+            context |= self.sample_context(sample)
+            lost = next((one for one in self.context_names if one not in context), None)
+            if lost is not None:
+                raise TaskError(
+                    f"{name}: the table has no context feature {lost!r}; it has {', '.join(context)}. {_ANEW}"
+                )
+            if (kernel.region.level if kernel.region else "module") != self.level:
+                raise TaskError(f"{name}: the table has no {self.level} of it to decide about. {_ANEW}")
+            space = shared or self.space_of(kernel)
+            if id(space) not in places:
+                places[id(space)] = {setting: index for index, setting in enumerate(space.settings)}
+            costs, reported, effective = _columns(sample, places[id(space)], name)
+            samples.append(
+                Sample(
+                    name,
+                    kernel.ir,
+                    kernel.group,
+                    tuple(context[one] for one in self.context_names),
+                    costs,
+                    region=kernel.region,
+                    space=None if shared else space,
+                    effective=effective,
+                    suite=kernel.family,
+                    part=sample.part,
+                    reported=reported,
+                )
+            )
+        if not samples:
+            raise TaskError(
+                f"the table has {len(table.samples)} samples, and all were dropped. Measure on a quiet machine"
+            )
+        return TaskData(samples, shared, table.content_hash, machine=table.title)
+
+    def table_space(self, table: MeasuredTable) -> Space | None:
+        """The settings of all samples; None where each kernel has its own. Here: those of the task."""
+        return self.space
 
     def space_of(self, kernel: MeasuredKernel) -> Space:
-        """The settings of a kernel, where the task has no `space` of its own: one object for all that share it.
-
-        Raises TaskError: the task does not say.
-        """
+        """The settings of a kernel, where `table_space` gives none: one object for all that share it."""
         raise TaskError(f"task {self.name!r} has no space, so its class must define space_of(kernel)")
+
+    def sample_context(self, sample: MeasuredSample) -> Mapping[str, Any]:
+        """Context features that a sample itself says, such as what the compiler made of its default. Here: none."""
+        return {}
+
+
+def _columns(
+    sample: MeasuredSample, place: Mapping[tuple[Value, ...], int], name: str
+) -> tuple[tuple[float, ...], tuple[float, ...], tuple[int, ...]]:
+    """Costs, reported costs and effective settings in the order of a space, which is given as places of settings."""
+    strange = next((setting for setting in sample.settings if setting not in place), None)
+    if strange is not None:
+        raise TaskError(f"{name}: the table has setting {strange}, and the task does not. {_ANEW}")
+    rows = [place[setting] for setting in sample.settings]
+    label, report, effective = [math.nan] * len(place), [math.nan] * len(place), list(range(len(place)))
+    for row, own, one, other in zip(rows, sample.measured_as, sample.label, sample.report, strict=True):
+        label[row], report[row], effective[row] = one, other, rows[own]
+    return tuple(label), tuple(report), tuple(effective)

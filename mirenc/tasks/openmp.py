@@ -8,7 +8,6 @@ on. What is decided about is the function that clang outlines from a parallel lo
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,8 +16,7 @@ from numpy.typing import NDArray
 from mirenc.errors import TaskError
 from mirenc.ir import Dialect, IRModule, parse_ir
 from mirenc.ir.regions import Region, regions_of
-from mirenc.tasks.data import TaskData
-from mirenc.tasks.measured import MeasuredTask, read_measured
+from mirenc.tasks.measured import MeasuredTable, MeasuredTask
 from mirenc.tasks.openmp_pragma import clauses
 from mirenc.tasks.protocols import Protocol
 from mirenc.tasks.space import Space, Value
@@ -139,17 +137,9 @@ class OpenMP(MeasuredTask):
         "that was measured"
     )
 
-    def load(self, data_dir: str | Path | None = None, variant: str = "") -> TaskData:
-        """Samples with the space of the cores that they were measured on."""
-        self.check_variant(variant)
-        if data_dir is None:
-            raise TaskError(
-                "openmp has costs of your own machine only. Measure them: mirenc measure openmp -o FOLDER, then give "
-                "--data FOLDER"
-            )
-        table = read_measured(data_dir, self.name)
-        cores = max((int(setting[0]) for sample in table.samples for setting in sample.settings), default=2)
-        return table.data(openmp_space(cores), self.context_names, self.level)
+    def table_space(self, table: MeasuredTable) -> Space:
+        """That of the cores that the table was measured on."""
+        return openmp_space(max((int(one[0]) for sample in table.samples for one in sample.settings), default=2))
 
     def encode_context(self, context: tuple[Any, ...]) -> NDArray[np.float64]:
         """The binary logarithm of the size: (1,)."""

@@ -10,7 +10,7 @@ import pytest
 from mirenc import read_ir
 from mirenc.ir import parse_ir
 from mirenc.ir.regions import regions_of
-from mirenc.learning.counted import AUTOPHASE, autophase_counts, autophase_features
+from mirenc.learning.counted import autophase_counts, autophase_features
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.ll"))
 
@@ -64,12 +64,12 @@ COUNTS = {
 
 
 def counts(text: str) -> dict[str, int]:
-    found = zip(AUTOPHASE, autophase_counts(parse_ir(text)).astype(int).tolist(), strict=True)
+    found = autophase_counts(parse_ir(text)).items()
     return {name: count for name, count in found if count}
 
 
 def test_there_are_as_many_as_published() -> None:
-    assert len(AUTOPHASE) == len(set(AUTOPHASE)) == 56
+    assert len(autophase_counts(parse_ir(LOOP))) == 56
 
 
 def test_a_loop_by_hand() -> None:
@@ -122,7 +122,7 @@ def test_features_are_logarithms() -> None:
     module = parse_ir(LOOP)
     found = autophase_features(module)
     assert (found.shape, found.dtype) == ((56,), np.float32)
-    np.testing.assert_allclose(np.expm1(found), autophase_counts(module), rtol=1e-5)
+    np.testing.assert_allclose(np.expm1(found), list(autophase_counts(module).values()), rtol=1e-5)
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
@@ -130,6 +130,7 @@ def test_a_module_counts_what_its_functions_do(path: Path) -> None:
     module = read_ir(path)
     regions = regions_of(module, "function")
     parts = [
-        autophase_counts(module, regions.instruction[regions.region == row]) for row in range(len(regions.regions))
+        list(autophase_counts(module, regions.instruction[regions.region == row]).values())
+        for row in range(len(regions.regions))
     ]
-    np.testing.assert_array_equal(np.sum(parts, axis=0), autophase_counts(module))
+    np.testing.assert_array_equal(np.sum(parts, axis=0), list(autophase_counts(module).values()))

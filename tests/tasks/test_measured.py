@@ -118,7 +118,14 @@ def test_rows_become_samples(tmp_path: Path) -> None:
 
 def test_samples_may_have_spaces_of_their_own() -> None:
     reordered = Space(SPACE.knobs, SPACE.settings[::-1], missing="never")
-    data = table(SECOND).data(lambda kernel: reordered, ("n",), "loop")
+
+    class Each(Made):
+        space, context_names = None, ("n",)
+
+        def space_of(self, kernel: MeasuredKernel) -> Space:
+            return reordered
+
+    data = Each().samples_of(table(SECOND))
     assert data.samples[0].space is reordered
     assert data.samples[0].costs == (4.0, 3.0, 2.0, 1.0)
 
@@ -135,14 +142,14 @@ def test_samples_may_have_spaces_of_their_own() -> None:
     ],
 )
 def test_what_does_not_fit_the_task_is_refused(changes: dict[str, Any], said: str) -> None:
-    asked: dict[str, Any] = {"space": SPACE, "context_names": ("n",), "level": "loop", **changes}
+    other = type("Other", (Made,), {"context_names": ("n",), "part_context": {}, **changes})
     with pytest.raises(TaskError, match=said):
-        table(FIRST).data(**asked)
+        other().samples_of(table(FIRST))
 
 
 def test_a_table_of_dropped_samples_is_none() -> None:
     with pytest.raises(TaskError, match=r"the table has 1 samples, and all were dropped\. Measure on a quiet machine"):
-        table(DROPPED).data(SPACE, (), "loop")
+        Made().samples_of(table(DROPPED))
 
 
 def test_without_a_table_it_says_how_to_make_one(tmp_path: Path) -> None:
