@@ -33,7 +33,7 @@ def list_(
 ) -> None:
     """Datasets with their licences, and where they are on this machine."""
     from mirenc.tasks.datasets import DATASETS
-    from mirenc.tasks.datasets.places import find_folder
+    from mirenc.tasks.datasets.registry import find_folder
 
     folders = {name: find_folder(name, data) for name in DATASETS}
     if as_json:

@@ -16,10 +16,9 @@ from typing import Any
 import numpy as np
 
 from mirenc.errors import TaskError
-from mirenc.tasks.columns import real, require_columns
 from mirenc.tasks.data import TaskData
 from mirenc.tasks.datasets import data_root, read_table
-from mirenc.tasks.datasets.reading import file_path, read_file
+from mirenc.tasks.datasets.reading import file_path, read_file, real
 from mirenc.tasks.protocols import Protocol
 from mirenc.tasks.sample import Sample
 from mirenc.tasks.space import Space
@@ -159,8 +158,8 @@ def _find(data_dir: str | Path | None) -> Path:
 def _least_times(folder: Path, table: str, how: _Kernel) -> dict[tuple[int, int], float]:
     """Least time of each block, in seconds."""
     least: dict[tuple[int, int], float] = {}
-    for line, row in enumerate(read_table(folder, table), 1):
-        require_columns(table, row, [name for name in (how.x, how.y, "time_ms") if name], _FOLDER)
+    needed = [name for name in (how.x, how.y, "time_ms") if name]
+    for line, row in enumerate(read_table(folder, table, needed), 1):
         if table == "convolution-A6000.csv" and row.get("use_shmem") == "0":
             continue
         where = f"{table}, record {line}"

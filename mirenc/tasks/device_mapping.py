@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from mirenc.errors import TaskError
 from mirenc.ir import OPENCL_X86
-from mirenc.tasks.columns import real, require_columns
 from mirenc.tasks.data import TaskData
 from mirenc.tasks.datasets import content_hash, dataset_folder, read_archive, read_table
+from mirenc.tasks.datasets.reading import real
 from mirenc.tasks.grouping import join_same_code
 from mirenc.tasks.protocols import Protocol
 from mirenc.tasks.sample import Sample
@@ -72,11 +72,12 @@ class DeviceMapping(Task):
         folder = dataset_folder("device_mapping", data_dir)
         table = f"cgo17-{gpu}.{rows or '669'}.csv"
         kernels = read_archive(folder, "kernels_ir")
-        samples = [self._sample(table, line, row, kernels) for line, row in enumerate(read_table(folder, table), 2)]
+        samples = [
+            self._sample(table, line, row, kernels) for line, row in enumerate(read_table(folder, table, _NEEDED), 2)
+        ]
         return TaskData(join_same_code(samples), self.space, content_hash("device_mapping", data_dir))
 
     def _sample(self, table: str, line: int, row: dict[str, str], kernels: dict[str, bytes]) -> Sample:
-        require_columns(table, row, _NEEDED, "device_mapping")
         name = f"{row['benchmark']}/{row['dataset']}"
         where = f"{table}, record {line - 1} ({name})"
         file = ir_name(row["benchmark"], row["dataset"], kernels)

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from mirenc.errors import TaskError
-from mirenc.tasks.columns import real, require_columns
 from mirenc.tasks.data import TaskData
 from mirenc.tasks.datasets import content_hash, dataset_folder, read_table
+from mirenc.tasks.datasets.reading import real
 from mirenc.tasks.protocols import Protocol
 from mirenc.tasks.sample import Sample
 from mirenc.tasks.space import Space, Value
@@ -60,8 +60,7 @@ class OpenMPPublished(Task):
         self.check_variant(variant)
         folder = dataset_folder(self.dataset, data_dir)
         times: dict[tuple[str, str], dict[Key, float]] = {}
-        for line, row in enumerate(read_table(folder, _TABLE), 1):
-            require_columns(_TABLE, row, _COLUMNS, self.dataset)
+        for line, row in enumerate(read_table(folder, _TABLE, _COLUMNS), 1):
             where = f"{_TABLE}, record {line} ({row['progname']}, {row['probsize']})"
             if row["probsize"] not in _SIZES:
                 raise TaskError(f"{where}: size {row['probsize']!r} is none of {', '.join(_SIZES)}")

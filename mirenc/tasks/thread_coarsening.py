@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from mirenc.errors import TaskError
 from mirenc.ir import OPENCL_X86
-from mirenc.tasks.columns import real, require_columns
 from mirenc.tasks.data import TaskData
 from mirenc.tasks.datasets import content_hash, dataset_folder, read_archive, read_table
+from mirenc.tasks.datasets.reading import real
 from mirenc.tasks.grouping import join_same_code
 from mirenc.tasks.protocols import Protocol
 from mirenc.tasks.sample import Sample
@@ -36,6 +36,7 @@ _MACHINES = {
 _FACTORS = (1, 2, 4, 8, 16, 32)
 _HAND = tuple(f"PCA{number}" for number in range(1, 8))
 _TABLE = "pact-2014-runtimes.csv"
+_NEEDED = ("kernel", "cf", *_HAND, *(f"runtime_{gpu}" for gpu in _GPUS))
 _NANOSECOND = 1e-9
 
 
@@ -70,8 +71,7 @@ class ThreadCoarsening(Task):
         folder = dataset_folder("thread_coarsening", data_dir)
         kernels = read_archive(folder, "kernels_ir")
         times: dict[str, dict[int, dict[str, str]]] = {}
-        for line, row in enumerate(read_table(folder, _TABLE), 1):
-            require_columns(_TABLE, row, _needed(), "thread_coarsening")
+        for line, row in enumerate(read_table(folder, _TABLE, _NEEDED), 1):
             where = f"{_TABLE}, record {line} ({row['kernel']}, factor {row['cf']})"
             factor = real(row, "cf", where)
             if factor not in _FACTORS:
@@ -124,7 +124,3 @@ class ThreadCoarsening(Task):
     def hand_features(self, sample: Sample) -> NDArray[np.float64]:
         """The seven principal components of Magni's features. (7,)."""
         return np.array(sample.hand, dtype=np.float64)
-
-
-def _needed() -> list[str]:
-    return ["kernel", "cf", *_HAND, *(f"runtime_{gpu}" for gpu in _GPUS)]

@@ -8,11 +8,9 @@ To add a dataset, write its entry, and in its folder type ``sha256sum *.csv */* 
 from __future__ import annotations
 
 from mirenc.errors import DatasetError
-from mirenc.tasks.datasets.fetching import FetchPlan, fetch, plan_fetch
-from mirenc.tasks.datasets.places import data_root, dataset_folder
+from mirenc.tasks.datasets.fetching import FetchPlan, Finding, content_hash, fetch, plan_fetch, published_hash, verify
 from mirenc.tasks.datasets.reading import read_archive, read_table
-from mirenc.tasks.datasets.registry import DATASETS, Dataset, get_dataset, load_dataset
-from mirenc.tasks.datasets.verifying import Finding, content_hash, published_hash, verify
+from mirenc.tasks.datasets.registry import DATASETS, Dataset, data_root, dataset_folder, get_dataset, load_dataset
 
 __all__ = [
     "DATASETS",

@@ -1,4 +1,4 @@
-"""Fetching datasets from their public addresses, through pooch: file by file, checked, and resumable.
+"""Is a dataset on disk the published one; and fetching it, through pooch: file by file, checked, and resumable.
 
 A file reaches its place only with the published checksum, so what is there needs no second download, and a stopped run
 goes on where it was.
@@ -6,6 +6,7 @@ goes on where it was.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import tempfile
@@ -13,18 +14,85 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from mirenc.errors import DatasetError, needs
-from mirenc.tasks.datasets.places import data_root, find_folder
-from mirenc.tasks.datasets.reading import archive_path
-from mirenc.tasks.datasets.registry import Dataset, get_dataset
-from mirenc.tasks.datasets.verifying import verify
+from mirenc.tasks.datasets.reading import archive_path, hash_members
+from mirenc.tasks.datasets.registry import Dataset, data_root, dataset_folder, find_folder, get_dataset
 
-__all__ = ["FetchPlan", "fetch", "plan_fetch"]
+__all__ = ["FetchPlan", "Finding", "content_hash", "fetch", "plan_fetch", "published_hash", "verify"]
 
 _AT_ONCE = 4  # connections: hundreds of small files spend their time waiting
 _TIMEOUT = 30  # seconds without an answer
+
+
+class Finding(NamedTuple):
+    """What is the case with one file.
+
+    Attributes
+    ----------
+    file : str
+        Name as in the checksums.
+    status : str
+        ``ok``; ``missing``; ``changed`` (other content, or unreadable); ``extra``: in an archive, and not published.
+    detail : str
+        For people; empty where the status says all.
+    """
+
+    file: str
+    status: Literal["ok", "missing", "changed", "extra"]
+    detail: str = ""
+
+
+def verify(name: str, data_dir: str | os.PathLike[str] | None = None) -> list[Finding]:
+    """Compare a dataset on disk with its published checksums, file by file.
+
+    Raises DatasetError: unknown dataset, or no file of it is there.
+    """
+    dataset, folder = get_dataset(name), dataset_folder(name, data_dir)
+    findings: list[Finding] = []
+    for part in (*dataset.tables, *dataset.archives):
+        published = dataset.below(part)
+        try:
+            found = hash_members(folder, part)
+        except DatasetError as error:
+            findings += [Finding(file, "changed", str(error)) for file in published]
+            continue
+        for file in {**published, **found}:
+            if file not in found:
+                findings.append(Finding(file, "missing"))
+            elif file not in published:
+                findings.append(Finding(file, "extra"))
+            elif found[file] == published[file]:
+                findings.append(Finding(file, "ok"))
+            else:
+                detail = f"sha256 {found[file][:12]}..., published {published[file][:12]}..."
+                findings.append(Finding(file, "changed", detail))
+    return findings
+
+
+def _hash(sums: dict[str, str]) -> str:
+    """The sha256 of the lines ``sha256  name`` of all files, sorted by name: that of a checksum file."""
+    return hashlib.sha256("".join(f"{sums[name]}  {name}\n" for name in sorted(sums)).encode()).hexdigest()
+
+
+def published_hash(name: str) -> str:
+    """What `content_hash` gives for the dataset as it was published. Raises DatasetError: unknown dataset."""
+    return _hash(get_dataset(name).sums)
+
+
+def content_hash(name: str, data_dir: str | os.PathLike[str] | None = None) -> str:
+    """One sha256 for the data a result was computed from, as they are on disk and whatever their layout.
+
+    For a complete dataset on which `verify` finds nothing, it is the sha256 of its checksum file.
+
+    Raises DatasetError: unknown dataset; no file of it is there, or one cannot be read.
+    """
+    dataset, folder = get_dataset(name), dataset_folder(name, data_dir)
+    sums: dict[str, str] = {}
+    for part in (*dataset.tables, *dataset.archives):
+        sums |= hash_members(folder, part)
+    return _hash(sums)
 
 
 class FetchPlan(NamedTuple):

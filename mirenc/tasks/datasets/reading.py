@@ -10,16 +10,17 @@ import gzip
 import hashlib
 import io
 import lzma
+import math
 import tarfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO, cast
 
-from mirenc.errors import DatasetError
+from mirenc.errors import DatasetError, TaskError
 
-__all__ = ["archive_path", "file_path", "hash_members", "read_archive", "read_file", "read_table"]
+__all__ = ["archive_path", "file_path", "hash_members", "read_archive", "read_file", "read_table", "real"]
 
 _MAX_FILE = 256 * 2**20  # bytes, decompressed
 _MAX_ARCHIVE = 1024 * 2**20  # bytes, decompressed, all members
@@ -75,20 +76,11 @@ def read_file(folder: Path, name: str) -> bytes:
         return _read_limited(cast("IO[bytes]", stream), _MAX_FILE, path)
 
 
-def read_table(folder: Path, name: str) -> list[dict[str, str]]:
-    """Rows of a CSV file, by column name; every value is text.
+def read_table(folder: Path, name: str, needed: Sequence[str] = ()) -> list[dict[str, str]]:
+    """Rows of a CSV file, by column name; every value is text. ``x.csv.gz`` is found as ``x.csv``.
 
-    Parameters
-    ----------
-    folder : Path
-        As `dataset_folder` gives it.
-    name : str
-        ``x.csv``; ``x.csv.gz`` is found under the same name.
-
-    Raises
-    ------
-    DatasetError
-        Missing or damaged, no header, a column named twice, or a row that is longer or shorter than the header.
+    Raises DatasetError: missing or damaged, no header, a column named twice, or a row that is longer or shorter than
+    the header. TaskError: a column that is needed is not there.
     """
     data = read_file(folder, name)
     path = file_path(folder, name) or folder / name
@@ -105,6 +97,11 @@ def read_table(folder: Path, name: str) -> list[dict[str, str]]:
         raise DatasetError(f"{path}: empty, no header line. Delete it. {_fetch(path.parent)}")
     if doubled := [column for column in columns if columns.count(column) > 1]:
         raise DatasetError(f"{path}: column {doubled[0]!r} stands twice in the header. Rename one")
+    if missing := [column for column in needed if column not in columns]:
+        raise TaskError(
+            f"{name}: no column {', '.join(map(repr, missing))}. To compare it with what was published, type: "
+            f"mirenc datasets verify {folder.name}"
+        )
     for line, row in rows:
         if len(row) != len(columns):
             raise DatasetError(
@@ -117,19 +114,10 @@ def read_table(folder: Path, name: str) -> list[dict[str, str]]:
 def read_archive(folder: Path, name: str) -> dict[str, bytes]:
     """Files of an archive by their path in it, as in ``{"foo.ll": b"..."}``, sorted.
 
-    Hidden files are left out: they are what file managers and interrupted copies leave behind.
+    ``kernels_ir`` is the folder of that name, or ``kernels_ir.tar.xz``. Hidden files are left out: they are what file
+    managers and interrupted copies leave behind.
 
-    Parameters
-    ----------
-    folder : Path
-        As `dataset_folder` gives it.
-    name : str
-        ``kernels_ir`` reads the folder of that name, or ``kernels_ir.tar.xz``.
-
-    Raises
-    ------
-    DatasetError
-        Missing, damaged, with anything but regular files and folders, or larger than 1 GiB.
+    Raises DatasetError: missing, damaged, with anything but regular files and folders, or larger than 1 GiB.
     """
     path = archive_path(folder, name)
     if path is None:
@@ -188,3 +176,16 @@ def hash_members(folder: Path, part: str) -> dict[str, str]:
     else:
         found = {part: read_file(folder, part)} if file_path(folder, part) else {}
     return {file: hashlib.sha256(data).hexdigest() for file, data in found.items()}
+
+
+def real(row: Mapping[str, str], column: str, where: str) -> float:
+    """A finite number. Raises TaskError: ``where`` and the column are named."""
+    try:
+        value = float(row[column])
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise TaskError(
+            f"{where}: column {column!r} is {row[column]!r}, not a finite number. Mend or leave out the row"
+        )
+    return value

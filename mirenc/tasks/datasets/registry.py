@@ -1,4 +1,4 @@
-"""What datasets there are: one entry and one checksum file each, both plain text beside this module.
+"""What datasets there are, and where they lie: one entry and one checksum file each, plain text beside this module.
 
 The checksums are those of the decompressed content. So one list holds for every layout of the same data: a table as
 ``x.csv`` or ``x.csv.gz``, a folder of files as it is or as ``.tar.xz``.
@@ -7,6 +7,7 @@ The checksums are those of the decompressed content. So one list holds for every
 from __future__ import annotations
 
 import difflib
+import os
 from pathlib import Path
 from typing import Annotated
 from urllib.parse import quote
@@ -15,8 +16,9 @@ from pydantic import Field
 
 from mirenc.config import Config, load_toml
 from mirenc.errors import ConfigError, DatasetError
+from mirenc.tasks.datasets.reading import archive_path, file_path
 
-__all__ = ["DATASETS", "Dataset", "get_dataset", "load_dataset"]
+__all__ = ["DATASETS", "Dataset", "data_root", "dataset_folder", "find_folder", "get_dataset", "load_dataset"]
 
 _HOME = Path(__file__).parent
 
@@ -93,3 +95,50 @@ def get_dataset(name: str) -> Dataset:
     near = difflib.get_close_matches(name.lower().replace("-", "_"), DATASETS, n=1)
     guess = f"did you mean {near[0]!r}? " if near else ""
     raise DatasetError(f"unknown dataset {name!r}; {guess}available: {', '.join(DATASETS)}. See `mirenc datasets list`")
+
+
+def data_root(data_dir: str | os.PathLike[str] | None = None) -> Path:
+    """The folder that holds the datasets' folders; it need not exist.
+
+    Parameters
+    ----------
+    data_dir : path, optional
+        Taken as it is. Without it, ``$MIRENC_DATA``; without that, ``mirenc/datasets`` in the platform's folder for
+        user data, where `fetch` puts what it gets.
+    """
+    given = data_dir or os.environ.get("MIRENC_DATA")
+    if given:
+        return Path(given).expanduser()
+    from platformdirs import user_data_path
+
+    return user_data_path("mirenc") / "datasets"
+
+
+def find_folder(name: str, data_dir: str | os.PathLike[str] | None = None) -> Path | None:
+    """`dataset_folder`, or None where there is none."""
+    dataset, root = get_dataset(name), data_root(data_dir)
+    for folder in (root / name, root):
+        # Archives of several datasets have the same name (kernels_ir); in a folder of another name, tables must tell.
+        archives = dataset.archives if folder != root or not dataset.tables else ()
+        if any(file_path(folder, table) for table in dataset.tables) or any(
+            archive_path(folder, archive) for archive in archives
+        ):
+            return folder
+    return None
+
+
+def dataset_folder(name: str, data_dir: str | os.PathLike[str] | None = None) -> Path:
+    """The folder of a dataset: ``data_root(data_dir)/name``, or the root itself if the files lie in it.
+
+    Raises DatasetError: unknown dataset, or none of its files is there.
+    """
+    found = find_folder(name, data_dir)
+    if found is not None:
+        return found
+    dataset, root = get_dataset(name), data_root(data_dir)
+    state = "" if root.is_dir() else f" ({root} does not exist)"
+    raise DatasetError(
+        f"dataset {name!r} is not here: looked for {', '.join(dataset.urls)} in {root / name} and in {root}{state}. "
+        f"Type: mirenc datasets fetch {name}. Where the data are already, set MIRENC_DATA to the folder that holds "
+        f"{name}/, or give it with --data (Python: data_dir=)"
+    )
