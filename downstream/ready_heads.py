@@ -20,30 +20,39 @@ from kept_features import features_of_table, model_of, read_all
 from threadpoolctl import threadpool_limits
 
 import mirenc
-from mirenc.deciding import fit_head
+from mirenc.deciding import fit_head, ready_heads
+from mirenc.tasks import Task
+from mirenc.tasks.measured import MeasuredTask
+from mirenc.tasks.pass_tasks import CompiledTask
 
 HERE = Path(__file__).parent
-READY = Path(mirenc.__file__).parent / "tasks" / "ready"
-VARIANTS = {"device_mapping": ("nvidia", "amd"), "thread_coarsening": ("",)}
-MEASURED = ("block_size", "openmp", "vectorization")  # by `mirenc measure`; their tables are here
-COMPILED = (("size_after", "Oz"), ("size_after", "O0"), ("pass_list", ""))
+READY = Path(mirenc.__file__).parent / "deciding" / "ready"
+
+
+def shipped(kind: type[Task], *, others: bool = False) -> list[tuple[Task, str]]:
+    """Tasks of a kind (or of no such kind) and their variants: all that ship a head, and each that is measured."""
+    found = []
+    for task in map(mirenc.get_task, mirenc.list_tasks()):
+        if isinstance(task, kind) != others:
+            variants = task.variants if isinstance(task, MeasuredTask) else ready_heads(task)
+            found += [(task, variant) for variant in variants]
+    return found
 
 
 def fit_measured() -> None:
     """The heads of tasks whose samples have code."""
     encoder = mirenc.load()
-    for name in (*VARIANTS, *MEASURED):
-        task = mirenc.get_task(name)
-        for variant in VARIANTS.get(name, ("",)):
-            data = task.load(HERE / name / "table" if name in MEASURED else None, variant)
-            head = fit_head(task, data, encoder, variant=variant)
-            folder = head.save(READY / f"{name}.{variant or 'all'}")
-            print(f"{folder.name}: {head.head.weights_}")
+    for task, variant in shipped(CompiledTask, others=True):
+        # Tables that mirenc measured are here.
+        data = task.load(HERE / task.name / "table" if isinstance(task, MeasuredTask) else None, variant)
+        head = fit_head(task, data, encoder, variant=variant)
+        folder = head.save(READY / f"{task.name}.{variant or 'all'}")
+        print(f"{folder.name}: {head.head.weights_}")
 
 
-def fit_compiled(name: str, variant: str, table: Path, files: list[Path], model: str | None, ready: Path) -> str:
+def fit_compiled(task: Task, variant: str, table: Path, files: list[Path], model: str | None, ready: Path) -> str:
     """One head of a table of passes; how large it is and what it is made of."""
-    task, encoder = mirenc.get_task(name), mirenc.load(model)
+    encoder = mirenc.load(model)
     sources = read_all(files, encoder.name)
     if model_of(sources)["digest"] != encoder.features_digest:
         raise SystemExit(f"{files}: features are of another {encoder.name} than the installed one. Compute them anew")
@@ -51,7 +60,7 @@ def fit_compiled(name: str, variant: str, table: Path, files: list[Path], model:
     data, (features,) = features_of_table(table, task, whole, sources, ["both"])
     with threadpool_limits(1):
         head = fit_head(task, data, encoder, variant=variant, features=features)
-    folder = head.save(ready / f"{name}.{variant or 'all'}")
+    folder = head.save(ready / f"{task.name}.{variant or 'all'}")
     size = sum(file.stat().st_size for file in folder.iterdir()) / 1e6
     lacking = f"{len(whole) - len(data)} of {len(whole)} pieces have no features; " if len(data) < len(whole) else ""
     return f"{folder.name}: {lacking}{size:.1f} MB, worth {head.evidence.worth}, {head.head.weights_}"
@@ -71,7 +80,10 @@ def main() -> None:
         return
     if not given.features:
         parser.error("heads of a table of passes need --features")
-    work = (delayed(fit_compiled)(*one, given.passes, given.features, given.model, given.output) for one in COMPILED)
+    work = (
+        delayed(fit_compiled)(*one, given.passes, given.features, given.model, given.output)
+        for one in shipped(CompiledTask)
+    )
     for line in Parallel(n_jobs=given.jobs, return_as="generator")(work):
         print(line)
 
