@@ -67,13 +67,7 @@ class BlockSizeMethod(Method):
         return "cuda" if part == CUDA else "opencl"
 
     def describe(self, part: str) -> Mapping[str, Any]:
-        """A device's own words.
-
-        Raises
-        ------
-        MissingExtraError, ToolchainError
-            There is no device of its kind; the message says how to get an OpenCL device.
-        """
+        """A device's own words; an error says how to get an OpenCL device."""
         if part == CUDA:
             return asdict(cuda_device())
         return next((asdict(device) for device in opencl_devices() if device.slug == part), {})
@@ -183,10 +177,8 @@ def _plain(name: str) -> str:
 def build_options(cflags: Sequence[str]) -> Iterator[str]:
     """The user's compiler flags for ``clBuildProgram`` (OpenCL 1.2, section 5.6.4), but for those about CUDA.
 
-    Raises
-    ------
-    ConfigError
-        A flag that a device's own compiler does not know, or one with a blank, which its one line cannot hold.
+    A `ConfigError` names a flag that a device's own compiler does not know, or one with a blank, which its one line
+    cannot hold.
     """
     flags = iter(cflags)
     for flag in flags:

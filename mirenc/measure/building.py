@@ -40,17 +40,7 @@ _TIMEOUT = 60.0  # seconds, for what is no variant: its time decides nothing
 
 @dataclass(frozen=True)
 class Toolchain:
-    """What builds the variants.
-
-    Attributes
-    ----------
-    compiler : str
-        Program, as the user named it or as it was found on PATH.
-    cflags : tuple of str
-        The user's own flags, on every arm.
-    timeout : float
-        Seconds that one setting may take to compile; a setting that takes longer is no candidate.
-    """
+    """What builds the variants: a program, the user's own flags, and the seconds that one setting may take."""
 
     compiler: str
     cflags: tuple[str, ...] = ()
@@ -84,13 +74,7 @@ def compile_problem(command: Sequence[str], timeout: float = _TIMEOUT) -> str:
 
 
 def build_driver(kernel: Kernel, folder: Path, toolchain: Toolchain) -> str:
-    """Build the driver of a C kernel and the timing loop into ``driver.so``, for `Build.driver`.
-
-    Raises
-    ------
-    CompileError
-        The compiler refuses the driver.
-    """
+    """Build the driver of a C kernel and the timing loop into ``driver.so``, for `Build.driver`; or raise."""
     source = folder / "driver.c"
     source.write_text(kernel.driver, encoding="utf-8")
     flags = ["-O2", "-w", "-fPIC", "-shared", f"-I{INCLUDE}", *toolchain.beside(kernel.include).cflags]
@@ -105,10 +89,6 @@ def ir_of(name: str, text: str, language: str, toolchain: Toolchain, dialect: Di
     """IR of a source's text as heads know it, under a file's name: it says nothing of the machine's folders.
 
     It is kept, as all sizes of a kernel are one text.
-
-    Raises
-    ------
-    CompileError
     """
     with tempfile.TemporaryDirectory(prefix="mirenc-") as folder:
         path = Path(folder, name)

@@ -38,7 +38,6 @@ class Outcome:
         Seconds a call of the cells that are ``ok``; empty where the sample was dropped before it was timed.
     noise : float
         Gap between the default and its copy, as a share; NaN: not timed.
-    rounds, calls : int
     dropped : str
         Why it is no sample of the table; "" if it is one.
     problems : dict of int to str
@@ -56,21 +55,10 @@ class Outcome:
 
 
 class Timekeeper:
-    """Measures samples, one at a time.
+    """Measures samples, one at a time, by a runner's name (`mirenc.measure.runners`).
 
-    Parameters
-    ----------
-    runner : str
-        Its name (`mirenc.measure.runners`).
-    rounds : int
-    pin : bool
-        Keep each sample on one CPU.
-    first_run : float, seconds
-
-    Raises
-    ------
-    ToolchainError
-        The runner cannot start here; from `sample`.
+    ``pin`` keeps each on one CPU; a first run may take ``first_run`` seconds. `sample` raises a `ToolchainError` where
+    the runner cannot start here.
     """
 
     def __init__(self, runner: str, rounds: int, *, pin: bool = True, first_run: float = FIRST_RUN) -> None:

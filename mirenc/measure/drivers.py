@@ -51,13 +51,7 @@ class CSource:
 
 
 def read_text(path: Path) -> str:
-    """Text of a user's file. A table keeps it, so it must be UTF-8.
-
-    Raises
-    ------
-    IRFileError
-        It cannot be read, or is no UTF-8.
-    """
+    """Text of a user's file. A table keeps it, so it must be UTF-8; else an `IRFileError`."""
     check_file(path)
     try:
         return path.read_text(encoding="utf-8")
@@ -74,15 +68,7 @@ def folder_of(source: Path) -> str:
 
 
 def c_sources(paths: Sequence[Path]) -> list[Path]:
-    """The sources among what a user named: of ``*.c``, drivers beside their sources are none.
-
-    Raises
-    ------
-    IRFileError
-        One that cannot be read.
-    TaskError
-        No C, or a driver without its source.
-    """
+    """The sources among what a user named: of ``*.c``, drivers beside their sources are none."""
     sources = []
     for path in paths:
         if path.suffix != ".c":
@@ -96,15 +82,7 @@ def c_sources(paths: Sequence[Path]) -> list[Path]:
 
 
 def user_source(path: Path, toolchain: Toolchain, arms: Sequence[Sequence[str]] = ((),)) -> CSource:
-    """``NAME.c`` with ``NAME.driver.c`` beside it; ``arms`` as in `headers_digest`.
-
-    Raises
-    ------
-    IRFileError
-        One cannot be read.
-    TaskError
-        There is no driver, or it does not say which function is timed on which sizes.
-    """
+    """``NAME.c`` with ``NAME.driver.c`` beside it; ``arms`` as in `headers_digest`."""
     driver = path.with_suffix(DRIVER)
     if not driver.is_file():
         raise TaskError(f"{path}: no driver {driver.name} beside it. Write one; {HEADER} says what it defines")
@@ -113,13 +91,7 @@ def user_source(path: Path, toolchain: Toolchain, arms: Sequence[Sequence[str]] 
 
 
 def c_source(text: str, driver: str, where: str, *, include: str = "", headers: str = "") -> CSource:
-    """A source and its driver, whose file is ``where``.
-
-    Raises
-    ------
-    TaskError
-        The driver does not say which function is timed on which sizes.
-    """
+    """A source and its driver, whose file is ``where``; a `TaskError` says what the driver lacks."""
     function, listed = _FUNCTION.search(driver), _SIZES.search(driver)
     sizes = tuple(int(size) for size in re.findall(r"\d+", listed[1]) if int(size)) if listed else ()
     if function is None or not sizes:

@@ -34,13 +34,7 @@ class Expression:
     _value: _Value = field(repr=False, compare=False)
 
     def __call__(self, **names: Number) -> Number:
-        """Its value; every name that it uses must be given.
-
-        Raises
-        ------
-        ConfigError
-            A division by zero.
-        """
+        """Its value; every name that it uses must be given. A division by zero is a `ConfigError`."""
         try:
             return self._value(names)
         except ZeroDivisionError:
@@ -49,13 +43,7 @@ class Expression:
 
 
 def read_expression(text: str | Number, names: tuple[str, ...]) -> Expression:
-    """Read numbers, ``names``, ``+ - * // %``, ``max(...)``, ``min(...)`` and parentheses.
-
-    Raises
-    ------
-    ConfigError
-        It has anything else in it.
-    """
+    """Read numbers, ``names``, ``+ - * // %``, ``max(...)``, ``min(...)`` and parentheses; else a `ConfigError`."""
     text = str(text)
     allowed = f"allowed are numbers, {', '.join(names)}, + - * // %, max(...), min(...) and parentheses"
     if len(text) > _LONGEST:

@@ -199,13 +199,7 @@ class GpuDriver:
         return tuple(int(wanted(n=n)) for wanted in self.wanted)
 
     def block(self, shape: object) -> tuple[int, ...]:
-        """A block of this kernel's dimensions, from what a cell is told: ``[64, 1]`` or ``[64]`` is (64,) in one.
-
-        Raises
-        ------
-        ConfigError
-            It has another number of dimensions, or a side below 1.
-        """
+        """A block of this kernel's dimensions, from what a cell is told: ``[64, 1]`` or ``[64]`` is (64,) in one."""
         sides = tuple(shape) if isinstance(shape, list | tuple) else ()
         used, beyond = sides[: self.dimensions], sides[self.dimensions :]
         if len(used) < self.dimensions or set(beyond) - {1} or not all(isinstance(s, int) and s > 0 for s in used):
@@ -235,19 +229,9 @@ class GpuDriver:
 
 
 def read_driver(text: str, where: str) -> GpuDriver:
-    """Read a driver and try its expressions on each of its sizes.
+    """Read a driver's TOML and try its expressions on each of its sizes.
 
-    Parameters
-    ----------
-    text : str
-        TOML.
-    where : str
-        Its file, for messages.
-
-    Raises
-    ------
-    ConfigError
-        Names the file and the key, and says what is allowed.
+    A `ConfigError` names the file (``where``) and the key, and says what is allowed.
     """
     try:
         values = tomllib.loads(text)

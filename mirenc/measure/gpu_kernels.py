@@ -64,11 +64,6 @@ def gpu_kernels(language: str, seed: int = 0) -> Iterator[Kernel]:
 
     Any beginning is spread over structures (`Kernel.group`): one kernel of each comes at one of its three sizes, then
     each at another, then a second kernel of those that have types or constants left.
-
-    Raises
-    ------
-    ConfigError
-        A file is damaged, which names its line.
     """
     structures = [list(_at_sizes(text, language)) for texts in read_folder("gpu", KEYS).values() for text in texts]
     random.Random(seed).shuffle(structures)
@@ -143,15 +138,7 @@ class _Parameter:
 
 
 class GpuText:
-    """A kernel whose words are chosen, to be written in either language.
-
-    Parameters
-    ----------
-    text : KernelText
-    name : str
-        Of the structure and the choice.
-    words : mapping of str to str
-    """
+    """A kernel whose words are chosen, to be written in either language; ``name`` tells the choice."""
 
     def __init__(self, text: KernelText, name: str, words: Mapping[str, str]) -> None:
         def filled(template: str) -> str:

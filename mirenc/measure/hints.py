@@ -54,7 +54,7 @@ def suffix(label: str) -> str:
 
 
 class HintedLoop:
-    """A module in which one loop of one function gets hints.
+    """A module in which one loop of one function gets hints; a `CompileError` where it cannot.
 
     Parameters
     ----------
@@ -69,11 +69,6 @@ class HintedLoop:
     ----------
     symbols : frozenset of str
         Functions that a copy is made of, named without the suffix.
-
-    Raises
-    ------
-    CompileError
-        No such function or loop, or a loop that has hints already.
     """
 
     def __init__(self, text: str, function: str, line: int) -> None:

@@ -16,17 +16,8 @@ __all__ = ["Journal"]
 class Journal(ABC):
     """The finished results of a folder; what a line is and what is kept of it, a subclass says.
 
-    Parameters
-    ----------
-    path : Path
-        The file, which may be there.
-    setup : dict
-        What makes results comparable: it is the first line. What either of two setups does not say is not compared.
-
-    Raises
-    ------
-    ConfigError
-        The folder has results of another setup, or the file is damaged.
+    The first line is ``setup``, what makes results comparable; what either of two does not say is not compared. A
+    `ConfigError` where the folder has results of another one, or the file is damaged.
     """
 
     def __init__(self, path: Path, setup: dict[str, Any]) -> None:

@@ -20,14 +20,12 @@ class Kernel:
     ----------
     name : str
         Of the kernel and its size; no other kernel of a table has it.
-    group : str
-        Its structure without type and size. Samples of one group are never on both sides of a fold.
-    family : str
-        What is left out as a whole by the protocol of that name.
+    group, family : str
+        Its structure without type and size, never on both sides of a fold; and what a protocol leaves out as a whole.
     language : str
         ``c``, ``cl`` or ``cuda``.
-    source, driver : str
-        Texts. A driver is C (``mirenc_measure.h`` says what it defines) for ``c``; TOML for ``cl`` and ``cuda``.
+    driver : str
+        C (``mirenc_measure.h`` says what it defines) for ``c``; TOML for ``cl`` and ``cuda``.
     function : str
         The function that is timed.
     line : int
@@ -60,10 +58,8 @@ class Cell:
 
     Attributes
     ----------
-    setting : tuple
-        As asked: one value for each knob of the task's space.
-    effective : tuple
-        What the compiler says that it made of it; the same as ``setting`` where it says nothing.
+    setting, effective : tuple
+        As asked, a value for each knob; and what the compiler says that it made of it (or the same again).
     code : str
         Digest of the machine code. Cells of one ``code`` and one ``before`` are one measurement. "": not known.
     library, symbol : str
@@ -90,17 +86,13 @@ class Build:
     Attributes
     ----------
     cells : tuple of Cell
-        One a setting of the task's space, in its order.
+        One a setting of the task's space, in its order; ``default`` is the place of its default.
     copy : Cell
         A second build of the default: its times beside the default's are the noise floor (A/A).
     driver : str
         The built driver, relative to the kernel's folder.
-    ir : str
-        Text of the IR that a head sees.
-    symbol, header : str
-        Function and, for a loop, header of the region in ``ir``; "" for the whole module.
-    default : int
-        Which of ``cells`` is the default: that of the task's space.
+    ir, symbol, header : str
+        What a head sees, and in it the function and, for a loop, the header; "" for the whole module.
     """
 
     cells: tuple[Cell, ...]

@@ -48,13 +48,10 @@ class KernelText:
 
     Attributes
     ----------
-    name, family : str
     keys, data, words : mapping
         The header: values of the reader's keys, what parameters hold, and what words of the code may be.
     above : str
         Types or functions that the kernel needs; "" for none.
-    returns, function : str
-    parameters : tuple of str
     body : tuple of str
         Its lines, without the outer indent.
     places : mapping of str to str
@@ -101,19 +98,10 @@ def fill_words(template: str, words: Mapping[str, str]) -> str:
 
 
 def read_folder(folder: str, keys: Mapping[str, str]) -> dict[str, list[KernelText]]:
-    """Read the kernels of a folder by family: files in their order, families by their names without a number.
+    """Read the kernels of a folder (``loops`` or ``gpu``) by family: files in their order, named without their numbers.
 
-    Parameters
-    ----------
-    folder : str
-        ``loops`` or ``gpu``.
-    keys : mapping of str to str
-        What else a header may say, and what holds where it does not.
-
-    Raises
-    ------
-    ConfigError
-        A file is damaged, which names its line.
+    ``keys`` are what else a header may say, and what holds where it does not. A file that is damaged is a `ConfigError`
+    that names its line.
     """
     shared: Lists = {}
     families = {}

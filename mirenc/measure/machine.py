@@ -67,13 +67,7 @@ def _caches() -> dict[str, str]:
 
 
 def compiler_version(compiler: str) -> str:
-    """What a compiler calls itself, in one line.
-
-    Raises
-    ------
-    ToolchainError
-        It cannot be started, or says nothing.
-    """
+    """What a compiler calls itself, in one line; a `ToolchainError` where it says nothing."""
     try:
         done = run_limited([compiler, "--version"], timeout=60.0, memory_limit=4 * 2**30)
     except OSError as error:
@@ -89,12 +83,7 @@ def compiler_version(compiler: str) -> str:
 def machine_title(record: dict[str, Any], parts: Sequence[str] = ()) -> str:
     """One line for people: ``AMD EPYC 7763, 2 cores; clang version 19 -O3``.
 
-    Parameters
-    ----------
-    record : dict
-        ``machine``, ``compiler``, ``flags`` (the user's and the task's) and perhaps ``method_flags``.
-    parts : sequence of str
-        Those that were measured: devices among them are named, and of their flags those that all have.
+    Of the ``parts`` that were measured, devices are named, and of their flags those that all have.
     """
     machine = record["machine"]
     count, devices = machine["cores"], machine.get("devices", {})

@@ -25,13 +25,7 @@ METHODS = {
 
 
 def get_method(task: str) -> Method:
-    """How a task is measured.
-
-    Raises
-    ------
-    TaskError
-        It cannot be, or there is no such task.
-    """
+    """How a task is measured; a `TaskError` where it cannot be."""
     if task not in METHODS:
         raise TaskError(f"task {task!r} cannot be measured; those that can: {', '.join(sorted(METHODS))}. Name one")
     module, _, attribute = METHODS[task].partition(":")
@@ -40,12 +34,10 @@ def get_method(task: str) -> Method:
 
 
 class Method(ABC):
-    """How one task is measured.
+    """How one task (`mirenc.tasks`) is measured.
 
     Attributes
     ----------
-    task : str
-        Name of the task (`mirenc.tasks`).
     default_count : int
         How many kernels of the project's own are measured unless the user says otherwise.
     elsewhere : tuple of str
@@ -94,19 +86,12 @@ class Method(ABC):
     def parts(self) -> tuple[str, ...]:
         """Parts of this machine that are measured one by one, such as its instruction sets; ``("",)`` for none.
 
-        A machine that lacks what all of them need has ``()``, and `describe` of any part raises with what to install:
-        those of ``elsewhere`` can be built all the same.
+        A machine that lacks what all of them need has ``()``, and `describe` of any part raises with what to install.
         """
 
     @abstractmethod
     def find_compiler(self, compiler: str | None) -> Toolchain:
-        """What builds the variants.
-
-        Raises
-        ------
-        ToolchainError
-            There is none; the message says what to install.
-        """
+        """What builds the variants, or a `ToolchainError` that says what to install."""
 
     @abstractmethod
     def own_kernels(self, count: int, seed: int) -> Iterator[Kernel]:
@@ -114,20 +99,11 @@ class Method(ABC):
 
     @abstractmethod
     def user_kernels(self, paths: Sequence[Path], toolchain: Toolchain) -> Iterator[Kernel]:
-        """Kernels of the user's sources, each with a driver beside it.
-
-        Raises
-        ------
-        MirencError
-            A source without a driver, or nothing to decide about in it. The message says what to write.
-        """
+        """Kernels of the user's sources, each with a driver beside it; an error says what to write."""
 
     @abstractmethod
     def build(self, kernel: Kernel, part: str, folder: Path, toolchain: Toolchain) -> Build:
         """Build all settings into a folder that is the kernel's own. It may run beside others.
 
-        Raises
-        ------
-        CompileError
-            The default or the driver does not compile. A setting that does not is a cell with a ``problem``.
+        A setting that does not compile is a cell with a ``problem``; a default or a driver is a `CompileError`.
         """

@@ -47,12 +47,8 @@ class Objects:
     def build(self, kernel: Kernel, part: str) -> Build:
         """What was built before, or a new build.
 
-        Raises
-        ------
-        ConfigError
-            Its cells are not the task's settings: it would be measured for hours, and refused by the reader then.
-        MirencError
-            The default or the driver cannot be built.
+        A `ConfigError` where its cells are not the task's settings: it would be measured for hours, and refused by the
+        reader then. Any other error: the default or the driver cannot be built.
         """
         folder = self.folder(kernel, part)
         done = folder / _DONE

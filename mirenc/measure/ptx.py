@@ -41,16 +41,9 @@ def _cuda_folders() -> Iterator[Path]:
 
 
 def build_ptx(source: Path, target: Path, toolchain: Toolchain, flags: Sequence[str] = ()) -> None:
-    """Compile the kernels of one CUDA source.
+    """Compile the kernels of one CUDA source by a clang that knows CUDA, with ``flags`` beside the toolchain's.
 
-    Parameters
-    ----------
-    source, target : Path
-        CUDA, and the PTX to write.
-    toolchain : Toolchain
-        Its compiler is a clang that knows CUDA. With ``--cuda-path`` among its flags that toolkit is used in full.
-    flags : sequence of str
-        Such as ``-include`` of a header that stands in for CUDA's own.
+    With ``--cuda-path`` among those that toolkit is used in full.
 
     Raises
     ------

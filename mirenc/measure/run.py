@@ -21,22 +21,10 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class Plan:
-    """What the user asked for.
+    """What the user asked for: sources (of kernels (): the project's own), seed, compilers at once, when to stop.
 
-    Attributes
-    ----------
-    sources : tuple of Path
-        Of kernels: (), the project's own.
-    seed, jobs : int
-    minutes : float
-        When to stop.
-    count, rounds, parts, compile_only
-        Of kernels: how many of the project's, rounds of timing, parts of the machine (() for all), and whether to
-        build everything and time nothing.
-    functions, modules, lists : int
-        Of passes: at most so many pieces, and pass lists with -Oz itself.
-    compiler, cflags
-        Of passes: a clang (None: that of the engine's version), and flags for folders of sources and single sources.
+    Of kernels also how many, rounds of timing, parts of the machine (() for all), and whether to build and time none;
+    of passes at most so many pieces, pass lists with -Oz itself, a clang (None: that of the engine's version), flags.
     """
 
     sources: tuple[Path, ...] = ()
@@ -61,13 +49,7 @@ class Run(ABC):
         self.plan, self.folder, self.work = plan, folder, folder / "work"
 
     def go(self, advance: Callable[..., None]) -> None:
-        """Measure what is left, until the time is up. What was finished is kept whatever ends this, Ctrl-C too.
-
-        Raises
-        ------
-        ToolchainError
-            What measures does not start here.
-        """
+        """Measure what is left, until the time is up. What was finished is kept whatever ends this, Ctrl-C too."""
         self._end = time.monotonic() + 60 * self.plan.minutes
         self._pool = ThreadPoolExecutor(self.plan.jobs)
         try:

@@ -89,21 +89,19 @@ class Samples(Journal):
 class TimedRun(Run):
     """Measuring the kernels of a method.
 
+    Attributes
+    ----------
+    samples : list of (Kernel, str)
+        All that were asked for: kernel and part.
+    built, not_built
+        With ``compile_only``: how many are there, and why the others are not.
+
     Raises
     ------
     ConfigError
         The folder has a run of another setup.
     TaskError
         An unknown part, or two kernels of one name.
-
-    Attributes
-    ----------
-    samples : list of (Kernel, str)
-        All that were asked for: kernel and part.
-    built : int
-        With ``compile_only``: how many are there.
-    not_built : list of str
-        With ``compile_only``: kernels that could not be built, and why.
     """
 
     def __init__(self, method: Method, toolchain: Toolchain, plan: Plan, folder: Path) -> None:
@@ -265,13 +263,7 @@ def _tuples(value: Any) -> Any:
 
 
 def _checked_parts(method: Method, plan: Plan) -> tuple[str, ...]:
-    """The parts that are asked for, or all that the machine has.
-
-    Raises
-    ------
-    TaskError, ToolchainError
-        There is no such part, or not here.
-    """
+    """The parts that are asked for, or all that the machine has."""
     here, wanted = method.parts(), plan.parts
     if plan.compile_only:
         here += tuple(part for part in method.elsewhere if part in wanted and part not in here)
@@ -284,15 +276,7 @@ def _checked_parts(method: Method, plan: Plan) -> tuple[str, ...]:
 
 
 def _region(build: Build) -> Region | None:
-    """What of the IR is decided about.
-
-    Raises
-    ------
-    TaskError
-        The IR has no such function or loop.
-    MirencError
-        It cannot be read.
-    """
+    """What of the IR is decided about; an error where it has no such function or loop."""
     if not build.symbol:
         return None
     level = "loop" if build.header else "function"

@@ -40,14 +40,9 @@ _TOLERANCE = {4: 1e-4, 8: 1e-9}
 
 @dataclass(frozen=True, eq=False)
 class Costs:
-    """What the rounds of one sample say. V variants.
+    """What the rounds of one sample say: seconds a call of V variants, (V,), of even rounds and of odd ones; and noise.
 
-    Attributes
-    ----------
-    label, report : (V,) float64
-        Seconds a call, of the even and of the odd rounds.
-    noise : float
-        Gap between the default and its copy, as a share; of the two halves the larger.
+    Noise is the gap between the default and its copy, as a share; of the two halves the larger.
     """
 
     label: Float
@@ -67,25 +62,14 @@ def calls_for(seconds: float, *, most: int | None = None) -> int:
 
 
 def costs_of(times: Float, default: int, copy: int) -> Costs:
-    """Costs and noise of some rounds.
-
-    Parameters
-    ----------
-    times : (R, V) float64
-        Seconds a call, R >= 2.
-    default, copy : int
-        Columns of the default and of its copy.
-    """
+    """Costs and noise of (R, V) seconds a call, R >= 2; ``default`` and ``copy`` are columns."""
     label, report = (np.quantile(half, _QUARTER, axis=0) for half in (times[0::2], times[1::2]))
     gaps = [abs(half[default] - half[copy]) / min(half[default], half[copy]) for half in (label, report)]
     return Costs(label, report, float(max(gaps)))
 
 
 def first_of_code(cells: Sequence[Cell]) -> list[int]:
-    """For each cell the first one with the same code and the same ``before``: they are one measurement.
-
-    A cell of unknown code, or with a problem, is itself.
-    """
+    """For each cell the first of the same code and ``before``: they are one measurement. Unknown code is its own."""
     first: dict[tuple[str, str], int] = {}
     return [
         first.setdefault((cell.code, json.dumps(cell.before, sort_keys=True)), index)

@@ -161,15 +161,8 @@ def build_variants(
 ) -> tuple[str, Variant, Variant, dict[Hint, Variant]]:
     """Compile the loop of a function in a line with each hint; what is built is put beside the source as ``name``.
 
-    Returns
-    -------
-    str, Variant, Variant, dict
-        Shared object; the function without hints, twice; the variant of each hint.
-
-    Raises
-    ------
-    CompileError
-        It does not compile without hints, or there is no such loop.
+    Returns the shared object; the function without hints, twice; the variant of each hint. A `CompileError` where it
+    does not compile without hints, or there is no such loop.
     """
     compiler = _Compiler(toolchain, tuple(flags), source.parent, name)
     loop = HintedLoop(compiler.front_end(source), function, line)

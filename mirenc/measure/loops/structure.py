@@ -54,24 +54,9 @@ def draw_size(kind: str, rng: Random) -> int:
 
 
 def fill_value(fill: str, ctype: str) -> str:
-    """What a driver puts into an array, so that the data stay as they are however often a loop is called.
+    """What a driver puts into an array (FILL or FILL ARGUMENT); data stay as they are however often a loop runs.
 
-    Parameters
-    ----------
-    fill : str
-        Name of the fill, and an argument after a space for some.
-    ctype : str
-        Type of the element.
-
-    Returns
-    -------
-    str
-        C, of ``i`` (the element), ``count`` (of elements), ``now`` (the array) and ``next()`` (32 random bits).
-
-    Raises
-    ------
-    ConfigError
-        There is no such fill.
+    It is C, of ``i`` (the element), ``count`` (of elements), ``now`` (the array) and ``next()`` (32 random bits).
     """
     name, _, argument = fill.partition(" ")
     real = ctype in ("float", "double")
@@ -147,25 +132,13 @@ class Structure:
 
 @cache
 def structures() -> Mapping[str, tuple[Structure, ...]]:
-    """All of them by family: a family is what the strictest protocol leaves out as a whole.
-
-    Raises
-    ------
-    ConfigError
-        A file is damaged, which names its line.
-    """
+    """All of them by family: a family is what the strictest protocol leaves out as a whole."""
     families = read_folder("loops", _KEYS)
     return {family: tuple(map(as_structure, texts)) for family, texts in families.items()}
 
 
 def as_structure(text: KernelText) -> Structure:
-    """Read the header of one.
-
-    Raises
-    ------
-    ConfigError
-        A value that is not allowed, or not one loop that is marked.
-    """
+    """Read the header of one; a `ConfigError` names the line with a value that is not allowed."""
     if sum(line.count("@") for line in text.body) != 1:
         text.fail("name", f"{text.name!r} has not one loop with @ before it")
     for kind in "/".join(text.words["T"]).split("/"):

@@ -54,13 +54,7 @@ class IRFile:
 
 
 def clang_of(version: str, compiler: str | None = None) -> str:
-    """The clang whose IR an LLVM (``19.1.7``) reads as its own, or the user's choice.
-
-    Raises
-    ------
-    ToolchainError
-        Not on PATH.
-    """
+    """The clang whose IR an LLVM (``19.1.7``) reads as its own, or the user's choice; it must be on PATH."""
     name = compiler or f"clang-{version.split('.')[0]}"
     if shutil.which(name) is None:
         if compiler:
@@ -104,11 +98,6 @@ def find_ir(
     -------
     list[IRFile]
         Sorted by project and file.
-
-    Raises
-    ------
-    ConfigError, IRFileError, ToolchainError, CompileError, IRResourceError
-        A source cannot be used, or a single file does not compile.
     """
     found: list[IRFile] = []
     for number, source in enumerate(sources):

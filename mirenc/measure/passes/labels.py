@@ -57,22 +57,7 @@ class Watcher(Protocol):
 def label(engine: Engine, watcher: Watcher, opt: str | None, text: str, lists: Sequence[PassList]) -> dict[str, Any]:
     """Compile a piece in every way: fields of `mirenc.measure.passes.records.Record`.
 
-    Parameters
-    ----------
-    engine, watcher
-    opt : str, optional
-        LLVM's program, which verifies what the best list makes.
-    text : str
-        IR before any pass.
-    lists : sequence of PassList
-        The first is -Oz.
-
-    Raises
-    ------
-    IRParseError
-        LLVM refuses the piece.
-    ToolchainError
-        It cannot start.
+    ``opt`` verifies what the best list makes; the first of ``lists`` is -Oz. An `IRParseError` where LLVM refuses it.
     """
     marked, plain = text.encode(), without_size_attributes(text).encode()
     (before,) = engine.run_all(marked, [""], codegen=0)

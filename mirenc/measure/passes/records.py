@@ -20,12 +20,10 @@ __all__ = ["Record", "Records", "compiled_table"]
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A finished piece.
+    """A finished piece, as in `mirenc.tasks.compiled.Piece`.
 
     Attributes
     ----------
-    name, project, file, symbol, level, held_out
-        As in `mirenc.tasks.compiled.Piece`.
     stamp : str
         Of the file it is from.
     ir_hash : str
@@ -34,8 +32,6 @@ class Record:
         Why it is not in the table; "" if it is.
     before : Figures
         Before any pass.
-    levels : dict of str to Figures
-    lists : tuple of Figures
     fires : dict of str to tuple of str
         Level -> passes that changed it; levels that nobody could tell about are missing.
     winner : str

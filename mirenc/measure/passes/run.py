@@ -35,14 +35,11 @@ class PassRun(Run):
 
     Parameters
     ----------
-    plan : Plan
-    folder : Path
+    plan, folder
     make_engine, make_watcher : callable
         A new engine, and what says which passes fire; each job has one.
-    report : callable
-        Told what is left out.
-    failed : callable
-        Told of each file that does not compile or cannot be read.
+    report, failed : callable
+        Told what is left out, and of each file that does not compile or cannot be read.
 
     Attributes
     ----------
@@ -136,12 +133,7 @@ class PassRun(Run):
             self.report(f"{len(changed)} pieces are measured again: their IR is not what it was")
 
     def _check_sources(self) -> None:
-        """Refuse to replace a table by one that lacks some of its sources, before their IR goes.
-
-        Raises
-        ------
-        ConfigError
-        """
+        """Refuse to replace a table by one that lacks some of its sources, before their IR goes."""
         place = self.folder / "machine.json"
         before = json.loads(place.read_text(encoding="utf-8"))["sources"] if place.is_file() else []
         if set(before) - set(self._names):
@@ -251,10 +243,7 @@ class PassRun(Run):
     def execute(self) -> None:
         """Run the lists that win on the project's own loops; what came out stands in the table from then on.
 
-        Raises
-        ------
-        ToolchainError
-            There is no clang of the engine's version, or nothing can be run here.
+        A `ToolchainError` where there is no clang of the engine's version, or nothing can be run here.
         """
         numbers = winning_lists(self.table())
         if numbers:
@@ -263,12 +252,7 @@ class PassRun(Run):
                 self.executed = {"lists": numbers, **execute(engine, clang_of(engine.version), lists)}
 
     def save(self) -> CompiledTable:
-        """Write the table and its IR.
-
-        Raises
-        ------
-        OSError
-        """
+        """Write the table and its IR."""
         table = self.table()
         if table.pieces:
             table.write(self.folder)

@@ -35,13 +35,7 @@ class Texts:
         self._lock = threading.Lock()
 
     def of(self, piece: Chosen) -> str:
-        """IR text of a piece.
-
-        Raises
-        ------
-        MirencError
-            Its file cannot be read, or the function cannot stand alone.
-        """
+        """IR text of a piece; an error where its file cannot be read, or the function cannot stand alone."""
         path = self._path(piece.source, piece.symbol)
         with self._lock:
             if not path.exists():

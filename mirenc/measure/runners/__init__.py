@@ -57,25 +57,14 @@ class Runner(ABC):
 
     @classmethod  # noqa: B027 - most have nothing to import
     def warm(cls) -> None:
-        """Import what takes long. It runs once, in the process that those of all samples are forked from.
+        """Import what takes long, in the process that those of all samples are forked from; raise where it is missing.
 
         It must start no thread and open no device: a fork keeps neither.
-
-        Raises
-        ------
-        MissingExtraError
-            What it needs is not installed.
         """
 
     @abstractmethod
     def load(self, job: Job) -> None:
-        """Set up the inputs.
-
-        Raises
-        ------
-        RuntimeError, OSError
-            The sample cannot be measured.
-        """
+        """Set up the inputs; a RuntimeError or OSError: the sample cannot be measured."""
 
     @abstractmethod
     def outputs(self, cell: Cell) -> list[Array]:
@@ -87,13 +76,7 @@ class Runner(ABC):
 
 
 def get_runner(name: str) -> type[Runner]:
-    """The runner of this name.
-
-    Raises
-    ------
-    ConfigError
-        Unknown name.
-    """
+    """The runner of this name."""
     if name not in _REGISTRY:
         raise ConfigError(f"unknown runner {name!r}; available: {', '.join(_REGISTRY)}")
     module, _, attribute = _REGISTRY[name].partition(":")
@@ -102,13 +85,7 @@ def get_runner(name: str) -> type[Runner]:
 
 
 def own_keys(before: Mapping[str, object], known: tuple[str, ...]) -> None:
-    """Refuse what a runner is told and does not know: left out, it would measure something else.
-
-    Raises
-    ------
-    ConfigError
-        A key of `Cell.before` that is none of ``known``.
-    """
+    """Refuse what `Cell.before` tells a runner that it does not know: left out, it would measure something else."""
     strange = [key for key in before if key not in known]
     if strange:
         allowed = ", ".join(known) or "nothing"

@@ -89,13 +89,7 @@ def _open_library() -> Library:
 
 
 class LibCuda:
-    """Functions of the library by their names; each raises what it returns.
-
-    Raises
-    ------
-    ToolchainError
-        From the constructor: the driver is too old.
-    """
+    """Functions of the library by their names; each raises what it returns."""
 
     def __init__(self, library: Library) -> None:
         for name, takes in _FUNCTIONS.items():
@@ -109,13 +103,7 @@ class LibCuda:
         self._library = library
 
     def call(self, name: str, *arguments: Any) -> None:
-        """Call a function that gives nothing back.
-
-        Raises
-        ------
-        CudaError
-            It failed, or what was started before it did.
-        """
+        """Call a function that gives nothing back; a `CudaError`: it failed, or what was started before it did."""
         if code := getattr(self._library, name)(*arguments):
             raise CudaError(name, self._words("cuGetErrorName", code), self._words("cuGetErrorString", code))
 
@@ -135,14 +123,7 @@ class LibCuda:
 class CudaDevice:
     """A GPU, and what a table says of it.
 
-    Attributes
-    ----------
-    name, platform, capability, driver : str
-        ``NVIDIA H100``, ``CUDA``, ``9.0``, and the CUDA version that the driver knows.
-    memory, processors, warp : int
-        Bytes, multiprocessors, threads of a warp.
-    threads, blocks, registers, shared : int
-        What one multiprocessor holds; shared memory in bytes.
+    Bytes of memory, multiprocessors, threads of a warp; then what one multiprocessor holds, shared memory in bytes.
     """
 
     name: str
@@ -159,13 +140,7 @@ class CudaDevice:
 
 
 def cuda_device(library: Library = None) -> CudaDevice:
-    """The GPU that kernels would be timed on.
-
-    Raises
-    ------
-    ToolchainError
-        There is no driver or no GPU.
-    """
+    """The GPU that kernels would be timed on, or a `ToolchainError`."""
     cuda, device = _opened(library)
     name = ctypes.create_string_buffer(256)
     cuda.call("cuDeviceGetName", name, len(name), device)
@@ -336,13 +311,7 @@ class CudaRunner(Runner):
 
 
 def parameter_bytes(ptx: str, kernel: str) -> list[int]:
-    """Bytes of each parameter of a kernel.
-
-    Raises
-    ------
-    CompileError
-        The text has no such kernel.
-    """
+    """Bytes of each parameter of a kernel; a `CompileError` where the text has no such kernel."""
     entry = re.search(rf"\.entry\s+{re.escape(kernel)}\s*\((.*?)\)", ptx, re.DOTALL)
     if entry is None:
         known = ", ".join(re.findall(r"\.entry\s+([\w$]+)", ptx)) or "none"

@@ -31,17 +31,7 @@ _POCL = "Portable Computing Language"
 
 @dataclass(frozen=True)
 class OpenCLDevice:
-    """A device, and what a table says of it.
-
-    Attributes
-    ----------
-    slug : str
-        Its name in small letters and hyphens: what a part and a cell call it.
-    name, platform, version, driver : str
-        In the device's own words.
-    compute_units, max_block, local_bytes : int
-        Cores or the like; items of a work group, and bytes of its local memory, at most.
-    """
+    """A device in its own words, but for ``slug``: its name in small letters and hyphens, for parts and cells."""
 
     slug: str
     name: str
@@ -56,12 +46,7 @@ class OpenCLDevice:
 def opencl_devices() -> tuple[OpenCLDevice, ...]:
     """Devices of this machine, the first one first; a second of the same name is left out.
 
-    Raises
-    ------
-    MissingExtraError
-        pyopencl is not installed.
-    ToolchainError
-        There is no device, or none but pocl's and no ``ld``.
+    An error says what to install: pyopencl, a device, or for pocl alone ``ld``.
     """
     return tuple(
         OpenCLDevice(
