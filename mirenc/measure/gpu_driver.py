@@ -55,7 +55,7 @@ from mirenc.errors import ConfigError
 from mirenc.measure.expressions import Expression, read_expression
 from mirenc.measure.fills import FILLS, WHOLE, filled
 
-__all__ = ["Argument", "Buffer", "GpuDriver", "Local", "Scalar", "read_driver"]
+__all__ = ["Argument", "GpuDriver", "read_driver"]
 
 # OpenCL C's names; CUDA's `long` and `unsigned char` are the same bytes on Linux.
 _TYPES: Mapping[str, np.dtype[Any]] = {
@@ -65,17 +65,29 @@ _TYPES: Mapping[str, np.dtype[Any]] = {
         "ulong": "u8", "float": "f4", "double": "f8",
     }.items()
 }  # fmt: skip
+_BYTE = np.dtype("u1")
 # What a device of 4 GiB can hold beside a second copy of the inputs.
 _MOST_BYTES = 1 << 30
 
 
 @dataclass(frozen=True)
-class Buffer:
-    """Memory of the device; see the module's text for the fields."""
+class Argument:
+    """A parameter of a kernel, or memory of one block; see the module's text for what a buffer's fields are.
 
+    Attributes
+    ----------
+    kind : str
+        ``buffer``, ``scalar`` or ``local``.
+    size : Expression
+        Elements of a buffer, the value of a scalar, bytes of local memory.
+    dtype : numpy.dtype
+        Of elements, or of the scalar.
+    """
+
+    kind: str
     name: str
-    buffer: np.dtype[Any]
-    count: Expression
+    size: Expression
+    dtype: np.dtype[Any] = _BYTE
     fill: str = "zeros"
     seed: int = 0
     low: float = 0.0
@@ -84,61 +96,37 @@ class Buffer:
     output: bool = False
 
     def check(self, n: int) -> int:
-        """Bytes; its expressions are tried."""
-        if self.below is not None:
-            _whole("below", self.below, 1, n=n)
-        return self.buffer.itemsize * _whole("count", self.count, 1, n=n)
+        """Try its expressions; bytes of a buffer."""
+        if self.kind == "local":
+            _whole("local", self.size, 0, n=n, bx=32, by=1)
+        elif self.kind == "buffer":
+            if self.below is not None:
+                _whole("below", self.below, 1, n=n)
+            return self.dtype.itemsize * _whole("count", self.size, 1, n=n)
+        elif self.dtype.kind == "f":
+            self.size(n=n)
+        else:
+            value, bounds = _whole("value", self.size, None, n=n), np.iinfo(self.dtype)
+            if not bounds.min <= value <= bounds.max:
+                raise ConfigError(f"value is {value} for n = {n}, which {self.dtype.name} cannot hold")
+        return 0
 
     def array(self, n: int) -> NDArray[Any]:
-        """What it holds before a call: (count,), the same on any machine."""
+        """What a buffer holds before a call: (count,), the same on any machine."""
         below = None if self.below is None else int(self.below(n=n))
         return filled(
-            self.fill, int(self.count(n=n)), self.buffer, seed=self.seed, low=self.low, high=self.high, below=below
+            self.fill, int(self.size(n=n)), self.dtype, seed=self.seed, low=self.low, high=self.high, below=below
         )
 
-
-@dataclass(frozen=True)
-class Scalar:
-    """A number that is passed by value."""
-
-    name: str
-    scalar: np.dtype[Any]
-    value: Expression
-
-    def check(self, n: int) -> int:
-        """Bytes of the device, none; its expression is tried."""
-        self.value(n=n)
-        if self.scalar.kind != "f":
-            value, bounds = _whole("value", self.value, None, n=n), np.iinfo(self.scalar)
-            if not bounds.min <= value <= bounds.max:
-                raise ConfigError(f"value is {value} for n = {n}, which {self.scalar.name} cannot hold")
-        return 0
-
-    def of(self, n: int) -> np.generic:
-        """The value as the kernel gets it."""
-        scalar: np.generic = self.scalar.type(self.value(n=n))
+    def scalar(self, n: int) -> np.generic:
+        """A scalar as the kernel gets it."""
+        scalar: np.generic = self.dtype.type(self.size(n=n))
         return scalar
 
-
-@dataclass(frozen=True)
-class Local:
-    """Memory of one block."""
-
-    name: str
-    local: Expression
-
-    def check(self, n: int) -> int:
-        """Bytes of the device, none; its expression is tried."""
-        _whole("local", self.local, 0, n=n, bx=32, by=1)
-        return 0
-
-    def of(self, n: int, block: Sequence[int]) -> int:
-        """Bytes that a block of this shape needs."""
+    def local_bytes(self, n: int, block: Sequence[int]) -> int:
+        """Bytes of local memory that a block of this shape needs."""
         bx, by = (*block, 1)[:2]
-        return int(self.local(n=n, bx=bx, by=by))
-
-
-Argument = Buffer | Scalar | Local
+        return int(self.size(n=n, bx=bx, by=by)) if self.kind == "local" else 0
 
 
 def _whole(key: str, expression: Expression, least: int | None, **names: int) -> int:
@@ -152,7 +140,7 @@ def _whole(key: str, expression: Expression, least: int | None, **names: int) ->
 
 @dataclass(frozen=True)
 class GpuDriver:
-    """How a kernel is launched; see the module's text for the fields. There is at most one `Local`."""
+    """How a kernel is launched; see the module's text for the fields. At most one argument is ``local``."""
 
     kernel: str
     sizes: tuple[int, ...]
@@ -170,7 +158,7 @@ class GpuDriver:
             raise ConfigError(f"global has {self.dimensions} dimensions; 1 and 2 are allowed")
         if not self.outputs:
             raise ConfigError("no argument is a buffer with `output = true`; results must be compared with something")
-        if sum(isinstance(argument, Local) for argument in self.arguments) > 1:
+        if sum(argument.kind == "local" for argument in self.arguments) > 1:
             raise ConfigError("two arguments have `local`; CUDA knows one such memory, so cut one into parts")
         for n in self.sizes:
             for axis, wanted in enumerate(self.wanted):
@@ -190,9 +178,9 @@ class GpuDriver:
         return len(self.wanted)
 
     @property
-    def outputs(self) -> tuple[Buffer, ...]:
+    def outputs(self) -> tuple[Argument, ...]:
         """Buffers that are compared, in order."""
-        return tuple(argument for argument in self.arguments if isinstance(argument, Buffer) and argument.output)
+        return tuple(argument for argument in self.arguments if argument.output)
 
     def items(self, n: int) -> tuple[int, ...]:
         """Work-items wanted in each dimension."""
@@ -225,7 +213,7 @@ class GpuDriver:
 
     def local_bytes(self, n: int, block: Sequence[int]) -> int:
         """Local memory of a block of this shape, beside what the kernel declares itself."""
-        return sum(argument.of(n, block) for argument in self.arguments if isinstance(argument, Local))
+        return sum(argument.local_bytes(n, block) for argument in self.arguments)
 
 
 def read_driver(text: str, where: str) -> GpuDriver:
@@ -253,16 +241,19 @@ def _argument(values: Mapping[str, Any], where: str) -> Argument:
     kinds = [kind for kind in _ARGUMENTS if kind in values]
     if len(kinds) != 1:
         raise ConfigError(f"{where}: has {' and '.join(kinds) or 'no kind'}; write one of {', '.join(_ARGUMENTS)}")
-    kind, readers, required = _ARGUMENTS[kinds[0]]
-    argument: Argument = kind(**_read(values, where, readers, required))
-    if isinstance(argument, Buffer):
-        fill, keys = argument.fill, FILLS[argument.fill]
-        if fill in WHOLE and argument.buffer.kind == "f":
-            raise ConfigError(f"{where}: fill is {fill!r}, which is for whole numbers; leave it out")
-        if "below" in keys and argument.below is None and fill != "ramp":
-            raise ConfigError(f"{where}: fill is {fill!r}, which needs `below`")
-        if idle := sorted({"low", "high", "below"} & values.keys() - keys):
-            raise ConfigError(f"{where}: {idle[0]} says nothing to a fill of {fill!r}; leave it out")
+    (kind,) = kinds
+    size, readers = _ARGUMENTS[kind]
+    read = _read(values, where, {"name": _TEXT, **readers}, ("name", size))
+    if kind != "local":
+        read["dtype"] = read.pop(kind)
+    argument = Argument(kind, size=read.pop(size), **read)
+    fill, keys = argument.fill, FILLS[argument.fill]
+    if fill in WHOLE and argument.dtype.kind == "f":
+        raise ConfigError(f"{where}: fill is {fill!r}, which is for whole numbers; leave it out")
+    if "below" in keys and argument.below is None and fill != "ramp":
+        raise ConfigError(f"{where}: fill is {fill!r}, which needs `below`")
+    if idle := sorted({"low", "high", "below"} & values.keys() - keys):
+        raise ConfigError(f"{where}: {idle[0]} says nothing to a fill of {fill!r}; leave it out")
     return argument
 
 
@@ -315,6 +306,10 @@ def _one_of(allowed: Mapping[str, Any], value: Any) -> str:
     return str(value)
 
 
+def _type(value: Any) -> np.dtype[Any]:
+    return _TYPES[_one_of(_TYPES, value)]
+
+
 def _formula(*names: str) -> _Reader:
     return lambda value: read_expression(_kind("a text or a number", str, int, float)(value), names)
 
@@ -330,21 +325,21 @@ _DRIVER: Mapping[str, _Reader] = {
     "power_of_two": _FLAG,
     "argument": _each(_TABLE),
 }
-_BUFFER: Mapping[str, _Reader] = {
-    "name": _TEXT,
-    "buffer": lambda value: _TYPES[_one_of(_TYPES, value)],
-    "count": _formula("n"),
-    "fill": lambda value: _one_of(FILLS, value),
-    "seed": _INTEGER,
-    "low": _NUMBER,
-    "high": _NUMBER,
-    "below": _formula("n"),
-    "output": _FLAG,
-}
-_SCALAR: Mapping[str, _Reader] = {"name": _TEXT, "scalar": _BUFFER["buffer"], "value": _formula("n")}
-_LOCAL: Mapping[str, _Reader] = {"name": _TEXT, "local": _formula("n", "bx", "by")}
-_ARGUMENTS: Mapping[str, tuple[type[Any], Mapping[str, _Reader], tuple[str, ...]]] = {
-    "buffer": (Buffer, _BUFFER, ("name", "count")),
-    "scalar": (Scalar, _SCALAR, ("name", "value")),
-    "local": (Local, _LOCAL, ("name",)),
+# What says the size of each kind of argument, and its keys beside the name.
+_ARGUMENTS: Mapping[str, tuple[str, Mapping[str, _Reader]]] = {
+    "buffer": (
+        "count",
+        {
+            "buffer": _type,
+            "count": _formula("n"),
+            "fill": lambda value: _one_of(FILLS, value),
+            "seed": _INTEGER,
+            "low": _NUMBER,
+            "high": _NUMBER,
+            "below": _formula("n"),
+            "output": _FLAG,
+        },
+    ),
+    "scalar": ("value", {"scalar": _type, "value": _formula("n")}),
+    "local": ("local", {"local": _formula("n", "bx", "by")}),
 }

@@ -68,85 +68,20 @@ class Variant:
     problem: str = ""
 
 
-@dataclass(frozen=True)
-class _Compiler:
-    """Clang with the flags of all arms, and the folder that it works in."""
-
-    toolchain: Toolchain
-    flags: tuple[str, ...]
-    folder: Path
-    name: str
-
-    def file(self, ending: str) -> Path:
-        return self.folder / f"{self.name}.{ending}"
-
-    def front_end(self, source: Path) -> str:
-        """Unoptimised IR of the source."""
-        output = self.file("ll")
-        command = [*self._command(), *_FRONT_END, "-emit-llvm", str(source), "-o", str(output)]
-        if problem := compile_problem(command, _LONGEST):
-            raise CompileError(
-                f"{source.name} does not build: {problem}. Mend it, or give flags it needs with --cflags"
-            )
-        return output.read_text(encoding="utf-8", errors="surrogateescape")
-
-    def back_end(self, text: str, label: str, seconds: float) -> tuple[str, float]:
-        """Assembly and remarks of optimised IR, as ``NAME.LABEL.s`` and ``.yaml``; the problem, and seconds it took.
-
-        Its limit is of processor time: a busy machine builds the same cells as a quiet one. Somebody else who ends it
-        is a `CompileError`.
-        """
-        source, output = self.file(f"{label}.ll"), self.file(f"{label}.s")
-        source.write_text(text, encoding="utf-8", errors="surrogateescape")
-        record = self.file(f"{label}.yaml")
-        command = [*self._command(), *_BACK_END, *_REMARK_FLAGS, f"-foptimization-record-file={record}", str(source)]
-        try:
-            # In a session of its own: Ctrl-C ends mirenc, and not a compiler whose end would be a setting's fault.
-            done = run_limited(
-                [*_CPU_LIMITED, str(math.ceil(seconds)), *command, "-o", str(output)],
-                timeout=20 * seconds + _LONGEST,
-                memory_limit=MEMORY_LIMIT,
-            )
-            code, took = done.code, sum(map(_seconds, done.output.decode("utf-8", "replace").split()[-2:]))
-        except subprocess.TimeoutExpired:
-            code, took = _KILLED, seconds
-        source.unlink()
-        if code != 0:
-            for path in (output, record, *self.folder.glob(f"{self.name}.{label}-*.tmp")):  # of a clang that was ended
-                path.unlink(missing_ok=True)
-        if code < 0 or code in _STOPPED or (code == _KILLED and took < seconds / 2):
-            raise CompileError(f"{self.name}: the compiler was ended from outside. Measure again")
-        if code == _KILLED or took > seconds:
-            return f"compile: over {seconds:g} s", took
-        return "" if code == 0 else "compile: clang fails", took
-
-    def remarks(self, label: str, line: int) -> dict[str, Hint]:
-        record = self.file(f"{label}.yaml")
-        text = record.read_text(encoding="utf-8", errors="replace") if record.is_file() else ""
-        record.unlink(missing_ok=True)
-        return effective_hints(text, line)
-
-    def link(self, assembly: Sequence[Path]) -> str:
-        """The shared object of some assembly files, which are removed."""
-        output = self.file("so")
-        # Each file of one setting has whatever else the source defines.
-        options = ["-shared", "-fPIC", "-Wl,--allow-multiple-definition", "-Wl,-s"]
-        command = [*self._command(), *options, *map(str, assembly), "-o", str(output), "-lm"]
-        if problem := compile_problem(command, _LONGEST):
-            raise CompileError(
-                f"{self.name}: the variants cannot be linked: {problem}. Leave what they lack out of them"
-            )
-        for path in assembly:
-            path.unlink()
-        return output.name
-
-    def _command(self) -> list[str]:
-        return [self.toolchain.compiler, _LEVEL, *self.flags, *self.toolchain.cflags]
+def _command(toolchain: Toolchain, flags: Sequence[str] = ()) -> list[str]:
+    """Clang with the flags of all arms."""
+    return [toolchain.compiler, _LEVEL, *flags, *toolchain.cflags]
 
 
-def hinted_ir(source: Path, folder: Path, toolchain: Toolchain) -> str:
+def hinted_ir(source: Path, folder: Path, toolchain: Toolchain, flags: Sequence[str] = ()) -> str:
     """Unoptimised IR of a source, as `HintedLoop` takes it, by way of a folder; else a `CompileError`."""
-    return _Compiler(toolchain, (), folder, "hinted").front_end(source)
+    output = folder / "hinted.ll"
+    command = [*_command(toolchain, flags), *_FRONT_END, "-emit-llvm", str(source), "-o", str(output)]
+    if problem := compile_problem(command, _LONGEST):
+        raise CompileError(f"{source.name} does not build: {problem}. Mend it, or give flags it needs with --cflags")
+    text = output.read_text(encoding="utf-8", errors="surrogateescape")
+    output.unlink()
+    return text
 
 
 def build_variants(
@@ -164,104 +99,131 @@ def build_variants(
     Returns the shared object; the function without hints, twice; the variant of each hint. A `CompileError` where it
     does not compile without hints, or there is no such loop.
     """
-    compiler = _Compiler(toolchain, tuple(flags), source.parent, name)
-    loop = HintedLoop(compiler.front_end(source), function, line)
-    compiler.file("ll").unlink()
-    building = _Building(compiler, loop, line)
-    small = [hint for hint in hints if hint.width * hint.count <= _TOGETHER]
-    large = [hint for hint in hints if hint not in small]
-    plain: list[tuple[str, Hint | None]] = [("default", None), ("copy", None)]
-    if building.together([*plain, *_labelled(small)], "small", _LONGEST):  # one of them breaks the compiler
-        small, large = [], [*hints]
-        if problem := building.together(plain, "small", _LONGEST):
+    loop = HintedLoop(hinted_ir(source, source.parent, toolchain, flags), function, line)
+    building = _Building(loop, line, toolchain, flags, source.with_name(name))
+    labelled = {_label(hint): hint for hint in hints}
+    small = {label: hint for label, hint in labelled.items() if hint.width * hint.count <= _TOGETHER}
+    large = {label: hint for label, hint in labelled.items() if label not in small}
+    plain: dict[str, Hint | None] = {"default": None, "copy": None}
+    if building.compile({**plain, **small}, "small", _LONGEST):  # one of them breaks the compiler
+        large = labelled
+        if problem := building.compile(plain, "small", _LONGEST):
             raise CompileError(f"{source.name} does not build: {problem}. Mend it, or leave the flags out")
-    elif building.seconds < _QUICK * toolchain.timeout and not building.together(
-        _labelled(large), "large", toolchain.timeout
-    ):
-        large = []
-    for hint in sorted(large, key=lambda hint: hint.width * hint.count):
+    elif building.seconds < _QUICK * toolchain.timeout and not building.compile(large, "large", toolchain.timeout):
+        large = {}
+    for hint in sorted(large.values(), key=lambda hint: hint.width * hint.count):
         building.alone(hint)
-    found = building.found
-    variants = {hint: found[_label(hint)] for hint in hints}
-    return compiler.link(building.assembly), found["default"], found["copy"], variants
+    built = building.variants
+    return building.link(), built["default"], built["copy"], {hint: built[label] for label, hint in labelled.items()}
 
 
 class _Building:
-    """The variants that there are by now, by label."""
+    """The variants that there are by now, by label; files of theirs begin with ``stem``."""
 
-    def __init__(self, compiler: _Compiler, loop: HintedLoop, line: int) -> None:
-        self.compiler = compiler
-        self.loop = loop
-        self.line = line
-        self.found: dict[str, Variant] = {}
+    def __init__(self, loop: HintedLoop, line: int, toolchain: Toolchain, flags: Sequence[str], stem: Path) -> None:
+        self.loop, self.line, self.timeout, self.stem = loop, line, toolchain.timeout, stem
+        self.command = _command(toolchain, flags)
+        self.variants: dict[str, Variant] = {}
         self.assembly: list[Path] = []
         self.seconds = 0.0  # of the last back end
         self._alone: dict[Hint, tuple[str, float]] = {}
 
-    def together(self, labelled: Sequence[tuple[str, Hint | None]], file: str, limit: float) -> str:
+    def compile(self, labelled: Mapping[str, Hint | None], file: str, limit: float) -> str:
         """Compile some copies as one module; the problem, or ""."""
-        problem, self.seconds = self.compiler.back_end(self.loop.module(labelled), file, limit)
-        if not problem:
-            path = self.compiler.file(f"{file}.s")
-            new = self._read(path, file, [label for label, _ in labelled])
-            self._add(path, new)
-        return problem
+        if problem := self._back_end(self.loop.module([*labelled.items()]), file, limit):
+            return problem
+        path, record = self._file(f"{file}.s"), self._file(f"{file}.yaml")
+        codes = code_digests(path.read_text(encoding="utf-8", errors="replace"))
+        remarks = record.read_text(encoding="utf-8", errors="replace") if record.is_file() else ""
+        record.unlink(missing_ok=True)
+        effective = effective_hints(remarks, self.line)
+        new = {}
+        for label in labelled:
+            symbol = self.loop.function + suffix(label)
+            parts = [codes[one] for name in self.loop.symbols if (one := name + suffix(label)) in codes]
+            new[label] = Variant(symbol, digest_of(parts), effective.get(symbol, PLAIN))
+        known = {variant.code: variant.symbol for variant in self.variants.values() if variant.code}
+        if all(variant.code in known for variant in new.values()):  # older functions serve
+            new = {label: replace(variant, symbol=known[variant.code]) for label, variant in new.items()}
+            path.unlink()
+        else:
+            self.assembly.append(path)
+        self.variants |= new
+        return ""
 
     def alone(self, hint: Hint) -> None:
         """Compile one hint by itself; it is not tried where a smaller one says that it will take too long."""
-        limit, label = self.compiler.toolchain.timeout, _label(hint)
+        label = _label(hint)
         smaller = [
             (problem, seconds * hint.width * hint.count / (other.width * other.count))
             for other, (problem, seconds) in self._alone.items()
             if other.width <= hint.width and other.count <= hint.count
         ]
         # Time grows faster than the number of elements.
-        slow = next((problem for problem, seconds in smaller if "over" in problem or seconds > limit), None)
-        if slow is None:
-            module = self.loop.module([(label, hint)])
-            self._alone[hint] = problem, _ = self.compiler.back_end(module, label, limit)
+        if any("over" in problem or seconds > self.timeout for problem, seconds in smaller):
+            problem = f"compile: over {self.timeout:g} s"
         else:
-            problem = f"compile: over {limit:g} s"
+            problem = self.compile({label: hint}, label, self.timeout)
+            self._alone[hint] = problem, self.seconds
         if problem:
-            self.found[label] = Variant(problem=problem)
-            return
-        path = self.compiler.file(f"{label}.s")
-        self._add(path, self._read(path, label, [label]))
+            self.variants[label] = Variant(problem=problem)
 
-    def _add(self, path: Path, new: Mapping[str, Variant]) -> None:
-        """Keep a file for the linker, or use older functions where all of its code is known."""
-        known = {variant.code: variant.symbol for variant in self.found.values() if variant.code}
-        if all(variant.code in known for variant in new.values()):
-            self.found |= {label: replace(variant, symbol=known[variant.code]) for label, variant in new.items()}
+    def link(self) -> str:
+        """The shared object of the assembly files, which are removed."""
+        output = self._file("so")
+        # Each file of one setting has whatever else the source defines.
+        options = ["-shared", "-fPIC", "-Wl,--allow-multiple-definition", "-Wl,-s"]
+        command = [*self.command, *options, *map(str, self.assembly), "-o", str(output), "-lm"]
+        if problem := compile_problem(command, _LONGEST):
+            raise CompileError(
+                f"{self.stem.name}: the variants cannot be linked: {problem}. Leave what they lack out of them"
+            )
+        for path in self.assembly:
             path.unlink()
-        else:
-            self.found |= new
-            self.assembly.append(path)
+        return output.name
 
-    def _read(self, path: Path, file: str, labels: Sequence[str]) -> dict[str, Variant]:
-        """What a back end's assembly and remarks say of each copy."""
-        codes = code_digests(path.read_text(encoding="utf-8", errors="replace"))
-        effective = self.compiler.remarks(file, self.line)
-        found = {}
-        for label in labels:
-            symbol = self.loop.function + suffix(label)
-            parts = [codes[one] for name in self.loop.symbols if (one := name + suffix(label)) in codes]
-            found[label] = Variant(symbol, digest_of(parts), effective.get(symbol, PLAIN))
-        return found
+    def _file(self, ending: str) -> Path:
+        return self.stem.with_name(f"{self.stem.name}.{ending}")
+
+    def _back_end(self, text: str, label: str, limit: float) -> str:
+        """Assembly and remarks of optimised IR, as ``NAME.LABEL.s`` and ``.yaml``; the problem, or "".
+
+        Its limit is of processor time: a busy machine builds the same cells as a quiet one. Somebody else who ends it
+        is a `CompileError`.
+        """
+        source, output, record = (self._file(f"{label}.{ending}") for ending in ("ll", "s", "yaml"))
+        source.write_text(text, encoding="utf-8", errors="surrogateescape")
+        command = [*self.command, *_BACK_END, *_REMARK_FLAGS, f"-foptimization-record-file={record}", str(source)]
+        try:
+            # In a session of its own: Ctrl-C ends mirenc, and not a compiler whose end would be a setting's fault.
+            done = run_limited(
+                [*_CPU_LIMITED, str(math.ceil(limit)), *command, "-o", str(output)],
+                timeout=20 * limit + _LONGEST,
+                memory_limit=MEMORY_LIMIT,
+            )
+            code, self.seconds = done.code, sum(map(_seconds, done.output.decode("utf-8", "replace").split()[-2:]))
+        except subprocess.TimeoutExpired:
+            code, self.seconds = _KILLED, limit
+        source.unlink()
+        if code != 0:
+            left = self.stem.parent.glob(f"{self.stem.name}.{label}-*.tmp")  # of a clang that was ended
+            for path in (output, record, *left):
+                path.unlink(missing_ok=True)
+        if code < 0 or code in _STOPPED or (code == _KILLED and self.seconds < limit / 2):
+            raise CompileError(f"{self.stem.name}: the compiler was ended from outside. Measure again")
+        if code == _KILLED or self.seconds > limit:
+            return f"compile: over {limit:g} s"
+        return "" if code == 0 else "compile: clang fails"
 
 
 def _seconds(minutes: str) -> float:
     """Seconds of ``0m0.350000s``."""
-    found = re.fullmatch(r"(\d+)m([\d.]+)s", minutes)
-    return 60 * int(found[1]) + float(found[2]) if found else 0.0
+    match = re.fullmatch(r"(\d+)m([\d.]+)s", minutes)
+    return 60 * int(match[1]) + float(match[2]) if match else 0.0
 
 
 def _label(hint: Hint) -> str:
     return f"{hint.width}x{hint.count}"
-
-
-def _labelled(hints: Sequence[Hint]) -> list[tuple[str, Hint | None]]:
-    return [(_label(hint), hint) for hint in hints]
 
 
 def effective_hints(record: str, line: int) -> dict[str, Hint]:

@@ -15,7 +15,7 @@ from mirenc.errors import ConfigError, TaskError, ToolchainError
 from mirenc.measure.block_size import BlockSizeMethod
 from mirenc.measure.building import Toolchain
 from mirenc.measure.child import COPY, measure
-from mirenc.measure.gpu_driver import Buffer, Local, read_driver
+from mirenc.measure.gpu_driver import read_driver
 from mirenc.measure.kernel import Cell
 from mirenc.measure.run import Plan
 from mirenc.measure.runners import CellRefusedError, Job, get_runner
@@ -240,8 +240,8 @@ def test_kernels_are_built_where_no_gpu_is(tmp_path: Path, monkeypatch: pytest.M
     for kernel, part in run.samples:
         text = (run.objects.folder(kernel, part) / "kernel.ptx").read_text()
         arguments = read_driver(kernel.driver, kernel.name).arguments
-        passed = [each for each in arguments if not isinstance(each, Local)]
-        given = [8 if isinstance(each, Buffer) else each.scalar.itemsize for each in passed]
+        passed = [each for each in arguments if each.kind != "local"]
+        given = [8 if each.kind == "buffer" else each.dtype.itemsize for each in passed]
         assert parameter_bytes(text, kernel.function) == given
     assert not (tmp_path / "work" / "journal.jsonl").exists()
 

@@ -6,7 +6,7 @@ import pytest
 from mirenc.errors import ConfigError
 from mirenc.measure.expressions import read_expression
 from mirenc.measure.fills import FILLS, filled
-from mirenc.measure.gpu_driver import Buffer, Local, Scalar, read_driver
+from mirenc.measure.gpu_driver import read_driver
 
 ROWS = """
 kernel = "rows"
@@ -48,16 +48,13 @@ def test_a_driver_is_read() -> None:
     driver = read_driver(ROWS, "rows.driver.toml")
     starts, y, scale, n, tile = driver.arguments
     assert (driver.kernel, driver.sizes, driver.dimensions, driver.max_block) == ("rows", (100, 1000), 2, 256)
-    assert isinstance(starts, Buffer)
+    assert [argument.kind for argument in driver.arguments] == ["buffer", "buffer", "scalar", "scalar", "local"]
     assert starts.array(100).shape == (101,)
-    assert isinstance(y, Buffer)
     assert y.array(100).dtype == np.float64
     assert driver.outputs == (y,)
-    assert isinstance(scale, Scalar)
-    assert scale.of(100) == np.float32(0.5)
-    assert isinstance(n, Scalar)
-    assert n.of(100).dtype == np.uint32
-    assert isinstance(tile, Local)
+    assert scale.scalar(100) == np.float32(0.5)
+    assert n.scalar(100).dtype == np.uint32
+    assert tile.local_bytes(100, (16, 4)) == 16 * 4 * 8
     assert driver.local_bytes(100, (16, 4)) == 16 * 4 * 8
     assert driver.items(100) == (100, 33)
     assert driver.blocks(100, (32, 8)) == (4, 5)  # the last blocks are partly used

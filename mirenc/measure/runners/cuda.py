@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from mirenc.errors import CompileError, ToolchainError
-from mirenc.measure.gpu_driver import Buffer, Local, Scalar, read_driver
+from mirenc.measure.gpu_driver import Argument, read_driver
 from mirenc.measure.kernel import Cell
 from mirenc.measure.runners import Array, CellRefusedError, Job, Runner, own_keys
 
@@ -200,16 +200,16 @@ class CudaRunner(Runner):
         self.values: list[Array] = []
         self.starts: list[tuple[int, int, Array]] = []
         for argument in self.driver.arguments:
-            if not isinstance(argument, Local):  # CUDA's is said beside the parameters
+            if argument.kind != "local":  # CUDA's is said beside the parameters
                 self.values.append(self._value(argument))
         self.parameters = (c_void_p * len(self.values))(*(value.ctypes.data for value in self.values))
         self.functions: dict[tuple[str, str], int] = {}
         self.graphs: dict[tuple[str, str, tuple[int, ...], int], int] = {}
 
-    def _value(self, argument: Buffer | Scalar) -> Array:
+    def _value(self, argument: Argument) -> Array:
         """A parameter, as an array of no dimension."""
-        if not isinstance(argument, Buffer):
-            return np.array(argument.of(self.size))
+        if argument.kind == "scalar":
+            return np.array(argument.scalar(self.size))
         array = argument.array(self.size)
         address = self._uploaded(array)
         if argument.output:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mirenc.errors import ToolchainError, needs
-from mirenc.measure.gpu_driver import Buffer, Local, Scalar, read_driver
+from mirenc.measure.gpu_driver import read_driver
 from mirenc.measure.kernel import Cell
 from mirenc.measure.runners import Array, CellRefusedError, Job, Runner, own_keys
 
@@ -141,9 +141,9 @@ class OpenCLRunner(Runner):
         kernel = self._kernel(cell)
         self._check(block, kernel)
         for index, argument in enumerate(self.driver.arguments):
-            if isinstance(argument, Local):
+            if argument.kind == "local":
                 # pyopencl's own annotations leave local memory out.
-                kernel.set_arg(index, cl.LocalMemory(max(argument.of(self.size, block), 1)))  # type: ignore[arg-type]
+                kernel.set_arg(index, cl.LocalMemory(max(argument.local_bytes(self.size, block), 1)))  # type: ignore[arg-type]
         for index, array in self.starts.items():
             cl.enqueue_copy(self.queue, self.memory[index], array)
         self.queue.finish()
@@ -168,7 +168,7 @@ class OpenCLRunner(Runner):
         self.memory: dict[int, cl.Buffer] = {}
         self.starts: dict[int, Array] = {}
         for index, argument in enumerate(self.driver.arguments):
-            if isinstance(argument, Buffer):
+            if argument.kind == "buffer":
                 array = argument.array(self.size)
                 flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
                 self.memory[index] = cl.Buffer(self.context, flags, hostbuf=array)
@@ -190,10 +190,10 @@ class OpenCLRunner(Runner):
                     f"{cell.symbol} has {kernel.num_args} parameters, and its driver {len(self.driver.arguments)}"
                 )
             for index, argument in enumerate(self.driver.arguments):
-                if isinstance(argument, Buffer):
+                if argument.kind == "buffer":
                     kernel.set_arg(index, self.memory[index])
-                elif isinstance(argument, Scalar):
-                    kernel.set_arg(index, argument.of(self.size))
+                elif argument.kind == "scalar":
+                    kernel.set_arg(index, argument.scalar(self.size))
             self.kernels[key] = kernel
         return self.kernels[key]
 
