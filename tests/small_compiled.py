@@ -68,5 +68,6 @@ def write_small_table(folder: Path, projects: int = 6, each: int = 4) -> Compile
     """Write the small table and its IR; the table."""
     table = small_table(projects, each)
     table.write(folder)
-    write_piece_ir(folder, {piece.ir_hash: ir_of(row) for row, piece in enumerate(table.pieces)})
+    texts = {piece.ir_hash: ir_of(row) for row, piece in enumerate(table.pieces)}
+    write_piece_ir(folder, texts, texts.__getitem__)
     return table

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -263,21 +263,21 @@ def _fires(table: pa.Table, level: str, names: Sequence[str], count: int) -> Fir
 # -- the code ------------------------------------------------------------------------------------------
 
 
-def write_piece_ir(folder: Path, texts: Mapping[str, str]) -> None:
-    """Write ``ir.parquet``: hash -> IR text."""
+def write_piece_ir(folder: Path, hashes: Iterable[str], text_of: Callable[[str], str]) -> None:
+    """Write ``ir.parquet``: hash -> IR text, which is asked for when it is written."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    hashes = sorted(texts)
+    rows = sorted(hashes)
     schema = pa.schema([("ir_hash", pa.string()), ("ir", pa.large_string())])
     # In parts: all texts together may be more than memory holds.
     with (
         delivered(folder / "ir.parquet") as place,
         pq.ParquetWriter(place, schema, compression="zstd", compression_level=_LEVEL) as writer,
     ):
-        for start in range(0, len(hashes), _BATCH):
-            part = hashes[start : start + _BATCH]
-            writer.write_table(pa.table({"ir_hash": part, "ir": [texts[one] for one in part]}, schema=schema))
+        for start in range(0, len(rows), _BATCH):
+            part = rows[start : start + _BATCH]
+            writer.write_table(pa.table({"ir_hash": part, "ir": [*map(text_of, part)]}, schema=schema))
 
 
 def read_piece_ir(folder: str | Path, pieces: Sequence[Piece]) -> list[str]:

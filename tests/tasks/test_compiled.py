@@ -78,14 +78,14 @@ def test_a_table_without_ir_says_how_to_make_it(tmp_path: Path) -> None:
 
 def test_ir_of_another_table_is_refused(tmp_path: Path) -> None:
     table = write_small_table(tmp_path)
-    write_piece_ir(tmp_path, {table.pieces[0].ir_hash: ir_of(0)})
+    write_piece_ir(tmp_path, [table.pieces[0].ir_hash], lambda _: ir_of(0))
     with pytest.raises(TaskError, match=r"no IR of p0/f1\.c:f1\. The file belongs to another table"):
         read_piece_ir(tmp_path, table.pieces)
 
 
 def test_ir_that_was_changed_is_refused(tmp_path: Path) -> None:
     table = write_small_table(tmp_path)
-    write_piece_ir(tmp_path, {table.pieces[0].ir_hash: ir_of(1)})
+    write_piece_ir(tmp_path, [table.pieces[0].ir_hash], lambda _: ir_of(1))
     with pytest.raises(TaskError, match="has another one"):
         read_piece_ir(tmp_path, table.pieces[:1])
 

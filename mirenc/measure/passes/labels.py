@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from mirenc.ir.process import run_limited
 from mirenc.passes.engine import CODEGEN, Engine, Failed, Optimised, code_bytes
 from mirenc.passes.extract import without_size_attributes
+from mirenc.passes.shared import PassWatcher
 from mirenc.tasks.compiled import PassList, hash_of_ir
 
-__all__ = ["LEVELS", "Figures", "Level", "Watcher", "find_opt", "label", "verify"]
+__all__ = ["LEVELS", "Figures", "Level", "find_opt", "label", "verify"]
 
 Figures = tuple[int, int, str]
 """Instructions, bytes of code (`mirenc.passes.engine.code_bytes`), and what became of it (one of
@@ -44,17 +45,9 @@ LEVELS: Mapping[str, Level] = {
 _WATCHED = ("Oz", "O3")  # levels whose passes are asked whether they change a piece
 
 
-class Watcher(Protocol):
-    """Says which passes change a module; `mirenc.passes.fires.PassWatcher` is one."""
-
-    def fires(self, ir: bytes, pipelines: Iterable[str]) -> list[frozenset[str] | Failed]:
-        """For each list the passes that change the module."""
-
-    def close(self) -> None:
-        """End what it runs."""
-
-
-def label(engine: Engine, watcher: Watcher, opt: str | None, text: str, lists: Sequence[PassList]) -> dict[str, Any]:
+def label(
+    engine: Engine, watcher: PassWatcher, opt: str | None, text: str, lists: Sequence[PassList]
+) -> dict[str, Any]:
     """Compile a piece in every way: fields of `mirenc.measure.passes.records.Record`.
 
     ``opt`` verifies what the best list makes; the first of ``lists`` is -Oz. An `IRParseError` where LLVM refuses it.

@@ -6,7 +6,7 @@ import contextlib
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +14,14 @@ from mirenc.errors import ConfigError, IRFileError, IRParseError, MirencError, P
 from mirenc.measure.passes.choosing import Chosen, choose
 from mirenc.measure.passes.executing import execute, winning_lists
 from mirenc.measure.passes.inputs import FLAGS, clang_of, find_ir
-from mirenc.measure.passes.labels import LEVELS, Watcher, find_opt, label
+from mirenc.measure.passes.labels import LEVELS, find_opt, label
 from mirenc.measure.passes.pool import make_lists, read_lists, write_lists
 from mirenc.measure.passes.records import Record, Records, compiled_table
 from mirenc.measure.passes.scanning import scan_all
 from mirenc.measure.passes.texts import Texts
 from mirenc.measure.run import Plan, Run
 from mirenc.passes.engine import Engine
+from mirenc.passes.shared import PassWatcher
 from mirenc.tasks.compiled import FORMAT, CompiledTable, PassList, write_piece_ir
 
 __all__ = ["PassRun"]
@@ -58,7 +59,7 @@ class PassRun(Run):
         plan: Plan,
         folder: Path,
         make_engine: Callable[[], Engine],
-        make_watcher: Callable[[], Watcher],
+        make_watcher: Callable[[], PassWatcher],
         report: Callable[[str], None],
         failed: Callable[[MirencError], None] = lambda error: None,
     ) -> None:
@@ -70,7 +71,7 @@ class PassRun(Run):
         self.executed: dict[str, Any] = {}
         self._names = [source.resolve().name for source in plan.sources]  # however they were typed
         self._thread = threading.local()
-        self._tools: list[Engine | Watcher] = []
+        self._tools: list[Engine | PassWatcher] = []
 
     def prepare(self) -> None:
         """Compile, scan and choose; make the pass lists.
@@ -258,21 +259,5 @@ class PassRun(Run):
             table.write(self.folder)
             chosen = {piece.name: piece for piece in self.pieces}
             places = {one.ir_hash: chosen[one.name] for one in table.pieces}
-            write_piece_ir(self.folder, _TextsByHash(places, self.texts))
+            write_piece_ir(self.folder, places, lambda ir_hash: self.texts.of(places[ir_hash]))
         return table
-
-
-class _TextsByHash(Mapping[str, str]):
-    """Texts that are read when they are wanted: all of them may be more than memory holds."""
-
-    def __init__(self, pieces: Mapping[str, Chosen], texts: Texts) -> None:
-        self._pieces, self._texts = pieces, texts
-
-    def __getitem__(self, ir_hash: str) -> str:
-        return self._texts.of(self._pieces[ir_hash])
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._pieces)
-
-    def __len__(self) -> int:
-        return len(self._pieces)
