@@ -7,7 +7,7 @@ import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +60,7 @@ class BlockSizeMethod(Method):
             cuda_device()
             found.append(CUDA)
         with suppress(MirencError):  # `describe` says why there is none
-            found += [device.slug for device in opencl_devices()]
+            found += opencl_devices()
         return tuple(found)
 
     def runner_for(self, part: str) -> str:
@@ -69,8 +69,8 @@ class BlockSizeMethod(Method):
     def describe(self, part: str) -> Mapping[str, Any]:
         """A device's own words; an error says how to get an OpenCL device."""
         if part == CUDA:
-            return asdict(cuda_device())
-        return next((asdict(device) for device in opencl_devices() if device.slug == part), {})
+            return cuda_device()
+        return opencl_devices().get(part, {})
 
     def flags(self, part: str) -> tuple[str, ...]:
         """Those of the PTX; what an OpenCL device is given is the source."""

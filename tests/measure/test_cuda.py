@@ -10,6 +10,7 @@ import fake_cuda
 import numpy as np
 import pytest
 from fake_cuda import FakeCuda
+from measure.toy import SCALED, TILE
 
 from mirenc.errors import ConfigError, TaskError, ToolchainError
 from mirenc.measure.block_size import BlockSizeMethod
@@ -34,33 +35,7 @@ PTX = """
 )
 { ret; }
 """
-DRIVER = """
-kernel = "scaled"
-sizes = [1000]
-global = ["n"]
-[[argument]]
-name = "x"
-buffer = "float"
-count = "n"
-fill = "ramp"
-[[argument]]
-name = "y"
-buffer = "float"
-count = "n"
-fill = "ramp"
-output = true
-[[argument]]
-name = "tile"
-local = "4 * bx"
-[[argument]]
-name = "a"
-scalar = "float"
-value = 2
-[[argument]]
-name = "n"
-scalar = "int"
-value = "n"
-"""
+DRIVER = SCALED.format(first=TILE, last="")
 
 
 def floats(place: int, count: int) -> np.ndarray:
@@ -185,9 +160,9 @@ def test_an_error_without_a_name_keeps_its_number(library: FakeCuda) -> None:
 
 def test_the_gpu_is_described(library: FakeCuda) -> None:
     device = cuda_device(library)
-    assert (device.name, device.capability, device.driver) == ("Fake GPU", "9.0", "12.4")
-    assert (device.memory, device.processors, device.warp) == (80 << 30, 132, 32)
-    assert (device.threads, device.blocks, device.registers, device.shared) == (2048, 32, 65536, 233472)
+    assert (device["name"], device["capability"], device["driver"]) == ("Fake GPU", "9.0", "12.4")
+    assert (device["memory"], device["processors"], device["warp"]) == (80 << 30, 132, 32)
+    assert [device[name] for name in ("threads", "blocks", "registers", "shared")] == [2048, 32, 65536, 233472]
 
 
 def test_no_gpu_is_a_sentence(library: FakeCuda) -> None:
@@ -221,7 +196,7 @@ def test_a_machine_without_a_gpu_says_what_is_missing(tmp_path: Path, monkeypatc
     monkeypatch.setattr(BlockSizeMethod, "parts", lambda _: ("cpu",))
     with pytest.raises(ToolchainError, match=r"NVIDIA's driver cannot be loaded"):
         TimedRun(BlockSizeMethod(), Toolchain("clang"), Plan(count=1, parts=("cuda",)), tmp_path)
-    monkeypatch.setattr("mirenc.measure.block_size.opencl_devices", lambda: ())
+    monkeypatch.setattr("mirenc.measure.block_size.opencl_devices", dict)
     with pytest.raises(TaskError, match="block_size has no part 'gpu' on this machine; available: cpu"):
         TimedRun(BlockSizeMethod(), Toolchain("clang"), Plan(count=1, parts=("gpu",)), tmp_path)
 

@@ -53,6 +53,32 @@ void mirenc_reset(void) { for (long i = 0; i < n; i++) x[i] = (float)(i % 7); }
 void mirenc_call(mirenc_kernel kernel) { ((void (*)(float *, long))kernel)(x, n); }
 long mirenc_output(int index, void **data) { *data = x; return index == 0 ? n : -1; }
 """
+# Of a GPU kernel that adds a * x to y by way of local memory, which is the parameter before `a` or the last.
+TILE = '[[argument]]\nname = "tile"\nlocal = "4 * bx"\n'
+SCALED = """\
+kernel = "scaled"
+sizes = [1000]
+global = ["n"]
+[[argument]]
+name = "x"
+buffer = "float"
+count = "n"
+fill = "ramp"
+[[argument]]
+name = "y"
+buffer = "float"
+count = "n"
+fill = "ramp"
+output = true
+{first}[[argument]]
+name = "a"
+scalar = "float"
+value = 2
+[[argument]]
+name = "n"
+scalar = "int"
+value = "n"
+{last}"""
 FLAVOURS = ("plain", "same", "fast", "wrong", "crash", "hang", "flood", "broken")
 SPACE = Space(("flavour",), tuple((flavour,) for flavour in FLAVOURS), missing="never")
 

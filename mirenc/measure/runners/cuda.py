@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import re
 from ctypes import POINTER, c_char_p, c_float, c_int, c_size_t, c_uint, c_uint64, c_ulonglong, c_void_p
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from mirenc.measure.gpu_driver import Argument, read_driver
 from mirenc.measure.kernel import Cell
 from mirenc.measure.runners import Array, CellRefusedError, Job, Runner, own_keys
 
-__all__ = ["CudaDevice", "CudaError", "CudaRunner", "LibCuda", "cuda_device", "parameter_bytes"]
+__all__ = ["CudaError", "CudaRunner", "LibCuda", "cuda_device", "parameter_bytes"]
 
 Library = Any
 """What `ctypes.CDLL` gives: functions by their names."""
@@ -119,28 +118,11 @@ class LibCuda:
         return f"error {code}" if failed or words.value is None else words.value.decode()
 
 
-@dataclass(frozen=True)
-class CudaDevice:
-    """A GPU, and what a table says of it.
+def cuda_device(library: Library = None) -> dict[str, Any]:
+    """What a table says of the GPU that kernels would be timed on, or a `ToolchainError`.
 
     Bytes of memory, multiprocessors, threads of a warp; then what one multiprocessor holds, shared memory in bytes.
     """
-
-    name: str
-    platform: str
-    capability: str
-    driver: str
-    memory: int
-    processors: int
-    warp: int
-    threads: int
-    blocks: int
-    registers: int
-    shared: int
-
-
-def cuda_device(library: Library = None) -> CudaDevice:
-    """The GPU that kernels would be timed on, or a `ToolchainError`."""
     cuda, device = _opened(library)
     name = ctypes.create_string_buffer(256)
     cuda.call("cuDeviceGetName", name, len(name), device)
@@ -149,14 +131,14 @@ def cuda_device(library: Library = None) -> CudaDevice:
     def attribute(number: int) -> int:
         return int(cuda.ask("cuDeviceGetAttribute", c_int, number, device))
 
-    return CudaDevice(
-        name=name.value.decode(),
-        platform="CUDA",
-        capability=f"{attribute(_MAJOR)}.{attribute(_MINOR)}",
-        driver=f"{version // 1000}.{version % 1000 // 10}",
-        memory=cuda.ask("cuDeviceTotalMem_v2", c_size_t, device),
+    return {
+        "name": name.value.decode(),
+        "platform": "CUDA",
+        "capability": f"{attribute(_MAJOR)}.{attribute(_MINOR)}",
+        "driver": f"{version // 1000}.{version % 1000 // 10}",
+        "memory": cuda.ask("cuDeviceTotalMem_v2", c_size_t, device),
         **{name: attribute(number) for name, number in _OF_DEVICE.items()},
-    )
+    }
 
 
 def _opened(library: Library) -> tuple[LibCuda, int]:

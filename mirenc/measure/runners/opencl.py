@@ -10,7 +10,6 @@ import os
 import re
 import shutil
 import statistics
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,44 +22,31 @@ from mirenc.measure.runners import Array, CellRefusedError, Job, Runner, own_key
 if TYPE_CHECKING:
     import pyopencl as cl
 
-__all__ = ["OpenCLDevice", "OpenCLRunner", "opencl_devices"]
+__all__ = ["OpenCLRunner", "opencl_devices"]
 
 _STANDARD = "-cl-std=CL1.2"
 _POCL = "Portable Computing Language"
 
 
-@dataclass(frozen=True)
-class OpenCLDevice:
-    """A device in its own words, but for ``slug``: its name in small letters and hyphens, for parts and cells."""
+def opencl_devices() -> dict[str, dict[str, Any]]:
+    """What a table says of each device of this machine, in its own words, the first one first.
 
-    slug: str
-    name: str
-    platform: str
-    version: str
-    driver: str
-    compute_units: int
-    max_block: int
-    local_bytes: int
-
-
-def opencl_devices() -> tuple[OpenCLDevice, ...]:
-    """Devices of this machine, the first one first; a second of the same name is left out.
-
-    An error says what to install: pyopencl, a device, or for pocl alone ``ld``.
+    They go by their names in small letters and hyphens, which parts and cells call them; a second of the same name is
+    left out. An error says what to install: pyopencl, a device, or for pocl alone ``ld``.
     """
-    return tuple(
-        OpenCLDevice(
-            slug=slug,
-            name=device.name.strip(),
-            platform=device.platform.name,
-            version=device.version,
-            driver=device.driver_version,
-            compute_units=device.max_compute_units,
-            max_block=device.max_work_group_size,
-            local_bytes=device.local_mem_size,
-        )
+    return {
+        slug: {
+            "slug": slug,
+            "name": device.name.strip(),
+            "platform": device.platform.name,
+            "version": device.version,
+            "driver": device.driver_version,
+            "compute_units": device.max_compute_units,
+            "max_block": device.max_work_group_size,
+            "local_bytes": device.local_mem_size,
+        }
         for slug, device in _devices().items()
-    )
+    }
 
 
 def _devices() -> dict[str, cl.Device]:
