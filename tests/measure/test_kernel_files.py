@@ -76,8 +76,8 @@ def test_a_file_of_lists_holds_for_those_after_it(tmp_path: Path) -> None:
     written(tmp_path / "loops", LOOP.replace("// T: int | uint8_t/int\n", "").replace("SHORT: 2", "MINE: 2"))
     (tmp_path / "loops" / "00_lists.c").write_text("// SHORT: 4 | 5\n// T: float\n")
     (only,) = structures.__wrapped__()["some sums"]
-    assert only.text.words["K"] == ("4", "5", "n / 2")
-    assert only.text.words["T"] == ("float",)
+    assert only.words["K"] == ("4", "5", "n / 2")
+    assert only.words["T"] == ("float",)
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from random import Random
 
 from mirenc.measure.kernel import Kernel
+from mirenc.measure.kernel_files import KernelText
 from mirenc.measure.loops.driver import write_driver
 from mirenc.measure.loops.source import write_source
-from mirenc.measure.loops.structure import Structure, draw_size, structures
+from mirenc.measure.loops.structure import draw_size, structures
 
 __all__ = ["generate"]
 
@@ -29,16 +30,16 @@ def generate(count: int, seed: int) -> Iterator[Kernel]:
     ValueError
         The structures do not give so many different kernels.
     """
-    members = [structure for family in structures().values() for structure in family]
+    members = [(text, text.number("weight")) for family in structures().values() for text in family]
     order = Random(f"order {seed}")
     seen: set[tuple[str, int, int]] = set()
     made = turn = 0
     while made < count:
-        taken = [structure for structure in members if structure.weight > turn % 4]
+        taken = [text for text, weight in members if weight > turn % 4]
         order.shuffle(taken)
         before = made
-        for structure in taken:
-            kernel = _draw_new(structure, Random(f"{structure.text.name} {seed} {turn}"), turn, seen)
+        for text in taken:
+            kernel = _draw_new(text, Random(f"{text.name} {seed} {turn}"), turn, seen)
             if kernel is not None:
                 yield kernel
                 made += 1
@@ -49,20 +50,20 @@ def generate(count: int, seed: int) -> Iterator[Kernel]:
         turn += 1
 
 
-def _draw_new(structure: Structure, rng: Random, turn: int, seen: set[tuple[str, int, int]]) -> Kernel | None:
+def _draw_new(text: KernelText, rng: Random, turn: int, seen: set[tuple[str, int, int]]) -> Kernel | None:
     for _ in range(TRIES):
-        n = draw_size(structure.sizes, rng)
-        source = write_source(structure, n, rng)
+        n = draw_size(text.keys["sizes"], rng)
+        source = write_source(text, n, rng)
         # Names aside, the same text with the same size is the same sample.
         key = source.text.replace(source.function, ""), n, source.rows
         if key in seen:
             continue
         seen.add(key)
-        work = n**structure.order * max(source.rows, 1)
+        work = n ** text.number("order") * max(source.rows, 1)
         return Kernel(
-            name=f"{structure.text.name}-{turn:03}",
-            group=structure.text.name,
-            family=structure.text.family,
+            name=f"{text.name}-{turn:03}",
+            group=text.name,
+            family=text.family,
             language="c",
             source=source.text,
             driver=write_driver(source, max(1, LEAST_WORK // work), rng),

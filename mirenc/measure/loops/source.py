@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from random import Random
 
-from mirenc.measure.kernel_files import fill_words
-from mirenc.measure.loops.structure import Structure
+from mirenc.measure.kernel_files import KernelText, fill_words
 
 __all__ = ["Parameter", "Source", "write_source"]
 
@@ -65,16 +64,16 @@ class Source:
     trip_count: int
 
 
-def write_source(structure: Structure, n: int, rng: Random) -> Source:
+def write_source(text: KernelText, n: int, rng: Random) -> Source:
     """Write a structure's source for ``n``, with types and style drawn at random."""
-    text, words = structure.text, _draw_words(structure, rng)
+    words, code = _draw_words(text, rng), "\n".join((*text.parameters, *text.body))
     body = [fill_words(line, words) for line in text.body]
     data = {name: fill_words(value, words) for name, value in text.data.items()}
     above, returns = fill_words(text.above, words), fill_words(text.returns, words)
     parameters = [_read_parameter(fill_words(one, words), words["T"]) for one in text.parameters]
-    rows = _draw_rows(structure, n, rng)
+    rows = _draw_rows(n, rng) if text.flag("rows") else 0
     # A short loop of constant trip count is unrolled away before the vectorizer sees it.
-    constant = structure.constant and n >= 120 and rng.random() < 0.3
+    constant = text.flag("constant") and n >= 120 and rng.random() < 0.3
     if rows:
         body = _in_rows(body, parameters, data, words["I"], returns)
         if returns != "void":
@@ -86,14 +85,14 @@ def write_source(structure: Structure, n: int, rng: Random) -> Source:
         body = [re.sub(r"\bn\b", str(n), line) for line in body]
         parameters = [parameter for parameter in parameters if parameter.name != "n"]
     # Without `restrict` the compiler cannot check that such places are apart, and most such loops are as they are.
-    share = 0.85 if re.search(r"\[\w+\[|\[[^\]]*[/%&^>]", structure.code) else 0.5
+    share = 0.85 if re.search(r"\[\w+\[|\[[^\]]*[/%&^>]", code) else 0.5
     if rng.random() < share and not any(value.startswith("=") for value in data.values()):
         parameters = [replace(one, text=re.sub(r"\*(?=[a-z])", "*restrict ", one.text)) for one in parameters]
     function = f"{rng.choice(VERBS)}_{rng.choice(NOUNS)}"
     headers = ["#include <stddef.h>", "#include <stdint.h>"]
-    if _MATH.search(structure.code):
+    if _MATH.search(code):
         headers.insert(0, "#include <math.h>")
-    if re.search(r"\babs\(", structure.code):
+    if re.search(r"\babs\(", code):
         headers.append("#include <stdlib.h>")
     signature = f"{returns} {function}({', '.join(parameter.text for parameter in parameters)})"
     lines = [*headers, "", *([*above.split("\n"), ""] if above else [])]
@@ -108,12 +107,12 @@ def write_source(structure: Structure, n: int, rng: Random) -> Source:
         structs=above if above.startswith("struct") else "",
         n=n,
         rows=rows,
-        trip_count=_known_trip(structure.trip, n if constant else None, words),
+        trip_count=_known_trip(text.keys["trip"], n if constant else None, words),
     )
 
 
-def _draw_words(structure: Structure, rng: Random) -> dict[str, str]:
-    choices = dict(structure.text.words)
+def _draw_words(text: KernelText, rng: Random) -> dict[str, str]:
+    choices = dict(text.words)
     first, *second = rng.choice(choices.pop("T")).split("/")
     words = {"T": first, "U": second[0] if second else first}
     words |= {"I": rng.choice(COUNTERS), "J": rng.choice(SIGNED_COUNTERS)}
@@ -130,11 +129,9 @@ def _read_parameter(text: str, element: str) -> Parameter:
     return Parameter(text, name, ctype, pointer, pointer and not text.startswith("const "))
 
 
-def _draw_rows(structure: Structure, n: int, rng: Random) -> int:
+def _draw_rows(n: int, rng: Random) -> int:
     share = 0.7 if n < 32 else 0.35 if n < 256 else 0.0
-    if not structure.rows or rng.random() >= share:
-        return 0
-    return max(4, rng.choice((800, 3000, 6000)) // n)
+    return max(4, rng.choice((800, 3000, 6000)) // n) if rng.random() < share else 0
 
 
 def _in_rows(
@@ -156,7 +153,7 @@ def _in_rows(
 
 def _known_trip(expression: str, n: int | None, words: Mapping[str, str]) -> int:
     """Value of an expression of numbers and + - * /, which are C's; 0 where it is not known."""
-    if not expression or (n is None and re.search(r"\bn\b", expression)):
+    if expression == "unknown" or (n is None and re.search(r"\bn\b", expression)):
         return 0
     filled = re.sub(r"\bn\b", str(n), fill_words(expression, words))
     total = 0

@@ -1,17 +1,29 @@
-"""`Structure`: a loop of C with its types, sizes and data left open; each is a text in ``kernels/loops``."""
+"""The structures: C functions around one innermost loop, with holes; each is a text in ``kernels/loops``.
+
+``@`` stands before the loop that is decided about. These words are filled in: ``T`` and ``U`` (element types; ``T`` may
+be ``T/U``), ``I`` (type of counters), ``J`` (a signed one), ``_F`` (``f`` after a literal or a function of math.h if
+``T`` is float), and those of the header. A driver calls the function many times before it puts its data back: a
+condition on what the loop itself changes settles after the first call, so few have one. A header says beside them:
+
+- ``sizes``: what ``n`` may be, a name in `SIZES`.
+- ``trip``: trip count of the loop, an expression of ``n`` and the words; ``unknown`` before the loop runs.
+- ``rows``: whether the body may stand in a loop over rows, each pointer moved on by its length after each.
+- ``constant``: whether ``n`` may be a constant of the source.
+- ``order``: work of a call is about ``n ** order`` iterations.
+- ``weight``: how often it is drawn, from 1 to 4.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from functools import cache
 from random import Random
 
 from mirenc.errors import ConfigError
 from mirenc.measure.kernel_files import KernelText, read_folder
 
-__all__ = ["LETTERS", "SIZES", "Structure", "as_structure", "draw_size", "fill_value", "structures"]
+__all__ = ["LETTERS", "SIZES", "draw_size", "fill_value", "structures"]
 
 # The letter of mirenc_types by type of C.
 LETTERS = {
@@ -88,57 +100,18 @@ def fill_value(fill: str, ctype: str) -> str:
     return values[name]
 
 
-@dataclass(frozen=True)
-class Structure:
-    """A function of C around one innermost loop, with holes.
-
-    ``@`` stands before the loop that is decided about. These words are filled in: ``T`` and ``U`` (element types),
-    ``I`` (type of counters), ``J`` (a signed one), ``_F`` (``f`` after a literal or a function of math.h if ``T`` is
-    float), and those of the header. A driver calls the function many times before it puts its data back: a condition
-    on what the loop itself changes settles after the first call, so few templates have one.
-
-    Attributes
-    ----------
-    text : KernelText
-        The template. Its name is the group of its kernels; its word ``T`` may be ``T/U``.
-    sizes : str
-        What ``n`` may be: a name in `SIZES`.
-    trip : str
-        Trip count of the loop as an expression of ``n`` and the words; "" (``unknown`` in a header) where it is not
-        known before the loop runs.
-    rows : bool
-        Whether the body may stand in a loop over rows, each pointer moved on by its length after each.
-    constant : bool
-        Whether ``n`` may be a constant of the source.
-    order : int
-        Work of a call is about ``n ** order`` iterations.
-    weight : int
-        How often it is drawn, from 1 to 4.
-    """
-
-    text: KernelText
-    sizes: str
-    trip: str
-    rows: bool
-    constant: bool
-    order: int
-    weight: int
-
-    @property
-    def code(self) -> str:
-        """What is searched for functions and for places that may overlap."""
-        return "\n".join((*self.text.parameters, *self.text.body))
-
-
 @cache
-def structures() -> Mapping[str, tuple[Structure, ...]]:
+def structures() -> Mapping[str, Sequence[KernelText]]:
     """All of them by family: a family is what the strictest protocol leaves out as a whole."""
     families = read_folder("loops", _KEYS)
-    return {family: tuple(map(as_structure, texts)) for family, texts in families.items()}
+    for texts in families.values():
+        for text in texts:
+            _check(text)
+    return families
 
 
-def as_structure(text: KernelText) -> Structure:
-    """Read the header of one; a `ConfigError` names the line with a value that is not allowed."""
+def _check(text: KernelText) -> None:
+    """Refuse a header with a value that is not allowed."""
     if sum(line.count("@") for line in text.body) != 1:
         text.fail("name", f"{text.name!r} has not one loop with @ before it")
     for kind in "/".join(text.words["T"]).split("/"):
@@ -153,12 +126,8 @@ def as_structure(text: KernelText) -> Structure:
                 fill_value(one, "int")
             except ConfigError as error:
                 text.fail(parameter, f"has a {error}")
-    return Structure(
-        text,
-        sizes=text.choice("sizes", tuple(SIZES)),
-        trip="" if text.keys["trip"] == "unknown" else text.keys["trip"],
-        rows=text.flag("rows"),
-        constant=text.flag("constant"),
-        order=text.number("order"),
-        weight=text.number("weight"),
-    )
+    text.choice("sizes", tuple(SIZES))
+    for key in ("rows", "constant"):
+        text.flag(key)
+    for key in ("order", "weight"):
+        text.number(key)
