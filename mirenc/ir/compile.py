@@ -25,18 +25,9 @@ from mirenc.ir.process import memory_advice, run_limited, without_memory
 __all__ = ["LANGUAGE_FLAGS", "assemble_old_text", "compile_source", "find_compiler", "ir_compiler"]
 
 _NAMES = ("clang", *(f"clang-{version}" for version in range(22, 9, -1)))
-LANGUAGE_FLAGS = {
-    "c": ("-x", "c"),
-    "c++": ("-x", "c++"),
-    "cl": (
-        *("-x", "cl", "-cl-std=CL1.2", "-target", "spir64-unknown-unknown"),
-        *("-Xclang", "-finclude-default-header"),
-    ),
-    "cuda": (
-        *("-x", "cuda", "--cuda-device-only", "--cuda-gpu-arch=sm_70"),
-        *("-nocudalib", "-Wno-unknown-cuda-version"),
-    ),
-}
+_OPENCL = "-x cl -cl-std=CL1.2 -target spir64-unknown-unknown -Xclang -finclude-default-header"
+_CUDA = "-x cuda --cuda-device-only --cuda-gpu-arch=sm_70 -nocudalib -Wno-unknown-cuda-version"
+LANGUAGE_FLAGS = {"c": ("-x", "c"), "c++": ("-x", "c++"), "cl": tuple(_OPENCL.split()), "cuda": tuple(_CUDA.split())}
 """Flags by language, where no `Dialect` has others."""
 _CFLAGS_EXAMPLE = {
     "cuda": "--cflags=--cuda-path=/usr/local/cuda-12.4, or --cflags=-nocudainc where no CUDA header is needed"

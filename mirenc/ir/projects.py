@@ -16,9 +16,19 @@ from mirenc.ir.files import DRIVER, SOURCE_LANGUAGES, find_inputs
 from mirenc.ir.inputs import Input, IRInput, is_ir_text, path_input, resolve_input
 
 __all__ = [
-    *("COMMANDS", "Entry", "SKIPPED_FOLDERS", "command_inputs", "expand_inputs", "find_headers"),
-    *("folder_inputs", "header_flags", "is_project"),
-    *("kept_flags", "read_entries", "refused_flags", "walk_sources"),
+    "COMMANDS",
+    "SKIPPED_FOLDERS",
+    "Entry",
+    "command_inputs",
+    "expand_inputs",
+    "find_headers",
+    "folder_inputs",
+    "header_flags",
+    "is_project",
+    "kept_flags",
+    "read_entries",
+    "refused_flags",
+    "walk_sources",
 ]
 
 COMMANDS = "compile_commands.json"

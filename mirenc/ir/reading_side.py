@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from mirenc.ir.worker import decoded
@@ -14,34 +14,28 @@ _LARGE = 1 << 20  # bytes of an answer
 Answer = tuple[dict[str, Any], bytes]
 
 
-class _Demangler:
+def _demangler() -> Callable[[str], str]:
     """The C++ runtime's own demangler; llvmlite's LLVM needs that runtime, so it is always there."""
-
-    def __init__(self) -> None:
-        self._function = None
-        for name in ("libstdc++.so.6", "libc++abi.dylib", "libc++abi.so.1"):
-            try:
-                # getattr: inside a class Python would mangle the two underscores.
-                function = getattr(ctypes.CDLL(name), "__cxa_demangle")
-                free = ctypes.CDLL(None).free
-            except (OSError, AttributeError):
-                continue
-            function.restype = ctypes.c_void_p
-            function.argtypes = [ctypes.c_char_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(ctypes.c_int)]
-            free.argtypes = [ctypes.c_void_p]
-            self._function, self._free = function, free
-            return
-
-    def __call__(self, name: str) -> str:
-        if self._function is None:
-            return name
-        pointer = self._function(name.encode("utf-8"), None, None, ctypes.byref(ctypes.c_int(0)))
-        if not pointer:
-            return name
+    for name in ("libstdc++.so.6", "libc++abi.dylib", "libc++abi.so.1"):
         try:
-            return ctypes.string_at(pointer).decode("utf-8", "replace")
-        finally:
-            self._free(pointer)
+            function, free = ctypes.CDLL(name).__cxa_demangle, ctypes.CDLL(None).free
+        except (OSError, AttributeError):
+            continue
+        function.restype = ctypes.c_void_p
+        function.argtypes = [ctypes.c_char_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(ctypes.c_int)]
+        free.argtypes = [ctypes.c_void_p]
+
+        def demangled(mangled: str, function: Any = function, free: Any = free) -> str:
+            pointer = function(mangled.encode("utf-8"), None, None, ctypes.byref(ctypes.c_int(0)))
+            if not pointer:
+                return mangled
+            try:
+                return ctypes.string_at(pointer).decode("utf-8", "replace")
+            finally:
+                free(pointer)
+
+        return demangled
+    return str
 
 
 class Library:
@@ -49,7 +43,7 @@ class Library:
 
     def __init__(self, llvm: Any) -> None:
         self._llvm = llvm
-        self._demangle = _Demangler()
+        self._demangle = _demangler()
         self.version = ".".join(map(str, llvm.llvm_version_info))
 
     def answers(self, request: dict[str, Any], holder: list[bytes]) -> Iterator[Answer]:

@@ -19,8 +19,17 @@ from mirenc.ir.process import run_limited
 from mirenc.sources.ir_folder import FAILURES, IRFolder, IRRecord, Status, digest
 
 __all__ = [
-    *("CHUNK", "LEVEL_FLAGS", "Advance", "Choices", "Limits", "Program", "Report"),
-    *("compile_chunk", "compile_programs", "levels_of", "run_quietly"),
+    "CHUNK",
+    "LEVEL_FLAGS",
+    "Advance",
+    "Choices",
+    "Limits",
+    "Program",
+    "Report",
+    "compile_chunk",
+    "compile_programs",
+    "levels_of",
+    "run_quietly",
 ]
 
 Advance = Callable[[int, str], None]
