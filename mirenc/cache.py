@@ -76,23 +76,9 @@ class Cache:
     @contextlib.contextmanager
     def _open(self) -> Iterator[sqlite3.Connection | None]:
         """A connection for one exchange; None when the cache cannot be used (no space, no permission, damaged)."""
-        if self._broken:
-            yield None
-            return
-        connection = None
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            try:
-                connection = self._connect()
-            except sqlite3.OperationalError:
-                raise  # locked, no space, no permission: not the file's fault
-            except sqlite3.DatabaseError:
-                self.clear()  # a damaged file is worth nothing: begin a new one
-                connection = self._connect()
-        except (OSError, sqlite3.Error):
+        connection = None if self._broken else self._connected()
+        if connection is None:
             self._broken = True
-            if connection is not None:
-                connection.close()
             yield None
             return
         try:
@@ -103,23 +89,32 @@ class Cache:
         finally:
             connection.close()
 
-    def _connect(self) -> sqlite3.Connection:
-        connection = sqlite3.connect(self.path, timeout=_TIMEOUT)
+    def _connected(self, *, again: bool = False) -> sqlite3.Connection | None:
+        connection = None
         try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            connection = sqlite3.connect(self.path, timeout=_TIMEOUT)
             connection.execute("PRAGMA journal_mode=WAL")
             connection.execute("PRAGMA synchronous=OFF")  # a lost cache costs time only
             connection.executescript(_SCHEMA)
-        except sqlite3.Error:
-            connection.close()
-            raise
-        return connection
+            return connection
+        except (OSError, sqlite3.Error) as error:
+            if connection is not None:
+                connection.close()
+            # Locked, no space and no permission are not the file's fault; a damaged one is worth nothing: begin anew.
+            damaged = isinstance(error, sqlite3.DatabaseError) and not isinstance(error, sqlite3.OperationalError)
+            if again or not damaged:
+                return None
+        with contextlib.suppress(OSError):
+            self.clear()
+        return self._connected(again=True)
 
     def get(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
         """Those of the keys that are stored and undamaged."""
-        found: dict[bytes, bytes] = {}
+        stored: dict[bytes, bytes] = {}
         with self._open() as connection:
             if connection is None:
-                return found
+                return stored
             latest = _latest(connection)
             stale: list[bytes] = []
             for first in range(0, len(keys), _QUERY_ROWS):
@@ -128,11 +123,11 @@ class Cache:
                 query = f"SELECT key, used, data FROM entries WHERE key IN ({marks})"
                 for key, used, data in connection.execute(query, part):
                     if _checksum(key, data[_CHECKSUM:]) == data[:_CHECKSUM]:
-                        found[key] = data[_CHECKSUM:]
+                        stored[key] = data[_CHECKSUM:]
                     if used != latest:  # what was read last need not be written again
                         stale.append(key)
             connection.executemany("UPDATE entries SET used = ? WHERE key = ?", ((latest + 1, key) for key in stale))
-        return found
+        return stored
 
     def put(self, entries: dict[bytes, bytes]) -> None:
         """Store entries; drop the oldest if the file is too large. One above `largest` is not kept."""

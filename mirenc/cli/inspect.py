@@ -42,13 +42,13 @@ def inspect(
     module = read_ir(file, options=options)
     tokenizer = files.tokenizer
     level = tokenizer.config.normalisation
-    found = statements_of(module, level)
+    every = statements_of(module, level)
     graph = build_graph(module, normalisation=level)
-    report = tokenizer.report([found.texts[row] for row in found.row])
-    numbers = list(range(len(found)))
+    report = tokenizer.report([every.texts[row] for row in every.row])
+    numbers = list(range(len(every)))
     if function is not None:
         chosen = regions_of(module, "module", function=function).instruction
-        numbers = (found.first_instruction + chosen).tolist()
+        numbers = (every.first_instruction + chosen).tolist()
     shown = numbers[: statements or None]
     facts: dict[str, Any] = {
         "file": module.name,
@@ -61,8 +61,8 @@ def inspect(
         "blocks": module.block_count,
         "instructions": module.instruction_count,
         "loops": len(regions_of(module, "loop")),
-        "statements": len(found),
-        "distinct_statements": len(set(found.row.tolist())),
+        "statements": len(every),
+        "distinct_statements": len(set(every.row.tolist())),
         "mean_tokens": round(report.mean_tokens, 2),
         "unk_rate": report.unk_rate,
         "truncation_rate": report.truncation_rate,
@@ -73,13 +73,9 @@ def inspect(
     if loops:
         facts["loop_list"] = _loop_list(regions_of(module, "loop", function=function))
     else:
-        facts["listing"] = [
-            {
-                "statement": found[number],
-                "tokens": [tokenizer.vocab[token] for token in tokenizer.encode(found[number])],
-            }
-            for number in shown
-        ]
+        texts = [every[number] for number in shown]
+        tokens = ([tokenizer.vocab[token] for token in tokenizer.encode(text)] for text in texts)
+        facts["listing"] = [{"statement": text, "tokens": of} for text, of in zip(texts, tokens, strict=True)]
     if as_json:
         typer.echo(json.dumps(facts, indent=1))
         return
@@ -105,16 +101,9 @@ def inspect(
 def _loop_list(loops: Regions) -> list[dict[str, Any]]:
     """One entry a loop: where it is, and how many instructions it has, those of inner loops included."""
     sizes = Counter(loops.region.tolist())
+    names = ("function", "symbol", "header", "depth", "instructions", "file", "line")
     return [
-        {
-            "function": region.function,
-            "symbol": region.symbol,
-            "header": region.header,
-            "depth": region.depth,
-            "instructions": sizes[row],
-            "file": region.file,
-            "line": region.line,
-        }
+        {name: sizes[row] if name == "instructions" else getattr(region, name) for name in names}
         for row, region in enumerate(loops.regions)
     ]
 

@@ -27,33 +27,21 @@ _LABEL_LENGTH = 48
 
 def _rows(graph: ProgramGraph) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Nodes and edges as dictionaries."""
-    texts = graph.texts
+    columns = (graph.node_kind, graph.node_text_row, graph.node_full_text_row, graph.node_function)
     nodes = [
         {
             "id": node,
             "kind": NodeKind(kind).name.lower(),
-            "text": texts[short],
-            "full_text": texts[full],
+            "text": graph.texts[short],
+            "full_text": graph.texts[full],
             "function": graph.functions[function] if function >= 0 else None,
         }
-        for node, (kind, short, full, function) in enumerate(
-            zip(
-                graph.node_kind.tolist(),
-                graph.node_text_row.tolist(),
-                graph.node_full_text_row.tolist(),
-                graph.node_function.tolist(),
-                strict=True,
-            )
-        )
+        for node, (kind, short, full, function) in enumerate(zip(*(one.tolist() for one in columns), strict=True))
     ]
+    columns = (*graph.edge_index, graph.edge_flow, graph.edge_position)
     edges = [
         {"source": source, "target": target, "flow": Flow(flow).name.lower(), "position": position}
-        for source, target, flow, position in zip(
-            *graph.edge_index.tolist(),
-            graph.edge_flow.tolist(),
-            graph.edge_position.tolist(),
-            strict=True,
-        )
+        for source, target, flow, position in zip(*(one.tolist() for one in columns), strict=True)
     ]
     return nodes, edges
 
