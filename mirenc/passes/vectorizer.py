@@ -8,25 +8,21 @@ clang 19 in 96 of 100.
 from __future__ import annotations
 
 import functools
-import json
 import re
-import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 
-from mirenc.ir.child import llvmlite_folder
+from mirenc.ir.child import Child, EndedError, llvmlite_folder
 from mirenc.ir.loops import find_loops
 from mirenc.ir.module import IRModule
-from mirenc.ir.process import run_limited
 from mirenc.ir.regions import block_name
 
 __all__ = ["vectorizer_choices"]
 
 Key = tuple[str, str]  # symbol of the function, header of the loop
-_WORKER = Path(__file__).with_name("vectorizer_worker.py")
+_SIDE = Path(__file__).with_name("vectorizer_side.py")
 _TIMEOUT = 60.0  # seconds for one module
 _MEMORY = 4 * 2**30  # bytes of address space
 # Architecture and bits of its widest vectors -> a processor that has these and no wider ones.
@@ -113,17 +109,17 @@ def _asked(text: str, loops: tuple[Key, ...], architecture: str, processor: str)
     folder = llvmlite_folder()
     if not folder:
         return {}
-    command = [sys.executable, "-I", "-S", str(_WORKER), folder, f"{architecture}-unknown-linux-gnu", processor]
+    child = Child(_SIDE, [folder, f"{architecture}-unknown-linux-gnu", processor], _MEMORY)
     try:
-        ended = run_limited(command, timeout=_TIMEOUT, memory_limit=_MEMORY, data=text.encode())
-        if ended.code != 0:
-            return {}
-        answers = json.loads(ended.output)
-    except (subprocess.TimeoutExpired, ValueError, OSError):
+        child.send({}, text.encode())
+        answer, _ = child.receive(_TIMEOUT)
+    except EndedError:
         return {}
-    found = dict.fromkeys(loops, (1, 1))
-    for line, width, count in answers:
+    finally:
+        child.close()
+    choices = dict.fromkeys(loops, (1, 1))
+    for line, width, count in answer["choices"]:
         if 0 < line <= len(loops):  # LLVM's own loops have line 0; of several copies of one, the widest counts
             key = loops[line - 1]
-            found[key] = max(found[key], (width, count), key=lambda one: (one[0] * one[1], one[0]))
-    return found
+            choices[key] = max(choices[key], (width, count), key=lambda one: (one[0] * one[1], one[0]))
+    return choices

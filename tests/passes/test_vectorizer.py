@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
 from typing import Any
 
 import pytest
 
 from mirenc.ir import parse_ir
+from mirenc.ir.child import Child, EndedError
 from mirenc.passes import vectorizer
 from mirenc.passes.vectorizer import vectorizer_choices
 
@@ -113,18 +113,15 @@ def test_an_llvm_that_does_not_answer_is_no_error(monkeypatch: pytest.MonkeyPatc
     module = parse_ir(LOOPS.replace("@halved", "@other"))
 
     def hangs(*words: Any, **more: Any) -> None:
-        raise subprocess.TimeoutExpired("python", 60)
+        raise EndedError("timeout", "not done within 60 s")
 
-    monkeypatch.setattr(vectorizer, "run_limited", hangs)
+    monkeypatch.setattr(Child, "receive", hangs)
     assert vectorizer_choices(module, 128) == {}
 
 
 def test_a_module_is_asked_about_once_for_all_its_loops(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
-    run_limited = vectorizer.run_limited
-    monkeypatch.setattr(
-        vectorizer, "run_limited", lambda *words, **more: asked.append(1) or run_limited(*words, **more)
-    )
+    monkeypatch.setattr(vectorizer, "Child", lambda *words: asked.append(1) or Child(*words))
     marked = vectorizer._marked
     read = []
     monkeypatch.setattr(vectorizer, "_marked", lambda module: read.append(1) or marked(module))
