@@ -89,6 +89,9 @@ class OpenCLRunner(Runner):
             import pyopencl  # noqa: F401 - it opens no device before it is asked for one
 
     def load(self, job: Job) -> None:
+        import pyopencl
+
+        self.cl: Any = pyopencl
         path = job.folder / job.driver
         self.folder, self.size = job.folder, job.size
         self.driver = read_driver(path.read_text(encoding="utf-8"), str(path))
@@ -98,14 +101,12 @@ class OpenCLRunner(Runner):
         self.device: cl.Device | None = None
 
     def outputs(self, cell: Cell) -> list[Array]:
-        import pyopencl as cl
-
         launch = self._prepared(cell)
         launch()
         found = []
         for argument, array in self.starts.items():
             found.append(np.empty_like(array))
-            cl.enqueue_copy(self.queue, found[-1], self.memory[argument])
+            self.cl.enqueue_copy(self.queue, found[-1], self.memory[argument])
         self.queue.finish()
         return found
 
@@ -119,8 +120,6 @@ class OpenCLRunner(Runner):
 
     def _prepared(self, cell: Cell) -> Any:
         """A function that launches a cell, after a reset."""
-        import pyopencl as cl
-
         own_keys(cell.before, ("local", "device", "options"))
         self._open(cell)
         block = self.driver.block(cell.before["local"])
@@ -128,49 +127,44 @@ class OpenCLRunner(Runner):
         self._check(block, kernel)
         for index, argument in enumerate(self.driver.arguments):
             if argument.kind == "local":
-                # pyopencl's own annotations leave local memory out.
-                kernel.set_arg(index, cl.LocalMemory(max(argument.local_bytes(self.size, block), 1)))  # type: ignore[arg-type]
+                kernel.set_arg(index, self.cl.LocalMemory(max(argument.local_bytes(self.size, block), 1)))
         for index, array in self.starts.items():
-            cl.enqueue_copy(self.queue, self.memory[index], array)
+            self.cl.enqueue_copy(self.queue, self.memory[index], array)
         self.queue.finish()
         blocks = self.driver.blocks(self.size, block)
         items = tuple(count * side for count, side in zip(blocks, block, strict=True))
-        return lambda: cl.enqueue_nd_range_kernel(self.queue, kernel, items, block)
+        return lambda: self.cl.enqueue_nd_range_kernel(self.queue, kernel, items, block)
 
     def _open(self, cell: Cell) -> None:
         """The device, and the buffers on it; done once."""
         if self.device is not None:
             return
-        import pyopencl as cl
-
         devices = _devices()
         slug = str(cell.before.get("device", next(iter(devices))))
         if slug not in devices:
             raise ToolchainError(f"there is no OpenCL device {slug!r} here; there are {', '.join(devices)}")
         self.device = devices[slug]
-        self.context = cl.Context([self.device])
-        self.queue = cl.CommandQueue(self.context, properties=cl.command_queue_properties.PROFILING_ENABLE)
+        self.context = self.cl.Context([self.device])
+        self.queue = self.cl.CommandQueue(self.context, properties=self.cl.command_queue_properties.PROFILING_ENABLE)
         # By an argument's place: its memory, and what an output holds before a call.
         self.memory: dict[int, cl.Buffer] = {}
         self.starts: dict[int, Array] = {}
         for index, argument in enumerate(self.driver.arguments):
             if argument.kind == "buffer":
                 array = argument.array(self.size)
-                flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
-                self.memory[index] = cl.Buffer(self.context, flags, hostbuf=array)
+                flags = self.cl.mem_flags.READ_WRITE | self.cl.mem_flags.COPY_HOST_PTR
+                self.memory[index] = self.cl.Buffer(self.context, flags, hostbuf=array)
                 if argument.output:
                     self.starts[index] = array
 
     def _kernel(self, cell: Cell) -> cl.Kernel:
         """A kernel of a built program, with all arguments but the local memory."""
-        import pyopencl as cl
-
         key = cell.library, cell.symbol
         if key not in self.kernels:
             text = (self.folder / cell.library).read_text(encoding="utf-8")
             # Else pyopencl fills a folder in the user's home.
-            program = cl.Program(self.context, text).build(_options(cell), cache_dir=str(self.folder / "opencl"))
-            kernel = cl.Kernel(program, cell.symbol)
+            program = self.cl.Program(self.context, text).build(_options(cell), cache_dir=str(self.folder / "opencl"))
+            kernel = self.cl.Kernel(program, cell.symbol)
             if kernel.num_args != len(self.driver.arguments):
                 raise RuntimeError(
                     f"{cell.symbol} has {kernel.num_args} parameters, and its driver {len(self.driver.arguments)}"
@@ -185,13 +179,11 @@ class OpenCLRunner(Runner):
 
     def _check(self, block: tuple[int, ...], kernel: cl.Kernel) -> None:
         """Refuse what the driver, the device or the kernel does not allow."""
-        import pyopencl as cl
-
         assert self.device is not None
         items, device = int(np.prod(block)), self.device
         if refusal := self.driver.refusal(self.size, block):
             raise CellRefusedError(refusal)
-        most = kernel.get_work_group_info(cl.kernel_work_group_info.WORK_GROUP_SIZE, device)
+        most = kernel.get_work_group_info(self.cl.kernel_work_group_info.WORK_GROUP_SIZE, device)
         if items > most:
             raise CellRefusedError(f"{items} items, and the device allows {most} for this kernel")
         for side, longest in zip(block, device.max_work_item_sizes, strict=False):
