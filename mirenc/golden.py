@@ -21,45 +21,8 @@ TOLERANCE = 1e-5
 """What `difference` may be between two vectors of one code: of another processor, BLAS or runtime, beside other inputs,
 or from statement vectors that a cache had. BLAS adds a row up in an order that depends on the number of rows and on the
 row's place, and a whitening map makes the last bit of what is encoded larger."""
-GOLDEN_IR = {
-    "sum": """
-define i32 @sum(ptr %values, i32 %count) {
-entry:
-  %none = icmp slt i32 %count, 1
-  br i1 %none, label %exit, label %loop
-loop:
-  %i = phi i32 [ 0, %entry ], [ %next, %loop ]
-  %total = phi i32 [ 0, %entry ], [ %more, %loop ]
-  %at = getelementptr inbounds i32, ptr %values, i32 %i
-  %value = load i32, ptr %at
-  %more = add nsw i32 %total, %value
-  %next = add nuw nsw i32 %i, 1
-  %done = icmp eq i32 %next, %count
-  br i1 %done, label %exit, label %loop
-exit:
-  %result = phi i32 [ 0, %entry ], [ %more, %loop ]
-  ret i32 %result
-}
-""",
-    "greet": """
-@message = private constant [6 x i8] c"hello\\00"
-declare i32 @puts(ptr)
-define void @greet() {
-  %ignored = call i32 @puts(ptr @message)
-  ret void
-}
-""",
-    "scale": """
-%pair = type { double, double }
-define void @scale(ptr %p, double %factor) {
-  %y = getelementptr inbounds %pair, ptr %p, i32 0, i32 1
-  %old = load double, ptr %y
-  %new = fmul double %old, %factor
-  store double %new, ptr %y
-  ret void
-}
-""",
-}
+_HOME = Path(__file__).parent / "weights" / "golden_ir"
+GOLDEN_IR = {name: (_HOME / f"{name}.ll").read_text(encoding="utf-8") for name in ("sum", "greet", "scale")}
 
 
 def difference(vectors: ArrayLike, expected: ArrayLike) -> float:

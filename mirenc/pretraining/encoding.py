@@ -184,9 +184,8 @@ class FrozenTexts:
             features.append(node_features(model, IRData(text_ids=ids, text_key=torch.from_numpy(some))))
         self._features = _Table(total, rows, torch.cat(features))
         encoded = np.flatnonzero(spoken | pooled)
-        share = encoded[processes.share(len(encoded))]
-        own = torch.from_numpy(statement_vectors(model, corpus, share, threads=threads)).to(device)
-        vectors = processes.join(own, len(encoded))
+        own = statement_vectors(model, corpus, encoded[processes.share(len(encoded))], threads=threads)
+        vectors = processes.join(torch.from_numpy(own).to(device), len(encoded))
         self.means = torch.zeros(len(modules), 0, device=device)
         if weighting is not None:
             self.means = _text_means(corpus, modules, encoded, vectors.cpu().numpy(), weighting).to(device)

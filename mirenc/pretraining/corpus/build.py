@@ -16,10 +16,11 @@ import os
 import shutil
 import signal
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -192,14 +193,13 @@ def _read_parts(
     context = multiprocessing.get_context("spawn")
     limit = default_worker().memory_limit
     pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_start_process, initargs=(limit,))
-    running: dict[Future[str], int] = {}
     try:
-        for chunk, part in missing:
-            if len(running) >= 2 * workers:
-                _collect(running, advance)
-            running[pool.submit(read_chunk, chunk, str(part), normalisation, options)] = len(chunk)
-        while running:
-            _collect(running, advance)
+        running = {
+            pool.submit(read_chunk, chunk, str(part), normalisation, options): len(chunk) for chunk, part in missing
+        }
+        for future in as_completed(running):
+            future.result()
+            advance(running[future])
     except BrokenProcessPool:
         raise IRResourceError(
             f"{root}: a reading process was ended from outside, as a system short of memory does. "
@@ -214,13 +214,6 @@ def _start_process(memory_limit: int) -> None:
     """Prepare a reading process: LLVM's limit is this build's, and Ctrl-C ends it without a word."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     default_worker().memory_limit = memory_limit
-
-
-def _collect(running: dict[Future[str], int], advance: Advance) -> None:
-    done, _ = wait(running, return_when=FIRST_COMPLETED)
-    for future in done:
-        future.result()
-        advance(running.pop(future))
 
 
 def _chunk_key(chunk: list[str], normalisation: str, options: ReadOptions | None) -> str:
@@ -320,27 +313,14 @@ def _info(module: PartModule, root: Path, sources: Mapping[str, Mapping[str, str
     relative = Path(module.path).relative_to(root)
     parts = relative.parts
     level = parts[1] if len(parts) > 2 and parts[1] in LEVELS else ""
-    facts = {
-        "project": parts[0],
-        "version": "",
-        # Two levels of one program have one name below their levels.
-        "file": "/".join(parts[2:] if level else parts[1:]) or parts[0],
-        "language": "",
-        "opt_level": level,
-        "compiler": "",
-    }
+    # Two levels of one program have one name below their levels.
+    file = "/".join(parts[2:] if level else parts[1:]) or parts[0]
+    origin = {"name": relative.as_posix(), "project": parts[0], "file": file, "opt_level": level}
+    origin |= dict.fromkeys(("version", "language", "compiler"), "")
     recorded = sources.get(relative.as_posix(), {})
-    facts |= {key: recorded[key] for key in facts if key in recorded}
-    return ModuleInfo(
-        name=_written(relative.as_posix()),
-        **{key: _written(value) for key, value in facts.items()},
-        content_hash=module.content_hash,
-        functions=module.functions,
-        instructions=module.instructions,
-        statements=module.statements,
-        nodes=len(module.node_row),
-        edges=len(module.edge_flow),
-    )
+    origin |= {key: recorded[key] for key in origin if key in recorded}
+    written: dict[str, Any] = {key: _written(value) for key, value in origin.items()}
+    return ModuleInfo(**written, **module.facts)
 
 
 def _written(name: str) -> str:

@@ -37,25 +37,22 @@ class PartModule(CorpusModule):
     ----------
     path : str
         As it was given.
-    content_hash : str
+    facts : dict
+        Those of `ModuleInfo` that the IR tells: content_hash, functions, instructions, statements, nodes, edges.
     statements_hash : str
         Of the normalised statements in order: equal for one program under two file names.
-    functions, instructions, statements : int
     function_hash : (F,) uint64
         One for each function of at least `MIN_FUNCTION` instructions.
     """
 
     path: str
-    content_hash: str
+    facts: dict[str, Any]
     statements_hash: str
-    functions: int
-    instructions: int
-    statements: int
     function_hash: NDArray[np.uint64]
 
 
-_FACTS = ("path", "content_hash", "statements_hash", "functions", "instructions", "statements")
-PART_ARRAYS = tuple(each.name for each in fields(PartModule) if each.name not in _FACTS)
+_LISTED = ("path", "facts", "statements_hash")
+PART_ARRAYS = tuple(each.name for each in fields(PartModule) if each.name not in _LISTED)
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,8 +81,8 @@ class Part:
         arrays: dict[str, NDArray[Any]] = {"text_hash": self.text_hash, "is_statement": self.is_statement}
         for number, module in enumerate(self.modules):
             arrays |= {f"{number}.{name}": getattr(module, name) for name in PART_ARRAYS}
-        facts = [{name: getattr(module, name) for name in _FACTS} for module in self.modules]
-        listing = json.dumps({"texts": self.texts, "modules": facts, "failures": self.failures})
+        modules = [{name: getattr(module, name) for name in _LISTED} for module in self.modules]
+        listing = json.dumps({"texts": self.texts, "modules": modules, "failures": self.failures})
         arrays["listing"] = np.frombuffer(listing.encode("utf-8"), dtype=np.uint8)
         # A process of a build that was killed may still be writing the same part.
         partial = path.with_suffix(f".{os.getpid()}.partial")
@@ -98,9 +95,9 @@ class Part:
         arrays = from_bytes(path.read_bytes())
         listing = json.loads(arrays["listing"].tobytes())
         modules = []
-        for number, facts in enumerate(listing["modules"]):
+        for number, listed in enumerate(listing["modules"]):
             own: dict[str, Any] = {name: arrays[f"{number}.{name}"] for name in PART_ARRAYS}
-            modules.append(PartModule(**facts, **own))
+            modules.append(PartModule(**listed, **own))
         failures = [(path, message) for path, message in listing["failures"]]
         return cls(listing["texts"], arrays["text_hash"], arrays["is_statement"], modules, failures)
 
@@ -137,11 +134,15 @@ def _read_module(
     statement_row, statement_count = np.unique(row_of[statements.row], return_counts=True)
     return PartModule(
         path=path,
-        content_hash=module.content_hash,
+        facts={
+            "content_hash": module.content_hash,
+            "functions": len(module.defined_functions),
+            "instructions": module.instruction_count,
+            "statements": len(statements),
+            "nodes": len(graph.node_kind),
+            "edges": len(graph.edge_flow),
+        },
         statements_hash=statements.content_hash.hex(),
-        functions=len(module.defined_functions),
-        instructions=module.instruction_count,
-        statements=len(statements),
         function_hash=function_hashes(module, statements),
         statement_row=statement_row,
         statement_count=statement_count.astype(np.int32),

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from mirenc.pretraining.evaluation.baselines import Baselines
 from mirenc.pretraining.evaluation.evaluate import evaluate_model
-from mirenc.pretraining.evaluation.figures import Figures, NoFigureError
-from mirenc.pretraining.evaluation.table import figure_rows
+from mirenc.pretraining.evaluation.figures import Figures, NoFigureError, figure_rows
 
 __all__ = ["Baselines", "Figures", "NoFigureError", "evaluate_model", "figure_rows"]

@@ -1,4 +1,4 @@
-"""Figures: plain dictionaries that go to JSON, and what stands where one cannot be measured."""
+"""Figures: plain dictionaries that go to JSON, what stands where one cannot be measured, and rows for people."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
-__all__ = ["Advance", "Figures", "NoFigureError", "Progress", "finite", "no_progress"]
+import numpy as np
+
+__all__ = ["Advance", "Figures", "NoFigureError", "Progress", "figure_rows", "finite", "no_progress"]
 
 Figures = dict[str, Any]
 Advance = Callable[[int], object]
@@ -33,3 +35,121 @@ def finite(value: Any) -> Any:
     if isinstance(value, list):
         return [finite(part) for part in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+_STATEMENTS = {
+    "distinct": "distinct statements",
+    "occurring": "statements as they occur",
+    "unseen": "distinct statements not in training",
+}
+_ANSWERS = {"fires": "Passes that change the code, mean ROC AUC", "lists": "Sizes under pass lists, R2"}
+_KINDS = {"grammar": "grammar", "name": "names and strings", "number": "numbers"}
+Row = tuple[str, str, str]
+
+
+def _percent(value: float | None, digits: int = 1) -> str:
+    return "-" if value is None else f"{100 * value:.{digits}f} %"
+
+
+def _number(value: float | None, digits: int = 3) -> str:
+    return "-" if value is None else f"{value:.{digits}f}"
+
+
+def figure_rows(figures: Figures) -> list[Row]:
+    """What was measured, the model's figure, the baselines' figures; a missing figure gives its reason.
+
+    Parameters
+    ----------
+    figures : dict
+        As `evaluate_model` returns.
+    """
+    missing: dict[str, str] = figures["missing"]
+    rows: list[Row] = []
+
+    def add(name: str, title: str, figure: Any, make: Callable[..., list[Row]], *what: str) -> None:
+        rows.extend([(title, "-", missing.get(name, ""))] if figure is None else make(*what, figure))
+
+    for name, title in _STATEMENTS.items():
+        add(f"mlm.{name}", f"MLM, {title}", figures["mlm"][name], _mlm_rows, title)
+    for flow, figure in figures["gae"].items():
+        add(f"gae.{flow}", f"GAE, {flow} flow", figure, _gae_rows, flow)
+    add("matching", "Matching", figures["matching"], _matching_rows)
+    add("retrieval", "Function retrieval O0 -> O2", figures["retrieval"], _retrieval_rows)
+    rows += _answers_rows(figures.get("answers") or {})
+    data = figures["data"]
+    cut = "Statements that fill the longest length (cut, or just fitting)"
+    rows.append(("Tokens that are [UNK]", _percent(data["unk_share"], 2), ""))
+    rows.append((cut, _percent(data["truncated_share"], 2), ""))
+    return rows
+
+
+def _mlm_rows(title: str, figure: Any) -> list[Row]:
+    frequent = f"most frequent token {_percent(figure['accuracy_most_frequent'])}; "
+    rows = [_accuracy_row(title, figure, frequent)]
+    rows += [_accuracy_row(f"{title}: {_KINDS[kind]}", one) for kind, one in figure["kinds"].items()]
+    return [*rows, (f"MLM perplexity, {title}", _number(figure["perplexity"], 2), "")]
+
+
+def _accuracy_row(title: str, figure: Any, baseline: str = "") -> Row:
+    removed = figure["errors_removed"]
+    beside = "" if removed is None else f" (the model removes {_percent(removed)} of its errors)"
+    if removed is not None and removed < 0:
+        beside = f" (the model makes {_percent(-removed)} more errors)"
+    return (
+        f"MLM accuracy, {title} ({figure['positions']:,} tokens)",
+        _percent(figure["accuracy"]),
+        f"{baseline}most frequent between the true neighbours {_percent(figure['accuracy_neighbours'])}{beside}",
+    )
+
+
+def _gae_rows(flow: str, figure: Any) -> list[Row]:
+    rows = []
+    for key, name in (("auc", "ROC AUC"), ("average_precision", "average precision")):
+        common, degree = (_number(figure[f"{key}_{scorer}"]) for scorer in ("common_neighbours", "degree_product"))
+        title = f"GAE {name}, {flow} flow ({figure['modules']:,} modules)"
+        rows.append((title, _number(figure[key]), f"common neighbours {common}; degree product {degree}"))
+    return rows
+
+
+def _matching_rows(figure: Any) -> list[Row]:
+    return [
+        (
+            f"Matching accuracy, {title} ({figure['modules']:,} modules)",
+            _percent(figure[f"accuracy_{name}"]),
+            f"size difference {_percent(figure[f'accuracy_{name}_size'])}",
+        )
+        for name, title in (("random", "random negatives"), ("near_size", "negatives of nearest size"))
+    ]
+
+
+def _answers_rows(figure: Any) -> list[Row]:
+    """Of a model that learned a compiler's answers."""
+    rows = []
+    for key, title in (("held_out", "held out"), ("choosing", "of training projects that were kept out")):
+        part = figure.get(key)
+        if part is None:
+            continue
+        model, counts, pieces = part["model"], part["counts"], f"{part['pieces']:,} pieces {title}"
+        if "sizes" in model:
+            one, other = (
+                _number(np.mean([r2 for r2 in each["sizes"].values() if r2 is not None])) for each in (model, counts)
+            )
+            name = f"Compiler's sizes, mean R2 of {len(model['sizes'])} ({pieces})"
+            rows.append((name, one, f"counts alone {other}"))
+        for kind, name in _ANSWERS.items():
+            if kind in model:
+                rows.append((f"{name} ({pieces})", _number(model[kind]), f"counts alone {_number(counts[kind])}"))
+    return rows
+
+
+def _retrieval_rows(figure: Any) -> list[Row]:
+    def shown(one: Any) -> str:
+        return f"{_percent(one['recall_at_1'])}, {_percent(one['recall_at_10'])}, {_number(one['mrr'])}"
+
+    names = {"opcode_histogram": "opcode histogram", "bag_of_statements": "bag of statements"}
+    baselines = "; ".join(f"{name} {shown(figure[key])}" for key, name in names.items())
+    title = "Function retrieval O0 -> O2 by {}: recall at 1, at 10, MRR ({:,} functions)"
+    return [
+        (title.format(part, figure["functions"]), shown(figure[part]), baselines if part == "text" else "")
+        for part in ("text", "graph", "both")
+    ]
