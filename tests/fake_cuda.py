@@ -36,12 +36,76 @@ ATTRIBUTES = {
     82: 65536,
     106: 32,
 }
-HANDLE = POINTER(c_void_p)
+# As cuda.h declares them, without the names of parameters.
+CUDA_H = """
+cuInit(unsigned int)
+cuDriverGetVersion(int *)
+cuGetErrorName(CUresult, const char **)
+cuGetErrorString(CUresult, const char **)
+cuDeviceGetCount(int *)
+cuDeviceGet(CUdevice *, int)
+cuDeviceGetName(char *, int, CUdevice)
+cuDeviceTotalMem_v2(size_t *, CUdevice)
+cuDeviceGetAttribute(int *, CUdevice_attribute, CUdevice)
+cuDevicePrimaryCtxRetain(CUcontext *, CUdevice)
+cuCtxSetCurrent(CUcontext)
+cuCtxSynchronize(void)
+cuStreamCreate(CUstream *, unsigned int)
+cuMemAlloc_v2(CUdeviceptr *, size_t)
+cuMemcpyHtoD_v2(CUdeviceptr, const void *, size_t)
+cuMemcpyDtoH_v2(void *, CUdeviceptr, size_t)
+cuMemcpyDtoD_v2(CUdeviceptr, CUdeviceptr, size_t)
+cuModuleLoadData(CUmodule *, const void *)
+cuModuleGetFunction(CUfunction *, CUmodule, const char *)
+cuFuncGetAttribute(int *, CUfunction_attribute, CUfunction)
+cuLaunchKernel(CUfunction, unsigned int, unsigned int, unsigned int, unsigned int, unsigned int, unsigned int, \
+unsigned int, CUstream, void **, void **)
+cuStreamBeginCapture_v2(CUstream, CUstreamCaptureMode)
+cuStreamEndCapture(CUstream, CUgraph *)
+cuGraphInstantiateWithFlags(CUgraphExec *, CUgraph, unsigned long long)
+cuGraphLaunch(CUgraphExec, CUstream)
+cuEventCreate(CUevent *, unsigned int)
+cuEventRecord(CUevent, CUstream)
+cuEventSynchronize(CUevent)
+cuEventElapsedTime(float *, CUevent, CUevent)
+"""
+# Those that are not handles, which are pointers.
+TYPES = {
+    "int": c_int,
+    "unsigned int": c_uint,
+    "unsigned long long": c_ulonglong,
+    "size_t": c_size_t,
+    "float": c_float,
+    "char": ctypes.c_char,
+    "CUresult": c_int,
+    "CUdevice": c_int,
+    "CUdeviceptr": c_uint64,
+    "CUdevice_attribute": c_int,
+    "CUfunction_attribute": c_int,
+    "CUstreamCaptureMode": c_int,
+    "const char *": c_char_p,
+}
 # Seconds that a launch takes on the fake's clock, by the threads of a block.
 LAUNCH = {32: 3e-5, 64: 2e-5, 256: 1e-5}
 
 UNKNOWN = 999  # what a test that went wrong returns
 Kernel = Callable[..., None]
+
+
+def prototypes(declared: str) -> dict[str, list[Any]]:
+    """The types of each function's parameters."""
+    return {
+        name: [ctype(one) for one in parameters.split(", ") if one != "void"]
+        for name, parameters in re.findall(r"^(\w+)\((.*)\)$", declared, re.MULTILINE)
+    }
+
+
+def ctype(spelled: str) -> Any:
+    """``CUdeviceptr *`` is a pointer to 64 bits; ``void *`` and ``CUevent`` are pointers to who knows what."""
+    if spelled in TYPES or not spelled.endswith("*"):
+        return TYPES.get(spelled, c_void_p)
+    inner = spelled[:-1].strip()
+    return c_void_p if inner.endswith("void") else POINTER(ctype(inner))
 
 
 class FakeCuda:
@@ -65,7 +129,7 @@ class FakeCuda:
         self.memory: dict[int, Any] = {}
         self.things: list[Any] = [None]  # what a handle stands for; 0 is no handle
         self.captured: list[Callable[[], None]] | None = None
-        for name, takes in self._prototypes().items():
+        for name, takes in prototypes(CUDA_H).items():
             setattr(self, name, ctypes.CFUNCTYPE(c_int, *takes)(self._checked(name)))
 
     def _checked(self, name: str) -> Callable[..., int]:
@@ -81,39 +145,6 @@ class FakeCuda:
                 return UNKNOWN
 
         return function
-
-    def _prototypes(self) -> dict[str, tuple[Any, ...]]:
-        return {
-            "cuInit": (c_uint,),
-            "cuDriverGetVersion": (POINTER(c_int),),
-            "cuGetErrorName": (c_int, POINTER(c_char_p)),
-            "cuGetErrorString": (c_int, POINTER(c_char_p)),
-            "cuDeviceGetCount": (POINTER(c_int),),
-            "cuDeviceGet": (POINTER(c_int), c_int),
-            "cuDeviceGetName": (POINTER(ctypes.c_char), c_int, c_int),
-            "cuDeviceTotalMem_v2": (POINTER(c_size_t), c_int),
-            "cuDeviceGetAttribute": (POINTER(c_int), c_int, c_int),
-            "cuDevicePrimaryCtxRetain": (HANDLE, c_int),
-            "cuCtxSetCurrent": (c_void_p,),
-            "cuCtxSynchronize": (),
-            "cuStreamCreate": (HANDLE, c_uint),
-            "cuMemAlloc_v2": (POINTER(c_uint64), c_size_t),
-            "cuMemcpyHtoD_v2": (c_uint64, c_void_p, c_size_t),
-            "cuMemcpyDtoH_v2": (c_void_p, c_uint64, c_size_t),
-            "cuMemcpyDtoD_v2": (c_uint64, c_uint64, c_size_t),
-            "cuModuleLoadData": (HANDLE, c_void_p),
-            "cuModuleGetFunction": (HANDLE, c_void_p, c_char_p),
-            "cuFuncGetAttribute": (POINTER(c_int), c_int, c_void_p),
-            "cuLaunchKernel": (c_void_p, *(c_uint,) * 7, c_void_p, HANDLE, HANDLE),
-            "cuStreamBeginCapture_v2": (c_void_p, c_int),
-            "cuStreamEndCapture": (c_void_p, HANDLE),
-            "cuGraphInstantiateWithFlags": (HANDLE, c_void_p, c_ulonglong),
-            "cuGraphLaunch": (c_void_p, c_void_p),
-            "cuEventCreate": (HANDLE, c_uint),
-            "cuEventRecord": (c_void_p, c_void_p),
-            "cuEventSynchronize": (c_void_p,),
-            "cuEventElapsedTime": (POINTER(c_float), c_void_p, c_void_p),
-        }
 
     def _handle(self, place: Any, thing: Any) -> None:
         self.things.append(thing)
