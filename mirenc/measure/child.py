@@ -64,8 +64,8 @@ def measure(
     Returns
     -------
     dict
-        ``failed``: {number: status} of variants that are no candidates; ``dropped``: why the sample is none, or "";
-        and where it is one: ``label`` and ``report`` {number: seconds a call}, ``noise``, ``rounds``, ``calls``.
+        ``failed`` {number: status} of variants that are no candidates; ``dropped``, why the sample is none, or "";
+        where it is one ``label`` and ``report`` {number: seconds a call}, ``noise``, ``rounds``, ``calls``.
     """
     default, limit = int(ask["default"]), float(ask["limit"])
     about(SETUP, limit)

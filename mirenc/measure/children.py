@@ -38,10 +38,8 @@ class Outcome:
         Seconds a call of the cells that are ``ok``; empty where the sample was dropped before it was timed.
     noise : float
         Gap between the default and its copy, as a share; NaN: not timed.
-    dropped : str
-        Why it is no sample of the table; "" if it is one.
-    problems : dict of int to str
-        What was said about cells that failed.
+    dropped, problems
+        Why it is no sample of the table, or ""; what was said about cells that failed.
     """
 
     status: list[str]

@@ -61,14 +61,9 @@ class HintedLoop:
     text : str
         What clang prints with ``-Xclang -disable-llvm-passes -emit-llvm`` and with source locations (``-Rpass=.``).
     function : str
-        Its name in the IR; others can link to it.
+        Its name in the IR; others can link to it. A copy is made of it and of ``symbols``, named without the suffix.
     line : int
         Source line of the loop. Of several that begin there, the one that begins last.
-
-    Attributes
-    ----------
-    symbols : frozenset of str
-        Functions that a copy is made of, named without the suffix.
     """
 
     def __init__(self, text: str, function: str, line: int) -> None:

@@ -46,16 +46,9 @@ Lists = dict[str, tuple[str, ...]]
 class KernelText:
     """A kernel as its file has it.
 
-    Attributes
-    ----------
-    keys, data, words : mapping
-        The header: values of the reader's keys, what parameters hold, and what words of the code may be.
-    above : str
-        Types or functions that the kernel needs; "" for none.
-    body : tuple of str
-        Its lines, without the outer indent.
-    places : mapping of str to str
-        File and line of each key.
+    ``keys``, ``data`` and ``words`` are the header: values of the reader's keys, what parameters hold, and what words
+    of the code may be; ``places`` is the file and line of each. ``above`` are types or functions that the kernel needs,
+    "" for none; ``body`` its lines without the outer indent.
     """
 
     name: str

@@ -89,19 +89,9 @@ class Samples(Journal):
 class TimedRun(Run):
     """Measuring the kernels of a method.
 
-    Attributes
-    ----------
-    samples : list of (Kernel, str)
-        All that were asked for: kernel and part.
-    built, not_built
-        With ``compile_only``: how many are there, and why the others are not.
-
-    Raises
-    ------
-    ConfigError
-        The folder has a run of another setup.
-    TaskError
-        An unknown part, or two kernels of one name.
+    ``samples`` are all that were asked for, kernel and part. With ``compile_only``, ``built`` says how many are there,
+    and ``not_built`` why others are not. A `ConfigError`: the folder has a run of another setup; a `TaskError`: an
+    unknown part, or two kernels of one name.
     """
 
     def __init__(self, method: Method, toolchain: Toolchain, plan: Plan, folder: Path) -> None:

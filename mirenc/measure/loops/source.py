@@ -36,20 +36,9 @@ class Parameter:
 class Source:
     """A function of C, and what its driver must know of it.
 
-    Attributes
-    ----------
-    text, function, line
-        As in `mirenc.measure.kernel.Kernel`.
-    returns : str
-        Type of what it returns.
-    data : mapping of str to str
-        What each parameter holds, as in `mirenc.measure.kernel_files`.
-    structs : str
-        Types that the driver needs.
-    n, rows : int
-        Trip count, and how many rows the loop stands in; 0 if in none.
-    trip_count : int
-        What the compiler can know of it; 0 if nothing.
+    ``text``, ``function`` and ``line`` are as in `mirenc.measure.kernel.Kernel`; ``data`` is what each parameter holds
+    (`mirenc.measure.kernel_files`), ``structs`` the types that the driver needs, ``n`` the trip count, ``rows`` how
+    many rows the loop stands in (0: none), ``trip_count`` what the compiler can know of it (0: nothing).
     """
 
     text: str

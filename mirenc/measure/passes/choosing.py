@@ -37,17 +37,10 @@ class Chosen:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The pieces of a table.
+    """The pieces of a table, in the order in which they are labelled: functions and modules in turns by their shares.
 
-    Attributes
-    ----------
-    pieces : tuple of Chosen
-        In the order in which they are labelled: functions and modules in turns by their shares.
-    available : dict of str to int
-        Level -> how many different ones there are.
-    copies : int
-        Left out because a piece with the same statements was there before, or because they are modules for training
-        whose functions are those of held-out projects.
+    ``available`` says by level how many different ones there are. ``copies`` were left out: a piece with the same
+    statements was there before, or it is a module for training whose functions are those of held-out projects.
     """
 
     pieces: tuple[Chosen, ...]

@@ -33,16 +33,8 @@ Report = Callable[[str], None]
 class IRFile:
     """One file of IR.
 
-    Attributes
-    ----------
-    file : str
-        Its source inside the project, with ``/``; its own name where nobody knows.
-    held_out : bool
-        To be tested on only.
-    stamp : str
-        Changes when the file does.
-    version : str
-        Of the project; "" where nobody knows.
+    ``file`` is its source inside the project, with ``/``, or its own name where nobody knows; ``held_out``: to be
+    tested on only; ``stamp`` changes when the file does; ``version`` is the project's, "" where nobody knows.
     """
 
     path: Path
@@ -76,28 +68,21 @@ def find_ir(
     report: Report,
     failed: Callable[[MirencError], None] = lambda error: None,
 ) -> list[IRFile]:
-    """The IR of all sources, compiled where it is not IR; what was compiled before is not compiled again.
+    """The IR of all sources, sorted by project and file; what was compiled before is not compiled again.
 
     Parameters
     ----------
     sources : sequence of Path
         Recipes, folders of sources or of IR, ``compile_commands.json``, single files of C, C++ or IR.
     work : Path
-        Folder for what is fetched and compiled.
+        Folder for what is fetched and compiled, by so many ``jobs`` at once.
     compiler : callable
         Gives the clang; asked only where something is to be compiled.
     cflags : sequence of str
         Flags for folders of sources and single sources.
-    jobs : int
-        Compilers at once.
     report, failed : callable
         ``failed`` is told of each file of a folder or ``compile_commands.json`` that does not compile. A recipe's
         packages are a sample: how many of their files do not is part of the report.
-
-    Returns
-    -------
-    list[IRFile]
-        Sorted by project and file.
     """
     found: list[IRFile] = []
     for number, source in enumerate(sources):

@@ -20,22 +20,12 @@ __all__ = ["Record", "Records", "compiled_table"]
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A finished piece, as in `mirenc.tasks.compiled.Piece`.
+    """A finished piece (`mirenc.tasks.compiled.Piece`), of a file with a ``stamp``.
 
-    Attributes
-    ----------
-    stamp : str
-        Of the file it is from.
-    ir_hash : str
-        "" for a piece that was dropped before its text was known.
-    dropped : str
-        Why it is not in the table; "" if it is.
-    before : Figures
-        Before any pass.
-    fires : dict of str to tuple of str
-        Level -> passes that changed it; levels that nobody could tell about are missing.
-    winner : str
-        What ``opt`` says of the module that the best list makes: ``ok``, or why not; "" where it was not asked.
+    ``ir_hash`` is "" where it was dropped before its text was known; ``dropped`` why it is not in the table, or "".
+    ``before`` is before any pass. ``fires``: level -> passes that changed it, without levels that nobody could tell
+    about. ``winner`` is what ``opt`` says of the module that the best list makes: ``ok``, or why not; "" where it was
+    not asked.
     """
 
     name: str

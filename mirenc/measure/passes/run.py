@@ -34,20 +34,13 @@ _ASKED = {"function": 20, "module": 3}  # pieces that say which passes change an
 class PassRun(Run):
     """Labelling into a folder, which is there already.
 
-    Parameters
-    ----------
-    plan, folder
-    make_engine, make_watcher : callable
-        A new engine, and what says which passes fire; each job has one.
-    report, failed : callable
-        Told what is left out, and of each file that does not compile or cannot be read.
+    ``make_engine`` and ``make_watcher`` give each job a new engine, and what says which passes fire. ``report`` is told
+    what is left out, ``failed`` each file that does not compile or cannot be read.
 
     Attributes
     ----------
     files, unread : int
-        Files of IR, and those that cannot be read; known after `prepare`.
-    pieces : tuple of Chosen
-        All that were asked for; known after `prepare`.
+        Files of IR, and those that cannot be read; known after `prepare`, as ``pieces``, all that were asked for.
     seconds : dict of str to (int, float)
         Level of a piece -> how many were labelled now, and the seconds it took a job.
     executed : dict
