@@ -139,12 +139,7 @@ def verify(names: Names, data: Data = None) -> None:
         findings = verify_files(name, data)
         folder = dataset_folder(name, data)
         bad = [finding for finding in findings if finding.status != "ok"]
-        _tell(
-            [
-                f"{name}: {finding.status}: {finding.file}" + (f" ({finding.detail})" if finding.detail else "")
-                for finding in bad
-            ]
-        )
+        _tell([f"{name}: {one.status}: {one.file}" + (f" ({one.detail})" if one.detail else "") for one in bad])
         if bad:
             wrong[name] = f"{len(bad)} of {len(findings)} files of {name} in {folder}"
         else:

@@ -39,6 +39,7 @@ Head = EnsembleHead | NumberEnsembleHead | LabelsEnsembleHead
 _TARGETS: dict[type, str] = {EnsembleHead: "costs", NumberEnsembleHead: "number", LabelsEnsembleHead: "labels"}
 _READY = Path(__file__).parent / "ready"
 _TIMER = "timer"
+_PLAIN = ("variant", "row", "model", "model_digest", "data_hash")
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,20 +214,14 @@ class TaskHead:
         """Write the head and what it belongs to: head.json and head.safetensors (no pickle)."""
         extra = {
             "task": self.task.name,
-            "variant": self.variant,
-            "row": self.row,
             "settings": _setting_names(self.task),
             "context_names": list(self.task.context_names),
-            "model": self.model,
-            "model_digest": self.model_digest,
-            "data_hash": self.data_hash,
+            **{name: getattr(self, name) for name in (*_PLAIN, "machine", "llvm")},
             "knobs": list(self.encoder.knobs) if self.encoder is not None else [],
             "words": {knob: list(words) for knob, words in self.encoder.words.items()} if self.encoder else {},
             "reach": self.reach.code_reach,
             "evidence": self.evidence.to_json(),
-            "machine": self.machine,
             "labels": list(self.label_names),
-            "llvm": self.llvm,
         }
         arrays = self.reach.arrays()
         if self.space is not None:
@@ -258,7 +253,7 @@ def load_task_head(folder: str | Path, task: Task | None = None) -> TaskHead:
         No head, a damaged one, or one that belongs to no task.
     """
     head, extra, arrays = load_head_and_arrays(folder)
-    wanted: dict[str, type] = dict.fromkeys(("task", "variant", "row", "model", "model_digest", "data_hash"), str)
+    wanted: dict[str, type] = dict.fromkeys(("task", *_PLAIN), str)
     wanted |= {"settings": list, "context_names": list, "knobs": list, "words": dict, "reach": float}
     wrong = [name for name, kind in wanted.items() if not isinstance(extra.get(name), kind)]
     if wrong or not isinstance(head, Head) or "kernels" not in arrays:
@@ -308,7 +303,7 @@ def load_task_head(folder: str | Path, task: Task | None = None) -> TaskHead:
         time_factor=within,
         label_names=labels,
         llvm=llvm,
-        **{name: extra[name] for name in ("variant", "row", "model", "model_digest", "data_hash")},
+        **{name: extra[name] for name in _PLAIN},
     )
 
 

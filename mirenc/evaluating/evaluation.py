@@ -23,7 +23,7 @@ from mirenc.evaluating.report import FORMAT, TaskReport
 from mirenc.learning.features import Features, build_features, default_rows
 from mirenc.learning.target import target_of
 from mirenc.tasks.data import TaskData
-from mirenc.tasks.given_ir import load_data
+from mirenc.tasks.loading import load_data
 from mirenc.tasks.protocols import Protocol
 from mirenc.tasks.registry import get_task
 from mirenc.tasks.task import Task

@@ -235,23 +235,11 @@ def area_figures(
 ) -> dict[str, Any]:
     """Areas under the ROC curve of labels that some samples have and others have not; {} where there is no such label.
 
-    Parameters
-    ----------
-    truth : (m, P) bool
-    runs : (S, m, P) float64
-        What was said, S seeds.
-    group : (m,)
-        Samples of one group are drawn together.
-    against : (S', m, P) float64, optional
-        What another row said.
-    names : sequence of str, length P, optional
-        Of the labels, where each is to be told by itself.
+    ``truth``: (m, P); ``runs``: (S, m, P), what was predicted, S seeds; ``against``: (S', m, P), by another row;
+    samples of one ``group`` are drawn together; ``names`` of the labels, where each is to be told by itself.
 
-    Returns
-    -------
-    dict
-        auc_interval (95 %, of the mean); auc_gain and auc_gain_interval over ``against``; labels: auc,
-        average_precision and rate of each, means over the seeds.
+    Returns auc_interval (95 %, of the mean); auc_gain and auc_gain_interval over ``against``; labels: auc,
+    average_precision and rate of each, means over the seeds.
     """
     both = np.flatnonzero(truth.any(axis=0) & ~truth.all(axis=0))
     if not len(both):

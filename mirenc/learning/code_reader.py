@@ -33,11 +33,7 @@ COUNTED: dict[str, Callable[..., Float32]] = {
 class CodeReader:
     """Code features of modules and of their regions: the same for training and for a prediction.
 
-    Parameters
-    ----------
-    encoder : Encoder
-    counted : sequence of str
-        Rows without a model that are wanted: ``histogram``, ``autophase``, ``statements``.
+    ``counted``: rows without a model that are wanted, of ``histogram``, ``autophase`` and ``statements``.
     """
 
     def __init__(self, encoder: Encoder, counted: Sequence[str] = ("histogram",)) -> None:

@@ -69,25 +69,10 @@ def ir2vec_available() -> bool:
 
 
 def ir2vec_vectors(texts: Sequence[str]) -> tuple[NDArray[np.float32], int]:
-    """Flow-aware module vectors.
+    """Flow-aware module vectors, (n, 300) float32, and how many are zeros: IR2Vec gave none, or numbers that are none.
 
-    Parameters
-    ----------
-    texts : sequence of str
-        IR text as its LLVM wrote it. What mirenc mends for LLVM 22 (`mirenc.ir.old_text.modernise`) is mended for
-        IR2Vec, too: both get the same chance.
-
-    Returns
-    -------
-    vectors : (n, 300) float32
-        Zeros where IR2Vec gave none, or numbers that are none.
-    failed : int
-        How many those are.
-
-    Raises
-    ------
-    TaskError
-        The wheel does not run at all.
+    IR text is as its LLVM wrote it. What mirenc mends for LLVM 22 (`mirenc.ir.old_text.modernise`) is mended for
+    IR2Vec, too: both get the same chance. Raises TaskError: the wheel does not run at all.
     """
     vectors = np.zeros((len(texts), DIMENSION), dtype=np.float32)
     found = 0
@@ -120,19 +105,9 @@ def ir2vec_text(ir: IRSource, module: IRModule, region: Region | None) -> str:
 
 
 def function_text(text: str, symbol: str) -> str:
-    """The function and what it refers to; other functions with a body become declarations.
+    """The function of a module (`IRModule.text`) and what it refers to; other functions become declarations.
 
-    Parameters
-    ----------
-    text : str
-        Canonical text of a module (`IRModule.text`).
-    symbol : str
-        The function's name in it, without ``@`` and quotes.
-
-    Raises
-    ------
-    TaskError
-        No such function with a body.
+    ``symbol`` is without ``@`` and quotes. Raises TaskError: no such function with a body.
     """
     found = False
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mirenc.tasks.data import TaskData
-from mirenc.tasks.given_ir import load_data, with_ir
+from mirenc.tasks.loading import load_data, with_ir
 from mirenc.tasks.prediction import Evidence, Prediction
 from mirenc.tasks.protocols import Protocol
 from mirenc.tasks.registry import get_task, list_tasks, load_task_file

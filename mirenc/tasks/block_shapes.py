@@ -40,19 +40,9 @@ _SPACES = {(language, dimensions): _space(language, dimensions) for language in 
 
 
 def block_space(language: str, dimensions: int) -> Space:
-    """The shapes for a kernel of one or two dimensions; one object for all that share it.
+    """The shapes for a kernel in ``cl`` or ``cuda`` of 1 or 2 dimensions; one object for all that share it.
 
-    Parameters
-    ----------
-    language : str
-        ``cl`` or ``cuda``.
-    dimensions : int
-        1 or 2. A third one is left at 1, as people do.
-
-    Raises
-    ------
-    TaskError
-        Another language or number.
+    A third dimension is left at 1, as people do. Raises TaskError: another language or number.
     """
     if (language, dimensions) not in _SPACES:
         raise TaskError(
@@ -62,14 +52,7 @@ def block_space(language: str, dimensions: int) -> Space:
 
 
 def likely_shapes(expected: Mapping[str, float], count: int) -> list[tuple[int, int]]:
-    """The shapes of least expected cost, the best first.
-
-    Parameters
-    ----------
-    expected : mapping of str to float
-        Expected cost by the name of each setting, ``block_x=32 block_y=8`` (`mirenc.tasks.Prediction.expected`).
-    count : int
-    """
+    """So many shapes of least expected cost, the best first; of `Choice.expected`, as ``block_x=32 block_y=8``."""
     best = sorted(expected, key=lambda name: expected[name])[:count]
     sides = ([int(word.partition("=")[2]) for word in name.split()] for name in best)
     return [(x, y) for x, y in sides]

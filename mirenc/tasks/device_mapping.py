@@ -18,7 +18,7 @@ from mirenc.ir import OPENCL_X86
 from mirenc.tasks.data import TaskData
 from mirenc.tasks.datasets import content_hash, dataset_folder, read_archive, read_table
 from mirenc.tasks.datasets.reading import real
-from mirenc.tasks.grouping import join_same_code
+from mirenc.tasks.loading import join_same_code
 from mirenc.tasks.protocols import Protocol
 from mirenc.tasks.sample import Sample
 from mirenc.tasks.space import Space

@@ -302,16 +302,8 @@ class PassListChoice(CompiledTask):
 def covering_lists(sizes: Float, count: int) -> NDArray[np.int64]:
     """So many lists, of which the best for each piece saves most in the mean; greedily, the first list always.
 
-    Parameters
-    ----------
-    sizes : (n, N) float64, bytes
-        NaN where a list failed; the first list did not.
-    count : int
-
-    Returns
-    -------
-    (min(count, N),) int64
-        The first list, then each that helps most beside those before it.
+    (n, N) bytes, NaN where a list failed (the first did not) -> (min(count, N),): the first list, then each that helps
+    most beside those before it.
     """
     logs = np.log(sizes)
     logs = np.where(np.isnan(logs), logs[:, :1], logs)  # what fails runs as the first

@@ -24,26 +24,13 @@ Worth = tuple[float, float, float]
 
 @dataclass(frozen=True)
 class Record:
-    """Held-out answers of one kind: the default or another setting, and about as sure.
+    """Held-out answers of one kind: the default or another setting, and about as sure."""
 
-    Attributes
-    ----------
-    sure : float
-        Least preference of the answers.
-    answers : int
-    right : float
-        Share where no other setting cost less.
-    slower : float
-        Share at least 1 % slower than the default.
-    speedup : float
-        Geometric mean over the default.
-    """
-
-    sure: float
+    sure: float  # least preference of the answers
     answers: int
-    right: float
-    slower: float
-    speedup: float
+    right: float  # share where no other setting cost less
+    slower: float  # share at least 1 % slower than the default
+    speedup: float  # geometric mean over the default
 
 
 @dataclass(frozen=True)
@@ -154,12 +141,7 @@ class Prediction:
 
 @dataclass(frozen=True, kw_only=True)
 class PredictedNumber(Prediction):
-    """A predicted number.
-
-    Attributes
-    ----------
-    value : float
-    """
+    """A predicted number."""
 
     value: float
 
@@ -171,15 +153,9 @@ class PredictedNumber(Prediction):
 
 @dataclass(frozen=True, kw_only=True)
 class PredictedLabels(Prediction):
-    """Predicted labels.
+    """Predicted labels."""
 
-    Attributes
-    ----------
-    labels : mapping of str to float
-        About how likely each label is, 0 to 1.
-    """
-
-    labels: Mapping[str, float]
+    labels: Mapping[str, float]  # about how likely each label is, 0 to 1
 
     @property
     def error(self) -> float:
@@ -189,35 +165,21 @@ class PredictedLabels(Prediction):
 
 @dataclass(frozen=True, kw_only=True)
 class Choice(Prediction):
-    """A choice among settings.
+    """A choice among settings."""
 
-    Attributes
-    ----------
-    choice, setting : str, tuple
-        The setting to take, by name and as values of the knobs; the default where there is no evidence for another
-        (`Evidence.pays`), or where held-out answers like this one were slower than it.
-    default : str
-        The setting that runs when nobody decides.
-    preference : dict of str to float
-        Preference for each setting; they sum to 1.
-    expected : dict of str to float
-        Expected cost of each setting over that of the default, for this piece of code; no caution in it.
-    record : Record or None
-        Held-out answers like this one; None where there were too few.
-    seconds : dict of str to float, or None
-        Expected seconds of each setting; None where the task does not ask for them (`Task.seconds`).
-    time_factor : float or None
-        8 of 10 expected times of the default, on held-out groups, were within this factor of the measured ones; None:
-        not known.
-    """
-
+    # The setting to take, by name and as values of the knobs; the default where there is no evidence for another
+    # (`Evidence.pays`), or where held-out answers like this one were slower than it
     choice: str
     setting: tuple[Value, ...]
-    default: str
-    preference: dict[str, float]
+    default: str  # the setting that runs when nobody decides
+    preference: dict[str, float]  # preference for each setting; they sum to 1
+    # Expected cost of each setting over that of the default, for this piece of code; no caution in it
     expected: dict[str, float]
-    record: Record | None = None
+    record: Record | None = None  # held-out answers like this one; None where there were too few
+    # Expected seconds of each setting; None where the task does not ask for them (`Task.seconds`)
     seconds: dict[str, float] | None = None
+    # 8 of 10 expected times of the default, on held-out groups, were within this factor of the measured ones; None: not
+    # known
     time_factor: float | None = None
 
     @property

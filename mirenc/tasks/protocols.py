@@ -97,21 +97,10 @@ class Protocol:
 
 
 def cut(unit: NDArray[np.generic], labels: Int, folds: int | None, seed: int) -> Iterator[Fold]:
-    """Folds of samples that keep units together.
+    """Folds, (training, test) rows in order, that keep samples of one unit together.
 
-    Parameters
-    ----------
-    unit : (n,)
-        Samples of one label stay together.
-    labels : (n,) int
-        Stratified by these where every unit is a single sample.
-    folds : int or None
-        At most the number of units; None: one unit a fold, in sorted order.
-    seed : int
-
-    Yields
-    ------
-    (training, test) : (n - m,), (m,) int64 arrays, sorted
+    Stratified by ``labels`` where every unit is a single sample. ``folds`` is at most the number of units; None: one
+    unit a fold, in sorted order.
     """
     from sklearn.model_selection import GroupKFold, KFold, LeaveOneGroupOut, StratifiedKFold
 

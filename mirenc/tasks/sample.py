@@ -25,7 +25,7 @@ class Sample:
         What an error message calls it: kernel and data set.
     ir : str, bytes, path or None
         IR text, bitcode, or a file: whatever `mirenc.Encoder.embed` takes. Samples may share one. None: the data come
-        without code, and whoever has it gives it (`mirenc.tasks.given_ir`).
+        without code, and whoever has it gives it (`mirenc.tasks.loading`).
     group : str
         Kernel source. Samples of one group are never on both sides of a grouped fold.
     context : tuple

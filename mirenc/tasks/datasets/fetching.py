@@ -27,21 +27,12 @@ _TIMEOUT = 30  # seconds without an answer
 
 
 class Finding(NamedTuple):
-    """What is the case with one file.
+    """What is the case with one file."""
 
-    Attributes
-    ----------
-    file : str
-        Name as in the checksums.
-    status : str
-        ``ok``; ``missing``; ``changed`` (other content, or unreadable); ``extra``: in an archive, and not published.
-    detail : str
-        For people; empty where the status says all.
-    """
-
-    file: str
+    file: str  # Name as in the checksums
+    # ``ok``; ``missing``; ``changed`` (other content, or unreadable); ``extra``: in an archive, and not published
     status: Literal["ok", "missing", "changed", "extra"]
-    detail: str = ""
+    detail: str = ""  # for people; empty where the status says all
 
 
 def verify(name: str, data_dir: str | os.PathLike[str] | None = None) -> list[Finding]:
@@ -120,25 +111,11 @@ def plan_fetch(name: str, data_dir: str | os.PathLike[str] | None = None) -> Fet
 def fetch(plan: FetchPlan, *, retries: int = 2, advance: Callable[[], object] = lambda: None) -> dict[str, str]:
     """Fetch the wanted files; showing the licence and asking for consent is the caller's.
 
-    Parameters
-    ----------
-    plan : FetchPlan
-    retries : int
-        Further attempts at a file, each after a longer pause (1 s, 2 s, ...).
-    advance : callable
-        Called after each file, fetched or not.
+    A file that fails is tried again so many times, each after a longer pause (1 s, 2 s, ...); ``advance`` is called
+    after each. Returns why a file could not be fetched, by its name; the others are in place.
 
-    Returns
-    -------
-    dict of str to str
-        Why a file could not be fetched, by its name; the other files are in place.
-
-    Raises
-    ------
-    MissingExtraError
-        pooch is not installed.
-    DatasetError
-        The folder cannot be written to, or nothing could be reached at all.
+    Raises MissingExtraError: pooch is not installed; DatasetError: the folder cannot be written to, or nothing could be
+    reached at all.
     """
     with needs("tasks", "fetching datasets needs pooch"):
         import pooch  # type: ignore[import-untyped]

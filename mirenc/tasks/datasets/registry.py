@@ -24,28 +24,16 @@ _HOME = Path(__file__).parent
 
 
 class Dataset(Config):
-    """A published dataset.
+    """A published dataset."""
 
-    Attributes
-    ----------
-    name : str
-        Also the name of its folder.
-    title, licence, source : str
-        For people: one line each.
-    megabytes : float
-        Size of all files, decompressed, in 10^6 bytes.
-    urls : dict of str to str
-        Public address, at a fixed version, of each table (``x.csv``) and of each archive's folder (``kernels/``).
-    sums : dict of str to str
-        sha256 of each file's decompressed content, in hexadecimal, by its name (``x.csv``, ``kernels/a.ll``); sorted.
-    """
-
-    name: str
-    title: str
+    name: str  # also the name of its folder
+    title: str  # for people: one line each
     licence: str
     source: str
-    megabytes: float
+    megabytes: float  # size of all files, decompressed, in 10^6 bytes
+    # Public address, at a fixed version, of each table (``x.csv``) and of each archive's folder (``kernels/``)
     urls: dict[str, Annotated[str, Field(pattern=r"^https?://")]]
+    # Sha256 of each file's decompressed content, in hexadecimal, by its name (``x.csv``, ``kernels/a.ll``); sorted
     sums: dict[str, Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]]
 
     @property
@@ -100,11 +88,8 @@ def get_dataset(name: str) -> Dataset:
 def data_root(data_dir: str | os.PathLike[str] | None = None) -> Path:
     """The folder that holds the datasets' folders; it need not exist.
 
-    Parameters
-    ----------
-    data_dir : path, optional
-        Taken as it is. Without it, ``$MIRENC_DATA``; without that, ``mirenc/datasets`` in the platform's folder for
-        user data, where `fetch` puts what it gets.
+    ``data_dir`` is taken as it is. Without it, ``$MIRENC_DATA``; without that, ``mirenc/datasets`` in the platform's
+    folder for user data, where `fetch` puts what it gets.
     """
     given = data_dir or os.environ.get("MIRENC_DATA")
     if given:

@@ -8,7 +8,7 @@ import pytest
 
 from mirenc.errors import TaskError
 from mirenc.tasks import Sample
-from mirenc.tasks.grouping import join_same_code
+from mirenc.tasks.loading import join_same_code
 
 
 def sample(group: str, body: str, name: str = "f") -> Sample:
