@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn.feature_extraction import DictVectorizer
+from sklearn.preprocessing import normalize
 
 from mirenc.embed import Encoder
 from mirenc.errors import MirencError
@@ -149,7 +151,7 @@ def ranks(queries: Any, candidates: Any) -> NDArray[np.float64]:
 
     Shapes: two dense or sparse (n, D) -> (n,)
     """
-    queries, candidates = _unit(queries), _unit(candidates)
+    queries, candidates = (normalize(each.astype(np.float64)) for each in (queries, candidates))
     rank = np.empty(queries.shape[0])
     for first in range(0, queries.shape[0], _BLOCK):
         part = queries[first : first + _BLOCK]
@@ -161,15 +163,6 @@ def ranks(queries: Any, candidates: Any) -> NDArray[np.float64]:
     return rank
 
 
-def _unit(vectors: Any) -> Any:
-    """Rows scaled to length 1, in double precision; a row of zeros stays."""
-    if sp.issparse(vectors):
-        length = np.sqrt(np.asarray(vectors.multiply(vectors).sum(1)).ravel())
-        return sp.csr_matrix(sp.diags(1 / np.maximum(length, 1e-12)) @ vectors)
-    vectors = np.asarray(vectors, dtype=np.float64)
-    return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
-
-
 def rank_figures(rank: NDArray[np.float64]) -> Figures:
     """Recall at 1 and 10, mean reciprocal rank."""
     recall = {f"recall_at_{most}": float((rank <= most).mean()) for most in (1, 10)}
@@ -178,12 +171,7 @@ def rank_figures(rank: NDArray[np.float64]) -> Figures:
 
 def bag_vectors(bags: Sequence[Mapping[str, int]]) -> sp.csr_matrix:
     """Counts of words as a (n, words) sparse matrix of float64."""
-    words: dict[str, int] = {}
-    columns = [[words.setdefault(word, len(words)) for word in bag] for bag in bags]
-    pointer = np.cumsum([0, *map(len, columns)])
-    values = np.array([count for bag in bags for count in bag.values()], dtype=np.float64)
-    flat = np.array([column for row in columns for column in row], dtype=np.int64)
-    return sp.csr_matrix((values, flat, pointer), shape=(len(bags), max(len(words), 1)))
+    return DictVectorizer(dtype=np.float64, sort=False).fit_transform(bags)
 
 
 def _opcode_figures(counts: sp.csr_matrix, queries: int) -> Figures:
