@@ -55,13 +55,13 @@ class BlockSizeMethod(Method):
 
     def parts(self) -> tuple[str, ...]:
         """OpenCL devices by name, and ``cuda`` where NVIDIA's driver has a GPU; () where there is neither."""
-        found = []
+        parts = []
         with suppress(ToolchainError):  # most machines have none
             cuda_device()
-            found.append(CUDA)
+            parts.append(CUDA)
         with suppress(MirencError):  # `describe` says why there is none
-            found += opencl_devices()
-        return tuple(found)
+            parts += opencl_devices()
+        return tuple(parts)
 
     def runner_for(self, part: str) -> str:
         return "cuda" if part == CUDA else "opencl"
@@ -138,9 +138,9 @@ class BlockSizeMethod(Method):
         cells = []
         for setting in space.settings:
             block = tuple(int(side) for side in setting[: driver.dimensions])
-            told = {"local": list(block), **device}
+            before = {"local": list(block), **device}
             problem = driver.refusal(kernel.size, block)
-            cells.append(Cell(setting, setting, code, library, kernel.function, told, problem))
+            cells.append(Cell(setting, setting, code, library, kernel.function, before, problem))
         copy = f"copy{Path(library).suffix}"
         (folder / copy).write_bytes((folder / library).read_bytes())
         again = replace(cells[space.default], library=copy)
@@ -162,10 +162,10 @@ def _region(kernel: Kernel, source: Path, toolchain: Toolchain) -> tuple[str, st
     """IR of a kernel as `mirenc predict` makes it, and the kernel's name in it."""
     dialect = None if names_toolkit(toolchain.cflags) else WITHOUT_CUDA
     ir = ir_of(source.name, kernel.source, kernel.language, toolchain, dialect)
-    found = [name for name in kernels_of(parse_ir(ir, name=kernel.name)) if _plain(name) == kernel.function]
-    if not found:
+    names = [name for name in kernels_of(parse_ir(ir, name=kernel.name)) if _plain(name) == kernel.function]
+    if not names:
         raise CompileError(f"{kernel.name}: its source has no kernel {kernel.function!r}. Mend `kernel` in its driver")
-    return ir, found[0]
+    return ir, names[0]
 
 
 def _plain(name: str) -> str:

@@ -195,20 +195,20 @@ class GpuText:
             lines.append("power_of_two = true")
         for place, one in enumerate(self.parameters):
             lines += ["", "[[argument]]", f'name = "{one.name}"']
-            count, _, told = one.data.partition(": ")
+            count, _, fill = one.data.partition(": ")
             if one.role == "value":
                 lines += [f'scalar = "{one.type}"', f'value = "{count}"']
             elif one.role == "local":
                 lines.append(f'local = "({count}) * {_BYTES[one.type]}"')
             else:
-                lines += [f'buffer = "{one.type}"', f'count = "{count}"', *_fill_lines(one, told, place)]
+                lines += [f'buffer = "{one.type}"', f'count = "{count}"', *_fill_lines(one, fill, place)]
         return "\n".join(lines) + "\n"
 
 
-def _fill_lines(parameter: _Parameter, told: str, seed: int) -> Iterator[str]:
+def _fill_lines(parameter: _Parameter, fill: str, seed: int) -> Iterator[str]:
     """What a buffer holds: ``FILL KEY=VALUE ...``, in which ``uniform`` need not be said of an input."""
-    options = dict(word.split("=", 1) for word in told.split() if "=" in word)
-    named = [word for word in told.split() if "=" not in word]
+    options = dict(word.split("=", 1) for word in fill.split() if "=" in word)
+    named = [word for word in fill.split() if "=" not in word]
     fill = named[0] if named else "uniform" if parameter.role == "in" else ""
     if fill == "uniform" and parameter.type in _HIGH:
         options.setdefault("high", str(_HIGH[parameter.type]))

@@ -131,8 +131,8 @@ class OpenMPMethod(Method):
 
 
 def _shared_folder(kernel: Kernel, root: Path, toolchain: Toolchain, space: Space) -> Path:
-    told = repr((kernel.source, kernel.headers, kernel.line, toolchain, space.settings))
-    return root / f"{_SHARED}{hashlib.sha256(told.encode()).hexdigest()[:16]}"
+    made_of = repr((kernel.source, kernel.headers, kernel.line, toolchain, space.settings))
+    return root / f"{_SHARED}{hashlib.sha256(made_of.encode()).hexdigest()[:16]}"
 
 
 def _compile(kernel: Kernel, setting: tuple[Value, ...], library: Path, toolchain: Toolchain) -> None:

@@ -41,23 +41,23 @@ class VectorizationMethod(Method):
 
     def parts(self) -> tuple[str, ...]:
         """The instruction sets that this machine has."""
-        if not (found := instruction_sets()):
+        if not (sets := instruction_sets()):
             raise ToolchainError(
                 f"no instruction sets are known for {platform.machine()}. Measure on x86-64 or on 64-bit ARM"
             )
-        return found
+        return sets
 
     def flags(self, part: str) -> tuple[str, ...]:
         return (*COMMON_FLAGS, *_FLAGS[part])
 
     def find_compiler(self, compiler: str | None) -> Toolchain:
-        found = find_compiler("c", compiler)
-        if len(found) > 1:  # ziglang's
+        command = find_compiler("c", compiler)
+        if len(command) > 1:  # ziglang's
             raise ToolchainError(
                 "no clang on PATH, whose vectorizer is measured. Install one (Debian: `apt-get install clang`), or "
                 "name it with --compiler"
             )
-        return Toolchain(found[0])
+        return Toolchain(command[0])
 
     def own_kernels(self, count: int, seed: int) -> Iterator[Kernel]:
         return generate(count, seed)
@@ -76,9 +76,9 @@ class VectorizationMethod(Method):
         library, default, copy, variants = build_variants(
             source, kernel.function, kernel.line, hints, flags=_FLAGS[part], toolchain=beside, name=part
         )
-        found = [default, *(variants[hint] for hint in hints)]
+        built = [default, *(variants[hint] for hint in hints)]
         return Build(
-            cells=tuple(_cell(setting, one, library) for setting, one in zip(_TASK.space.settings, found, strict=True)),
+            cells=tuple(_cell(setting, one, library) for setting, one in zip(_TASK.space.settings, built, strict=True)),
             copy=_cell(_TASK.space.settings[0], copy, library),
             driver=build_driver(kernel, folder, toolchain),
             ir=text,

@@ -51,7 +51,7 @@ def execute(engine: Engine, compiler: str, lists: Sequence[PassList]) -> dict[st
         ``loops`` that were run, and how many runs were ``same`` as the first list's, ``differs``, ``crash``,
         ``timeout``, ``flood`` or ``compile``.
     """
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     with Timekeeper("c", _ROUNDS, pin=False) as keeper, tempfile.TemporaryDirectory(prefix="mirenc-") as scratch:
         for kernel in generate(KERNELS, 0):
             folder = Path(scratch, kernel.name)
@@ -59,16 +59,16 @@ def execute(engine: Engine, compiler: str, lists: Sequence[PassList]) -> dict[st
             try:
                 build = _build(kernel, folder, engine, compiler, lists)
             except MirencError:
-                found["loops_not_built"] += 1
+                counts["loops_not_built"] += 1
                 continue
             outcome = keeper.sample(kernel, build, folder, (0,))
             if outcome.status[0] != "ok" or outcome.dropped.startswith(("default", "driver", "a second", "the copy")):
-                found["loops_not_run"] += 1
+                counts["loops_not_run"] += 1
                 continue
-            found["loops"] += 1
+            counts["loops"] += 1
             # `same`: the same code as an earlier list's, so the same outputs.
-            found.update("same" if status == "ok" else status for status in outcome.status[1:])
-    return dict(sorted(found.items()))
+            counts.update("same" if status == "ok" else status for status in outcome.status[1:])
+    return dict(sorted(counts.items()))
 
 
 def _build(kernel: Kernel, folder: Path, engine: Engine, compiler: str, lists: Sequence[PassList]) -> Build:

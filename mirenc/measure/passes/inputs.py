@@ -84,20 +84,20 @@ def find_ir(
         ``failed`` is told of each file of a folder or ``compile_commands.json`` that does not compile. A recipe's
         packages are a sample: how many of their files do not is part of the report.
     """
-    found: list[IRFile] = []
+    files: list[IRFile] = []
     for number, source in enumerate(sources):
         place = work / ("ir" if number == 0 else f"ir-{number + 1}")
         if source.is_file() and language_of(source) in _LANGUAGES:
-            found.append(_one_source(source, place, compiler(), cflags))
+            files.append(_one_source(source, place, compiler(), cflags))
         elif source.is_file() and source in find_inputs(source.parent):
-            found.append(_file(source, source.resolve().parent.name, source.name))
+            files.append(_file(source, source.resolve().parent.name, source.name))
         else:
-            found += _many(source, place, compiler, cflags, jobs, report, failed)
-    names = [(one.project, one.file) for one in found]
+            files += _many(source, place, compiler, cflags, jobs, report, failed)
+    names = [(one.project, one.file) for one in files]
     twice = next((name for name in names if names.count(name) > 1), None) if len(sources) > 1 else None
     if twice:
         raise IRFileError(f"two inputs are called {'/'.join(twice)}. Give one of them, or rename a folder")
-    return sorted(_apart(found, report), key=lambda one: (one.project, one.file))
+    return sorted(_apart(files, report), key=lambda one: (one.project, one.file))
 
 
 def _apart(files: Sequence[IRFile], report: Report) -> list[IRFile]:

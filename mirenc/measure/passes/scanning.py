@@ -49,17 +49,17 @@ def is_worth_it(candidate: Candidate) -> bool:
     return enough and candidate.instructions <= MAX_INSTRUCTIONS
 
 
-def scan_all(files: Sequence[IRFile], known: Path, *, jobs: int = 1) -> list[Scan]:
-    """Scan every file, by so many processes; ``known`` has the scans of earlier runs, and grows with each.
+def scan_all(files: Sequence[IRFile], earlier: Path, *, jobs: int = 1) -> list[Scan]:
+    """Scan every file, by so many processes; ``earlier`` has the scans of earlier runs, and grows with each.
 
     A file that changed since is scanned again, and one that cannot be read is a `Scan` without candidates.
     """
-    before = _read(known)
+    before = _read(earlier)
     lines = [_line(one.stamp, before[one.stamp]) for one in files if one.stamp in before]
-    with delivered(known) as part:
+    with delivered(earlier) as part:
         part.write_text("".join(lines), encoding="utf-8")
     new = [one for one in files if one.stamp not in before]
-    with known.open("a", encoding="utf-8") as stream:
+    with earlier.open("a", encoding="utf-8") as stream:
         for one, scan in zip(new, _scans([one.path for one in new], jobs), strict=True):
             before[one.stamp] = scan
             stream.write(_line(one.stamp, scan))
@@ -86,23 +86,25 @@ def _scan(path: Path) -> Scan:
         return Scan((), str(error))
     statements = statements_of(module)
     start = statements.first_instruction
-    found = [Candidate("", statements.content_hash.hex(), module.block_count, module.instruction_count)]
+    candidates = [Candidate("", statements.content_hash.hex(), module.block_count, module.instruction_count)]
     for header in module.headers:
         if not header.is_declaration:
             symbol = header.name.strip('"')
             digest = statements.digest(start + header.first, start + header.last).hex()
-            found.append(Candidate(symbol, digest, header.last_block - header.first_block, header.last - header.first))
-    return Scan(tuple(found))
+            candidates.append(
+                Candidate(symbol, digest, header.last_block - header.first_block, header.last - header.first)
+            )
+    return Scan(tuple(candidates))
 
 
 def _read(path: Path) -> dict[str, Scan]:
     """Scans by stamp; none where the file is not there or was made otherwise: then all are scanned again."""
     try:
-        found = {}
+        scans = {}
         data = path.read_text(encoding="utf-8")
         for line in data[: data.rfind("\n") + 1].splitlines():  # without half a line of a run that was killed
             stamp, scan = json.loads(line)
-            found[stamp] = Scan(tuple(Candidate(**one) for one in scan["candidates"]), scan["problem"])
-        return found
+            scans[stamp] = Scan(tuple(Candidate(**one) for one in scan["candidates"]), scan["problem"])
+        return scans
     except (OSError, ValueError, TypeError, KeyError):
         return {}

@@ -67,10 +67,10 @@ class Texts:
 
 def _text_of(path: Path) -> str:
     """A file's own text, which the LLVM that wrote it reads; bitcode as mirenc's LLVM prints it."""
-    found = read_input(path)
-    if found.kind == "bitcode":
+    contents = read_input(path)
+    if contents.kind == "bitcode":
         return read_ir(path).text
     try:
-        return found.data.decode("utf-8")
+        return contents.data.decode("utf-8")
     except UnicodeDecodeError:
         raise IRParseError(f"{path}: is not UTF-8. Assemble it with llvm-as, and give the bitcode") from None

@@ -44,14 +44,14 @@ class CRunner(Runner):
         function = self._function(cell)
         self.reset()
         self.call(function)
-        found: list[Array] = []
+        outputs: list[Array] = []
         place = ctypes.c_void_p()
-        while (count := self.output(len(found), ctypes.byref(place))) >= 0:
-            if len(found) >= len(self.types):
+        while (count := self.output(len(outputs), ctypes.byref(place))) >= 0:
+            if len(outputs) >= len(self.types):
                 raise RuntimeError(f"the driver has more outputs than letters in mirenc_types ({self.types!r})")
-            element = np.dtype(_TYPES[self.types[len(found)]])
-            found.append(np.frombuffer(ctypes.string_at(place, count * element.itemsize), element))
-        return found
+            element = np.dtype(_TYPES[self.types[len(outputs)]])
+            outputs.append(np.frombuffer(ctypes.string_at(place, count * element.itemsize), element))
+        return outputs
 
     def time(self, cell: Cell, calls: int) -> float:
         return cast(float, self.timed(self._function(cell), calls))

@@ -213,11 +213,11 @@ class CudaRunner(Runner):
                 raise CellRefusedError(str(error)) from None
             raise
         self.cuda.call("cuCtxSynchronize")
-        found = []
+        outputs = []
         for address, _, array in self.starts:
-            found.append(np.empty_like(array))
-            self.cuda.call("cuMemcpyDtoH_v2", found[-1].ctypes.data, address, array.nbytes)
-        return found
+            outputs.append(np.empty_like(array))
+            self.cuda.call("cuMemcpyDtoH_v2", outputs[-1].ctypes.data, address, array.nbytes)
+        return outputs
 
     def time(self, cell: Cell, calls: int) -> float:
         """Of a whole number of graphs; so perhaps of a few calls more, from which those asked for are reckoned."""
@@ -251,9 +251,9 @@ class CudaRunner(Runner):
         key = cell.library, cell.symbol
         if key not in self.functions:
             ptx = (self.folder / cell.library).read_text(encoding="utf-8")
-            takes, given = parameter_bytes(ptx, cell.symbol), [value.nbytes for value in self.values]
-            if takes != given:
-                raise RuntimeError(f"{cell.symbol} takes parameters of {takes} bytes, and its driver gives {given}")
+            takes, passed = parameter_bytes(ptx, cell.symbol), [value.nbytes for value in self.values]
+            if takes != passed:
+                raise RuntimeError(f"{cell.symbol} takes parameters of {takes} bytes, and its driver gives {passed}")
             module = self.cuda.ask("cuModuleLoadData", c_void_p, ptx.encode())
             self.functions[key] = int(self.cuda.ask("cuModuleGetFunction", c_void_p, module, cell.symbol.encode()))
         return self.functions[key]

@@ -103,12 +103,12 @@ class OpenCLRunner(Runner):
     def outputs(self, cell: Cell) -> list[Array]:
         launch = self._prepared(cell)
         launch()
-        found = []
+        outputs = []
         for argument, array in self.starts.items():
-            found.append(np.empty_like(array))
-            self.cl.enqueue_copy(self.queue, found[-1], self.memory[argument])
+            outputs.append(np.empty_like(array))
+            self.cl.enqueue_copy(self.queue, outputs[-1], self.memory[argument])
         self.queue.finish()
-        return found
+        return outputs
 
     def time(self, cell: Cell, calls: int) -> float:
         """The median launch, times ``calls``: in a batch of many launches some wait for what else the machine does."""
@@ -196,6 +196,6 @@ class OpenCLRunner(Runner):
 
 def _options(cell: Cell) -> list[str]:
     """The user's, whose standard of the language stands for ours."""
-    given: Any = cell.before.get("options", ())
-    standard = [] if any(option.startswith("-cl-std=") for option in given) else [_STANDARD]
-    return [*standard, *given]
+    options: Any = cell.before.get("options", ())
+    standard = [] if any(option.startswith("-cl-std=") for option in options) else [_STANDARD]
+    return [*standard, *options]
