@@ -82,14 +82,7 @@ class TokenizerReport:
 
 
 class IRTokenizer:
-    """Statements to token ids and back.
-
-    Parameters
-    ----------
-    tokenizer : tokenizers.Tokenizer
-        The trained WordPiece pipeline.
-    config : TokenizerConfig
-    """
+    """Statements to token ids and back, by a trained WordPiece pipeline of the tokenizers library."""
 
     def __init__(self, tokenizer: Tokenizer, config: TokenizerConfig) -> None:
         self.config = config
@@ -122,12 +115,7 @@ class IRTokenizer:
     def encode_batch(self, statements: Sequence[str]) -> tuple[NDArray[np.uint16], NDArray[np.int32]]:
         """Token ids of many statements.
 
-        Returns
-        -------
-        ids : (U, L) uint16
-            Padded with [PAD] to ``max_length``.
-        length : (U,) int32
-            Tokens of each, [CLS] and [SEP] included.
+        Shapes: (U, L) uint16, padded with [PAD] to ``max_length``; tokens of each (U,) int32, [CLS] and [SEP] included
         """
         ids = np.full((len(statements), self.config.max_length), PAD, dtype=np.uint16)
         length = np.zeros(len(statements), dtype=np.int32)
@@ -241,19 +229,7 @@ def _pipeline(model: models.WordPiece) -> Tokenizer:
 
 
 def train_tokenizer(statements: Iterable[str], config: TokenizerConfig | None = None) -> IRTokenizer:
-    """Train a WordPiece tokenizer.
-
-    Parameters
-    ----------
-    statements : iterable of str
-        Normalised statements; repeat one to weigh it.
-    config : TokenizerConfig, optional
-
-    Raises
-    ------
-    TokenizerError
-        No statements.
-    """
+    """Train a WordPiece tokenizer on normalised statements; repeat one to weigh it. Without any, a `TokenizerError`."""
     config = config or TokenizerConfig()
     tokenizer = _pipeline(models.WordPiece({token: i for i, token in enumerate(SPECIAL_TOKENS)}, unk_token="[UNK]"))
     alphabet = [*string.ascii_lowercase, *string.digits, *_PUNCTUATION, _SPACE]

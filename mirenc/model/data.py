@@ -23,22 +23,19 @@ __all__ = ["IRData", "join_data", "make_data", "no_data", "sample_data"]
 
 
 class IRData(Data):  # type: ignore[misc]  # torch-geometric carries no types
-    """U texts of L tokens, N nodes, E edges; G groups, whose vectors are asked for.
+    """U texts of L tokens, N nodes, E edges; G groups, whose vectors are asked for. Integers are int64.
 
     Attributes
     ----------
-    text_ids : (U, L) int64
+    text_ids : (U, L)
         Token ids, padded with [PAD].
-    text_key : (U,) int64
+    text_key : (U,)
         Equal for equal texts of the modules that are joined.
-    node_row : (N,) int64
-        Text of each node.
-    node_kind, node_argument : (N,) int64
-    edge_index : (2, E) int64
-    edge_flow, edge_position : (E,) int64
-    pool_row, pool_row_group, pool_row_weight : (M,) int64, int64, float64
+    node_row, node_kind, node_argument, edge_index, edge_flow, edge_position
+        As `mirenc.model.sample.GraphArrays` has them.
+    pool_row, pool_row_group, pool_row_weight : (M,), the last float64
         Memberships of texts: `mirenc.model.pooling.Pool`.
-    pool_node, pool_node_group, pool_node_weight : (K,) int64, int64, float64
+    pool_node, pool_node_group, pool_node_weight : (K,), the last float64
         Memberships of nodes.
     groups : int
     """

@@ -179,13 +179,7 @@ def _hashes(terms: Iterable[str]) -> Int64:
 class Lexicon:
     """Texts and pools to lexical vectors.
 
-    Parameters
-    ----------
-    config : LexicalConfig
-    idf : (buckets,) float32
-        By hash of a term: how much it tells.
-    hide_names : bool
-        As `terms_of` has it.
+    ``idf`` (buckets,) float32 is how much a term tells, by its hash; ``hide_names`` is as `terms_of` has it.
     """
 
     def __init__(self, config: LexicalConfig, idf: Float32, *, hide_names: bool = False) -> None:

@@ -56,13 +56,8 @@ def _cores() -> int:
 class NumpyRuntime:
     """Inference with plain arrays: a `mirenc.model.runtime.Runtime`.
 
-    Parameters
-    ----------
-    config : ModelConfig
-    weights : dict of float32 arrays
-        Named as in the torch module's ``state_dict``.
-    threads : int, optional
-        Threads that encode statements; the cores this process may use, if left out. The result does not depend on it.
+    ``weights`` are named as in the torch module's ``state_dict``; ``threads`` encode statements, as many as the cores
+    that this process may use if left out. The result does not depend on their number.
     """
 
     name = "numpy"

@@ -67,16 +67,10 @@ def item_weights(key: Ints, group: Ints, weighting: str, count: Ints | None = No
 
 
 class Share(NamedTuple):
-    """What some vectors add to G' groups that have them.
+    """What some vectors add to G' groups that have them, ``own`` (G',) int64.
 
-    Attributes
-    ----------
-    own : (G',) int64
-        The groups.
-    mean, total : (G', D) float64
-        Weighted sum, and sum of the positive parts: in double precision, since neither may depend on an order.
-    most : (G', D) float32
-        Largest of each component.
+    ``mean`` and ``total`` (G', D) float64 are the weighted sum and the sum of the positive parts, in double precision,
+    since neither may depend on an order; ``most`` (G', D) float32 is the largest of each component.
     """
 
     own: Int64

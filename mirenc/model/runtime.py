@@ -19,15 +19,10 @@ Float32 = NDArray[np.float32]
 
 
 class Pooled(NamedTuple):
-    """Vectors of G groups; a part that was not asked for has no columns.
+    """Vectors of G groups, float32; a part that was not asked for has no columns.
 
-    Attributes
-    ----------
-    text : (G, H) float32
-    graph : (G, D) float32
-        D is the ``width`` of the graph's configuration.
-    taught : (G, width) float32
-        What the model's trunk makes of both; no columns where it has none.
+    ``text`` is (G, H); ``graph`` (G, D), D the width of the graph's configuration; ``taught`` (G, width), what the
+    model's trunk makes of both, without columns where it has none.
     """
 
     text: Float32

@@ -25,11 +25,7 @@ def gelu(x: Tensor) -> Tensor:
 class TextEncoder(nn.Module, ABC):
     """Statements to vectors: the states of the tokens, and one vector of them.
 
-    Attributes
-    ----------
-    token : Embedding
-    blocks : ModuleList
-        The layers between embedding and pooling; their matrices are trained by Muon.
+    ``blocks`` are the layers between embedding and pooling; their matrices are trained by Muon.
     """
 
     blocks: nn.ModuleList

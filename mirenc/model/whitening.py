@@ -32,14 +32,13 @@ _SHRINKAGE = 0.01  # chosen in pretrain/README.md
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """What of a domain's vectors a map is fitted on.
+    """What of a domain's vectors a map is fitted on, in float64.
 
     Attributes
     ----------
-    mean : (D,) float64
-    covariance : (D, D) float64
-        0 where the vectors do not differ.
-    within : (D, D) float64 or None
+    mean, covariance : (D,) and (D, D)
+        The covariance is 0 where the vectors do not differ.
+    within : (D, D) or None
         Covariance of what differs between two levels of a program; None where no program is there twice.
     """
 

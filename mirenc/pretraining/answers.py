@@ -53,14 +53,10 @@ _RATIOS = (("Oz", "O0"), ("O3", "Oz"), ("Oz", ""))
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """Answers of one kind about n pieces.
+    """Answers of one kind about n pieces, by name of the column: (n, C) float32, NaN where not known.
 
-    Attributes
-    ----------
-    names : tuple of str, length C
-    values : (n, C) float32
-        0 or 1 for ``fires``; ``sizes`` are standardised column by column, ``lists`` divided by one standard deviation
-        for all, both of the pieces for training. NaN: not known.
+    They are 0 or 1 for ``fires``; ``sizes`` are standardised column by column, ``lists`` divided by one standard
+    deviation for all, both of the pieces for training.
     """
 
     names: tuple[str, ...]

@@ -171,8 +171,7 @@ class DomainConfig(Config):
     level : str
         What counts as one piece of a folder of IR: a ``module`` or a ``function``. A corpus has modules.
     pairs : bool
-        Whether pieces that differ in an optimisation level alone are one program: by the paths of IR
-        (`mirenc.embed.maps.level_pairs`), by the records of a corpus.
+        Whether pieces that differ in an optimisation level alone are one program: by paths, or a corpus's records.
     weight : float
     """
 

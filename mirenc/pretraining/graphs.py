@@ -32,10 +32,8 @@ class Graphs(GraphArrays):
     ----------
     text_key : (U,) int64
         Rows of the corpus's table of texts, ascending; ``node_row`` are rows of this.
-    group : (N,) int32
-        Module of each node.
-    weight : (N,) float64
-        What a node weighs in its module's mean.
+    group, weight : (N,) int32, float64
+        Module of each node, and what it weighs in that module's mean.
     groups : int
         B.
     positive, negative : (2, P) int32

@@ -43,17 +43,9 @@ _LOG_EVERY = 20
 
 @dataclass(frozen=True, slots=True)
 class StepReport:
-    """One step that is done.
+    """One step that is done: ``step`` of the ``steps`` of a stage.
 
-    Attributes
-    ----------
-    stage : str
-    step, steps : int
-        Steps done and steps of the stage.
-    loss : float
-    items : int
-        Tokens (mlm, joint) or nodes (gae, igm, compiler) of the batch, padding left out.
-    seconds : float
+    ``items`` are tokens (mlm, joint) or nodes (gae, igm, compiler) of the batch, padding left out.
     """
 
     stage: str

@@ -28,17 +28,13 @@ _LEVEL = re.compile(r"O[0-3sz]")
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Projects that one model learned from in one way.
+    """Projects (ascending; () where unknown) that one model, this one or an ancestor, learned from in one way.
 
     Attributes
     ----------
-    model : str
-        Which model: this one or an ancestor.
     kind : str
         ``corpus`` (masked tokens, edges, matching), ``distillation`` (statements whose vectors a teacher gave),
         ``answers`` (a compiler's), ``maps``, ``words``; ``unknown`` for an ancestor that has no record.
-    projects : tuple of str
-        Ascending; () where unknown.
     at_most : str
         Why the list is an upper bound; "" where it is exact.
     """

@@ -32,10 +32,8 @@ class Neighbours(NamedTuple):
 
     Attributes
     ----------
-    source : (E2,) int64
-        Node an edge comes from.
-    pair : (E2,) int64
-        Pair it goes to.
+    source, pair : (E2,) int64
+        Node an edge comes from, and pair it goes to.
     share : (E2,) float32
         One over the edges of that pair: they sum to 1.
     node : (K,) int64

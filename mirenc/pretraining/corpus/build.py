@@ -48,13 +48,11 @@ class BuildReport:
     Attributes
     ----------
     files, modules : int
-        Given, and kept.
+        Given, and kept; of these ``without_graph`` had more nodes than ``max_nodes``.
     duplicates : int
         Left out: their normalised statements are those of a module before them.
     reserved : list of str
         Left out: a function of theirs stands in IR kept for evaluation.
-    without_graph : int
-        Kept without graph: more nodes than ``max_nodes``.
     failures : list of (path, message)
     """
 

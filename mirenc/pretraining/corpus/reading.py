@@ -35,10 +35,8 @@ class PartModule(CorpusModule):
 
     Attributes
     ----------
-    path : str
-        As it was given.
     facts : dict
-        Those of `ModuleInfo` that the IR tells: content_hash, functions, instructions, statements, nodes, edges.
+        Those of `ModuleInfo` that the IR tells.
     statements_hash : str
         Of the normalised statements in order: equal for one program under two file names.
     function_hash : (F,) uint64
@@ -57,17 +55,9 @@ PART_ARRAYS = tuple(each.name for each in fields(PartModule) if each.name not in
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """What one chunk of files gave.
+    """What one chunk of files gave: its distinct texts (U), their hashes, and whether each is a statement.
 
-    Attributes
-    ----------
-    texts : list of str
-        Distinct texts.
-    text_hash : (U,) uint64
-    is_statement : (U,) bool
-        False where a text is a node's only.
-    modules : list of PartModule
-    failures : list of (path, message)
+    Failures are (path, message).
     """
 
     texts: list[str]

@@ -301,13 +301,7 @@ def _read_files(source: Path) -> tuple[dict[str, bytes], bool]:
 
 
 class CorpusWriter:
-    """Writes a corpus shard by shard, holding one shard in memory.
-
-    Parameters
-    ----------
-    folder : path-like
-        Emptied of an earlier corpus.
-    """
+    """Writes a corpus shard by shard, holding one shard in memory; the folder is emptied of an earlier corpus."""
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         self.folder = Path(folder)

@@ -63,10 +63,7 @@ def partners(corpus: Corpus, modules: Int64, rng: np.random.Generator) -> dict[s
 class SizeBaseline:
     """Logistic regression on the difference of log statement count and log node count.
 
-    Attributes
-    ----------
-    values : (5,) float64
-        Median difference of a module's own pair; three weights; intercept.
+    ``values`` (5,) float64: median difference of a module's own pair; three weights; intercept.
     """
 
     values: Float64
