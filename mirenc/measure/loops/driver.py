@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
 from random import Random
 
+from mirenc.measure.kernel_files import KERNELS
 from mirenc.measure.loops.source import RESULTS, Parameter, Source
 from mirenc.measure.loops.structure import LETTERS, fill_value
 
@@ -13,34 +15,6 @@ __all__ = ["write_driver"]
 
 # The arrays start here beside a boundary of 64 bytes, in elements: most on it, as an allocator of large blocks does.
 OFFSETS = (0, 0, 0, 0, 0, 1, 1, 3)
-
-# Numbers of our own: rand() differs between C libraries.
-NUMBERS = """\
-static uint32_t state = {seed}u;
-
-static uint32_t next(void)
-{{
-    state ^= state << 13;
-    state ^= state >> 17;
-    state ^= state << 5;
-    return state >> 3;
-}}
-"""
-START = """\
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include "mirenc_measure.h"
-
-static void *allocate(long bytes, long offset)
-{
-    char *start = aligned_alloc(64, (bytes + offset + 127) / 64 * 64);
-    if (!start)
-        abort();
-    return start + offset;
-}
-"""
 
 
 @dataclass(frozen=True)
@@ -63,9 +37,9 @@ def write_driver(source: Source, repeats: int, rng: Random) -> str:
     outputs = [array for array in arrays if array.changed]
     returns = source.returns != "void"
     setup = _setup(arrays, rng)
-    text = [START]
+    text = [_part("driver.h")]
     if any("next()" in line for line in setup):
-        text += [NUMBERS.format(seed=rng.randrange(1, 2**31))]
+        text += [_part("numbers.h").replace("SEED", str(rng.randrange(1, 2**31)))]
     if source.structs:
         text += [source.structs, ""]
     text += ["static long n;"]
@@ -104,6 +78,12 @@ def write_driver(source: Source, repeats: int, rng: Random) -> str:
     if returns:
         text += [f"    case {len(outputs)}:", "        *data = &result;", "        return 1;"]
     return "\n".join([*text, "    default:", "        return -1;", "    }", "}"]) + "\n"
+
+
+@cache
+def _part(name: str) -> str:
+    """A part that all drivers have, without the comment on its first line."""
+    return (KERNELS / "loops" / name).read_text(encoding="utf-8").partition("\n")[2]
 
 
 def _alias(parameter: Parameter, source: Source) -> bool:
