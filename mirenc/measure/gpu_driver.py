@@ -53,9 +53,8 @@ from numpy.typing import NDArray
 
 from mirenc.errors import ConfigError
 from mirenc.measure.expressions import Expression, read_expression
-from mirenc.measure.fills import FILLS, WHOLE, filled
 
-__all__ = ["Argument", "GpuDriver", "read_driver"]
+__all__ = ["FILLS", "Argument", "GpuDriver", "filled", "read_driver"]
 
 # OpenCL C's names; CUDA's `long` and `unsigned char` are the same bytes on Linux.
 _TYPES: Mapping[str, np.dtype[Any]] = {
@@ -65,6 +64,17 @@ _TYPES: Mapping[str, np.dtype[Any]] = {
         "ulong": "u8", "float": "f4", "double": "f8",
     }.items()
 }  # fmt: skip
+# What each fill takes beside its seed, and those of whole numbers only.
+FILLS: Mapping[str, frozenset[str]] = {
+    "zeros": frozenset(),
+    "ramp": frozenset({"below"}),
+    "uniform": frozenset({"low", "high"}),
+    "indices": frozenset({"below"}),
+    "permutation": frozenset(),
+    "power-law": frozenset({"below"}),
+    "row-starts": frozenset({"below"}),
+}
+_WHOLE = ("indices", "permutation", "power-law", "row-starts")
 _BYTE = np.dtype("u1")
 # What a device of 4 GiB can hold beside a second copy of the inputs.
 _MOST_BYTES = 1 << 30
@@ -248,7 +258,7 @@ def _argument(values: Mapping[str, Any], where: str) -> Argument:
         read["dtype"] = read.pop(kind)
     argument = Argument(kind, size=read.pop(size), **read)
     fill, keys = argument.fill, FILLS[argument.fill]
-    if fill in WHOLE and argument.dtype.kind == "f":
+    if fill in _WHOLE and argument.dtype.kind == "f":
         raise ConfigError(f"{where}: fill is {fill!r}, which is for whole numbers; leave it out")
     if "below" in keys and argument.below is None and fill != "ramp":
         raise ConfigError(f"{where}: fill is {fill!r}, which needs `below`")
@@ -343,3 +353,37 @@ _ARGUMENTS: Mapping[str, tuple[str, Mapping[str, _Reader]]] = {
     "scalar": ("value", {"scalar": _type, "value": _formula("n")}),
     "local": ("local", {"local": _formula("n", "bx", "by")}),
 }
+
+
+def filled(
+    fill: str, count: int, dtype: np.dtype[Any], *, seed: int, low: float, high: float, below: int | None
+) -> NDArray[Any]:
+    """An array, (count,) of ``dtype``, the same on any machine and with any numpy.
+
+    Only a bit generator's raw words are promised to stay as they are, so everything is made from
+    those, with operations that round the same everywhere (no logarithm, no pairwise sum).
+    """
+    match fill:
+        case "zeros":
+            return np.zeros(count, dtype)
+        case "ramp":
+            ramp = np.arange(count, dtype=np.int64)
+            return (ramp if below is None else ramp % below).astype(dtype)
+    words = np.random.PCG64(seed).random_raw(count)  # (count,) uint64
+    if fill == "permutation":
+        return np.argsort(words, kind="stable").astype(dtype)
+    unit = (words >> np.uint64(11)).astype(np.float64) * 2.0**-53  # (count,), in [0, 1)
+    if fill == "uniform":
+        return (low + (high - low) * unit).astype(dtype)
+    assert below is not None  # the reader of drivers asks for it
+    match fill:
+        case "indices":
+            return (unit * below).astype(np.int64).astype(dtype)
+        case "power-law":  # u^4 has the density v^(-3/4)
+            return (unit * unit * unit * unit * below).astype(np.int64).astype(dtype)
+        case "row-starts":
+            # A Pareto tail of exponent 1, cut at a hundred times the shortest row. `cumsum` adds one by one.
+            ends = np.cumsum(1.0 / (unit + 0.01))
+            starts = np.concatenate(([0.0], ends[:-1])) / (ends[-2] if count > 1 else 1.0)
+            return (starts * below).astype(np.int64).astype(dtype)
+    raise AssertionError(f"no fill {fill!r}")

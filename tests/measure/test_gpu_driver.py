@@ -5,8 +5,7 @@ import pytest
 
 from mirenc.errors import ConfigError
 from mirenc.measure.expressions import read_expression
-from mirenc.measure.fills import FILLS, filled
-from mirenc.measure.gpu_driver import read_driver
+from mirenc.measure.gpu_driver import FILLS, filled, read_driver
 
 ROWS = """
 kernel = "rows"
