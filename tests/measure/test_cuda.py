@@ -114,7 +114,7 @@ def test_shared_memory_is_limited(tmp_path: Path, library: FakeCuda) -> None:
 
 def test_a_grid_is_limited(tmp_path: Path, library: FakeCuda) -> None:
     runner = loaded(tmp_path, library, DRIVER.replace('global = ["n"]', 'global = ["n", "n * 70"]'))
-    with pytest.raises(CellRefusedError, match="a grid of 70000 blocks, and the GPU allows 65535 on that side"):
+    with pytest.raises(CellRefusedError, match="70000 blocks in the grid, and the GPU allows 65535"):
         runner.outputs(cell(64, 1))
 
 

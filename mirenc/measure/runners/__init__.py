@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from mirenc.errors import ConfigError
 from mirenc.measure.kernel import Cell
 
-__all__ = ["CellRefusedError", "Job", "Runner", "get_runner", "own_keys"]
+__all__ = ["CellRefusedError", "Job", "Runner", "get_runner", "own_keys", "refuse_over"]
 
 Array = NDArray[Any]
 
@@ -90,3 +90,9 @@ def own_keys(before: Mapping[str, object], known: tuple[str, ...]) -> None:
     if strange:
         allowed = ", ".join(known) or "nothing"
         raise ConfigError(f"the runner is told {strange[0]!r}, which it does not know; it knows {allowed}")
+
+
+def refuse_over(value: int, most: int, words: str) -> None:
+    """Refuse a cell that wants more than there is."""
+    if value > most:
+        raise CellRefusedError(f"{value} {words.format(most)}")

@@ -12,7 +12,7 @@ import numpy as np
 from mirenc.errors import CompileError, ToolchainError
 from mirenc.measure.gpu_driver import Argument, read_driver
 from mirenc.measure.kernel import Cell
-from mirenc.measure.runners import Array, CellRefusedError, Job, Runner, own_keys
+from mirenc.measure.runners import Array, CellRefusedError, Job, Runner, own_keys, refuse_over
 
 __all__ = ["CudaError", "CudaRunner", "LibCuda", "cuda_device", "parameter_bytes"]
 
@@ -262,19 +262,16 @@ class CudaRunner(Runner):
         """Refuse what the driver, the GPU or the kernel's registers do not allow."""
         if refusal := self.driver.refusal(self.size, block):
             raise CellRefusedError(refusal)
-        threads = int(np.prod(block))
-        most = self.cuda.ask("cuFuncGetAttribute", c_int, _FUNCTION_THREADS, function)
-        if threads > most:
-            raise CellRefusedError(f"{threads} threads, and the GPU allows {most} for this kernel")
-        shared = self.cuda.ask("cuFuncGetAttribute", c_int, _FUNCTION_SHARED, function)
+        ask, threads = self.cuda.ask, int(np.prod(block))
+        shared = ask("cuFuncGetAttribute", c_int, _FUNCTION_SHARED, function)
         shared += self.driver.local_bytes(self.size, block)
-        largest = self.cuda.ask("cuDeviceGetAttribute", c_int, _SHARED, self.device)
-        if shared > largest:
-            raise CellRefusedError(f"{shared} bytes of shared memory, and a block may have {largest}")
+        most = ask("cuFuncGetAttribute", c_int, _FUNCTION_THREADS, function)
+        refuse_over(threads, most, "threads, and the GPU allows {} for this kernel")
+        most = ask("cuDeviceGetAttribute", c_int, _SHARED, self.device)
+        refuse_over(shared, most, "bytes of shared memory, and a block may have {}")
         for count, limit in zip(self.driver.blocks(self.size, block), _GRID, strict=False):
-            most = self.cuda.ask("cuDeviceGetAttribute", c_int, limit, self.device)
-            if count > most:
-                raise CellRefusedError(f"a grid of {count} blocks, and the GPU allows {most} on that side")
+            most = ask("cuDeviceGetAttribute", c_int, limit, self.device)
+            refuse_over(count, most, "blocks in the grid, and the GPU allows {} on that side")
 
     def _launch(self, function: int, block: tuple[int, ...]) -> None:
         grid = (*self.driver.blocks(self.size, block), 1, 1)[:3]

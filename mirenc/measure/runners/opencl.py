@@ -17,7 +17,7 @@ import numpy as np
 from mirenc.errors import ToolchainError, needs
 from mirenc.measure.gpu_driver import read_driver
 from mirenc.measure.kernel import Cell
-from mirenc.measure.runners import Array, CellRefusedError, Job, Runner, own_keys
+from mirenc.measure.runners import Array, CellRefusedError, Job, Runner, own_keys, refuse_over
 
 if TYPE_CHECKING:
     import pyopencl as cl
@@ -184,14 +184,11 @@ class OpenCLRunner(Runner):
         if refusal := self.driver.refusal(self.size, block):
             raise CellRefusedError(refusal)
         most = kernel.get_work_group_info(self.cl.kernel_work_group_info.WORK_GROUP_SIZE, device)
-        if items > most:
-            raise CellRefusedError(f"{items} items, and the device allows {most} for this kernel")
+        refuse_over(items, most, "items, and the device allows {} for this kernel")
         for side, longest in zip(block, device.max_work_item_sizes, strict=False):
-            if side > longest:
-                raise CellRefusedError(f"a side of {side}, and the device allows {longest}")
+            refuse_over(side, longest, "items on a side, and the device allows {}")
         local = self.driver.local_bytes(self.size, block)
-        if local > device.local_mem_size:
-            raise CellRefusedError(f"{local} bytes of local memory, and the device has {device.local_mem_size}")
+        refuse_over(local, device.local_mem_size, "bytes of local memory, and the device has {}")
 
 
 def _options(cell: Cell) -> list[str]:
