@@ -76,6 +76,14 @@ def byte_count(text: str, option: str) -> int:
     return int(value)
 
 
+def split_flags(cflags: str) -> tuple[str, ...]:
+    """The words of ``--cflags``."""
+    try:
+        return tuple(shlex.split(cflags))
+    except ValueError as error:
+        raise typer.BadParameter(f"{cflags!r}: {error}", param_hint="--cflags") from None
+
+
 def read_options(
     timeout: Timeout = None,
     memory_limit: MemoryLimit = None,
@@ -87,35 +95,38 @@ def read_options(
     from mirenc.ir import ReadOptions, start_reader
     from mirenc.ir.files import DEFAULT_MAX_BYTES
 
-    try:
-        flags = tuple(shlex.split(cflags))
-    except ValueError as error:
-        raise typer.BadParameter(f"{cflags!r}: {error}", param_hint="--cflags") from None
     options = ReadOptions(
         max_bytes=DEFAULT_MAX_BYTES if max_bytes is None else byte_count(max_bytes, "--max-bytes"),
         timeout=timeout,
         memory_limit=None if memory_limit is None else byte_count(memory_limit, "--memory-limit"),
         compiler=compiler,
-        cflags=flags,
+        cflags=split_flags(cflags),
     )
     start_reader(memory_limit=options.memory_limit)
     return options
 
 
-def reads(verb: Callable[..., None]) -> Callable[..., None]:
-    """A verb that takes ``options: Reading``: the command line has what `read_options` takes in their place."""
+def reads(verb: Callable[..., None], *, sources: bool = True) -> Callable[..., None]:
+    """A verb that takes ``options: Reading``: the command line has what `read_options` takes in their place.
+
+    Without ``sources``, what is for a compiler is left out.
+    """
     signature = inspect.signature(verb, eval_str=True)
-    reading = inspect.signature(read_options, eval_str=True).parameters
-    shown = [parameter for name, parameter in signature.parameters.items() if name != "options"]
+    every = inspect.signature(read_options, eval_str=True).parameters
+    reading = {name: one for name, one in every.items() if sources or name not in ("compiler", "cflags")}
+    parameters = [one for name, one in signature.parameters.items() if name != "options"] + [*reading.values()]
 
     @functools.wraps(verb)
-    def with_options(**given: Any) -> None:
-        options = read_options(**{name: given.pop(name) for name in reading})
-        verb(**given, options=options)
+    def with_options(**values: Any) -> None:
+        options = read_options(**{name: values.pop(name) for name in reading})
+        verb(**values, options=options)
 
-    with_options.__signature__ = signature.replace(parameters=[*shown, *reading.values()])  # type: ignore[attr-defined]
-    with_options.__annotations__ = {parameter.name: parameter.annotation for parameter in (*shown, *reading.values())}
+    with_options.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    with_options.__annotations__ = {one.name: one.annotation for one in parameters}
     return with_options
+
+
+reads_ir = functools.partial(reads, sources=False)
 
 
 def check_level(level: str) -> Level:

@@ -24,6 +24,7 @@ app = typer.Typer(help="Build corpora for pre-training, and look into them.", no
 
 
 @app.command()
+@common.reads_ir
 def build(
     source: Annotated[
         Path,
@@ -50,15 +51,14 @@ def build(
     ] = None,
     max_nodes: Annotated[int, typer.Option(help="Larger graphs are left out (their text stays).", min=1)] = 20_000,
     jobs: Annotated[int | None, typer.Option("--jobs", "-j", help="Processes. [default: all cores]", min=1)] = None,
-    timeout: common.Timeout = None,
-    memory_limit: common.MemoryLimit = None,
-    max_bytes: common.MaxBytes = None,
+    *,
+    options: common.Reading,
 ) -> None:
     """Compile where needed, read the IR, drop duplicates, train the tokenizer, write the corpus.
 
     A build that was stopped goes on where it was.
     """
-    options = common.read_options(timeout, memory_limit, max_bytes, cflags=cflags)
+    flags = common.split_flags(cflags)
     from mirenc.errors import ConfigError, MirencError, needs
     from mirenc.ir.files import find_inputs, folder_error
     from mirenc.tokenizer import IRTokenizer, TokenizerConfig
@@ -98,7 +98,7 @@ def build(
                 Choices(
                     levels=[level.strip() for level in levels.split(",")] if levels else None,
                     compiler=compiler,
-                    cflags=options.cflags,
+                    cflags=flags,
                     cuda_path=cuda_path,
                 ),
                 work=work or output / "work",
@@ -146,7 +146,7 @@ def build(
 @app.command()
 def stats(
     folder: Annotated[Path, typer.Argument(help="Folder `mirenc corpus build` wrote.")],
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: common.JSON = False,
     plot: Annotated[Path | None, typer.Option(help="Write a plot there (.png, .svg or .pdf).")] = None,
 ) -> None:
     """Programs, modules and statements by language, level, compiler and project."""

@@ -10,6 +10,7 @@ import typer
 from mirenc.cli import common
 
 
+@common.reads
 def graph(
     file: common.Input,
     output: Annotated[
@@ -20,14 +21,10 @@ def graph(
     normalisation: Annotated[
         Literal["none", "locals"], typer.Option(help="Of the instructions' full texts.")
     ] = "locals",
-    timeout: common.Timeout = None,
-    memory_limit: common.MemoryLimit = None,
-    max_bytes: common.MaxBytes = None,
-    compiler: common.Compiler = None,
-    cflags: common.CFlags = "",
+    *,
+    options: common.Reading,
 ) -> None:
     """Write the ProGraML-style graph of one file."""
-    options = common.read_options(timeout, memory_limit, max_bytes, compiler, cflags)
     from mirenc.graph import build_graph
     from mirenc.graph.export import check_path, save_graph, to_json
     from mirenc.ir import read_ir

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from mirenc.ir import Regions
 
 
+@common.reads
 def inspect(
     file: common.Input,
     statements: Annotated[
@@ -24,16 +25,12 @@ def inspect(
         typer.Option("--function", "-f", metavar="REGEX", help="Only functions with such a name, plain or mangled."),
     ] = None,
     loops: Annotated[bool, typer.Option("--loops", help="List the loops instead of the statements.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="JSON instead of text.")] = False,
+    as_json: common.JSON = False,
     model: common.Model = None,
-    timeout: common.Timeout = None,
-    memory_limit: common.MemoryLimit = None,
-    max_bytes: common.MaxBytes = None,
-    compiler: common.Compiler = None,
-    cflags: common.CFlags = "",
+    *,
+    options: common.Reading,
 ) -> None:
     """Show statements, tokens, [UNK] and truncation rates, nodes, edges and loops of one file."""
-    options = common.read_options(timeout, memory_limit, max_bytes, compiler, cflags)
     from mirenc.graph import Flow, NodeKind, build_graph
     from mirenc.ir import read_ir, regions_of, statements_of
     from mirenc.weights import load_files

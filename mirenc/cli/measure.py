@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -91,10 +90,6 @@ def measure(
         raise typer.BadParameter("name a folder for the table", param_hint="--output")
     if output.exists() and not output.is_dir():
         raise ConfigError(f"{output} is a file. Name a folder with -o")
-    try:
-        flags = tuple(shlex.split(cflags))
-    except ValueError as error:
-        raise typer.BadParameter(f"{cflags!r}: {error}", param_hint="--cflags") from None
     plan = Plan(
         sources=tuple(sources or ()),
         seed=seed,
@@ -108,7 +103,7 @@ def measure(
         modules=modules,
         lists=lists,
         compiler=compiler,
-        cflags=flags,
+        cflags=common.split_flags(cflags),
     )
     if task == _PASSES:
         _measure_passes(plan, output)

@@ -78,6 +78,7 @@ def verify(name: Name = None) -> None:
 
 
 @app.command()
+@common.reads_ir
 def evaluate(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="Model name or folder.", show_default=False)],
     ir: Annotated[
@@ -92,16 +93,14 @@ def evaluate(
     ],
     as_json: Annotated[bool, typer.Option("--json", help="All figures as JSON instead of a table.")] = False,
     limit: Annotated[int | None, typer.Option(help="Draw programs with at most this many files.", min=2)] = None,
-    timeout: common.Timeout = None,
-    memory_limit: common.MemoryLimit = None,
-    max_bytes: common.MaxBytes = None,
+    *,
+    options: common.Reading,
 ) -> None:
     """Measure a model on a folder of IR: MLM, GAE, matching, function retrieval, each beside its baselines."""
     from mirenc.errors import IRParseError
     from mirenc.weights import find_model
 
     find_model(model)  # a mistyped name is told before anything is read
-    options = common.read_options(timeout, memory_limit, max_bytes)
     files = choose_files(ir, limit)
     figures, messages = _evaluated(model, ir, files, options)
     if as_json:

@@ -34,19 +34,18 @@ def _texts(inputs: list[str], level: str, options: ReadOptions) -> tuple[list[st
 
 
 @app.command()
+@common.reads_ir
 def train(
     inputs: common.Inputs,
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to write it, as in tokenizer.json.")],
     vocab_size: Annotated[int, typer.Option(help="Pieces, special tokens included.", min=256, max=65535)] = 4096,
     max_length: Annotated[int, typer.Option(help="Tokens of a statement.", min=8, max=512)] = 64,
     normalisation: Annotated[Literal["none", "locals"], typer.Option(help="Level of statements.")] = "locals",
-    timeout: common.Timeout = None,
-    memory_limit: common.MemoryLimit = None,
-    max_bytes: common.MaxBytes = None,
+    *,
+    options: common.Reading,
 ) -> None:
     """Train a tokenizer on the statements of IR files."""
     common.check_output(output)
-    options = common.read_options(timeout, memory_limit, max_bytes)
     from mirenc.tokenizer import TokenizerConfig, train_tokenizer
 
     config = TokenizerConfig(vocab_size=vocab_size, max_length=max_length, normalisation=normalisation)
@@ -59,15 +58,14 @@ def train(
 
 
 @app.command()
+@common.reads_ir
 def report(
     tokenizer: Annotated[Path, typer.Argument(help="tokenizer.json")],
     inputs: common.Inputs,
-    timeout: common.Timeout = None,
-    memory_limit: common.MemoryLimit = None,
-    max_bytes: common.MaxBytes = None,
+    *,
+    options: common.Reading,
 ) -> None:
     """Mean length, [UNK] rate and truncation rate of a tokenizer on IR files."""
-    options = common.read_options(timeout, memory_limit, max_bytes)
     from mirenc.tokenizer import IRTokenizer
 
     loaded = IRTokenizer.from_file(tokenizer)
