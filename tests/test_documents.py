@@ -8,6 +8,7 @@ from importlib.metadata import files
 from pathlib import Path
 
 import pytest
+from test_import_arrows import FLOORS
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDERS = (
@@ -88,3 +89,9 @@ def test_the_readme_names_what_is_large_of_what_everybody_installs() -> None:
         line for line in (ROOT / "README.md").read_text(encoding="utf-8").splitlines() if "pip install . " in line
     ]
     assert [name for name in sorted(large) if name not in line] == []
+
+
+def test_contributing_has_every_part_on_its_floor() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| ((?:`\w+`(?:, )?)+) \|", text[text.index("| Parts |") :], re.MULTILINE)
+    assert [tuple(re.findall(r"\w+", row)) for row in rows] == list(FLOORS)
