@@ -18,7 +18,7 @@ def embed(
         typer.Option(
             "--output",
             "-o",
-            help="x.npy, x.npz, x.jsonl, x.csv or x.parquet. [default: JSON lines on stdout]",
+            help="File whose suffix says how: .npz, .parquet ... [default: JSON lines on stdout]",
         ),
     ] = None,
     level: Annotated[

@@ -27,7 +27,7 @@ def search(
         str,
         typer.Argument(
             metavar="INDEX",
-            help="What to search in: vectors by `mirenc embed -o` (.npz .parquet .jsonl .csv .npy), a folder of IR or "
+            help="What to search in: vectors by `mirenc embed -o`, a folder of IR or "
             "sources, or compile_commands.json.",
             show_default=False,
         ),

@@ -1,11 +1,13 @@
 """Tables of vectors in files, written and read: .npy .npz .jsonl .csv .parquet.
 
-A further format is a function that writes a table, one that reads it, and a line in `_FORMATS`.
+A further format is a function that writes a table, one that reads it, and a line in `_FORMATS`; text also has one in
+`_LINES`.
 """
 
 from __future__ import annotations
 
 import csv
+import importlib
 import json
 import os
 import sys
@@ -47,10 +49,15 @@ def check_vectors_output(path: str | os.PathLike[str] | None) -> None:
             f"output {os.fspath(path)!r}: unknown suffix {suffix!r}; available: {', '.join(VECTOR_SUFFIXES)}. "
             "For text name it .jsonl"
         )
-    if suffix == ".parquet":
-        with needs("parquet", "a .parquet file needs pyarrow"):
-            import pyarrow  # noqa: F401 - told before the work
+    _check_extra(suffix)
     check_output(path)
+
+
+def _check_extra(suffix: str) -> None:
+    """Refuse a format whose extra is not installed."""
+    if module := _FORMATS[suffix].needs:
+        with needs(suffix[1:], f"a {suffix} file needs {module}"):
+            importlib.import_module(module)
 
 
 def write_vectors(path: str | os.PathLike[str], table: VectorTable) -> None:
@@ -83,6 +90,7 @@ def read_vectors(path: str | os.PathLike[str]) -> VectorTable:
             f"{where}: is no file of vectors; known are {', '.join(VECTOR_SUFFIXES)}. "
             f"Make one with: mirenc embed FOLDER -o vectors.npz"
         )
+    _check_extra(Path(where).suffix)
     try:
         table = form.read(where)
     except FileNotFoundError as error:
@@ -236,16 +244,16 @@ def _write_parquet(part: Path, table: VectorTable, path: str) -> None:
     sources = [table.sources[row] for row in table.source_row]
     columns: dict[str, Any] = {name: _valid(source[name] for source in sources) for name in _SOURCE}
     columns |= {name: labels if name in _NUMBERS else _valid(labels) for name, labels in table.labels.items()}
-    columns |= {count: [source["counts"][count] for source in sources] for count in table.sources[0]["counts"]}
+    counts = table.sources[0]["counts"] if table.sources else ()
+    columns |= {count: [source["counts"][count] for source in sources] for count in counts}
     values = pa.array(table.vectors.ravel(), type=pa.float32())
     columns["vector"] = pa.FixedSizeListArray.from_arrays(values, table.vectors.shape[1])
     pq.write_table(pa.table(columns).replace_schema_metadata({"mirenc": json.dumps(table.maker.to_json())}), part)
 
 
 def _read_parquet(path: str) -> VectorTable:
-    with needs("parquet", "a .parquet file needs pyarrow"):
-        import pyarrow.parquet as pq
-        from pyarrow import ArrowInvalid
+    import pyarrow.parquet as pq
+    from pyarrow import ArrowInvalid
 
     try:
         with pq.ParquetFile(path) as file:
@@ -357,10 +365,14 @@ def _write_lines(part: Path, table: VectorTable, path: str) -> None:
 
 
 class _Format(NamedTuple):
-    """``write(part, table, path)``, part being where to write what will be ``path``; ``read(path)``."""
+    """``write(part, table, path)``, part being where to write what will be ``path``; ``read(path)``.
+
+    What it needs that not everybody has: a module, by the extra of the same name as the suffix.
+    """
 
     write: Callable[[Path, VectorTable, str], None]
     read: Callable[[str], VectorTable]
+    needs: str = ""
 
 
 # Lines of a table, with or without what stands above those of the first file.
@@ -370,6 +382,6 @@ _FORMATS = {
     ".npz": _Format(_write_npz, _read_npz),
     ".jsonl": _Format(_write_lines, _read_json_lines),
     ".csv": _Format(_write_lines, _read_csv),
-    ".parquet": _Format(_write_parquet, _read_parquet),
+    ".parquet": _Format(_write_parquet, _read_parquet, needs="pyarrow"),
 }
 VECTOR_SUFFIXES = tuple(_FORMATS)

@@ -30,6 +30,7 @@ from mirenc.ir import ReadOptions, read_ir
 from mirenc.ir import compile as compiling
 from mirenc.ir.child import Child
 from mirenc.ir.llvm import LLVMWorker, default_worker
+from mirenc.search import VECTOR_SUFFIXES
 
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
 BROKEN = FIXTURES / "broken"
@@ -62,6 +63,8 @@ WHAT_IS_WRONG = {
     "refused_utf16.ll": "is text in UTF-16, not LLVM IR",
 }
 POSIX = pytest.mark.skipif(os.name != "posix", reason="signals, descriptors and permissions of POSIX")
+
+SUFFIXES = [suffix[1:] for suffix in VECTOR_SUFFIXES]
 
 
 @pytest.fixture
@@ -119,7 +122,7 @@ def test_of_many_files_the_good_one_is_delivered(embed: Run, encoder: Encoder, i
     np.testing.assert_array_equal(np.array(row["vector"], dtype=np.float32), encoder.embed(ir))
 
 
-@pytest.mark.parametrize("suffix", ["npy", "npz", "jsonl", "parquet"])
+@pytest.mark.parametrize("suffix", SUFFIXES)
 def test_to_a_file_too(embed: Run, ir: Path, tmp_path: Path, suffix: str) -> None:
     batch(embed, ir, "-o", tmp_path / f"x.{suffix}")
     wanted = {f"x.{suffix}", "x.npy.json"} if suffix == "npy" else {f"x.{suffix}"}
@@ -127,7 +130,7 @@ def test_to_a_file_too(embed: Run, ir: Path, tmp_path: Path, suffix: str) -> Non
 
 
 def test_when_all_fail_nothing_is_written(embed: Run, tmp_path: Path) -> None:
-    for suffix in ("npy", "npz", "jsonl", "parquet"):
+    for suffix in SUFFIXES:
         result = embed("-o", tmp_path / f"x.{suffix}", BROKEN / "empty.ll", "none.ll")
         assert result.code == 1
         assert result.error_lines[-1] == (
@@ -456,7 +459,7 @@ def test_output_paths_are_refused_before_any_work(embed: Run, run: Run, tmp_path
 
 
 @POSIX
-@pytest.mark.parametrize("suffix", ["npy", "npz", "jsonl", "parquet"])
+@pytest.mark.parametrize("suffix", SUFFIXES)
 def test_a_disk_that_fills_up(
     embed: Run, ir: Path, tmp_path: Path, suffix: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -519,7 +522,7 @@ def test_closed_streams(spawn: Run, model_dir: Path, ir: Path, tmp_path: Path) -
         spawn(*verb, shell='"$@" >&-').failed("output: standard output is closed. Name a file with -o")
 
 
-@pytest.mark.parametrize("suffix", ["npy", "npz", "jsonl", "parquet"])
+@pytest.mark.parametrize("suffix", SUFFIXES)
 def test_an_interrupt_leaves_no_half_output(
     embed: Run, ir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str
 ) -> None:

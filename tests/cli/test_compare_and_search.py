@@ -121,7 +121,7 @@ def test_of_several_unreadable_files_nothing_is_compared(run: Run, model_dir: Pa
 
 
 # -- search ----------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("suffix", [".npz", ".parquet", ".jsonl", ".npy", ""])
+@pytest.mark.parametrize("suffix", [*VECTOR_SUFFIXES, ""])
 def test_the_same_is_found_in_vectors_and_in_a_folder(
     run: Run, model_dir: Path, encoder: Encoder, folder: Path, tmp_path: Path, suffix: str
 ) -> None:

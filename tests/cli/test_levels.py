@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 
 import numpy as np
-import pyarrow.parquet as pq
 import pytest
 from command_line import Run
 from same_vectors import assert_same_vectors
@@ -18,6 +16,7 @@ from mirenc.graph import Flow, NodeKind
 from mirenc.ir import parse_ir, regions_of
 from mirenc.model.pooling import Pools, make_pool
 from mirenc.model.sample import make_sample
+from mirenc.search import VECTOR_SUFFIXES, read_vectors
 
 PLACES = Path(__file__).resolve().parents[1] / "fixtures" / "loops" / "places.ll"
 # Two loops, one inside the other, and a function without any.
@@ -134,9 +133,9 @@ def test_debug_information_moves_no_vector(encoder: Encoder, level: str) -> None
         assert not any(region.line or region.file for region in without.regions)
 
 
-@pytest.mark.parametrize("suffix", ["jsonl", "npz", "parquet"])
+@pytest.mark.parametrize("suffix", VECTOR_SUFFIXES)
 def test_outputs_say_where_a_loop_is(run: Run, model_dir: Path, tmp_path: Path, suffix: str) -> None:
-    output = tmp_path / f"x.{suffix}"
+    output = tmp_path / f"x{suffix}"
     run("embed", "--no-cache", "--model", model_dir, "-l", "loop", "-f", "nest", "-o", output, PLACES).ok()
     wanted = [
         (region.name, region.function, region.symbol, region.header, region.depth, region.file, region.line)
@@ -144,14 +143,5 @@ def test_outputs_say_where_a_loop_is(run: Run, model_dir: Path, tmp_path: Path, 
     ]
     assert len(wanted) > 1
     keys = ("name", "function", "symbol", "header", "depth", "source_file", "source_line")
-    if suffix == "npz":
-        with np.load(output) as stored:
-            found = list(zip(*(stored[f"{key}s"].tolist() for key in keys), strict=True))
-    else:
-        rows = (
-            [json.loads(line) for line in output.read_text(encoding="utf-8").splitlines()]
-            if suffix == "jsonl"
-            else pq.read_table(output).to_pylist()
-        )
-        found = [tuple(row[key] for key in keys) for row in rows]
-    assert found == wanted
+    labels = read_vectors(output).labels
+    assert list(zip(*(labels[key] for key in keys), strict=True)) == wanted

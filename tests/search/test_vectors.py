@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -50,6 +51,12 @@ def test_a_table_is_saved_in_any_form_and_comes_back_whole(encoder: Encoder, tmp
     assert (again.sources, again.source_row) == (table.sources, table.source_row)
     assert again.labels == table.labels
     np.testing.assert_array_equal(again.vectors, table.vectors)
+
+
+def test_a_table_of_nothing_is_written_too(encoder: Encoder, tmp_path: Path) -> None:
+    for suffix in (".npy", ".npz", ".parquet"):  # text without a row does not say who made it
+        write_vectors(tmp_path / f"x{suffix}", index(encoder, []))
+        assert read_vectors(tmp_path / f"x{suffix}").vectors.shape == (0, encoder.dimension)
 
 
 def test_plain_means_are_marked(encoder: Encoder, tmp_path: Path, suffix: str) -> None:
@@ -139,7 +146,7 @@ def test_missing_empty_and_unknown_files_are_refused(tmp_path: Path, suffix: str
     (tmp_path / f"y{suffix}").touch()
     with pytest.raises(IRFileError, match=rf"y{suffix}"):
         read_vectors(tmp_path / f"y{suffix}")
-    with pytest.raises(IRFileError, match=r"known are \.npy, \.npz, \.jsonl, \.csv, \.parquet"):
+    with pytest.raises(IRFileError, match=f"known are {re.escape(', '.join(VECTOR_SUFFIXES))}\\. Make one"):
         read_vectors(tmp_path / "x.txt")
 
 
