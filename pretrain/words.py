@@ -35,7 +35,7 @@ from mirenc.errors import MirencError
 from mirenc.golden import write_golden
 from mirenc.ir.files import find_inputs
 from mirenc.model.config import LexicalConfig, ModelConfig
-from mirenc.model.lexical import Lexicon, idf_of
+from mirenc.model.lexical import Lexicon
 from mirenc.model.whitening import mixed_whitening, moments_of
 from mirenc.pretraining.evaluation.retrieval import evaluate_retrieval, find_level_pairs
 from mirenc.progress import progress
@@ -83,6 +83,19 @@ def counted(encoder: Encoder, domain: Words, config: LexicalConfig) -> tuple[np.
     if not number:
         raise SystemExit(f"{domain.folder}: has no {domain.level} that can be read. Give a folder of IR")
     return total, number
+
+
+def idf_of(domains: list[tuple[np.ndarray, int]]) -> np.ndarray:
+    """How much a term tells, by bucket of its hash, over several kinds of code: -log of the mean P(a document has it).
+
+    What every program of one kind has, such as a library that all of them are built on, tells little there, however
+    seldom it is elsewhere. A bucket that no document has is taken to be half as frequent as what one has.
+
+    Each domain is what `Lexicon.document_frequency` counted (buckets,), and the number of groups. -> (buckets,) float32
+    """
+    share = np.mean([frequency / documents for frequency, documents in domains], axis=0)
+    least = 1 / (2 * len(domains) * max(documents for _, documents in domains))
+    return -np.log(np.maximum(share, least)).astype(np.float32)
 
 
 def fit_map(encoder: Encoder, domains: list[Words], lexicon: Lexicon, floor: float) -> dict[str, np.ndarray]:

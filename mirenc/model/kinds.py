@@ -41,7 +41,7 @@ class TextKind(Config):
     - ``add_shapes(shapes, max_length)``, which adds those of its own weights, but for the token embedding;
     - ``card``, its architecture in the words of the model card.
 
-    In torch its ``Encoder(config, tokenizer_config)`` is a `mirenc.model.text_encoder.TextEncoder`; in numpy
+    In torch its ``Encoder(config, tokenizer_config)`` is a `mirenc.model.torch_encoders.TextEncoder`; in numpy
     ``Encoder(config, layers)`` takes ids (B, T) of statements of equal length to vectors (B, H).
     """
 
@@ -57,7 +57,7 @@ class GraphKind(Config):
     - ``card(features)``, its architecture in the words of the model card.
 
     In torch its ``Encoder(config, features, statement)``, by the widths of what it takes, is a
-    `mirenc.model.graph_encoder.GraphEncoder`; in numpy ``Encoder(config, layers, threads)`` is a
+    `mirenc.model.torch_encoders.GraphEncoder`; in numpy ``Encoder(config, layers, threads)`` is a
     `mirenc.model.numpy_runtime.GraphEncoder`.
 
     Attributes

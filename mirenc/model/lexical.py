@@ -31,7 +31,7 @@ from mirenc.ir.plain import Layout, plain_statement
 from mirenc.model.config import LexicalConfig
 from mirenc.model.pooling import Pools
 
-__all__ = ["Lexicon", "definition_terms", "fit_idf", "idf_of", "terms_of"]
+__all__ = ["Lexicon", "definition_terms", "fit_idf", "terms_of"]
 
 Float32 = NDArray[np.float32]
 Int64 = NDArray[np.int64]
@@ -158,20 +158,6 @@ def fit_idf(texts: Iterable[str], counts: NDArray[np.integer], config: LexicalCo
     return idf
 
 
-def idf_of(domains: Sequence[tuple[Int64, int]]) -> Float32:
-    """How much a term tells, by bucket of its hash, over several kinds of code: -log of the mean P(a document has it).
-
-    What every program of one kind has, such as a library that all of them are built on, tells little there, however
-    seldom it is elsewhere. A bucket that no document has is taken to be half as frequent as what one has.
-
-    Each domain is what `Lexicon.document_frequency` counted (buckets,), and the number of groups. -> (buckets,) float32
-    """
-    share = np.mean([frequency / documents for frequency, documents in domains], axis=0)
-    least = 1 / (2 * len(domains) * max(documents for _, documents in domains))
-    idf: Float32 = -np.log(np.maximum(share, least)).astype(np.float32)
-    return idf
-
-
 def _hashes(terms: Iterable[str]) -> Int64:
     return np.array([zlib.crc32(term.encode("utf-8", "surrogateescape")) for term in terms], dtype=np.int64)
 
@@ -208,7 +194,7 @@ class Lexicon:
         return of_group
 
     def document_frequency(self, texts: Sequence[str], pools: Pools) -> Int64:
-        """How many of the groups have a term of each bucket of the table: what `idf_of` takes.
+        """How many of the groups have a term of each bucket of the table (`pretrain/words.py`).
 
         Shapes: U texts of a module, pools of them -> (buckets,) int64
         """

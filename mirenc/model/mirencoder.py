@@ -16,10 +16,9 @@ from torch import Tensor, nn
 from mirenc.graph import NodeKind
 from mirenc.model.config import ModelConfig
 from mirenc.model.data import IRData
-from mirenc.model.graph_encoder import GraphEncoder
 from mirenc.model.kinds import encoder_class
 from mirenc.model.pooling import COUNTS
-from mirenc.model.text_encoder import TextEncoder, gelu, initialise
+from mirenc.model.torch_encoders import GraphEncoder, TextEncoder, gelu, initialise
 from mirenc.tokenizer import CLS, PAD, SEP
 
 __all__ = ["Encoded", "MIREncoder", "MLMHead", "MatchingHead", "Trunk"]

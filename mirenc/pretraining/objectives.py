@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from mirenc.graph import Flow
-from mirenc.model.graph_encoder import edge_scores
 from mirenc.model.mirencoder import MIREncoder
+from mirenc.model.torch_encoders import edge_scores
 from mirenc.pretraining.corpus import CorpusModule
 from mirenc.tokenizer import MASK, SPECIAL_TOKENS
 

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from mirenc.model.text_encoder import TextEncoder
+from mirenc.model.torch_encoders import TextEncoder
 from mirenc.pretraining.config import PretrainConfig
 
 __all__ = ["Optimiser"]

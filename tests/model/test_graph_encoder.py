@@ -12,7 +12,7 @@ from mirenc.graph import Flow
 from mirenc.model.config import GraphEncoderConfig
 from mirenc.model.data import IRData
 from mirenc.model.gcn.torch import Encoder, flow_edges
-from mirenc.model.graph_encoder import GraphEncoder, edge_scores
+from mirenc.model.torch_encoders import GraphEncoder, edge_scores
 
 WIDTH = 8
 

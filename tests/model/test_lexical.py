@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from mirenc.model.config import LexicalConfig, ModelConfig
-from mirenc.model.lexical import Lexicon, definition_terms, fit_idf, idf_of, terms_of
+from mirenc.model.lexical import Lexicon, definition_terms, fit_idf, terms_of
 from mirenc.model.pooling import Pool, Pools, make_pool
 from mirenc.tokenizer import TokenizerConfig
 
@@ -200,14 +200,6 @@ def test_document_frequency_counts_groups() -> None:
     expected = {"add i32": 1, "mul i32": 1, "7": 2, "ret void": 2, "global i32": 1}
     assert {term: found[zlib.crc32(term.encode()) % 4096] for term in expected} == expected
     assert found.sum() == sum(expected.values())
-
-
-def test_a_table_of_several_kinds_of_code() -> None:
-    # One word in all of one kind and in none of the other, one in a tenth of both, one in nothing.
-    first, second = np.zeros(8, np.int64), np.zeros(8, np.int64)
-    first[:2], second[1] = (100, 10), 20
-    found = idf_of([(first, 100), (second, 200)])
-    np.testing.assert_allclose(found[:3], -np.log([0.5, 0.1, 1 / 800]), rtol=1e-6)
 
 
 def test_a_lexical_view_wants_statements_without_local_names() -> None:

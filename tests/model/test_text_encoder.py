@@ -10,7 +10,7 @@ from random_model import random_weights
 from mirenc.model.config import ConvolutionConfig, ModelConfig
 from mirenc.model.convolution.torch import Encoder
 from mirenc.model.mirencoder import MIREncoder
-from mirenc.model.text_encoder import gelu
+from mirenc.model.torch_encoders import gelu
 from mirenc.tokenizer import CLS, PAD, SEP, TokenizerConfig
 
 

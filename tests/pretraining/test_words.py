@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import runpy
 import shutil
 import subprocess
 import sys
@@ -88,3 +89,12 @@ def test_a_model_without_words_is_refused(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert "mirenc-tiny has no lexical view" in done.stderr
     assert not (tmp_path / "out").exists()
+
+
+def test_a_table_of_several_kinds_of_code() -> None:
+    # One word in all of one kind and in none of the other, one in a tenth of both, one in nothing.
+    first, second = np.zeros(8, np.int64), np.zeros(8, np.int64)
+    first[:2], second[1] = (100, 10), 20
+    idf_of = runpy.run_path(str(ROOT / "pretrain" / "words.py"))["idf_of"]
+    found = idf_of([(first, 100), (second, 200)])
+    np.testing.assert_allclose(found[:3], -np.log([0.5, 0.1, 1 / 800]), rtol=1e-6)

@@ -18,7 +18,7 @@ import torch
 from torch import Tensor, nn
 
 from mirenc.model.convolution.config import ConvolutionConfig
-from mirenc.model.text_encoder import TextEncoder, gelu, initialise
+from mirenc.model.torch_encoders import TextEncoder, gelu, initialise
 from mirenc.tokenizer import PAD, TokenizerConfig
 
 __all__ = ["Encoder"]

@@ -22,7 +22,7 @@ from torch import Tensor, nn
 from mirenc.graph import Flow, NodeKind
 from mirenc.model.data import IRData
 from mirenc.model.directed.config import ARGUMENTS, LAST_POSITION, RELATION_OF, RELATIONS, DirectedGraphConfig
-from mirenc.model.graph_encoder import GraphEncoder
+from mirenc.model.torch_encoders import GraphEncoder
 
 __all__ = ["Encoder", "Neighbours", "neighbours"]
 

@@ -20,7 +20,7 @@ from torch_geometric.utils import to_undirected
 from mirenc.graph import Flow, NodeKind
 from mirenc.model.data import IRData
 from mirenc.model.gcn.config import GraphEncoderConfig
-from mirenc.model.graph_encoder import GraphEncoder
+from mirenc.model.torch_encoders import GraphEncoder
 
 __all__ = ["Encoder", "flow_edges"]
 

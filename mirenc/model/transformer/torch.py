@@ -13,7 +13,7 @@ from __future__ import annotations
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from mirenc.model.text_encoder import TextEncoder, gelu, initialise
+from mirenc.model.torch_encoders import TextEncoder, gelu, initialise
 from mirenc.model.transformer.config import TextEncoderConfig
 from mirenc.tokenizer import PAD, TokenizerConfig
 

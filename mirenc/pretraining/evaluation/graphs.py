@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 from mirenc.graph import Flow
-from mirenc.model.graph_encoder import edge_scores
 from mirenc.model.mirencoder import MIREncoder
+from mirenc.model.torch_encoders import edge_scores
 from mirenc.pretraining.corpus import Corpus
 from mirenc.pretraining.encoding import encode_graphs, graph_data, graph_vectors, text_vectors
 from mirenc.pretraining.evaluation.baselines import Baselines, draw_modules, partners

@@ -1,4 +1,8 @@
-"""What text encoders have in common in torch."""
+"""What encoders have in common in torch: text encoders, and graph encoders with the auto-encoder's decoder.
+
+graph vector = mean over the nodes of Z = mean of Z_f over the flows
+P(edge i-j of flow f) = sigmoid(z_f,i . z_f,j)
+"""
 
 from __future__ import annotations
 
@@ -10,9 +14,10 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from mirenc.model.config import TextConfig
+from mirenc.model.data import IRData
 from mirenc.tokenizer import PAD, TokenizerConfig
 
-__all__ = ["TextEncoder", "gelu", "initialise"]
+__all__ = ["GraphEncoder", "TextEncoder", "edge_scores", "gelu", "initialise"]
 
 _SLICE_TOKENS = 16384
 
@@ -74,3 +79,26 @@ def initialise(module: nn.Module) -> None:
         nn.init.normal_(module.weight, std=0.02)
     if isinstance(module, nn.Linear) and module.bias is not None:
         nn.init.zeros_(module.bias)
+
+
+class GraphEncoder(nn.Module, ABC):
+    """Nodes to vectors."""
+
+    @abstractmethod
+    def forward(self, data: IRData, features: Tensor, statements: Tensor | None = None) -> list[Tensor]:
+        """Node vectors by flow, from features of the nodes' texts.
+
+        ``statements`` are the vectors of instructions, where the model takes them; other rows are not read.
+
+        Shapes: (N, F), (N, H) -> 3 x (N, d)
+        """
+
+    @staticmethod
+    def combine(per_flow: list[Tensor]) -> Tensor:
+        """One vector a node. Shapes: 3 x (N, d) -> (N, d)."""
+        return torch.stack(per_flow).mean(0)
+
+
+def edge_scores(z: Tensor, pairs: Tensor) -> Tensor:
+    """Inner-product decoder: the logit of an edge between each pair. Shapes: (N, d), (2, P) -> (P,)."""
+    return (z[pairs[0]] * z[pairs[1]]).sum(-1)
