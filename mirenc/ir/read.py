@@ -7,7 +7,6 @@ import contextlib
 import hashlib
 import os
 from dataclasses import dataclass
-from pathlib import Path
 
 from mirenc.errors import CompileError, ConfigError, IRParseError, MirencError, NoFunctionBodyError
 from mirenc.ir import old_text
@@ -136,7 +135,8 @@ def load_input(given: Input, options: ReadOptions) -> InputBytes:
     if given.kind == "file":
         return read_input(path, max_bytes=options.max_bytes)
     data = _compiled(given, options)
-    return InputBytes(given.name, data, "text", hashlib.sha256(Path(path).read_bytes()).hexdigest())
+    with open(path, "rb") as source:
+        return InputBytes(given.name, data, "text", hashlib.file_digest(source, "sha256").hexdigest())
 
 
 def _compiled(given: Input, options: ReadOptions) -> bytes:
