@@ -28,9 +28,9 @@ CREATE INDEX IF NOT EXISTS entries_used ON entries (used);
 
 def cache_folder() -> Path:
     """``$MIRENC_CACHE``, or the platform's cache folder."""
-    given = os.environ.get("MIRENC_CACHE")
-    if given:
-        return Path(given)
+    named = os.environ.get("MIRENC_CACHE")
+    if named:
+        return Path(named)
     from platformdirs import user_cache_path
 
     return user_cache_path("mirenc")

@@ -39,10 +39,10 @@ def graph(
         from mirenc.graph.programl import DEFAULT_TIMEOUT, build_programl
         from mirenc.ir.llvm import DEFAULT_MEMORY_LIMIT
 
-        given = read_input(file, max_bytes=options.max_bytes)
+        read = read_input(file, max_bytes=options.max_bytes)
         built = build_programl(
-            given.data,
-            name=given.name,
+            read.data,
+            name=read.name,
             timeout=options.timeout or DEFAULT_TIMEOUT,
             memory_limit=options.memory_limit or DEFAULT_MEMORY_LIMIT,
         )

@@ -166,8 +166,9 @@ class Child:
         if code == NOT_STARTED:
             return EndedError("start", (lines or ["no reason given"])[-1].removesuffix("."))
         # LLVM's reason, which a stack dump may follow; otherwise the last line, such as that of a Python traceback.
-        said = next((line for line in lines if "LLVM ERROR" in line or "Assertion" in line), lines[-1] if lines else "")
-        return EndedError("killed" if code == -signal.SIGKILL else "crash", said.strip(), _ending(code))
+        reasons = [line for line in lines if "LLVM ERROR" in line or "Assertion" in line]
+        reason = (reasons or lines[-1:] or [""])[0]
+        return EndedError("killed" if code == -signal.SIGKILL else "crash", reason.strip(), _ending(code))
 
 
 def _ending(code: int) -> str:

@@ -127,8 +127,8 @@ def compile_source(
     except ToolchainError as error:
         raise ToolchainError(f"{name}: {error}") from None
     who = "zig cc" if "ziglang" in command else command[0]
-    own = LANGUAGE_FLAGS[language] if dialect is None else dialect.flags.get(language, LANGUAGE_FLAGS[language])
-    command += [_DEFAULT_OPTIMISATION, *own, *cflags]
+    flags = {} if dialect is None else dialect.flags
+    command += [_DEFAULT_OPTIMISATION, *flags.get(language, LANGUAGE_FLAGS[language]), *cflags]
     # A name that begins with a dash would be an option.
     source = os.path.abspath(name) if folder else name
     command.append(f"./{source}" if source.startswith("-") else source)
@@ -153,8 +153,8 @@ def compile_source(
     if done.code != 0 and without_memory(words):
         raise IRResourceError(f"{name}: {who} ran out of memory {memory_advice(memory_limit)}")
     if done.code != 0:
-        found = re.search(r"^(?:.*?:(\d+):(\d+): )?(?:fatal )?error: .*$", words, re.MULTILINE)
-        first = found[0] if found else (words.splitlines() or [f"no reason given (exit {done.code})"])[-1]
+        headline = re.search(r"^(?:.*?:(\d+):(\d+): )?(?:fatal )?error: .*$", words, re.MULTILINE)
+        first = headline[0] if headline else (words.splitlines() or [f"no reason given (exit {done.code})"])[-1]
         example = _CFLAGS_EXAMPLE.get(language, "--cflags=-Iinclude")
         raise CompileError(
             f"{name}: {who} refuses it: {first}. Mend it, or give flags it needs, as in {example}", diagnostic=words

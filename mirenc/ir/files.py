@@ -41,12 +41,8 @@ LARGEST_SIZE = 2**60  # bytes: the system takes sizes of 63 bits
 IR_SUFFIXES = (".ll", ".bc")
 COMPRESSIONS = (".gz", ".xz", ".zst")
 SOURCE_LANGUAGES = {
-    ".c": "c",
-    ".i": "c",
-    ".cc": "c++",
-    ".cpp": "c++",
-    ".cxx": "c++",
-    ".C": "c++",
+    **dict.fromkeys((".c", ".i"), "c"),
+    **dict.fromkeys((".cc", ".cpp", ".cxx", ".C"), "c++"),
     ".cl": "cl",
     ".cu": "cuda",
 }
@@ -82,6 +78,7 @@ _FOREIGN_MAGIC = {
     b"\xff\xfe": "text in UTF-16",
     b"\xfe\xff": "text in UTF-16",
 }
+_COMPILE_IT = "Compile the source with `clang -S -emit-llvm`"
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,10 +110,7 @@ def command_for(path: str | os.PathLike[str]) -> tuple[str, str] | None:
 
 
 def _is_ir_name(path: Path) -> bool:
-    suffixes = path.suffixes
-    if suffixes and suffixes[-1] in COMPRESSIONS:
-        suffixes = suffixes[:-1]
-    return bool(suffixes) and suffixes[-1] in IR_SUFFIXES
+    return (Path(path.stem) if path.suffix in COMPRESSIONS else path).suffix in IR_SUFFIXES
 
 
 def find_inputs(folder: str | os.PathLike[str]) -> list[Path]:
@@ -124,13 +118,13 @@ def find_inputs(folder: str | os.PathLike[str]) -> list[Path]:
 
     A folder below that may not be entered is listed itself: reading it says so, and no file is left out in silence.
     """
-    found: list[Path] = []
+    inputs: list[Path] = []
     for root, folders, names in os.walk(folder):
         closed = [name for name in folders if not os.access(Path(root, name), os.R_OK | os.X_OK)]
         folders[:] = [name for name in folders if name not in closed]
-        found += [Path(root, name) for name in closed]
-        found += [path for name in names if _is_ir_name(path := Path(root, name)) and os.path.isfile(path)]
-    return sorted(found)
+        inputs += [Path(root, name) for name in closed]
+        inputs += [path for name in names if _is_ir_name(path := Path(root, name)) and os.path.isfile(path)]
+    return sorted(inputs)
 
 
 def _size_text(count: int) -> str:
@@ -169,15 +163,6 @@ def folder_error(name: str) -> IRFileError:
     )
 
 
-def _read_bytes(name: str, limit: int) -> bytes:
-    if name == "-":
-        data = _read_limited(sys.stdin.buffer.read, limit)
-        if len(data) > limit:
-            raise _size_error("<stdin>", f"more than the limit of {_size_text(limit)}")
-        return data
-    return read_limited(name, name, limit)
-
-
 def read_limited(path: str | os.PathLike[str], name: str, limit: int) -> bytes:
     """The bytes of a file, at most ``limit`` of them; errors call it ``name``. IRFileError: larger, or unreadable."""
     with _opened(os.fspath(path)) as stream:
@@ -201,13 +186,13 @@ def _opened(name: str) -> Iterator[IO[bytes]]:
             raise folder_error(name)
         with open(name, "rb") as stream:
             yield stream
+    except IRFileError:
+        raise
     except FileNotFoundError:
         raise _file_error(errno.ENOENT, f"{name}: no such file. Check the path") from None
     except PermissionError:
         raise _file_error(errno.EACCES, f"{name}: no permission to read it. Try `chmod u+r {name}`") from None
     except OSError as error:
-        if isinstance(error, IRFileError):
-            raise
         raise _file_error(error.errno or errno.EIO, f"{name}: {error.strerror}. Check the path") from None
     except ValueError as error:  # a NUL byte in it
         raise _file_error(errno.EINVAL, f"{name!r}: is no file name ({error}). Check the path") from None
@@ -273,10 +258,16 @@ def read_input(path: str | os.PathLike[str], *, max_bytes: int = DEFAULT_MAX_BYT
         Missing, a folder, no permission, empty, too large, damaged archive, or plainly no IR.
     """
     name = os.fspath(path)
-    whole = _decompress(name, _read_bytes(name, max_bytes), max_bytes)
-    data = whole.removeprefix(_MARK)
-    shown = "<stdin>" if name == "-" else name
-    return InputBytes(shown, data, kind_of(shown, data), hashlib.sha256(whole).hexdigest())
+    if name == "-":
+        name = "<stdin>"
+        data = _read_limited(sys.stdin.buffer.read, max_bytes)
+        if len(data) > max_bytes:
+            raise _size_error(name, f"more than the limit of {_size_text(max_bytes)}")
+    else:
+        data = read_limited(name, name, max_bytes)
+    data = _decompress(name, data, max_bytes)
+    ir = data.removeprefix(_MARK)
+    return InputBytes(name, ir, kind_of(name, ir), hashlib.sha256(data).hexdigest())
 
 
 def kind_of(name: str, data: bytes) -> Literal["text", "bitcode"]:
@@ -287,13 +278,7 @@ def kind_of(name: str, data: bytes) -> Literal["text", "bitcode"]:
         raise _file_error(errno.ENODATA, f"{name}: is empty. Give LLVM IR, as `clang -S -emit-llvm` writes it")
     for magic, what in _FOREIGN_MAGIC.items():
         if data.startswith(magic):
-            raise _file_error(
-                errno.EINVAL,
-                f"{name}: is {what}, not LLVM IR. Compile the source with `clang -S -emit-llvm`",
-            )
+            raise _file_error(errno.EINVAL, f"{name}: is {what}, not LLVM IR. {_COMPILE_IT}")
     if b"\0" in data[:4096]:
-        raise _file_error(
-            errno.EINVAL,
-            f"{name}: is binary but neither bitcode nor text IR. Compile the source with `clang -S -emit-llvm`",
-        )
+        raise _file_error(errno.EINVAL, f"{name}: is binary but neither bitcode nor text IR. {_COMPILE_IT}")
     return "text"

@@ -61,9 +61,9 @@ def split_all(lines: list[str]) -> tuple[list[str], list[str]]:
     templates: list[str] = []
     names: list[str] = []
     for line in lines:
-        template, found = split_locals(line)
+        template, locals_of = split_locals(line)
         templates.append(template)
-        names += found
+        names += locals_of
     return templates, names
 
 

@@ -269,8 +269,8 @@ class IRModule:
         for index, header in enumerate(self.headers):
             if header.name.strip('"') == name:
                 return self.functions[index]
-        known = ", ".join(header.name for header in self.headers[:8])
-        raise KeyError(f"no function {name!r} in {self.name}; it has: {known}")
+        some = ", ".join(header.name for header in self.headers[:8])
+        raise KeyError(f"no function {name!r} in {self.name}; it has: {some}")
 
     @property
     def defined_functions(self) -> list[IRFunction]:

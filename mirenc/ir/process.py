@@ -65,8 +65,8 @@ def memory_allowed(limit: int) -> int:
         import resource
     except ImportError:
         return limit
-    own = [each for each in resource.getrlimit(resource.RLIMIT_AS) if each != resource.RLIM_INFINITY]
-    return min([limit, *own])
+    limits = [each for each in resource.getrlimit(resource.RLIMIT_AS) if each != resource.RLIM_INFINITY]
+    return min([limit, *limits])
 
 
 def memory_advice(limit: int) -> str:

@@ -175,8 +175,8 @@ def _declared_once(text: str) -> str:
     seen: set[str] = set()
 
     def first(match: re.Match[str]) -> str:
-        known = match[1] in seen
+        again = match[1] in seen
         seen.add(match[1])
-        return "" if known else match[0]
+        return "" if again else match[0]
 
     return _DECLARED.sub(first, text)

@@ -127,11 +127,11 @@ def _byte_offsets(function: _Function) -> None:
     """An address a few bytes on was that of an element of the array, or of the next value of its type."""
     scaled: dict[str, set[int]] = defaultdict(set)
     for name, number in function.made.items():
-        found = _BYTES.fullmatch(function.right(name))
-        kind = _pointee(function, name) if found else ""
-        if found is None or kind not in _SIZES:
+        address = _BYTES.fullmatch(function.right(name))
+        kind = _pointee(function, name) if address else ""
+        if address is None or kind not in _SIZES:
             continue
-        base, offset = found[1], found[2]
+        base, offset = address[1], address[2]
         element = _ELEMENT.fullmatch(function.right(base))
         if offset.lstrip("-").isdigit():
             inner = _descend(element[1], element[3].count(","), int(offset), kind) if element else None
@@ -163,8 +163,8 @@ def _pointee(function: _Function, name: str) -> str:
     """Type that is loaded from or stored to an address, or that is counted from it; "" if several or none."""
     use = r"(?:= load (\w+)|  store (\w+) [^,]+|= getelementptr (?:inbounds )?(\w+)), ptr "
     access = re.compile(use + re.escape(name) + r"(?=,|$)")
-    found = [access.search(function.line(user)) for user in function.users[name]]
-    kinds = {next(filter(None, match.groups())) for match in found if match}
+    uses = [access.search(function.line(user)) for user in function.users[name]]
+    kinds = {next(filter(None, match.groups())) for match in uses if match}
     return kinds.pop() if len(kinds) == 1 else ""
 
 
@@ -258,9 +258,9 @@ def _remainders(function: _Function) -> None:
     """What a loop unrolled k times runs was n less the remainder, not n with its low bits masked."""
     masks: dict[tuple[str, int], str] = {}
     for name in function.made:
-        found = _MASK.fullmatch(function.right(name))
-        if found:
-            masks[found[1], int(found[2])] = name
+        masked = _MASK.fullmatch(function.right(name))
+        if masked:
+            masks[masked[1], int(masked[2])] = name
     for (whole, mask), name in masks.items():
         step = mask & -mask  # k; the mask itself is a power of two less k
         rest = masks.get((whole, step - 1))

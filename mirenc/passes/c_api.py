@@ -191,7 +191,7 @@ class Library(PassLibrary):
         return data
 
     def sections(self, data: bytes) -> list[Section]:
-        c, problem, found = self._c, c_char_p(), []
+        c, problem, sections = self._c, c_char_p(), []
         buffer = c.LLVMCreateMemoryBufferWithMemoryRangeCopy(data, len(data), b"object")
         binary = c.LLVMCreateBinary(buffer, None, byref(problem))
         try:
@@ -199,13 +199,13 @@ class Library(PassLibrary):
                 raise RefusedError("backend", self._taken(problem))
             section = c.LLVMObjectFileCopySectionIterator(binary)
             while not c.LLVMObjectFileIsSectionIteratorAtEnd(binary, section):
-                found.append(named_section(c.LLVMGetSectionName(section) or b"", c.LLVMGetSectionSize(section)))
+                sections.append(named_section(c.LLVMGetSectionName(section) or b"", c.LLVMGetSectionSize(section)))
                 c.LLVMMoveToNextSection(section)
             c.LLVMDisposeSectionIterator(section)
             c.LLVMDisposeBinary(binary)
         finally:
             c.LLVMDisposeMemoryBuffer(buffer)
-        return found
+        return sections
 
     def _machine(self, triple: bytes, codegen: int) -> int:
         """Target machine of a triple, of this host's where a module names none; made once."""
@@ -291,8 +291,8 @@ def _load(names: list[str]) -> Any:
         except OSError as error:
             problems.append(str(error))
     # One that is there but cannot be loaded is what a user wants to hear of, not the names that do not exist.
-    told = [problem for problem in problems if "no such file" not in problem.lower()]
-    raise OSError((told or problems)[0])
+    damaged = [problem for problem in problems if "no such file" not in problem.lower()]
+    raise OSError((damaged or problems)[0])
 
 
 def open_library(arguments: list[str]) -> Library:

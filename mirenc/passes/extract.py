@@ -137,14 +137,14 @@ def _references(text: str) -> list[str]:
 
 def _reached(entries: dict[str, _Entry], start: list[_Entry], function: str) -> list[str]:
     """Texts of all that a function's module needs, in the order of the original."""
-    found = {entry.name: entry for entry in start}
+    reached = {entry.name: entry for entry in start}
     waiting = list(start)
     while waiting:
         for name in waiting.pop().references:
-            if name not in found and name in entries:
-                found[name] = entries[name].kept_for(function)
-                waiting.append(found[name])
-    return [entry.text for entry in sorted(found.values(), key=lambda entry: entry.number)]
+            if name not in reached and name in entries:
+                reached[name] = entries[name].kept_for(function)
+                waiting.append(reached[name])
+    return [entry.text for entry in sorted(reached.values(), key=lambda entry: entry.number)]
 
 
 def _entries(text: str) -> tuple[list[str], dict[str, _Entry]]:

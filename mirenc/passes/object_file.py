@@ -48,11 +48,11 @@ def named_section(name: bytes, size: int) -> Section:
 
 def sums(sections: Iterable[Section]) -> dict[str, int]:
     """Bytes of machine code, of read-only data, and of all that is loaded, as `mirenc.passes.engine.Optimised`."""
-    found = list(sections)
+    every = list(sections)
     return {
-        "text_bytes": sum(one.size for one in found if one.name.startswith(_TEXT)),
-        "data_bytes": sum(one.size for one in found if one.name.startswith(_DATA)),
-        "loaded_bytes": sum(one.size for one in found if one.loaded),
+        "text_bytes": sum(one.size for one in every if one.name.startswith(_TEXT)),
+        "data_bytes": sum(one.size for one in every if one.name.startswith(_DATA)),
+        "loaded_bytes": sum(one.size for one in every if one.loaded),
     }
 
 
@@ -70,7 +70,7 @@ def elf_functions(data: bytes) -> list[Symbol]:
     headers, _ = _headers(data)
     wide, order = _kind(data)
     form = struct.Struct(order + ("IBBHQQ" if wide else "IIIBBH"))
-    found = []
+    symbols = []
     for table in headers:
         if table.kind != _SYMBOLS:
             continue
@@ -78,8 +78,8 @@ def elf_functions(data: bytes) -> list[Symbol]:
         for values in form.iter_unpack(data[table.offset : table.offset + table.size]):
             name, about, _, section, value, size = values if wide else (values[0], *values[3:], *values[1:3])
             if about & 15 == _FUNCTION and section:
-                found.append(Symbol(_word(data, names + name).decode("utf-8", "replace"), (section, value), size))
-    return found
+                symbols.append(Symbol(_word(data, names + name).decode("utf-8", "replace"), (section, value), size))
+    return symbols
 
 
 class _Header(NamedTuple):

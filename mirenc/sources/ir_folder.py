@@ -41,11 +41,11 @@ def stamp_of(paths: Iterable[Path], *words: str) -> str:
     facts: list[object] = [*words]
     for path in paths:
         try:
-            found = path.stat()
+            status = path.stat()
         except OSError:  # whoever reads the file says what is wrong with it
             facts.append(None)
         else:
-            facts.append([found.st_size, found.st_mtime_ns])
+            facts.append([status.st_size, status.st_mtime_ns])
     return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:16]
 
 

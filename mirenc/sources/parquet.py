@@ -46,11 +46,11 @@ def unpack_parquet(
     """
     for path in paths:
         name = path.relative_to(root).as_posix() if root is not None else path.name
-        known = {record.file for record in folder.records() if record.file.startswith(f"{name}/")}
+        stored = {record.file for record in folder.records() if record.file.startswith(f"{name}/")}
         stamp = stamp_of([path])
-        for row, values in _rows(path, name, known):
+        for row, values in _rows(path, name, stored):
             file = _file_of(name, row)
-            if file not in known:
+            if file not in stored:
                 folder.add(*_record(file, values, limits, stamp))
             if advance is not None:
                 advance(1, path.name)
