@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 from mirenc.deciding.reach import Reach
 from mirenc.errors import HeadError, TaskError
 from mirenc.heads import EnsembleHead, LabelsEnsembleHead, NumberEnsembleHead, Settings, save_head
-from mirenc.heads.state import load_head_and_arrays, pack, unpack
+from mirenc.heads.files import load_head_and_arrays
+from mirenc.heads.state import pack, unpack
 from mirenc.ir import IRModule
 from mirenc.ir.regions import Region, regions_of
 from mirenc.learning.code_reader import CODE_ROWS, CodeReader, code_vector

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from mirenc.heads.boosted import BoostedRegressor
 from mirenc.heads.cautious import CautiousEnsembleHead
 from mirenc.heads.cost import CostHead
 from mirenc.heads.embedder import IREmbedder
 from mirenc.heads.ensemble import EnsembleHead, LabelsEnsembleHead, NumberEnsembleHead
-from mirenc.heads.label import LabelHead
-from mirenc.heads.label_trees import TreesLabels
+from mirenc.heads.files import load_head, save_head
 from mirenc.heads.landmarks import LandmarkLabels, LandmarkRegressor
-from mirenc.heads.mlp import MLPHead
+from mirenc.heads.mlp import LabelHead, MLPHead
 from mirenc.heads.pairs import PairHead
 from mirenc.heads.portfolio import PortfolioHead
-from mirenc.heads.ratio_trees import RatioTreesHead
 from mirenc.heads.ridge import RidgeHead, RidgeLabels, RidgeRegressor
 from mirenc.heads.settings import Settings
-from mirenc.heads.state import load_head, save_head
-from mirenc.heads.trees import TreesHead
+from mirenc.heads.trees import BoostedRegressor, RatioTreesHead, TreesHead, TreesLabels
 
 __all__ = [
     "BoostedRegressor",

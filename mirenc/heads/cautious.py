@@ -8,9 +8,9 @@ one that, on rows held out in training, made the mean best among those that slow
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from numbers import Integral, Real
-from typing import Any, Self
+from dataclasses import KW_ONLY, dataclass, field
+from numbers import Real
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -68,6 +68,7 @@ def best_margin(preference: Float, costs: Float, default: int, most_slow: float)
 
 
 @register("cautious_ensemble")
+@dataclass(eq=False, repr=False)
 class CautiousEnsembleHead(EnsembleHead):
     """A mean of heads that choose, with a head start for the default.
 
@@ -88,74 +89,47 @@ class CautiousEnsembleHead(EnsembleHead):
     ----------
     margin_ : float
         Head start of the default, in log cost.
-    weights_, scores_ : dict of str to float
+    members_, weights_, scores_ : dict
         As those of `EnsembleHead`.
     """
 
-    _holds_out = True
+    _: KW_ONLY
+    select: str = field(default="speedup", init=False)
+    default: int = 0
+    most_slow: float = 0.05
+    _HOLDS_OUT = True
 
-    def __init__(
-        self,
-        members: Sequence[tuple[str, Any]],
-        *,
-        picks: int = 8,
-        default: int = 0,
-        most_slow: float = 0.05,
-    ) -> None:
-        super().__init__(members, select="speedup", picks=picks)
-        self.default = default
-        self.most_slow = most_slow
-
-    def fit(
-        self, X: ArrayLike, y: ArrayLike, settings: Settings | None = None, *, part: ArrayLike | None = None
-    ) -> Self:
-        """Choose members, train them on all rows, and find the margin; parameters as those of `EnsembleHead.fit`.
-
-        Raises
-        ------
-        ConfigError
-            As `EnsembleHead.fit`; ``default`` or ``most_slow`` out of range.
-        """
-        costs = np.asarray(y, dtype=np.float64)
-        default: Any = self.default
+    def _check_parameters(self, columns: int) -> None:
+        if self.default not in range(self.n_choices_):
+            raise ConfigError(f"default is {self.default!r}; allowed: a column of the costs")
         most_slow: Any = self.most_slow
-        if not isinstance(default, Integral) or (costs.ndim == 2 and not 0 <= int(default) < costs.shape[1]):
-            raise ConfigError(f"default is {default!r}; allowed: a column of the costs")
         if not isinstance(most_slow, Real) or not 0 <= float(most_slow) <= 1:
             raise ConfigError(f"most_slow is {most_slow!r}; allowed: a share, 0 to 1")
-        super().fit(X, y, settings, part=part)
-        return self
+        super()._check_parameters(columns)
 
-    def _score(self, said: Float, target: Float) -> float:
+    def _score(self, predicted: Float, target: Float) -> float:
         """What it wins with a margin of its own: a member that is bold and right is not drowned by its losses."""
-        _, won = best_margin(said, target, self.default, self.most_slow)
+        _, won = best_margin(predicted, target, self.default, self.most_slow)
         return won
 
-    def _after_search(self, seen: dict[str, Float], target: Float) -> None:
-        mean = np.sum([weight * seen[name] for name, weight in self.weights_.items()], axis=0)
+    def _after_search(self, held_out: dict[str, Float], target: Float) -> None:
+        mean = np.sum([weight * held_out[name] for name, weight in self.weights_.items()], axis=0)
         self.margin_, _ = best_margin(mean, target, self.default, self.most_slow)
 
     def predict_proba(self, X: ArrayLike, settings: Settings | None = None) -> Float:
         """(n, K) weighted mean of the members' preferences, with the default's raised."""
-        found = super().predict_proba(X, settings)
-        raised = found.copy()
-        raised[:, self.default] = np.maximum(found[:, self.default], _LEAST) * math.exp(SHARPNESS * self.margin_)
+        raised = super().predict_proba(X, settings)
+        raised[:, self.default] = np.maximum(raised[:, self.default], _LEAST) * math.exp(SHARPNESS * self.margin_)
         result: Float = raised / raised.sum(axis=1, keepdims=True)
         return result
 
-    def _get_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        meta, arrays = super()._get_state()
+    def _learned(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        meta, arrays = super()._learned()
         return {**meta, "margin": self.margin_}, arrays
 
-    @classmethod
-    def _from_state(cls, meta: dict[str, Any], arrays: Arrays) -> Self:
-        head = super()._from_state(meta, arrays)
+    def _restore(self, meta: dict[str, Any], arrays: Arrays) -> None:
+        super()._restore(meta, arrays)
         margin = meta["margin"]
-        if (
-            not isinstance(margin, Real)
-            or not 0 <= float(margin) <= _NEVER
-            or head.default not in range(head.n_choices_)
-        ):
-            raise HeadError(f"a cautious head has margin {margin!r} and default {head.default!r}. Save the head again")
-        head.margin_ = float(margin)
-        return head
+        if not isinstance(margin, Real) or not 0 <= float(margin) <= _NEVER:
+            raise HeadError(f"a cautious head has margin {margin!r}. Save the head again")
+        self.margin_ = float(margin)

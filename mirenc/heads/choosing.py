@@ -8,21 +8,22 @@ costs. NaN is what was not measured: it teaches nothing.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import softmax
 
 from mirenc.errors import HeadError
+from mirenc.heads.base import Head
 
 __all__ = [
     "SHARPNESS",
-    "ChoosingMixin",
+    "Chooser",
+    "CostRegressor",
     "additive_effects",
     "checked_costs",
     "cost_ratios",
-    "parameters_of",
     "preferences",
     "relative_log_costs",
 ]
@@ -34,12 +35,39 @@ _LEAST = 0.01
 _SWEEPS = 8
 
 
-class ChoosingMixin:
-    """``predict``, ``predict_cost`` and ``score`` from ``predict_proba``, for every head that chooses."""
+class Chooser(Head):
+    """A head that chooses; ``n_choices_`` is the number of its settings."""
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Train on rows and measured costs.
+
+        Parameters
+        ----------
+        X : (n, A + D)
+            Context features, then code features; finite.
+        y : (n, K)
+            Costs, positive; NaN where a setting was not measured.
+
+        Raises
+        ------
+        ConfigError
+            A parameter out of range.
+        HeadError
+            Costs that cannot be used.
+        ValueError
+            NaN or infinity in ``X``.
+        """
+        features: Float = self._training_rows(X)
+        costs = checked_costs(y)
+        if len(costs) != len(features):
+            raise HeadError(f"{len(features)} rows of features and {len(costs)} rows of costs; one for each is needed")
+        self.n_choices_ = costs.shape[1]
+        self._learn(features, costs)
+        return self
 
     def predict_proba(self, X: ArrayLike) -> Float:
         """(n, K) preference for each setting."""
-        raise NotImplementedError
+        return self._answer(self._rows(X))
 
     def predict_cost(self, X: ArrayLike) -> Float:
         """(n, K) expected cost of each setting over that of the preferred one: 1 for that, more for the others."""
@@ -59,6 +87,18 @@ class ChoosingMixin:
         chosen = costs[np.arange(len(costs)), self.predict(X)]
         chosen = np.where(np.isnan(chosen), np.nanmax(costs, axis=1), chosen)
         return float(np.mean(np.log(np.nanmin(costs, axis=1) / chosen)))
+
+
+class CostRegressor(Chooser):
+    """A chooser that predicts log costs; ``mean_`` has one number a setting."""
+
+    def predict_log_costs(self, X: ArrayLike) -> Float:
+        """(n, K) predicted log cost of each setting, up to a constant of the row."""
+        return self._answer(self._rows(X))
+
+    def predict_proba(self, X: ArrayLike) -> Float:
+        """(n, K) preference for each setting."""
+        return preferences(self.predict_log_costs(X))
 
 
 def checked_costs(costs: ArrayLike) -> Float:
@@ -145,10 +185,3 @@ def cost_ratios(preference: Float) -> Float:
     bounded = np.maximum(preference, _LEAST * preference.max(axis=-1, keepdims=True))
     result: Float = (bounded.max(axis=-1, keepdims=True) / bounded) ** (1 / SHARPNESS)
     return result
-
-
-def parameters_of(head: Any) -> dict[str, Any]:
-    """Constructor parameters as JSON can hold them."""
-    return {
-        name: list(value) if isinstance(value, tuple) else value for name, value in head.get_params(deep=False).items()
-    }

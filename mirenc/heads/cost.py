@@ -8,23 +8,18 @@ together carry. Rasmussen & Williams, *Gaussian Processes for Machine Learning*,
 from __future__ import annotations
 
 import math
-from numbers import Real
-from typing import Any, Self
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
 
 import numpy as np
 import scipy.linalg as la
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from mirenc.errors import ConfigError, HeadError, MissingExtraError
-from mirenc.heads.choosing import ChoosingMixin, checked_costs, parameters_of, preferences, relative_log_costs
+from mirenc.errors import HeadError
+from mirenc.heads.base import scaling
+from mirenc.heads.choosing import CostRegressor, relative_log_costs
 from mirenc.heads.state import Arrays, register
-
-try:
-    from sklearn.base import BaseEstimator
-    from sklearn.utils.validation import check_is_fitted, validate_data
-except ImportError as error:
-    raise MissingExtraError(f"heads need scikit-learn ({error}). Type: pip install 'mirenc[tasks]'") from None
 
 __all__ = ["CostHead"]
 
@@ -32,6 +27,7 @@ Float = NDArray[np.float64]
 _JITTER = 1e-6
 _PRIOR = 1.5  # standard deviation of a log scale around where the search starts
 _BOUND = (-9.0, 5.0)
+_Terms = list[tuple[list[int], list[float]]]  # of the kernel: which distances each takes, and its log length scales
 # Where the search starts: log length scales of the terms, log amplitudes, log noise. The second term of the task
 # features starts fine: in a table of measured programs, equal sizes mean the same program.
 _CONTEXT, _FINE, _CODE, _JOINT = 0.0, -3.0, -0.5, 0.0
@@ -40,7 +36,8 @@ _MOST_STEPS = 20
 
 
 @register("cost")
-class CostHead(ChoosingMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn carries no types
+@dataclass(eq=False, repr=False)
+class CostHead(CostRegressor):
     """Gaussian process regression of relative log costs.
 
     The kernel is a sum of radial basis functions: of the context features (twice: smooth and fine), of the code
@@ -73,108 +70,52 @@ class CostHead(ChoosingMixin, BaseEstimator):  # type: ignore[misc]  # scikit-le
         Logarithms of amplitudes, length scales and noise.
     """
 
-    def __init__(
-        self,
-        context_columns: int = 0,
-        *,
-        clip: float = 0.75,
-        length_scale: float | None = None,
-        noise: float = 0.1,
-    ) -> None:
-        self.context_columns = context_columns
-        self.clip = clip
-        self.length_scale = length_scale
-        self.noise = noise
+    context_columns: int = 0
+    _: KW_ONLY
+    clip: float = 0.75
+    length_scale: float | None = None
+    noise: float = 0.1
+    _ARRAYS = ("dual_", "mean_", "theta_", "center_", "spread_")
+    _POSITIVE = ("clip", "length_scale", "noise")
 
     # -- training --------------------------------------------------------------------------------------
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Train on rows and measured costs.
-
-        Parameters
-        ----------
-        X : (n, A + D)
-            Task features, then code features; finite.
-        y : (n, K)
-            Costs, positive; NaN where a choice was not measured.
-
-        Raises
-        ------
-        ConfigError
-            A parameter out of range.
-        HeadError
-            Costs that cannot be used.
-        ValueError
-            NaN or infinity in ``X``.
-        """
-        features = validate_data(self, X, dtype=np.float64)
-        self._check_parameters(features.shape[1])
-        costs = checked_costs(y)
-        if len(costs) != len(features):
-            raise HeadError(f"{len(features)} rows of features and {len(costs)} rows of costs; one for each is needed")
-        self.n_choices_ = costs.shape[1]
-        self._fit_scaling(features)
+    def _learn(self, features: Float, target: Float) -> None:
+        self.center_, self.spread_ = scaling(features)
+        # Context features have unit variance; code features, too, and in rows of unit mean square.
+        code = np.isfinite(self.spread_[self.context_columns :]).sum()
+        self.spread_[self.context_columns :] *= math.sqrt(max(code, 1))
         # In single precision, as it is saved: a head that was saved and read answers to the bit as before.
         self.support_ = self._scaled(features).astype(np.float32).astype(np.float64)
-        targets = relative_log_costs(costs, self.clip)
-        self.mean_ = targets.mean(axis=0)
-        residual = targets - self.mean_  # (n, K)
-        self.size_ = float(np.sqrt(np.mean(residual**2))) or 1.0
+        relative = relative_log_costs(target, self.clip)
+        self.mean_ = relative.mean(axis=0)
+        residual = relative - self.mean_  # (n, K)
         distances = self._distances(self.support_, self.support_)
         terms = self._terms()
-        start = self._start(terms)
+        start = self.theta_ = self._start(terms)
+        size = float(np.sqrt(np.mean(residual**2))) or 1.0
         if self.length_scale is None:
-            found = minimize(
+            self.theta_ = minimize(
                 _negative_evidence,
                 start,
-                args=(terms, distances, residual / self.size_, start),
+                args=(terms, distances, residual / size, start),
                 jac=True,
                 method="L-BFGS-B",
                 bounds=[_BOUND] * len(start),
                 options={"maxiter": _MOST_STEPS},
-            )
-            self.theta_ = found.x
-        else:
-            self.theta_ = start
+            ).x
         kernel = _kernel(self.theta_, terms, distances)
         kernel[np.diag_indices_from(kernel)] += math.exp(self.theta_[-1]) + _JITTER
         factor = la.cho_factor(kernel, lower=True)
         # In the order it is read back in: the last bit of a product depends on it.
-        self.dual_ = np.ascontiguousarray(self.size_ * la.cho_solve(factor, residual / self.size_))
-        return self
+        self.dual_ = np.ascontiguousarray(size * la.cho_solve(factor, residual / size))
 
-    # -- prediction ------------------------------------------------------------------------------------
-    def predict_log_costs(self, X: ArrayLike) -> Float:
+    def _answer(self, features: Float) -> Float:
         """(n, K) predicted log cost of each choice, relative to the mean over the choices."""
-        check_is_fitted(self)
-        rows = self._scaled(validate_data(self, X, dtype=np.float64, reset=False))
-        kernel = _kernel(self.theta_, self._terms(), self._distances(rows, self.support_))
+        kernel = _kernel(self.theta_, self._terms(), self._distances(self._scaled(features), self.support_))
         result: Float = self.mean_ + kernel @ self.dual_
         return result
 
-    def predict_proba(self, X: ArrayLike) -> Float:
-        """(n, K) preference for each choice."""
-        return preferences(self.predict_log_costs(X))
-
     # -- columns ---------------------------------------------------------------------------------------
-    def _check_parameters(self, columns: int) -> None:
-        if not 0 <= self.context_columns <= columns or columns == 0:
-            raise ConfigError(f"context_columns is {self.context_columns}; allowed: 0 to {columns}, the columns of X")
-        for name in ("clip", "length_scale", "noise"):
-            value = getattr(self, name)
-            if value is None and name == "length_scale":
-                continue
-            if not isinstance(value, Real) or not math.isfinite(value) or value <= 0:
-                raise ConfigError(f"{name} is {value!r}; allowed: a number above 0")
-
-    def _fit_scaling(self, features: Float) -> None:
-        """Task features to unit variance; code features to columns of unit variance and rows of unit mean square."""
-        self.center_ = features.mean(axis=0)
-        spread = features.std(axis=0)
-        # A column that does not vary in training says nothing, and must not explode later.
-        self.spread_ = np.where(spread > 1e-9 * np.maximum(1.0, np.abs(self.center_)), spread, np.inf)
-        code = np.isfinite(self.spread_[self.context_columns :]).sum()
-        self.spread_[self.context_columns :] *= math.sqrt(max(code, 1))
-
     def _scaled(self, features: Float) -> Float:
         result: Float = (features - self.center_) / self.spread_
         return result
@@ -189,15 +130,15 @@ class CostHead(ChoosingMixin, BaseEstimator):  # type: ignore[misc]  # scikit-le
             out.append(np.maximum(square, 0.0))
         return out
 
-    def _terms(self) -> list[tuple[list[int], list[float]]]:
-        """Terms of the kernel: which distances each takes, and where their log length scales start."""
+    def _terms(self) -> _Terms:
+        """Terms with the log length scales that the search starts from."""
         context = list(range(self.context_columns))
         code = [self.context_columns] if self.n_features_in_ > self.context_columns else []
         if self.length_scale is not None:
             scale = math.log(self.length_scale)
             # Code features have a mean square of 1 in all, a context feature of 1 by itself: code counts as two.
             return [(context + code, [scale] * len(context) + [scale - 0.5 * math.log(2.0)] * len(code))]
-        terms = []
+        terms: _Terms = []
         if context:
             terms += [(context, [_CONTEXT] * len(context)), (context, [_FINE] * len(context))]
         if code:
@@ -206,50 +147,35 @@ class CostHead(ChoosingMixin, BaseEstimator):  # type: ignore[misc]  # scikit-le
             terms.append((context + code, [_JOINT] * len(context) + [_CODE]))
         return terms
 
-    def _start(self, terms: list[tuple[list[int], list[float]]]) -> Float:
+    def _start(self, terms: _Terms) -> Float:
         noise = _NOISE if self.length_scale is None else math.log(self.noise)
         return np.array([value for _, scales in terms for value in (0.0, *scales)] + [noise])
 
     # -- saving ----------------------------------------------------------------------------------------
-    def _get_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        check_is_fitted(self)
-        arrays = {name: getattr(self, name) for name in self._ARRAYS}
+    def _learned(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         # One piece of code is measured in many contexts, and its columns are most of the head.
         context = self.support_[:, : self.context_columns]
         code, row = np.unique(self.support_[:, self.context_columns :], axis=0, return_inverse=True)
-        return {"parameters": parameters_of(self)}, arrays | {
-            "context_": context,
-            "code_": code.astype(np.float32),
-            "code_row_": row.ravel(),
-        }
+        return {}, {"context_": context, "code_": code.astype(np.float32), "code_row_": row.ravel()}
 
-    _ARRAYS = ("dual_", "mean_", "theta_", "center_", "spread_")
-
-    @classmethod
-    def _from_state(cls, meta: dict[str, Any], arrays: Arrays) -> Self:
-        head = cls(**meta["parameters"])
-        for name in cls._ARRAYS:
-            setattr(head, name, arrays[name].astype(np.float64))
+    def _restore(self, meta: dict[str, Any], arrays: Arrays) -> None:
+        self.n_features_in_, self.n_choices_ = len(self.center_), len(self.mean_)
         if "support_" in arrays:  # older releases kept the code's columns for each row
-            head.support_ = arrays["support_"].astype(np.float64)
-        else:
-            context, code, row = arrays["context_"], arrays["code_"].astype(np.float64), arrays["code_row_"]
-            if not context.ndim == code.ndim == 2 or row.shape != context.shape[:1] or row.max(initial=-1) >= len(code):
-                raise HeadError("training rows of a cost head do not belong together. Save the head again")
-            head.support_ = np.concatenate([context, code[row]], axis=1)
-        head.n_features_in_ = head.support_.shape[1]
-        head.n_choices_ = len(head.mean_)
-        head._check_parameters(head.n_features_in_)
-        columns = (head.n_features_in_,)
-        fits = (
-            len(head.theta_) == len(head._start(head._terms())) and head.center_.shape == head.spread_.shape == columns
-        )
-        if not fits or head.dual_.shape != (len(head.support_), len(head.mean_)):
-            raise HeadError("arrays of a cost head do not belong together. Save the head again")
-        return head
+            self.support_ = arrays["support_"].astype(np.float64)
+            return
+        context, code, row = arrays["context_"], arrays["code_"].astype(np.float64), arrays["code_row_"]
+        if context.ndim != 2 or row.shape != context.shape[:1] or row.min(initial=0) < 0:
+            raise HeadError("training rows of a cost head do not belong together. Save the head again")
+        self.support_ = np.concatenate([context, code[row]], axis=1)
+
+    def _fits(self) -> bool:
+        rows, columns = self.support_.shape
+        scaled = self.center_.shape == self.spread_.shape == (columns,)
+        outputs = self.mean_.ndim == 1 and self.dual_.shape == (rows, len(self.mean_))
+        return scaled and outputs and self.theta_.shape == self._start(self._terms()).shape
 
 
-def _kernel(theta: Float, terms: list[tuple[list[int], list[float]]], distances: list[Float]) -> Float:
+def _kernel(theta: Float, terms: _Terms, distances: list[Float]) -> Float:
     """Sum of the terms. -> (n, m)."""
     total = np.zeros_like(distances[0])
     at = 0
@@ -269,7 +195,7 @@ def _term(theta: Float, used: list[int], distances: list[Float]) -> tuple[Float,
 
 
 def _negative_evidence(
-    theta: Float, terms: list[tuple[list[int], list[float]]], distances: list[Float], residual: Float, start: Float
+    theta: Float, terms: _Terms, distances: list[Float], residual: Float, start: Float
 ) -> tuple[float, Float]:
     """Minus the log marginal likelihood and log prior of the scales, and the gradient (equation 5.9)."""
     count, outputs = residual.shape

@@ -16,6 +16,7 @@ from mirenc.heads.state import Arrays
 __all__ = ["Forest", "Tree", "extra_tree"]
 
 _BYTE = 256  # values that a byte tells apart
+_BLOCK = 1024  # rows that walk the trees at once
 
 
 class Tree(NamedTuple):
@@ -105,16 +106,26 @@ class Forest:
         result: NDArray[np.float64] = self.value[walk.place[node]]
         return result
 
+    def summed(self, rows: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
+        """Sum over the trees of `leaves`. (n, C) -> (n, V)."""
+        blocks = [self.leaves(rows[first : first + _BLOCK]).sum(axis=1) for first in range(0, len(rows), _BLOCK)]
+        result: NDArray[np.float64] = np.concatenate(blocks)
+        return result
+
+    def mean(self, rows: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
+        """Mean over the trees of `leaves`. (n, C) -> (n, V)."""
+        return self.summed(rows) / len(self._walk.root)
+
     def arrays(self) -> dict[str, NDArray[Any]]:
         """What `from_arrays` wants back. Where a column of values has few different ones, each is a byte."""
-        found: dict[str, NDArray[Any]] = {"column_": self.column, "cut_": self.cut}
+        kept: dict[str, NDArray[Any]] = {"column_": self.column, "cut_": self.cut}
         different = [np.unique(column, return_inverse=True) for column in self.value.T]
         most = max(len(levels) for levels, _ in different)
         if most > _BYTE:
-            return {**found, "value_": self.value}
+            return {**kept, "value_": self.value}
         levels = np.stack([np.pad(levels, (0, most - len(levels))) for levels, _ in different], axis=1)
         number = np.stack([number for _, number in different], axis=1)
-        return {**found, "value_": number.astype(np.uint8), "levels_": levels}
+        return {**kept, "value_": number.astype(np.uint8), "levels_": levels}
 
     @classmethod
     def from_arrays(cls, arrays: Arrays, *, columns: int) -> Self:
@@ -139,10 +150,8 @@ class Forest:
         else:
             forest = cls(column, cut, value)
         inner = int((column >= 0).sum())
-        finite = np.isfinite(forest.value).all() and not np.isnan(forest.cut).any()
-        if len(forest.cut) != inner or len(forest.value) != len(column) - inner or not forest._walk.whole:
-            raise wrong
-        if not finite or not (column < columns).all():
+        lengths = (len(forest.cut), len(forest.value)) == (inner, len(column) - inner)
+        if not lengths or not forest._walk.whole or not (column < columns).all():
             raise wrong
         return forest
 

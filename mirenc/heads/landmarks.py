@@ -8,79 +8,47 @@ landmarks. All outputs share one solution, so hundreds of labels cost what a num
 from __future__ import annotations
 
 import math
-from numbers import Integral, Real
-from typing import Any, Self
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
 
 import numpy as np
 import scipy.linalg as la
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from mirenc.errors import ConfigError, HeadError, MissingExtraError
-from mirenc.heads.choosing import parameters_of
+from mirenc.heads.base import Head, Labels, Number
 from mirenc.heads.reduce import CodeReducer
 from mirenc.heads.state import Arrays, register
-
-try:
-    from sklearn.base import BaseEstimator, RegressorMixin
-    from sklearn.utils.validation import check_is_fitted, validate_data
-except ImportError as error:
-    raise MissingExtraError(f"heads need scikit-learn ({error}). Type: pip install 'mirenc[tasks]'") from None
 
 __all__ = ["LandmarkLabels", "LandmarkRegressor"]
 
 Float = NDArray[np.float64]
 _BLOCK = 4096  # rows whose kernel is in memory at once
 _JITTER = 1e-8
-_ARRAYS = ("middle_", "spread_", "landmarks_", "weights_", "mean_")
 
 
-class _Landmarks(BaseEstimator):  # type: ignore[misc]  # scikit-learn carries no types
-    """Columns, kernel, solution and saving of both heads."""
+@dataclass(eq=False, repr=False)
+class _Landmarks(Head):
+    """Columns, kernel and solution of both heads."""
 
-    context_columns: int
-    components: int
-    landmarks: int
-    length_scale: float
-    alpha: float
-    random_state: int
+    context_columns: int = 0
+    _: KW_ONLY
+    components: int = 64
+    landmarks: int = 600
+    length_scale: float = 1.0
+    alpha: float = 1e-4
+    random_state: int = 0
+    _ARRAYS = ("middle_", "spread_", "landmarks_", "weights_", "mean_")
+    _POSITIVE = ("length_scale", "alpha")
+    _COUNTS = ("landmarks",)
 
-    def __init__(
-        self,
-        context_columns: int = 0,
-        *,
-        components: int = 64,
-        landmarks: int = 600,
-        length_scale: float = 1.0,
-        alpha: float = 1e-4,
-        random_state: int = 0,
-    ) -> None:
-        self.context_columns = context_columns
-        self.components = components
-        self.landmarks = landmarks
-        self.length_scale = length_scale
-        self.alpha = alpha
-        self.random_state = random_state
-
-    def _check_parameters(self) -> None:
-        for name in ("length_scale", "alpha"):
-            value: Any = getattr(self, name)
-            if not isinstance(value, Real) or not math.isfinite(value) or value <= 0:
-                raise ConfigError(f"{name} is {value!r}; allowed: a number above 0")
-        count: Any = self.landmarks
-        if not isinstance(count, Integral) or count < 1:
-            raise ConfigError(f"landmarks is {count!r}; allowed: a whole number from 1 up")
-
-    def _solve(self, features: Float, target: Float) -> None:
-        """Fit (n, A + D) -> (n, P)."""
-        self._check_parameters()
-        context = min(self.context_columns, features.shape[1])
+    def _learn(self, features: Float, target: Float) -> None:
+        context = self.context_columns
         self._reduce = CodeReducer(context, self.components).fit(features)
         reduced = self._reduce(features)
         self.middle_ = reduced.mean(axis=0)
         spread = reduced.std(axis=0)
         # Each context feature weighs one, and so does all code together.
-        code = float(np.sqrt((spread[context:] ** 2).sum())) / math.sqrt(max(context, 1))
-        spread[context:] = code
+        spread[context:] = float(np.sqrt((spread[context:] ** 2).sum())) / math.sqrt(max(context, 1))
         self.spread_ = np.where(spread > 1e-9 * np.maximum(1.0, np.abs(self.middle_)), spread, np.inf)
         rows = self._scaled(reduced)
         drawn = np.random.default_rng(self.random_state).permutation(len(rows))[: self.landmarks]
@@ -109,48 +77,29 @@ class _Landmarks(BaseEstimator):  # type: ignore[misc]  # scikit-learn carries n
         result: Float = np.exp(-np.maximum(square, 0) / scale) + product / rows.shape[1]
         return result
 
-    def _answer(self, X: ArrayLike) -> Float:
-        """(n, P)."""
-        check_is_fitted(self)
-        rows = self._scaled(self._reduce(validate_data(self, X, dtype=np.float64, reset=False)))
+    def _answer(self, features: Float) -> Float:
+        rows = self._scaled(self._reduce(features))
         parts = [self._kernel(rows[first : first + _BLOCK]) @ self.weights_ for first in range(0, len(rows), _BLOCK)]
         result: Float = self.mean_ + np.concatenate(parts)
         return result
 
-    def _get_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        check_is_fitted(self)
-        arrays = {name: np.asarray(getattr(self, name)) for name in _ARRAYS}
-        meta = {"parameters": parameters_of(self), "features": self.n_features_in_}
-        return meta, {**arrays, **self._reduce.arrays()}
+    def _learned(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        return {}, self._reduce.arrays()
 
-    @classmethod
-    def _from_state(cls, meta: dict[str, Any], arrays: Arrays) -> Self:
-        head = cls(**meta["parameters"])
-        head._check_parameters()
-        head.n_features_in_ = meta["features"]
-        context = min(head.context_columns, head.n_features_in_)
-        head._reduce = CodeReducer.from_arrays(context, head.components, arrays, columns=head.n_features_in_)
-        for name in _ARRAYS:
-            setattr(head, name, arrays[name])
-        columns = (head._reduce.columns,)
-        fits = head.middle_.shape == head.spread_.shape == columns and head.landmarks_.ndim == head.weights_.ndim == 2
-        fits = (
-            fits
-            and head.landmarks_.shape[1:] == columns
-            and head.weights_.shape
-            == (
-                len(head.landmarks_),
-                *head.mean_.shape,
-            )
-        )
-        finite = all(np.isfinite(getattr(head, name)).all() for name in _ARRAYS if name != "spread_")
-        if not fits or not finite or not (head.spread_ > 0).all():
-            raise HeadError("arrays of a landmark head do not belong together. Save the head again")
-        return head
+    def _restore(self, meta: dict[str, Any], arrays: Arrays) -> None:
+        columns = self.n_features_in_
+        self._reduce = CodeReducer.from_arrays(self.context_columns, self.components, arrays, columns=columns)
+
+    def _fits(self) -> bool:
+        columns = (self._reduce.columns,)
+        count, *seen = self.landmarks_.shape
+        scaled = self.middle_.shape == self.spread_.shape == columns == tuple(seen)
+        return bool(scaled and self.mean_.ndim == 1 and self.weights_.shape == (count, *self.mean_.shape))
 
 
 @register("landmark_number")
-class LandmarkRegressor(RegressorMixin, _Landmarks):  # type: ignore[misc]  # scikit-learn carries no types
+@dataclass(eq=False, repr=False)
+class LandmarkRegressor(_Landmarks, Number):
     """Kernel ridge regression of a number.
 
     Parameters
@@ -168,27 +117,8 @@ class LandmarkRegressor(RegressorMixin, _Landmarks):  # type: ignore[misc]  # sc
     random_state : int
     """
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Train on rows (n, A + D) and numbers (n,)."""
-        features, target = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
-        self._solve(features, np.asarray(target, dtype=np.float64)[:, None])
-        return self
-
-    def predict(self, X: ArrayLike) -> Float:
-        """(n,) predicted number."""
-        return self._answer(X)[:, 0]
-
 
 @register("landmark_labels")
-class LandmarkLabels(RegressorMixin, _Landmarks):  # type: ignore[misc]  # scikit-learn carries no types
+@dataclass(eq=False, repr=False)
+class LandmarkLabels(_Landmarks, Labels):
     """Kernel ridge regression of labels, 0 or 1 each; parameters as those of `LandmarkRegressor`."""
-
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Train on rows (n, A + D) and labels (n, P)."""
-        features, target = validate_data(self, X, y, dtype=np.float64, multi_output=True, y_numeric=True)
-        self._solve(features, np.asarray(target, dtype=np.float64))
-        return self
-
-    def predict(self, X: ArrayLike) -> Float:
-        """(n, P) about how likely each label is; not cut to 0 and 1."""
-        return self._answer(X)

@@ -1,4 +1,4 @@
-"""`MLPHead`: the paper's downstream head, three linear layers over embedding and context features, as a classifier.
+"""The paper's downstream head: `MLPHead`, three linear layers as a classifier, and `LabelHead`, which chooses by one.
 
 scikit-learn's own MLP does the training: a head sees hundreds of rows, so a training loop of torch would gain nothing
 and cost its import. What stays after training are arrays. Prediction is this module's own and needs no object of
@@ -9,39 +9,37 @@ from __future__ import annotations
 
 import math
 import warnings
+from dataclasses import KW_ONLY, dataclass
 from itertools import pairwise
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, softmax
+from sklearn.base import ClassifierMixin, clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.neural_network import MLPClassifier
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.multiclass import check_classification_targets
 from threadpoolctl import threadpool_limits
 
-from mirenc.errors import ConfigError, HeadError, MissingExtraError
+from mirenc.errors import ConfigError, HeadError
+from mirenc.heads.base import Head, is_count
+from mirenc.heads.choosing import Chooser
 from mirenc.heads.state import Arrays, labels_of_meta, meta_of_labels, register
+from mirenc.metrics import oracle_choice
 
-try:
-    from sklearn.base import BaseEstimator, ClassifierMixin
-    from sklearn.exceptions import ConvergenceWarning
-    from sklearn.neural_network import MLPClassifier
-    from sklearn.preprocessing import StandardScaler
-    from sklearn.utils.multiclass import check_classification_targets
-    from sklearn.utils.validation import check_is_fitted, validate_data
-except ImportError as error:
-    raise MissingExtraError(
-        f"heads need scikit-learn 1.7 or later ({error}). Type: pip install 'mirenc[tasks]'"
-    ) from None
+__all__ = ["LabelHead", "MLPHead"]
 
-__all__ = ["MLPHead"]
-
-Float64 = NDArray[np.float64]
+Float = NDArray[np.float64]
 _HELD_OUT = 0.1  # share of the rows that early stopping watches
 _PATIENCE = 10  # epochs without improvement
 
 
 @register("mlp")
-class MLPHead(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn carries no types
+@dataclass(eq=False, repr=False)
+class MLPHead(ClassifierMixin, Head):  # type: ignore[misc]
     """A classifier of three linear layers with ReLU between them, on standardised columns.
 
     Parameters
@@ -75,24 +73,25 @@ class MLPHead(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         Epochs taken.
     """
 
-    def __init__(
-        self,
-        hidden: tuple[int, ...] = (128, 64),
-        *,
-        alpha: float = 1e-3,
-        learning_rate: float = 1e-3,
-        epochs: int = 200,
-        batch_size: int = 64,
-        early_stopping: bool = False,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.hidden = hidden
-        self.alpha = alpha
-        self.learning_rate = learning_rate
-        self.epochs = epochs
-        self.batch_size = batch_size
-        self.early_stopping = early_stopping
-        self.random_state = random_state
+    hidden: tuple[int, ...] = (128, 64)
+    _: KW_ONLY
+    alpha: float = 1e-3
+    learning_rate: float = 1e-3
+    epochs: int = 200
+    batch_size: int = 64
+    early_stopping: bool = False
+    random_state: int | np.random.RandomState | None = None
+    _POSITIVE = ("learning_rate",)
+    _COUNTS = ("epochs", "batch_size")
+
+    def _check_parameters(self, columns: int) -> None:
+        widths = self.hidden if isinstance(self.hidden, (tuple, list)) else (None,)
+        if not all(is_count(width) for width in widths):
+            raise ConfigError(f"hidden is {self.hidden!r}; allowed: a tuple of widths, such as (128, 64)")
+        alpha: Any = self.alpha
+        if not isinstance(alpha, Real) or not 0 <= float(alpha) < math.inf:
+            raise ConfigError(f"alpha is {alpha!r}; allowed: a number from 0 up")
+        super()._check_parameters(columns)
 
     # -- training --------------------------------------------------------------------------------------
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
@@ -116,8 +115,7 @@ class MLPHead(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         ValueError
             NaN or infinity in ``X``, labels with a fraction, wrong shapes.
         """
-        self._check_parameters()
-        features, labels = validate_data(self, X, y, dtype=np.float64)
+        features, labels = self._training_rows(X, y)
         check_classification_targets(labels)
         weight = None
         if sample_weight is not None:
@@ -128,16 +126,19 @@ class MLPHead(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         self.classes_, code, rows = np.unique(labels, return_inverse=True, return_counts=True)
         scaler = StandardScaler().fit(features, sample_weight=weight)
         self.mean_, self.scale_ = scaler.mean_, scaler.scale_
-        self.coefs_: list[Float64] = []
-        self.intercepts_: list[Float64] = []
+        self.coefs_: list[Float] = []
+        self.intercepts_: list[Float] = []
         self.n_iter_ = 1
         if len(self.classes_) > 1:  # folds of small tasks may hold one label only
-            if self.early_stopping:
-                _check_enough_rows(rows)
+            if self.early_stopping and (math.ceil(_HELD_OUT * rows.sum()) < 2 or rows.min() < 2):
+                raise HeadError(
+                    f"early_stopping holds out a tenth of the rows and needs 11 rows and 2 of each class; found "
+                    f"{rows.sum()} rows, and {rows.min()} of the rarest class. Use early_stopping=False"
+                )
             self._train((features - self.mean_) / self.scale_, code, weight)
         return self
 
-    def _train(self, X: Float64, code: NDArray[np.intp], weight: Float64 | None) -> None:
+    def _train(self, X: Float, code: NDArray[np.intp], weight: Float | None) -> None:
         network = MLPClassifier(
             hidden_layer_sizes=tuple(self.hidden),
             alpha=self.alpha,
@@ -163,22 +164,10 @@ class MLPHead(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         self.intercepts_ = list(network.intercepts_)
         self.n_iter_ = network.n_iter_
 
-    def _check_parameters(self) -> None:
-        if not isinstance(self.hidden, (tuple, list)) or not all(_is_count(width) for width in self.hidden):
-            raise ConfigError(f"hidden is {self.hidden!r}; allowed: a tuple of widths, such as (128, 64)")
-        for name in ("epochs", "batch_size"):
-            if not _is_count(getattr(self, name)):
-                raise ConfigError(f"{name} is {getattr(self, name)!r}; allowed: a whole number from 1 up")
-        for name, least in (("alpha", "from 0 up"), ("learning_rate", "above 0")):
-            value = getattr(self, name)
-            if not isinstance(value, Real) or not math.isfinite(value) or value < 0 or (name != "alpha" and value == 0):
-                raise ConfigError(f"{name} is {value!r}; allowed: a number {least}")
-
     # -- prediction ------------------------------------------------------------------------------------
-    def predict_proba(self, X: ArrayLike) -> Float64:
+    def predict_proba(self, X: ArrayLike) -> Float:
         """(n, K) float64 probability of each of ``classes_``."""
-        check_is_fitted(self)
-        rows: Float64 = validate_data(self, X, dtype=np.float64, reset=False)
+        rows = self._rows(X)
         if not self.coefs_:
             return np.ones((len(rows), 1))
         out = (rows - self.mean_) / self.scale_
@@ -190,7 +179,7 @@ class MLPHead(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         if len(self.classes_) == 2:  # one output, the second class's
             second = expit(out)
             return np.hstack([1 - second, second])
-        result: Float64 = softmax(out, axis=1)
+        result: Float = softmax(out, axis=1)
         return result
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
@@ -199,14 +188,12 @@ class MLPHead(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         return np.asarray(self.classes_[chosen])
 
     # -- saving ----------------------------------------------------------------------------------------
-    def _get_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        check_is_fitted(self)
+    def _learned(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         if isinstance(self.random_state, np.random.RandomState):
             raise HeadError(
                 "random_state is a RandomState, which a saved head cannot hold. Type: head.set_params(random_state=0)"
             )
         meta: dict[str, Any] = {
-            "parameters": self.get_params(deep=False),
             "classes": meta_of_labels(self.classes_),
             "layers": len(self.coefs_),
             "n_iter": self.n_iter_,
@@ -218,28 +205,26 @@ class MLPHead(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
             arrays |= {f"weights.{layer}": weights, f"bias.{layer}": bias}
         return meta, arrays
 
-    @classmethod
-    def _from_state(cls, meta: dict[str, Any], arrays: Arrays) -> Self:
-        parameters = dict(meta["parameters"])
-        head = cls(**parameters | {"hidden": tuple(parameters["hidden"])})
-        head._check_parameters()
-        head.classes_ = labels_of_meta(meta["classes"])
-        head.mean_, head.scale_ = arrays["mean"], arrays["scale"]
-        head.coefs_ = [arrays[f"weights.{layer}"] for layer in range(meta["layers"])]
-        head.intercepts_ = [arrays[f"bias.{layer}"] for layer in range(meta["layers"])]
-        head.n_iter_ = meta["n_iter"]
-        head.n_features_in_ = len(head.mean_)
+    def _restore(self, meta: dict[str, Any], arrays: Arrays) -> None:
+        self.hidden = tuple(self.hidden)  # JSON has lists
+        self.classes_ = labels_of_meta(meta["classes"])
+        self.mean_, self.scale_ = arrays["mean"], arrays["scale"]
+        self.coefs_ = [arrays[f"weights.{layer}"] for layer in range(meta["layers"])]
+        self.intercepts_ = [arrays[f"bias.{layer}"] for layer in range(meta["layers"])]
+        self.n_iter_ = meta["n_iter"]
+        self.n_features_in_ = len(self.mean_)
         if "feature_names" in meta:
-            head.feature_names_in_ = np.array(meta["feature_names"], dtype=object)
-        _check_shapes(head)
-        return head
+            self.feature_names_in_ = np.array(meta["feature_names"], dtype=object)
+
+    def _fits(self) -> bool:
+        classes = len(self.classes_)
+        widths = [len(self.mean_), *self.hidden, 1 if classes == 2 else classes] if classes > 1 else []
+        layers = [weights.shape for weights in self.coefs_] == list(pairwise(widths))
+        biases = [bias.shape for bias in self.intercepts_] == [(width,) for width in widths[1:]]
+        return layers and biases and self.scale_.shape == self.mean_.shape and bool((self.scale_ > 0).all())
 
 
-def _is_count(value: Any) -> bool:
-    return isinstance(value, Integral) and value is not True and int(value) >= 1
-
-
-def _checked_weights(sample_weight: ArrayLike, rows: int) -> Float64:
+def _checked_weights(sample_weight: ArrayLike, rows: int) -> Float:
     """(n,) weights, or an error that says what is wrong with them."""
     weight = np.asarray(sample_weight, dtype=np.float64)
     if weight.shape != (rows,):
@@ -249,27 +234,40 @@ def _checked_weights(sample_weight: ArrayLike, rows: int) -> Float64:
     return weight
 
 
-def _check_enough_rows(rows: NDArray[np.intp]) -> None:
-    """Refuse what cannot be split for early stopping. ``rows`` : (K,) rows of each class."""
-    if math.ceil(_HELD_OUT * rows.sum()) < 2 or rows.min() < 2:
-        raise HeadError(
-            f"early_stopping holds out a tenth of the rows and needs 11 rows and 2 of each class; found {rows.sum()} "
-            f"rows, and {rows.min()} of the rarest class. Use early_stopping=False"
-        )
+@register("label")
+@dataclass(eq=False, repr=False)
+class LabelHead(Chooser):
+    """A classifier trained on the setting of least cost, as the paper's is.
 
+    Parameters
+    ----------
+    classifier : estimator
+        `MLPHead`, or any classifier with ``predict_proba``. To be saved it must be one of mirenc's.
 
-def _check_shapes(head: MLPHead) -> None:
-    """Refuse a stored head whose parts do not belong together."""
-    classes = len(head.classes_)
-    outputs = [] if classes == 1 else [1 if classes == 2 else classes]
-    widths = [len(head.mean_), *head.hidden, *outputs] if outputs else []
-    wanted = list(pairwise(widths))
-    found = [array.shape for array in head.coefs_]
-    biases = [array.shape for array in head.intercepts_]
-    if head.scale_.shape != head.mean_.shape or found != wanted or biases != [(width,) for width in widths[1:]]:
-        raise HeadError(
-            f"a head of {len(head.mean_)} features, hidden {head.hidden} and {classes} classes needs layers {wanted}; "
-            f"found {found} with biases {biases}. Save the head again, or train it anew"
-        )
-    if not (head.scale_ > 0).all():
-        raise HeadError("a head divides columns by 0 or less. Save the head again, or train it anew")
+    Attributes
+    ----------
+    classifier_ : estimator
+        Fitted clone. Its classes are indices of settings; a setting that never was the best has no preference.
+    """
+
+    classifier: Any
+    _INNER = "classifier"
+
+    def _learn(self, features: Float, target: Float) -> None:
+        self.classifier_ = clone(self.classifier).fit(features, oracle_choice(target))
+
+    def _answer(self, features: Float) -> Float:
+        out = np.zeros((len(features), self.n_choices_))
+        out[:, self.classifier_.classes_] = self.classifier_.predict_proba(features)
+        return out
+
+    def _learned(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        return {"choices": self.n_choices_}, {}
+
+    def _restore(self, meta: dict[str, Any], arrays: Arrays) -> None:
+        self.n_features_in_, self.n_choices_ = self.classifier_.n_features_in_, meta["choices"]
+        classes = self.classifier_.classes_
+        if classes.dtype.kind not in "iu" or classes.min() < 0 or classes.max() >= self.n_choices_:
+            raise HeadError(
+                f"a label head of {self.n_choices_} choices has classes {classes.tolist()}. Save the head again"
+            )

@@ -6,21 +6,17 @@ complement each other are found from the training costs alone, and which of them
 
 from __future__ import annotations
 
-from numbers import Integral
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
+from sklearn.base import clone
 
-from mirenc.errors import ConfigError, HeadError, MissingExtraError
-from mirenc.heads.choosing import ChoosingMixin, checked_costs, preferences
-from mirenc.heads.state import Arrays, pack, register, unpack
-
-try:
-    from sklearn.base import BaseEstimator, clone
-    from sklearn.utils.validation import check_is_fitted, validate_data
-except ImportError as error:
-    raise MissingExtraError(f"heads need scikit-learn ({error}). Type: pip install 'mirenc[tasks]'") from None
+from mirenc.errors import ConfigError
+from mirenc.heads.base import is_count
+from mirenc.heads.choosing import CostRegressor
+from mirenc.heads.state import Arrays, register
 
 __all__ = ["PortfolioHead", "portfolio"]
 
@@ -56,7 +52,8 @@ def portfolio(logs: Float, size: int) -> NDArray[np.int64]:
 
 
 @register("portfolio")
-class PortfolioHead(ChoosingMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn carries no types
+@dataclass(eq=False, repr=False)
+class PortfolioHead(CostRegressor):
     """A head over the settings of a `portfolio`.
 
     Parameters
@@ -75,64 +72,35 @@ class PortfolioHead(ChoosingMixin, BaseEstimator):  # type: ignore[misc]  # scik
         K.
     """
 
-    def __init__(self, chooser: Any, size: int = 3) -> None:
-        self.chooser = chooser
-        self.size = size
+    chooser: Any
+    size: int = 3
+    _INNER = "chooser"
+    _ARRAYS = ("settings_",)
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Train on rows and measured costs.
+    def _check_parameters(self, columns: int) -> None:
+        if not is_count(self.size) or self.size == 1:
+            raise ConfigError(f"size is {self.size!r}; allowed: a whole number from 2 up")
+        super()._check_parameters(columns)
 
-        Parameters
-        ----------
-        X : (n, A + D)
-        y : (n, K)
-            Costs, positive; NaN where a setting was not measured.
+    def _learn(self, features: Float, target: Float) -> None:
+        self.settings_ = portfolio(np.log(target), int(self.size))
+        among = target[:, self.settings_]
+        measured = np.isfinite(among).any(axis=1)
+        self.chooser_ = clone(self.chooser).fit(features[measured], among[measured])
 
-        Raises
-        ------
-        ConfigError, HeadError
-            ``size`` is below 2; costs that cannot be used.
-        """
-        features = validate_data(self, X, dtype=np.float64)
-        size: Any = self.size
-        if not isinstance(size, Integral) or size < 2:
-            raise ConfigError(f"size is {size!r}; allowed: a whole number from 2 up")
-        costs = checked_costs(y)
-        self.n_choices_ = costs.shape[1]
-        self.settings_ = portfolio(np.log(costs), int(size))
-        own = costs[:, self.settings_]
-        measured = np.isfinite(own).any(axis=1)
-        self.chooser_ = clone(self.chooser).fit(features[measured], own[measured])
-        return self
-
-    def predict_log_costs(self, X: ArrayLike) -> Float:
-        """(n, K) predicted log cost of each setting; those outside of the portfolio are worse than all within."""
-        check_is_fitted(self)
-        features = validate_data(self, X, dtype=np.float64, reset=False)
-        found = self.chooser_.predict_log_costs(features)
-        result: Float = np.repeat(found.max(axis=1, keepdims=True) + _OUTSIDE, self.n_choices_, axis=1)
-        result[:, self.settings_] = found
+    def _answer(self, features: Float) -> Float:
+        logs = self.chooser_.predict_log_costs(features)
+        result: Float = np.repeat(logs.max(axis=1, keepdims=True) + _OUTSIDE, self.n_choices_, axis=1)
+        result[:, self.settings_] = logs
         return result
 
-    def predict_proba(self, X: ArrayLike) -> Float:
-        """(n, K) preference for each setting."""
-        return preferences(self.predict_log_costs(X))
+    def _learned(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        return {"choices": self.n_choices_}, {}
 
-    # -- saving ----------------------------------------------------------------------------------------
-    def _get_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        check_is_fitted(self)
-        entry, arrays = pack(self.chooser_, "chooser")
-        meta = {"size": int(self.size), "chooser": entry, "choices": self.n_choices_, "features": self.n_features_in_}
-        return meta, arrays | {"settings_": self.settings_}
+    def _restore(self, meta: dict[str, Any], arrays: Arrays) -> None:
+        self.n_choices_ = meta["choices"]
 
-    @classmethod
-    def _from_state(cls, meta: dict[str, Any], arrays: Arrays) -> Self:
-        fitted = unpack(meta["chooser"], arrays, "chooser")
-        head = cls(clone(fitted), meta["size"])
-        head.chooser_, head.settings_ = fitted, arrays["settings_"].astype(np.int64)
-        head.n_choices_, head.n_features_in_ = meta["choices"], meta["features"]
-        chosen = head.settings_
-        whole = chosen.ndim == 1 and len(chosen) == fitted.n_choices_ == len(np.unique(chosen))
-        if not whole or not ((chosen >= 0) & (chosen < head.n_choices_)).all():
-            raise HeadError("arrays of a portfolio head do not belong together. Save the head again")
-        return head
+    def _fits(self) -> bool:
+        chosen = self.settings_
+        whole = chosen.ndim == 1 and len(chosen) == self.chooser_.n_choices_ == len(np.unique(chosen))
+        return whole and bool(((chosen >= 0) & (chosen < self.n_choices_)).all())

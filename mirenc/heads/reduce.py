@@ -44,8 +44,8 @@ class CodeReducer:
         if code.shape[1] > self.components:
             # One row alone has no variance to divide by; whatever axis comes of it, the row is at 0.
             with np.errstate(invalid="ignore"):
-                found = PCA(min(self.components, *code.shape), random_state=0).fit(code)
-            self.center, self.axes = found.mean_, found.components_.T
+                fitted = PCA(min(self.components, *code.shape), random_state=0).fit(code)
+            self.center, self.axes = fitted.mean_, fitted.components_.T
         else:
             self.center, self.axes = np.zeros(code.shape[1]), np.zeros((code.shape[1], 0))
         return self
@@ -67,17 +67,10 @@ class CodeReducer:
 
     @classmethod
     def from_arrays(cls, context_columns: int, components: int, arrays: Arrays, *, columns: int) -> Self:
-        """A reducer that was saved, for so many columns.
-
-        Raises
-        ------
-        HeadError
-            Arrays that do not belong together.
-        """
+        """A reducer that was saved, for so many columns; `HeadError` where its arrays do not fit these."""
         reducer = cls(context_columns, components)
-        reducer.center, reducer.axes = arrays["center_"], arrays["axes_"]
-        whole = reducer.center.ndim == 1 and reducer.axes.ndim == 2 and len(reducer.axes) == len(reducer.center)
-        finite = np.isfinite(reducer.center).all() and np.isfinite(reducer.axes).all()
-        if not whole or not finite or context_columns + len(reducer.center) != columns:
+        center, axes = reducer.center, reducer.axes = arrays["center_"], arrays["axes_"]
+        whole = center.ndim == 1 and axes.ndim == 2 and len(axes) == len(center)
+        if not whole or context_columns + len(center) != columns:
             raise HeadError("principal components of a head do not fit its columns. Save the head again")
         return reducer

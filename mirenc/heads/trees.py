@@ -1,38 +1,79 @@
-"""`TreesHead`: extremely randomised trees over the winning labels (Geurts, Ernst, Wehenkel, 2006).
+"""Heads of trees. scikit-learn grows them on reduced columns; what is kept and saved are arrays (`Forest`).
 
 Trees cut a single context feature at exact values, which no smooth head does, and that is most of what can be known
-without the code. scikit-learn grows them; what is kept and saved are arrays.
+without the code. Extremely randomised trees: Geurts, Ernst, Wehenkel, 2006. Boosting over histograms: Ke et al.,
+LightGBM, 2017.
 """
 
 from __future__ import annotations
 
-from typing import Any, Self
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
+from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor, HistGradientBoostingRegressor
 
-from mirenc.errors import ConfigError, MissingExtraError
-from mirenc.heads.choosing import ChoosingMixin, checked_costs, parameters_of
+from mirenc.errors import ConfigError, HeadError
+from mirenc.heads.base import Head, Labels, Number
+from mirenc.heads.choosing import Chooser, CostRegressor
 from mirenc.heads.forest import Forest, Tree, extra_tree
 from mirenc.heads.reduce import CodeReducer
 from mirenc.heads.state import Arrays, register
 from mirenc.metrics import oracle_choice
 
-try:
-    from sklearn.base import BaseEstimator
-    from sklearn.ensemble import ExtraTreesClassifier
-    from sklearn.utils.validation import check_is_fitted, validate_data
-except ImportError as error:
-    raise MissingExtraError(f"heads need scikit-learn ({error}). Type: pip install 'mirenc[tasks]'") from None
-
-__all__ = ["TreesHead"]
+__all__ = ["BoostedRegressor", "RatioTreesHead", "TreesHead", "TreesLabels", "log_ratios"]
 
 Float = NDArray[np.float64]
+# A gain counts up to a factor of 7. A loss beyond a factor of 1.6 is a loss: how large teaches nothing about choosing,
+# and would be most of what the trees explain.
+_MOST_GAIN, _MOST_LOSS = 2.0, 0.5
+
+
+@dataclass(eq=False, repr=False)
+class _Trees(Head):
+    """Columns, forest, and what both are saved as."""
+
+    context_columns: int = 0
+    _: KW_ONLY
+    components: int = 16
+    trees: int = 60
+    random_state: int = 0
+    # Extremely randomised trees were grown on single precision, and a cut may lie between two doubles that are one
+    # float.
+    _TYPE: ClassVar[type[np.floating[Any]]] = np.float32
+
+    def _learn(self, features: Float, target: Float) -> None:
+        seen = self._seen(features)
+        self._reduce = CodeReducer(self.context_columns, self.components).fit(self._examples(seen))
+        self.forest_ = Forest.join(self._grown(self._reduce(seen), target))
+
+    def _examples(self, seen: Float) -> Float:
+        """The rows whose principal components the code is reduced to."""
+        return seen
+
+    def _grown(self, rows: Float, target: Float) -> list[Tree]:
+        raise NotImplementedError
+
+    def _reduced(self, features: Float) -> NDArray[np.floating[Any]]:
+        return self._reduce(self._seen(features)).astype(self._TYPE)
+
+    def _answer(self, features: Float) -> Float:
+        return self.forest_.mean(self._reduced(features))
+
+    def _learned(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        return {}, {**self.forest_.arrays(), **self._reduce.arrays()}
+
+    def _restore(self, meta: dict[str, Any], arrays: Arrays) -> None:
+        seen = self.n_features_in_ if getattr(self, "use_code", True) else self.context_columns
+        self._reduce = CodeReducer.from_arrays(self.context_columns, self.components, arrays, columns=seen)
+        self.forest_ = Forest.from_arrays(arrays, columns=self._reduce.columns)
 
 
 @register("trees")
-class TreesHead(ChoosingMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn carries no types
-    """Extremely randomised trees.
+@dataclass(eq=False, repr=False)
+class TreesHead(_Trees, Chooser):
+    """Extremely randomised trees over the winning settings.
 
     Parameters
     ----------
@@ -49,75 +90,202 @@ class TreesHead(ChoosingMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
     random_state : int
     """
 
-    def __init__(
-        self,
-        context_columns: int = 0,
-        *,
-        use_code: bool = True,
-        components: int = 16,
-        trees: int = 60,
-        share: float = 0.5,
-        random_state: int = 0,
-    ) -> None:
-        self.context_columns = context_columns
-        self.use_code = use_code
-        self.components = components
-        self.trees = trees
-        self.share = share
-        self.random_state = random_state
+    _: KW_ONLY
+    use_code: bool = True
+    share: float = 0.5
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Train on rows (n, A + D) and measured costs (n, K).
-
-        Raises
-        ------
-        ConfigError
-            ``context_columns`` out of range, or no column to look at.
-        HeadError
-            Costs that cannot be used.
-        """
-        features = validate_data(self, X, dtype=np.float64)
-        if not 0 <= self.context_columns <= features.shape[1] or not (self.context_columns or self.use_code):
-            raise ConfigError(
-                f"context_columns is {self.context_columns}; allowed: 1 to {features.shape[1]}, the columns of X"
-            )
-        costs = checked_costs(y)
-        self.n_choices_ = costs.shape[1]
-        self._reduce = CodeReducer(self.context_columns, self.components).fit(self._seen(features))
+    def _grown(self, rows: Float, target: Float) -> list[Tree]:
         forest = ExtraTreesClassifier(self.trees, max_features=self.share, random_state=self.random_state)
-        forest.fit(self._reduce(self._seen(features)), oracle_choice(costs))
-        self.forest_ = Forest.join([self._tree(one.tree_, forest.classes_) for one in forest.estimators_])
-        return self
+        forest.fit(rows, oracle_choice(target))
+        grown = []
+        for one in forest.estimators_:
+            share = one.tree_.value[:, 0, :]
+            value = np.zeros((len(share), target.shape[1]))
+            value[:, forest.classes_] = share / share.sum(axis=1, keepdims=True)
+            grown.append(extra_tree(one.tree_, value))
+        return grown
 
-    def _seen(self, features: Float) -> Float:
-        """The columns that the trees may look at."""
-        return features if self.use_code else features[:, : self.context_columns]
+    def _restore(self, meta: dict[str, Any], arrays: Arrays) -> None:
+        super()._restore(meta, arrays)
+        self.n_choices_ = self.forest_.value.shape[1]
 
-    def _tree(self, grown: Any, classes: NDArray[np.int64]) -> Tree:
-        share = grown.value[:, 0, :]
-        value = np.zeros((len(share), self.n_choices_))
-        value[:, classes] = share / share.sum(axis=1, keepdims=True)
-        return extra_tree(grown, value)
 
-    def predict_proba(self, X: ArrayLike) -> Float:
-        """(n, K) mean over the trees of the labels' shares in the leaf."""
-        check_is_fitted(self)
-        rows = self._reduce(self._seen(validate_data(self, X, dtype=np.float64, reset=False)))
-        # The trees were grown on single precision, and a cut may lie between two doubles that are one float.
-        result: Float = self.forest_.leaves(rows.astype(np.float32)).mean(axis=1)
+def log_ratios(costs: Float, default: int) -> Float:
+    """log(cost / cost of the default), cut where it teaches no more. (n, K), NaN: not measured -> (n, K) finite.
+
+    What was not measured gets the setting's mean over the other samples, so that it says nothing; a setting that no
+    sample has is a loss.
+    """
+    ratios = np.clip(np.log(costs / costs[:, default, None]), -_MOST_GAIN, _MOST_LOSS)
+    measured = np.isfinite(ratios)
+    count = measured.sum(axis=0)
+    mean = np.where(measured, ratios, 0.0).sum(axis=0) / np.maximum(count, 1)
+    result: Float = np.where(measured, ratios, np.where(count > 0, mean, _MOST_LOSS)[None, :])
+    return result
+
+
+@register("ratio_trees")
+@dataclass(eq=False, repr=False)
+class RatioTreesHead(_Trees, CostRegressor):
+    """Extremely randomised trees of log cost ratios to the default, for thousands of samples under dozens of settings.
+
+    All settings are one target of many numbers, so that a tree is grown once and not once a setting; the numbers are
+    few, because settings that are neighbours cost alike (principal components of the targets, as in reduced-rank
+    regression: Izenman, 1975).
+
+    Parameters
+    ----------
+    context_columns : int
+        The first so many columns are context features.
+    default : int
+        The setting that runs when nobody decides: measured on every row.
+    use_code : bool
+        False looks at the context features only.
+    components : int
+        Code features of more columns than this are first reduced to so many principal components, of the different
+        pieces of code: however often one was measured, it is one.
+    outputs : int
+        Principal components of the targets that are learned.
+    trees : int
+    share : float
+        Share of the columns that a cut is chosen among.
+    leaf : int
+        Rows of a leaf, at least.
+    random_state : int
+    """
+
+    _: KW_ONLY
+    default: int = 0
+    use_code: bool = True
+    components: int = 48
+    outputs: int = 8
+    share: float = 0.4
+    leaf: int = 4
+    _ARRAYS = ("mean_", "directions_")
+
+    def _learn(self, features: Float, target: Float) -> None:
+        if self.default not in range(target.shape[1]):
+            raise ConfigError(f"default is {self.default}; allowed: 0 to {target.shape[1] - 1}, the columns of costs")
+        measured = np.isfinite(target[:, self.default]).sum()
+        if measured < len(features):
+            raise HeadError(f"{len(features)} rows of features, {measured} costs of the default; one each is needed")
+        ratios = log_ratios(target, self.default)
+        self.mean_ = ratios.mean(axis=0)
+        _, spread, axes = np.linalg.svd(ratios - self.mean_, full_matrices=False)
+        self.directions_ = axes[: max(1, min(self.outputs, int((spread > 1e-9).sum())))]
+        super()._learn(features, (ratios - self.mean_) @ self.directions_.T)
+
+    def _examples(self, seen: Float) -> Float:
+        """The first row of each different piece of code."""
+        if seen.shape[1] == self.context_columns:
+            return seen
+        # As bytes: sorting thousands of rows of hundreds of numbers takes longer than finding their components.
+        rows: dict[bytes, int] = {}
+        for row, code in enumerate(seen[:, self.context_columns :] + 0.0):  # minus zero is zero
+            rows.setdefault(code.tobytes(), row)
+        result: Float = seen[list(rows.values())]
         return result
 
-    def _get_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        check_is_fitted(self)
-        meta = {"parameters": parameters_of(self), "features": self.n_features_in_}
-        return meta, {**self.forest_.arrays(), **self._reduce.arrays()}
+    def _grown(self, rows: Float, target: Float) -> list[Tree]:
+        return _regression_trees(rows, target, self)
 
-    @classmethod
-    def _from_state(cls, meta: dict[str, Any], arrays: Arrays) -> Self:
-        head = cls(**meta["parameters"])
-        head.n_features_in_ = meta["features"]
-        columns = head.n_features_in_ if head.use_code else head.context_columns
-        head._reduce = CodeReducer.from_arrays(head.context_columns, head.components, arrays, columns=columns)
-        head.forest_ = Forest.from_arrays(arrays, columns=head._reduce.columns)
-        head.n_choices_ = head.forest_.value.shape[1]
-        return head
+    def _answer(self, features: Float) -> Float:
+        result: Float = self.mean_ + super()._answer(features) @ self.directions_
+        return result
+
+    def _restore(self, meta: dict[str, Any], arrays: Arrays) -> None:
+        super()._restore(meta, arrays)
+        self.n_choices_ = len(self.mean_)
+
+    def _fits(self) -> bool:
+        return self.mean_.ndim == 1 and self.directions_.shape == (self.forest_.value.shape[1], len(self.mean_))
+
+
+@register("trees_labels")
+@dataclass(eq=False, repr=False)
+class TreesLabels(_Trees, Labels):
+    """Extremely randomised trees of all labels at once, 0 or 1 each.
+
+    Parameters
+    ----------
+    context_columns : int
+        The first so many columns are context features.
+    components : int
+        Code columns beyond this many are first reduced to so many principal components.
+    trees : int
+    share : float
+        Share of the columns that a cut is chosen among.
+    leaf : int
+        Rows of a leaf, at least: what keeps a forest of many labels small.
+    random_state : int
+    """
+
+    _: KW_ONLY
+    components: int = 32
+    trees: int = 30
+    share: float = 0.4
+    leaf: int = 10
+
+    def _grown(self, rows: Float, target: Float) -> list[Tree]:
+        return _regression_trees(rows, target[:, 0] if target.shape[1] == 1 else target, self)
+
+
+def _regression_trees(rows: Float, target: Float, head: RatioTreesHead | TreesLabels) -> list[Tree]:
+    forest = ExtraTreesRegressor(
+        head.trees, max_features=head.share, min_samples_leaf=head.leaf, random_state=head.random_state
+    )
+    return [extra_tree(one.tree_) for one in forest.fit(rows, target).estimators_]
+
+
+@register("boosted_number")
+@dataclass(eq=False, repr=False)
+class BoostedRegressor(_Trees, Number):
+    """Gradient boosted trees that predict a number, for thousands of rows.
+
+    Parameters
+    ----------
+    context_columns : int
+        The first so many columns are context features.
+    components : int
+        Code columns beyond this many are first reduced to so many principal components.
+    trees, leaves : int
+    learning_rate : float
+    random_state : int
+    """
+
+    _: KW_ONLY
+    components: int = 64
+    trees: int = 150
+    leaves: int = 31
+    learning_rate: float = 0.1
+    _TYPE = np.float64
+
+    def _grown(self, rows: Float, target: Float) -> list[Tree]:
+        boosted = HistGradientBoostingRegressor(
+            max_iter=self.trees,
+            max_leaf_nodes=self.leaves,
+            learning_rate=self.learning_rate,
+            early_stopping=False,
+            random_state=self.random_state,
+        ).fit(rows, target[:, 0])
+        # No public attribute holds the trees; tests/heads/test_boosted.py compares with the estimator's own answers.
+        self.start_ = float(boosted._baseline_prediction.item())
+        grown = []
+        for (stage,) in boosted._predictors:
+            nodes = stage.nodes  # in preorder; an infinite cut sends every number left
+            column = np.where(nodes["is_leaf"].astype(bool), -1, nodes["feature_idx"].astype(np.int64))
+            grown.append(Tree(column, nodes["num_threshold"], nodes["value"][:, None]))
+        return grown
+
+    def _answer(self, features: Float) -> Float:
+        return self.start_ + self.forest_.summed(self._reduced(features))
+
+    def _learned(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        meta, arrays = super()._learned()
+        return {**meta, "start": self.start_}, arrays
+
+    def _restore(self, meta: dict[str, Any], arrays: Arrays) -> None:
+        super()._restore(meta, arrays)
+        self.start_ = meta["start"]
+        if not isinstance(self.start_, float) or not np.isfinite(self.start_):
+            raise HeadError(f"a boosted head starts from {self.start_!r}, no finite number. Save the head again")

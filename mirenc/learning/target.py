@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mirenc.heads.choosing import additive_effects
+from mirenc.heads.files import rounded
 from mirenc.heads.portfolio import portfolio
-from mirenc.heads.rounding import rounded
 from mirenc.heads.settings import Settings
 from mirenc.learning.features import Features
 from mirenc.learning.menu import Shape, head_search, inner_parts
@@ -72,7 +72,7 @@ class Target(ABC):
         return head.fit(features.matrix[rows], self.values[rows], *self._asked(rows), part=part)
 
     def fit_rounded(self, features: Features, rows: Int, unit: NDArray[np.generic], seed: int) -> Any:
-        """As `fit`: a head to keep, and to be judged as it is kept (`mirenc.heads.rounding`)."""
+        """As `fit`: a head to keep, and to be judged as it is kept (`mirenc.heads.files.rounded`)."""
         return rounded(self.fit(features, rows, unit, seed))
 
     def ask(self, head: Any, features: Features, rows: Int) -> Float:

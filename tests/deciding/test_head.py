@@ -81,7 +81,7 @@ def test_a_saved_head_answers_as_before(trained: TaskHead, task: Task, encoder: 
 
 def test_training_rows_are_stored_once(trained: TaskHead, tmp_path: Path) -> None:
     folder = trained.save(tmp_path / "head")
-    members = [member for member in trained.head.fitted_.values() if hasattr(member, "support_")]
+    members = [member for member in trained.head.members_.values() if hasattr(member, "support_")]
     rows = members[0].support_.astype(np.float32).nbytes
     # The kernels and, at most once, the training rows: members share them.
     assert (folder / "head.safetensors").stat().st_size < 1.2 * (rows + trained.reach.kernels.nbytes) + 400_000

@@ -12,7 +12,7 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.exceptions import NotFittedError
 
 from mirenc.errors import HeadError
-from mirenc.heads import BoostedRegressor, boosted, load_head, save_head
+from mirenc.heads import BoostedRegressor, forest, load_head, save_head
 from mirenc.heads.reduce import CodeReducer
 
 
@@ -60,7 +60,7 @@ def test_blocks_of_rows_are_as_all_together(monkeypatch: pytest.MonkeyPatch) -> 
     features, target = table()
     head = BoostedRegressor(trees=10).fit(features, target)
     whole = head.predict(features)
-    monkeypatch.setattr(boosted, "_BLOCK", 77)
+    monkeypatch.setattr(forest, "_BLOCK", 77)
     np.testing.assert_array_equal(head.predict(features), whole)
 
 

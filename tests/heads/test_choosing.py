@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mirenc.errors import HeadError
 from mirenc.heads.choosing import (
-    ChoosingMixin,
+    Chooser,
     additive_effects,
     checked_costs,
     cost_ratios,
@@ -22,7 +22,7 @@ from mirenc.heads.choosing import (
 NAN = math.nan
 
 
-class Fixed(ChoosingMixin):
+class Fixed(Chooser):
     """Prefers what it was told to."""
 
     def __init__(self, table: ArrayLike) -> None:

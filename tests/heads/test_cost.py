@@ -18,6 +18,7 @@ from mirenc.errors import ConfigError, HeadError
 from mirenc.heads import CostHead, LabelHead, MLPHead, TreesHead, load_head, save_head
 from mirenc.heads.choosing import preferences, relative_log_costs
 from mirenc.heads.cost import _JITTER, _PRIOR, _kernel, _negative_evidence
+from mirenc.heads.state import build
 
 CONTEXT, CODE = 2, 3
 
@@ -66,7 +67,7 @@ def test_training_finds_better_scales_than_it_starts_with() -> None:
     terms = head._terms()
     start = head._start(terms)
     targets = relative_log_costs(costs, head.clip) - head.mean_
-    others = (terms, head._distances(head.support_, head.support_), targets / head.size_, start)
+    others = (terms, head._distances(head.support_, head.support_), targets / np.sqrt(np.mean(targets**2)), start)
     assert _negative_evidence(head.theta_, *others)[0] < _negative_evidence(start, *others)[0] - 1
 
 
@@ -279,5 +280,5 @@ def test_a_head_of_an_older_release_is_read() -> None:
 def test_arrays_that_do_not_belong_together_are_refused(name: str) -> None:
     meta, arrays = CostHead(CONTEXT).fit(*table(30, 3))._get_state()
     cut = arrays[name][:-1]
-    with pytest.raises(HeadError, match="do not belong together"):
-        CostHead._from_state(meta, arrays | {name: cut})
+    with pytest.raises(HeadError, match=r"here: .*Save the head again"):
+        build({"kind": "cost", "meta": meta}, arrays | {name: cut}, "here")

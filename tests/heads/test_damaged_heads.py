@@ -14,7 +14,7 @@ from safetensors.numpy import load, save
 
 from mirenc.errors import HeadError
 from mirenc.heads import CostHead, EnsembleHead, LabelHead, MLPHead, TreesHead
-from mirenc.heads.state import ARRAY_FILE, HEAD_FILE, load_head, save_head
+from mirenc.heads.files import ARRAY_FILE, HEAD_FILE, load_head, save_head
 
 Arrays = dict[str, np.ndarray]
 
@@ -31,8 +31,8 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ]
     rows[:, 5] = 1.0  # says nothing: its spread is infinite
     head = EnsembleHead(members, picks=1).fit(rows, costs)
-    head.fitted_ = {name: member.fit(rows, costs) for name, member in members}
-    head.weights_ = dict.fromkeys(head.fitted_, 1 / 3)
+    head.members_ = {name: member.fit(rows, costs) for name, member in members}
+    head.weights_ = dict.fromkeys(head.members_, 1 / 3)
     return save_head(head, tmp_path_factory.mktemp("head"))
 
 
@@ -56,7 +56,7 @@ def names_of_arrays(whole: Path) -> list[str]:
 def test_the_whole_head_loads(whole: Path, tmp_path: Path) -> None:
     head, _ = load_head(damaged(whole, tmp_path, lambda description, arrays: None))
     np.testing.assert_allclose(head.predict_proba(np.ones((2, 6))).sum(axis=1), 1.0)
-    assert np.isinf(head.fitted_["cost"].spread_).any()
+    assert np.isinf(head.members_["cost"].spread_).any()
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
@@ -153,7 +153,7 @@ TREES = "meta.members.trees.meta"
         (WEIGHTS, dict.fromkeys(("cost", "trees", "label"), 0.0), "an ensemble's weights are"),
         ("meta.members", {}, "an ensemble weighs cost, trees, label and holds"),
         *(
-            ("meta.features", count, "a head of .* features|cannot answer for")
+            ("meta.features", count, "a head of .* features|cannot answer for|damaged")
             for count in (10**12, -1, 1.5, "6", 5, 7)
         ),
         *(
@@ -161,8 +161,8 @@ TREES = "meta.members.trees.meta"
             for count in (10**12, 0, 2.5, "3", 2, 4)
         ),
         (f"{MLP}.layers", 10**12, "damaged"),
-        (f"{MLP}.layers", 0, "needs layers"),
-        (f"{MLP}.parameters.hidden", [10**12], "needs layers"),
+        (f"{MLP}.layers", 0, "MLPHead do not belong together"),
+        (f"{MLP}.parameters.hidden", [10**12], "MLPHead do not belong together"),
         (f"{MLP}.classes.dtype", "<U400000000", "labels of type '<U400000000'"),
         (f"{MLP}.classes.values", [0, None, 2], "labels of type"),
         (f"{MLP}.classes.values", [0, 1, 10**12], "choices"),

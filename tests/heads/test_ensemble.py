@@ -27,10 +27,10 @@ from mirenc.heads import (
     load_head,
     save_head,
 )
-from mirenc.heads.choosing import ChoosingMixin
+from mirenc.heads.choosing import Chooser
 
 
-class Memory(ChoosingMixin, BaseEstimator):
+class Memory(Chooser):
     """Knows the rows it saw by heart, and is wrong about all others; the first column is the row's number."""
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
@@ -45,7 +45,7 @@ class Memory(ChoosingMixin, BaseEstimator):
         return np.eye(2)[choice]
 
 
-class Column(ChoosingMixin, BaseEstimator):
+class Column(Chooser):
     """Prefers choice 1 where a column is positive, by a fixed sureness; learns nothing."""
 
     def __init__(self, column: int = 0, sure: float = 0.9) -> None:
@@ -132,7 +132,7 @@ def test_on_held_out_rows_it_is_never_worse_than_its_best_member(seed: int, sele
 def test_weights_are_shares_and_scores_are_of_all() -> None:
     head = EnsembleHead(own()).fit(*table())
     assert sum(head.weights_.values()) == pytest.approx(1)
-    assert set(head.weights_) == set(head.fitted_) <= set(head.scores_) == {"cost", "trees", "mlp"}
+    assert set(head.weights_) == set(head.members_) <= set(head.scores_) == {"cost", "trees", "mlp"}
 
 
 def test_a_setting_that_nobody_may_ask_for_is_not_counted_as_asked() -> None:
@@ -197,8 +197,8 @@ def test_a_member_is_asked_with_the_settings_of_the_rows_held_out() -> None:
     # And the ensemble hands them on, to those who take any.
     head = EnsembleHead([("pairs", member), ("ridge", RidgeHead())]).fit(features, costs, settings)
     head.weights_ = {"pairs": 0.5, "ridge": 0.5}
-    head.fitted_ = {"pairs": clone(member).fit(features, costs, settings), "ridge": RidgeHead().fit(features, costs)}
-    parts = head.fitted_["pairs"].predict_proba(features, settings), head.fitted_["ridge"].predict_proba(features)
+    head.members_ = {"pairs": clone(member).fit(features, costs, settings), "ridge": RidgeHead().fit(features, costs)}
+    parts = head.members_["pairs"].predict_proba(features, settings), head.members_["ridge"].predict_proba(features)
     np.testing.assert_allclose(head.predict_proba(features, settings), (parts[0] + parts[1]) / 2)
     assert head.predict_cost(features, settings).min(axis=1).tolist() == [1.0] * 40
 
@@ -262,7 +262,7 @@ def test_a_saved_ensemble_gives_the_same_answers(tmp_path: Path) -> None:
     features, costs = table()
     head = EnsembleHead(own(), select="speedup", picks=5).fit(features, costs)
     head.weights_ = {"cost": 0.5, "trees": 0.25, "mlp": 0.25}
-    head.fitted_ = {name: clone(member).fit(features, costs) for name, member in own()}
+    head.members_ = {name: clone(member).fit(features, costs) for name, member in own()}
     again, _ = load_head(save_head(head, tmp_path))
     np.testing.assert_allclose(again.predict_proba(-features), head.predict_proba(-features), rtol=1e-12)
     assert (again.weights_, again.scores_, again.select, again.picks) == (
@@ -324,7 +324,7 @@ def test_a_saved_ensemble_of_numbers_gives_the_same_answers(tmp_path: Path) -> N
     members = [("ridge", RidgeRegressor(0.01)), ("boosted", BoostedRegressor(trees=10))]
     head = NumberEnsembleHead(members, picks=3).fit(features, target, part=np.arange(40) % 4)
     head.weights_ = {"ridge": 0.25, "boosted": 0.75}
-    head.fitted_ = {name: clone(member).fit(features, target) for name, member in members}
+    head.members_ = {name: clone(member).fit(features, target) for name, member in members}
     again, _ = load_head(save_head(head, tmp_path))
     np.testing.assert_allclose(again.predict(-features), head.predict(-features), rtol=1e-12)
     assert (type(again), again.picks, again.scores_) == (NumberEnsembleHead, 3, head.scores_)

@@ -153,9 +153,6 @@ def cut(array: np.ndarray) -> np.ndarray:
         ("column_", lambda array: array[:, None]),
         ("cut_", lambda array: array[:, None]),
         ("value_", lambda array: array[:, 0]),
-        ("levels_", put(3, np.nan)),
-        ("levels_", put(3, np.inf)),
-        ("cut_", put(0, np.nan)),
         ("column_", put(0, 2)),  # two columns only
         ("column_", put(-1, 0)),  # a node without children
         ("column_", put(0, LEAF)),  # nodes that belong to no tree

@@ -70,7 +70,7 @@ def test_bad_input_is_refused() -> None:
     features, costs = table()
     with pytest.raises(HeadError, match="row 0"):
         LabelHead(mlp()).fit(features, -costs)
-    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+    with pytest.raises(HeadError, match="40 rows of features and 39 rows of costs"):
         LabelHead(mlp()).fit(features, costs[1:])
     with pytest.raises(NotFittedError):
         LabelHead(mlp()).predict(features)

@@ -100,5 +100,5 @@ def test_a_parameter_out_of_range_is_refused(change: dict[str, Any], words: str)
 def test_arrays_that_do_not_belong_together_are_refused() -> None:
     features, target = table(50)
     meta, arrays = LandmarkRegressor(1, landmarks=10).fit(features, target)._get_state()
-    with pytest.raises(HeadError, match="landmark head do not belong together"):
+    with pytest.raises(HeadError, match="LandmarkRegressor do not belong together"):
         LandmarkRegressor._from_state(meta, {**arrays, "weights_": arrays["weights_"][:-1]})

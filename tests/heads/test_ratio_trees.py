@@ -10,8 +10,8 @@ import pytest
 
 from mirenc.errors import ConfigError, HeadError
 from mirenc.heads import RatioTreesHead, load_head, save_head
-from mirenc.heads.ratio_trees import log_ratios
 from mirenc.heads.state import pack, unpack
+from mirenc.heads.trees import log_ratios
 
 SETTINGS = 20
 FEW = {"trees": 12, "components": 4}
@@ -79,7 +79,7 @@ def test_a_saved_head_answers_as_before(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "word"),
     [
-        ({"context_columns": 40}, "allowed: 1 to 31"),
+        ({"context_columns": 40}, "context_columns is 40; allowed: 0 to 31"),
         ({"use_code": False}, "context_columns is 0"),
         ({"default": 20}, "default is 20; allowed: 0 to 19"),
     ],

@@ -122,11 +122,5 @@ def test_a_saved_head_gives_the_same_answers(head: RidgeHead, tmp_path: Path) ->
 def test_arrays_that_do_not_belong_together_are_refused(head: RidgeHead, name: str) -> None:
     features, costs = table()
     meta, arrays = clone(head).fit(features, target_of(head, costs))._get_state()
-    damaged = [arrays[name][:-1]]
-    if name != "spread_":
-        damaged.append(np.full_like(arrays[name], np.nan))
-    else:
-        damaged.append(np.zeros_like(arrays[name]))
-    for other in damaged:
-        with pytest.raises(HeadError, match="do not belong together"):
-            type(head)._from_state(meta, arrays | {name: other})
+    with pytest.raises(HeadError, match="do not belong together"):
+        type(head)._from_state(meta, arrays | {name: arrays[name][:-1]})

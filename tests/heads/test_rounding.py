@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from mirenc.heads import BoostedRegressor, CostHead, EnsembleHead, RatioTreesHead, RidgeHead, load_head, save_head
-from mirenc.heads.rounding import in_half, rounded
+from mirenc.heads.files import in_half, rounded
 
 
 def table(rows: int = 300, columns: int = 40) -> tuple[np.ndarray, np.ndarray]:
@@ -27,8 +27,8 @@ def fitted() -> EnsembleHead:
     ]
     features, costs = table()
     head = EnsembleHead(members, picks=1).fit(features, costs)
-    head.fitted_ = {name: member.fit(features, costs) for name, member in members}
-    head.weights_ = dict.fromkeys(head.fitted_, 1 / 3)
+    head.members_ = {name: member.fit(features, costs) for name, member in members}
+    head.weights_ = dict.fromkeys(head.members_, 1 / 3)
     return head
 
 
@@ -56,10 +56,10 @@ def test_a_rounded_head_is_saved_without_loss(fitted: EnsembleHead, tmp_path: Pa
 
 def test_what_is_small_is_left_as_it_is(fitted: EnsembleHead) -> None:
     small = rounded(fitted)
-    np.testing.assert_array_equal(small.fitted_["ridge"].weights_, fitted.fitted_["ridge"].weights_)
-    np.testing.assert_array_equal(small.fitted_["cost"].dual_, fitted.fitted_["cost"].dual_)
-    assert not np.array_equal(small.fitted_["cost"].support_, fitted.fitted_["cost"].support_)
-    leaves = [head.fitted_["trees"].forest_.value for head in (fitted, small)]
+    np.testing.assert_array_equal(small.members_["ridge"].weights_, fitted.members_["ridge"].weights_)
+    np.testing.assert_array_equal(small.members_["cost"].dual_, fitted.members_["cost"].dual_)
+    assert not np.array_equal(small.members_["cost"].support_, fitted.members_["cost"].support_)
+    leaves = [head.members_["trees"].forest_.value for head in (fitted, small)]
     assert max(len(np.unique(column)) for column in leaves[1].T) <= 256
     step = (leaves[0].max(axis=0) - leaves[0].min(axis=0)) / 255
     assert (np.abs(leaves[1] - leaves[0]) <= 0.5001 * step).all()

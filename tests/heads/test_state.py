@@ -14,20 +14,9 @@ import pytest
 from safetensors.numpy import save
 
 from mirenc.errors import HeadError, ModelError
-from mirenc.heads import narrow, state
-from mirenc.heads.state import (
-    ARRAY_FILE,
-    HEAD_FILE,
-    Arrays,
-    kind_of_head,
-    labels_of_meta,
-    load_head,
-    meta_of_labels,
-    pack,
-    register,
-    save_head,
-    unpack,
-)
+from mirenc.heads import state
+from mirenc.heads.files import ARRAY_FILE, HEAD_FILE, load_head, narrowed, save_head, widened
+from mirenc.heads.state import Arrays, kind_of_head, labels_of_meta, meta_of_labels, pack, register, unpack
 
 
 class Line:
@@ -130,10 +119,10 @@ def test_arrays_keep_shape_type_and_order(array: np.ndarray, tmp_path: Path) -> 
     ],
 )
 def test_a_file_holds_the_narrowest_type_that_loses_nothing(array: np.ndarray, kept: str, tmp_path: Path) -> None:
-    head = narrow.narrowed({"slope": array})[0]["slope"]
+    head = narrowed({"slope": array})[0]["slope"]
     assert head.dtype.str == kept
-    arrays, types = narrow.narrowed({"slope": array})
-    back = narrow.widened(arrays, json.loads(json.dumps(types)))["slope"]
+    arrays, types = narrowed({"slope": array})
+    back = widened(arrays, json.loads(json.dumps(types)))["slope"]
     assert back.dtype == array.dtype
     np.testing.assert_array_equal(back, array)
 
@@ -206,7 +195,7 @@ def test_loading_finds_mirencs_own_heads_by_itself(tmp_path: Path) -> None:
     from mirenc.heads.mlp import MLPHead
 
     save_head(MLPHead(hidden=(2,), epochs=1).fit([[0.0], [1.0]], ["a", "b"]), tmp_path)
-    program = f"from mirenc.heads.state import load_head; print(type(load_head({str(tmp_path)!r})[0]).__name__)"
+    program = f"from mirenc.heads.files import load_head; print(type(load_head({str(tmp_path)!r})[0]).__name__)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "MLPHead\n"
 

@@ -111,7 +111,7 @@ def test_bad_rows_are_refused() -> None:
     features, costs = table()
     with pytest.raises(HeadError, match="row 1"):
         TreesHead().fit(features, np.where(np.arange(50)[:, None] == 1, 0.0, costs))
-    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+    with pytest.raises(HeadError, match="50 rows of features and 49 rows of costs"):
         TreesHead().fit(features, costs[1:])
     with pytest.raises(ValueError, match="5 features"):
         TreesHead(trees=2).fit(features, costs).predict(features[:, :5])

@@ -1,0 +1,176 @@
+"""What all heads share: parameters that are checked, checked rows, and a state of arrays and a small description.
+
+A head is a dataclass: its fields are the parameters that scikit-learn knows. It says which arrays it learns
+(``_ARRAYS``), what else it has to keep (`Head._learned`, `Head._restore`), and whether arrays that were read fit
+(`Head._fits`).
+"""
+
+from __future__ import annotations
+
+import math
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mirenc.errors import ConfigError, HeadError, MissingExtraError
+from mirenc.heads.state import Arrays, pack, unpack
+
+try:
+    from sklearn.base import BaseEstimator, RegressorMixin, clone
+    from sklearn.utils.validation import check_is_fitted, validate_data
+except ImportError as error:
+    raise MissingExtraError(
+        f"heads need scikit-learn 1.7 or later ({error}). Type: pip install 'mirenc[tasks]'"
+    ) from None
+
+__all__ = ["Head", "Labels", "Number", "is_count", "scaling"]
+
+Float = NDArray[np.float64]
+
+
+class Head(BaseEstimator):  # type: ignore[misc]  # scikit-learn carries no types
+    """Checks, and the state, of every head."""
+
+    _ARRAYS: ClassVar[tuple[str, ...]] = ()  # saved under their own names
+    _INNER: ClassVar[str] = ""  # parameter that is a head; the trained one is NAME_
+    _POSITIVE: ClassVar[tuple[str, ...]] = ()  # parameters above 0; None where that is the default
+    _COUNTS: ClassVar[tuple[str, ...]] = ()  # parameters from 1 up
+
+    # -- checks ----------------------------------------------------------------------------------------
+    def _check_parameters(self, columns: int) -> None:
+        """Refuse parameters out of range, for rows of so many columns."""
+        for name in self._POSITIVE:
+            value = getattr(self, name)
+            if value is None and getattr(type(self), name) is None:
+                continue
+            if not isinstance(value, Real) or not math.isfinite(value) or value <= 0:
+                raise ConfigError(f"{name} is {value!r}; allowed: a number above 0")
+        for name in self._COUNTS:
+            value = getattr(self, name)
+            if not is_count(value):
+                raise ConfigError(f"{name} is {value!r}; allowed: a whole number from 1 up")
+        context: Any = getattr(self, "context_columns", 0)
+        least = 0 if getattr(self, "use_code", True) else 1
+        if not isinstance(context, Integral) or not least <= int(context) <= columns:
+            raise ConfigError(f"context_columns is {context!r}; allowed: {least} to {columns}, the columns of X")
+
+    def _training_rows(self, X: ArrayLike, y: Any = "no_validation", **how: Any) -> Any:
+        """Checked rows, and what is to be learned of them where it is given; checks the parameters, too."""
+        checked = validate_data(self, X, y, dtype=np.float64, **how)
+        self._check_parameters(self.n_features_in_)
+        return checked
+
+    def _rows(self, X: ArrayLike) -> Float:
+        """(n, A + D) checked rows to answer for."""
+        check_is_fitted(self)
+        rows: Float = validate_data(self, X, dtype=np.float64, reset=False)
+        return rows
+
+    def _seen(self, features: Float) -> Float:
+        """The columns that the head may look at."""
+        return features if getattr(self, "use_code", True) else features[:, : getattr(self, "context_columns", 0)]
+
+    # -- learning --------------------------------------------------------------------------------------
+    def _learn(self, features: Float, target: Float) -> None:
+        """Train on checked rows (n, A + D) and a table (n, P)."""
+        raise NotImplementedError
+
+    def _answer(self, features: Float) -> Float:
+        """(n, P) for checked rows."""
+        raise NotImplementedError
+
+    # -- saving ----------------------------------------------------------------------------------------
+    def _learned(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """What is to be kept beside parameters and ``_ARRAYS``: numbers and names, and arrays."""
+        return {}, {}
+
+    def _restore(self, meta: dict[str, Any], arrays: Arrays) -> None:
+        """The inverse of `_learned`. A head that was saved without its number of columns finds it in its arrays."""
+
+    def _fits(self) -> bool:
+        """Whether what was read belongs together."""
+        return True
+
+    def _pack_inner(self) -> tuple[Any, dict[str, NDArray[Any]]]:
+        return pack(getattr(self, f"{self._INNER}_"), self._INNER)
+
+    @classmethod
+    def _unpack_inner(cls, entry: Any, arrays: Arrays) -> tuple[Any, Any]:
+        """The parameter, untrained, and what was trained."""
+        fitted = unpack(entry, arrays, cls._INNER)
+        return clone(fitted), fitted
+
+    def _get_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        check_is_fitted(self)
+        parameters = self.get_params(deep=False)
+        meta, arrays = self._learned()
+        if self._INNER:
+            del parameters[self._INNER]
+            meta[self._INNER], own = self._pack_inner()
+            arrays |= own
+        arrays |= {name: np.asarray(getattr(self, name)) for name in self._ARRAYS}
+        return {"parameters": parameters, "features": self.n_features_in_, **meta}, arrays
+
+    @classmethod
+    def _from_state(cls, meta: dict[str, Any], arrays: Arrays) -> Self:
+        names = set(cls._get_param_names()) - {cls._INNER}
+        # Older releases kept the only parameter of some heads beside what they learned.
+        parameters = meta.get("parameters", {name: meta[name] for name in names & meta.keys()})
+        if not cls._INNER:
+            head = cls(**parameters)
+        else:
+            inner, fitted = cls._unpack_inner(meta[cls._INNER], arrays)
+            head = cls(**{**parameters, cls._INNER: inner})
+            setattr(head, f"{cls._INNER}_", fitted)
+        for name in cls._ARRAYS:
+            setattr(head, name, arrays[name])
+        head.n_features_in_ = meta.get("features")
+        head._restore(meta, arrays)
+        head._check_parameters(head.n_features_in_)
+        if not head._fits():
+            raise HeadError(f"parts of a {cls.__name__} do not belong together. Save the head again")
+        return head
+
+
+class Number(RegressorMixin, Head):  # type: ignore[misc]
+    """A head that predicts a number."""
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Train on rows (n, A + D) and numbers (n,)."""
+        features, target = self._training_rows(X, y, y_numeric=True)
+        self._learn(features, np.asarray(target, dtype=np.float64)[:, None])
+        return self
+
+    def predict(self, X: ArrayLike) -> Float:
+        """(n,) predicted number."""
+        return self._answer(self._rows(X))[:, 0]
+
+
+class Labels(RegressorMixin, Head):  # type: ignore[misc]
+    """A head that tells labels, 0 or 1 each."""
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Train on rows (n, A + D) and labels (n, P)."""
+        features, target = self._training_rows(X, y, multi_output=True, y_numeric=True)
+        self._learn(features, np.asarray(target, dtype=np.float64))
+        return self
+
+    def predict(self, X: ArrayLike) -> Float:
+        """(n, P) about how likely each label is; not cut to 0 and 1."""
+        return self._answer(self._rows(X))
+
+
+def is_count(value: Any) -> bool:
+    """Whether it is a whole number from 1 up."""
+    return isinstance(value, Integral) and value is not True and int(value) >= 1
+
+
+def scaling(features: Float) -> tuple[Float, Float]:
+    """Mean and standard deviation of columns.
+
+    A column that does not vary in training says nothing and must not explode later: its deviation is infinite.
+    """
+    middle, spread = features.mean(axis=0), features.std(axis=0)
+    return middle, np.where(spread > 1e-9 * np.maximum(1.0, np.abs(middle)), spread, np.inf)

@@ -1,0 +1,311 @@
+"""Heads on disk: numbers in head.safetensors, everything else in head.json.
+
+Each array stands there once, in the narrowest type that holds all of its numbers exactly. A head that is kept is
+`rounded` first: what training gives has 16 digits, of which the first three come from the data.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mirenc import __version__
+from mirenc.errors import HeadError
+from mirenc.heads.state import Arrays, below, build, kind_of_head, pack, unpack
+
+__all__ = [
+    "ARRAY_FILE",
+    "FORMAT",
+    "HEAD_FILE",
+    "in_half",
+    "load_head",
+    "load_head_and_arrays",
+    "narrowed",
+    "rounded",
+    "save_head",
+    "widened",
+]
+
+FORMAT = 2  # in format 1, all arrays stand in the types that heads work with
+HEAD_FILE = "head.json"
+ARRAY_FILE = "head.safetensors"
+_EXTRA = "extra"  # prefix of arrays that are not the head's own
+# A column that said nothing in training is divided by infinity; every other number of a head is finite.
+_SPREAD = "spread_"
+_NARROW: dict[str, tuple[type[np.generic], ...]] = {
+    "i": (np.uint8, np.int8, np.uint16, np.int16, np.int32),
+    "f": (np.float16, np.float32),
+}
+_LARGE = 8192  # numbers of a matrix; below, there is nothing to win by rounding
+_LARGEST = 3e4  # what half precision holds with room to spare
+_LEVELS = 256
+_LEAVES = "value_"
+
+Head = TypeVar("Head")
+Float = NDArray[np.floating[Any]]
+
+
+def save_head(
+    head: Any,
+    folder: str | os.PathLike[str],
+    *,
+    extra: dict[str, Any] | None = None,
+    arrays: Arrays | None = None,
+) -> Path:
+    """Write a fitted head: head.json and head.safetensors in the folder, which is made where it is missing.
+
+    Both files are complete before either gets its name. A head that was there before is replaced.
+
+    Parameters
+    ----------
+    head : registered head
+    folder : path
+    extra : dict, optional
+        What else belongs to the head, as JSON can hold it: task, model digest, names of the features.
+    arrays : dict of arrays, optional
+        What else belongs to it and is numbers.
+
+    Returns
+    -------
+    Path
+        The folder.
+
+    Raises
+    ------
+    HeadError
+        Class not registered, something in parameters or ``extra`` that JSON cannot hold, or a folder that cannot be
+        written.
+    sklearn.exceptions.NotFittedError
+        The head is not fitted.
+    """
+    from safetensors.numpy import save
+
+    kind = kind_of_head(head)
+    meta, learned = head._get_state()
+    stored, same = _once_each({**learned, **{f"{_EXTRA}/{name}": array for name, array in (arrays or {}).items()}})
+    stored, types = narrowed(stored)
+    data = save(stored)
+    description = {
+        "format_version": FORMAT,
+        "same": same,
+        "types": types,
+        "mirenc_version": __version__,
+        "kind": kind,
+        "meta": meta,
+        "extra": extra or {},
+        "sha256": hashlib.sha256(data).hexdigest(),
+    }
+    try:
+        # NaN is no JSON, and other programs refuse it.
+        text = json.dumps(description, indent=1, allow_nan=False, default=_plain) + "\n"
+    except (TypeError, ValueError) as error:
+        raise HeadError(
+            f"the parameters of the head or `extra` hold what JSON cannot: {error}. "
+            "Allowed are finite numbers, strings, None, lists and dicts"
+        ) from None
+    home = Path(folder)
+    contents = {home / ARRAY_FILE: data, home / HEAD_FILE: text.encode("utf-8")}
+    halves = {path: path.with_name(f"{path.name}.part") for path in contents}
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+        for path, content in contents.items():
+            halves[path].write_bytes(content)
+        for path, half in halves.items():
+            os.replace(half, path)
+    except OSError as error:
+        raise HeadError(
+            f"cannot write head to {home}: {error.strerror}. Free some space or name another folder"
+        ) from None
+    finally:
+        for half in halves.values():
+            if half.is_file():
+                half.unlink()
+    return home
+
+
+def _plain(value: Any) -> Any:
+    """Numpy scalars as Python's; grid searches over ``np.logspace`` leave them in parameters."""
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(f"{value!r} is of type {type(value).__name__}")
+
+
+def _once_each(arrays: Arrays) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:
+    """Each different array once, and for the others the name of their like: members keep the same training rows."""
+    stored: dict[str, NDArray[Any]] = {}
+    same: dict[str, str] = {}
+    names: dict[tuple[str, tuple[int, ...], bytes], str] = {}
+    for name, array in arrays.items():
+        plain = np.asarray(array, order="C")
+        first = names.setdefault((plain.dtype.str, plain.shape, hashlib.sha256(plain.tobytes()).digest()), name)
+        if first == name:
+            stored[name] = plain
+        else:
+            same[name] = first
+    return stored, same
+
+
+def load_head(folder: str | os.PathLike[str]) -> tuple[Any, dict[str, Any]]:
+    """Read what `save_head` wrote.
+
+    Returns
+    -------
+    head : estimator
+        Ready to predict.
+    extra : dict
+        As given to `save_head`; empty where nothing was.
+
+    Raises
+    ------
+    HeadError
+        No head in the folder, damaged files, an unknown kind, or a format this release does not read.
+    """
+    head, extra, _ = load_head_and_arrays(folder)
+    return head, extra
+
+
+def load_head_and_arrays(folder: str | os.PathLike[str]) -> tuple[Any, dict[str, Any], dict[str, NDArray[Any]]]:
+    """As `load_head`, and the arrays that were given to `save_head`."""
+    from safetensors import SafetensorError
+    from safetensors.numpy import load
+
+    home = Path(folder)
+    for name in (HEAD_FILE, ARRAY_FILE):
+        if not (home / name).is_file():
+            raise HeadError(
+                f"{home}: no {name}. A head's folder holds {HEAD_FILE} and {ARRAY_FILE}, as save_head writes them"
+            )
+    try:
+        text, data = (home / HEAD_FILE).read_bytes(), (home / ARRAY_FILE).read_bytes()
+    except OSError as error:
+        raise HeadError(f"{home}: cannot be read: {error.strerror}. Check its permissions") from None
+    try:
+        description = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise _damaged(home, HEAD_FILE, error) from None
+    _check_format(home, description)
+    # Two files are renamed one after the other, and may be copied apart: only the checksum says they are a pair.
+    if hashlib.sha256(data).hexdigest() != description.get("sha256"):
+        raise HeadError(
+            f"{home}: {ARRAY_FILE} is damaged, or not the one that {HEAD_FILE} was saved with. "
+            "Copy both files again, or save the head again"
+        )
+    try:
+        arrays = load(data)
+    except (SafetensorError, AttributeError, KeyError, TypeError, ValueError) as error:  # a type that numpy lacks
+        raise _damaged(home, ARRAY_FILE, error) from None
+    extra = description.get("extra")
+    if not isinstance(extra, dict):
+        raise _damaged(home, HEAD_FILE, "'extra' is no table")
+    try:
+        arrays = widened(arrays, description.get("types", {}))
+        arrays |= {name: arrays[like] for name, like in description.get("same", {}).items()}
+    except (AttributeError, KeyError, TypeError, ValueError):
+        raise _damaged(home, HEAD_FILE, "'types' or 'same' fit no arrays") from None
+    _check_numbers(arrays, f"{home}/{ARRAY_FILE}")
+    given = below(arrays, _EXTRA)
+    learned = {name: array for name, array in arrays.items() if not name.startswith(f"{_EXTRA}/")}
+    return build(description, learned, f"{home}/{HEAD_FILE}"), extra, given
+
+
+def _damaged(home: Path, name: str, why: object) -> HeadError:
+    return HeadError(f"{home}: {name} is damaged: {why}. Save the head again")
+
+
+def _check_format(home: Path, description: Any) -> None:
+    version = description.get("format_version") if isinstance(description, dict) else None
+    if not isinstance(version, int):
+        raise HeadError(f"{home}: {HEAD_FILE} describes no head: 'format_version' is missing. Save the head again")
+    if version > FORMAT:
+        raise HeadError(
+            f"{home}: head format {version}, written by mirenc {description.get('mirenc_version')}; this is mirenc "
+            f"{__version__}, which reads up to {FORMAT}. Type: pip install --upgrade mirenc"
+        )
+    if version < 1:
+        raise HeadError(f"{home}: head format {version}, this mirenc reads 1 and {FORMAT}. Train the head anew")
+
+
+def _check_numbers(arrays: Arrays, where: str) -> None:
+    """Refuse arrays that hold what no training gives."""
+    for name, array in arrays.items():
+        wrong = ""
+        if array.dtype.kind not in "biuf":
+            wrong = f"type {array.dtype}; allowed: numbers"
+        elif array.dtype.kind == "f":
+            may_be_infinite = name.endswith(_SPREAD)
+            if np.isnan(array).any() or (np.isinf(array).any() and not may_be_infinite):
+                wrong = "values that are no finite numbers"
+            elif may_be_infinite and not (array > 0).all():
+                wrong = "spreads of 0 or less"
+        if wrong:
+            raise HeadError(f"{where}: array {name!r} has {wrong}. Train the head anew")
+
+
+# -- narrow types, rounded numbers ---------------------------------------------------------------------
+def narrowed(arrays: Arrays) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:
+    """Arrays in narrower types where these hold the same numbers, and the types that those had before."""
+    narrow = {name: _narrowest(array) for name, array in arrays.items()}
+    types = {name: array.dtype.str for name, array in arrays.items() if narrow[name].dtype != array.dtype}
+    return narrow, types
+
+
+def _narrowest(array: NDArray[Any]) -> NDArray[Any]:
+    for kind in _NARROW.get(array.dtype.kind, ()):
+        if np.dtype(kind).itemsize >= array.dtype.itemsize:
+            break
+        with np.errstate(over="ignore"):
+            small = array.astype(kind)
+        if np.array_equal(small, array):
+            return small
+    return array
+
+
+def widened(arrays: Arrays, types: Mapping[str, str]) -> dict[str, NDArray[Any]]:
+    """What was given to `narrowed`.
+
+    Raises
+    ------
+    AttributeError, TypeError, ValueError
+        Types that are none, or none of numbers.
+    """
+    kinds = {name: np.dtype(kind) for name, kind in types.items()}
+    if not all(kind.kind in _NARROW for kind in kinds.values()):
+        raise ValueError("'types' are none of numbers")
+    return {name: array.astype(kinds[name]) if name in kinds else array for name, array in arrays.items()}
+
+
+def rounded(head: Head) -> Head:
+    """The fitted head in a fraction of the room, with answers that are hardly other ones.
+
+    Large matrices (rows of training, principal components, weights) are rounded to half precision, leaves of a forest
+    to 256 values a column; `save_head` then finds that they fit narrower types.
+    """
+    entry, arrays = pack(head, "head")
+    result: Head = unpack(entry, {name: _rounded(name, array) for name, array in arrays.items()}, "head")
+    return result
+
+
+def _rounded(name: str, array: NDArray[Any]) -> NDArray[Any]:
+    if array.ndim != 2 or array.size < _LARGE or array.dtype.kind != "f":
+        return array
+    # A leaf is one of dozens that are averaged. Of boosted trees, which have one number a leaf, hundreds are added up.
+    if not name.endswith(_LEAVES) or array.shape[1] == 1:
+        return in_half(array)
+    low = array.min(axis=0)
+    step = np.maximum((array.max(axis=0) - low) / (_LEVELS - 1), np.finfo(np.float64).tiny)
+    result: Float = low + step * np.round((array - low) / step)
+    return result
+
+
+def in_half(matrix: Float) -> Float:
+    """The numbers in half precision, of their type; as they are where one is too large for that."""
+    if float(np.abs(matrix).max(initial=0.0)) >= _LARGEST:
+        return matrix
+    return matrix.astype(np.float16).astype(matrix.dtype)
