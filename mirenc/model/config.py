@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
@@ -32,28 +31,27 @@ __all__ = [
 ]
 
 
-def _kind_of(default: str) -> Callable[[Any], Any]:
-    """How the kind of a table or configuration is read; a table saved before there were several does not say."""
-    return lambda value: value.get("kind", default) if isinstance(value, dict) else getattr(value, "kind", None)
+def _by_kind(default: str, kinds: Any) -> Discriminator:
+    """A table or configuration is of the kind it names; a table saved before there were several names none."""
+    tags = " or ".join(repr(get_args(each)[1].tag) for each in get_args(kinds))
+    return Discriminator(
+        lambda value: value.get("kind", default) if isinstance(value, dict) else getattr(value, "kind", None),
+        custom_error_type="kind",
+        custom_error_message=f"kind must be {tags}",
+    )
 
 
-# The register: a line a kind, and the default of tables that name none.
-TextConfig = Annotated[
-    Annotated[TextEncoderConfig, Tag("transformer")] | Annotated[ConvolutionConfig, Tag("convolution")],
-    Discriminator(
-        _kind_of("transformer"),
-        custom_error_type="kind",
-        custom_error_message="kind must be 'transformer' or 'convolution'",
-    ),
-]
-GraphConfig = Annotated[
-    Annotated[GraphEncoderConfig, Tag("gcn")] | Annotated[DirectedGraphConfig, Tag("directed")],
-    Discriminator(
-        _kind_of("gcn"),
-        custom_error_type="kind",
-        custom_error_message="kind must be 'gcn' or 'directed'",
-    ),
-]
+# The register: a line a kind.
+_Texts = (
+    Annotated[TextEncoderConfig, Tag("transformer")]
+    | Annotated[ConvolutionConfig, Tag("convolution")]
+)  # fmt: skip
+_Graphs = (
+    Annotated[GraphEncoderConfig, Tag("gcn")]
+    | Annotated[DirectedGraphConfig, Tag("directed")]
+)  # fmt: skip
+TextConfig = Annotated[_Texts, _by_kind("transformer", _Texts)]
+GraphConfig = Annotated[_Graphs, _by_kind("gcn", _Graphs)]
 
 
 class MatchingConfig(Config):

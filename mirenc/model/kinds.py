@@ -38,7 +38,7 @@ class TextKind(Config):
 
     - ``kind``, its name; ``hidden``, the width of a statement's vector; ``token_width``, of a row of the token
       embedding; ``state_width``, of a token's state after the last layer;
-    - ``add_shapes(shapes, max_length)``, which adds those of its own weights, but for the token embedding;
+    - ``add_shapes(shapes, max_length)``, which adds those of all its weights but the token embedding;
     - ``card``, its architecture in the words of the model card.
 
     In torch its ``Encoder(config, tokenizer_config)`` is a `mirenc.model.torch_encoders.TextEncoder`; in numpy
@@ -52,9 +52,9 @@ class GraphKind(Config):
     Each kind has, beside what stands here,
 
     - ``kind``, its name;
-    - ``blind``, why it does not see the order of operands and branch targets, for the model card; "" if it does;
-    - ``add_shapes(shapes, features, statement)``, which adds those of its own weights;
-    - ``card(features)``, its architecture in the words of the model card.
+    - ``add_shapes(shapes, features, statement)``, which adds those of all its weights, named ``graph...``;
+    - ``card(features)``, its architecture in the words of the model card;
+    - ``order``, how far it sees the order of operands and branch targets, or why not, for the card.
 
     In torch its ``Encoder(config, features, statement)``, by the widths of what it takes, is a
     `mirenc.model.torch_encoders.GraphEncoder`; in numpy ``Encoder(config, layers, threads)`` is a
@@ -86,8 +86,21 @@ class GraphKind(Config):
         return False
 
     @property
+    def sees_order(self) -> bool:
+        """Whether it reads positions of edges and argument numbers, which a corpus of format 2 has not."""
+        return False
+
+    @property
+    def without_order(self) -> str:
+        """What to set in a recipe for one that does not; "" where nothing can be."""
+        return ""
+
+    @property
     def joins(self) -> bool:
-        """Whether small modules may stand side by side in one graph and keep their vectors."""
+        """Whether it promises that modules side by side in one small graph have the vectors that they have alone.
+
+        So no node may hear one of another module, and nothing may depend on how many nodes or groups there are.
+        """
         return False
 
 

@@ -18,6 +18,7 @@ from mirenc.model.config import ModelConfig
 from mirenc.model.data import IRData
 from mirenc.model.kinds import encoder_class
 from mirenc.model.pooling import COUNTS
+from mirenc.model.shapes import weight_shapes
 from mirenc.model.torch_encoders import GraphEncoder, TextEncoder, gelu, initialise
 from mirenc.tokenizer import CLS, PAD, SEP
 
@@ -156,6 +157,9 @@ class MIREncoder(nn.Module):
         if lexical is not None:
             # Kept with the model; `mirenc.model.lexical` computes with it.
             self.register_buffer("lexical_idf", torch.zeros(lexical.buckets))
+        made = {(name, tuple(value.shape)) for name, value in self.state_dict().items()}
+        if wrong := sorted(name for name, _ in made ^ set(weight_shapes(config).items())):
+            raise ValueError(f"the shapes of {', '.join(wrong)} are not those that `add_shapes` of its kind says")
 
     def parameter_count(self) -> int:
         """Number of parameters; the tied output matrix counts once."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from mirenc.graph import NodeKind
 from mirenc.model.config import ModelConfig
 from mirenc.model.kinds import Shapes
 from mirenc.model.pooling import COUNTS
@@ -15,12 +14,8 @@ def weight_shapes(config: ModelConfig) -> Shapes:
     hidden, token, state = config.text.hidden, config.text.token_width, config.text.state_width
     graph, matching, vocabulary = config.graph, config.matching.hidden, config.tokenizer.vocab_size
     shapes = Shapes({"text.token.weight": (vocabulary, token), "mlm.bias": (vocabulary,)})
-    shapes["graph.kind.weight"] = (len(NodeKind), token)
     config.text.add_shapes(shapes, config.tokenizer.max_length)
-    shapes.norm("text.norm_in", state)
-    shapes.norm("text.norm_out", state)
     shapes.norm("mlm.norm", token)
-    shapes.norm("graph.norm_in", token)
     shapes.norm("matching.norm_text", hidden)
     graph.add_shapes(shapes, token, hidden)
     shapes.norm("matching.norm_graph", graph.width)

@@ -49,10 +49,11 @@ def _device(model: MIREncoder) -> torch.device:
 
 def check_order(config: ModelConfig, corpus: Corpus) -> None:
     """Refuse, with a `ConfigError`, a model that sees the order of operands on a corpus that has none."""
-    if not corpus.ordered and not config.graph.blind:
+    if not corpus.ordered and config.graph.sees_order:
+        hint = config.graph.without_order and f", or {config.graph.without_order}"
         raise ConfigError(
             "the corpus (format 2) keeps no operand positions and no argument numbers, which this graph encoder sees. "
-            "Build it again with `mirenc corpus build`, or set positions = false in [graph]"
+            f"Build it again with `mirenc corpus build`{hint}"
         )
 
 

@@ -228,13 +228,13 @@ def _limits(trainer: Trainer) -> str:
         if trainer.model_config.pooling.whiten
         else "Vectors of two modules are alike because both are IR: rank by cosine, do not threshold it. "
     )
-    reason = trainer.model_config.graph.blind
-    if not reason:
-        order = """At level `locals` the text encoder does not see the order of operands and of branch targets: `sub %x, %y` and
-`sub %y, %x` have one statement. The graph encoder does, up to the fourth operand."""
+    graph = trainer.model_config.graph
+    if graph.sees_order:
+        order = f"""At level `locals` the text encoder does not see the order of operands and of branch targets: `sub %x, %y` and
+`sub %y, %x` have one statement. The graph encoder does, {graph.order}."""
     else:
         order = f"""At level `locals` the order of operands and of branch targets is not seen: `sub %x, %y` and `sub %y, %x`
-have one statement, and {reason}."""
+have one statement, and {graph.order}."""
     return f"""{alike}{order} A language absent from the data above embeds, but was
 not trained on.
 """

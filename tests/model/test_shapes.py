@@ -2,17 +2,48 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import numpy as np
 import pytest
 from random_model import random_weights
 
-from mirenc.model.config import PRESETS, DirectedGraphConfig, ModelConfig
+from mirenc.config import Config
+from mirenc.model.config import (
+    PRESETS,
+    DirectedGraphConfig,
+    GraphConfig,
+    GraphEncoderConfig,
+    ModelConfig,
+    TextConfig,
+)
 from mirenc.model.mirencoder import MIREncoder
 from mirenc.model.numpy_runtime import NumpyRuntime
 from mirenc.model.pooling import module_pools
 from mirenc.model.sample import IRSample
 from mirenc.model.shapes import weight_shapes
 from mirenc.model.torch_runtime import TorchRuntime
+
+UNIONS = {"text": TextConfig, "graph": GraphConfig}
+
+# Of every registered kind, so that a new one is caught before it has tests of its own.
+KINDS = [(part, get_args(kind)[0]) for part, union in UNIONS.items() for kind in get_args(get_args(union)[0])]
+
+
+@pytest.mark.parametrize(("part", "kind"), KINDS)
+def test_runtimes_agree_on_every_kind(
+    convolution_config: ModelConfig, samples: dict[str, IRSample], part: str, kind: type[Config]
+) -> None:
+    config = convolution_config.model_copy(update={part: kind(hidden=24)})
+    weights = random_weights(config, seed=6)
+    one, other = NumpyRuntime(config, weights), TorchRuntime(config, weights)
+    for sample in samples.values():
+        found, expected = (runtime.forward(sample, module_pools(sample, "sqrt")) for runtime in (one, other))
+        for mine, theirs in zip(found, expected, strict=True):
+            np.testing.assert_allclose(mine, theirs, rtol=1e-4, atol=1e-4)
+    assert config.text.card
+    assert config.graph.card(config.text.token_width)
+    assert config.graph.order
 
 
 @pytest.mark.parametrize("statements", [False, True])
@@ -28,6 +59,14 @@ def test_both_runtimes_agree(convolution_config: ModelConfig, samples: dict[str,
         found, expected = (runtime.forward(sample, module_pools(sample, "sqrt")) for runtime in (one, other))
         for mine, theirs in zip(found, expected, strict=True):
             np.testing.assert_allclose(mine, theirs, rtol=1e-4, atol=1e-4)
+
+
+def test_weights_that_a_configuration_does_not_say_are_refused_when_the_model_is_made(
+    model_config: ModelConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(GraphEncoderConfig, "add_shapes", lambda *_: None)
+    with pytest.raises(ValueError, match=r"graph\.conv1\.bias.*add_shapes"):
+        MIREncoder(model_config)
 
 
 @pytest.mark.parametrize("name", PRESETS)

@@ -66,6 +66,8 @@ class ConvolutionConfig(TextKind):
             shapes.linear(f"{block}.contract", wide, channels)
         shapes.linear("text.pool1", 2 * channels, self.feed_forward)
         shapes.linear("text.pool2", self.feed_forward, self.hidden)
+        shapes.norm("text.norm_in", channels)
+        shapes.norm("text.norm_out", channels)
 
     @property
     def card(self) -> str:

@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 from pydantic import Field
 
-from mirenc.graph import Flow
+from mirenc.graph import Flow, NodeKind
 from mirenc.model.kinds import GraphKind, Shapes
 
 __all__ = ["ARGUMENTS", "LAST_POSITION", "RELATIONS", "RELATION_OF", "DirectedGraphConfig"]
@@ -61,12 +61,22 @@ class DirectedGraphConfig(GraphKind):
         return True  # a node hears nobody of another module, and sums are cut by slices of nodes alone
 
     @property
-    def blind(self) -> str:
-        return "" if self.positions else "the graph encoder was made without positions"
+    def sees_order(self) -> bool:
+        return self.positions
+
+    @property
+    def without_order(self) -> str:
+        return "set positions = false in [graph]"
+
+    @property
+    def order(self) -> str:
+        return "up to the fourth operand" if self.positions else "the graph encoder was made without positions"
 
     def add_shapes(self, shapes: Shapes, features: int, statement: int) -> None:
         width = self.hidden
+        shapes["graph.kind.weight"] = (len(NodeKind), features)
         shapes["graph.argument.weight"] = (ARGUMENTS, features)
+        shapes.norm("graph.norm_in", features)
         shapes.linear("graph.enter", features, width)
         if self.statements:
             shapes.norm("graph.norm_statement", statement)

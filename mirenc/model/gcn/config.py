@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from mirenc.graph import NodeKind
 from mirenc.model.kinds import GraphKind, Shapes
 
 __all__ = ["GraphEncoderConfig"]
@@ -15,10 +16,12 @@ class GraphEncoderConfig(GraphKind):
     kind: Literal["gcn"] = "gcn"
 
     @property
-    def blind(self) -> str:
+    def order(self) -> str:
         return "the GCN takes edges without position or direction"
 
     def add_shapes(self, shapes: Shapes, features: int, statement: int) -> None:
+        shapes["graph.kind.weight"] = (len(NodeKind), features)
+        shapes.norm("graph.norm_in", features)
         for name, inputs, outputs in (("conv1", features, self.hidden), ("conv2", self.hidden, self.out)):
             shapes[f"graph.{name}.lin.weight"] = (outputs, inputs)
             shapes[f"graph.{name}.bias"] = (outputs,)

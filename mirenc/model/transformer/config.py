@@ -45,6 +45,8 @@ class TextEncoderConfig(TextKind):
             shapes.linear(f"{block}.project", self.hidden, self.hidden)
             shapes.linear(f"{block}.expand", self.hidden, self.feed_forward)
             shapes.linear(f"{block}.contract", self.feed_forward, self.hidden)
+        shapes.norm("text.norm_in", self.hidden)
+        shapes.norm("text.norm_out", self.hidden)
 
     @property
     def card(self) -> str:
