@@ -83,12 +83,7 @@ def to_networkx(graph: ProgramGraph) -> nx.MultiDiGraph:
 def check_path(path: str | os.PathLike[str]) -> None:
     """Refuse an output path before any work is done.
 
-    Raises
-    ------
-    GraphError
-        Unknown suffix.
-    IRFileError
-        The folder does not exist, or a folder has the file's name.
+    Raises GraphError: unknown suffix; IRFileError: the folder does not exist, or a folder has the file's name.
     """
     suffix = Path(path).suffix
     if suffix == ".pt":

@@ -47,14 +47,8 @@ class EndedError(Exception):
 class Child:
     """A process with LLVM in it, started when first needed and started again after a crash. Not for two threads.
 
-    Parameters
-    ----------
-    side : Path
-        File that the child loads: it has ``open_library``.
-    arguments : sequence of str
-        What that is called with.
-    memory_limit : int
-        Bytes of address space; less where this process itself is limited to less.
+    It loads ``side``, a file with ``open_library``, which is called with ``arguments``. It may take ``memory_limit``
+    bytes of address space; less where this process itself is limited to less.
     """
 
     def __init__(self, side: Path, arguments: Sequence[str], memory_limit: int) -> None:
@@ -81,24 +75,14 @@ class Child:
         )
 
     def version(self) -> str:
-        """LLVM's version; waits until it is loaded.
-
-        Raises
-        ------
-        EndedError
-        """
+        """LLVM's version; waits until it is loaded. Raises EndedError."""
         self.start()
         if not self._version:
             self._version = self.receive(_START)[0]["version"]
         return self._version
 
     def send(self, request: dict[str, Any], data: bytes) -> None:
-        """Send one request, once LLVM is loaded.
-
-        Raises
-        ------
-        EndedError
-        """
+        """Send one request, once LLVM is loaded. Raises EndedError."""
         self.version()
         assert self._process is not None
         assert self._process.stdin is not None
@@ -112,13 +96,7 @@ class Child:
             raise self._death() from None
 
     def receive(self, timeout: float) -> tuple[dict[str, Any], memoryview]:
-        """One frame, within ``timeout`` seconds.
-
-        Raises
-        ------
-        EndedError
-            The child died, or took too long and was ended.
-        """
+        """One frame, within ``timeout`` seconds. Raises EndedError: the child died, or took too long and was ended."""
         assert self._process is not None
         assert self._process.stdout is not None
         limit = min(timeout, LONGEST_TIMEOUT)

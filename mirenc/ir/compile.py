@@ -40,11 +40,7 @@ def find_compiler(language: str, compiler: str | None = None, *, oldest: bool = 
     """Command that compiles a language (``c``, ``c++``, ``cl`` or ``cuda``) to IR.
 
     ``compiler`` is the user's choice: a name on PATH, or a path. ``oldest`` prefers the oldest of several versions.
-
-    Raises
-    ------
-    ToolchainError
-        None found; the message says what to install.
+    Raises ToolchainError: none found; the message says what to install.
     """
     if compiler is not None:
         if shutil.which(compiler) is None:
@@ -108,13 +104,9 @@ def compile_source(
 ) -> bytes:
     """IR text of one source file: ``-O2``, then the language's flags (mirenc's or a dialect's), then ``cflags``.
 
-    clang takes the last of ``-O``, ``-x``, ``-target`` and ``-cl-std``, so what the user says wins. Each process of
-    the compiler may take ``memory_limit`` bytes of address space, and the IR ``max_bytes``. The compiler runs in
-    ``folder``, where one is named.
-
-    Raises
-    ------
-    IRFileError, ToolchainError, CompileError, IRResourceError
+    clang takes the last of ``-O``, ``-x``, ``-target`` and ``-cl-std``, so what the user says wins. Each process of the
+    compiler may take ``memory_limit`` bytes of address space, and the IR ``max_bytes``. The compiler runs in
+    ``folder``, where one is named. Raises IRFileError, ToolchainError, CompileError, IRResourceError.
     """
     name = os.fspath(path)
     check_file(name)

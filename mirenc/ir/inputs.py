@@ -40,10 +40,8 @@ class Input:
         The module, the IR or the path.
     language : str
         Of a source, as clang's ``-x`` wants it; "" for others.
-    flags : tuple of str
-        Of a source that a project stands for: what it is compiled with, before the user's own flags.
-    folder : str
-        Where the compiler runs for these flags; "" for a source that was named itself.
+    flags, folder : tuple of str, str
+        Of a source that a project stands for: what it is compiled with, before the user's own flags, and where; else empty.
     """
 
     kind: Literal["module", "ir", "file", "source"]
@@ -62,13 +60,7 @@ def path_input(path: str | os.PathLike[str]) -> Input:
 
 
 def resolve_input(given: IRInput | Input) -> Input:
-    """What one input is; an `Input` is resolved already.
-
-    Raises
-    ------
-    ConfigError
-        It is nothing of the kind.
-    """
+    """What one input is; an `Input` is resolved already. Raises ConfigError: it is nothing of the kind."""
     if isinstance(given, Input):
         return given
     if isinstance(given, IRModule):

@@ -25,12 +25,8 @@ _PLACE = re.compile(r"^<string>:(\d+):(\d+): error: (.*)$", re.MULTILINE)
 class LLVMWorker:
     """One child process running LLVM, started when first needed and restarted after a crash.
 
-    Parameters
-    ----------
-    timeout : float
-        Seconds allowed for one module.
-    memory_limit : int
-        Bytes of address space the child may use; less where this process itself is limited to less.
+    It has ``timeout`` seconds for one module, and ``memory_limit`` bytes of address space; less where this process
+    itself is limited to less.
     """
 
     def __init__(self, *, timeout: float = DEFAULT_TIMEOUT, memory_limit: int = DEFAULT_MEMORY_LIMIT) -> None:
@@ -60,12 +56,8 @@ class LLVMWorker:
     def canonicalise(self, data: bytes, *, bitcode: bool, timeout: float | None = None) -> str:
         """Parse, verify and print one module.
 
-        Raises
-        ------
-        IRParseError
-            LLVM's parser or verifier refused it; LLVM's line, column and caret are kept.
-        IRResourceError
-            LLVM died, took too long or too much memory.
+        Raises IRParseError: LLVM's parser or verifier refused it; LLVM's line, column and caret are kept;
+        IRResourceError: LLVM died, took too long or too much memory.
         """
         status, text = self._ask("bitcode" if bitcode else "text", data, timeout)
         if status == "ok":

@@ -259,13 +259,7 @@ class IRModule:
         return [IRFunction(self, index) for index in range(len(self.headers))]
 
     def function(self, name: str) -> IRFunction:
-        """The function of that name.
-
-        Raises
-        ------
-        KeyError
-            No such function; the message names some that exist.
-        """
+        """The function of that name. Raises KeyError: no such function; the message names some that exist."""
         for index, header in enumerate(self.headers):
             if header.name.strip('"') == name:
                 return self.functions[index]

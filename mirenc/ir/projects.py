@@ -83,12 +83,8 @@ def is_project(given: object) -> bool:
 def expand_inputs(inputs: Iterable[IRInput | Input], report: Report | None = None) -> Iterator[Input]:
     """The inputs in their order; one that stands for many files gives those, and ``report`` is told what it leaves out.
 
-    A folder without any stays, so that it fails as one input of several.
-
-    Raises
-    ------
-    ConfigError
-        A ``compile_commands.json`` is none.
+    A folder without any stays, so that it fails as one input of several. Raises ConfigError: a
+    ``compile_commands.json`` is none.
     """
     for given in inputs:
         many: list[Input] = []
@@ -101,13 +97,8 @@ def expand_inputs(inputs: Iterable[IRInput | Input], report: Report | None = Non
 def folder_inputs(folder: Path, report: Report | None = None) -> list[Input]:
     """The IR files below a folder; where there are none, what its ``compile_commands.json`` says; else its sources.
 
-    Sources are compiled with every folder that has headers searched after the system's. ``report`` is told what is
-    left out.
-
-    Raises
-    ------
-    ConfigError
-        Its ``compile_commands.json`` is none.
+    Sources are compiled with every folder that has headers searched after the system's. ``report`` is told what is left
+    out. Raises ConfigError: its ``compile_commands.json`` is none.
     """
     sources = sorted(walk_sources(folder, _SUFFIXES))
     if ir := find_inputs(folder):
@@ -132,12 +123,8 @@ def folder_inputs(folder: Path, report: Report | None = None) -> list[Input]:
 def command_inputs(path: Path, report: Report | None = None) -> list[Input]:
     """The sources of a ``compile_commands.json``, sorted, each with the flags that say what the program is.
 
-    A file below the working folder is named from there.
-
-    Raises
-    ------
-    ConfigError
-        Not such a file, or no source in it that can be compiled.
+    A file below the working folder is named from there. Raises ConfigError: not such a file, or no source in it that
+    can be compiled.
     """
     inputs = {}
     top = path.resolve().parent
@@ -183,14 +170,7 @@ def header_flags(
 ) -> tuple[str, ...]:
     """Flags that make a compiler which runs in ``root`` search every folder with headers, without its build system.
 
-    Parameters
-    ----------
-    root : Path
-    language : str
-    named : collection of str
-        Folders that are searched by ``-I`` already.
-    others : dict of str to Path, optional
-        More roots, by their path relative to ``root``.
+    ``named`` are folders that are searched by ``-I`` already, ``others`` more roots by their path relative to ``root``.
     """
     # -idirafter comes last in clang's search, so no package's string.h hides the system's. A folder that is named
     # in both ways would come last, too. flang has no -idirafter and no such headers.
@@ -227,12 +207,7 @@ def refused_flags(words: str) -> set[str]:
 def read_entries(path: Path, suffixes: Collection[str], report: Report | None = None) -> list[Entry]:
     """The commands of a ``compile_commands.json`` for files with some suffixes; of several for a file the first.
 
-    ``report`` is told what is left out.
-
-    Raises
-    ------
-    ConfigError
-        Missing, no such file, or no such source in it.
+    ``report`` is told what is left out. Raises ConfigError: missing, no such file, or no such source in it.
     """
     try:
         # utf-8-sig: an editor may have put a byte order mark before it.

@@ -124,9 +124,7 @@ def module_from(
 def load_input(given: Input, options: ReadOptions) -> InputBytes:
     """The IR of an input that is no module: read from its file, compiled from its source, or as it was given.
 
-    Raises
-    ------
-    IRFileError, ToolchainError, CompileError, IRResourceError
+    Raises IRFileError, ToolchainError, CompileError, IRResourceError.
     """
     if isinstance(given.value, bytes):
         data = given.value.removeprefix(codecs.BOM_UTF8)
@@ -165,9 +163,7 @@ def _compiled(given: Input, options: ReadOptions) -> bytes:
 def module_of(loaded: InputBytes, options: ReadOptions, worker: LLVMWorker | None = None) -> IRModule:
     """The module that some IR holds, in the options' dialect.
 
-    Raises
-    ------
-    IRParseError, IRResourceError, NoFunctionBodyError, ForeignIRError
+    Raises IRParseError, IRResourceError, NoFunctionBodyError, ForeignIRError.
     """
     worker = worker or default_worker()
     if options.memory_limit is not None:

@@ -89,19 +89,9 @@ class PassLLVM:
     """An LLVM in a child process (`mirenc.ir.worker`) that is asked about lists of passes.
 
     One is one process with one module at a time: for two at once make two. A closed one starts again when it is asked.
-
-    Parameters
-    ----------
-    side, arguments
-        What the child loads, and what its ``open_library`` is called with.
-    kind : str
-        How LLVM is reached, for `name`.
-    advice : str
-        What to type where LLVM cannot be started.
-    timeout : float
-        Seconds allowed for one list on one module.
-    memory_limit : int
-        Bytes of address space for LLVM.
+    The child loads ``side`` with ``arguments``. ``kind`` says how LLVM is reached, ``advice`` what to type where it
+    cannot be started. One list on one module may take ``timeout`` seconds, and LLVM ``memory_limit`` bytes of address
+    space.
     """
 
     def __init__(

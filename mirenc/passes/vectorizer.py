@@ -55,18 +55,10 @@ _NODES = 4  # of the first loop
 def vectorizer_choices(module: IRModule, vector_bits: int) -> Mapping[Key, tuple[int, int]]:
     """Vector width and interleave count that LLVM 22 chooses at -O3 for every innermost loop; (1, 1): neither.
 
-    Parameters
-    ----------
-    module : IRModule
-        Loops before the vectorizer, such as `mirenc.ir.dialect.SCALAR_LOOPS`.
-    vector_bits : int
-        Of the widest vector of the processor: 128, 256 or 512 on x86-64, 128 on AArch64.
-
-    Returns
-    -------
-    dict
-        (symbol of the function, header as in `mirenc.ir.Region`) -> (width, count). Empty where nobody knows: the
-        module is for another processor, or LLVM does not come to an end with it.
+    The loops are those before the vectorizer, such as `mirenc.ir.dialect.SCALAR_LOOPS`; ``vector_bits`` are of the
+    widest vector of the processor: 128, 256 or 512 on x86-64, 128 on AArch64. The keys are the function's symbol and
+    the loop's header as in `mirenc.ir.Region`. Empty where nobody knows: the module is for another processor, or LLVM
+    does not come to an end with it.
     """
     named = _ARCHITECTURE.search(module.text)
     architecture = _SAME.get(named[1], named[1]) if named else ""

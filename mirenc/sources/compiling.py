@@ -62,7 +62,7 @@ class Limits(Config):
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """How sources are compiled, as the user wants it.
+    """How sources are compiled, as the user wants it; ConfigError for a level that no compiler has, or none.
 
     Attributes
     ----------
@@ -76,11 +76,6 @@ class Choices:
         A CUDA toolkit's headers, where there are CUDA sources.
     with_reserved : bool
         Also programs that are reserved for evaluation: for what no model is pre-trained on.
-
-    Raises
-    ------
-    ConfigError
-        A level that no compiler has, or none.
     """
 
     levels: Sequence[str] | None = None

@@ -61,13 +61,8 @@ def compile_recipe(
     """Fetch a recipe's packages into ``work``, unless they are there, and compile them into a folder of IR.
 
     Of the choices the compiler is for C and C++ alone, and the flags are not used. ``workers`` compilers run at once,
-    and one more thread fetches ahead.
-
-    Raises
-    ------
-    ToolchainError
-        A program is missing, apt-get knows no source packages, or CUDA sources and no ``cuda_path``. A package that
-        cannot be had is reported, no more.
+    and one more thread fetches ahead. Raises ToolchainError: a program is missing, apt-get knows no source packages, or
+    CUDA sources and no ``cuda_path``. A package that cannot be had is reported, no more.
     """
     c_compilers = (choices.compiler,) if choices.compiler else _C_COMPILERS
     _check_tools(recipe, c_compilers, choices.cuda_path)

@@ -102,12 +102,8 @@ def read_recipe(path: Path, *, with_reserved: bool = False) -> Recipe:
     """Read a recipe.
 
     ``with_reserved`` takes packages that are reserved for evaluation, and the top-level key ``held_out``: for what no
-    model is pre-trained on.
-
-    Raises
-    ------
-    ConfigError
-        Not TOML, a key that is not known, a package that is reserved, or one that is named and not there.
+    model is pre-trained on. Raises ConfigError: not TOML, a key that is not known, a package that is reserved, or one
+    that is named and not there.
     """
     values = load_toml(path)
     held_out: Any = values.pop("held_out", []) if with_reserved else []
