@@ -41,7 +41,7 @@ class Input:
     language : str
         Of a source, as clang's ``-x`` wants it; "" for others.
     flags, folder : tuple of str, str
-        Of a source that a project stands for: what it is compiled with, before the user's own flags, and where; else empty.
+        Of a source that a project stands for: what it is compiled with, before the user's own flags, and where.
     """
 
     kind: Literal["module", "ir", "file", "source"]

@@ -80,7 +80,11 @@ def find_loops(module: IRModule) -> LoopForest:
     parents: list[int] = []
     depths: list[int] = []
     innermost = np.full(module.block_count, -1, dtype=np.int32)
-    for number in _with_backward_edges(module):
+    # Functions with an edge to the same or an earlier block: without one there is no cycle.
+    arrays = module.arrays
+    source = np.repeat(np.arange(module.block_count), np.diff(arrays.successor_start))
+    function_of_block = arrays.function[arrays.block_start[:-1]]
+    for number in np.unique(function_of_block[source[arrays.successor <= source]]).tolist():
         function = module.headers[number]
         own_headers, own_parents, own_innermost = _function_loops(_successors(module, function))
         base = len(headers)
@@ -93,15 +97,6 @@ def find_loops(module: IRModule) -> LoopForest:
         innermost[function.first_block : function.last_block] = np.where(loops < 0, loops, loops + base)
     columns = np.array([functions, headers, parents, depths], dtype=np.int32)
     return LoopForest(columns[0], columns[1], columns[2], columns[3], innermost)
-
-
-def _with_backward_edges(module: IRModule) -> list[int]:
-    """Functions with an edge to the same or an earlier block: without one there is no cycle."""
-    arrays = module.arrays
-    source = np.repeat(np.arange(module.block_count), np.diff(arrays.successor_start))
-    function_of_block = arrays.function[arrays.block_start[:-1]]
-    backward: list[int] = np.unique(function_of_block[source[arrays.successor <= source]]).tolist()
-    return backward
 
 
 def _successors(module: IRModule, function: FunctionHeader) -> Graph:

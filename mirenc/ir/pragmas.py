@@ -26,7 +26,9 @@ def with_pragmas(text: str, wanted: Mapping[int, str]) -> tuple[str, dict[int, s
     ``wanted`` is the line on which a loop begins, from 1 -> the line to write before it. Returns the text, and for each
     loop that was left alone, why.
     """
-    lines, bare = text.split("\n"), _without_quoted(text).split("\n")
+    # Blanks stand for comments and strings; lines stay.
+    bare = _QUOTED.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text).split("\n")
+    lines = text.split("\n")
     refused: dict[int, str] = {}
     if _RENUMBERED.search(text):
         return text, dict.fromkeys(wanted, "the file has #line, so its lines are not those that the compiler names")
@@ -55,8 +57,3 @@ def _doubt(bare: list[str], row: int) -> str:
     if not _BEGINS.match(line):
         return "something stands before it on its line" if _LOOP.search(line) else "it is in a macro"
     return ""
-
-
-def _without_quoted(text: str) -> str:
-    """The text with blanks for comments and strings; lines stay."""
-    return _QUOTED.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)

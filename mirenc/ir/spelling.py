@@ -29,16 +29,8 @@ _SEXT = re.compile(rf"sext i32 ({_NAME}) to i64")
 _TRUNC = re.compile(r"trunc i64 (\S+) to i32")
 _SUM = re.compile(rf"add i32 ({_NAME}), (-?\d+)")
 _COMPARISON = re.compile(rf"  ({_NAME}) = icmp (\w+) i32 ({_NAME}), ({_NAME})")
-_SWAPPED = {
-    "slt": "sgt",
-    "sgt": "slt",
-    "sle": "sge",
-    "sge": "sle",
-    "ult": "ugt",
-    "ugt": "ult",
-    "ule": "uge",
-    "uge": "ule",
-}
+_SWAPPED = {"slt": "sgt", "sle": "sge", "ult": "ugt", "ule": "uge"}
+_SWAPPED |= {second: first for first, second in _SWAPPED.items()}
 _LOAD = re.compile(r"load (float|double), ptr ([^,]+)(.*)")
 _STORE = re.compile(rf"  store (float|double) ({_NAME}), ptr ([^,]+)(.*)")
 _STEP = re.compile(rf"add ((?:nuw |nsw )*)(i\d+) ({_NAME}), (\d+)")

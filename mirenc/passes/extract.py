@@ -58,16 +58,12 @@ class _Entry:
 
     @cached_property
     def references(self) -> list[str]:
-        return _references(self.text)
+        return list(dict.fromkeys(name for name in _REFERENCE.findall(self.text) if name))
 
     @cached_property
     def declared(self) -> _Entry:
         """The same, where only its existence counts."""
         return _Entry(self.number, self.name, _declared(self.source), "")
-
-    @property
-    def defines_function(self) -> bool:
-        return self.source.startswith("define")
 
     def kept_for(self, function: str) -> _Entry:
         """How the module of a function has it."""
@@ -103,7 +99,7 @@ def extract_functions(text: str) -> Iterator[tuple[str, str]]:
     head, entries = _entries(text)
     always = [entries[name] for name in _KEPT_METADATA if name in entries]
     for entry in list(entries.values()):
-        if entry.defines_function and set(_BLOCK_ADDRESS.findall(entry.text)) <= {entry.name}:
+        if entry.source.startswith("define") and set(_BLOCK_ADDRESS.findall(entry.text)) <= {entry.name}:
             reached = _reached(entries, [entry, *always], entry.name)
             yield entry.name[1:].strip('"'), "\n".join([*head, *reached, ""])
 
@@ -129,10 +125,6 @@ def without_size_attributes(text: str) -> str:
 
 def _without_size_words(text: str) -> str:
     return _SIZE_WORD.sub(lambda found: found[1] or "", text)
-
-
-def _references(text: str) -> list[str]:
-    return list(dict.fromkeys(name for name in _REFERENCE.findall(text) if name))
 
 
 def _reached(entries: dict[str, _Entry], start: list[_Entry], function: str) -> list[str]:

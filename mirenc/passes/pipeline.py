@@ -105,11 +105,8 @@ def random_list(pool: Sequence[Step], chance: random.Random, longest: int = LONG
     if not pool:
         raise PassError("there are no passes to draw a list from")
     drawn = [chance.choice(pool) for _ in range(chance.randint(1, longest))]
-    return ",".join(_level(kind, list(group)) for kind, group in groupby(drawn, key=_outer))
-
-
-def _outer(step: Step) -> str:
-    return "function" if step.kind in _LOOPS else step.kind
+    adaptors = groupby(drawn, key=lambda step: "function" if step.kind in _LOOPS else step.kind)
+    return ",".join(_level(kind, list(group)) for kind, group in adaptors)
 
 
 def _level(kind: str, group: list[Step]) -> str:
@@ -128,7 +125,9 @@ def _changed(root: PassNode, chance: random.Random) -> PassNode:
     if not places:
         return root
     *way, at = chance.choice(places)
-    parent = _node_at(root, way)
+    parent = root
+    for index in way:
+        parent = parent.passes[index]
     children = list(parent.passes)
     if change == "drop":
         del children[at]
@@ -154,12 +153,6 @@ def _places(node: PassNode, change: str) -> Iterator[list[int]]:
             yield [at]
         for way in _places(child, change):
             yield [at, *way]
-
-
-def _node_at(node: PassNode, way: Sequence[int]) -> PassNode:
-    for at in way:
-        node = node.passes[at]
-    return node
 
 
 def _replaced(node: PassNode, way: Sequence[int], passes: tuple[PassNode, ...]) -> PassNode:

@@ -192,7 +192,8 @@ def _compile_level(program: Program, level: str, limits: Limits) -> tuple[IRReco
         if code is None:
             status, reason = "timeout", f"longer than {limits.seconds:g} s"
         elif code:
-            status, reason = "failed", _first_error(words)
+            lines = words.splitlines() or ["no reason given"]
+            status, reason = "failed", next((line for line in lines if "error" in line), lines[-1])[:200]
         elif size > limits.max_file_bytes:
             status = "large"
         else:
@@ -226,12 +227,6 @@ def _hash_of_text(path: Path) -> tuple[str, int]:
         stream.readline()
         stream.readline()
         return hashlib.file_digest(stream, "sha256").hexdigest(), path.stat().st_size
-
-
-def _first_error(words: str) -> str:
-    """Line of a compiler's output that says what is wrong."""
-    lines = words.splitlines() or ["no reason given"]
-    return next((line for line in lines if "error" in line), lines[-1])[:200]
 
 
 def run_quietly(command: Sequence[str], folder: Path, seconds: float) -> tuple[int | None, str]:

@@ -181,16 +181,14 @@ class _Build:
                 if fnmatch.fnmatchcase(file, glob):
                     options += [part for prelude in preludes for part in ("-include", prelude)]
         if package.openmp and language in ("c", "c++", "fortran"):
-            options += ["-fopenmp", *(_omp_header() if language != "fortran" else ())]
+            options.append("-fopenmp")
+            if language != "fortran":  # Debian installs omp.h with one clang only; the other one may borrow it
+                headers_of = Path("/usr/lib").glob("llvm-*/lib/clang/*/include/omp.h")
+                options += [f"-idirafter{path.parent}" for path in headers_of]
         options += [f"-D{define}" for define in package.defines]
         options += [*package.flags, *(f"-I{folder}" for folder in package.include_dirs), *headers]
         facts: dict[str, Any] = {"project": package.name, "version": version, "language": language, "root": root}
         return make_program(self.choices, (compiler,), options, file=file, **facts)
-
-
-def _omp_header() -> list[str]:
-    """Flags that find omp.h: Debian installs it with one clang version only; the other one may borrow it."""
-    return [f"-idirafter{path.parent}" for path in Path("/usr/lib").glob("llvm-*/lib/clang/*/include/omp.h")]
 
 
 class _Fetched(NamedTuple):
