@@ -68,10 +68,6 @@ class Head(BaseEstimator):  # type: ignore[misc]  # scikit-learn carries no type
         rows: Float = validate_data(self, X, dtype=np.float64, reset=False)
         return rows
 
-    def _seen(self, features: Float) -> Float:
-        """The columns that the head may look at."""
-        return features if getattr(self, "use_code", True) else features[:, : getattr(self, "context_columns", 0)]
-
     # -- learning --------------------------------------------------------------------------------------
     def _learn(self, features: Float, target: Float) -> None:
         """Train on checked rows (n, A + D) and a table (n, P)."""

@@ -9,15 +9,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
 
 import numpy as np
 import scipy.linalg as la
 from numpy.typing import NDArray
 
-from mirenc.heads.base import Head, Labels, Number
-from mirenc.heads.reduce import CodeReducer
-from mirenc.heads.state import Arrays, register
+from mirenc.heads.base import Labels, Number
+from mirenc.heads.reduce import Reducing
+from mirenc.heads.state import register
 
 __all__ = ["LandmarkLabels", "LandmarkRegressor"]
 
@@ -27,7 +26,7 @@ _JITTER = 1e-8
 
 
 @dataclass(eq=False, repr=False)
-class _Landmarks(Head):
+class _Landmarks(Reducing):
     """Columns, kernel and solution of both heads."""
 
     context_columns: int = 0
@@ -37,14 +36,14 @@ class _Landmarks(Head):
     length_scale: float = 1.0
     alpha: float = 1e-4
     random_state: int = 0
-    _ARRAYS = ("middle_", "spread_", "landmarks_", "weights_", "mean_")
+    _ARRAYS = (*Reducing._ARRAYS, "middle_", "spread_", "landmarks_", "weights_", "mean_")
     _POSITIVE = ("length_scale", "alpha")
     _COUNTS = ("landmarks",)
 
     def _learn(self, features: Float, target: Float) -> None:
         context = self.context_columns
-        self._reduce = CodeReducer(context, self.components).fit(features)
-        reduced = self._reduce(features)
+        self._find_components(features)
+        reduced = self._reduced(features)
         self.middle_ = reduced.mean(axis=0)
         spread = reduced.std(axis=0)
         # Each context feature weighs one, and so does all code together.
@@ -78,20 +77,13 @@ class _Landmarks(Head):
         return result
 
     def _answer(self, features: Float) -> Float:
-        rows = self._scaled(self._reduce(features))
+        rows = self._scaled(self._reduced(features))
         parts = [self._kernel(rows[first : first + _BLOCK]) @ self.weights_ for first in range(0, len(rows), _BLOCK)]
         result: Float = self.mean_ + np.concatenate(parts)
         return result
 
-    def _learned(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        return {}, self._reduce.arrays()
-
-    def _restore(self, meta: dict[str, Any], arrays: Arrays) -> None:
-        columns = self.n_features_in_
-        self._reduce = CodeReducer.from_arrays(self.context_columns, self.components, arrays, columns=columns)
-
     def _fits(self) -> bool:
-        columns = (self._reduce.columns,)
+        columns = (self._columns,)
         count, *seen = self.landmarks_.shape
         scaled = self.middle_.shape == self.spread_.shape == columns == tuple(seen)
         return bool(scaled and self.mean_.ndim == 1 and self.weights_.shape == (count, *self.mean_.shape))

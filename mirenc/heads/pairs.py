@@ -17,7 +17,7 @@ from sklearn.base import clone
 from mirenc.errors import HeadError
 from mirenc.heads.base import scaling
 from mirenc.heads.choosing import CostRegressor, additive_effects, checked_costs, preferences
-from mirenc.heads.reduce import CodeReducer
+from mirenc.heads.reduce import Reducing
 from mirenc.heads.settings import Settings
 from mirenc.heads.state import Arrays, register
 
@@ -29,7 +29,7 @@ _BLOCK = 65536  # pairs that are predicted at once
 
 @register("pairs")
 @dataclass(eq=False, repr=False)
-class PairHead(CostRegressor):
+class PairHead(Reducing, CostRegressor):
     """A regressor of relative log costs over pairs of a sample and a setting.
 
     The target of a pair is log(cost) less the sample's own effect (`additive_effects`), so that code and context need
@@ -71,7 +71,7 @@ class PairHead(CostRegressor):
     random_state: int = 0
     takes_settings: ClassVar[bool] = True
     _INNER = "regressor"
-    _ARRAYS = ("middle_", "spread_", "setting_middle_", "setting_spread_")
+    _ARRAYS = (*Reducing._ARRAYS, "middle_", "spread_", "setting_middle_", "setting_spread_")
     _POSITIVE = ("clip",)
     _COUNTS = ("components", "most_pairs")
 
@@ -102,7 +102,7 @@ class PairHead(CostRegressor):
             )
         self.middle_, self.spread_ = scaling(features)
         scaled = (features - self.middle_) / self.spread_
-        self._reduce = CodeReducer(self.context_columns, self.components).fit(scaled)
+        self._find_components(scaled)
         self.setting_middle_, self.setting_spread_ = scaling(settings.features)
         sample, column = np.nonzero(np.isfinite(costs) & (settings.row >= 0))
         if len(sample) == 0:
@@ -114,7 +114,7 @@ class PairHead(CostRegressor):
         if len(sample) > self.most_pairs:
             drawn = np.random.default_rng(self.random_state).permutation(len(sample))[: self.most_pairs]
             sample, setting, target = sample[drawn], setting[drawn], target[drawn]
-        rows = self._pairs(self._reduce(scaled), self._setting_columns(settings.features), sample, setting)
+        rows = self._pairs(self._reduced(scaled), self._setting_columns(settings.features), sample, setting)
         self.regressor_ = clone(self.regressor).fit(rows, target)
         self.n_settings_ = settings.row.shape[1]
         return self
@@ -149,7 +149,7 @@ class PairHead(CostRegressor):
                 f"{len(features)} rows of features and settings {settings.row.shape} of {settings.features.shape[1]} "
                 f"columns; one row a sample and {len(self.setting_middle_)} columns are needed"
             )
-        reduced = self._reduce((features - self.middle_) / self.spread_)
+        reduced = self._reduced((features - self.middle_) / self.spread_)
         columns = self._setting_columns(settings.features)
         sample, place = np.nonzero(settings.row >= 0)
         out = np.full(settings.row.shape, np.inf)
@@ -164,19 +164,17 @@ class PairHead(CostRegressor):
 
     # -- saving ----------------------------------------------------------------------------------------
     def _learned(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        return {"settings": self.n_settings_}, self._reduce.arrays()
+        return {"settings": self.n_settings_}, {}
 
     def _restore(self, meta: dict[str, Any], arrays: Arrays) -> None:
+        super()._restore(meta, arrays)
         self.n_settings_ = meta["settings"]
-        seen = self.n_features_in_ if self.use_code else self.context_columns
-        self._reduce = CodeReducer.from_arrays(self.context_columns, self.components, arrays, columns=seen)
 
     def _fits(self) -> bool:
-        seen = self.n_features_in_ if self.use_code else self.context_columns
         count = self.setting_middle_.size
         asked = count + (count * (count + 1) // 2 if self.products else 0)
-        columns = self._reduce.columns + asked + (self._reduce.columns * asked if self.products else 0)
-        scaled = self.middle_.shape == self.spread_.shape == (seen,)
+        columns = self._columns + asked + (self._columns * asked if self.products else 0)
+        scaled = self.middle_.shape == self.spread_.shape == (self._seen_columns,)
         scaled = scaled and self.setting_middle_.shape == self.setting_spread_.shape == (count,)
         return scaled and bool(self.regressor_.n_features_in_ == columns)
 

@@ -1,76 +1,62 @@
-"""`CodeReducer`: context columns as they are, hundreds of code columns as a few principal components."""
+"""`Reducing`: context columns as they are, and hundreds of code columns as a few principal components."""
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.decomposition import PCA
 
 from mirenc.errors import HeadError
+from mirenc.heads.base import Head
 from mirenc.heads.state import Arrays
 
-__all__ = ["CodeReducer"]
+__all__ = ["Reducing"]
 
 Float = NDArray[np.float64]
 
 
-class CodeReducer:
-    """Principal components of the code columns, each scaled to the variance of the first.
+class Reducing(Head):
+    """Principal components of the code columns, where these are more than ``components``.
 
-    Parameters
-    ----------
-    context_columns : int
-        The first so many columns are context features and stay.
-    components : int
-        Code columns are kept as they are where there are no more than this.
-
-    Attributes
-    ----------
-    center : (D,) float64
-    axes : (D, C) float64
-        C = 0: the columns are kept.
+    ``center_`` (D,) and ``axes_`` (D, C) are of the code columns; C = 0: they are kept as they are.
     """
 
-    def __init__(self, context_columns: int, components: int) -> None:
-        self.context_columns = context_columns
-        self.components = components
+    context_columns: int
+    components: int
+    _ARRAYS: ClassVar[tuple[str, ...]] = ("center_", "axes_")
 
-    def fit(self, features: Float) -> Self:
-        """Find the components. (n, A + D)."""
-        from sklearn.decomposition import PCA
+    def _seen(self, features: Float) -> Float:
+        """The columns that the head may look at: all, or those of the context where ``use_code`` is False."""
+        return features if getattr(self, "use_code", True) else features[:, : self.context_columns]
 
-        code = features[:, self.context_columns :]
+    def _find_components(self, seen: Float) -> None:
+        code = seen[:, self.context_columns :]
+        self.center_, self.axes_ = np.zeros(code.shape[1]), np.zeros((code.shape[1], 0))
         if code.shape[1] > self.components:
             # One row alone has no variance to divide by; whatever axis comes of it, the row is at 0.
             with np.errstate(invalid="ignore"):
-                fitted = PCA(min(self.components, *code.shape), random_state=0).fit(code)
-            self.center, self.axes = fitted.mean_, fitted.components_.T
-        else:
-            self.center, self.axes = np.zeros(code.shape[1]), np.zeros((code.shape[1], 0))
-        return self
+                found = PCA(min(self.components, *code.shape), random_state=0).fit(code)
+            self.center_, self.axes_ = found.mean_, found.components_.T
 
-    def __call__(self, features: Float) -> Float:
+    def _reduced(self, seen: Float) -> Float:
         """(n, A + D) -> (n, A + C), or (n, A + D) where nothing is reduced."""
-        context, code = features[:, : self.context_columns], features[:, self.context_columns :]
-        if self.axes.shape[1]:
-            code = (code - self.center) @ self.axes
+        context, code = seen[:, : self.context_columns], seen[:, self.context_columns :]
+        if self.axes_.shape[1]:
+            code = (code - self.center_) @ self.axes_
         return np.concatenate([context, code], axis=1)
 
     @property
-    def columns(self) -> int:
-        """Columns that come out."""
-        return self.context_columns + (self.axes.shape[1] or len(self.center))
+    def _columns(self) -> int:
+        """Columns after the reduction."""
+        return self.context_columns + (self.axes_.shape[1] or len(self.center_))
 
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        return {"center_": self.center, "axes_": self.axes}
+    @property
+    def _seen_columns(self) -> int:
+        return int(self.n_features_in_) if getattr(self, "use_code", True) else self.context_columns
 
-    @classmethod
-    def from_arrays(cls, context_columns: int, components: int, arrays: Arrays, *, columns: int) -> Self:
-        """A reducer that was saved, for so many columns; `HeadError` where its arrays do not fit these."""
-        reducer = cls(context_columns, components)
-        center, axes = reducer.center, reducer.axes = arrays["center_"], arrays["axes_"]
-        whole = center.ndim == 1 and axes.ndim == 2 and len(axes) == len(center)
-        if not whole or context_columns + len(center) != columns:
+    def _restore(self, meta: dict[str, Any], arrays: Arrays) -> None:
+        fits = self.center_.ndim == 1 and self.axes_.ndim == 2 and len(self.axes_) == len(self.center_)
+        if not fits or self.context_columns + len(self.center_) != self._seen_columns:
             raise HeadError("principal components of a head do not fit its columns. Save the head again")
-        return reducer

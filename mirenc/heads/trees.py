@@ -8,17 +8,17 @@ LightGBM, 2017.
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor, HistGradientBoostingRegressor
 
 from mirenc.errors import ConfigError, HeadError
-from mirenc.heads.base import Head, Labels, Number
+from mirenc.heads.base import Labels, Number
 from mirenc.heads.choosing import Chooser, CostRegressor
 from mirenc.heads.forest import Forest, Tree, extra_tree
-from mirenc.heads.reduce import CodeReducer
+from mirenc.heads.reduce import Reducing
 from mirenc.heads.state import Arrays, register
 from mirenc.metrics import oracle_choice
 
@@ -31,22 +31,19 @@ _MOST_GAIN, _MOST_LOSS = 2.0, 0.5
 
 
 @dataclass(eq=False, repr=False)
-class _Trees(Head):
-    """Columns, forest, and what both are saved as."""
+class _Trees(Reducing):
+    """A forest on reduced columns."""
 
     context_columns: int = 0
     _: KW_ONLY
     components: int = 16
     trees: int = 60
     random_state: int = 0
-    # Extremely randomised trees were grown on single precision, and a cut may lie between two doubles that are one
-    # float.
-    _TYPE: ClassVar[type[np.floating[Any]]] = np.float32
 
     def _learn(self, features: Float, target: Float) -> None:
         seen = self._seen(features)
-        self._reduce = CodeReducer(self.context_columns, self.components).fit(self._examples(seen))
-        self.forest_ = Forest.join(self._grown(self._reduce(seen), target))
+        self._find_components(self._examples(seen))
+        self.forest_ = Forest.join(self._grown(self._reduced(seen), target))
 
     def _examples(self, seen: Float) -> Float:
         """The rows whose principal components the code is reduced to."""
@@ -55,19 +52,16 @@ class _Trees(Head):
     def _grown(self, rows: Float, target: Float) -> list[Tree]:
         raise NotImplementedError
 
-    def _reduced(self, features: Float) -> NDArray[np.floating[Any]]:
-        return self._reduce(self._seen(features)).astype(self._TYPE)
-
     def _answer(self, features: Float) -> Float:
-        return self.forest_.mean(self._reduced(features))
+        # Trees were grown on single precision, and a cut may lie between two doubles that are one float.
+        return self.forest_.mean(self._reduced(self._seen(features)).astype(np.float32))
 
     def _learned(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        return {}, {**self.forest_.arrays(), **self._reduce.arrays()}
+        return {}, self.forest_.arrays()
 
     def _restore(self, meta: dict[str, Any], arrays: Arrays) -> None:
-        seen = self.n_features_in_ if getattr(self, "use_code", True) else self.context_columns
-        self._reduce = CodeReducer.from_arrays(self.context_columns, self.components, arrays, columns=seen)
-        self.forest_ = Forest.from_arrays(arrays, columns=self._reduce.columns)
+        super()._restore(meta, arrays)
+        self.forest_ = Forest.from_arrays(arrays, columns=self._columns)
 
 
 @register("trees")
@@ -161,7 +155,7 @@ class RatioTreesHead(_Trees, CostRegressor):
     outputs: int = 8
     share: float = 0.4
     leaf: int = 4
-    _ARRAYS = ("mean_", "directions_")
+    _ARRAYS = (*Reducing._ARRAYS, "mean_", "directions_")
 
     def _learn(self, features: Float, target: Float) -> None:
         if self.default not in range(target.shape[1]):
@@ -258,7 +252,6 @@ class BoostedRegressor(_Trees, Number):
     trees: int = 150
     leaves: int = 31
     learning_rate: float = 0.1
-    _TYPE = np.float64
 
     def _grown(self, rows: Float, target: Float) -> list[Tree]:
         boosted = HistGradientBoostingRegressor(
@@ -278,7 +271,7 @@ class BoostedRegressor(_Trees, Number):
         return grown
 
     def _answer(self, features: Float) -> Float:
-        return self.start_ + self.forest_.summed(self._reduced(features))
+        return self.start_ + self.forest_.summed(self._reduced(features))  # boosted on double precision
 
     def _learned(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         meta, arrays = super()._learned()

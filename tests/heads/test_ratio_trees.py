@@ -64,7 +64,7 @@ def test_components_are_of_the_different_pieces_of_code() -> None:
     # One kernel that was measured a thousand times is still one kernel.
     many = np.concatenate([np.arange(400), np.zeros(1000, dtype=int)])
     once, often = (RatioTreesHead(1, **FEW).fit(features[rows], costs[rows]) for rows in (np.arange(400), many))
-    np.testing.assert_allclose(once._reduce.axes, often._reduce.axes)
+    np.testing.assert_allclose(once.axes_, often.axes_)
 
 
 def test_a_saved_head_answers_as_before(tmp_path: Path) -> None:
