@@ -21,8 +21,7 @@ from pathlib import Path
 import numpy as np
 
 import mirenc
-from mirenc.deciding.head import TaskHead, load_task_head, ready_heads
-from mirenc.embed import Encoder
+from mirenc.deciding.head import TaskHead, ready_heads
 from mirenc.errors import CompileError, MirencError
 from mirenc.ir import OPENCL_X86, IRModule, bring, parse_ir
 from mirenc.ir.compile import compile_source
@@ -45,7 +44,7 @@ def main() -> None:
     compiling = {"compiler": given.compiler, "cflags": LIBCLC, "dialect": None if given.spir else OPENCL_X86}
     encoder = mirenc.load()  # the heads' model
     task = get_task("device_mapping")
-    heads = {name: load_task_head(folder, task) for name, folder in ready_heads(task).items()}
+    heads = {name: TaskHead.load(folder, task, encoder=encoder) for name, folder in ready_heads(task).items()}
     folder = dataset_folder("device_mapping")
     kernels = read_archive(folder, "kernels_ir")
     rows = defaultdict(list)
@@ -76,7 +75,7 @@ def main() -> None:
             cosine = [_cosine(vector, encoder.embed(published[file])) for file in files]
             same = {
                 name: [
-                    _preferred(head, encoder, module, context) == _preferred(head, encoder, published[file], context)
+                    _preferred(head, module, context) == _preferred(head, published[file], context)
                     for file, row in zip(files, of, strict=True)
                     for context in [{column: row[column] for column in task.context_names}]
                 ]
@@ -107,8 +106,8 @@ def main() -> None:
                 print(json.dumps({"files": [file], "refused": why}), file=stream)
 
 
-def _preferred(head: TaskHead, encoder: Encoder, module: IRModule, context: dict[str, str]) -> str:
-    (found,) = head.predict(encoder, module, context)
+def _preferred(head: TaskHead, module: IRModule, context: dict[str, str]) -> str:
+    (found,) = head.predict(module, context)
     return found.preferred
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 import mirenc
-from mirenc.deciding.head import load_task_head, ready_heads
+from mirenc.deciding.head import TaskHead, ready_heads
 from mirenc.ir import OPENCL_X86, ReadOptions, bring, parse_ir, read_ir
 from mirenc.tasks import get_task
 from mirenc.tasks.datasets import dataset_folder, read_archive
@@ -31,7 +31,7 @@ def main() -> None:
     given = options.parse_args()
     encoder = mirenc.load()  # the heads' model
     task = get_task("device_mapping")
-    heads = {name: load_task_head(folder, task) for name, folder in ready_heads(task).items()}
+    heads = {name: TaskHead.load(folder, task, encoder=encoder) for name, folder in ready_heads(task).items()}
     spir, own = (ReadOptions(compiler=given.compiler, dialect=dialect) for dialect in (None, OPENCL_X86))
 
     cosine: dict[str, list[float]] = {"spir64": [], "spir64, brought": []}
@@ -43,7 +43,7 @@ def main() -> None:
         for title, module in (("spir64", foreign), ("spir64, brought", bring(foreign, OPENCL_X86))):
             cosine[title].append(_cosine(encoder.embed(wanted), encoder.embed(module)))
         for head in heads.values():  # which bring what they are asked about
-            answers = [head.predict(encoder, module, CONTEXT)[0].preferred for module in (wanted, foreign)]
+            answers = [head.predict(module, CONTEXT)[0].preferred for module in (wanted, foreign)]
             flips += answers[0] != answers[1]
     for title, values in cosine.items():
         print(f"{title:16} mean cosine {np.mean(values):.3f}, least {min(values):.3f}")
@@ -60,7 +60,7 @@ def main() -> None:
     }
     for title, module in ways.items():
         print(f"vector_add, {title:16} cosine {_cosine(encoder.embed(published), encoder.embed(module)):.3f}")
-    found = head.predict(encoder, ways["spir64"], CONTEXT)[0]
+    found = head.predict(ways["spir64"], CONTEXT)[0]
     print(f"vector_add, as spir64 to the head: distance {found.distance:.2f}")
 
 

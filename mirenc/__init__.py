@@ -24,10 +24,13 @@ _HOME = {
     "ModelConfig": "mirenc.model.config",
     "ProgramGraph": "mirenc.graph",
     "ReadOptions": "mirenc.ir",
+    "Task": "mirenc.tasks",
+    "TaskHead": "mirenc.deciding",
     "build_graph": "mirenc.graph",
     "compare": "mirenc.cosines",
     "evaluate": "mirenc.evaluating",
     "get_task": "mirenc.tasks",
+    "fit_head": "mirenc.deciding",
     "fit_map": "mirenc.embed",
     "list_models": "mirenc.weights",
     "list_tasks": "mirenc.tasks",
@@ -43,6 +46,7 @@ __all__ = ["__version__", *_HOME]
 
 if TYPE_CHECKING:
     from mirenc.cosines import compare, nearest
+    from mirenc.deciding import TaskHead, fit_head
     from mirenc.embed import Embedding, Encoder, fit_map, load
     from mirenc.errors import MirencError
     from mirenc.evaluating import evaluate
@@ -50,7 +54,7 @@ if TYPE_CHECKING:
     from mirenc.ir import IRModule, ReadOptions, parse_ir, read_ir, statements_of
     from mirenc.model.config import ModelConfig
     from mirenc.model.sample import IRSample, make_sample
-    from mirenc.tasks import get_task, list_tasks
+    from mirenc.tasks import Task, get_task, list_tasks
     from mirenc.tokenizer import IRTokenizer, train_tokenizer
     from mirenc.weights import list_models
 

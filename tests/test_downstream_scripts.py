@@ -23,7 +23,7 @@ from kept_features import KeptFeatures, read_kept
 from small_compiled import ir_of, write_small_table
 
 import mirenc
-from mirenc.deciding import load_task_head
+from mirenc.deciding import TaskHead
 from mirenc.embed import Encoder
 from mirenc.evaluating import evaluation, load_report
 from mirenc.evaluating.jobs import run_jobs
@@ -600,7 +600,7 @@ def test_ready_heads_of_a_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     run(script("ready_heads"), "--passes", table, "--features", features, "--model", MODEL, "-o", heads)
     assert {path.name for path in heads.iterdir()} == {"size_after.Oz", "size_after.O0", "pass_list.all"}
     for folder in heads.iterdir():
-        head = load_task_head(folder)
+        head = TaskHead.load(folder)
         assert (f"{head.task.name}.{head.variant or 'all'}", head.model) == (folder.name, MODEL)
 
 

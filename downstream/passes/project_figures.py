@@ -20,7 +20,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from mirenc.deciding import FixedList, fixed_lists, load_task_head, read_code, try_lists
+from mirenc.deciding import FixedList, TaskHead, fixed_lists, read_code, try_lists
 from mirenc.deciding.head import ready_heads
 from mirenc.errors import MirencError
 from mirenc.ir.files import find_inputs
@@ -92,7 +92,7 @@ def main() -> None:
     parser.add_argument("--timeout", type=float, default=120.0, help="seconds for one list")
     parser.add_argument("-o", "--output", type=Path)
     given = parser.parse_args()
-    head = load_task_head(given.head or ready_heads(get_task("pass_list"))[""])
+    head = TaskHead.load(given.head or ready_heads(get_task("pass_list"))[""])
     lists = fixed_lists(head, given.lists)
     record: dict[str, Any] = {"lists": given.lists, "ideas": len(lists) - given.lists, "projects": {}}
     with (

@@ -105,7 +105,7 @@ class Answers:
         return [told + more, *([] if one.evidence.pays else [_no_better(one)]), *self._share(one)]
 
     def _choice(self, one: Choice) -> list[str]:
-        title = " x ".join(self.head.encoder.knobs) if self.head.encoder is not None else ""
+        title = " x ".join(self.head.setting_encoder.knobs) if self.head.setting_encoder is not None else ""
         words = self.task.default_words
         if not one.evidence.pays:
             first = f"no evidence for any {title} but the default, {one.default}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -89,7 +90,7 @@ def predict(
     given = _context(task, ",".join(context or ()))
     trained = _head(task, head, variant)
     task.check_level(level)
-    encoder = load(trained.model if model is None else model, options=options)
+    trained = replace(trained, encoder=load(trained.model if model is None else model, options=options))
     files = common.expand(names)
     # Who takes the answers of each file: a file for a tuner, the screen, copies of the sources.
     answers = Answers(trained, as_json)
@@ -102,7 +103,7 @@ def predict(
     with common.progress("predicting", len(files)) as advance:
         for file in files:
             try:
-                predictions = _wanted(trained.predict(encoder, file, given, level=level), function, file.name)
+                predictions = _wanted(trained.predict(file, given, level=level), function, file.name)
                 for taker in takers:
                     taker.take(file.name, predictions)
             except MirencError as error:
@@ -137,10 +138,10 @@ def _context(task: Task, text: str) -> dict[str, str]:
 
 def _head(task: Task, folder: Path | None, variant: str) -> TaskHead:
     """The head that was named, or the shipped one."""
-    from mirenc.deciding import load_task_head, ready_heads
+    from mirenc.deciding import TaskHead, ready_heads
 
     if folder is not None:
-        trained = load_task_head(folder, task)
+        trained = TaskHead.load(folder, task)
         if variant and trained.variant != variant:
             raise HeadError(
                 f"the head in {folder} is for {trained.variant or 'the one table'} of {task.name}, not for {variant}. "
@@ -154,7 +155,7 @@ def _head(task: Task, folder: Path | None, variant: str) -> TaskHead:
         train = f"mirenc fit {task.name}{f' --variant {variant}' if variant else ''} -o FOLDER"
         shipped = f"; available: {', '.join(heads)}" if variant and heads else ""
         raise TaskError(f"no head for {f'{task.name} {variant}'.strip()} is shipped{shipped}. Type: {train}")
-    return load_task_head(heads[variant] if variant else next(iter(heads.values())), task)
+    return TaskHead.load(heads[variant] if variant else next(iter(heads.values())), task)
 
 
 def _wanted(predictions: list[Any], function: str | None, file: str) -> list[Any]:

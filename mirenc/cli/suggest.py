@@ -66,13 +66,13 @@ def suggest(
         if output.suffix not in _SUFFIXES:
             raise ConfigError(f"output {str(output)!r}: unknown suffix; available: {', '.join(_SUFFIXES)}. Name a file")
         common.check_output(output)
-    from mirenc.deciding import fixed_lists, load_task_head, read_code, ready_heads, try_lists
+    from mirenc.deciding import TaskHead, fixed_lists, read_code, ready_heads, try_lists
     from mirenc.deciding.lists import TASK
     from mirenc.passes.levels import level
     from mirenc.tasks import get_task
 
     task = get_task(TASK)
-    trained = load_task_head(ready_heads(task)[""] if head is None else head, task)
+    trained = TaskHead.load(ready_heads(task)[""] if head is None else head, task)
     lists = fixed_lists(trained, count)
     if not attempt:
         code = read_code(file, function=function, options=options, version=trained.llvm or None)

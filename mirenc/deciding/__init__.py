@@ -1,6 +1,6 @@
 """Deciding: heads that answer questions about code and know what that is worth, and pass lists to try on one's own.
 
-from mirenc.deciding import fit_head, load_task_head
+from mirenc.deciding import TaskHead, fit_head
 from mirenc.deciding import fixed_lists, read_code, try_lists
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from mirenc.deciding.code import Code, read_code
 from mirenc.deciding.fitting import fit_head
-from mirenc.deciding.head import TaskHead, load_task_head, ready_heads
+from mirenc.deciding.head import TaskHead, ready_heads
 from mirenc.deciding.lists import FixedList, fixed_lists
 from mirenc.deciding.trial import Outcome, Tried, try_lists
 
@@ -20,7 +20,6 @@ __all__ = [
     "Tried",
     "fit_head",
     "fixed_lists",
-    "load_task_head",
     "read_code",
     "ready_heads",
     "try_lists",

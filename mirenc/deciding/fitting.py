@@ -74,7 +74,7 @@ def fit_head(
         model=encoder.name,
         model_digest=encoder.features_digest,
         data_hash=whole.content_hash,
-        encoder=data.encoder if chooses else None,
+        setting_encoder=data.encoder if chooses else None,
         reach=Reach.of(features.matrix, features.context, data.group),
         evidence=evidence,
         machine=data.machine,
@@ -83,4 +83,5 @@ def fit_head(
         time_factor=within,
         label_names=data.label_names,
         llvm=data.llvm,
+        encoder=encoder,
     )

@@ -7,6 +7,7 @@ them, and what its answers were worth on kernels that it had not seen (`mirenc.d
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 from collections.abc import Mapping
@@ -26,14 +27,14 @@ from mirenc.ir import IRModule
 from mirenc.ir.regions import Region, regions_of
 from mirenc.learning.code_reader import CODE_ROWS, CodeReader, code_vector
 from mirenc.tasks.prediction import Choice, Evidence, PredictedLabels, PredictedNumber, Prediction
-from mirenc.tasks.registry import get_task
+from mirenc.tasks.registry import get_task, list_tasks
 from mirenc.tasks.space import SettingEncoder, Space
 from mirenc.tasks.task import Task
 
 if TYPE_CHECKING:
     from mirenc.embed import Encoder
 
-__all__ = ["TaskHead", "load_task_head", "ready_heads"]
+__all__ = ["TaskHead", "ready_heads"]
 
 Float = NDArray[np.float64]
 Head = EnsembleHead | NumberEnsembleHead | LabelsEnsembleHead
@@ -56,7 +57,7 @@ class TaskHead:
     model, model_digest : str
         The model whose vectors it takes.
     data_hash : str
-    encoder : SettingEncoder or None
+    setting_encoder : SettingEncoder or None
         How settings become numbers; None where nothing is chosen.
     reach : Reach
         Where its training samples are.
@@ -69,6 +70,8 @@ class TaskHead:
         Predicts log seconds of the default (`Task.seconds`).
     time_factor : float or None
         As that of `Choice`.
+    encoder : Encoder or None
+        Who reads questions; None: ``mirenc.load(model)``, at the first.
     """
 
     head: Head
@@ -78,7 +81,7 @@ class TaskHead:
     model: str
     model_digest: str
     data_hash: str
-    encoder: SettingEncoder | None
+    setting_encoder: SettingEncoder | None
     reach: Reach
     evidence: Evidence
     machine: str = ""
@@ -87,16 +90,13 @@ class TaskHead:
     time_factor: float | None = None
     label_names: tuple[str, ...] = ()
     llvm: str = ""
+    encoder: Encoder | None = None
 
-    def predict(
-        self, encoder: Encoder, ir: Any, context: Mapping[str, Any] | tuple[Any, ...] = (), *, level: str = ""
-    ) -> list[Any]:
+    def predict(self, ir: Any, context: Mapping[str, Any] | tuple[Any, ...] = (), *, level: str = "") -> list[Any]:
         """Ask about one piece of IR.
 
         Parameters
         ----------
-        encoder : Encoder
-            With the model that the head was trained on.
         ir : whatever `Encoder.embed` takes
         context : mapping or tuple
             Context features: by name (text or numbers), or raw in the order of ``task.context_names``. By name, those
@@ -118,7 +118,7 @@ class TaskHead:
         ForeignIRError
             Not the kind of code that the head knows, such as a module without a kernel (`Task.dialect`).
         """
-        task = self.task
+        task, encoder = self.task, self._encoder
         # Heads fitted before features had a digest of their own are keyed by the whole model's.
         if self.model_digest not in (encoder.digest, encoder.features_digest):
             other = encoder.name != self.model
@@ -128,8 +128,8 @@ class TaskHead:
                 f"mirenc fit {task.name} -o FOLDER"
             )
         level = task.check_level(level)
-        given = {name: str(value) for name, value in context.items()} if isinstance(context, Mapping) else {}
-        whole = task.ask_context(given) if isinstance(context, Mapping) else context
+        given = {} if isinstance(context, tuple) else {name: str(value) for name, value in context.items()}
+        whole = context if isinstance(context, tuple) and context else task.ask_context(given)
         if whole is not None:
             task.checked_context(whole)  # before any file is read: a wrong one is wrong for all
         module = task.read(encoder, ir)
@@ -143,6 +143,12 @@ class TaskHead:
             self._answer(code_vector(self.row, parts), own, region)
             for own, region, parts in zip(contexts, regions, self._read(encoder, module, regions), strict=True)
         ]
+
+    @functools.cached_property
+    def _encoder(self) -> Encoder:
+        from mirenc.embed import load
+
+        return load(self.model) if self.encoder is None else self.encoder
 
     def _read(
         self, encoder: Encoder, module: IRModule, regions: list[Region | None]
@@ -179,13 +185,13 @@ class TaskHead:
         return self._choose(self.head, features, self.space or self.task.space_for(context), common)
 
     def _choose(self, head: EnsembleHead, features: Float, space: Space, common: dict[str, Any]) -> Choice:
-        assert self.encoder is not None
-        if space.knobs != self.encoder.knobs:
+        assert self.setting_encoder is not None
+        if space.knobs != self.setting_encoder.knobs:
             raise TaskError(
-                f"the head knows knobs {', '.join(self.encoder.knobs)}, not {', '.join(space.knobs)}. "
+                f"the head knows knobs {', '.join(self.setting_encoder.knobs)}, not {', '.join(space.knobs)}. "
                 "Train a head for them"
             )
-        settings = Settings(self.encoder(space.settings), np.arange(len(space))[None, :])
+        settings = Settings(self.setting_encoder(space.settings), np.arange(len(space))[None, :])
         preference = head.predict_proba(features, settings)[0]
         expected = head.expected_ratios(features, settings, default=space.default)[0]
         best = int(preference.argmax())
@@ -211,15 +217,93 @@ class TaskHead:
             **common,
         )
 
+    @classmethod
+    def load(cls, name_or_folder: str | Path, task: Task | None = None, *, encoder: Encoder | None = None) -> TaskHead:
+        """A shipped head by its name, or what `save` wrote.
+
+        Parameters
+        ----------
+        name_or_folder : str or path
+            A task with a shipped head, as ``vectorization``, or one of its variants, as ``device_mapping.amd``.
+            Anything else, and each `Path`, is a folder.
+        task : Task, optional
+            For a head of a task of your own; a shipped task is found by its name.
+        encoder : Encoder, optional
+            One with the head's model, such as one with limits of your own.
+
+        Raises
+        ------
+        HeadError
+            No head, a damaged one, or one that belongs to no task.
+        """
+        folder = _shipped(name_or_folder) or name_or_folder
+        head, extra, arrays = load_head_and_arrays(folder)
+        wanted: dict[str, type] = dict.fromkeys(("task", *_PLAIN), str)
+        wanted |= {"settings": list, "context_names": list, "knobs": list, "words": dict, "reach": float}
+        wrong = [name for name, kind in wanted.items() if not isinstance(extra.get(name), kind)]
+        if wrong or not isinstance(head, Head) or "kernels" not in arrays:
+            what = f" ({', '.join(wrong)} missing or damaged)" if wrong else ""
+            raise HeadError(f"{folder}: this head belongs to no task{what}. Make one: mirenc fit TASK -o FOLDER")
+        task = get_task(extra["task"]) if task is None else task
+        if task.name != extra["task"]:
+            raise HeadError(f"{folder}: a head for task {extra['task']}, not for {task.name}. Name the head's own task")
+        for name, now in (("settings", _setting_names(task)), ("context_names", list(task.context_names))):
+            if now != extra[name]:
+                raise HeadError(
+                    f"{folder}: the head's {name} are {', '.join(map(str, extra[name]))}; those of task {task.name} "
+                    f"are {', '.join(now)}. Train a head for it"
+                )
+
+        def damaged(what: str) -> HeadError:
+            return HeadError(f"{folder}: {what}. Save the head again, or train it anew")
+
+        target = next(target for kind, target in _TARGETS.items() if isinstance(head, kind))
+        labels = tuple(map(str, extra.get("labels", ())))  # heads of older releases have none, and no machine or LLVM
+        llvm, within = str(extra.get("llvm", "")), extra.get("time_factor")
+        if extra["row"] not in CODE_ROWS or target != task.target or len(labels) != getattr(head, "n_labels_", 0):
+            raise damaged("head.json is damaged")
+        if not all(isinstance(names, list) for names in extra["words"].values()):
+            raise damaged("head.json is damaged: 'words' are no lists")
+        words = {str(knob): tuple(map(str, names)) for knob, names in extra["words"].items()}
+        space = Space.from_json(extra["space"], str(folder)) if task.space is None and "space" in extra else None
+        own = task.space or space
+        if isinstance(head, EnsembleHead) and own is not None and head.n_choices_ != len(own):
+            raise HeadError(f"{folder}: the head has {head.n_choices_} settings, not {len(own)}. Train a head for it")
+        timer = unpack(extra[_TIMER], arrays, _TIMER) if _TIMER in extra else None
+        if timer is not None and (
+            not isinstance(timer, NumberEnsembleHead) or timer.n_features_in_ != head.n_features_in_
+        ):
+            raise damaged("what predicts seconds is damaged")
+        if within is not None and not isinstance(within, float):
+            raise damaged(f"time_factor is {within!r}, no number")
+        if re.fullmatch(r"(\d+(\.\w+)*)?", llvm) is None:
+            raise damaged(f"llvm is {llvm!r}, no version")
+        return cls(
+            head=head,
+            task=task,
+            setting_encoder=SettingEncoder(tuple(map(str, extra["knobs"])), words) if target == "costs" else None,
+            reach=Reach.from_arrays(arrays, extra["reach"], columns=head.n_features_in_, where=str(folder)),
+            evidence=Evidence.from_json(extra.get("evidence"), str(folder)),
+            machine=str(extra.get("machine", "")),
+            space=space,
+            timer=timer,
+            time_factor=within,
+            label_names=labels,
+            llvm=llvm,
+            encoder=encoder,
+            **{name: extra[name] for name in _PLAIN},
+        )
+
     def save(self, folder: str | Path) -> Path:
         """Write the head and what it belongs to: head.json and head.safetensors (no pickle)."""
+        settings = self.setting_encoder
         extra = {
             "task": self.task.name,
             "settings": _setting_names(self.task),
             "context_names": list(self.task.context_names),
             **{name: getattr(self, name) for name in (*_PLAIN, "machine", "llvm")},
-            "knobs": list(self.encoder.knobs) if self.encoder is not None else [],
-            "words": {knob: list(words) for knob, words in self.encoder.words.items()} if self.encoder else {},
+            "knobs": list(settings.knobs) if settings is not None else [],
+            "words": {knob: list(words) for knob, words in settings.words.items()} if settings is not None else {},
             "reach": self.reach.code_reach,
             "evidence": self.evidence.to_json(),
             "labels": list(self.label_names),
@@ -239,76 +323,13 @@ def _setting_names(task: Task) -> list[str]:
     return list(task.space.names) if task.space is not None else []
 
 
-def load_task_head(folder: str | Path, task: Task | None = None) -> TaskHead:
-    """Read what `TaskHead.save` wrote.
-
-    Parameters
-    ----------
-    folder : path
-    task : Task, optional
-        For a head of a task of your own; a shipped task is found by its name.
-
-    Raises
-    ------
-    HeadError
-        No head, a damaged one, or one that belongs to no task.
-    """
-    head, extra, arrays = load_head_and_arrays(folder)
-    wanted: dict[str, type] = dict.fromkeys(("task", *_PLAIN), str)
-    wanted |= {"settings": list, "context_names": list, "knobs": list, "words": dict, "reach": float}
-    wrong = [name for name, kind in wanted.items() if not isinstance(extra.get(name), kind)]
-    if wrong or not isinstance(head, Head) or "kernels" not in arrays:
-        what = f" ({', '.join(wrong)} missing or damaged)" if wrong else ""
-        raise HeadError(f"{folder}: this head belongs to no task{what}. Make one: mirenc fit TASK -o FOLDER")
-    task = get_task(extra["task"]) if task is None else task
-    if task.name != extra["task"]:
-        raise HeadError(f"{folder}: a head for task {extra['task']}, not for {task.name}. Name the head's own task")
-    for name, now in (("settings", _setting_names(task)), ("context_names", list(task.context_names))):
-        if now != extra[name]:
-            raise HeadError(
-                f"{folder}: the head's {name} are {', '.join(map(str, extra[name]))}; those of task {task.name} are "
-                f"{', '.join(now)}. Train a head for it"
-            )
-
-    def damaged(what: str) -> HeadError:
-        return HeadError(f"{folder}: {what}. Save the head again, or train it anew")
-
-    target = next(target for kind, target in _TARGETS.items() if isinstance(head, kind))
-    labels = tuple(map(str, extra.get("labels", ())))  # heads of older releases have none, and no machine or LLVM
-    llvm, within = str(extra.get("llvm", "")), extra.get("time_factor")
-    if extra["row"] not in CODE_ROWS or target != task.target or len(labels) != getattr(head, "n_labels_", 0):
-        raise damaged("head.json is damaged")
-    if not all(isinstance(names, list) for names in extra["words"].values()):
-        raise damaged("head.json is damaged: 'words' are no lists")
-    words = {str(knob): tuple(map(str, names)) for knob, names in extra["words"].items()}
-    space = Space.from_json(extra["space"], str(folder)) if task.space is None and "space" in extra else None
-    own = task.space or space
-    if isinstance(head, EnsembleHead) and own is not None and head.n_choices_ != len(own):
-        raise HeadError(f"{folder}: the head has {head.n_choices_} settings, not {len(own)}. Train a head for it")
-    timer = unpack(extra[_TIMER], arrays, _TIMER) if _TIMER in extra else None
-    if timer is not None and (not isinstance(timer, NumberEnsembleHead) or timer.n_features_in_ != head.n_features_in_):
-        raise damaged("what predicts seconds is damaged")
-    if within is not None and not isinstance(within, float):
-        raise damaged(f"time_factor is {within!r}, no number")
-    if re.fullmatch(r"(\d+(\.\w+)*)?", llvm) is None:
-        raise damaged(f"llvm is {llvm!r}, no version")
-    return TaskHead(
-        head=head,
-        task=task,
-        encoder=SettingEncoder(tuple(map(str, extra["knobs"])), words) if target == "costs" else None,
-        reach=Reach.from_arrays(arrays, extra["reach"], columns=head.n_features_in_, where=str(folder)),
-        evidence=Evidence.from_json(extra.get("evidence"), str(folder)),
-        machine=str(extra.get("machine", "")),
-        space=space,
-        timer=timer,
-        time_factor=within,
-        label_names=labels,
-        llvm=llvm,
-        **{name: extra[name] for name in _PLAIN},
-    )
-
-
 def ready_heads(task: Task) -> dict[str, Path]:
     """Shipped heads of a task: variant -> folder, in the task's order."""
     folders = {variant: _READY / f"{task.name}.{variant or 'all'}" for variant in task.variants}
     return {variant: folder for variant, folder in folders.items() if (folder / "head.json").is_file()}
+
+
+def _shipped(name: str | Path) -> Path | None:
+    task, _, variant = name.partition(".") if isinstance(name, str) else ("", "", "")
+    heads = ready_heads(get_task(task)) if task in list_tasks() else {}
+    return heads.get(variant) if variant or not heads else next(iter(heads.values()))

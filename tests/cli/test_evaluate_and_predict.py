@@ -10,7 +10,7 @@ import pytest
 from command_line import Run
 from small_task import TASK_FILE, write_task
 
-from mirenc.deciding import load_task_head
+from mirenc.deciding import TaskHead
 from mirenc.tasks import get_task
 from mirenc.tasks.prediction import Evidence, Record
 
@@ -135,7 +135,7 @@ def test_an_answer_says_whether_the_code_matters_and_why_it_is_the_default(
     source = tmp_path / "kernel.ll"  # of many products, for which the task's samples say wide
     body = "".join(f"  %v{step} = mul i32 %x, {40 + step}\n" for step in range(6))
     source.write_text(f"define i32 @g(i32 %x) {{\n{body}  ret i32 %v5\n}}\n")
-    replace(load_task_head(head, get_task(task)), evidence=evidence).save(tmp_path / "head")
+    replace(TaskHead.load(head, get_task(task)), evidence=evidence).save(tmp_path / "head")
     words = ("predict", "--task-file", task, source, "--context", "length=4096", "--head", tmp_path / "head")
     line = json.loads(run(*words, "--json").out)
     assert (line["preferred"], line["choice"]) == ("wide", choice)

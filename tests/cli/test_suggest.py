@@ -12,7 +12,7 @@ from command_line import Run
 from small_compiled import LISTS, ir_of, write_small_table
 
 import mirenc
-from mirenc.deciding import fit_head, fixed_lists, load_task_head
+from mirenc.deciding import TaskHead, fit_head, fixed_lists
 from mirenc.deciding.head import ready_heads
 from mirenc.deciding.lists import IDEAS
 from mirenc.ir import parse_ir
@@ -54,7 +54,7 @@ def test_json_has_everything(run: Run, head: Path, code: Path) -> None:
 
 
 def test_without_a_head_the_shipped_one_has_the_lists(run: Run, code: Path) -> None:
-    shipped = fixed_lists(load_task_head(ready_heads(get_task("pass_list"))[""]), 3)
+    shipped = fixed_lists(TaskHead.load(ready_heads(get_task("pass_list"))[""]), 3)
     found = json.loads(run("suggest", code, "-k", 3, "--json").ok().out)
     assert [one["pipeline"] for one in found["lists"]] == [one.pipeline for one in shipped]
 
@@ -108,7 +108,7 @@ def test_commands_have_the_users_flags(run: Run, head: Path, tmp_path: Path) -> 
 def test_a_trial_in_another_llvm_is_told(run: Run, head: Path, code: Path, tmp_path: Path) -> None:
     with find_engine(["default<Oz>"]) as engine:
         here = engine.version
-    old = replace(load_task_head(head), llvm="15.0.6").save(tmp_path / "old")
+    old = replace(TaskHead.load(head), llvm="15.0.6").save(tmp_path / "old")
     found = run("suggest", code, "--head", old, "--try")
     assert found.code == 0
     assert "best: " in found.out
@@ -117,5 +117,5 @@ def test_a_trial_in_another_llvm_is_told(run: Run, head: Path, code: Path, tmp_p
         "Type: apt-get install libllvm15\n"
     )
     # A head of an older release does not say.
-    silent = replace(load_task_head(head), llvm="").save(tmp_path / "silent")
+    silent = replace(TaskHead.load(head), llvm="").save(tmp_path / "silent")
     run("suggest", code, "--head", silent, "--try").ok()

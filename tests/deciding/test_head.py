@@ -11,7 +11,7 @@ import pytest
 from small_task import write_task
 
 import mirenc
-from mirenc.deciding import TaskHead, fit_head, load_task_head, ready_heads
+from mirenc.deciding import TaskHead, fit_head, ready_heads
 from mirenc.embed import Encoder
 from mirenc.errors import HeadError, TaskError
 from mirenc.tasks import Sample, Space, Task, TaskData, get_task, list_tasks
@@ -44,7 +44,7 @@ def kernel(operation: str) -> str:
 
 def test_an_unseen_kernel_gets_the_right_setting(trained: TaskHead, encoder: Encoder) -> None:
     found = {
-        (operation, length): trained.predict(encoder, kernel(operation), {"length": length})[0].preferred
+        (operation, length): trained.predict(kernel(operation), {"length": length})[0].preferred
         for operation in ("mul", "add")
         for length in (8, 4096)
     }
@@ -57,7 +57,7 @@ def test_an_unseen_kernel_gets_the_right_setting(trained: TaskHead, encoder: Enc
 
 
 def test_preferences_sum_to_one_and_the_cheapest_ratio_is_one(trained: TaskHead, encoder: Encoder) -> None:
-    (found,) = trained.predict(encoder, kernel("mul"), (4096,))
+    (found,) = trained.predict(kernel("mul"), (4096,))
     assert sum(found.preference.values()) == pytest.approx(1.0)
     assert found.preferred == max(found.preference, key=lambda name: found.preference[name])
     assert min(found.cost_ratio.values()) == pytest.approx(1.0)
@@ -66,15 +66,15 @@ def test_preferences_sum_to_one_and_the_cheapest_ratio_is_one(trained: TaskHead,
 
 def test_only_a_strange_kernel_is_far(trained: TaskHead, encoder: Encoder) -> None:
     strange = Path(__file__).parents[2] / "examples" / "insertion_sort.ll"
-    assert not trained.predict(encoder, trained.task.load().samples[3].ir, (8,))[0].far
-    assert trained.predict(encoder, strange, (8,))[0].far
+    assert not trained.predict(trained.task.load().samples[3].ir, (8,))[0].far
+    assert trained.predict(strange, (8,))[0].far
 
 
 def test_a_saved_head_answers_as_before(trained: TaskHead, task: Task, encoder: Encoder, tmp_path: Path) -> None:
-    read = load_task_head(trained.save(tmp_path / "head"), task)
+    read = TaskHead.load(trained.save(tmp_path / "head"), task)
     for operation in ("mul", "add"):
-        (before,) = trained.predict(encoder, kernel(operation), (100,))
-        (after,) = read.predict(encoder, kernel(operation), (100,))
+        (before,) = trained.predict(kernel(operation), (100,))
+        (after,) = read.predict(kernel(operation), (100,))
         assert after == before
     assert (read.model, read.row, read.data_hash) == (encoder.name, "both", "0" * 64)
 
@@ -93,10 +93,10 @@ def test_another_model_is_refused(trained: TaskHead, tmp_path: Path, encoder: En
         digest = features_digest = "f" * 64
 
     with pytest.raises(HeadError, match=r"trained on vectors of mirenc-tiny .* not of other .* Load that model, or"):
-        trained.predict(Other(), kernel("mul"), (8,))  # type: ignore[arg-type]
+        replace(trained, encoder=Other()).predict(kernel("mul"), (8,))
     Other.name = "mirenc-tiny"
     with pytest.raises(HeadError, match=r"not of mirenc-tiny \(f{12}\)\. Train a head"):
-        trained.predict(Other(), kernel("mul"), (8,))  # type: ignore[arg-type]
+        replace(trained, encoder=Other()).predict(kernel("mul"), (8,))
 
 
 def test_a_map_of_ones_own_is_another_model_for_such_a_head(trained: TaskHead, encoder: Encoder) -> None:
@@ -107,34 +107,43 @@ def test_a_map_of_ones_own_is_another_model_for_such_a_head(trained: TaskHead, e
         {part: np.eye(width, dtype=np.float32) for part, width in widths.items()},
         {},
     )
-    assert trained.predict(encoder, kernel("mul"), (8,))
+    assert trained.predict(kernel("mul"), (8,))
     with pytest.raises(HeadError, match="trained on vectors of mirenc-tiny"):
-        trained.predict(encoder.with_map(own), kernel("mul"), (8,))
+        replace(trained, encoder=encoder.with_map(own)).predict(kernel("mul"), (8,))
+
+
+def test_a_shipped_head_has_a_name_and_brings_its_model() -> None:
+    task = get_task("size_after")
+    for name, folder in (("size_after.O0", ready_heads(task)["O0"]), ("size_after", ready_heads(task)["Oz"])):
+        (answer,) = TaskHead.load(name).predict(SAXPY)
+        assert answer == TaskHead.load(folder, encoder=mirenc.load(DEFAULT_MODEL, cache=False)).predict(SAXPY)[0]
+    with pytest.raises(HeadError, match=r"size_after\.O9"):
+        TaskHead.load("size_after.O9")
 
 
 def test_maps_and_words_do_not_matter_to_a_head_on_features(tmp_path: Path) -> None:
-    head = load_task_head(ready_heads(get_task("size_after"))["Oz"])
+    head = TaskHead.load(ready_heads(get_task("size_after"))["Oz"])
     files = load_files("mirenc-fast")
     weights = {**files.weights, "whiten_text.matrix": files.weights["whiten_text.matrix"] * np.float32(2)}
     save_files(tmp_path, name=files.name, config=files.config, tokenizer=files.tokenizer, weights=weights)
     other, same = (mirenc.load(name, cache=False) for name in (tmp_path, "mirenc-fast"))
     assert other.digest != same.digest
-    said = [head.predict(encoder, SAXPY, {})[0] for encoder in (other, same)]
+    said = [replace(head, encoder=encoder).predict(SAXPY, {})[0] for encoder in (other, same)]
     assert said[0] == said[1]
     # A head of before is keyed by the whole model.
     old = replace(head, model_digest=same.digest)
-    assert old.predict(same, SAXPY, {})[0] == said[1]
+    assert replace(old, encoder=same).predict(SAXPY, {})[0] == said[1]
     with pytest.raises(HeadError, match="Train a head"):
-        old.predict(other, SAXPY, {})
+        replace(old, encoder=other).predict(SAXPY, {})
 
 
 def test_wrong_context_features_are_named(trained: TaskHead, encoder: Encoder) -> None:
     with pytest.raises(TaskError, match="unknown context feature 'size'"):
-        trained.predict(encoder, kernel("mul"), {"size": 8})
+        trained.predict(kernel("mul"), {"size": 8})
     with pytest.raises(TaskError, match="also needs 'length'"):
-        trained.predict(encoder, kernel("mul"), {})
+        trained.predict(kernel("mul"), {})
     with pytest.raises(TaskError, match="'length' is 'nan'"):
-        trained.predict(encoder, kernel("mul"), {"length": float("nan")})
+        trained.predict(kernel("mul"), {"length": float("nan")})
 
 
 def test_a_senseless_context_is_said_before_anything_is_read(
@@ -146,7 +155,7 @@ def test_a_senseless_context_is_said_before_anything_is_read(
 
     monkeypatch.setattr(trained.task, "encode_context", refuse)
     with pytest.raises(TaskError, match="a length of -1"):
-        trained.predict(encoder, "define i32 @f( {\n", (-1,))
+        trained.predict("define i32 @f( {\n", (-1,))
 
 
 @pytest.mark.parametrize("pays", [True, False])
@@ -154,28 +163,28 @@ def test_without_evidence_the_answer_is_the_default(trained: TaskHead, encoder: 
     worth = (1.2, 1.1, 1.3) if pays else (1.2, 0.9, 1.3)
     records = (Record(0.5, 20, 0.9, 0.05, 1.4),)
     head = replace(trained, evidence=Evidence("default", worth, default=(), other=records))
-    (answer,) = head.predict(encoder, kernel("mul"), (4096,))
+    (answer,) = head.predict(kernel("mul"), (4096,))
     assert (answer.preferred, answer.default) == ("wide", "narrow")
     assert answer.choice == ("wide" if pays else "narrow")
     assert answer.record == records[0]
-    assert head.predict(encoder, kernel("add"), (8,))[0].record is None  # none of answers that are the default
+    assert head.predict(kernel("add"), (8,))[0].record is None  # none of answers that are the default
 
 
 def test_what_the_record_calls_slower_is_not_recommended(trained: TaskHead, encoder: Encoder) -> None:
     # The surer half of the answers was faster than the default, the other slower: each answer by its own record.
-    (asked,) = trained.predict(encoder, kernel("mul"), (4096,))
+    (asked,) = trained.predict(kernel("mul"), (4096,))
     sure = asked.preference["wide"]
     for least, choice in ((sure, "wide"), (sure + 1e-9, "narrow")):
         records = (Record(least, 20, 0.9, 0.05, 1.4), Record(0.5, 20, 0.4, 0.6, 0.77))
         head = replace(trained, evidence=Evidence("default", (1.2, 1.1, 1.3), other=records))
-        (answer,) = head.predict(encoder, kernel("mul"), (4096,))
+        (answer,) = head.predict(kernel("mul"), (4096,))
         assert (answer.preferred, answer.choice, answer.setting) == ("wide", choice, (choice,))
 
 
 def test_a_head_of_another_task_is_refused(trained: TaskHead, tmp_path: Path) -> None:
     folder = trained.save(tmp_path / "head")
     with pytest.raises(HeadError, match="a head for task widths, not for thread_coarsening"):
-        load_task_head(folder, get_task("thread_coarsening"))
+        TaskHead.load(folder, get_task("thread_coarsening"))
 
 
 def test_a_row_without_the_model_makes_no_head(task: Task, encoder: Encoder) -> None:
@@ -191,7 +200,7 @@ def test_shipped_heads_are_small_and_belong_to_the_default_model(name: str) -> N
     heads = ready_heads(get_task(name))
     assert heads
     for folder in heads.values():
-        head = load_task_head(folder)
+        head = TaskHead.load(folder)
         assert head.model == DEFAULT_MODEL  # the one that is always there
         assert (head.task.name, head.model_digest) == (name, mirenc.load(head.model, cache=False).features_digest)
         assert head.evidence.no_code is not None
@@ -222,7 +231,7 @@ def test_an_edited_head_is_refused(
     content["extra"] |= change
     file.write_text(json.dumps(content))
     with pytest.raises(HeadError, match=complaint):
-        load_task_head(tmp_path / "head", task)
+        TaskHead.load(tmp_path / "head", task)
 
 
 # -- what is asked, and of whom ------------------------------------------------------------------------
@@ -231,7 +240,7 @@ def test_a_context_that_is_none_is_said_before_a_file_is_read(
     trained: TaskHead, encoder: Encoder, context: tuple[object, ...]
 ) -> None:
     with pytest.raises(TaskError):
-        trained.predict(encoder, Path("nowhere.ll"), context)
+        trained.predict(Path("nowhere.ll"), context)
 
 
 def test_data_of_another_target_or_space_are_refused_before_any_work(task: Task, encoder: Encoder) -> None:
@@ -250,7 +259,7 @@ def test_a_head_asked_about_other_knobs_says_so(trained: TaskHead, encoder: Enco
             return Space(("height",), (("narrow",), ("wide",)))
 
     with pytest.raises(TaskError, match="the head knows knobs width, not height"):
-        replace(trained, task=Turned()).predict(encoder, kernel("mul"), (8.0,))
+        replace(trained, task=Turned()).predict(kernel("mul"), (8.0,))
 
 
 @pytest.mark.needs("clang")
@@ -263,4 +272,4 @@ def test_sources_are_compiled_alike_in_training_and_in_questions(encoder: Encode
     ]
     head = fit_head(task, TaskData(samples, task.space), encoder)
     for path in paths:
-        assert head.predict(encoder, path, ("Tahiti",))[0].distance == pytest.approx(0.0, abs=0.05), path.name
+        assert head.predict(path, ("Tahiti",))[0].distance == pytest.approx(0.0, abs=0.05), path.name

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mirenc.deciding import TaskHead, fixed_lists, load_task_head
+from mirenc.deciding import TaskHead, fixed_lists
 from mirenc.deciding.head import ready_heads
 from mirenc.deciding.lists import IDEAS
 from mirenc.errors import HeadError, TaskError
@@ -24,7 +24,7 @@ TABLE = Path(__file__).parents[2] / "downstream" / "passes" / "table"
 
 @pytest.fixture(scope="module")
 def head() -> TaskHead:
-    return load_task_head(ready_heads(get_task("pass_list"))[""])
+    return TaskHead.load(ready_heads(get_task("pass_list"))[""])
 
 
 def test_the_shipped_lists_are_those_that_did_best_together_in_training(head: TaskHead) -> None:
@@ -61,7 +61,7 @@ def test_what_has_no_lists_is_refused(head: TaskHead) -> None:
     with pytest.raises(TaskError, match="0 pass lists are wanted"):
         fixed_lists(head, 0)
     with pytest.raises(HeadError, match="a head for size_after has no pass lists"):
-        fixed_lists(load_task_head(ready_heads(get_task("size_after"))["Oz"]), 1)
+        fixed_lists(TaskHead.load(ready_heads(get_task("size_after"))["Oz"]), 1)
 
 
 def test_the_records_say_that_the_code_adds_nothing() -> None:

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mirenc.deciding import fit_head, load_task_head
-from mirenc.deciding.head import TaskHead
+from mirenc.deciding import TaskHead, fit_head
 from mirenc.embed import Encoder
 from mirenc.errors import HeadError, TaskError
 from mirenc.ir import IRModule
@@ -63,41 +62,41 @@ def trained(tiny: Encoder) -> TaskHead:
 
 
 def test_the_code_tells_what_was_not_given(trained: TaskHead, tiny: Encoder) -> None:
-    (told,) = trained.predict(tiny, kernel(18), {"elements": 1000})
-    (given,) = trained.predict(tiny, kernel(18), {"elements": 1000, "length": 18})
+    (told,) = trained.predict(kernel(18), {"elements": 1000})
+    (given,) = trained.predict(kernel(18), {"elements": 1000, "length": 18})
     assert told.preference == given.preference
     assert told.preferred == "2"
 
 
 def test_what_is_given_wins_over_the_code(trained: TaskHead, tiny: Encoder) -> None:
-    (told,) = trained.predict(tiny, kernel(18), {"elements": 1000})
-    (given,) = trained.predict(tiny, kernel(18), {"elements": 1000, "length": 3})
+    (told,) = trained.predict(kernel(18), {"elements": 1000})
+    (given,) = trained.predict(kernel(18), {"elements": 1000, "length": 3})
     assert given.preference != told.preference
 
 
 def test_what_the_code_does_not_tell_must_be_given(trained: TaskHead, tiny: Encoder) -> None:
     with pytest.raises(TaskError, match=r"also needs 'elements'. Give --context elements=\.\.\.; elements: how many"):
-        trained.predict(tiny, "no IR at all", {})
+        trained.predict("no IR at all", {})
     with pytest.raises(TaskError, match="length: read from the code where it is left out"):
-        trained.predict(tiny, "no IR at all", {"size": 3})
+        trained.predict("no IR at all", {"size": 3})
 
 
 def test_what_the_code_tells_must_make_sense(trained: TaskHead, tiny: Encoder, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trained.task, "context_from_ir", lambda module, region: {})
     with pytest.raises(TaskError, match="also needs 'length'"):
-        trained.predict(tiny, kernel(18), {"elements": 1000})
+        trained.predict(kernel(18), {"elements": 1000})
 
 
 def test_an_answer_says_the_machine_of_the_data(trained: TaskHead, tiny: Encoder) -> None:
     assert trained.machine == MACHINE
-    (found,) = trained.predict(tiny, kernel(18), {"elements": 1000})
+    (found,) = trained.predict(kernel(18), {"elements": 1000})
     assert found.machine == MACHINE
 
 
 def test_an_answer_has_seconds_for_each_setting(trained: TaskHead, tiny: Encoder) -> None:
     seconds = {}
     for elements in (1, 1000):
-        (found,) = trained.predict(tiny, kernel(18), {"elements": elements})
+        (found,) = trained.predict(kernel(18), {"elements": elements})
         assert found.seconds is not None
         assert set(found.seconds) == set(SPACE.names)
         ratio = found.cost_ratio
@@ -111,10 +110,10 @@ def test_an_answer_has_seconds_for_each_setting(trained: TaskHead, tiny: Encoder
 
 
 def test_a_saved_head_keeps_machine_space_and_seconds(trained: TaskHead, tiny: Encoder, tmp_path: Path) -> None:
-    read = load_task_head(trained.save(tmp_path), Widths())
+    read = TaskHead.load(trained.save(tmp_path), Widths(), encoder=tiny)
     assert (read.machine, read.space) == (MACHINE, SPACE)
-    (before,) = trained.predict(tiny, kernel(7), {"elements": 10})
-    (after,) = read.predict(tiny, kernel(7), {"elements": 10})
+    (before,) = trained.predict(kernel(7), {"elements": 10})
+    (after,) = read.predict(kernel(7), {"elements": 10})
     assert after == before
 
 
@@ -140,7 +139,7 @@ def test_a_damaged_space_or_timer_is_refused(
     description["extra"] |= change
     (folder / "head.json").write_text(json.dumps(description))
     with pytest.raises(HeadError, match=word):
-        load_task_head(folder, Widths())
+        TaskHead.load(folder, Widths())
 
 
 def test_a_task_that_wants_no_seconds_trains_nothing_for_them(tiny: Encoder) -> None:
@@ -150,5 +149,5 @@ def test_a_task_that_wants_no_seconds_trains_nothing_for_them(tiny: Encoder) -> 
     task = Untimed()
     head = fit_head(task, task.load().subset(range(12)), tiny)
     assert head.timer is None
-    (found,) = head.predict(tiny, kernel(7), {"elements": 10})
+    (found,) = head.predict(kernel(7), {"elements": 10})
     assert found.seconds is None

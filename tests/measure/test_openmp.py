@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import mirenc
-from mirenc.deciding import fit_head, load_task_head
+from mirenc.deciding import TaskHead, fit_head
 from mirenc.embed import Encoder
 from mirenc.errors import IRFileError, TaskError
 from mirenc.evaluating import Evaluation
@@ -241,8 +241,8 @@ def test_from_measuring_to_an_answer(tmp_path: Path, tiny: Encoder, monkeypatch:
     report = Evaluation.prepare(task, data, encoder=tiny, rows=["no_code", "both"]).run(seeds=(0,))
     assert report.figures("kernel", "both")["speedup_geometric"] > 0
 
-    head = load_task_head(fit_head(task, data, tiny).save(tmp_path / "head"), task)
-    (answer,) = head.predict(tiny, sources[0], {"n": 500})
+    head = TaskHead.load(fit_head(task, data, tiny).save(tmp_path / "head"), task, encoder=tiny)
+    (answer,) = head.predict(sources[0], {"n": 500})
     assert answer.region is not None
     assert (answer.region.line, answer.setting in kept) == (5, True)
     assert answer.seconds is not None

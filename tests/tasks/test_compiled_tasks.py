@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from small_compiled import LISTS, ir_of, small_table, write_small_table
 
-from mirenc.deciding import fit_head, load_task_head
+from mirenc.deciding import TaskHead, fit_head
 from mirenc.embed import Encoder
 from mirenc.errors import TaskError
 from mirenc.evaluating import Evaluation, evaluate, load_report
@@ -221,14 +221,14 @@ def test_every_task_has_its_table_and_its_head(name: str, folder: Path, tiny: En
     }
     assert set(again.known(digests)) == set(digests)
 
-    head = load_task_head(fit_head(task, data, tiny).save(tmp_path / "head"), task)
+    head = TaskHead.load(fit_head(task, data, tiny).save(tmp_path / "head"), task, encoder=tiny)
     assert head.data_hash == data.content_hash
     assert head.llvm == "19.1.7"
     text = ir_of(3) + ir_of(5)
-    functions = head.predict(tiny, text, {})
+    functions = head.predict(text, {})
     assert [one.region.symbol for one in functions if one.region] == ["f3", "f5"]
     assert [one.context["instructions"] for one in functions] == [6, 8]
-    (module,) = head.predict(tiny, text, {}, level="module")
+    (module,) = head.predict(text, {}, level="module")
     assert module.context == {"instructions": 14, "level": "module"}
     if task.target == "labels":
         assert list(module.labels) == list(data.label_names)
@@ -238,7 +238,7 @@ def test_every_task_has_its_table_and_its_head(name: str, folder: Path, tiny: En
     else:
         assert np.isfinite(module.value)
     with pytest.raises(TaskError, match="nothing to say about a loop; available: function, module"):
-        head.predict(tiny, text, {}, level="loop")
+        head.predict(text, {}, level="loop")
 
 
 def test_a_function_of_a_module_is_answered_as_the_module_of_its_own_that_samples_are(
@@ -251,10 +251,10 @@ def test_a_function_of_a_module_is_answered_as_the_module_of_its_own_that_sample
         "define internal i32 @helper(i32 %x) {\n  %v = load i32, ptr @seen\n  %y = mul i32 %x, %v\n  ret i32 %y\n}\n"
         "define i32 @asked(i32 %x) {\n  %y = call i32 @helper(i32 %x)\n  ret i32 %y\n}\n"
     )
-    found = head.predict(tiny, parse_ir(text), {})
+    found = head.predict(parse_ir(text), {})
     alone = dict(extract_functions(text))
     assert [one.region.symbol for one in found if one.region is not None] == list(alone) == ["helper", "asked"]
-    expected = [head.predict(tiny, parse_ir(one), {})[0] for one in alone.values()]
+    expected = [head.predict(parse_ir(one), {})[0] for one in alone.values()]
     assert [(one.value, one.distance) for one in found] == [(one.value, one.distance) for one in expected]
 
 
@@ -263,7 +263,7 @@ def test_held_out_pieces_have_no_part_in_a_head(folder: Path, tiny: Encoder) -> 
     data = load_data(task, folder)
     wrong = [replace(one, value=99.0) if one.held_out else one for one in data.samples]
     heads = [fit_head(task, replace(data, samples=samples), tiny) for samples in (data.samples, wrong)]
-    answers = [head.predict(tiny, ir_of(4), {})[0] for head in heads]
+    answers = [head.predict(ir_of(4), {})[0] for head in heads]
     assert answers[0].value == answers[1].value
     assert answers[0].evidence == answers[1].evidence
 
@@ -275,7 +275,7 @@ def test_a_taught_model_is_judged_by_held_out_pieces_alone(folder: Path, taught:
     right = [replace(one, held_out=one.group in ("p4", "p5")) for one in data.samples]
     wrong = [replace(one, value=99.0) if one.held_out else one for one in right]
     heads = [fit_head(task, replace(data, samples=samples), taught) for samples in (right, wrong)]
-    answers = [head.predict(taught, ir_of(4), {})[0] for head in heads]
+    answers = [head.predict(ir_of(4), {})[0] for head in heads]
     assert answers[0].value == answers[1].value
     worth = [answer.evidence.worth for answer in answers]
     assert worth[0] is not None
@@ -332,7 +332,7 @@ def test_labels_are_ranked_by_scores_and_told_as_probabilities(folder: Path, tin
     assert found["auc"] == pytest.approx(np.mean(pairs))
     assert found["brier"] == pytest.approx(np.mean((np.clip(said, 0, 1) - truth) ** 2))
     head = fit_head(task, data, tiny, variant="Oz", row="text")
-    likely = [value for row in range(40) for one in head.predict(tiny, ir_of(row), {}) for value in one.labels.values()]
+    likely = [value for row in range(40) for one in head.predict(ir_of(row), {}) for value in one.labels.values()]
     assert {0.0, 1.0} & set(likely)
     assert all(0 <= value <= 1 for value in likely)
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mirenc.deciding import fit_head, fitting, load_task_head
+from mirenc.deciding import TaskHead, fit_head, fitting
 from mirenc.embed import Encoder
 from mirenc.errors import MirencError
 from mirenc.evaluating import Evaluation, TaskReport
@@ -135,8 +135,8 @@ def test_loops_of_one_module_get_factors_of_their_own(tiny: Encoder, tmp_path: P
         assert report.figures("kernel", row)["oracle_share"] > 0.95, row
     assert report.figures("kernel", "best_single")["oracle_share"] < 0.85
 
-    head = load_task_head(fit_head(Loops(data), data, tiny).save(tmp_path), Loops(data))
-    first, second = head.predict(tiny, LOOPS.format(number=77))
+    head = TaskHead.load(fit_head(Loops(data), data, tiny).save(tmp_path), Loops(data), encoder=tiny)
+    first, second = head.predict(LOOPS.format(number=77))
     assert (first.region.header, second.region.header) == ("%first", "%second")  # type: ignore[union-attr]
     assert first.choice == "vectorization_factor=8 interleave_factor=1"
     assert second.choice == "vectorization_factor=2 interleave_factor=4"
@@ -224,8 +224,8 @@ def test_block_shapes_may_differ_by_kernel(tiny: Encoder, tmp_path: Path) -> Non
     report = evaluated(task, tiny, ["histogram"])
     assert report.figures("kernel", "histogram")["oracle_share"] > 0.9
     assert speedup(report, "histogram") > speedup(report, "best_single") * 1.05
-    head = load_task_head(fit_head(task, data, tiny).save(tmp_path), task)
-    (found,) = head.predict(tiny, kernel(3), {"limit": 128})
+    head = TaskHead.load(fit_head(task, data, tiny).save(tmp_path), task, encoder=tiny)
+    (found,) = head.predict(kernel(3), {"limit": 128})
     assert set(found.preference) == set(shapes(128).names)
 
 
@@ -279,8 +279,8 @@ def test_a_number_is_predicted_beside_its_baselines(tiny: Encoder, tmp_path: Pat
     assert report.figures("kernel", "histogram")["r2"] > 0.9
     assert report.figures("kernel", "mean")["r2"] < 0.05
     assert "mean absolute error, log(instructions)" in next(report.lines("kernel"))
-    head = load_task_head(fit_head(task, data, tiny, row="both_histogram").save(tmp_path), task)
-    (found,) = head.predict(tiny, kernel(1, length=19))
+    head = TaskHead.load(fit_head(task, data, tiny, row="both_histogram").save(tmp_path), task, encoder=tiny)
+    (found,) = head.predict(kernel(1, length=19))
     assert found.value == pytest.approx(np.log(20), abs=0.3)
     assert found.evidence.found
     assert 0 < found.error < 0.5
@@ -338,10 +338,10 @@ def test_the_default_is_left_where_it_pays_and_nowhere_else(
     assert found["slowdowns_2"] < 0.06
     # Figures of held-out answers are tested elsewhere; here the head is asked.
     monkeypatch.setattr(fitting, "gather_evidence", lambda *_, **__: Evidence("default", (1.1, 1.05, 1.2)))
-    head = load_task_head(fit_head(task, data, tiny, row="both_histogram").save(tmp_path), task)
+    head = TaskHead.load(fit_head(task, data, tiny, row="both_histogram").save(tmp_path), task, encoder=tiny)
     assert isinstance(head.head, CautiousEnsembleHead)
     asked = [(kernel(1, 31), 5), (kernel(1, 31), 25), (kernel(2, 3), 5), (kernel(2, 3), 25)]
-    chosen = [head.predict(tiny, text, (size,))[0].choice for text, size in asked]
+    chosen = [head.predict(text, (size,))[0].choice for text, size in asked]
     assert chosen == ["2", "9", "2", "2"]
 
 
@@ -356,4 +356,4 @@ def test_a_region_that_the_module_lacks_is_named(tiny: Encoder) -> None:
 def test_one_file_without_a_loop_is_one_error(tiny: Encoder) -> None:
     head = fit_head(Loops(loop_data()), loop_data(), tiny)
     with pytest.raises(MirencError, match="has no loop to decide about"):
-        head.predict(tiny, kernel(1))
+        head.predict(kernel(1))

@@ -202,7 +202,7 @@ def test_from_a_table_to_an_answer(tmp_path: Path, encoder: Encoder) -> None:
     head = fit_head(TASK, TASK.load(made_table(tmp_path / "table")), encoder)
     path = tmp_path / "loops.c"
     path.write_text(LOOPS)
-    found = head.predict(encoder, path, {"vector_bits": 256})
+    found = head.predict(path, {"vector_bits": 256})
     assert [one.region.line for one in found if one.region] == [4, 10, 12]
     assert {one.machine for one in found} == {"a machine"}
     assert all(one.choice in TASK.space.names for one in found)
@@ -226,9 +226,9 @@ def test_what_llvm_would_choose_is_asked_where_it_is_not_given(
         lambda self, context: seen.append([*context]) or np.zeros(6),  # type: ignore[func-returns-value]
     )
     ir = IR.format(body="%y = mul i32 %x, 3")
-    head.predict(encoder, ir, {"vector_bits": "256"})
+    head.predict(ir, {"vector_bits": "256"})
     assert (asked, seen[-1]) == ([256], [0.0, 256.0, 8.0, 4.0])
-    head.predict(encoder, ir, {"vector_bits": "256", "llvm_width": "2", "llvm_count": "1"})
+    head.predict(ir, {"vector_bits": "256", "llvm_width": "2", "llvm_count": "1"})
     assert (asked, seen[-1]) == ([256], [0.0, 256.0, 2.0, 1.0])
 
 
