@@ -78,14 +78,8 @@ class PoolingConfig(Config):
 class TaughtConfig(Config):
     """Trunk that a compiler's answers are read from: `mirenc.model.mirencoder.Trunk`.
 
-    Attributes
-    ----------
-    width : int
-        Components of its vector.
-    hidden : int
-        Width of its hidden layer.
-    dropout : float
-        Share of its hidden layer's inputs that are left out at random while it learns.
+    ``width`` and ``hidden`` are those of its vector and of its hidden layer; ``dropout`` is the share of that layer's
+    inputs that are left out at random while it learns.
     """
 
     width: int = Field(256, ge=8)

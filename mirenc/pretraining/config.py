@@ -21,10 +21,8 @@ class StageConfig(Config):
         Optimiser steps; 0 leaves the stage out.
     batch : int
         Statements (mlm), modules (gae, igm) or pieces (compiler) a step.
-    learning_rate : float
+    learning_rate, warmup : float, int
         Peak, reached after ``warmup`` steps; then cosine decay to a tenth.
-    warmup : int
-        Steps.
     """
 
     steps: int = Field(ge=0)
@@ -66,18 +64,12 @@ class PretrainConfig(Config):
 
     Attributes
     ----------
-    preset : str
-        Architecture.
-    text : TextEncoderConfig or ConvolutionConfig, optional
-        Another text encoder than the preset's.
-    graph : GraphEncoderConfig or DirectedGraphConfig, optional
-        Another graph encoder than the preset's.
-    taught : TaughtConfig, optional
-        The trunk that a compiler's answers are read from; no preset has one.
-    lexical : LexicalConfig, optional
-        The lexical view of search vectors; no preset has one.
-    answers : AnswersConfig, optional
-        The answers; ``compiler.steps`` needs them.
+    preset, text, graph : str, optional tables
+        Architecture, and other encoders than its.
+    taught, lexical : optional tables
+        The trunk that a compiler's answers are read from, and the lexical view of search vectors; no preset has one.
+    answers : optional table
+        What ``compiler.steps`` needs.
     start_from : str or None
         Name or folder of a model of that architecture whose weights the run goes on from; the corpus must have
         been built with its tokenizer. Of a model that has only the text encoder in common, that is taken. None: random
@@ -106,11 +98,8 @@ class PretrainConfig(Config):
         Steps between checkpoints.
     device : str
         ``auto`` takes a GPU where there is one.
-    threads : int
-        Of a process, on a CPU.
-    workers : int
-        Processes that prepare the batches of the next steps; 0: each is prepared when its step comes. The numbers are
-        the same.
+    threads, workers : int
+        Of a process, on a CPU; and processes that prepare the batches of the next steps, with the same numbers.
     precision : str
         Of the text encoder's matrix products; weights stay float32.
     """
