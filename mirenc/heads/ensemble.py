@@ -47,7 +47,7 @@ class _Ensemble(Head):
 
     # -- what differs ----------------------------------------------------------------------------------
     def _checked(self, y: ArrayLike, rows: int) -> Float:
-        """The target of so many rows, as floating-point numbers."""
+        """The target of so many rows; `HeadError` for another."""
         raise NotImplementedError
 
     def _score(self, predicted: Float, target: Float) -> float:
@@ -248,12 +248,8 @@ class EnsembleHead(Chooser, _Ensemble):
 
     def _restore(self, meta: dict[str, Any], arrays: Arrays) -> None:
         super()._restore(meta, arrays)
-        counts = {
-            getattr(member, name)
-            for member in self.members_.values()
-            for name in ("n_choices_", "n_settings_")
-            if hasattr(member, name)
-        }
+        members = [vars(member) for member in self.members_.values()]
+        counts = {each.get("n_choices_", each.get("n_settings_")) for each in members} - {None}
         if len(counts) != 1:
             raise HeadError(f"members of an ensemble have {sorted(map(str, counts))} choices. Save the head again")
         self.n_choices_ = counts.pop()
@@ -299,17 +295,7 @@ class _Predicting(RegressorMixin, _Ensemble):  # type: ignore[misc]
 class NumberEnsembleHead(_Predicting):
     """A mean of regressors of one number.
 
-    Parameters
-    ----------
-    members : sequence of (name, regressor)
-        Candidates; each is cloned.
-    picks : int
-        How many members are added at most; one may be added again.
-
-    Attributes
-    ----------
-    members_, weights_, scores_ : dict
-        As those of `EnsembleHead`; a score is minus the mean square error.
+    Parameters and attributes are those of `EnsembleHead`, but ``select``; a score is minus the mean square error.
     """
 
     def _checked(self, y: ArrayLike, rows: int) -> Float:
@@ -324,19 +310,8 @@ class NumberEnsembleHead(_Predicting):
 class LabelsEnsembleHead(_Predicting):
     """A mean of heads that tell labels, 0 or 1 each.
 
-    Parameters
-    ----------
-    members : sequence of (name, head)
-        Candidates; each is cloned.
-    picks : int
-        How many members are added at most; one may be added again.
-
-    Attributes
-    ----------
-    members_, weights_, scores_ : dict
-        As those of `EnsembleHead`; a score is minus the mean square error (Brier, 1950), so that what is predicted is
-        about how likely a label is, and not only an order.
-    n_labels_ : int
+    Parameters and attributes are those of `EnsembleHead`, but ``select``; a score is minus the mean square error
+    (Brier, 1950), so that what is predicted is about how likely a label is, and not only an order.
     """
 
     def _checked(self, y: ArrayLike, rows: int) -> Float:

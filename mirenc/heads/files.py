@@ -153,14 +153,7 @@ def _once_each(arrays: Arrays) -> tuple[dict[str, NDArray[Any]], dict[str, str]]
 
 
 def load_head(folder: str | os.PathLike[str]) -> tuple[Any, dict[str, Any]]:
-    """Read what `save_head` wrote.
-
-    Returns
-    -------
-    head : estimator
-        Ready to predict.
-    extra : dict
-        As given to `save_head`; empty where nothing was.
+    """What `save_head` wrote: the head, ready to predict, and ``extra``.
 
     Raises
     ------
@@ -268,13 +261,7 @@ def _narrowest(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def widened(arrays: Arrays, types: Mapping[str, str]) -> dict[str, NDArray[Any]]:
-    """What was given to `narrowed`.
-
-    Raises
-    ------
-    AttributeError, TypeError, ValueError
-        Types that are none, or none of numbers.
-    """
+    """What was given to `narrowed`; AttributeError, TypeError or ValueError for types that are none of numbers."""
     kinds = {name: np.dtype(kind) for name, kind in types.items()}
     if not all(kind.kind in _NARROW for kind in kinds.values()):
         raise ValueError("'types' are none of numbers")

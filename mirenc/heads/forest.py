@@ -129,13 +129,7 @@ class Forest:
 
     @classmethod
     def from_arrays(cls, arrays: Arrays, *, columns: int) -> Self:
-        """A forest that was saved; every walk through it stays inside it and ends.
-
-        Raises
-        ------
-        HeadError
-            Arrays that do not belong together, or look at more than so many columns.
-        """
+        """A forest that was saved, in which every walk ends; `HeadError` for arrays that do not fit or more columns."""
         column, cut, value = (arrays[f"{name}_"] for name in Tree._fields)
         wrong = HeadError("arrays of trees do not belong together. Save the head again")
         if column.ndim != 1 or len(column) == 0 or cut.ndim != 1 or value.ndim != 2:

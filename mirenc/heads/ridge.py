@@ -83,22 +83,10 @@ class RidgeHead(_Ridge, CostRegressor):
 @register("ridge_number")
 @dataclass(eq=False, repr=False)
 class RidgeRegressor(_Ridge, Number):
-    """Ridge regression of a number.
-
-    Parameters
-    ----------
-    alpha : float
-        Penalty, in units of a column's variance.
-    """
+    """Ridge regression of a number; ``alpha`` is the penalty, in units of a column's variance."""
 
 
 @register("ridge_labels")
 @dataclass(eq=False, repr=False)
 class RidgeLabels(_Ridge, Labels):
-    """Ridge regression of labels, 0 or 1 each.
-
-    Parameters
-    ----------
-    alpha : float
-        Penalty, in units of a column's variance.
-    """
+    """Ridge regression of labels, 0 or 1 each; ``alpha`` as that of `RidgeRegressor`."""

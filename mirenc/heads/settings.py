@@ -15,7 +15,7 @@ __all__ = ["Settings"]
 
 @dataclass(frozen=True, eq=False)
 class Settings:
-    """Settings of n samples, at most K each, T different ones.
+    """Settings of n samples, at most K each, T different ones; `HeadError` for shapes that do not fit.
 
     Attributes
     ----------
@@ -23,11 +23,6 @@ class Settings:
         Each different setting as numbers.
     row : (n, K) int64
         Row of ``features`` of each sample's settings; -1 where a sample has fewer than K, or may not be asked.
-
-    Raises
-    ------
-    HeadError
-        Shapes that do not fit.
     """
 
     features: NDArray[np.float64]

@@ -49,16 +49,12 @@ Arrays = Mapping[str, NDArray[Any]]
 
 
 class Stateful(Protocol):
-    """What a head offers to be saved."""
+    """What a head offers to be saved: what JSON can hold (parameters, fitted scalars, labels), and arrays; and back."""
 
-    def _get_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """What JSON can hold (parameters of the constructor, fitted scalars, labels), and the arrays."""
-        ...
+    def _get_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]: ...
 
     @classmethod
-    def _from_state(cls, meta: dict[str, Any], arrays: Arrays) -> Self:
-        """The head that `_get_state` described."""
-        ...
+    def _from_state(cls, meta: dict[str, Any], arrays: Arrays) -> Self: ...
 
 
 HeadClass = TypeVar("HeadClass", bound=type[Stateful])
@@ -66,13 +62,7 @@ _CLASSES: dict[str, type[Stateful]] = {}
 
 
 def register(kind: str) -> Callable[[HeadClass], HeadClass]:
-    """Class decorator: ``kind`` is the class's name in head.json, and never changes.
-
-    Raises
-    ------
-    HeadError
-        Another class has the name.
-    """
+    """Class decorator: ``kind`` is the class's name in head.json, and never changes; `HeadError` where it is taken."""
 
     def join(head_class: HeadClass) -> HeadClass:
         taken = _CLASSES.setdefault(kind, head_class)
@@ -113,13 +103,7 @@ def pack(head: Any, prefix: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]
 
 
 def unpack(entry: dict[str, Any], arrays: Arrays, prefix: str) -> Any:
-    """The head that `pack` stored under the prefix.
-
-    Raises
-    ------
-    HeadError
-        No entry of `pack`, an unknown kind, or arrays that do not fit.
-    """
+    """The head that `pack` stored under the prefix; `HeadError` for what is none, or cannot answer."""
     return build(entry, below(arrays, prefix), f"child head {prefix!r}")
 
 
@@ -178,13 +162,7 @@ def _check_answer(head: Any, where: str) -> None:
 
 
 def meta_of_labels(labels: NDArray[Any]) -> dict[str, Any]:
-    """(K,) labels, bool, int, float or str, as JSON can hold them; safetensors has no strings.
-
-    Raises
-    ------
-    HeadError
-        Labels of another type.
-    """
+    """(K,) labels, bool, int, float or str, as JSON can hold them; `HeadError` for others."""
     values = labels.tolist()
     if labels.dtype.kind not in "biufUO" or not all(isinstance(value, (bool, int, float, str)) for value in values):
         raise HeadError(

@@ -158,8 +158,8 @@ class RatioTreesHead(_Trees, CostRegressor):
     _ARRAYS = (*Reducing._ARRAYS, "mean_", "directions_")
 
     def _learn(self, features: Float, target: Float) -> None:
-        if self.default not in range(target.shape[1]):
-            raise ConfigError(f"default is {self.default}; allowed: 0 to {target.shape[1] - 1}, the columns of costs")
+        if self.default not in range(self.n_choices_):
+            raise ConfigError(f"default is {self.default}; allowed: 0 to {self.n_choices_ - 1}, the columns of costs")
         measured = np.isfinite(target[:, self.default]).sum()
         if measured < len(features):
             raise HeadError(f"{len(features)} rows of features, {measured} costs of the default; one each is needed")
@@ -198,20 +198,9 @@ class RatioTreesHead(_Trees, CostRegressor):
 @register("trees_labels")
 @dataclass(eq=False, repr=False)
 class TreesLabels(_Trees, Labels):
-    """Extremely randomised trees of all labels at once, 0 or 1 each.
+    """Extremely randomised trees of all labels at once, 0 or 1 each; parameters as those of `RatioTreesHead`.
 
-    Parameters
-    ----------
-    context_columns : int
-        The first so many columns are context features.
-    components : int
-        Code columns beyond this many are first reduced to so many principal components.
-    trees : int
-    share : float
-        Share of the columns that a cut is chosen among.
-    leaf : int
-        Rows of a leaf, at least: what keeps a forest of many labels small.
-    random_state : int
+    A leaf has many rows, which is what keeps a forest of many labels small.
     """
 
     _: KW_ONLY
