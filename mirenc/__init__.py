@@ -14,49 +14,50 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.2.0"
 
-_HOME = {
-    "Embedding": "mirenc.embed",
-    "Encoder": "mirenc.embed",
-    "IRModule": "mirenc.ir",
-    "IRSample": "mirenc.model.sample",
-    "IRTokenizer": "mirenc.tokenizer",
-    "MirencError": "mirenc.errors",
-    "ModelConfig": "mirenc.model.config",
-    "ProgramGraph": "mirenc.graph",
-    "ReadOptions": "mirenc.ir",
-    "Task": "mirenc.tasks",
-    "TaskHead": "mirenc.deciding",
-    "build_graph": "mirenc.graph",
-    "compare": "mirenc.cosines",
-    "evaluate": "mirenc.evaluating",
-    "get_task": "mirenc.tasks",
-    "fit_head": "mirenc.deciding",
-    "fit_map": "mirenc.embed",
-    "list_models": "mirenc.weights",
-    "list_tasks": "mirenc.tasks",
-    "load": "mirenc.embed",
-    "make_sample": "mirenc.model.sample",
-    "nearest": "mirenc.cosines",
-    "parse_ir": "mirenc.ir",
-    "read_ir": "mirenc.ir",
-    "statements_of": "mirenc.ir",
-    "train_tokenizer": "mirenc.tokenizer",
+_NAMES = {
+    "mirenc.cosines": ("compare", "nearest"),
+    "mirenc.deciding": ("TaskHead", "fit_head"),
+    "mirenc.embed": ("Embedding", "Encoder", "fit_map", "load"),
+    "mirenc.errors": ("MirencError",),
+    "mirenc.evaluating": ("evaluate",),
+    "mirenc.graph": ("ProgramGraph", "build_graph"),
+    "mirenc.ir": ("IRModule", "ReadOptions", "parse_ir", "read_ir", "statements_of"),
+    "mirenc.model.config": ("ModelConfig",),
+    "mirenc.model.sample": ("IRSample", "make_sample"),
+    "mirenc.tasks": ("Task", "get_task", "list_tasks"),
+    "mirenc.tokenizer": ("IRTokenizer", "train_tokenizer"),
+    "mirenc.weights": ("list_models",),
 }
+_HOME = {name: home for home, names in _NAMES.items() for name in names}
 __all__ = ["__version__", *_HOME]
 
-if TYPE_CHECKING:
-    from mirenc.cosines import compare, nearest
-    from mirenc.deciding import TaskHead, fit_head
-    from mirenc.embed import Embedding, Encoder, fit_map, load
-    from mirenc.errors import MirencError
-    from mirenc.evaluating import evaluate
-    from mirenc.graph import ProgramGraph, build_graph
-    from mirenc.ir import IRModule, ReadOptions, parse_ir, read_ir, statements_of
-    from mirenc.model.config import ModelConfig
-    from mirenc.model.sample import IRSample, make_sample
-    from mirenc.tasks import Task, get_task, list_tasks
-    from mirenc.tokenizer import IRTokenizer, train_tokenizer
-    from mirenc.weights import list_models
+if TYPE_CHECKING:  # ``as``: a name that is exported, for who checks types strictly
+    from mirenc.cosines import compare as compare
+    from mirenc.cosines import nearest as nearest
+    from mirenc.deciding import TaskHead as TaskHead
+    from mirenc.deciding import fit_head as fit_head
+    from mirenc.embed import Embedding as Embedding
+    from mirenc.embed import Encoder as Encoder
+    from mirenc.embed import fit_map as fit_map
+    from mirenc.embed import load as load
+    from mirenc.errors import MirencError as MirencError
+    from mirenc.evaluating import evaluate as evaluate
+    from mirenc.graph import ProgramGraph as ProgramGraph
+    from mirenc.graph import build_graph as build_graph
+    from mirenc.ir import IRModule as IRModule
+    from mirenc.ir import ReadOptions as ReadOptions
+    from mirenc.ir import parse_ir as parse_ir
+    from mirenc.ir import read_ir as read_ir
+    from mirenc.ir import statements_of as statements_of
+    from mirenc.model.config import ModelConfig as ModelConfig
+    from mirenc.model.sample import IRSample as IRSample
+    from mirenc.model.sample import make_sample as make_sample
+    from mirenc.tasks import Task as Task
+    from mirenc.tasks import get_task as get_task
+    from mirenc.tasks import list_tasks as list_tasks
+    from mirenc.tokenizer import IRTokenizer as IRTokenizer
+    from mirenc.tokenizer import train_tokenizer as train_tokenizer
+    from mirenc.weights import list_models as list_models
 
 
 def __getattr__(name: str) -> Any:

@@ -13,3 +13,15 @@ def program(number: int, *, optimised: bool) -> str:
         head = ["  %p = alloca i32", "  store i32 %x, ptr %p", "  %v0 = load i32, ptr %p"]
     body = "\n".join([*head, *lines, "  ret i32 %v5"])
     return f"define i32 @f{number % 4}(i32 %x) {{\n{body}\n}}\n"
+
+
+SUM = b"""\
+target triple = "x86_64-pc-linux-gnu"
+define i32 @sum(i32 %first, i32 %second) {
+  %slot = alloca i32
+  store i32 %first, ptr %slot
+  %again = load i32, ptr %slot
+  %sum = add i32 %again, %second
+  ret i32 %sum
+}
+"""

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from small_programs import SUM
 
 from mirenc.errors import IRParseError, PassError
-from mirenc.ir import parse_ir
 from mirenc.passes.embedded import PASSES, EmbeddedEngine
 from mirenc.passes.engine import Failed, Optimised
 from mirenc.passes.extract import without_size_attributes
@@ -17,37 +17,12 @@ from mirenc.passes.pipeline import random_list
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 SORTING = (FIXTURES / "ir" / "clang-19" / "O0" / "sorting.ll").read_bytes()
-SUM = b"""\
-target triple = "x86_64-pc-linux-gnu"
-define i32 @sum(i32 %first, i32 %second) {
-  %slot = alloca i32
-  store i32 %first, ptr %slot
-  %again = load i32, ptr %slot
-  %sum = add i32 %again, %second
-  ret i32 %sum
-}
-"""
 
 
 @pytest.fixture(scope="module")
 def engine() -> Iterator[EmbeddedEngine]:
     with EmbeddedEngine() as engine:
         yield engine
-
-
-def test_figures_worked_out_by_hand(engine: EmbeddedEngine) -> None:
-    promoted = engine.run(SUM, "function(sroa)")
-    # lea (%rdi,%rsi), %eax is 3 bytes, ret is 1.
-    assert (promoted.instructions, promoted.text_bytes) == (2, 4)
-    assert engine.run(promoted.ir, "") == promoted
-    assert engine.run(SUM, "").instructions == 5
-    # llvmlite reads what it wrote.
-    assert len(parse_ir(promoted.ir).functions) == 1
-
-
-def test_names_of_locals_change_nothing(engine: EmbeddedEngine) -> None:
-    assert engine.run(SUM.replace(b"%first", b"%other"), "sroa") == engine.run(SUM, "sroa")
-    assert engine.run(SUM.replace(b"add", b"sub"), "sroa").digest != engine.run(SUM, "sroa").digest
 
 
 def test_every_pass_it_says_it_has_runs(engine: EmbeddedEngine) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from small_programs import SUM
 
 from mirenc.errors import IRParseError, PassError, ToolchainError
 from mirenc.passes.engine import Failed, Optimised
@@ -17,36 +18,12 @@ from mirenc.passes.shared import SharedEngine
 
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "ir" / "clang-19" / "O0"
 pytestmark = pytest.mark.needs("libLLVM")
-SUM = b"""\
-target triple = "x86_64-pc-linux-gnu"
-define i32 @sum(i32 %first, i32 %second) {
-  %slot = alloca i32
-  store i32 %first, ptr %slot
-  %again = load i32, ptr %slot
-  %sum = add i32 %again, %second
-  ret i32 %sum
-}
-"""
 
 
 @pytest.fixture(scope="module")
 def engine() -> Iterator[SharedEngine]:
     with SharedEngine() as engine:
         yield engine
-
-
-def test_figures_worked_out_by_hand(engine: SharedEngine) -> None:
-    promoted = engine.run(SUM, "mem2reg")
-    # lea (%rdi,%rsi), %eax is 3 bytes, ret is 1.
-    assert (promoted.instructions, promoted.text_bytes) == (2, 4)
-    assert engine.run(promoted.ir, "") == promoted
-    assert engine.run(SUM, "").instructions == 5
-
-
-def test_names_of_locals_and_debug_information_change_nothing(engine: SharedEngine) -> None:
-    assert engine.run(SUM.replace(b"%first", b"%other"), "mem2reg") == engine.run(SUM, "mem2reg")
-    lost = SUM.replace(b"add", b"sub")
-    assert engine.run(lost, "mem2reg").digest != engine.run(SUM, "mem2reg").digest
 
 
 def test_lists_do_not_see_each_other(engine: SharedEngine) -> None:

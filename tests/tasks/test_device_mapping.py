@@ -13,7 +13,6 @@ from mirenc.errors import TaskError
 from mirenc.ir import parse_ir, statements_of
 from mirenc.metrics import decision_figures
 from mirenc.tasks import TaskData, get_task
-from mirenc.tasks.datasets import DATASETS
 from mirenc.tasks.device_mapping import ir_name
 
 IR = "define void @{}() {{\n  ret void\n}}\n"
@@ -135,32 +134,6 @@ def test_the_hash_is_of_the_files(tmp_path: Path) -> None:
     first = load(tmp_path, ROW).content_hash
     assert load(tmp_path, ROW).content_hash == first
     assert load(tmp_path, ROW | {"runtime_cpu": "0.75"}).content_hash != first
-
-
-# -- what it says of itself ----------------------------------------------------------------------------
-def test_the_published_protocol_comes_first_and_says_that_it_leaks() -> None:
-    task = get_task("device_mapping")
-    assert [protocol.name for protocol in task.protocols] == ["paper", "kernel", "suite"]
-    assert "leaks" in task.protocol("paper").title
-    assert "device_mapping" in DATASETS  # what `mirenc datasets fetch` gets
-    assert task.context_names == ("transfer", "wgsize")
-    assert set(task.context_help) == set(task.context_names)
-    assert task.space is not None
-    assert task.space.default in task.baselines.values()
-    assert all(
-        task.machine(variant, context) for variant, context in [(variant, (1.0, 1.0)) for variant in task.variants]
-    )
-    assert task.dialect is not None
-    with pytest.raises(TaskError, match=r"no protocol 'random'; available: paper, kernel"):
-        task.protocol("random")
-
-
-@pytest.mark.parametrize("variant", get_task("device_mapping").variants)
-def test_grouped_by_kernel_no_group_is_on_both_sides(variant: str, published_data: Any) -> None:
-    task, data = get_task("device_mapping"), published_data("device_mapping", variant)
-    assert all(space is task.space for space in data.spaces)
-    for training, test in task.protocol("kernel").split(data, 0):
-        assert not set(data.group[training]) & set(data.group[test])
 
 
 # -- features ------------------------------------------------------------------------------------------

@@ -12,7 +12,6 @@ import pytest
 from mirenc.errors import TaskError
 from mirenc.metrics import decision_figures
 from mirenc.tasks import TaskData, get_task
-from mirenc.tasks.datasets import DATASETS
 
 NAN = float("nan")
 GPUS = ["HD5900", "Tahiti", "GTX480", "K20c"]
@@ -104,30 +103,6 @@ def test_a_kernel_without_its_baseline_or_ir_is_named(tmp_path: Path) -> None:
         load(tmp_path, row("scan", 1, runtime_Tahiti=""), row("scan", 2))
     with pytest.raises(TaskError, match="no IR of kernel 'sobel'"):
         load(tmp_path, row("scan", 1), row("sobel", 1))
-
-
-# -- what it says of itself ----------------------------------------------------------------------------
-def test_the_published_protocol_comes_first_and_says_that_it_leaks() -> None:
-    task = get_task("thread_coarsening")
-    assert [protocol.name for protocol in task.protocols] == ["paper", "kernel"]
-    assert "leaks" in task.protocol("paper").title
-    assert "thread_coarsening" in DATASETS  # what `mirenc datasets fetch` gets
-    assert task.context_names == ("gpu",)
-    assert set(task.context_help) == set(task.context_names)
-    assert task.space is not None
-    assert task.space.default in task.baselines.values()
-    assert all(task.machine(variant, context) for variant, context in [("", (gpu,)) for gpu in GPUS])
-    assert task.dialect is not None
-    with pytest.raises(TaskError, match=r"no protocol 'random'; available: paper, kernel"):
-        task.protocol("random")
-
-
-@pytest.mark.parametrize("variant", get_task("thread_coarsening").variants)
-def test_grouped_by_kernel_no_group_is_on_both_sides(variant: str, published_data: Any) -> None:
-    task, data = get_task("thread_coarsening"), published_data("thread_coarsening", variant)
-    assert all(space is task.space for space in data.spaces)
-    for training, test in task.protocol("kernel").split(data, 0):
-        assert not set(data.group[training]) & set(data.group[test])
 
 
 # -- features ------------------------------------------------------------------------------------------
