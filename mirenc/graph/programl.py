@@ -55,14 +55,12 @@ def build_programl(
     timeout: float = DEFAULT_TIMEOUT,
     memory_limit: int = DEFAULT_MEMORY_LIMIT,
 ) -> ProgramGraph:
-    """Build the graph of a module with ProGraML's released program.
+    """Build the graph of a module with ProGraML's released program; messages call the module ``name``.
 
     Parameters
     ----------
     ir : str or bytes
         IR text with typed pointers, or bitcode, as LLVM 10 or older wrote it.
-    name : str
-        Where it came from, for messages.
     timeout : float, seconds
     memory_limit : int
         Bytes of address space the program may use.

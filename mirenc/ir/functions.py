@@ -78,10 +78,7 @@ def _asking(module: IRModule, defined: list[FunctionHeader]) -> list[str]:
 def check_kernels(module: IRModule) -> list[str]:
     """`kernels_of`, where there must be one: a head that chooses for kernels would answer for a `main` of C, too.
 
-    Raises
-    ------
-    ForeignIRError
-        No kernel; the message names the functions that were found.
+    Raises ForeignIRError: no kernel; the message names the functions that were found.
     """
     kernels = kernels_of(module)
     if not kernels:

@@ -86,7 +86,7 @@ def is_label(line: str) -> bool:
 
 
 def label_name(line: str) -> str:
-    """Name of the block a label line begins, as printed (quotes are part of a printed name: `5` is not `"5"`)."""
+    """Name of the block a label line begins, as printed: `5` is not `"5"`."""
     match = _LABEL.match(line)
     if match is None:
         raise IRParseError(f"not a label in canonical text (a bug of mirenc): {line!r}")

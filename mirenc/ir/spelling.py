@@ -1,8 +1,8 @@
 """`as_llvm5`: one function's text with what newer LLVMs write differently put back as LLVM 5 wrote it.
 
-The published OpenCL kernels were compiled by a clang of 2018. Newer ones give the same code other words: ``fneg`` for
-``fsub -0.0``, ``select`` for ``and`` of two conditions, a copy of a ``double`` as such and no longer as an ``i64``. The
-text encoder reads words. Every rule here keeps what the code computes (a NaN's sign and poison aside).
+The published OpenCL kernels were compiled by a clang of 2018, and the text encoder reads words: ``fneg`` was ``fsub
+-0.0``, ``select`` an ``and`` of two conditions, a copied ``double`` an ``i64``. Every rule here keeps what the code
+computes (a NaN's sign and poison aside).
 """
 
 from __future__ import annotations

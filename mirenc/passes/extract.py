@@ -78,23 +78,10 @@ class _Entry:
 def extract_functions(text: str) -> Iterator[tuple[str, str]]:
     """Name and module of each function that a module defines, as a module of its own.
 
-    A function that takes the address of another one's block cannot stand alone and is left out.
-
-    Parameters
-    ----------
-    text : str
-        A module as LLVM prints it (``clang -S -emit-llvm``, ``llvm-dis``, `mirenc.ir.IRModule.text`).
-
-    Yields
-    ------
-    name, module : str
-        The function's symbol without ``@`` and quotes, as `mirenc.ir.regions.Region.symbol` has it; and the function,
-        what it reaches, target and module flags. Attributes stay, linkage and comdats go.
-
-    Raises
-    ------
-    IRParseError
-        A function has no end.
+    ``text`` is a module as LLVM prints it (``clang -S -emit-llvm``, `mirenc.ir.IRModule.text`). A name is the
+    function's symbol without ``@`` and quotes, as `mirenc.ir.regions.Region.symbol` has it; its module has the
+    function, what it reaches, target and module flags. Attributes stay, linkage and comdats go. A function that takes
+    the address of another one's block cannot stand alone and is left out. Raises IRParseError: a function has no end.
     """
     head, entries = _entries(text)
     always = [entries[name] for name in _KEPT_METADATA if name in entries]

@@ -21,18 +21,8 @@ def find_engine(
 ) -> Engine:
     """The first engine that knows all lists: shared libraries from the newest to the oldest, then llvmlite's LLVM.
 
-    Parameters
-    ----------
-    pipelines : iterable of str
-    prefer : str
-        Version of an LLVM; a shared library of the same major version is asked before all others. "": none is.
-    timeout, memory_limit
-        As for an `Engine`.
-
-    Raises
-    ------
-    ToolchainError
-        None of those that are here knows them; it says which and what is missing.
+    A shared library of the major version of ``prefer`` is asked before all others. Limits are as for an `Engine`.
+    Raises ToolchainError: none of those that are here knows them; it says which and what is missing.
     """
     wanted = list(dict.fromkeys(pipelines))
     unknown = []
