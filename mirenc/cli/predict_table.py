@@ -83,7 +83,7 @@ def is_project(given: str) -> bool:
 
 def print_projects(names: Sequence[str], options: ReadOptions, level: str, as_json: bool) -> None:
     """Say where the bytes of whole projects are, a row a function, or a file where ``level`` is module."""
-    from mirenc.deciding.code import clang_for
+    from mirenc.deciding.pass_lists import clang_for
 
     with _engine(options) as (engine, run):
         # One LLVM from source to code, where there is a clang of it.

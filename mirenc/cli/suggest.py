@@ -67,7 +67,7 @@ def suggest(
             raise ConfigError(f"output {str(output)!r}: unknown suffix; available: {', '.join(_SUFFIXES)}. Name a file")
         common.check_output(output)
     from mirenc.deciding import TaskHead, fixed_lists, read_code, ready_heads, try_lists
-    from mirenc.deciding.lists import TASK
+    from mirenc.deciding.pass_lists import TASK
     from mirenc.passes.levels import level
     from mirenc.tasks import get_task
 

@@ -6,11 +6,9 @@ from mirenc.deciding import fixed_lists, read_code, try_lists
 
 from __future__ import annotations
 
-from mirenc.deciding.code import Code, read_code
 from mirenc.deciding.fitting import fit_head
 from mirenc.deciding.head import TaskHead, ready_heads
-from mirenc.deciding.lists import FixedList, fixed_lists
-from mirenc.deciding.trial import Outcome, Tried, try_lists
+from mirenc.deciding.pass_lists import Code, FixedList, Outcome, Tried, fixed_lists, read_code, try_lists
 
 __all__ = [
     "Code",

@@ -1,27 +1,46 @@
-"""`fit_head`: a head for a task, trained on all of its samples, with the evidence of what its answers are worth."""
+"""`fit_head`: a head for a task, trained on all of its samples, and what its answers are worth on kernels not seen.
+
+A preference is no probability. So a head that is kept is also trained anew without each group in turn, its held-out
+answers are compared with what was measured, and a new answer is told by the record of those that were as sure.
+
+Two questions are kept apart. Do the answers beat what needs no features at all? Then they are taken (`Evidence.pays`).
+And do they beat a head that sees the same context and no code? Only then is there evidence that the code matters
+(`Evidence.found`).
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from mirenc.deciding.evidence import evidence_held_out, gather_evidence, time_factor
 from mirenc.deciding.head import TaskHead
 from mirenc.deciding.reach import Reach
 from mirenc.errors import TaskError
 from mirenc.learning.code_reader import CODE_ROWS
 from mirenc.learning.features import Features, build_features
-from mirenc.learning.target import Number, target_of
+from mirenc.learning.target import STATIC_TITLES, Costs, Labels, Number, Target, target_of
+from mirenc.metrics import SLOWDOWN, geometric_mean, group_interval
 from mirenc.tasks.data import TaskData
+from mirenc.tasks.prediction import Evidence, Record, Worth
+from mirenc.tasks.protocols import Fold, cut
 from mirenc.tasks.registry import get_task
 from mirenc.tasks.task import Task
 
 if TYPE_CHECKING:
     from mirenc.embed import Encoder
 
-__all__ = ["fit_head"]
+__all__ = ["evidence_held_out", "fit_head", "gather_evidence", "time_factor"]
+
+Float = NDArray[np.float64]
+Int = NDArray[np.int64]
+Heads = list[tuple[Any, Int]]  # each with the rows that it did not see
+_FOLDS = 10
+_MOST_PARTS = 5
+_NEARLY = 0.9  # share of cells that must be measured for records: a few variants always fail
+_LEAST = 20  # held-out answers that a record is worth telling of
 
 
 def fit_head(
@@ -85,3 +104,131 @@ def fit_head(
         llvm=data.llvm,
         encoder=encoder,
     )
+
+
+# -- evidence --------------------------------------------------------------------------------------------
+def gather_evidence(data: TaskData, target: Target, features: Features, seed: int) -> Evidence:
+    """Train and ask heads with groups held out (10 folds, or one group at a time where there are fewer)."""
+    if len(np.unique(data.group)) < 2:
+        return Evidence("", None)
+    folds = list(cut(data.group, data.labels, _FOLDS, seed))
+    return _evidence(data, target, features, _heads_of(target, features, seed, folds), folds, seed)
+
+
+def evidence_held_out(data: TaskData, target: Target, features: Features, head: Any, seed: int) -> Evidence:
+    """Ask a head that was trained on the samples that are not held out about those that are; else `gather_evidence`.
+
+    Of a model that a compiler taught: it has seen answers about the projects for training, so folds of them would say
+    too much.
+    """
+    test = np.flatnonzero(data.held_out)
+    if len(np.unique(data.group[test])) < 2:
+        return Evidence("", None)
+    return _evidence(data, target, features, [(head, test)], [(np.flatnonzero(~data.held_out), test)], seed)
+
+
+def time_factor(data: TaskData, target: Target, features: Features, seed: int) -> float | None:
+    """The factor that 8 of 10 held-out expected times are within; the target is log seconds. None: one group only."""
+    if len(np.unique(data.group)) < 2:
+        return None
+    folds = list(cut(data.group, data.labels, _FOLDS, seed))
+    error = np.abs(_answers(target, features, _heads_of(target, features, seed, folds)) - target.values)
+    return float(np.exp(np.percentile(error, 80)))
+
+
+def _heads_of(target: Target, features: Features, seed: int, folds: list[Fold]) -> Heads:
+    return [(target.fit_rounded(features, training, target.group, seed), test) for training, test in folds]
+
+
+def _answers(target: Target, features: Features, heads: Heads) -> Float:
+    """What heads say of rows that they did not see: (n, K) preferences, (n,) numbers, or (n, P) labels."""
+    answers = np.zeros(target.values.shape)
+    for head, test in heads:
+        answers[test] = target.ask(head, features, test)
+    return answers
+
+
+def _evidence(
+    data: TaskData, target: Target, features: Features, heads: Heads, folds: list[Fold], seed: int
+) -> Evidence:
+    """What heads say of rows that they did not see, beside heads without code and the static rules of their folds."""
+    tested = np.sort(np.concatenate([test for _, test in heads]))
+    seen = data if len(tested) == len(data) else data.subset(tested)
+    answers = _answers(target, features, heads)[tested]
+    blind = None
+    if features.context:
+        context = replace(features, matrix=features.matrix[:, : features.context])
+        blind = _answers(target, context, _heads_of(target, context, seed, folds))[tested]
+    static = {rule: told[tested] for rule, told in target.static_rows(folds).items()}
+    if isinstance(target, Costs):
+        return _of_choices(seen, answers, blind, static)
+    if isinstance(target, Labels):  # as people are told it
+        answers, blind = np.clip(answers, 0.0, 1.0), None if blind is None else np.clip(blind, 0.0, 1.0)
+    return _of_numbers(seen, target.values[tested], answers, blind, static)
+
+
+def _of_numbers(
+    data: TaskData, truth: Float, answers: Float, blind: Float | None, static: dict[str, Float]
+) -> Evidence:
+    """Of numbers (n,), or of labels (n, P), whose errors are averaged over a sample."""
+    ((rival, mean),) = static.items()
+
+    def square(told: Float) -> Float:
+        result: Float = ((told - truth) ** 2).reshape(len(data), -1).mean(axis=1)
+        return result
+
+    own = square(answers)
+
+    def worth(told: Float) -> Worth:
+        other = square(told)
+        scale = float(other.mean()) or 1.0
+        low, high = group_interval(other - own, data.group)
+        return (1 - float(own.mean()) / scale, low / scale, high / scale)
+
+    error = max(float(np.percentile(np.abs(answers - truth), 80)), 1e-12)
+    return Evidence(STATIC_TITLES[rival], worth(mean), error, no_code=worth(mean if blind is None else blind))
+
+
+def _of_choices(data: TaskData, preference: Float, blind: Float | None, static: dict[str, Int]) -> Evidence:
+    rows = np.arange(len(data))
+    choice = preference.argmax(axis=1)
+    cost = np.log(data.paid[rows, choice])
+    rules = {name: np.log(data.paid[rows, static[name]]) for name in ("default", "best_single")}
+    rival = min(rules, key=lambda name: float(rules[name].mean()))
+
+    def worth(other: Float) -> Worth:
+        low, high = group_interval(other - cost, data.group, statistic=np.exp)
+        return (float(np.exp((other - cost).mean())), low, high)
+
+    sure = preference.max(axis=1) / preference.sum(axis=1)
+    is_default = data.resolve(choice) == data.resolve(data.default)
+    own = np.arange(data.width) < np.array([len(space) for space in data.spaces])[:, None]
+    measured = np.isfinite(data.known[own])
+    default, other = (
+        tuple(_records(np.flatnonzero(inside), sure, choice, data)) if measured.mean() > _NEARLY else ()
+        for inside in (is_default, ~is_default)
+    )
+    no_code = rules[rival] if blind is None else np.log(data.paid[rows, blind.argmax(axis=1)])
+    return Evidence(
+        STATIC_TITLES[rival], worth(rules[rival]), 0.0, default, other, bool(measured.all()), worth(no_code)
+    )
+
+
+def _records(rows: Int, sure: Float, choice: Int, data: TaskData) -> list[Record]:
+    """Records of some answers, the surest first: up to five parts, all together where they are few."""
+    order = rows[np.argsort(-sure[rows], kind="stable")]
+    if len(order) < _LEAST:
+        return []
+    every = np.arange(len(data))
+    right = data.known[every, choice] == np.nanmin(data.known, axis=1)
+    cost = data.paid[every, choice]
+    return [
+        Record(
+            sure=float(sure[part].min()),
+            answers=len(part),
+            right=float(np.mean(right[part])),
+            slower=float(np.mean(cost[part] > SLOWDOWN * data.paid_baseline[part])),
+            speedup=geometric_mean(data.paid_baseline[part] / cost[part]),
+        )
+        for part in np.array_split(order, min(_MOST_PARTS, len(order) // _LEAST))
+    ]

@@ -2,7 +2,7 @@
 
 A head belongs to one model (its vectors) and one task (its settings and context features); it is saved with both names
 and refuses any other. It also remembers how far apart its training kernels were, to say when a question is far from
-them, and what its answers were worth on kernels that it had not seen (`mirenc.deciding.evidence`).
+them, and what its answers were worth on kernels that it had not seen (`mirenc.deciding.fitting`).
 """
 
 from __future__ import annotations

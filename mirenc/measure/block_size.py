@@ -25,7 +25,7 @@ from mirenc.measure.method import Method
 from mirenc.measure.ptx import OPTIMISATION, PTX_FLAGS, build_ptx
 from mirenc.measure.runners.cuda import cuda_device
 from mirenc.measure.runners.opencl import opencl_devices
-from mirenc.tasks.block_shapes import KNOBS, block_space
+from mirenc.tasks.block_size import KNOBS, block_space
 
 __all__ = ["CUDA", "BlockSizeMethod"]
 

@@ -14,7 +14,7 @@ from small_compiled import LISTS, ir_of, write_small_table
 import mirenc
 from mirenc.deciding import TaskHead, fit_head, fixed_lists
 from mirenc.deciding.head import ready_heads
-from mirenc.deciding.lists import IDEAS
+from mirenc.deciding.pass_lists import IDEAS
 from mirenc.ir import parse_ir
 from mirenc.passes.find import find_engine
 from mirenc.tasks import get_task

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mirenc.deciding import evidence
-from mirenc.deciding.evidence import evidence_held_out, gather_evidence
+from mirenc.deciding import fitting as evidence
+from mirenc.deciding.fitting import evidence_held_out, gather_evidence
 from mirenc.errors import HeadError
 from mirenc.learning.features import Features
 from mirenc.learning.target import target_of

@@ -10,7 +10,7 @@ import pytest
 
 from mirenc.deciding import TaskHead, fixed_lists
 from mirenc.deciding.head import ready_heads
-from mirenc.deciding.lists import IDEAS
+from mirenc.deciding.pass_lists import IDEAS
 from mirenc.errors import HeadError, TaskError
 from mirenc.passes.find import find_engine
 from mirenc.passes.levels import expanded, level

@@ -16,8 +16,9 @@ from mirenc.measure.kernel import Kernel
 from mirenc.measure.method import get_method
 from mirenc.measure.run import Plan
 from mirenc.measure.timed import TimedRun
-from mirenc.tasks import Space, block_shapes
-from mirenc.tasks.block_shapes import block_space
+from mirenc.tasks import Space
+from mirenc.tasks import block_size as block_shapes
+from mirenc.tasks.block_size import block_space
 
 SOURCE = "__kernel void twice(__global float *y, const int n)\n{\n    if (get_global_id(0) < n)\n        y[0] = 2;\n}\n"
 ANY = Toolchain("clang")  # where nothing is compiled

@@ -9,8 +9,7 @@ import pytest
 from mirenc.errors import ForeignIRError, TaskError
 from mirenc.ir import parse_ir
 from mirenc.ir.regions import Region
-from mirenc.tasks.block_shapes import block_space, likely_shapes, tuner_restriction
-from mirenc.tasks.block_size import BlockSize
+from mirenc.tasks.block_size import BlockSize, block_space, likely_shapes, tuner_restriction
 from mirenc.tasks.measured import MeasuredKernel, MeasuredSample, MeasuredTable
 from mirenc.tasks.prediction import Choice, Evidence
 

@@ -1,4 +1,8 @@
-"""`Code`: a module or function as -Oz meets it, before any pass, and a warning where it is something else."""
+"""Pass lists for one's own code: the code as -Oz meets it, the lists to try beside -Oz, and trying them.
+
+The lists are the same for all code. Nothing is predicted: on unseen projects ten lists that heads chose by the code
+saved no more than the ten that did best together in training (``downstream/passes/suggest.md``).
+"""
 
 from __future__ import annotations
 
@@ -9,17 +13,31 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from mirenc.errors import ForeignIRError, TaskError
+from mirenc.deciding.head import TaskHead
+from mirenc.errors import ForeignIRError, HeadError, PassError, TaskError
 from mirenc.ir import IRModule, ReadOptions
 from mirenc.ir.compile import ir_compiler
 from mirenc.ir.functions import attributes_of, is_left_alone
 from mirenc.ir.inputs import path_input
 from mirenc.ir.read import load_input, module_of
 from mirenc.ir.regions import regions_of
+from mirenc.passes.engine import Engine, Failed
 from mirenc.passes.extract import extract_functions
+from mirenc.passes.levels import expanded, level
 from mirenc.tasks.pass_tasks import BEFORE_OZ
 
-__all__ = ["Code", "clang_for", "read_code"]
+__all__ = [
+    "IDEAS",
+    "TASK",
+    "Code",
+    "FixedList",
+    "Outcome",
+    "Tried",
+    "clang_for",
+    "fixed_lists",
+    "read_code",
+    "try_lists",
+]
 
 _OLDEST_CLANG = 16  # older ones write typed pointers, which newer LLVMs refuse as text
 _AS_TEXT = ("-S", "-emit-llvm")
@@ -182,3 +200,180 @@ def _remarks(text: str, name: str) -> tuple[str, ...]:
     if moderate:  # zig cc takes -Oz for -Os
         remarks.append(f"{moderate} of {total} functions say optsize without minsize, as at -Os. {_HOW}")
     return tuple(remarks)
+
+
+# -- lists -----------------------------------------------------------------------------------------------
+TASK = "pass_list"
+_HOISTING = "gvn-hoist"
+# What -Oz runs after gvn-sink where LLVM's own flag puts that into it.
+_SINKING = (
+    "gvn-sink,simplifycfg<bonus-inst-threshold=1;no-forward-switch-cond;switch-range-to-icmp;no-switch-to-lookup;"
+    "keep-loops;no-hoist-common-insts;no-sink-common-insts;speculate-blocks;simplify-cond-branch;"
+    "no-speculate-unpredictables>"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FixedList:
+    """One pass list.
+
+    Attributes
+    ----------
+    pipeline : str
+        As ``opt -passes=`` takes it.
+    origin : str
+        Where it comes from, in words.
+    """
+
+    pipeline: str
+    origin: str
+
+
+def _with_gvn(passes: str) -> str:
+    """-Oz with other passes where ``-enable-gvn-hoist`` and ``-enable-gvn-sink`` put theirs."""
+    return expanded("Oz").replace("early-cse<memssa>,", f"early-cse<memssa>,{passes},")
+
+
+IDEAS = (
+    FixedList(level("Os"), "-Os"),
+    FixedList(f"{level('Oz')},{level('Oz')}", "-Oz twice"),
+    FixedList(_with_gvn(_HOISTING), "-Oz with gvn-hoist"),
+    FixedList(_with_gvn(_SINKING), "-Oz with gvn-sink"),
+    FixedList(_with_gvn(f"{_HOISTING},{_SINKING}"), "-Oz with gvn-hoist and gvn-sink"),
+    # LLVM's inline threshold is an option of the whole process: no list has it.
+    FixedList(expanded("Oz").replace("devirt<4>(inline,", "devirt<4>("), "-Oz without inlining"),
+)
+"""What people try by hand; always tried, beside the lists that training found."""
+
+
+def fixed_lists(head: TaskHead, count: int) -> tuple[FixedList, ...]:
+    """The first ``count`` lists of a head, each of which won most beside -Oz and those before it, and `IDEAS`.
+
+    Parameters
+    ----------
+    head : TaskHead
+        Of task ``pass_list``; its lists are those that its table found (`mirenc.tasks.pass_tasks.covering_lists`).
+    count : int
+
+    Raises
+    ------
+    HeadError
+        A head of another task.
+    TaskError
+        ``count`` is below 1.
+    """
+    if head.task.name != TASK or head.space is None:
+        raise HeadError(f"a head for {head.task.name} has no pass lists. Make one: mirenc fit {TASK} -o FOLDER")
+    if count < 1:
+        raise TaskError(f"{count} pass lists are wanted; allowed: 1 or more")
+    found = [str(pipeline) for (pipeline,) in head.space.settings if pipeline != level("Oz")][:count]
+    return (*(FixedList(one, f"found in training, {rank}") for rank, one in enumerate(found, 1)), *IDEAS)
+
+
+# -- trying them -----------------------------------------------------------------------------------------
+_UNOPTIMISED = 0  # level of code generation
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """What came of one list.
+
+    Attributes
+    ----------
+    pipeline : str
+    loaded_bytes : int or None
+        Of the object file: all that is loaded with the program (`mirenc.passes.Optimised`); None where the list failed.
+    instructions : int or None
+    problem : str
+        Why it failed; "" where it did not.
+    """
+
+    pipeline: str
+    loaded_bytes: int | None
+    instructions: int | None
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What trying was worth.
+
+    Attributes
+    ----------
+    engine : str
+        The LLVM that ran the lists.
+    before : int
+        Loaded bytes without any pass, by the code generation of -O0.
+    oz : Tried
+        -Oz itself.
+    tried : tuple of Tried
+        In the order in which they were given.
+    best : int
+        Place of the best in ``tried``; -1 where that is -Oz.
+    ir : bytes
+        The best module, as bitcode of the engine's LLVM; its verifier accepts it.
+    """
+
+    engine: str
+    before: int
+    oz: Tried
+    tried: tuple[Tried, ...]
+    best: int
+    ir: bytes
+
+    @property
+    def winner(self) -> Tried:
+        """The best of the lists and -Oz."""
+        return self.oz if self.best < 0 else self.tried[self.best]
+
+    @property
+    def saved(self) -> int:
+        """Bytes less than -Oz; never below 0."""
+        assert self.oz.loaded_bytes is not None
+        assert self.winner.loaded_bytes is not None
+        return self.oz.loaded_bytes - self.winner.loaded_bytes
+
+
+def try_lists(engine: Engine, ir: bytes, pipelines: Sequence[str], default: str) -> Outcome:
+    """Run every list and -Oz on the same module; the engine verifies every result.
+
+    Parameters
+    ----------
+    engine : Engine
+    ir : bytes
+        Text or bitcode that the engine's LLVM reads.
+    pipelines : sequence of str
+        One that fails is told, and the others are tried all the same.
+    default : str
+        -Oz; it is kept unless another is smaller.
+
+    Raises
+    ------
+    IRParseError
+        The engine's LLVM refuses the module.
+    PassError
+        -Oz itself fails on it, or no machine code can be made of it.
+    ToolchainError
+        The engine cannot start.
+    """
+    (before,) = engine.run_all(ir, [""], codegen=_UNOPTIMISED)
+    if isinstance(before, Failed):
+        raise PassError(f"{engine.name} makes no machine code of the module: {before.problem}", failed=before.status)
+    oz, *tried = (
+        Tried(pipeline, None, None, f"{result.status}: {result.problem}")
+        if isinstance(result, Failed)
+        else Tried(pipeline, result.loaded_bytes, result.instructions)
+        for pipeline, result in zip([default, *pipelines], engine.run_all(ir, [default, *pipelines]), strict=True)
+    )
+    if oz.loaded_bytes is None:
+        raise PassError(f"{engine.name} fails on {default} itself ({oz.problem})")
+    smallest = min(range(-1, len(tried)), key=lambda place: _size(oz if place < 0 else tried[place]))
+    winner = oz if smallest < 0 else tried[smallest]
+    # Once more for the IR: to keep that of every list costs more than one list of all, and lists of one result share
+    # their machine code only where they run together.
+    best = engine.run(ir, winner.pipeline).ir
+    return Outcome(engine.name, before.loaded_bytes, oz, tuple(tried), smallest, best)
+
+
+def _size(one: Tried) -> float:
+    return float("inf") if one.loaded_bytes is None else one.loaded_bytes
