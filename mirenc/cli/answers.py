@@ -96,13 +96,13 @@ class Answers:
     def _number(self, one: PredictedNumber) -> list[str]:
         near = f"a factor of {math.exp(one.error):.2f}" if self.task.logarithm else f"{one.error:.3g} {self.task.unit}"
         below = f"8 of 10 answers on unseen groups were within {near.strip()}"
-        return [self.task.number_words(one), below if one.evidence.pays else _no_better(one), *self._share(one)]
+        return [self.task.number_words(one), below if one.evidence.pays else _no_better(one), *self._code(one, *_SHARE)]
 
     def _labels(self, one: PredictedLabels) -> list[str]:
         ranked = sorted(one.labels, key=lambda name: -one.labels[name])
         told = ", ".join(f"{name} {100 * one.labels[name]:.0f} %" for name in ranked[:_SHOWN])
         more = f" and {len(ranked) - _SHOWN} more; --json has them all" if len(ranked) > _SHOWN else ""
-        return [told + more, *([] if one.evidence.pays else [_no_better(one)]), *self._share(one)]
+        return [told + more, *([] if one.evidence.pays else [_no_better(one)]), *self._code(one, *_SHARE)]
 
     def _choice(self, one: Choice) -> list[str]:
         title = " x ".join(self.head.setting_encoder.knobs) if self.head.setting_encoder is not None else ""
@@ -117,7 +117,7 @@ class Answers:
                 why = _ONE_GROUP
             return [first, f"{why}; it prefers {preferred}", *self._times(one)]
         first = self.task.directive_of(one) or (words if one.choice == one.default else "") or f"{title} {one.choice}"
-        lines = [first, _record(one), *self._times_code(one), *self._times(one)]
+        lines = [first, _record(one), *self._code(one, *_FACTOR), *self._times(one)]
         if words:  # a list of places, which a table at each would hide
             return lines
         ranked = sorted(one.preference, key=lambda name: -one.preference[name])
@@ -140,14 +140,8 @@ class Answers:
             line += f"; the default's was within a factor of {one.time_factor:.1f} for 8 of 10 unseen ones"
         return [line]
 
-    # What the code adds to the context; nothing where that is not known, or no answer is taken.
-    def _times_code(self, one: Choice) -> list[str]:
-        return self._code(one, 1, "x {:.3f} [{:.3f}, {:.3f}] {rival}")
-
-    def _share(self, one: PredictedNumber | PredictedLabels) -> list[str]:
-        return self._code(one, 100, "{:.0f} % [{:.0f}, {:.0f}] of the squared error {rival} gone")
-
-    def _code(self, one: Prediction, unit: int, form: str) -> list[str]:
+    def _code(self, one: Prediction, form: str, unit: int) -> list[str]:
+        """What the code adds to the context; nothing where that is not known, or no answer is taken."""
         evidence = one.evidence
         if evidence.no_code is None or not evidence.pays:
             return []
@@ -156,6 +150,9 @@ class Answers:
         return [f"{matters}: {form.format(*(unit * value for value in evidence.no_code), rival=rival)}"]
 
 
+# How what the code adds is written: text, and the unit of its numbers.
+_FACTOR = ("x {:.3f} [{:.3f}, {:.3f}] {rival}", 1)
+_SHARE = ("{:.0f} % [{:.0f}, {:.0f}] of the squared error {rival} gone", 100)
 _ONE_GROUP = "all samples of this head are of one group, so nobody knows what it is worth on another"
 
 
