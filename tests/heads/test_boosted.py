@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.base import clone
 from sklearn.decomposition import PCA
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.exceptions import NotFittedError
 
 from mirenc.errors import HeadError
-from mirenc.heads import BoostedRegressor, forest, load_head, save_head
+from mirenc.heads import BoostedRegressor, forest
 
 
 def table(rows: int = 600, columns: int = 6) -> tuple[np.ndarray, np.ndarray]:
@@ -80,24 +78,8 @@ def test_bad_rows_are_refused() -> None:
         BoostedRegressor().predict(features)
 
 
-@pytest.mark.parametrize("components", [3, 64])
-def test_a_saved_head_gives_the_same_answers(components: int, tmp_path: Path) -> None:
-    features, target = table()
-    head = BoostedRegressor(1, components=components, trees=15, leaves=6, random_state=3).fit(features, target)
-    again, _ = load_head(save_head(head, tmp_path))
-    np.testing.assert_array_equal(again.predict(-features), head.predict(-features))
-    assert again.get_params() == head.get_params() == clone(head).get_params()
-
-
 @pytest.mark.parametrize("start", [float("inf"), float("nan"), "0", None])
 def test_a_start_that_is_no_number_is_refused(start: Any) -> None:
     meta, arrays = BoostedRegressor(trees=2).fit(*table(50))._get_state()
     with pytest.raises(HeadError, match="a boosted head starts from"):
         BoostedRegressor._from_state(meta | {"start": start}, arrays)
-
-
-@pytest.mark.parametrize("name", ["column_", "cut_", "value_", "center_"])
-def test_arrays_of_different_lengths_are_refused(name: str) -> None:
-    meta, arrays = BoostedRegressor(trees=2).fit(*table(50))._get_state()
-    with pytest.raises(HeadError, match=r"Save the head again"):
-        BoostedRegressor._from_state(meta, arrays | {name: arrays[name][:-1]})

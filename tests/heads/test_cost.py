@@ -18,7 +18,6 @@ from mirenc.errors import ConfigError, HeadError
 from mirenc.heads import CostHead, LabelHead, MLPHead, TreesHead, load_head, save_head
 from mirenc.heads.choosing import preferences, relative_log_costs
 from mirenc.heads.cost import _JITTER, _PRIOR, _kernel, _negative_evidence
-from mirenc.heads.state import build
 
 CONTEXT, CODE = 2, 3
 
@@ -226,13 +225,6 @@ def test_before_training_there_is_no_answer() -> None:
 
 
 # -- scikit-learn --------------------------------------------------------------------------------------
-def test_a_clone_has_the_parameters_and_nothing_learned() -> None:
-    head = CostHead(2, clip=1.0, length_scale=0.5, noise=0.3).fit(*table())
-    copy = clone(head)
-    assert copy.get_params() == {"context_columns": 2, "clip": 1.0, "length_scale": 0.5, "noise": 0.3}
-    assert not hasattr(copy, "dual_")
-
-
 def test_it_is_searched_and_piped_like_any_estimator() -> None:
     features, costs = table(40)
     costs[3, 1] = np.nan
@@ -244,19 +236,6 @@ def test_it_is_searched_and_piped_like_any_estimator() -> None:
 
 
 # -- saving --------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("length_scale", [None, 1.0])
-def test_a_saved_head_gives_the_same_answers(length_scale: float | None, tmp_path: Path) -> None:
-    features, costs = table()
-    features[:, -1] = 1.0  # an infinite spread is saved, too
-    head = CostHead(CONTEXT, length_scale=length_scale, clip=1.5).fit(features, costs)
-    again, _ = load_head(save_head(head, tmp_path))
-    # To rounding: BLAS adds up a matrix in the order in which it lies in memory.
-    np.testing.assert_allclose(again.predict_proba(features), head.predict_proba(features), rtol=1e-12)
-    assert again.get_params() == head.get_params()
-    with pytest.raises(ValueError, match="4 features"):
-        again.predict(features[:, :4])
-
-
 def test_code_that_was_measured_often_is_saved_once(tmp_path: Path) -> None:
     features, costs = table(40, 4)
     features[:, CONTEXT:] = np.repeat(features[:10, CONTEXT:], 4, axis=0)
@@ -274,11 +253,3 @@ def test_a_head_of_an_older_release_is_read() -> None:
     old = {name: array for name, array in arrays.items() if name not in ("context_", "code_", "code_row_")}
     again = CostHead._from_state(meta, old | {"support_": head.support_.astype(np.float32)})
     np.testing.assert_array_equal(again.support_, head.support_)
-
-
-@pytest.mark.parametrize("name", ["context_", "code_row_", "code_", "dual_", "mean_", "theta_", "center_", "spread_"])
-def test_arrays_that_do_not_belong_together_are_refused(name: str) -> None:
-    meta, arrays = CostHead(CONTEXT).fit(*table(30, 3))._get_state()
-    cut = arrays[name][:-1]
-    with pytest.raises(HeadError, match=r"here: .*Save the head again"):
-        build({"kind": "cost", "meta": meta}, arrays | {name: cut}, "here")

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 import pytest
-from sklearn.base import clone
 from sklearn.ensemble import ExtraTreesRegressor
 
 from mirenc.errors import HeadError
@@ -18,8 +14,6 @@ from mirenc.heads import (
     RidgeRegressor,
     TreesLabels,
     forest,
-    load_head,
-    save_head,
 )
 
 
@@ -72,14 +66,6 @@ def test_an_ensemble_of_equal_members_says_what_each_does() -> None:
     assert expected.max() > 1
     np.testing.assert_allclose(one.predict(features), expected)
     np.testing.assert_allclose(one.probabilities(features), np.clip(expected, 0, 1))
-
-
-@pytest.mark.parametrize("head", [RidgeLabels(), TreesLabels(1, trees=5), ensemble()], ids=["ridge", "trees", "both"])
-def test_a_saved_head_says_the_same(head: Any, tmp_path: Path) -> None:
-    features, labels = table()
-    fitted = clone(head).fit(features, labels)
-    again, _ = load_head(save_head(fitted, tmp_path))
-    np.testing.assert_array_equal(again.predict(features), fitted.predict(features))
 
 
 @pytest.mark.parametrize(

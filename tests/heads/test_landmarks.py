@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,8 +9,8 @@ import pytest
 from sklearn.base import clone
 from sklearn.kernel_ridge import KernelRidge
 
-from mirenc.errors import ConfigError, HeadError
-from mirenc.heads import LandmarkLabels, LandmarkRegressor, landmarks, load_head, save_head
+from mirenc.errors import ConfigError
+from mirenc.heads import LandmarkLabels, LandmarkRegressor, landmarks
 
 
 def table(rows: int = 500, columns: int = 6) -> tuple[np.ndarray, np.ndarray]:
@@ -73,20 +72,6 @@ def test_columns_without_a_difference_say_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    "head",
-    [LandmarkRegressor(1, components=3, landmarks=30), LandmarkLabels(1, landmarks=30)],
-    ids=["number", "labels"],
-)
-def test_a_saved_head_says_the_same(head: Any, tmp_path: Path) -> None:
-    features, target = table()
-    goal = target if isinstance(head, LandmarkRegressor) else np.stack([target > -39.5, target > -39], axis=1)
-    fitted = clone(head).fit(features, goal)
-    again, _ = load_head(save_head(fitted, tmp_path))
-    np.testing.assert_array_equal(again.predict(features), fitted.predict(features))
-    assert again.get_params() == fitted.get_params()
-
-
-@pytest.mark.parametrize(
     ("change", "words"),
     [({"alpha": 0}, "alpha is 0"), ({"length_scale": -1.0}, "length_scale"), ({"landmarks": 0}, "landmarks is 0")],
     ids=["alpha", "length", "landmarks"],
@@ -95,10 +80,3 @@ def test_a_parameter_out_of_range_is_refused(change: dict[str, Any], words: str)
     features, target = table(20)
     with pytest.raises(ConfigError, match=words):
         LandmarkRegressor(1, **change).fit(features, target)
-
-
-def test_arrays_that_do_not_belong_together_are_refused() -> None:
-    features, target = table(50)
-    meta, arrays = LandmarkRegressor(1, landmarks=10).fit(features, target)._get_state()
-    with pytest.raises(HeadError, match="LandmarkRegressor do not belong together"):
-        LandmarkRegressor._from_state(meta, {**arrays, "weights_": arrays["weights_"][:-1]})

@@ -14,7 +14,6 @@ from sklearn.linear_model import LinearRegression
 from mirenc.errors import ConfigError, HeadError
 from mirenc.heads import BoostedRegressor, PairHead, RidgeRegressor, Settings, load_head, save_head
 from mirenc.heads.choosing import preferences
-from mirenc.heads.state import build
 
 NUMBERS = np.arange(8.0)[:, None]  # eight settings in a row, as numbers
 RIDGE = PairHead(RidgeRegressor(1e-3), 1, products=True)
@@ -224,29 +223,3 @@ def test_what_does_not_fit_is_refused() -> None:
         fitted.predict_proba(features[:, :3], shared(120))
     with pytest.raises(NotFittedError):
         clone(RIDGE).predict_proba(features, shared(120))
-
-
-# -- saving --------------------------------------------------------------------------------------------
-@HEADS
-def test_a_saved_head_gives_the_same_answers(head: PairHead, tmp_path: Path) -> None:
-    features, costs, _ = valley()
-    features[:, 3] = 2.0  # an infinite spread is saved, too
-    fitted = clone(head).fit(features, costs, shared(120))
-    again, _ = load_head(save_head(fitted, tmp_path))
-    np.testing.assert_allclose(
-        again.predict_log_costs(-features, shared(120)), fitted.predict_log_costs(-features, shared(120)), rtol=1e-9
-    )
-    assert type(again.regressor) is type(fitted.regressor)
-    assert again.get_params(deep=False) | {"regressor": None} == fitted.get_params(deep=False) | {"regressor": None}
-    assert again.regressor.get_params() == fitted.regressor.get_params()
-
-
-@HEADS
-@pytest.mark.parametrize("name", ["middle_", "spread_", "setting_middle_", "setting_spread_"])
-@pytest.mark.parametrize("change", [lambda array: array[:-1], lambda array: array[None]])
-def test_damaged_arrays_are_refused(head: PairHead, name: str, change: Any) -> None:
-    features, costs, _ = valley()
-    two = Settings(np.concatenate([NUMBERS, NUMBERS % 2], axis=1), shared(120).row)
-    meta, arrays = clone(head).fit(features, costs, two)._get_state()
-    with pytest.raises(HeadError, match="Save the head again"):
-        build({"kind": "pairs", "meta": meta}, arrays | {name: change(arrays[name])}, "here")

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 from mirenc.errors import ConfigError, HeadError
-from mirenc.heads import CostHead, PortfolioHead, load_head, save_head
+from mirenc.heads import CostHead, PortfolioHead
 from mirenc.heads.portfolio import portfolio
 
 NAN = float("nan")
@@ -58,14 +56,6 @@ def test_a_row_that_measured_none_of_the_few_is_no_lesson() -> None:
     costs[0, 5] = 1.0
     head = PortfolioHead(CostHead(1, clip=2.0)).fit(x, costs)
     assert head.predict(np.array([[2.0]])).tolist() == [7]
-
-
-def test_it_answers_after_saving_as_before(tmp_path: Path) -> None:
-    x, costs = made_up()
-    head = PortfolioHead(CostHead(1, clip=2.0)).fit(x, costs)
-    save_head(head, tmp_path / "head")
-    again, _ = load_head(tmp_path / "head")
-    np.testing.assert_array_equal(again.predict_proba(x), head.predict_proba(x))
 
 
 def test_what_cannot_be_used_is_refused() -> None:

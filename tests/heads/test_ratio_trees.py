@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from mirenc.errors import ConfigError, HeadError
-from mirenc.heads import RatioTreesHead, load_head, save_head
-from mirenc.heads.state import pack, unpack
+from mirenc.heads import RatioTreesHead
 from mirenc.heads.trees import log_ratios
 
 SETTINGS = 20
@@ -67,15 +65,6 @@ def test_components_are_of_the_different_pieces_of_code() -> None:
     np.testing.assert_allclose(once.axes_, often.axes_)
 
 
-def test_a_saved_head_answers_as_before(tmp_path: Path) -> None:
-    features, costs = made()
-    for head in (RatioTreesHead(1, **FEW), RatioTreesHead(1, use_code=False, share=1.0, trees=3, default=4)):
-        head.fit(features, costs)
-        read, _ = load_head(save_head(head, tmp_path))
-        np.testing.assert_array_equal(read.predict_proba(features), head.predict_proba(features))
-        assert read.get_params() == head.get_params()
-
-
 @pytest.mark.parametrize(
     ("change", "word"),
     [
@@ -94,11 +83,3 @@ def test_rows_without_the_default_are_refused() -> None:
     costs[3, 0] = np.nan
     with pytest.raises(HeadError, match="19 costs of the default"):
         RatioTreesHead(1).fit(features, costs)
-
-
-@pytest.mark.parametrize("name", ["mean_", "directions_", "value_"])
-def test_arrays_that_do_not_fit_are_refused(name: str) -> None:
-    entry, arrays = pack(RatioTreesHead(1, trees=2).fit(*made(rows=40)), "it")
-    arrays[f"it/{name}"] = arrays[f"it/{name}"][..., :-1]
-    with pytest.raises(HeadError, match="do not belong together"):
-        unpack(entry, arrays, "it")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -12,7 +10,7 @@ from sklearn.linear_model import Ridge
 from sklearn.preprocessing import StandardScaler
 
 from mirenc.errors import ConfigError, HeadError
-from mirenc.heads import RidgeHead, RidgeRegressor, load_head, save_head
+from mirenc.heads import RidgeHead, RidgeRegressor
 from mirenc.heads.choosing import preferences, relative_log_costs
 
 HEADS = [RidgeHead(0.3), RidgeRegressor(0.3)]
@@ -102,25 +100,3 @@ def test_bad_rows_are_refused() -> None:
     for head in (RidgeHead(), RidgeRegressor()):
         with pytest.raises(NotFittedError):
             head.predict(features)
-
-
-@pytest.mark.parametrize("head", HEADS, ids=lambda head: type(head).__name__)
-def test_a_saved_head_gives_the_same_answers(head: RidgeHead, tmp_path: Path) -> None:
-    features, costs = table()
-    features[:, -1] = 1.0  # an infinite spread is saved, too
-    fitted = clone(head).fit(features, target_of(head, costs))
-    again, _ = load_head(save_head(fitted, tmp_path))
-    ask = "predict_proba" if isinstance(head, RidgeHead) else "predict"
-    np.testing.assert_allclose(getattr(again, ask)(-features), getattr(fitted, ask)(-features), rtol=1e-12)
-    assert again.get_params() == fitted.get_params()
-    with pytest.raises(ValueError, match="5 features"):
-        again.predict(features[:, :5])
-
-
-@pytest.mark.parametrize("head", HEADS, ids=lambda head: type(head).__name__)
-@pytest.mark.parametrize("name", ["center_", "spread_", "weights_", "mean_"])
-def test_arrays_that_do_not_belong_together_are_refused(head: RidgeHead, name: str) -> None:
-    features, costs = table()
-    meta, arrays = clone(head).fit(features, target_of(head, costs))._get_state()
-    with pytest.raises(HeadError, match="do not belong together"):
-        type(head)._from_state(meta, arrays | {name: arrays[name][:-1]})

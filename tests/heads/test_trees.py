@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
-from sklearn.base import clone
 from sklearn.decomposition import PCA
 from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.exceptions import NotFittedError
 
 from mirenc.errors import ConfigError, HeadError
-from mirenc.heads import TreesHead, load_head, save_head
+from mirenc.heads import TreesHead
 
 
 def table(rows: int = 50, columns: int = 6, choices: int = 3, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -117,30 +114,6 @@ def test_bad_rows_are_refused() -> None:
         TreesHead(trees=2).fit(features, costs).predict(features[:, :5])
     with pytest.raises(NotFittedError):
         TreesHead().predict(features)
-
-
-def test_a_clone_has_the_parameters_and_nothing_learned() -> None:
-    head = TreesHead(2, use_code=False, components=3, trees=4, share=1.0, random_state=7).fit(*table())
-    copy = clone(head)
-    assert copy.get_params() == head.get_params()
-    assert copy.get_params()["components"] == 3
-    assert not hasattr(copy, "forest_")
-
-
-@pytest.mark.parametrize("components", [2, 16])
-def test_a_saved_head_gives_the_same_answers(components: int, tmp_path: Path) -> None:
-    features, costs = table()
-    head = TreesHead(1, components=components, trees=10).fit(features, costs)
-    again, _ = load_head(save_head(head, tmp_path))
-    np.testing.assert_array_equal(again.predict_proba(-features), head.predict_proba(-features))
-    assert again.get_params() == head.get_params()
-
-
-@pytest.mark.parametrize("name", ["center_", "axes_", "column_", "cut_", "value_"])
-def test_arrays_of_different_lengths_are_refused(name: str) -> None:
-    meta, arrays = TreesHead(1, components=2, trees=3).fit(*table())._get_state()
-    with pytest.raises(HeadError, match=r"(do not belong together|do not fit its columns)\. Save the head again"):
-        TreesHead._from_state(meta, arrays | {name: arrays[name][:-1]})
 
 
 @pytest.mark.parametrize("value", [3, -1])  # a column that is none; an end too early

@@ -1,0 +1,147 @@
+"""What holds for every family of heads: saved and read it answers as before, and damaged arrays are refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+from mirenc.errors import HeadError
+from mirenc.heads import (
+    BoostedRegressor,
+    CautiousEnsembleHead,
+    CostHead,
+    EnsembleHead,
+    LabelHead,
+    LabelsEnsembleHead,
+    LandmarkLabels,
+    LandmarkRegressor,
+    MLPHead,
+    NumberEnsembleHead,
+    PairHead,
+    PortfolioHead,
+    RatioTreesHead,
+    RidgeHead,
+    RidgeLabels,
+    RidgeRegressor,
+    Settings,
+    TreesHead,
+    TreesLabels,
+    load_head,
+    save_head,
+)
+from mirenc.heads import state as heads_state
+from mirenc.heads.state import build, kind_of_head
+
+MLP = MLPHead((4,), epochs=2, random_state=0)
+CHOOSERS = {
+    "cost": CostHead(2),
+    "cost of one scale": CostHead(2, length_scale=1.5),
+    "trees": TreesHead(2, components=3, trees=4),
+    "trees without code": TreesHead(2, use_code=False, share=1.0, components=3, trees=4),
+    "ratio trees": RatioTreesHead(2, components=3, trees=4),
+    "ratio trees without code": RatioTreesHead(2, use_code=False, share=1.0, trees=3, default=2),
+    "label": LabelHead(MLP),
+    "portfolio": PortfolioHead(CostHead(2, length_scale=1.0), size=2),
+    "ridge": RidgeHead(),
+    "pairs, ridge": PairHead(RidgeRegressor(1e-3), 2, components=3, products=True),
+    "pairs, boosted": PairHead(BoostedRegressor(components=4096, trees=4), 2, components=3),
+    "pairs without code": PairHead(RidgeRegressor(1e-3), 2, use_code=False),
+}
+NUMBERS = {
+    "ridge number": RidgeRegressor(),
+    "boosted": BoostedRegressor(2, components=3, trees=4),
+    "boosted on all columns": BoostedRegressor(2, trees=4, leaves=6, random_state=3),
+    "landmarks": LandmarkRegressor(2, components=3, landmarks=20),
+}
+LABELS = {
+    "ridge labels": RidgeLabels(),
+    "trees labels": TreesLabels(2, components=3, trees=4),
+    "landmark labels": LandmarkLabels(2, landmarks=20),
+}
+HEADS: dict[str, Any] = {
+    **CHOOSERS,
+    **NUMBERS,
+    **LABELS,
+    "mlp": MLP,
+    "ensemble": EnsembleHead(list(CHOOSERS.items())),
+    "cautious ensemble": CautiousEnsembleHead(list(CHOOSERS.items())[:3], default=1),
+    "number ensemble": NumberEnsembleHead(list(NUMBERS.items())),
+    "labels ensemble": LabelsEnsembleHead(list(LABELS.items())),
+}
+ROWS = 60
+RANDOM = np.random.default_rng(0)
+FEATURES = RANDOM.normal(size=(ROWS, 9))
+FEATURES[:, 8] = 1.0  # says nothing: its spread is infinite, and that is saved, too
+COSTS = np.exp(FEATURES[:, :4] + 0.1 * RANDOM.normal(size=(ROWS, 4)))
+SETTINGS = Settings(np.arange(4.0)[:, None], np.tile(np.arange(4), (ROWS, 1)))
+
+
+def fitted(name: str) -> Any:
+    head = clone(HEADS[name])
+    if name in NUMBERS or name == "number ensemble":
+        return head.fit(FEATURES, np.log(COSTS[:, 0]))
+    if name in LABELS or name == "labels ensemble":
+        return head.fit(FEATURES, (COSTS[:, :3] > 1).astype(float))
+    if name == "mlp":
+        return head.fit(FEATURES, COSTS.argmin(axis=1))
+    return head.fit(FEATURES, COSTS, *given(head))
+
+
+def given(head: Any) -> tuple[Settings, ...]:
+    return (SETTINGS,) if getattr(head, "takes_settings", False) else ()
+
+
+def answer(head: Any, rows: np.ndarray = -FEATURES) -> np.ndarray:
+    ask = head.predict_proba if hasattr(head, "predict_proba") else head.predict
+    return np.asarray(ask(rows, *given(head)))
+
+
+def plain(head: Any) -> dict[str, Any]:
+    """Parameters, and those of heads inside it."""
+    found = head.get_params()
+    return {name: value for name, value in found.items() if name != "members" and not hasattr(value, "get_params")}
+
+
+def test_every_registered_kind_is_here() -> None:
+    assert {kind_of_head(head) for head in HEADS.values()} == set(heads_state._CLASSES)
+
+
+@pytest.mark.parametrize("name", HEADS)
+def test_a_saved_head_answers_as_before_and_a_clone_knows_nothing(name: str, tmp_path: Path) -> None:
+    head = fitted(name)
+    again, _ = load_head(save_head(head, tmp_path))
+    np.testing.assert_array_equal(answer(again), answer(head))
+    assert plain(again) == plain(head) == plain(clone(again)) == plain(HEADS[name])
+    assert [one for one in vars(clone(head)) if one.endswith("_")] == []
+    with pytest.raises(ValueError, match="8 features"):
+        answer(again, FEATURES[:, :8])
+    with pytest.raises(NotFittedError):
+        answer(clone(again))
+
+
+@pytest.mark.parametrize("change", ["shorter", "row", "number"])
+@pytest.mark.parametrize("name", [*CHOOSERS, *NUMBERS, *LABELS, "mlp"])
+def test_arrays_that_do_not_fit_are_refused(name: str, change: str) -> None:
+    head = fitted(name)
+    meta, arrays = head._get_state()
+    changes = {"shorter": lambda array: array[:-1], "row": lambda array: array[None], "number": lambda array: array[0]}
+    for each, array in arrays.items():
+        if array.size == 0:  # nothing to leave out, such as components of columns that are kept
+            continue
+        with pytest.raises(HeadError, match=r"here: .*(Save the head again|the columns of X)"):
+            build({"kind": kind_of_head(head), "meta": meta}, arrays | {each: changes[change](array)}, "here")
+
+
+@pytest.mark.parametrize("name", [*CHOOSERS, *NUMBERS, *LABELS, "mlp"])
+def test_an_array_that_is_missing_is_named(name: str) -> None:
+    head = fitted(name)
+    meta, arrays = head._get_state()
+    for each in arrays:
+        rest = {one: array for one, array in arrays.items() if one != each}
+        with pytest.raises(HeadError, match=rf"here: .*{each.rpartition('/')[2]}"):
+            build({"kind": kind_of_head(head), "meta": meta}, rest, "here")
