@@ -19,7 +19,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from mirenc import __version__
-from mirenc.cli.diagnostics import shown
+from mirenc.cli.common import shown
 from mirenc.errors import MirencError
 
 __all__ = ["VERBS", "main", "make_app"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from mirenc.cli import common
 from mirenc.errors import ConfigError, TaskError
 from mirenc.writing import delivered
 
@@ -52,10 +52,9 @@ class Answers:
             if one.far:
                 # A head of one part of a machine is at any distance from all others.
                 far = f"{one.distance:.2f}" if one.distance < 100 else "over 100"
-                print(
-                    f"mirenc: warning: {place}: unlike what the head was trained on (distance {far}, where 1 is far). "
-                    "Measure before you rely on the answer",
-                    file=sys.stderr,
+                common.warn(
+                    f"{place}: unlike what the head was trained on (distance {far}, where 1 is far). "
+                    "Measure before you rely on the answer"
                 )
 
     # -- JSON ------------------------------------------------------------------------------------------
@@ -270,4 +269,4 @@ class Copies:
         with delivered(self.folder / Path(file).name) as part:
             part.write_bytes(changed.encode("latin-1"))
         for place, reason in doubts.items():
-            print(f"mirenc: {place}: left alone, {reason}", file=sys.stderr)
+            common.say(f"{place}: left alone, {reason}")

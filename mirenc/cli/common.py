@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import re
 import shlex
 import sys
 from collections.abc import Callable
@@ -12,7 +13,6 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from mirenc.cli.diagnostics import IN_A_BATCH, shown
 from mirenc.errors import MirencError
 from mirenc.progress import progress as progress
 from mirenc.writing import check_output as check_output
@@ -57,6 +57,14 @@ Compiler = Annotated[
     typer.Option(help="clang for source files. [default: the first on PATH, then ziglang]"),
 ]
 CFlags = Annotated[str, typer.Option("--cflags", help="Flags for it, as in --cflags='-O3 -Iinclude'.")]
+
+_IN_A_BATCH = 2  # lines: the one that is wrong, and its caret
+_ALONE = 12
+_WIDTH = 160
+_INDENT = "    "
+_HEADLINE = re.compile(r"(?:^|: )(?:fatal )?error: ")
+_CARET = re.compile(r"[ |~^]*\^[ ~^]*")
+
 
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}
 
@@ -160,6 +168,35 @@ def say(line: str) -> None:
     print(f"mirenc: {line}", file=sys.stderr)
 
 
+def warn(line: object) -> None:
+    """What to look at, on stderr; the run goes on."""
+    say(f"warning: {line}")
+
+
+def shown(error: MirencError, most: int = _ALONE) -> str:
+    """Lines to print after an error's own, each with its line break; "" if there is nothing to show.
+
+    The headline, which the error repeats, is left out. A caret stays below its place: both lines are cut alike.
+    """
+    words: str = getattr(error, "diagnostic", "")
+    lines = [_printable(line) for line in words.splitlines()]
+    headline = next((number for number, line in enumerate(lines) if _HEADLINE.search(line)), 0)
+    rest = lines[headline + 1 :]
+    out = []
+    for number, line in enumerate(rest[:most]):
+        caret = line if _CARET.fullmatch(line) else "".join(rest[number + 1 : number + 2])
+        start = max(0, caret.index("^") - _WIDTH // 2) if _CARET.fullmatch(caret) else 0
+        out.append(line[start : start + _WIDTH].rstrip())
+    if len(rest) > most > _IN_A_BATCH:
+        out.append(f"... {len(rest) - most} more lines")
+    return "".join(f"{_INDENT}{line}\n" for line in out)
+
+
+def _printable(line: str) -> str:
+    """A line without tabs and without what would steer a terminal: a stranger wrote it."""
+    return "".join(char if char.isprintable() else "?" for char in line.expandtabs(8))
+
+
 def print_table(table: Table, width: int = 160) -> None:
     """A table on stdout, as wide as the terminal; a file or a pipe has no width of its own and gets ``width``.
 
@@ -192,7 +229,7 @@ class Failures:
         if self.total == 1:
             raise error
         self.count += 1
-        detail = shown(error, IN_A_BATCH)
+        detail = shown(error, _IN_A_BATCH)
         print(f"mirenc: warning: {' '.join(str(error).split())}\n{detail}", end="", file=sys.stderr)
 
     def finish(self) -> None:

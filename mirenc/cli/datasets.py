@@ -121,9 +121,9 @@ def _ask(plan: FetchPlan, yes: bool) -> None:
 def _tell(lines: list[str]) -> None:
     """Warnings, one a line; of many, the first."""
     for line in lines[:_SHOWN]:
-        print(f"mirenc: warning: {line}", file=sys.stderr)
+        common.warn(line)
     if len(lines) > _SHOWN:
-        print(f"mirenc: warning: ... and {len(lines) - _SHOWN} more", file=sys.stderr)
+        common.warn(f"... and {len(lines) - _SHOWN} more")
 
 
 @app.command()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -30,14 +29,11 @@ def list_() -> None:
     from mirenc.errors import ModelError
     from mirenc.weights import DEFAULT_MODEL, list_maps, list_models, load_files
 
-    def warn(error: ModelError) -> None:
-        print(f"mirenc: warning: {error}", file=sys.stderr)
-
-    for name in list_models(failed=warn):
+    for name in list_models(failed=common.warn):
         try:
             files = load_files(name)
         except ModelError as error:
-            warn(error)
+            common.warn(error)
             continue
         config = files.config
         widths = [config.text.hidden, config.graph.width] + ([config.lexical.width] if config.lexical else [])

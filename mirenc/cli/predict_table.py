@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import json
 import re
-import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
@@ -153,10 +152,9 @@ def _engine(options: ReadOptions) -> Iterator[tuple[Engine, str]]:
         found, name = find_engine([level(_LEVEL)], **limits), _LEVEL
     except ToolchainError:
         found, name = EmbeddedEngine(**limits), _NEAR
-        print(
-            "mirenc: warning: no LLVM here runs -Oz, so this is -O2 of functions marked minsize, which is near it. "
-            "Type: apt-get install libllvm19",
-            file=sys.stderr,
+        common.warn(
+            "no LLVM here runs -Oz, so this is -O2 of functions marked minsize, which is near it. "
+            "Type: apt-get install libllvm19"
         )
     with found as engine:
         yield engine, name
@@ -206,7 +204,7 @@ def _read(
             ]
     if remarks:
         more = f" (and {len(remarks) - 1} more remarks)" if len(remarks) > 1 else ""
-        print(f"mirenc: warning: {remarks[0]}{more}", file=sys.stderr)
+        common.warn(f"{remarks[0]}{more}")
     gone = count - sum(row.before > 0 for row in rows)
     if by_file:
         sums: dict[str, list[int]] = defaultdict(lambda: [0, 0])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -88,10 +87,9 @@ def suggest(
         code = read_code(file, function=function, options=options, version=engine.version)
         _warn(code)
         if trained.llvm and major_of(trained.llvm) != major_of(engine.version):
-            print(
-                f"mirenc: warning: the lists were found with LLVM {trained.llvm} and run in LLVM {engine.version}. "
-                f"Type: apt-get install libllvm{major_of(trained.llvm)}",
-                file=sys.stderr,
+            common.warn(
+                f"the lists were found with LLVM {trained.llvm} and run in LLVM {engine.version}. "
+                f"Type: apt-get install libllvm{major_of(trained.llvm)}"
             )
         outcome = try_lists(engine, code.ir, pipelines, level("Oz"))
     if output is not None:
@@ -101,7 +99,7 @@ def suggest(
 
 def _warn(code: Code) -> None:
     for remark in code.remarks:
-        print(f"mirenc: warning: {code.name}: {remark}", file=sys.stderr)
+        common.warn(f"{code.name}: {remark}")
 
 
 def _write(bitcode: bytes, output: Path) -> None:
