@@ -305,7 +305,10 @@ def jobs_table() -> str:
         percent(recall(FUNCTION_ROWS[row], one)) for row in (BAG, "opcode histogram", "mirenc-fast")
     )
     rows = [[f"Function at -O0 found at -O2 by another clang (counting statements: {bag})", "", histogram, "", ours]]
-    rows += [[title, *pass_cells(record, figure, PASS_ROWS)] for title, record, figure, _ in PASS_TASKS]
+    for title, record, figure, untaught in PASS_TASKS:
+        *cells, without = pass_cells(record, figure, (*PASS_ROWS, untaught))
+        cells[-1] += f" (untaught {without})"
+        rows.append([title, *cells])
     for variant, gpu in (("nvidia", "NVIDIA"), ("amd", "AMD")):
         figures = rows_of(f"device_mapping/{variant}.kernel")
         rows.append([f"CPU or {gpu} GPU, accuracy", *(percent(figures[row]["accuracy"]) for row in PASS_ROWS)])
