@@ -307,14 +307,13 @@ class Encoder:
         Parameters
         ----------
         inputs : iterable of paths, IR texts, bitcode bytes or IRModules
-            What stands for many files is replaced by them; what `mirenc.ir.inputs` resolved already is taken as it is.
+            What stands for many files is replaced by them; an `Input` is taken as it is.
         level, purpose, function, whiten, batch_size, workers, progress
             As in `embed`; several levels as in `embed_parts`.
 
         Yields
         ------
         Outcome
-            ``name``, ``embedding`` or None, ``error`` or None.
         """
         weighting = self.runtime.config.pooling.weighting
         place = None if self.cache is None else self.cache.place
@@ -342,12 +341,9 @@ class Encoder:
                 yield from outcomes
 
     def similarity(self, vectors: ArrayLike, others: ArrayLike | None = None) -> Float32:
-        """Cosine of each vector with each other, or with each of ``others``. (n, D), (m, D) -> (n, m) float32.
+        """Cosine of each vector with each other, or with each of ``others`` (`mirenc.compare`, errors too).
 
-        Raises
-        ------
-        ConfigError
-            Not two-dimensional, widths that differ, or values that are no finite numbers.
+        Shapes: (n, D), (m, D) -> (n, m) float32
         """
         return compare(vectors, others)
 
