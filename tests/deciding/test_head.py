@@ -71,7 +71,7 @@ def test_only_a_strange_kernel_is_far(trained: TaskHead, encoder: Encoder) -> No
 
 
 def test_a_saved_head_answers_as_before(trained: TaskHead, task: Task, encoder: Encoder, tmp_path: Path) -> None:
-    read = TaskHead.load(trained.save(tmp_path / "head"), task)
+    read = TaskHead.load(trained.save(tmp_path / "head"), task, encoder=encoder)
     for operation in ("mul", "add"):
         (before,) = trained.predict(kernel(operation), (100,))
         (after,) = read.predict(kernel(operation), (100,))
