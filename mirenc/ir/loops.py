@@ -3,7 +3,8 @@
 A back edge goes to a block that dominates its source. A loop is its header with every block that reaches one of the
 header's back edges without passing the header; back edges to one header make one loop. Cycles with a second way in
 (irreducible ones) have no back edge and are no loops, and unreachable blocks are ignored. Source of the rules: LLVM's
-``GenericLoopInfo``; dominators as in Cooper, Harvey and Kennedy, A Simple, Fast Dominance Algorithm (2001).
+``GenericLoopInfo``; dominators by Semi-NCA (Georgiadis, Linear-Time Algorithms for Dominators and Related Problems,
+2005), which LLVM uses, too.
 """
 
 from __future__ import annotations
@@ -111,9 +112,9 @@ def _successors(module: IRModule, function: FunctionHeader) -> Graph:
 def _function_loops(successors: Graph) -> tuple[list[int], list[int], list[int]]:
     """Loops of one function: header blocks, parents (-1 none), the innermost loop of each block. Block 0 is the entry.
 
-    Blocks are worked on by their places in reverse postorder: a dominator comes first.
+    Blocks are worked on by their places in depth-first order: a dominator comes first.
     """
-    order = _reverse_postorder(successors)
+    order, tree_parent = _depth_first(successors)
     number = [-1] * len(successors)
     for place, block in enumerate(order):
         number[block] = place
@@ -121,13 +122,7 @@ def _function_loops(successors: Graph) -> tuple[list[int], list[int], list[int]]
     for place, block in enumerate(order):
         for target in successors[block]:
             predecessors[number[target]].append(place)
-    above = _immediate_dominators(predecessors)
-
-    def dominates(upper: int, lower: int) -> bool:
-        while lower > upper:
-            lower = above[lower]
-        return lower == upper
-
+    dominates = _Dominance(predecessors, tree_parent)
     latches = {
         head: sources
         for head in range(len(order))
@@ -137,46 +132,87 @@ def _function_loops(successors: Graph) -> tuple[list[int], list[int], list[int]]
     return _in_order(order, list(latches), parent, innermost, len(successors))
 
 
-def _reverse_postorder(successors: Graph) -> list[int]:
-    """Reachable blocks, each before those that can be reached from it alone."""
+def _depth_first(successors: Graph) -> tuple[list[int], list[int]]:
+    """Reachable blocks in the order a depth-first search enters them, and the place of each one's tree parent."""
     order: list[int] = []
+    parent: list[int] = []
     seen = [False] * len(successors)
-    seen[0] = True
-    stack = [(0, iter(successors[0]))]
+    stack = [(0, 0)]
     while stack:
-        block, targets = stack[-1]
-        for target in targets:
-            if not seen[target]:
-                seen[target] = True
-                stack.append((target, iter(successors[target])))
-                break
-        else:
-            order.append(block)
-            stack.pop()
-    return order[::-1]
+        block, from_place = stack.pop()
+        if seen[block]:
+            continue
+        seen[block] = True
+        place = len(order)
+        order.append(block)
+        parent.append(from_place)
+        stack += [(target, place) for target in successors[block] if not seen[target]]
+    return order, parent
 
 
-def _immediate_dominators(predecessors: Graph) -> list[int]:
-    """Immediate dominator of each place in reverse postorder; the entry's is itself."""
-    above = [0] + [-1] * (len(predecessors) - 1)
-    changed = True
-    while changed:
-        changed = False
-        for place in range(1, len(predecessors)):
-            meeting = -1
-            for source in predecessors[place]:
-                if above[source] < 0:
-                    continue
-                while meeting >= 0 and source != meeting:  # up to where both ways meet
-                    if source > meeting:
-                        source = above[source]
-                    else:
-                        meeting = above[meeting]
-                meeting = source
-            if above[place] != meeting:
-                above[place] = meeting
-                changed = True
-    return above
+class _Dominance:
+    """Which block dominates which; blocks are places in depth-first order, 0 the entry."""
+
+    def __init__(self, predecessors: Graph, tree_parent: list[int]) -> None:
+        above = _immediate_dominators(predecessors, tree_parent)
+        # Intervals of the dominator tree: a dominator comes first in depth-first order, so two passes do.
+        count = len(above)
+        self._size = size = [1] * count
+        for place in range(count - 1, 0, -1):
+            size[above[place]] += size[place]
+        self._start = start = [0] * count
+        free = [1] * count  # next start among the children
+        for place in range(1, count):
+            start[place] = free[above[place]]
+            free[above[place]] += size[place]
+            free[place] = start[place] + 1
+
+    def __call__(self, upper: int, lower: int) -> bool:
+        first = self._start[upper]
+        return first <= self._start[lower] < first + self._size[upper]
+
+
+def _immediate_dominators(predecessors: Graph, tree_parent: list[int]) -> list[int]:
+    """Immediate dominator of each place; the entry's is itself. Semi-NCA with path compression.
+
+    The simple way by intersections takes n^2 steps where thousands of blocks leave for one: 24 s for 20,000.
+    """
+    count = len(predecessors)
+    ancestor = list(tree_parent)
+    semi = list(range(count))
+    label = list(range(count))
+
+    def lowest(place: int, linked: int) -> int:
+        """Label of the place: the one with the least semidominator on its compressed path."""
+        if ancestor[place] < linked:
+            return label[place]
+        path = []
+        while ancestor[place] >= linked:
+            path.append(place)
+            place = ancestor[place]
+        best = label[place]
+        root = ancestor[place]
+        for below in reversed(path):
+            ancestor[below] = root
+            if semi[best] < semi[label[below]]:
+                label[below] = best
+            else:
+                best = label[below]
+        return best
+
+    for place in range(count - 1, 0, -1):
+        least = tree_parent[place]
+        for source in predecessors[place]:
+            candidate = semi[lowest(source, place + 1)]
+            least = min(least, candidate)
+        semi[place] = least
+    immediate = list(tree_parent)
+    for place in range(1, count):
+        dominator = immediate[place]
+        while dominator > semi[place]:
+            dominator = immediate[dominator]
+        immediate[place] = dominator
+    return immediate
 
 
 def _nest(latches: dict[int, list[int]], predecessors: Graph) -> tuple[dict[int, int], list[int]]:
