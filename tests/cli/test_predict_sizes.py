@@ -213,6 +213,9 @@ def test_sources_of_a_project_that_do_not_compile_are_named(run: Run, tmp_path: 
     assert "warning: code/bad.c: not compiled: x.c:1:1: error: told so" in found.err
     assert "error: 2 of 3 files failed (listed above); the other was delivered" in found.err
     assert {row["file"] for row in json.loads(found.out)["rows"]} == {"code/good.c"}
+    small = run("predict", "size_after", tmp_path / "code", *asked, "--max-bytes", "100")
+    assert "code/good.c: not compiled: its IR is too large" in small.err
+    assert "bytes. Raise the limit with --max-bytes" in small.err
     (tmp_path / "code" / "good.c").unlink()
     none = run("predict", "size_after", tmp_path / "code", *asked)
     assert (none.code, none.out) == (1, "")
