@@ -317,7 +317,8 @@ class Encoder:
         """
         weighting = self.runtime.config.pooling.weighting
         place = None if self.cache is None else self.cache.place
-        request = Request(level, purpose, function, whiten, self.options, weighting, place)
+        levels = (level,) if isinstance(level, str) else tuple(level)
+        request = Request(levels, purpose, function, whiten, self.options, weighting, place)
         if batch_size < 1:
             raise ConfigError(f"batch_size is {batch_size}; allowed: a whole number from 1 up")
         if workers is not None and workers < 0:

@@ -25,6 +25,7 @@ from mirenc.errors import IRResourceError
 from mirenc.ir import start_reader
 from mirenc.ir.inputs import Input
 from mirenc.ir.llvm import default_worker
+from mirenc.model.numpy_runtime import usable_cores
 from mirenc.tokenizer import IRTokenizer
 
 __all__ = ["read", "serve"]
@@ -58,7 +59,7 @@ def read(
         del ahead[:1]
         yield from zip(chunk, reader.read(chunk), strict=True)
         if workers is None and time.monotonic() - started > _ALONE_SECONDS:
-            ahead += islice(chunks, _cores() - len(ahead))
+            ahead += islice(chunks, usable_cores() - len(ahead))
             if len(ahead) > 1:
                 break
     if not workers and len(ahead) < 2:
@@ -104,12 +105,6 @@ def _size(given: Input) -> int:
 def _stays_here(given: Input) -> bool:
     """Whether only this process can read an input: a module that is read already, or its standard input."""
     return given.kind == "module" or given.value == "-"
-
-
-def _cores() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 class _Process:

@@ -31,7 +31,9 @@ class Request:
 
     Attributes
     ----------
-    level, purpose, function, whiten
+    levels : tuple of str
+        One, or several whose rows stand one below the other.
+    purpose, function, whiten
         As `mirenc.Encoder.embed` takes them.
     options : ReadOptions
         Limits and compiler for reading.
@@ -46,7 +48,7 @@ class Request:
         Unknown level or purpose.
     """
 
-    level: str | tuple[str, ...]
+    levels: tuple[str, ...]
     purpose: str
     function: str | None
     whiten: bool
@@ -60,8 +62,3 @@ class Request:
         if len(self.levels) > 1 and {"module", "instruction"}.intersection(self.levels):
             raise ConfigError(f"levels {', '.join(self.levels)}; several at once may be function, loop and block")
         check("purpose", self.purpose, PURPOSES)
-
-    @property
-    def levels(self) -> tuple[str, ...]:
-        """The level, or the several whose rows stand one below the other."""
-        return (self.level,) if isinstance(self.level, str) else tuple(self.level)

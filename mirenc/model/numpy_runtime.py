@@ -29,7 +29,7 @@ from mirenc.model.pooling import Pool, Pools
 from mirenc.model.runtime import Pooled, needed_texts
 from mirenc.model.sample import IRSample
 
-__all__ = ["NumpyRuntime"]
+__all__ = ["NumpyRuntime", "usable_cores"]
 
 # Tokens a chunk has: large enough for BLAS, small enough for the processor's cache.
 _CHUNK_TOKENS = 2048
@@ -47,7 +47,8 @@ def _blas() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def _cores() -> int:
+def usable_cores() -> int:
+    """Cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -64,7 +65,7 @@ class NumpyRuntime:
 
     def __init__(self, config: ModelConfig, weights: Weights, *, threads: int | None = None) -> None:
         self.config = config
-        self.threads = threads or _cores()
+        self.threads = threads or usable_cores()
         self._layers = Layers(weights)
         self.w, self._linear, self._norm = weights, self._layers.linear, self._layers.norm
         self._encode: Callable[[NDArray[np.uint16]], Float32] = encoder_class(config.text, "numpy")(

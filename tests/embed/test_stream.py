@@ -113,7 +113,7 @@ def test_work_of_less_than_a_second_starts_no_process(encoder: Encoder, children
 
 def test_more_work_does(encoder: Encoder, children: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(processes, "_ALONE_SECONDS", 0.0)
-    monkeypatch.setattr(processes, "_cores", lambda: 2)
+    monkeypatch.setattr(processes, "usable_cores", lambda: 2)
     assert encoder.embed([TEXT] * 70).shape == (70, encoder.dimension)
     assert len(children) == 2
 
