@@ -14,8 +14,6 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-__all__ = ["DEFAULT_CACHE_BYTES", "Cache", "cache_folder", "cache_key"]
-
 DEFAULT_CACHE_BYTES = 512 * 2**20  # bytes of one model's cache
 _TIMEOUT = 10.0  # seconds to wait for another writer
 _CHECKSUM = 8  # bytes

@@ -10,8 +10,6 @@ from pydantic import BaseModel, ConfigDict, Tag, ValidationError
 
 from mirenc.errors import ConfigError
 
-__all__ = ["Config", "load_toml"]
-
 
 class Config(BaseModel):
     """Base: frozen, no unknown keys, errors as `ConfigError`."""

@@ -10,8 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from mirenc.errors import ConfigError
 
-__all__ = ["compare", "nearest"]
-
 Nearest = tuple[NDArray[np.int64], NDArray[np.float32]]
 _CANDIDATES = 8192  # rows of a block: 42 MB as 640 float64
 _QUERIES = 512

@@ -9,28 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-__all__ = [
-    "CompileError",
-    "ConfigError",
-    "DatasetError",
-    "ForeignIRError",
-    "GraphError",
-    "HeadError",
-    "IRFileError",
-    "IRParseError",
-    "IRResourceError",
-    "MirencError",
-    "MissingExtraError",
-    "ModelError",
-    "NoFunctionBodyError",
-    "PassError",
-    "TaskError",
-    "TokenizerError",
-    "ToolchainError",
-    "UnreadableIRWarning",
-    "needs",
-]
-
 
 class MirencError(Exception):
     """Base class: ``except MirencError`` catches everything mirenc raises on purpose."""

@@ -15,8 +15,6 @@ from mirenc.embed import load
 from mirenc.errors import ModelError
 from mirenc.weights import seal
 
-__all__ = ["GOLDEN_IR", "TOLERANCE", "check_golden", "difference", "write_golden"]
-
 TOLERANCE = 1e-5
 """What `difference` may be between two vectors of one code: of another processor, BLAS or runtime, beside other inputs,
 or from statement vectors that a cache had. BLAS adds a row up in an order that depends on the number of rows and on the

@@ -12,18 +12,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "RankedPairs",
-    "average_precision",
-    "decision_figures",
-    "geometric_mean",
-    "group_interval",
-    "label_figures",
-    "macro_f1",
-    "number_figures",
-    "oracle_choice",
-]
-
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
 

@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-__all__ = ["progress"]
-
 
 @contextmanager
 def progress(description: str, total: int | None, *, show: bool = True) -> Iterator[Any]:

@@ -28,8 +28,6 @@ from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, pr
 from mirenc.config import Config
 from mirenc.errors import TokenizerError
 
-__all__ = ["SPECIAL_TOKENS", "IRTokenizer", "TokenizerConfig", "TokenizerReport", "train_tokenizer"]
-
 UNK, CLS, SEP, PAD, MASK = range(5)
 SPECIAL_TOKENS = ("[UNK]", "[CLS]", "[SEP]", "[PAD]", "[MASK]")
 _SPACE = "▁"

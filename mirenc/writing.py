@@ -10,8 +10,6 @@ from pathlib import Path
 
 from mirenc.errors import ConfigError, IRFileError
 
-__all__ = ["Target", "check_output", "delivered", "only_one"]
-
 _LOCK = ".lock"
 
 

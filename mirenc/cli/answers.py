@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from mirenc.tasks import Task
     from mirenc.tasks.prediction import Choice, PredictedLabels, PredictedNumber, Prediction
 
-__all__ = ["Answers", "Copies", "Restriction"]
-
 _SHOWN = 8  # settings and labels that are printed
 _SOURCES = {".c", ".cc", ".cpp", ".cxx", ".C", ".c++"}
 

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from mirenc.passes.engine import Engine
     from mirenc.passes.object_file import Symbol
 
-__all__ = ["TASK", "is_project", "print_projects"]
-
 TASK = "size_after"
 _SHOWN = 20  # rows that people see; --json has all
 _START = "Oz-start"

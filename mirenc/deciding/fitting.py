@@ -32,8 +32,6 @@ from mirenc.tasks.task import Task
 if TYPE_CHECKING:
     from mirenc.embed import Encoder
 
-__all__ = ["evidence_held_out", "fit_head", "gather_evidence", "time_factor"]
-
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
 Heads = list[tuple[Any, Int]]  # each with the rows that it did not see

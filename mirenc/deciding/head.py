@@ -34,8 +34,6 @@ from mirenc.tasks.task import Task
 if TYPE_CHECKING:
     from mirenc.embed import Encoder
 
-__all__ = ["TaskHead", "ready_heads"]
-
 Float = NDArray[np.float64]
 Head = EnsembleHead | NumberEnsembleHead | LabelsEnsembleHead
 _TARGETS: dict[type, str] = {EnsembleHead: "costs", NumberEnsembleHead: "number", LabelsEnsembleHead: "labels"}

@@ -26,19 +26,6 @@ from mirenc.passes.extract import extract_functions
 from mirenc.passes.levels import expanded, level
 from mirenc.tasks.pass_tasks import BEFORE_OZ
 
-__all__ = [
-    "IDEAS",
-    "TASK",
-    "Code",
-    "FixedList",
-    "Outcome",
-    "Tried",
-    "clang_for",
-    "fixed_lists",
-    "read_code",
-    "try_lists",
-]
-
 _OLDEST_CLANG = 16  # older ones write typed pointers, which newer LLVMs refuse as text
 _AS_TEXT = ("-S", "-emit-llvm")
 _HOW = "Compile with: clang -Oz -Xclang -disable-llvm-passes -S -emit-llvm"

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from mirenc.errors import HeadError
 
-__all__ = ["Reach"]
-
 Float = NDArray[np.float64]
 # A kernel is far if it is farther from its nearest training kernel than 95 of 100 training kernels were from theirs.
 _FAR = 95.0

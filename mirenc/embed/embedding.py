@@ -20,8 +20,6 @@ from mirenc.graph import NodeKind
 from mirenc.ir import Region
 from mirenc.model.config import ModelConfig
 
-__all__ = ["Embedding", "vector_blocks"]
-
 Float32 = NDArray[np.float32]
 _PARTS = ("both", "text", "graph")
 _TEXT_SIZES = ("statements", "distinct_statements", "instructions")

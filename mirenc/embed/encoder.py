@@ -32,8 +32,6 @@ from mirenc.model.runtime import Runtime
 from mirenc.progress import progress as progress_bar
 from mirenc.weights import ModelFiles, WhiteningMap
 
-__all__ = ["Encoder"]
-
 Float32 = NDArray[np.float32]
 
 

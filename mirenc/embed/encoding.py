@@ -20,8 +20,6 @@ from mirenc.model.pooling import Pool, Pools
 from mirenc.model.runtime import Pooled, Runtime, needed_texts
 from mirenc.model.sample import IRSample
 
-__all__ = ["StatementVectors", "forward_all"]
-
 Float32 = NDArray[np.float32]
 _LARGE = 1 << 16  # nodes
 _REMEMBERED = 1 << 15  # texts; a few dozen megabytes of vectors

@@ -15,8 +15,6 @@ from mirenc.ir import ReadOptions
 from mirenc.model.runtime import Runtime
 from mirenc.weights import ModelFiles, WhiteningMap, load_files, load_map
 
-__all__ = ["load"]
-
 
 def load(
     name_or_dir: str | os.PathLike[str] | None = None,

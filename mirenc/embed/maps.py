@@ -29,8 +29,6 @@ from mirenc.ir.projects import expand_inputs
 from mirenc.model.whitening import fit_whitening
 from mirenc.weights import WhiteningMap
 
-__all__ = ["MIN_ROWS", "Pairs", "domain_vectors", "fit_map", "level_pairs", "shrinkage_floor"]
-
 Pairs = Literal["levels"] | Iterable[tuple[str | os.PathLike[str], str | os.PathLike[str]]]
 MIN_ROWS = 32
 # Of the covariance within pairs: 16 pairs or 300, retrieval is within a hundredth or two of the best floor there is.

@@ -28,8 +28,6 @@ from mirenc.ir.llvm import default_worker
 from mirenc.model.numpy_runtime import usable_cores
 from mirenc.tokenizer import IRTokenizer
 
-__all__ = ["read", "serve"]
-
 _CHUNK_INPUTS = 16
 _CHUNK_BYTES = 1 << 20
 # Processes take about a second to start: who has less to read does not wait for them.

@@ -22,8 +22,6 @@ from mirenc.model.runtime import Pooled
 from mirenc.model.sample import IRSample, make_sample
 from mirenc.tokenizer import IRTokenizer
 
-__all__ = ["Answer", "Prepared", "Reader", "prepare"]
-
 
 @dataclass(frozen=True, eq=False)
 class Prepared:

@@ -9,8 +9,6 @@ from typing import Literal
 from mirenc.errors import ConfigError
 from mirenc.ir import LEVELS, ReadOptions
 
-__all__ = ["PARTS", "PURPOSES", "Level", "OnError", "Part", "Purpose", "Request", "check"]
-
 Level = Literal["module", "function", "loop", "block", "instruction"]
 Part = Literal["both", "text", "graph"]
 Purpose = Literal["search", "features"]

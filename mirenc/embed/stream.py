@@ -22,8 +22,6 @@ from mirenc.model.lexical import Lexicon
 from mirenc.model.runtime import Runtime
 from mirenc.tokenizer import IRTokenizer
 
-__all__ = ["Outcome", "Pipeline", "Progress", "listed"]
-
 Float32 = NDArray[np.float32]
 # Called with inputs done, their number where it is known, and what is being done.
 Progress = Callable[[int, int | None, str], object]

@@ -31,8 +31,6 @@ from mirenc.tasks.task import Task
 if TYPE_CHECKING:
     from mirenc.embed import Encoder
 
-__all__ = ["SEEDS", "Evaluation", "evaluate"]
-
 SEEDS = (0, 1, 2, 3, 4)
 
 

@@ -20,8 +20,6 @@ from mirenc.metrics import (
 from mirenc.tasks.data import TaskData
 from mirenc.tasks.task import Task
 
-__all__ = ["Figures", "area_figures", "figures_of"]
-
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
 _FEW = 12  # settings, of which people want to know how often the best one was named

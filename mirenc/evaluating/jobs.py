@@ -25,8 +25,6 @@ from mirenc.learning.target import Costs, Target
 from mirenc.tasks.data import TaskData
 from mirenc.tasks.protocols import Fold, Protocol
 
-__all__ = ["Job", "Key", "Result", "plan_jobs", "run_jobs"]
-
 Key = tuple[str, int, str]  # protocol, seed, row
 
 

@@ -7,8 +7,6 @@ from pathlib import Path
 from mirenc.errors import MissingExtraError
 from mirenc.evaluating.report import TaskReport, row_title
 
-__all__ = ["plot_report"]
-
 _BASELINE, _OURS = "#bbbbbb", "#4477aa"
 _LABELS = {
     "speedup": "geometric mean speedup over the default",

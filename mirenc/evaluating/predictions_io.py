@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 
 from mirenc.errors import TaskError
 
-__all__ = ["pack_predictions", "unpack_predictions"]
-
 
 def pack_predictions(predictions: NDArray[Any], fold: NDArray[np.int64]) -> Any:
     """Predictions, (n,) int64 or float64, or (n, P) float64, as JSON can hold them.

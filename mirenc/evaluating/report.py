@@ -35,8 +35,6 @@ from mirenc.writing import delivered
 if TYPE_CHECKING:
     from rich.table import Table
 
-__all__ = ["FORMAT", "TaskReport", "load_report", "row_title"]
-
 FORMAT = 2
 _AGAINST = "no_code"  # the row that every other is compared with
 # Where a compiler's own choice is known (`Task.compiler_context`), code must beat that too.

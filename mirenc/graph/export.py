@@ -17,8 +17,6 @@ from mirenc.writing import check_output, delivered
 if TYPE_CHECKING:
     import networkx as nx
 
-__all__ = ["SUFFIXES", "check_path", "save_graph", "to_dot", "to_json", "to_networkx"]
-
 SUFFIXES = (".dot", ".json", ".npz")
 _SHAPES = {NodeKind.INSTRUCTION: "box", NodeKind.VARIABLE: "ellipse", NodeKind.CONSTANT: "diamond"}
 _COLOURS = {Flow.CONTROL: "#345bc4", Flow.DATA: "#c43434", Flow.CALL: "#2a8a3a"}

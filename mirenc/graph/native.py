@@ -17,8 +17,6 @@ from mirenc.graph.schema import EXTERNAL, Flow, NodeKind, ProgramGraph
 from mirenc.ir.module import IRModule, OperandKind, TextTable, global_name
 from mirenc.ir.statements import UNDEFINED_FUNCTION, hide_block_names, statements_of
 
-__all__ = ["build_native"]
-
 _PLAIN_NAME = re.compile(r"[-a-zA-Z$._0-9]+")
 Int64 = NDArray[np.int64]
 

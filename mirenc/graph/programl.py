@@ -25,8 +25,6 @@ from mirenc.ir.module import TextTable
 from mirenc.ir.process import memory_advice, run_limited, without_memory
 from mirenc.ir.statements import UNDEFINED_FUNCTION
 
-__all__ = ["DEFAULT_TIMEOUT", "build_programl", "find_programl"]
-
 DEFAULT_TIMEOUT = 600.0  # seconds; the program may take a hundred times as long as LLVM takes to parse
 _INSTALL = "pip install --no-deps programl==0.3.2"
 _MISSING_LIBRARY = re.compile(r"error while loading shared libraries: ([^:\s]+)")

@@ -20,8 +20,6 @@ from numpy.typing import NDArray
 
 from mirenc.errors import GraphError
 
-__all__ = ["EXTERNAL", "Flow", "NodeKind", "ProgramGraph"]
-
 EXTERNAL = "[external]"
 
 

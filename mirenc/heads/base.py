@@ -25,8 +25,6 @@ except ImportError as error:
         f"heads need scikit-learn 1.7 or later ({error}). Type: pip install 'mirenc[tasks]'"
     ) from None
 
-__all__ = ["Head", "Labels", "Number", "is_count", "scaling"]
-
 Float = NDArray[np.float64]
 
 

@@ -22,8 +22,6 @@ from mirenc.heads.settings import Settings
 from mirenc.heads.state import Arrays, register
 from mirenc.metrics import PLAIN_SLOWDOWN
 
-__all__ = ["CautiousEnsembleHead", "best_margin"]
-
 Float = NDArray[np.float64]
 _NEVER = 100.0  # log cost: no prediction gains as much
 _LEAST = 1e-300

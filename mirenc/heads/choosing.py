@@ -17,17 +17,6 @@ from scipy.special import softmax
 from mirenc.errors import HeadError
 from mirenc.heads.base import Head
 
-__all__ = [
-    "SHARPNESS",
-    "Chooser",
-    "CostRegressor",
-    "additive_effects",
-    "checked_costs",
-    "cost_ratios",
-    "preferences",
-    "relative_log_costs",
-]
-
 Float = NDArray[np.float64]
 # How sure a predicted difference in log cost makes a head: with 2, a factor e in cost is a preference of 88 to 12.
 SHARPNESS = 2.0

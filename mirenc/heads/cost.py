@@ -21,8 +21,6 @@ from mirenc.heads.base import scaling
 from mirenc.heads.choosing import CostRegressor, relative_log_costs
 from mirenc.heads.state import Arrays, register
 
-__all__ = ["CostHead"]
-
 Float = NDArray[np.float64]
 _JITTER = 1e-6
 _PRIOR = 1.5  # standard deviation of a log scale around where the search starts

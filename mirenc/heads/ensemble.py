@@ -24,8 +24,6 @@ from mirenc.heads.choosing import SHARPNESS, Chooser, checked_costs, cost_ratios
 from mirenc.heads.settings import Settings
 from mirenc.heads.state import Arrays, pack, register, unpack
 
-__all__ = ["SELECT", "EnsembleHead", "LabelsEnsembleHead", "NumberEnsembleHead"]
-
 Float = NDArray[np.float64]
 SELECT = ("accuracy", "speedup")
 # Among choices of members that are right equally often, the one that costs less.

@@ -20,19 +20,6 @@ from mirenc import __version__
 from mirenc.errors import HeadError
 from mirenc.heads.state import Arrays, below, build, kind_of_head, pack, unpack
 
-__all__ = [
-    "ARRAY_FILE",
-    "FORMAT",
-    "HEAD_FILE",
-    "in_half",
-    "load_head",
-    "load_head_and_arrays",
-    "narrowed",
-    "rounded",
-    "save_head",
-    "widened",
-]
-
 FORMAT = 2  # in format 1, all arrays stand in the types that heads work with
 HEAD_FILE = "head.json"
 ARRAY_FILE = "head.safetensors"

@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 from mirenc.errors import HeadError
 from mirenc.heads.state import Arrays
 
-__all__ = ["Forest", "Tree", "extra_tree"]
-
 _BYTE = 256  # values that a byte tells apart
 _BLOCK = 1024  # rows that walk the trees at once
 

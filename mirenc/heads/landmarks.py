@@ -18,8 +18,6 @@ from mirenc.heads.base import Labels, Number
 from mirenc.heads.reduce import Reducing
 from mirenc.heads.state import register
 
-__all__ = ["LandmarkLabels", "LandmarkRegressor"]
-
 Float = NDArray[np.float64]
 _BLOCK = 4096  # rows whose kernel is in memory at once
 _JITTER = 1e-8

@@ -30,8 +30,6 @@ from mirenc.heads.choosing import Chooser
 from mirenc.heads.state import Arrays, labels_of_meta, meta_of_labels, register
 from mirenc.metrics import oracle_choice
 
-__all__ = ["LabelHead", "MLPHead"]
-
 Float = NDArray[np.float64]
 _HELD_OUT = 0.1  # share of the rows that early stopping watches
 _PATIENCE = 10  # epochs without improvement

@@ -21,8 +21,6 @@ from mirenc.heads.reduce import Reducing
 from mirenc.heads.settings import Settings
 from mirenc.heads.state import Arrays, register
 
-__all__ = ["PairHead"]
-
 Float = NDArray[np.float64]
 _BLOCK = 65536  # pairs that are predicted at once
 

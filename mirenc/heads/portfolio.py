@@ -18,8 +18,6 @@ from mirenc.heads.base import is_count
 from mirenc.heads.choosing import CostRegressor
 from mirenc.heads.state import Arrays, register
 
-__all__ = ["PortfolioHead", "portfolio"]
-
 Float = NDArray[np.float64]
 # Predicted log cost of what is outside of the portfolio, above the worst within: it is never preferred.
 _OUTSIDE = 1.0

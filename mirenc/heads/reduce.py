@@ -12,8 +12,6 @@ from mirenc.errors import HeadError
 from mirenc.heads.base import Head
 from mirenc.heads.state import Arrays
 
-__all__ = ["Reducing"]
-
 Float = NDArray[np.float64]
 
 

@@ -17,8 +17,6 @@ from mirenc.heads.base import Head, Labels, Number, scaling
 from mirenc.heads.choosing import CostRegressor, relative_log_costs
 from mirenc.heads.state import Arrays, register
 
-__all__ = ["RidgeHead", "RidgeLabels", "RidgeRegressor"]
-
 Float = NDArray[np.float64]
 
 

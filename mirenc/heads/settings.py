@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from mirenc.errors import HeadError
 
-__all__ = ["Settings"]
-
 
 @dataclass(frozen=True, eq=False)
 class Settings:

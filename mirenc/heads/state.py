@@ -17,19 +17,6 @@ from numpy.typing import NDArray
 
 from mirenc.errors import HeadError
 
-__all__ = [
-    "Arrays",
-    "Stateful",
-    "below",
-    "build",
-    "kind_of_head",
-    "labels_of_meta",
-    "meta_of_labels",
-    "pack",
-    "register",
-    "unpack",
-]
-
 _SEPARATOR = "/"  # between a prefix and an array's name
 _LONGEST_LABEL = 4096  # characters
 # What no table of measurements comes near: a head that says more was not made by training.

@@ -22,8 +22,6 @@ from mirenc.heads.reduce import Reducing
 from mirenc.heads.state import Arrays, register
 from mirenc.metrics import oracle_choice
 
-__all__ = ["BoostedRegressor", "RatioTreesHead", "TreesHead", "TreesLabels", "log_ratios"]
-
 Float = NDArray[np.float64]
 # A gain counts up to a factor of 7. A loss beyond a factor of 1.6 is a loss: how large teaches nothing about choosing,
 # and would be most of what the trees explain.

@@ -19,8 +19,6 @@ from typing import IO, Any
 from mirenc.ir.process import LONGEST_TIMEOUT, memory_allowed, without_memory
 from mirenc.ir.worker import HEADER, NOT_STARTED
 
-__all__ = ["Child", "EndedError", "llvmlite_folder"]
-
 _START = 60.0  # seconds to load a library of a hundred megabytes on a slow disk
 _CHUNK = 1 << 20
 _WORDS = 1 << 14  # bytes of a child's last words that are read

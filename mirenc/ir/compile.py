@@ -22,8 +22,6 @@ from mirenc.ir.files import DEFAULT_MAX_BYTES, check_file, read_limited
 from mirenc.ir.llvm import DEFAULT_MEMORY_LIMIT
 from mirenc.ir.process import memory_advice, run_limited, without_memory
 
-__all__ = ["LANGUAGE_FLAGS", "assemble_old_text", "compile_source", "find_compiler", "ir_compiler"]
-
 _NAMES = ("clang", *(f"clang-{version}" for version in range(22, 9, -1)))
 _OPENCL = "-x cl -cl-std=CL1.2 -target spir64-unknown-unknown -Xclang -finclude-default-header"
 _CUDA = "-x cuda --cuda-device-only --cuda-gpu-arch=sm_70 -nocudalib -Wno-unknown-cuda-version"

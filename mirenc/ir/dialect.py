@@ -10,8 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-__all__ = ["CUDA_WORDS", "OPENCL_X86", "SCALAR_LOOPS", "WITHOUT_CUDA", "Dialect", "names_toolkit"]
-
 
 @dataclass(frozen=True, slots=True)
 class Dialect:

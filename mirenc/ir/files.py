@@ -19,23 +19,6 @@ from typing import IO, Literal
 
 from mirenc.errors import IRFileError, MissingExtraError
 
-__all__ = [
-    "COMPRESSIONS",
-    "DEFAULT_MAX_BYTES",
-    "DRIVER",
-    "IR_SUFFIXES",
-    "LARGEST_SIZE",
-    "SOURCE_LANGUAGES",
-    "InputBytes",
-    "check_file",
-    "command_for",
-    "find_inputs",
-    "folder_error",
-    "language_of",
-    "read_input",
-    "read_limited",
-]
-
 DEFAULT_MAX_BYTES = 64 * 2**20
 LARGEST_SIZE = 2**60  # bytes: the system takes sizes of 63 bits
 IR_SUFFIXES = (".ll", ".bc")

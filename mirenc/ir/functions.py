@@ -10,8 +10,6 @@ import numpy as np
 from mirenc.errors import ForeignIRError
 from mirenc.ir.module import FunctionHeader, IRModule
 
-__all__ = ["Linker", "attributes_of", "check_kernels", "is_left_alone", "kernels_of", "linkages_of", "object_name"]
-
 _NAME = r'@("[^"]*"|[-a-zA-Z$._0-9]+)'
 # A mark that clang puts on kernels alone: the calling convention, or the arguments' OpenCL types.
 _MARKED = re.compile(

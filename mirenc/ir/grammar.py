@@ -14,8 +14,6 @@ from typing import NamedTuple
 
 from mirenc.ir.parser import LABEL_TYPE, FormOperand, Parser
 
-__all__ = ["Form", "InstructionParser", "parse_form"]
-
 _FAST_MATH = frozenset({"nnan", "ninf", "nsz", "arcp", "contract", "afn", "reassoc", "fast"})
 # `tail` and `notail` are hints of the optimiser, not meaning; `musttail` is meaning.
 _DROPPED_PREFIXES = frozenset({"tail", "notail"})

@@ -21,8 +21,6 @@ from mirenc.errors import ConfigError
 from mirenc.ir.files import language_of
 from mirenc.ir.module import IRModule
 
-__all__ = ["IRInput", "Input", "is_ir_text", "path_input", "resolve_input"]
-
 IRInput = IRModule | str | bytes | os.PathLike[str]
 
 

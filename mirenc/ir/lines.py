@@ -8,8 +8,6 @@ from collections.abc import Sequence
 
 from mirenc.errors import IRParseError
 
-__all__ = ["fill", "is_label", "join_lines", "label_name", "split_all", "split_locals", "without_attachments"]
-
 _LOCAL = re.compile(r"%([-a-zA-Z$._0-9]+)")
 # With quotes in the line, strings must be stepped over: `%` and names may stand inside them.
 _LOCAL_OR_STRING = re.compile(r'%(?:([-a-zA-Z$._0-9]+)|("[^"]*"))|[@!c]?"[^"]*"')

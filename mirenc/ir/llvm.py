@@ -15,8 +15,6 @@ from mirenc.errors import IRParseError, IRResourceError
 from mirenc.ir.child import Child, EndedError, llvmlite_folder
 from mirenc.ir.process import memory_advice
 
-__all__ = ["DEFAULT_MEMORY_LIMIT", "DEFAULT_TIMEOUT", "LLVMWorker", "default_worker"]
-
 DEFAULT_TIMEOUT = 120.0  # seconds for one module
 DEFAULT_MEMORY_LIMIT = 8 * 2**30  # bytes of address space
 _PLACE = re.compile(r"^<string>:(\d+):(\d+): error: (.*)$", re.MULTILINE)

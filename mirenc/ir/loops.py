@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 
 from mirenc.ir.module import FunctionHeader, IRModule
 
-__all__ = ["LoopForest", "find_loops"]
-
 Int32 = NDArray[np.int32]
 Graph = list[list[int]]
 

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["explain", "is_ir", "modernise"]
-
 _LOCAL_TYPE = r'(?:%(?:[-a-zA-Z$._0-9]+|"[^"]*")|\{[^{}]*\}|\[[^\[\]]*\]|i\d+|float|double|half)'
 # LLVM < 12 wrote `T* byval`; the pointee now stands in the attribute. sret and inalloca followed in LLVM 13.
 _BARE_POINTEE = re.compile(

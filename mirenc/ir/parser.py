@@ -11,9 +11,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-__all__ = ["LABEL_TYPE", "FormOperand", "IRArgument", "Parser", "parse_header"]
-
-
 LABEL_TYPE = "label"
 
 # One token of canonical IR, frequent kinds first. A local is `%` alone (a placeholder) or `%name` (a resolved type or

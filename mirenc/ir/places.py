@@ -17,8 +17,6 @@ from mirenc.ir.loops import LoopForest
 from mirenc.ir.module import IRModule
 from mirenc.ir.symbols import unescaped
 
-__all__ = ["Place", "Places"]
-
 # After the attachment itself only others may follow; the same words inside a string are none.
 _NUMBER = re.compile(r"(\d+)(?:, ![-\w.$\\]+ !\d+)*$")
 _OF_FUNCTION = re.compile(r" !dbg !(\d+)[^\"]*\{$")

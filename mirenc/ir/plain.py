@@ -11,8 +11,6 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-__all__ = ["Layout", "Struct", "is_type_definition", "plain_statement"]
-
 _DEFINITION = re.compile(r'(%(?:"[^"]*"|[-a-zA-Z$._0-9]+)) = type (.+)', re.DOTALL)
 _INTEGER = re.compile(r"i(\d+)")
 _REPEATED = re.compile(r"([\[<])(\d+) x (.+)[\]>]", re.DOTALL)

@@ -8,8 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-__all__ = ["with_pragmas"]
-
 _QUOTED = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'", re.DOTALL)
 _LOOP = re.compile(r"\b(?:for|while|do)\b")
 _BEGINS = re.compile(r"\s*(?:for|while|do)\b")

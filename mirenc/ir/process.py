@@ -15,8 +15,6 @@ from pathlib import Path
 
 from mirenc.ir.launch import FAILED
 
-__all__ = ["LONGEST_TIMEOUT", "Ended", "memory_advice", "memory_allowed", "run_limited", "without_memory"]
-
 LONGEST_TIMEOUT = 20 * 24 * 3600.0  # seconds: 20 days; epoll's milliseconds overflow at 24.8
 _CHUNK = 1 << 16
 _KEPT_WORDS = 1 << 16  # bytes kept of the beginning and of the end

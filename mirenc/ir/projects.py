@@ -15,22 +15,6 @@ from mirenc.errors import ConfigError
 from mirenc.ir.files import DRIVER, SOURCE_LANGUAGES, find_inputs
 from mirenc.ir.inputs import Input, IRInput, is_ir_text, path_input, resolve_input
 
-__all__ = [
-    "COMMANDS",
-    "SKIPPED_FOLDERS",
-    "Entry",
-    "command_inputs",
-    "expand_inputs",
-    "find_headers",
-    "folder_inputs",
-    "header_flags",
-    "is_project",
-    "kept_flags",
-    "read_entries",
-    "refused_flags",
-    "walk_sources",
-]
-
 COMMANDS = "compile_commands.json"
 SKIPPED_FOLDERS = (".git", ".hg", ".svn", ".pc")
 _SUFFIXES = set(SOURCE_LANGUAGES) - {".i"}  # in a folder that is SWIG's more often than a preprocessor's

@@ -20,8 +20,6 @@ from mirenc.ir.projects import refused_flags
 from mirenc.ir.reader import read_canonical
 from mirenc.ir.rewrite import bring
 
-__all__ = ["ReadOptions", "load_input", "module_from", "module_of", "parse_ir", "read_ir", "start_reader"]
-
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:

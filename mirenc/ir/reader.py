@@ -31,8 +31,6 @@ from mirenc.ir.module import (
 from mirenc.ir.parser import parse_header
 from mirenc.ir.symbols import display_symbols
 
-__all__ = ["read_canonical"]
-
 _SOURCE_NAME = re.compile(r'^source_filename = "([^"]*)"', re.MULTILINE)
 
 # Codes of a local name, per function: instructions of the module from 0, then arguments, then blocks.

@@ -15,8 +15,6 @@ from mirenc.ir.module import IRFunction, IRModule
 from mirenc.ir.parser import parse_header
 from mirenc.ir.places import Places
 
-__all__ = ["LEVELS", "Region", "Regions", "regions_of"]
-
 Int32 = NDArray[np.int32]
 
 LEVELS = ("module", "function", "loop", "block", "instruction")

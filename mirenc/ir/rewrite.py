@@ -17,8 +17,6 @@ from mirenc.ir.module import IRModule
 from mirenc.ir.reader import read_canonical
 from mirenc.ir.spelling import as_llvm5
 
-__all__ = ["bring"]
-
 _NAME = r'(?:"[^"]*"|[-a-zA-Z$._0-9]+)'
 _STRING = r'"[^"]*"'
 _SPACE = re.compile(rf"({_STRING})|,? addrspace\(\d+\)")

@@ -11,8 +11,6 @@ import re
 import string
 from collections.abc import Callable
 
-__all__ = ["rust_name"]
-
 _LEGACY = re.compile(r"_{1,2}ZN(\d[\w$.]+)17h[0-9a-f]{16}E(?:\.|$)")
 _LEGACY_ESCAPE = re.compile(r"\$(\w+)\$|\.\.")
 _LEGACY_SIGNS = {"SP": "@", "BP": "*", "RF": "&", "LT": "<", "GT": ">", "LP": "(", "RP": ")", "C": ","}

@@ -10,8 +10,6 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 
-__all__ = ["as_llvm5"]
-
 _NAME = r'%(?:"[^"]*"|[-a-zA-Z$._0-9]+)'
 _LOCAL = re.compile(_NAME)
 _RESULT = re.compile(rf"^  ({_NAME}) = (.*)$")

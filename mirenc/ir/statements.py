@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 
 from mirenc.ir.module import IRModule, TextTable, global_name
 
-__all__ = ["NORMALISATIONS", "UNDEFINED_FUNCTION", "Statements", "hide_block_names", "statements_of"]
-
 NORMALISATIONS = ("none", "locals")
 # What ProGraML writes on the node of a declared function.
 UNDEFINED_FUNCTION = "; undefined function"

@@ -10,8 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-__all__ = ["display_symbols", "strip_parameters", "unescaped"]
-
 _ESCAPE = re.compile(r"\\([0-9A-Fa-f]{2})")
 _MANGLED = re.compile(r"@(_{1,3}Z[\w$.]+)")
 _RUST_HASH = re.compile(r"::h[0-9a-f]{16}$")

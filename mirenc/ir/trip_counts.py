@@ -12,8 +12,6 @@ from mirenc.ir.loops import LoopForest, find_loops
 from mirenc.ir.module import IRModule
 from mirenc.ir.regions import Region, block_name
 
-__all__ = ["constant_trip_count"]
-
 _LARGEST = 2**32 - 1  # as LLVM's getSmallConstantTripCount
 _NAME = r'%(?:"[^"]*"|[-\w$.]+)'
 _BRANCH = re.compile(rf"  br i1 ({_NAME}), label ({_NAME}), label ({_NAME})")

@@ -16,8 +16,6 @@ from mirenc.learning.counted import autophase_features, opcode_histogram, statem
 if TYPE_CHECKING:
     from mirenc.embed import Embedding, Encoder, Level, Purpose
 
-__all__ = ["CODE_ROWS", "COUNTED", "CodeReader", "code_vector", "counted_features"]
-
 Float32 = NDArray[np.float32]
 
 # Rows that look at code through the model, or beside it.

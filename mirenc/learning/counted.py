@@ -23,8 +23,6 @@ from numpy.typing import NDArray
 from mirenc.ir import IRModule, statements_of
 from mirenc.ir.module import OperandKind
 
-__all__ = ["COLUMNS", "OPCODES", "autophase_counts", "autophase_features", "opcode_histogram", "statement_bag"]
-
 Int = NDArray[np.int64]
 Float32 = NDArray[np.float32]
 

@@ -24,8 +24,6 @@ from mirenc.tasks.task import Task
 if TYPE_CHECKING:
     from mirenc.embed import Encoder
 
-__all__ = ["ROW_TITLES", "Features", "build_features", "context_matrix", "default_rows"]
-
 Float32 = NDArray[np.float32]
 Float = NDArray[np.float64]
 

@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from mirenc.ir.regions import Region
     from mirenc.tasks.sample import IRSource
 
-__all__ = ["DIMENSION", "function_text", "in_older_words", "ir2vec_available", "ir2vec_text", "ir2vec_vectors"]
-
 DIMENSION = 300
 _SECONDS = 60  # for one file
 

@@ -40,8 +40,6 @@ from mirenc.heads import (
 )
 from mirenc.tasks.protocols import cut
 
-__all__ = ["INNER_FOLDS", "Shape", "has_mlp", "head_search", "inner_parts", "menu"]
-
 INNER_FOLDS = 4
 # With so many samples a difference between heads shows on a few folds, and each fold costs minutes.
 _HUGE = 10_000

@@ -22,8 +22,6 @@ from mirenc.learning.menu import Shape, head_search, inner_parts
 from mirenc.tasks.data import TaskData
 from mirenc.tasks.protocols import Fold
 
-__all__ = ["STATIC_TITLES", "Costs", "Labels", "Number", "Target", "target_of"]
-
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
 _DENSE = 0.9  # share of cells that were measured

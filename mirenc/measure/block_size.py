@@ -27,8 +27,6 @@ from mirenc.measure.runners.cuda import cuda_device
 from mirenc.measure.runners.opencl import opencl_devices
 from mirenc.tasks.block_size import KNOBS, block_space
 
-__all__ = ["CUDA", "BlockSizeMethod"]
-
 CUDA = "cuda"
 """The part that is the first NVIDIA GPU; the others are OpenCL devices by their names."""
 

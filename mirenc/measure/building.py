@@ -17,18 +17,6 @@ from mirenc.ir.dialect import Dialect
 from mirenc.ir.process import run_limited, without_memory
 from mirenc.measure.kernel import Kernel
 
-__all__ = [
-    "HEADER",
-    "INCLUDE",
-    "MEMORY_LIMIT",
-    "Toolchain",
-    "build_driver",
-    "compile_problem",
-    "headers_digest",
-    "ir_of",
-    "without_folder",
-]
-
 INCLUDE = Path(__file__).parent
 """Folder of ``mirenc_measure.h``, for ``-I``."""
 HEADER = INCLUDE / "mirenc_measure.h"

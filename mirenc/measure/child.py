@@ -30,8 +30,6 @@ from mirenc.measure.kernel import Cell
 from mirenc.measure.runners import CellRefusedError, Job, Runner, get_runner
 from mirenc.measure.timing import BATCH, MORE_ROUNDS, calls_for, costs_of, round_order, same_outputs
 
-__all__ = ["COPY", "SETUP", "measure"]
-
 SETUP, COPY = -1, -2  # in place of a cell's number: the driver, and the copy of the default
 _MOST_CALLS = 10**9
 _PROBE = 16  # a variant is first timed with this part of the default's calls

@@ -19,8 +19,6 @@ from mirenc.measure.child import COPY, SETUP
 from mirenc.measure.kernel import Build, Kernel
 from mirenc.measure.timing import MAX_NOISE, first_of_code
 
-__all__ = ["FIRST_RUN", "Outcome", "Timekeeper"]
-
 FIRST_RUN = 10.0  # seconds that a first run may take
 _PATIENCE = 600.0  # seconds: over all limits that a sample sets itself
 _ENDINGS = {-signal.SIGALRM: "timeout", -signal.SIGXFSZ: "flood"}

@@ -12,8 +12,6 @@ from mirenc.ir.files import DRIVER, check_file
 from mirenc.measure.building import HEADER, Toolchain, headers_digest
 from mirenc.measure.kernel import Kernel
 
-__all__ = ["CSource", "c_source", "c_sources", "folder_of", "read_text", "user_source"]
-
 _FUNCTION = re.compile(r"\bmirenc_function\s*\[\s*\]\s*=\s*\"(\w+)\"")
 _SIZES = re.compile(r"\bmirenc_sizes\s*\[\s*\]\s*=\s*\{([\dlL\s,]*)\}")
 

@@ -9,8 +9,6 @@ from dataclasses import dataclass, field
 
 from mirenc.errors import ConfigError
 
-__all__ = ["Expression", "read_expression"]
-
 Number = int | float
 _Value = Callable[[Mapping[str, Number]], Number]
 

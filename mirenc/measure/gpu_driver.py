@@ -54,8 +54,6 @@ from numpy.typing import NDArray
 from mirenc.errors import ConfigError
 from mirenc.measure.expressions import Expression, read_expression
 
-__all__ = ["FILLS", "Argument", "GpuDriver", "filled", "read_driver"]
-
 # OpenCL C's names; CUDA's `long` and `unsigned char` are the same bytes on Linux.
 _TYPES: Mapping[str, np.dtype[Any]] = {
     name: np.dtype(code)

@@ -16,8 +16,6 @@ from dataclasses import dataclass
 from mirenc.measure.kernel import Kernel
 from mirenc.measure.kernel_files import KernelText, fill_words, read_folder
 
-__all__ = ["KEYS", "LANGUAGES", "GpuText", "gpu_kernels", "variants"]
-
 LANGUAGES = ("cl", "cuda")
 
 # Three problem sizes for a CPU's few cores and for a GPU, by what a size means.

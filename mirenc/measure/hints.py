@@ -14,8 +14,6 @@ from dataclasses import dataclass
 
 from mirenc.errors import CompileError
 
-__all__ = ["PLAIN", "Hint", "HintedLoop", "suffix"]
-
 _NAME = r'(?:"[^"]*"|[-a-zA-Z$._0-9]+)'
 _DEFINED = re.compile(rf"define (?P<linkage>[^@\n]*)@(?P<name>{_NAME})\(")
 _SYMBOL = re.compile(rf"@({_NAME})")

@@ -10,8 +10,6 @@ from typing import Any
 
 from mirenc.errors import ConfigError
 
-__all__ = ["Journal"]
-
 
 class Journal(ABC):
     """The finished results of a folder; what a line is and what is kept of it, a subclass says.

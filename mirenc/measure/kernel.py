@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:  # the process that measures needs nothing of the tasks
     from mirenc.tasks.space import Value
 
-__all__ = ["Build", "Cell", "Kernel"]
-
 
 @dataclass(frozen=True)
 class Kernel:

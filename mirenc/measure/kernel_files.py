@@ -33,8 +33,6 @@ from typing import NoReturn
 
 from mirenc.errors import ConfigError
 
-__all__ = ["KERNELS", "KernelText", "fill_words", "listed", "read_family", "read_folder"]
-
 KERNELS = Path(__file__).with_name("kernels")
 _KEY = re.compile(r"// (\w+(?: by T)?): (.+)")
 _SIGNATURE = re.compile(r"(?P<returns>[^(]*?)(?P<function>\w+)\((?P<parameters>.*)\)", re.DOTALL)

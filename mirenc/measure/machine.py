@@ -12,8 +12,6 @@ from typing import Any
 from mirenc.errors import ToolchainError
 from mirenc.ir.process import run_limited
 
-__all__ = ["compiler_version", "describe_machine", "machine_title"]
-
 _CPU = Path("/sys/devices/system/cpu/cpu0")
 _INSTRUCTION_SETS = ("sse2", "sse4_2", "avx", "avx2", "fma", "avx512f", "avx512vl", "neon", "asimd", "sve")
 

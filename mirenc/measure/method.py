@@ -14,8 +14,6 @@ from mirenc.measure.kernel import Build, Kernel
 from mirenc.tasks.registry import get_task
 from mirenc.tasks.space import Space
 
-__all__ = ["METHODS", "Method", "get_method"]
-
 METHODS = {
     "block_size": "mirenc.measure.block_size:BlockSizeMethod",
     "openmp": "mirenc.measure.openmp:OpenMPMethod",

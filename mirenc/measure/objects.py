@@ -18,8 +18,6 @@ from mirenc.measure.machine import compiler_version
 from mirenc.measure.method import Method
 from mirenc.measure.timing import first_of_code
 
-__all__ = ["Objects"]
-
 _DONE = "build.json"
 
 

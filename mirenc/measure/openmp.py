@@ -30,8 +30,6 @@ from mirenc.tasks.openmp import DIALECT, KNOBS, openmp_space, parallel_regions, 
 from mirenc.tasks.openmp_pragma import clauses, function_span, parallel_loops, with_clauses
 from mirenc.tasks.space import Space, Value
 
-__all__ = ["OpenMPMethod"]
-
 _FLAGS = ("-O3", "-fopenmp")
 _TIMEOUT = 20.0  # seconds: a variant is a whole optimised build here, and nobody waits for it
 _SIZES = 5  # the least takes a thread 0.5 to 4 us, where starting another costs as much

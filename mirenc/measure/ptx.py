@@ -15,8 +15,6 @@ from mirenc.errors import CompileError, ToolchainError
 from mirenc.ir.dialect import names_toolkit
 from mirenc.measure.building import Toolchain, compile_problem
 
-__all__ = ["OPTIMISATION", "PTX_FLAGS", "build_ptx", "find_libdevice"]
-
 # PTX of the oldest GPU that is still common: every later one takes it, and it is the IR that heads see.
 PTX_FLAGS = ("-x", "cuda", "--cuda-device-only", "--cuda-gpu-arch=sm_70")
 OPTIMISATION = "-O3"

@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-__all__ = ["Plan", "Run"]
-
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 

@@ -31,8 +31,6 @@ from mirenc.measure.run import Plan, Run
 from mirenc.measure.timing import BATCH
 from mirenc.tasks.measured import FORMAT, MeasuredKernel, MeasuredSample, MeasuredTable
 
-__all__ = ["MAX_TRIES", "Samples", "TimedRun"]
-
 MAX_TRIES = 3
 """How often a sample is measured: who tries until the noise happens to be small keeps what is noisy."""
 

@@ -16,18 +16,6 @@ from numpy.typing import NDArray
 
 from mirenc.measure.kernel import Cell
 
-__all__ = [
-    "BATCH",
-    "MAX_NOISE",
-    "MORE_ROUNDS",
-    "Costs",
-    "calls_for",
-    "costs_of",
-    "first_of_code",
-    "round_order",
-    "same_outputs",
-]
-
 Float = NDArray[np.float64]
 
 BATCH = 2e-3  # seconds of one batch: long for a clock, short for what else the machine does

@@ -16,8 +16,6 @@ from mirenc.ir.process import run_limited
 from mirenc.measure.building import MEMORY_LIMIT, Toolchain, compile_problem
 from mirenc.measure.hints import PLAIN, Hint, HintedLoop, suffix
 
-__all__ = ["COMMON_FLAGS", "Variant", "build_variants", "code_digests", "digest_of", "effective_hints", "hinted_ir"]
-
 # Up to this many elements at a time a loop compiles in milliseconds, and all copies are compiled as one module.
 _TOGETHER = 64
 # Where those take less than this share of what one setting may take, the larger ones are one module, too.

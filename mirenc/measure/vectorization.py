@@ -20,8 +20,6 @@ from mirenc.measure.method import Method
 from mirenc.measure.vector_variants import COMMON_FLAGS, Variant, build_variants, hinted_ir
 from mirenc.tasks.vectorization import Vectorization, instruction_sets
 
-__all__ = ["VectorizationMethod"]
-
 _TASK = Vectorization()
 # Instruction set -> flags. The levels of the x86-64 psABI are what people compile for; with that of 512 bits LLVM
 # prefers vectors of 256.

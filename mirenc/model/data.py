@@ -19,8 +19,6 @@ from mirenc.model.pooling import Pool, Pools
 from mirenc.model.sample import GRAPH_ARRAYS, GraphArrays, IRSample, no_graph
 from mirenc.tokenizer import PAD
 
-__all__ = ["IRData", "join_data", "make_data", "no_data", "sample_data"]
-
 
 class IRData(Data):  # type: ignore[misc]  # torch-geometric carries no types
     """U texts of L tokens, N nodes, E edges; G groups, whose vectors are asked for. Integers are int64.

@@ -14,8 +14,6 @@ from pydantic import Field
 
 from mirenc.config import Config
 
-__all__ = ["GraphKind", "Shapes", "TextKind", "encoder_class"]
-
 
 class Shapes(dict[str, tuple[int, ...]]):
     """Shapes of weights by name, as `torch.nn` names them."""

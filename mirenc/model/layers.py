@@ -12,19 +12,6 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "SLICE",
-    "Float32",
-    "Layers",
-    "Weights",
-    "by_slices",
-    "gelu",
-    "give_back",
-    "layer_norm",
-    "segment_sum",
-    "softmax",
-]
-
 Float32 = NDArray[np.float32]
 Weights = dict[str, Float32]
 Floats = TypeVar("Floats", NDArray[np.float32], NDArray[np.float64])

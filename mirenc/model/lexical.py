@@ -31,8 +31,6 @@ from mirenc.ir.plain import Layout, plain_statement
 from mirenc.model.config import LexicalConfig
 from mirenc.model.pooling import Pools
 
-__all__ = ["Lexicon", "definition_terms", "fit_idf", "terms_of"]
-
 Float32 = NDArray[np.float32]
 Int64 = NDArray[np.int64]
 # Initialisers of globals may be megabytes; their first words tell enough.

@@ -22,8 +22,6 @@ from mirenc.model.shapes import weight_shapes
 from mirenc.model.torch_encoders import GraphEncoder, TextEncoder, gelu, initialise
 from mirenc.tokenizer import CLS, PAD, SEP
 
-__all__ = ["Encoded", "MIREncoder", "MLMHead", "MatchingHead", "Trunk"]
-
 
 class Encoded(NamedTuple):
     """What one forward pass gives; a part that was not asked for has no columns, and ``flows`` no matrices.

@@ -29,8 +29,6 @@ from mirenc.model.pooling import Pool, Pools
 from mirenc.model.runtime import Pooled, needed_texts
 from mirenc.model.sample import IRSample
 
-__all__ = ["NumpyRuntime", "usable_cores"]
-
 # Tokens a chunk has: large enough for BLAS, small enough for the processor's cache.
 _CHUNK_TOKENS = 2048
 

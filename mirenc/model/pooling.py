@@ -26,20 +26,6 @@ from mirenc.model.sample import IRSample
 if TYPE_CHECKING:
     import scipy.sparse as sp
 
-__all__ = [
-    "COUNTS",
-    "Pool",
-    "Pools",
-    "Readout",
-    "Share",
-    "item_weights",
-    "make_pool",
-    "module_pools",
-    "node_keys",
-    "region_pools",
-    "text_pool",
-]
-
 Ints = NDArray[np.integer]
 Int64 = NDArray[np.int64]
 Float32 = NDArray[np.float32]

@@ -13,8 +13,6 @@ from mirenc.model.config import ModelConfig
 from mirenc.model.pooling import Pools
 from mirenc.model.sample import IRSample
 
-__all__ = ["Pooled", "Runtime", "needed_texts"]
-
 Float32 = NDArray[np.float32]
 
 

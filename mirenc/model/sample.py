@@ -18,8 +18,6 @@ from mirenc.ir.module import IRModule
 from mirenc.ir.statements import statements_of
 from mirenc.tokenizer import IRTokenizer
 
-__all__ = ["GRAPH_ARRAYS", "GraphArrays", "IRSample", "make_sample", "no_graph"]
-
 Int32 = NDArray[np.int32]
 
 

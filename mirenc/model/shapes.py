@@ -6,8 +6,6 @@ from mirenc.model.config import ModelConfig
 from mirenc.model.kinds import Shapes
 from mirenc.model.pooling import COUNTS
 
-__all__ = ["weight_shapes"]
-
 
 def weight_shapes(config: ModelConfig) -> Shapes:
     """Shape of every entry of ``MIREncoder.state_dict``."""

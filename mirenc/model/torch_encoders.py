@@ -17,8 +17,6 @@ from mirenc.model.config import TextConfig
 from mirenc.model.data import IRData
 from mirenc.tokenizer import PAD, TokenizerConfig
 
-__all__ = ["GraphEncoder", "TextEncoder", "edge_scores", "gelu", "initialise"]
-
 _SLICE_TOKENS = 16384
 
 

@@ -15,8 +15,6 @@ from mirenc.model.pooling import Pools
 from mirenc.model.runtime import Pooled
 from mirenc.model.sample import IRSample
 
-__all__ = ["TorchRuntime"]
-
 Float32 = NDArray[np.float32]
 
 

@@ -21,8 +21,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Moments", "fit_whitening", "mixed_whitening", "moments_of"]
-
 Float64 = NDArray[np.float64]
 Map = tuple[NDArray[np.float32], NDArray[np.float32]]
 # Share of the mean variance that is added to each: directions that the vectors never moved in stay small.

@@ -15,8 +15,6 @@ from mirenc.ir.child import llvmlite_folder
 from mirenc.passes.engine import DEFAULT_MEMORY_LIMIT, DEFAULT_TIMEOUT, Engine
 from mirenc.passes.pipeline import Step, parse, steps
 
-__all__ = ["PASSES", "EmbeddedEngine"]
-
 # LLVM's name of a pass, what it works on, and llvmlite's method without `add_` and `_pass`.
 _TABLE = """
 always-inline module always_inliner

@@ -16,17 +16,6 @@ from typing import Any, Self
 from mirenc.errors import IRParseError, PassError, ToolchainError
 from mirenc.ir.child import Child, EndedError
 
-__all__ = [
-    "CODEGEN",
-    "DEFAULT_MEMORY_LIMIT",
-    "DEFAULT_TIMEOUT",
-    "Engine",
-    "Failed",
-    "Optimised",
-    "PassLLVM",
-    "code_bytes",
-]
-
 # Code generation level by default: LLVM's own, which clang takes for -Oz, -Os and -O2. 0 is -O0's, 3 is -O3's.
 CODEGEN = 2
 DEFAULT_TIMEOUT = 60.0  # seconds for one list on one module

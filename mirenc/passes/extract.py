@@ -20,8 +20,6 @@ from functools import cached_property
 
 from mirenc.errors import IRParseError
 
-__all__ = ["extract_functions", "without_size_attributes"]
-
 _WORD = r'(?:"[^"]*"|[-a-zA-Z$._0-9]+)'
 # What an entry may refer to; quoted text and remarks refer to nothing. LLVM spells a quote inside a string `\22`.
 _REFERENCE = re.compile(rf'([@%#!]{_WORD})|"[^"]*"|;[^\n]*')

@@ -9,8 +9,6 @@ from mirenc.passes.embedded import EmbeddedEngine
 from mirenc.passes.engine import DEFAULT_MEMORY_LIMIT, DEFAULT_TIMEOUT, Engine
 from mirenc.passes.shared import OLDEST, SharedEngine
 
-__all__ = ["find_engine", "major_of"]
-
 
 def find_engine(
     pipelines: Iterable[str],

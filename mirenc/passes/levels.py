@@ -14,8 +14,6 @@ from importlib.resources import files
 
 from mirenc.errors import PassError
 
-__all__ = ["EXPANDED", "LEVELS", "expanded", "level"]
-
 LEVELS = ("O0", "O1", "O2", "O3", "Os", "Oz")
 EXPANDED = ("O2", "O3", "Os", "Oz")
 """Levels that are shipped pass by pass."""

@@ -10,8 +10,6 @@ import struct
 from collections.abc import Iterable
 from typing import NamedTuple
 
-__all__ = ["Section", "Symbol", "elf_functions", "elf_sections", "is_elf", "named_section", "sums"]
-
 # `.text`, `.text.unlikely`, `.text.f`, `.rodata.cst8` of ELF, `.rdata` of COFF; the others are those of Mach-O.
 _TEXT, _DATA = (b".text", b"__text"), (b".rodata", b".data.rel.ro", b".rdata", b"__const", b"__cstring", b"__literal")
 # Of COFF and Mach-O: what no memory holds, or what has no bytes in the file.

@@ -15,8 +15,6 @@ from itertools import groupby
 
 from mirenc.errors import PassError
 
-__all__ = ["LONGEST", "MOST_CHANGES", "PassNode", "Step", "mutated", "parse", "random_list", "render", "steps"]
-
 LONGEST = 20  # passes of a random list
 MOST_CHANGES = 8  # of a mutation
 _NAME = re.compile(r"[A-Za-z0-9_-]+")

@@ -11,8 +11,6 @@ from pathlib import Path
 
 from mirenc.passes.engine import DEFAULT_MEMORY_LIMIT, DEFAULT_TIMEOUT, Engine, Failed, PassLLVM
 
-__all__ = ["NEWEST", "OLDEST", "PassWatcher", "SharedEngine"]
-
 OLDEST = 16  # the first whose C API tells its version
 NEWEST = 22
 

@@ -19,8 +19,6 @@ from mirenc.ir.loops import find_loops
 from mirenc.ir.module import IRModule
 from mirenc.ir.regions import block_name
 
-__all__ = ["vectorizer_choices"]
-
 Key = tuple[str, str]  # symbol of the function, header of the loop
 _SIDE = Path(__file__).with_name("vectorizer_side.py")
 _TIMEOUT = 60.0  # seconds for one module

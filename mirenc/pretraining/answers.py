@@ -33,8 +33,6 @@ from mirenc.pretraining.parallel import Processes
 from mirenc.tasks.compiled import CompiledTable, read_compiled
 from mirenc.tokenizer import IRTokenizer
 
-__all__ = ["Answers", "Heads", "Labels", "Teacher", "answers_loss", "piece_counts", "read_answers"]
-
 # Pieces that are encoded at once where nothing is learned.
 _SLICE = 64
 Float64 = NDArray[np.float64]

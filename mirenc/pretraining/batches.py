@@ -23,8 +23,6 @@ from mirenc.pretraining.objectives import mask_tokens
 from mirenc.pretraining.parallel import Processes
 from mirenc.tokenizer import PAD
 
-__all__ = ["Batch", "Batches", "Sampler"]
-
 Int64 = NDArray[np.int64]
 _NONE = np.zeros(0, dtype=np.int64)
 # Statements of similar length are batched together: this many batches are drawn at once and sorted.

@@ -11,8 +11,6 @@ import torch
 
 from mirenc.errors import ConfigError, ModelError
 
-__all__ = ["read", "write"]
-
 
 def write(path: Path, payload: dict[str, Any]) -> None:
     """Write a checkpoint; the old one is replaced only when the new one is complete.

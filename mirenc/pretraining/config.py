@@ -9,8 +9,6 @@ from pydantic import Field, model_validator
 from mirenc.config import Config
 from mirenc.model.config import GraphConfig, LexicalConfig, TaughtConfig, TextConfig
 
-__all__ = ["AnswersConfig", "DomainConfig", "MapsConfig", "PretrainConfig", "StageConfig"]
-
 
 class StageConfig(Config):
     """One objective's share of a pre-training run.

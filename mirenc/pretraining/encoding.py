@@ -21,18 +21,6 @@ from mirenc.pretraining.corpus import Corpus, CorpusModule
 from mirenc.pretraining.graphs import Graphs, join_graphs
 from mirenc.pretraining.parallel import Processes
 
-__all__ = [
-    "FrozenTexts",
-    "check_order",
-    "encode_graphs",
-    "graph_data",
-    "graph_vectors",
-    "node_features",
-    "statement_vectors",
-    "text_data",
-    "text_vectors",
-]
-
 Int64 = NDArray[np.int64]
 Float32 = NDArray[np.float32]
 # Rows of texts (U,) to their node features (U, F) and statement vectors (U, H).

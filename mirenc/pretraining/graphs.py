@@ -21,8 +21,6 @@ from mirenc.model.sample import GRAPH_ARRAYS, GraphArrays
 from mirenc.pretraining.corpus import Corpus
 from mirenc.pretraining.objectives import Pairs, draw_pairs
 
-__all__ = ["Graphs", "flow_pairs", "graph_batch", "join_graphs"]
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Graphs(GraphArrays):

@@ -19,8 +19,6 @@ from mirenc.model.torch_encoders import edge_scores
 from mirenc.pretraining.corpus import CorpusModule
 from mirenc.tokenizer import MASK, SPECIAL_TOKENS
 
-__all__ = ["Pairs", "draw_pairs", "gae_loss", "igm_loss", "mask_tokens", "mlm_loss"]
-
 _IGNORED = -100
 Int64 = NDArray[np.int64]
 Pairs = list[tuple[Tensor, Tensor]]

@@ -15,8 +15,6 @@ from torch import nn
 from mirenc.model.torch_encoders import TextEncoder
 from mirenc.pretraining.config import PretrainConfig
 
-__all__ = ["Optimiser"]
-
 _BETAS = (0.9, 0.98)
 
 

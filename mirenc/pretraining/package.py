@@ -25,8 +25,6 @@ from mirenc.pretraining.whitening import OWN, fit_lexicon, fit_maps
 from mirenc.weights import save_files, seen_by
 from mirenc.weights.provenance import Kind, Source
 
-__all__ = ["package"]
-
 
 def package(
     trainer: Trainer, folder: Path, *, name: str, ir: Path | None = None, maps: MapsConfig | None = None

@@ -14,8 +14,6 @@ import torch
 import torch.distributed as dist
 from torch import Tensor, nn
 
-__all__ = ["Processes"]
-
 
 class _Sum(torch.autograd.Function):
     """Sum of a tensor over the processes; its gradient is the sum of their gradients."""

@@ -20,8 +20,6 @@ from mirenc.pretraining.graphs import Graphs, flow_pairs
 from mirenc.pretraining.objectives import gae_loss, igm_loss, mlm_loss
 from mirenc.pretraining.parallel import Processes
 
-__all__ = ["Losses", "stages_of"]
-
 
 def stages_of(config: PretrainConfig) -> dict[str, StageConfig]:
     """The stages a run has, in order; a stage of no steps is left out."""

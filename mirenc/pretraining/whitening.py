@@ -26,8 +26,6 @@ from mirenc.pretraining.corpus import Corpus
 from mirenc.pretraining.trainer import Trainer
 from mirenc.weights import ModelFiles, ir_projects
 
-__all__ = ["OWN", "choose_modules", "fit_lexicon", "fit_maps"]
-
 Int64 = NDArray[np.int64]
 OWN = "training modules"
 # More pairs of levels are better, to the last one tried; more modules without a pair are not (pretrain/README.md).

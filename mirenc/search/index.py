@@ -13,8 +13,6 @@ from mirenc.ir.inputs import Input
 from mirenc.ir.projects import expand_inputs
 from mirenc.search.table import Maker, VectorTable
 
-__all__ = ["index"]
-
 
 def index(
     encoder: Encoder,

@@ -14,8 +14,6 @@ from mirenc import __version__
 from mirenc.embed import Embedding, Encoder
 from mirenc.errors import ModelError
 
-__all__ = ["LABELS", "Maker", "VectorTable"]
-
 # What a row is called in a table, and in `mirenc.ir.Region`.
 LABELS = {
     "name": "name",

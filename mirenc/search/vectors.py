@@ -25,8 +25,6 @@ from mirenc.errors import ConfigError, IRFileError, needs
 from mirenc.search.table import LABELS, Maker, VectorTable
 from mirenc.writing import Target, check_output, delivered
 
-__all__ = ["VECTOR_SUFFIXES", "VectorWriter", "check_vectors_output", "read_vectors", "write_vectors"]
-
 _NPZ_NAME = 256  # characters
 _NUMBERS = ("depth", "source_line")
 _SOURCE = ("file", "file_hash", "content_hash")

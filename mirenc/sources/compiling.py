@@ -18,20 +18,6 @@ from mirenc.errors import ConfigError
 from mirenc.ir.process import run_limited
 from mirenc.sources.ir_folder import FAILURES, IRFolder, IRRecord, Status, digest
 
-__all__ = [
-    "CHUNK",
-    "LEVEL_FLAGS",
-    "Advance",
-    "Choices",
-    "Limits",
-    "Program",
-    "Report",
-    "compile_chunk",
-    "compile_programs",
-    "levels_of",
-    "run_quietly",
-]
-
 Advance = Callable[[int, str], None]
 """Called with the number of files that were finished since the last call, and a note on where the run is."""
 Report = Callable[[str], None]

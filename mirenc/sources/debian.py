@@ -33,8 +33,6 @@ from mirenc.sources.programs import find_sources, make_program
 from mirenc.sources.recipe import Package, Recipe, RecipeLimits
 from mirenc.sources.reserved import is_reserved_package
 
-__all__ = ["compile_recipe"]
-
 # Fixed by a language; C and C++ alternate between two versions.
 _COMPILERS = {"opencl": ("clang-19",), "cuda": ("clang-19",), "fortran": ("flang-new-19",)}
 _C_COMPILERS = ("clang-14", "clang-19")

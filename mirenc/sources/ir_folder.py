@@ -19,8 +19,6 @@ from typing import Literal, Self
 
 from mirenc.errors import CompileError, IRFileError
 
-__all__ = ["FAILURES", "IRFolder", "IRRecord", "Key", "Status", "digest", "failures_of", "origins_of", "stamp_of"]
-
 Status = Literal["ok", "duplicate", "empty", "large", "failed", "timeout", "reserved"]
 Key = tuple[str, str, str]  # project, file, level
 

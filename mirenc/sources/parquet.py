@@ -17,8 +17,6 @@ from mirenc.sources.compiling import Advance, Limits
 from mirenc.sources.ir_folder import IRFolder, IRRecord, Status, digest, stamp_of
 from mirenc.sources.reserved import is_reserved_package
 
-__all__ = ["find_parquet", "unpack_parquet"]
-
 _BITCODE_MAGIC = (b"BC\xc0\xde", b"\xde\xc0\x17\x0b")
 _ROWS_AT_ONCE = 32  # modules in memory
 _NEEDED = ("content", "package_source", "language")

@@ -16,8 +16,6 @@ from mirenc.sources.parquet import find_parquet, unpack_parquet
 from mirenc.sources.programs import command_programs, find_sources, source_programs
 from mirenc.sources.recipe import read_recipe
 
-__all__ = ["kind_of_source", "prepare_ir"]
-
 _ALLOWED = (
     "Give a folder of IR (.ll, .bc) or of sources, a compile_commands.json, a .parquet with bitcode, "
     "or a .toml recipe of Debian packages"

@@ -26,8 +26,6 @@ from mirenc.sources.compiling import LEVEL_FLAGS, Choices, Program, Report, leve
 from mirenc.sources.ir_folder import digest, stamp_of
 from mirenc.sources.reserved import is_reserved, is_reserved_package
 
-__all__ = ["LANGUAGES", "command_programs", "compile_command", "find_sources", "make_program", "source_programs"]
-
 LANGUAGES: Mapping[str, tuple[str, ...]] = {
     "c": (".c",),
     "c++": (".cc", ".cpp", ".cxx", ".C"),

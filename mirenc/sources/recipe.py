@@ -17,8 +17,6 @@ from mirenc.errors import ConfigError
 from mirenc.sources.compiling import Limits
 from mirenc.sources.reserved import is_reserved_package
 
-__all__ = ["Package", "Recipe", "RecipeLimits", "read_recipe"]
-
 
 class Package(Config):
     """One ``[[package]]`` table of a recipe; a package may have several, for parts that need other keys.

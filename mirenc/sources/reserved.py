@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["is_reserved", "is_reserved_package"]
-
 _PACKAGE = re.compile(
     r"(?i)^(sqlite3?|lua(5\.\d|jit)?|bzip2|lz4|tcc|gsl|fftw[23]?|hpcc|libtommath|darktable"
     r"|llvm-toolchain-.*|(snu-?)?npb|parboil|polybench.*|rodinia|shoc|amd-?app.*)$"

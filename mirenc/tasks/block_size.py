@@ -26,8 +26,6 @@ from mirenc.tasks.space import Space
 if TYPE_CHECKING:
     from mirenc.embed import Encoder
 
-__all__ = ["KNOBS", "BlockSize", "block_space", "dimensions_of", "is_cuda", "likely_shapes", "tuner_restriction"]
-
 _TOLD = 5  # shapes that a tuner is told to try
 _MATTERS = 1.03  # below it, a gain is no more than what two runs differ by
 # Asking for the place in the second dimension, in OpenCL, SPIR-V's words, NVIDIA's or AMD's.

@@ -24,8 +24,6 @@ from mirenc.tasks.sample import Sample
 from mirenc.tasks.space import Space
 from mirenc.tasks.task import Task
 
-__all__ = ["GPU", "GPUS", "BlockSizePublished"]
-
 _FOLDER = "cuda_blocks"
 _KNOBS = ("kernel", "block_x", "block_y")
 

@@ -25,20 +25,6 @@ from mirenc.writing import delivered
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = [
-    "FORMAT",
-    "STATUSES",
-    "CompiledTable",
-    "Fires",
-    "PassList",
-    "Piece",
-    "Sizes",
-    "hash_of_ir",
-    "read_compiled",
-    "read_piece_ir",
-    "write_piece_ir",
-]
-
 FORMAT = 2
 STATUSES = ("ok", "pipeline", "broken", "backend", "crash", "timeout", "memory")
 """What became of one run: ok, or how it failed (`mirenc.passes.engine.Failed`)."""

@@ -24,8 +24,6 @@ from mirenc.metrics import oracle_choice
 from mirenc.tasks.sample import IRSource, Sample
 from mirenc.tasks.space import SettingEncoder, Space, Value
 
-__all__ = ["TaskData"]
-
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
 Code = tuple[IRSource, Region | None]

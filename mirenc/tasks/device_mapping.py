@@ -24,8 +24,6 @@ from mirenc.tasks.sample import Sample
 from mirenc.tasks.space import Space
 from mirenc.tasks.task import Task
 
-__all__ = ["DeviceMapping"]
-
 _SUITES = {"amd": "amd-app-sdk", "nvidia": "nvidia-sdk"}
 _MACHINES = {"nvidia": "NVIDIA GTX 970", "amd": "AMD Tahiti 7970"}
 _HAND = ("comp", "rational", "mem", "localmem", "coalesced", "atomic")

@@ -14,8 +14,6 @@ from mirenc.tasks.data import TaskData
 from mirenc.tasks.sample import Sample
 from mirenc.tasks.task import Task
 
-__all__ = ["join_same_code", "load_data", "with_ir"]
-
 _ENDINGS = (".ll", ".bc")
 _NAMED = 8  # missing files that a message lists
 

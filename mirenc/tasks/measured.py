@@ -26,8 +26,6 @@ from mirenc.tasks.space import Space, Value
 from mirenc.tasks.task import Task
 from mirenc.writing import delivered
 
-__all__ = ["FORMAT", "MeasuredKernel", "MeasuredSample", "MeasuredTable", "MeasuredTask", "read_measured"]
-
 FORMAT = 1
 _SAMPLE_COLUMNS = ("kernel", "part", "noise", "rounds", "calls", "dropped", "tries")
 _TABLES = ("kernels", "samples", "costs")

@@ -26,8 +26,6 @@ from mirenc.tasks.sample import Sample
 from mirenc.tasks.space import Space, Value
 from mirenc.tasks.task import Task
 
-__all__ = ["NumaPrefetch"]
-
 _FOLDER = "numa_prefetch"
 _COLUMN = re.compile(r"-O\d_(\d+)_(\d+)_(\d+)_([a-z]+)_([01])_(\d+)_([a-z]+)")
 _KNOBS = (

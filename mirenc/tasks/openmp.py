@@ -24,8 +24,6 @@ from mirenc.tasks.space import Space, Value
 if TYPE_CHECKING:
     from mirenc.embed import Encoder
 
-__all__ = ["DIALECT", "KNOBS", "OpenMP", "openmp_space", "parallel_regions", "without_places"]
-
 KNOBS = ("num_threads", "schedule", "chunk_size")
 # A chunk of 0: the clause names none. OpenMP's own default is static without one.
 _SCHEDULES = (

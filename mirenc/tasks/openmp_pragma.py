@@ -10,8 +10,6 @@ from dataclasses import dataclass
 
 from mirenc.errors import TaskError
 
-__all__ = ["Pragma", "clauses", "function_span", "parallel_loops", "with_clauses"]
-
 # What is no code: comments, words and single letters in quotes. A line that ends with a backslash goes on.
 _NO_CODE = re.compile(r"//(?:\\\r?\n|[^\n])*|/\*.*?\*/|\"(?:\\.|[^\"\\n])*\"|'(?:\\.|[^'\\n])*'", re.DOTALL)
 _PRAGMA = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+omp\b(?:\\\r?\n|[^\n])*", re.MULTILINE)

@@ -22,8 +22,6 @@ from mirenc.tasks.sample import Sample
 from mirenc.tasks.space import Space, Value
 from mirenc.tasks.task import Task
 
-__all__ = ["OpenMPPublished"]
-
 _TABLE = "ruby-fullExploreDataset.csv"
 _SETTING = ("OMP_NUM_THREADS", "OMP_PROC_BIND", "OMP_PLACES", "OMP_SCHEDULE")
 _COLUMNS = ("progname", "probsize", *_SETTING, "xtime", "stddev")

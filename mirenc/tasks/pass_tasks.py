@@ -30,19 +30,6 @@ from mirenc.tasks.sample import Sample
 from mirenc.tasks.space import Space
 from mirenc.tasks.task import Task
 
-__all__ = [
-    "BEFORE_OZ",
-    "HELD_OUT",
-    "KNOB",
-    "LISTS",
-    "CompiledTask",
-    "OzBenefit",
-    "PassFires",
-    "PassListChoice",
-    "SizeAfter",
-    "covering_lists",
-]
-
 Float = NDArray[np.float64]
 _FLAGS = ("-Oz", "-Xclang", "-disable-llvm-passes")
 # What -Oz begins with: every function marked minsize and optsize, and no pass run.

@@ -17,8 +17,6 @@ from mirenc.heads.choosing import cost_ratios
 from mirenc.ir.regions import Region
 from mirenc.tasks.space import Value
 
-__all__ = ["Choice", "Evidence", "PredictedLabels", "PredictedNumber", "Prediction", "Record", "Worth"]
-
 Worth = tuple[float, float, float]
 
 

@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 from mirenc.errors import TaskError
 from mirenc.tasks.data import TaskData
 
-__all__ = ["Fold", "Protocol", "cut"]
-
 Int = NDArray[np.int64]
 Fold = tuple[Int, Int]
 

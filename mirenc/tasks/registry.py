@@ -13,8 +13,6 @@ from mirenc.errors import TaskError
 from mirenc.tasks.space import Space
 from mirenc.tasks.task import Task
 
-__all__ = ["get_task", "list_tasks", "load_task_file"]
-
 # name -> module and class. A new task of the package is one file and one line here.
 _REGISTRY = {
     "block_size": "mirenc.tasks.block_size:BlockSize",

@@ -10,8 +10,6 @@ from typing import Any
 from mirenc.ir.regions import Region
 from mirenc.tasks.space import Space
 
-__all__ = ["IRSource", "Sample"]
-
 IRSource = str | bytes | os.PathLike[str]
 
 

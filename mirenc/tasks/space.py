@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 
 from mirenc.errors import HeadError, TaskError
 
-__all__ = ["MISSING", "SettingEncoder", "Space", "Value"]
-
 Value = str | int | float
 Float = NDArray[np.float64]
 MISSING = ("default", "below", "never")

@@ -27,8 +27,6 @@ from mirenc.tasks.space import Space, Value
 if TYPE_CHECKING:
     from mirenc.embed import Encoder
 
-__all__ = ["Task"]
-
 
 class Task(ABC):
     """A decision problem with measured costs, or a number or labels to predict.

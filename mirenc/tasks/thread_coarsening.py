@@ -23,8 +23,6 @@ from mirenc.tasks.sample import Sample
 from mirenc.tasks.space import Space
 from mirenc.tasks.task import Task
 
-__all__ = ["ThreadCoarsening"]
-
 # Name in the CSV -> name of the GPU in the papers' tables.
 _GPUS = {"Cypress": "HD5900", "Tahiti": "Tahiti", "Fermi": "GTX480", "Kepler": "K20c"}
 _MACHINES = {

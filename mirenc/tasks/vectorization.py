@@ -23,8 +23,6 @@ from mirenc.tasks.measured import MeasuredSample, MeasuredTask
 from mirenc.tasks.protocols import Protocol
 from mirenc.tasks.space import Space, Value
 
-__all__ = ["COUNTS", "VECTOR_BITS", "WIDTHS", "Vectorization", "instruction_sets"]
-
 WIDTHS = (1, 2, 4, 8, 16, 32, 64)
 COUNTS = (1, 2, 4, 8, 16)
 # Instruction set -> bits of its widest vector.

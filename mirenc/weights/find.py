@@ -20,8 +20,6 @@ from mirenc.errors import ModelError
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoints
 
-__all__ = ["DEFAULT_MODEL", "find_model", "is_model_name", "list_models"]
-
 DEFAULT_MODEL = "mirenc-fast"
 _HOME = Path(__file__).parent
 # Models of this repository that are packages of their own, and where they lie in it.

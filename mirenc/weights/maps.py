@@ -22,8 +22,6 @@ from numpy.typing import NDArray
 from mirenc.errors import ConfigError, ModelError
 from mirenc.weights.store import ModelFiles
 
-__all__ = ["WhiteningMap", "list_maps", "load_map", "map_path", "save_map"]
-
 Float32 = NDArray[np.float32]
 PARTS = ("text", "graph", "lexical")
 _LONGEST = 100  # characters; with what is put behind them, no more bytes than file systems take

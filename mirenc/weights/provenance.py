@@ -19,8 +19,6 @@ from typing import Literal, get_args
 
 from mirenc.errors import ModelError
 
-__all__ = ["PROVENANCE_FILE", "Source", "ancestry", "ir_projects", "read_provenance", "seen_by", "write_provenance"]
-
 PROVENANCE_FILE = "provenance.json"
 Kind = Literal["corpus", "distillation", "answers", "maps", "words", "unknown"]
 _LEVEL = re.compile(r"O[0-3sz]")

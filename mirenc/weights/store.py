@@ -26,8 +26,6 @@ from mirenc.tokenizer import IRTokenizer
 from mirenc.weights.find import find_model
 from mirenc.weights.provenance import PROVENANCE_FILE, Source, write_provenance
 
-__all__ = ["BASELINES_FILE", "ModelFiles", "load_files", "save_files", "seal", "verify_files"]
-
 FORMAT = 1
 _REQUIRED = ("config.json", "tokenizer.json", "model.safetensors")
 BASELINES_FILE = "baselines.safetensors"

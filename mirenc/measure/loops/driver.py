@@ -11,8 +11,6 @@ from mirenc.measure.kernel_files import KERNELS
 from mirenc.measure.loops.source import RESULTS, Parameter, Source
 from mirenc.measure.loops.structure import LETTERS, fill_value
 
-__all__ = ["write_driver"]
-
 # The arrays start here beside a boundary of 64 bytes, in elements: most on it, as an allocator of large blocks does.
 OFFSETS = (0, 0, 0, 0, 0, 1, 1, 3)
 

@@ -9,8 +9,6 @@ from random import Random
 
 from mirenc.measure.kernel_files import KernelText, fill_words
 
-__all__ = ["Parameter", "Source", "write_source"]
-
 COUNTERS = ("int", "int", "int", "size_t", "size_t", "size_t", "long", "unsigned", "int64_t", "uint32_t")
 SIGNED_COUNTERS = ("int", "int", "long", "int64_t", "ptrdiff_t")
 # Names tell nothing about the structure: a head must read the loop, not its label.

@@ -23,8 +23,6 @@ from random import Random
 from mirenc.errors import ConfigError
 from mirenc.measure.kernel_files import KernelText, read_folder
 
-__all__ = ["LETTERS", "SIZES", "draw_size", "fill_value", "structures"]
-
 # The letter of mirenc_types by type of C.
 LETTERS = {
     **dict.fromkeys(("char", "int8_t", "uint8_t"), "b"),

@@ -10,8 +10,6 @@ from mirenc.measure.passes.inputs import IRFile
 from mirenc.measure.passes.scanning import Candidate, Scan, is_worth_it
 from mirenc.sources.ir_folder import digest
 
-__all__ = ["Choice", "Chosen", "choose"]
-
 Item = TypeVar("Item")
 
 _MOST_COPIED = 0.1  # share of a training module's instructions that held-out projects may have, too

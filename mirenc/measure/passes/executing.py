@@ -21,8 +21,6 @@ from mirenc.measure.passes.inputs import FLAGS
 from mirenc.passes.engine import Engine
 from mirenc.tasks.compiled import CompiledTable, PassList
 
-__all__ = ["KERNELS", "LISTS", "execute", "winning_lists"]
-
 KERNELS = 12
 """Loops that are run."""
 LISTS = 10

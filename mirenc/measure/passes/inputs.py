@@ -19,8 +19,6 @@ from mirenc.sources.recipe import read_recipe
 from mirenc.sources.reserved import is_reserved, is_reserved_package
 from mirenc.writing import delivered
 
-__all__ = ["FLAGS", "IRFile", "clang_of", "find_ir"]
-
 _LEVEL = "Oz-start"
 FLAGS = LEVEL_FLAGS[_LEVEL]
 """What sources are compiled with: -Oz says minsize and optsize, and no pass runs."""

@@ -14,8 +14,6 @@ from mirenc.passes.extract import without_size_attributes
 from mirenc.passes.shared import PassWatcher
 from mirenc.tasks.compiled import PassList, hash_of_ir
 
-__all__ = ["LEVELS", "Figures", "Level", "find_opt", "label", "verify"]
-
 Figures = tuple[int, int, str]
 """Instructions, bytes of code (`mirenc.passes.engine.code_bytes`), and what became of it (one of
 `mirenc.tasks.compiled.STATUSES`); 0 where it failed."""

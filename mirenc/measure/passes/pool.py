@@ -22,8 +22,6 @@ from mirenc.passes.pipeline import PassNode, Step, mutated, parse, random_list, 
 from mirenc.tasks.compiled import PassList
 from mirenc.writing import delivered
 
-__all__ = ["firing", "make_lists", "read_lists", "write_lists"]
-
 _MUTATIONS = 0.3  # share of the lists beside -Oz itself; the others are half short, half long random lists
 _CHANGES = 12  # of a mutation: each is one to eight changes, and a few change nothing that counts
 _LONG = 40  # passes of a long random list, at most

@@ -15,8 +15,6 @@ from mirenc.measure.journal import Journal
 from mirenc.measure.passes.labels import LEVELS, Figures
 from mirenc.tasks.compiled import STATUSES, CompiledTable, Fires, PassList, Piece, Sizes
 
-__all__ = ["Record", "Records", "compiled_table"]
-
 
 @dataclass(frozen=True, slots=True)
 class Record:

@@ -24,8 +24,6 @@ from mirenc.passes.engine import Engine
 from mirenc.passes.shared import PassWatcher
 from mirenc.tasks.compiled import FORMAT, CompiledTable, PassList, write_piece_ir
 
-__all__ = ["PassRun"]
-
 _SHOWN = 3  # files of another table that are named
 _AHEAD = 2  # pieces that wait for each job
 _ASKED = {"function": 20, "module": 3}  # pieces that say which passes change anything

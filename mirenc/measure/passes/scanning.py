@@ -14,8 +14,6 @@ from mirenc.ir import read_ir, statements_of
 from mirenc.measure.passes.inputs import IRFile
 from mirenc.writing import delivered
 
-__all__ = ["MAX_INSTRUCTIONS", "MIN_BLOCKS", "MIN_INSTRUCTIONS", "Candidate", "Scan", "is_worth_it", "scan_all"]
-
 MIN_BLOCKS, MIN_INSTRUCTIONS = 3, 12
 """A function with less of both has nothing to decide."""
 MAX_INSTRUCTIONS = 4_000

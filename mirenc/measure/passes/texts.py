@@ -16,8 +16,6 @@ from mirenc.measure.passes.inputs import IRFile
 from mirenc.passes.extract import extract_functions
 from mirenc.writing import delivered
 
-__all__ = ["Texts"]
-
 # Where the source lies on this machine, which is no part of the program.
 _PATHS = re.compile(r"\A(?:; ModuleID = [^\n]*\n)?(?:source_filename = [^\n]*\n)?")
 

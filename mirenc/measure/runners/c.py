@@ -11,8 +11,6 @@ import numpy as np
 from mirenc.measure.kernel import Cell
 from mirenc.measure.runners import Array, Job, Runner, own_keys
 
-__all__ = ["CRunner"]
-
 # Letter of `mirenc_types` -> element.
 _TYPES = {"f": "f4", "d": "f8", "b": "i1", "h": "i2", "i": "i4", "l": "i8"}
 

@@ -14,8 +14,6 @@ from mirenc.measure.gpu_driver import Argument, read_driver
 from mirenc.measure.kernel import Cell
 from mirenc.measure.runners import Array, CellRefusedError, Job, Runner, own_keys, refuse_over
 
-__all__ = ["CudaError", "CudaRunner", "LibCuda", "cuda_device", "parameter_bytes"]
-
 Library = Any
 """What `ctypes.CDLL` gives: functions by their names."""
 

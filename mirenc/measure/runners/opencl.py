@@ -22,8 +22,6 @@ from mirenc.measure.runners import Array, CellRefusedError, Job, Runner, own_key
 if TYPE_CHECKING:
     import pyopencl as cl
 
-__all__ = ["OpenCLRunner", "opencl_devices"]
-
 _STANDARD = "-cl-std=CL1.2"
 _POCL = "Portable Computing Language"
 

@@ -8,8 +8,6 @@ from pydantic import Field, model_validator
 
 from mirenc.model.kinds import Shapes, TextKind
 
-__all__ = ["ConvolutionConfig"]
-
 
 class ConvolutionConfig(TextKind):
     """Convolutions over the tokens of one statement: some thirty times cheaper than the Transformer of `base`.

@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 from mirenc.model.convolution.config import ConvolutionConfig
 from mirenc.model.layers import Float32, Layers, gelu
 
-__all__ = ["Encoder"]
-
 
 class Encoder:
     """Statements of equal length to vectors: the borders of a convolution are those of the array."""

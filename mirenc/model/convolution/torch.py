@@ -21,8 +21,6 @@ from mirenc.model.convolution.config import ConvolutionConfig
 from mirenc.model.torch_encoders import TextEncoder, gelu, initialise
 from mirenc.tokenizer import PAD, TokenizerConfig
 
-__all__ = ["Encoder"]
-
 
 class _Block(nn.Module):
     """One depthwise-separable layer with its residual."""

@@ -15,8 +15,6 @@ from pydantic import Field
 from mirenc.graph import Flow, NodeKind
 from mirenc.model.kinds import GraphKind, Shapes
 
-__all__ = ["ARGUMENTS", "LAST_POSITION", "RELATIONS", "RELATION_OF", "DirectedGraphConfig"]
-
 # Positions from here on are one relation.
 LAST_POSITION = 3
 # Forward relation of an edge, by flow and position (up to LAST_POSITION).

@@ -28,8 +28,6 @@ from mirenc.model.layers import SLICE, Float32, Layers, by_slices, give_back, se
 from mirenc.model.pooling import Pool, Readout, Share, node_keys
 from mirenc.model.sample import IRSample
 
-__all__ = ["Encoder"]
-
 Int64 = NDArray[np.int64]
 UInt64 = NDArray[np.uint64]
 Made = TypeVar("Made")

@@ -24,8 +24,6 @@ from mirenc.model.data import IRData
 from mirenc.model.directed.config import ARGUMENTS, LAST_POSITION, RELATION_OF, RELATIONS, DirectedGraphConfig
 from mirenc.model.torch_encoders import GraphEncoder
 
-__all__ = ["Encoder", "Neighbours", "neighbours"]
-
 
 class Neighbours(NamedTuple):
     """Who hears whom: E2 = 2 E directed edges, K pairs of a relation and a node with neighbours under it.

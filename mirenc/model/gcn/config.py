@@ -7,8 +7,6 @@ from typing import Literal
 from mirenc.graph import NodeKind
 from mirenc.model.kinds import GraphKind, Shapes
 
-__all__ = ["GraphEncoderConfig"]
-
 
 class GraphEncoderConfig(GraphKind):
     """GCN over the three flows (paper section 3.3)."""

@@ -14,8 +14,6 @@ from mirenc.model.layers import Float32, Layers
 from mirenc.model.pooling import Pool, node_keys
 from mirenc.model.sample import IRSample
 
-__all__ = ["Encoder"]
-
 _SLICE_NODES = 1 << 15
 # With fewer nodes a group than this, it is cheaper to make every node's vector.
 _NODES_A_GROUP = 8

@@ -22,8 +22,6 @@ from mirenc.model.data import IRData
 from mirenc.model.gcn.config import GraphEncoderConfig
 from mirenc.model.torch_encoders import GraphEncoder
 
-__all__ = ["Encoder", "flow_edges"]
-
 
 def flow_edges(edge_index: Tensor, edge_flow: Tensor, flow: Flow, nodes: int) -> Tensor:
     """Edges of one flow without direction, each pair once in both orders. Shapes: (2, E), (E,) -> (2, E_f)."""

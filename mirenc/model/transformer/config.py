@@ -8,8 +8,6 @@ from pydantic import Field, model_validator
 
 from mirenc.model.kinds import Shapes, TextKind
 
-__all__ = ["TextEncoderConfig"]
-
 
 class TextEncoderConfig(TextKind):
     """Transformer over one statement (paper section 3.2: MLM per statement)."""

@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 from mirenc.model.layers import Float32, Layers, gelu, softmax
 from mirenc.model.transformer.config import TextEncoderConfig
 
-__all__ = ["Encoder"]
-
 
 class Encoder:
     """Statements of equal length to vectors: no padding, and no mask."""

@@ -17,8 +17,6 @@ from mirenc.model.torch_encoders import TextEncoder, gelu, initialise
 from mirenc.model.transformer.config import TextEncoderConfig
 from mirenc.tokenizer import PAD, TokenizerConfig
 
-__all__ = ["Encoder"]
-
 
 class _Block(nn.Module):
     """One pre-norm Transformer layer."""

@@ -34,8 +34,6 @@ from mirenc.pretraining.corpus.reading import PART_ARRAYS, Part, PartModule, fun
 from mirenc.pretraining.corpus.store import Corpus, CorpusModule, CorpusWriter, ModuleInfo
 from mirenc.tokenizer import IRTokenizer, TokenizerConfig, train_tokenizer
 
-__all__ = ["BuildReport", "build_corpus", "hashes_of_ir"]
-
 _CHUNK = 64
 LEVELS = ("O0", "O1", "O2", "O3", "Os", "Oz")
 Advance = Callable[[int], None]

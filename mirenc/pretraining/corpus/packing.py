@@ -14,8 +14,6 @@ import numpy as np
 import safetensors.numpy
 from numpy.typing import NDArray
 
-__all__ = ["from_bytes", "pack", "to_bytes", "unpack"]
-
 
 def pack(values: NDArray[np.integer], *, differences: bool) -> NDArray[np.uint8]:
     """Byte planes of some integers, as many as the largest needs. Shapes: (n,) -> (planes, n)."""

@@ -23,8 +23,6 @@ from mirenc.ir import IRModule, ReadOptions, Statements, read_ir, statements_of
 from mirenc.pretraining.corpus.packing import from_bytes, to_bytes
 from mirenc.pretraining.corpus.store import CorpusModule
 
-__all__ = ["MIN_FUNCTION", "PART_ARRAYS", "Part", "PartModule", "function_hashes", "read_chunk"]
-
 # Shorter functions (wrappers, getters) are alike in unrelated programs: they tell nothing about copies.
 MIN_FUNCTION = 8
 

@@ -9,8 +9,6 @@ import numpy as np
 
 from mirenc.errors import ConfigError
 
-__all__ = ["hold_out"]
-
 _SHOWN = 12
 
 

@@ -14,8 +14,6 @@ from mirenc.pretraining.corpus.store import Corpus, ModuleInfo
 if TYPE_CHECKING:
     from rich.table import Table
 
-__all__ = ["corpus_stats", "plot_stats", "stats_table"]
-
 _GROUPS = ("language", "opt_level", "compiler", "project")
 _COUNTS = ("programs", "modules", "instructions")
 _QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9, 0.99, 1.0)

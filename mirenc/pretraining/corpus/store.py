@@ -34,8 +34,6 @@ from mirenc.pretraining.corpus.packing import from_bytes, pack, to_bytes, unpack
 from mirenc.pretraining.corpus.split import hold_out
 from mirenc.tokenizer import PAD, IRTokenizer
 
-__all__ = ["Corpus", "CorpusModule", "CorpusWriter", "ModuleInfo"]
-
 Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
 _FORMAT = 3

@@ -9,8 +9,6 @@ from sklearn.metrics import roc_auc_score
 from mirenc.pretraining.answers import Answers, Teacher, piece_counts
 from mirenc.pretraining.evaluation.figures import Figures, finite
 
-__all__ = ["answers_figures", "evaluate_answers"]
-
 Float = NDArray[np.floating]
 Int64 = NDArray[np.int64]
 

@@ -19,8 +19,6 @@ from mirenc.pretraining.corpus import Corpus
 from mirenc.tokenizer import SPECIAL_TOKENS
 from mirenc.weights import BASELINES_FILE
 
-__all__ = ["MAX_NODES", "Baselines", "SizeBaseline", "draw_modules", "partners"]
-
 UInt16 = NDArray[np.uint16]
 UInt64 = NDArray[np.uint64]
 Int64 = NDArray[np.int64]

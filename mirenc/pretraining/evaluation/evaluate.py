@@ -17,8 +17,6 @@ from mirenc.pretraining.evaluation.graphs import evaluate_matching, flow_figures
 from mirenc.pretraining.evaluation.mlm import choose_distinct, choose_occurring, evaluate_mlm
 from mirenc.tokenizer import SPECIAL_TOKENS, UNK
 
-__all__ = ["evaluate_model"]
-
 # At most so many statements for each MLM figure, modules for GAE, modules for matching; drawn by a fixed seed.
 _STATEMENTS, _GRAPHS, _PAIRS = 8_000, 300, 600
 

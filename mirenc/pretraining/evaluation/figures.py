@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Advance", "Figures", "NoFigureError", "Progress", "figure_rows", "finite", "no_progress"]
-
 Figures = dict[str, Any]
 Advance = Callable[[int], object]
 # Description and total -> a context that gives what is to be called with each count of things done.

@@ -17,8 +17,6 @@ from mirenc.pretraining.evaluation.baselines import Baselines, draw_modules, par
 from mirenc.pretraining.evaluation.figures import Advance, Figures, NoFigureError
 from mirenc.pretraining.graphs import Graphs, flow_pairs, graph_batch
 
-__all__ = ["evaluate_matching", "flow_figures", "gae_modules", "gae_scores"]
-
 _SEED = 7
 _MIN_EDGES = 10  # an AUC over fewer is a matter of chance
 _SCORERS = ("", "_common_neighbours", "_degree_product")

@@ -21,8 +21,6 @@ from mirenc.pretraining.evaluation.baselines import Baselines
 from mirenc.pretraining.evaluation.figures import Advance, Figures, NoFigureError
 from mirenc.pretraining.objectives import mask_tokens
 
-__all__ = ["TokenKind", "choose_distinct", "choose_occurring", "evaluate_mlm", "token_kinds"]
-
 Int64 = NDArray[np.int64]
 Hits = NDArray[np.bool_]
 _BATCH = 256

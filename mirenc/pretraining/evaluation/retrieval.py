@@ -23,20 +23,6 @@ from mirenc.errors import MirencError
 from mirenc.ir import IRModule, statements_of
 from mirenc.pretraining.evaluation.figures import Advance, Figures, NoFigureError
 
-__all__ = [
-    "FunctionPair",
-    "FunctionView",
-    "bag_vectors",
-    "collect_pairs",
-    "evaluate_retrieval",
-    "file_views",
-    "find_level_pairs",
-    "function_views",
-    "rank_figures",
-    "ranks",
-    "retrieval_figures",
-]
-
 QUERY, CANDIDATE = "O0", "O2"
 MIN_INSTRUCTIONS = 5  # shorter functions (getters, wrappers) are alike in unrelated programs
 POOL = 3000

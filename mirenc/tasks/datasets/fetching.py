@@ -20,8 +20,6 @@ from mirenc.errors import DatasetError, needs
 from mirenc.tasks.datasets.reading import archive_path, hash_members
 from mirenc.tasks.datasets.registry import Dataset, data_root, dataset_folder, find_folder, get_dataset
 
-__all__ = ["FetchPlan", "Finding", "content_hash", "fetch", "plan_fetch", "published_hash", "verify"]
-
 _AT_ONCE = 4  # connections: hundreds of small files spend their time waiting
 _TIMEOUT = 30  # seconds without an answer
 

@@ -20,8 +20,6 @@ from typing import IO, cast
 
 from mirenc.errors import DatasetError, TaskError
 
-__all__ = ["archive_path", "file_path", "hash_members", "read_archive", "read_file", "read_table", "real"]
-
 _MAX_FILE = 256 * 2**20  # bytes, decompressed
 _MAX_ARCHIVE = 1024 * 2**20  # bytes, decompressed, all members
 _MAX_MEMBERS = 100_000

@@ -18,8 +18,6 @@ from mirenc.config import Config, load_toml
 from mirenc.errors import ConfigError, DatasetError
 from mirenc.tasks.datasets.reading import archive_path, file_path
 
-__all__ = ["DATASETS", "Dataset", "data_root", "dataset_folder", "find_folder", "get_dataset", "load_dataset"]
-
 _HOME = Path(__file__).parent
 
 
