@@ -6,16 +6,17 @@ A million vectors of 640 float32 are 2.6 GB; beside them a search holds one bloc
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from mirenc.arrays import Float32, Float64, Int64
 from mirenc.errors import ConfigError
 
-Nearest = tuple[NDArray[np.int64], NDArray[np.float32]]
+Nearest = tuple[Int64, Float32]
 _CANDIDATES = 8192  # rows of a block: 42 MB as 640 float64
 _QUERIES = 512
 
 
-def compare(vectors: ArrayLike, others: ArrayLike | None = None) -> NDArray[np.float32]:
+def compare(vectors: ArrayLike, others: ArrayLike | None = None) -> Float32:
     """Cosine of each vector with each other.
 
     Parameters
@@ -77,7 +78,7 @@ def nearest(queries: ArrayLike, candidates: ArrayLike, k: int = 10) -> Nearest:
     return rows, cosines
 
 
-def _nearest_of_few(asked: NDArray[np.float64], known: NDArray[np.float32], k: int) -> Nearest:
+def _nearest_of_few(asked: Float64, known: Float32, k: int) -> Nearest:
     """`nearest` of one block of unit queries: the best so far and the next block of candidates, again and again."""
     rows = np.zeros((len(asked), 0), dtype=np.int64)
     cosines = np.zeros((len(asked), 0), dtype=np.float32)
@@ -91,7 +92,7 @@ def _nearest_of_few(asked: NDArray[np.float64], known: NDArray[np.float32], k: i
     return rows, cosines
 
 
-def _largest(values: NDArray[np.float32], k: int) -> NDArray[np.int64]:
+def _largest(values: Float32, k: int) -> Int64:
     """(q, k) columns of the k largest of each row, largest first; equals in the order of their columns."""
     kth = -np.partition(-values, k - 1, axis=1)[:, k - 1]
     keep = np.empty((len(values), k), dtype=np.int64)
@@ -101,7 +102,7 @@ def _largest(values: NDArray[np.float32], k: int) -> NDArray[np.int64]:
     return keep
 
 
-def _matrices(left: ArrayLike, right: ArrayLike) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+def _matrices(left: ArrayLike, right: ArrayLike) -> tuple[Float32, Float32]:
     one, other = np.asanyarray(left), np.asanyarray(right)
     if one.ndim != 2 or other.ndim != 2 or one.shape[1] != other.shape[1]:
         raise ConfigError(
@@ -111,7 +112,7 @@ def _matrices(left: ArrayLike, right: ArrayLike) -> tuple[NDArray[np.float32], N
     return one, other
 
 
-def _unit(vectors: NDArray[np.float32], first: int) -> NDArray[np.float64]:
+def _unit(vectors: Float32, first: int) -> Float64:
     """Rows scaled to length 1; a row of zeros stays. Double precision, so that equal vectors have equal cosines."""
     wide = np.asarray(vectors, dtype=np.float64)
     length = np.linalg.norm(wide, axis=1, keepdims=True)
@@ -121,5 +122,5 @@ def _unit(vectors: NDArray[np.float32], first: int) -> NDArray[np.float64]:
     return wide / np.where(length > 0, length, 1)
 
 
-def _cosines(left: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np.float32]:
+def _cosines(left: Float64, right: Float64) -> Float32:
     return np.clip(left @ right.T, -1, 1).astype(np.float32)

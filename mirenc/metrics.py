@@ -12,8 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-Float = NDArray[np.float64]
-Int = NDArray[np.int64]
+from mirenc.arrays import Bool, Float64, Int64
 
 # A run is called slower than its baseline from one per cent on: below, it is the noise of a timer.
 SLOWDOWN = 1.01
@@ -26,18 +25,18 @@ _RESAMPLES = 2000
 _LEVEL = 0.95
 
 
-def oracle_choice(costs: Float) -> Int:
+def oracle_choice(costs: Float64) -> Int64:
     """Index of the least measured cost of each sample; the first of equals. (n, K), NaN = not measured -> (n,)."""
-    best: Int = np.nanargmin(costs, axis=1).astype(np.int64)
+    best: Int64 = np.nanargmin(costs, axis=1).astype(np.int64)
     return best
 
 
-def geometric_mean(values: Float) -> float:
+def geometric_mean(values: Float64) -> float:
     """Geometric mean of positive numbers."""
     return float(np.exp(np.mean(np.log(values))))
 
 
-def macro_f1(truth: Int, choice: Int) -> float:
+def macro_f1(truth: Int64, choice: Int64) -> float:
     """Mean over the classes that occur in either of the harmonic mean of precision and recall."""
     scores = []
     for label in np.union1d(truth, choice):
@@ -47,7 +46,7 @@ def macro_f1(truth: Int, choice: Int) -> float:
 
 
 def decision_figures(
-    costs: Float, choice: Int, baseline: Float, truth: Int | None = None, *, paid: Float | None = None
+    costs: Float64, choice: Int64, baseline: Float64, truth: Int64 | None = None, *, paid: Float64 | None = None
 ) -> dict[str, float]:
     """Figures of one list of decisions.
 
@@ -104,7 +103,7 @@ def decision_figures(
     return figures
 
 
-def number_figures(truth: Float, predicted: Float) -> dict[str, float]:
+def number_figures(truth: Float64, predicted: Float64) -> dict[str, float]:
     """Figures of predicted numbers. Shapes: two (n,) float64.
 
     Returns
@@ -124,7 +123,7 @@ def number_figures(truth: Float, predicted: Float) -> dict[str, float]:
 
 
 def group_interval(
-    values: Float, group: NDArray[np.generic], *, statistic: Callable[[Float], Float] | None = None
+    values: Float64, group: NDArray[np.generic], *, statistic: Callable[[Float64], Float64] | None = None
 ) -> tuple[float, float]:
     """95 % bootstrap interval of a mean where samples of one group are not independent.
 
@@ -150,17 +149,17 @@ def group_interval(
     return _middle(means)
 
 
-def _drawn(groups: int) -> Int:
+def _drawn(groups: int) -> Int64:
     """Groups of each resample. (R, G)."""
     return np.random.default_rng(0).integers(0, groups, size=(_RESAMPLES, groups))
 
 
-def _middle(values: Float) -> tuple[float, float]:
+def _middle(values: Float64) -> tuple[float, float]:
     low, high = np.percentile(values, [50 * (1 - _LEVEL), 50 * (1 + _LEVEL)])
     return float(low), float(high)
 
 
-def label_figures(truth: NDArray[np.bool_], scores: Float) -> dict[str, float]:
+def label_figures(truth: Bool, scores: Float64) -> dict[str, float]:
     """Figures of labels that were predicted by a score each, more for more likely. Shapes: (n, P) bool, (n, P) float64.
 
     Returns
@@ -182,7 +181,7 @@ def label_figures(truth: NDArray[np.bool_], scores: Float) -> dict[str, float]:
     }
 
 
-def average_precision(truth: NDArray[np.bool_], scores: Float) -> float:
+def average_precision(truth: Bool, scores: Float64) -> float:
     """Mean precision at each true sample, the most likely first; of equal ones none is before the other. (n,), (n,)."""
     order = np.argsort(-scores, kind="stable")
     hits = np.cumsum(truth[order])
@@ -207,12 +206,12 @@ class RankedPairs:
         Samples of each group with the label, and without.
     """
 
-    first: Float
-    true: Float
-    false: Float
+    first: Float64
+    true: Float64
+    false: Float64
 
     @classmethod
-    def of(cls, truth: NDArray[np.bool_], scores: Float, group: NDArray[np.generic]) -> RankedPairs:
+    def of(cls, truth: Bool, scores: Float64, group: NDArray[np.generic]) -> RankedPairs:
         """Count. (n, P) bool, (n, P), (n,)."""
         names, row = np.unique(group, return_inverse=True)
         member = np.eye(len(names))[row]  # (n, G)
@@ -231,13 +230,13 @@ class RankedPairs:
         return cls(np.mean([one.first for one in several], axis=0), several[0].true, several[0].false)
 
     @property
-    def each(self) -> Float:
+    def each(self) -> Float64:
         """(P,) area of each label; NaN where all samples have it, or none."""
         pairs = self.true.sum(axis=1) * self.false.sum(axis=1)
-        areas: Float = np.where(pairs > 0, self.first.sum(axis=(1, 2)) / np.maximum(pairs, 1), np.nan)
+        areas: Float64 = np.where(pairs > 0, self.first.sum(axis=(1, 2)) / np.maximum(pairs, 1), np.nan)
         return areas
 
-    def areas(self, weight: Float) -> Float:
+    def areas(self, weight: Float64) -> Float64:
         """Mean area over the labels, each group taken so many times. (R, G) -> (R,); NaN where no label has any."""
         total, labels = np.zeros((2, len(weight)))
         for first, true, false in zip(self.first, self.true, self.false, strict=True):

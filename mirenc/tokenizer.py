@@ -21,10 +21,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
 
+from mirenc.arrays import Int32, UInt16
 from mirenc.config import Config
 from mirenc.errors import TokenizerError
 
@@ -84,7 +84,7 @@ class IRTokenizer:
 
     def __init__(self, tokenizer: Tokenizer, config: TokenizerConfig) -> None:
         self.config = config
-        self._remembered: dict[str, NDArray[np.uint16]] = {}
+        self._remembered: dict[str, UInt16] = {}
         self._tokenizer = tokenizer
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
@@ -110,7 +110,7 @@ class IRTokenizer:
         limit = self.config.max_length
         return ids if len(ids) <= limit else [*ids[: limit - 1], SEP]
 
-    def encode_batch(self, statements: Sequence[str]) -> tuple[NDArray[np.uint16], NDArray[np.int32]]:
+    def encode_batch(self, statements: Sequence[str]) -> tuple[UInt16, Int32]:
         """Token ids of many statements.
 
         Shapes: (U, L) uint16, padded with [PAD] to ``max_length``; tokens of each (U,) int32, [CLS] and [SEP] included

@@ -14,8 +14,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mirenc.arrays import Float64, Int64
 from mirenc.deciding.head import TaskHead
 from mirenc.deciding.reach import Reach
 from mirenc.errors import TaskError
@@ -32,9 +32,7 @@ from mirenc.tasks.task import Task
 if TYPE_CHECKING:
     from mirenc.embed import Encoder
 
-Float = NDArray[np.float64]
-Int = NDArray[np.int64]
-Heads = list[tuple[Any, Int]]  # each with the rows that it did not see
+Heads = list[tuple[Any, Int64]]  # each with the rows that it did not see
 _FOLDS = 10
 _MOST_PARTS = 5
 _NEARLY = 0.9  # share of cells that must be measured for records: a few variants always fail
@@ -138,7 +136,7 @@ def _heads_of(target: Target, features: Features, seed: int, folds: list[Fold]) 
     return [(target.fit_rounded(features, training, target.group, seed), test) for training, test in folds]
 
 
-def _answers(target: Target, features: Features, heads: Heads) -> Float:
+def _answers(target: Target, features: Features, heads: Heads) -> Float64:
     """What heads say of rows that they did not see: (n, K) preferences, (n,) numbers, or (n, P) labels."""
     answers = np.zeros(target.values.shape)
     for head, test in heads:
@@ -166,18 +164,18 @@ def _evidence(
 
 
 def _of_numbers(
-    data: TaskData, truth: Float, answers: Float, blind: Float | None, static: dict[str, Float]
+    data: TaskData, truth: Float64, answers: Float64, blind: Float64 | None, static: dict[str, Float64]
 ) -> Evidence:
     """Of numbers (n,), or of labels (n, P), whose errors are averaged over a sample."""
     ((rival, mean),) = static.items()
 
-    def square(told: Float) -> Float:
-        result: Float = ((told - truth) ** 2).reshape(len(data), -1).mean(axis=1)
+    def square(told: Float64) -> Float64:
+        result: Float64 = ((told - truth) ** 2).reshape(len(data), -1).mean(axis=1)
         return result
 
     own = square(answers)
 
-    def worth(told: Float) -> Worth:
+    def worth(told: Float64) -> Worth:
         other = square(told)
         scale = float(other.mean()) or 1.0
         low, high = group_interval(other - own, data.group)
@@ -187,14 +185,14 @@ def _of_numbers(
     return Evidence(STATIC_TITLES[rival], worth(mean), error, no_code=worth(mean if blind is None else blind))
 
 
-def _of_choices(data: TaskData, preference: Float, blind: Float | None, static: dict[str, Int]) -> Evidence:
+def _of_choices(data: TaskData, preference: Float64, blind: Float64 | None, static: dict[str, Int64]) -> Evidence:
     rows = np.arange(len(data))
     choice = preference.argmax(axis=1)
     cost = np.log(data.paid[rows, choice])
     rules = {name: np.log(data.paid[rows, static[name]]) for name in ("default", "best_single")}
     rival = min(rules, key=lambda name: float(rules[name].mean()))
 
-    def worth(other: Float) -> Worth:
+    def worth(other: Float64) -> Worth:
         low, high = group_interval(other - cost, data.group, statistic=np.exp)
         return (float(np.exp((other - cost).mean())), low, high)
 
@@ -212,7 +210,7 @@ def _of_choices(data: TaskData, preference: Float, blind: Float | None, static: 
     )
 
 
-def _records(rows: Int, sure: Float, choice: Int, data: TaskData) -> list[Record]:
+def _records(rows: Int64, sure: Float64, choice: Int64, data: TaskData) -> list[Record]:
     """Records of some answers, the surest first: up to five parts, all together where they are few."""
     order = rows[np.argsort(-sure[rows], kind="stable")]
     if len(order) < _LEAST:

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mirenc.arrays import Float32, Float64
 from mirenc.deciding.reach import Reach
 from mirenc.errors import HeadError, TaskError
 from mirenc.heads import EnsembleHead, LabelsEnsembleHead, NumberEnsembleHead, Settings, save_head
@@ -34,7 +34,6 @@ from mirenc.tasks.task import Task
 if TYPE_CHECKING:
     from mirenc.embed import Encoder
 
-Float = NDArray[np.float64]
 Head = EnsembleHead | NumberEnsembleHead | LabelsEnsembleHead
 _TARGETS: dict[type, str] = {EnsembleHead: "costs", NumberEnsembleHead: "number", LabelsEnsembleHead: "labels"}
 _READY = Path(__file__).parent / "ready"
@@ -148,9 +147,7 @@ class TaskHead:
 
         return load(self.model) if self.encoder is None else self.encoder
 
-    def _read(
-        self, encoder: Encoder, module: IRModule, regions: list[Region | None]
-    ) -> list[dict[str, NDArray[np.float32]]]:
+    def _read(self, encoder: Encoder, module: IRModule, regions: list[Region | None]) -> list[dict[str, Float32]]:
         """Code features of the regions, each as the samples had it."""
         read = CodeReader(encoder)
         modules = self.task.modules(module, regions)
@@ -165,7 +162,7 @@ class TaskHead:
             context = {**self.task.context_from_compiler(module, region, context), **context}
         return self.task.parse_context({name: str(value) for name, value in context.items()})
 
-    def _answer(self, code: NDArray[np.float32], context: tuple[Any, ...], region: Region | None) -> Prediction:
+    def _answer(self, code: Float32, context: tuple[Any, ...], region: Region | None) -> Prediction:
         encoded = self.task.checked_context(context)
         features = np.concatenate([encoded, code])[None, :]
         common: dict[str, Any] = {
@@ -182,7 +179,7 @@ class TaskHead:
             return PredictedNumber(value=float(self.head.predict(features)[0]), **common)
         return self._choose(self.head, features, self.space or self.task.space_for(context), common)
 
-    def _choose(self, head: EnsembleHead, features: Float, space: Space, common: dict[str, Any]) -> Choice:
+    def _choose(self, head: EnsembleHead, features: Float64, space: Space, common: dict[str, Any]) -> Choice:
         assert self.setting_encoder is not None
         if space.knobs != self.setting_encoder.knobs:
             raise TaskError(
@@ -200,7 +197,7 @@ class TaskHead:
         if self.timer is not None:
             seconds = math.exp(float(self.timer.predict(features)[0])) * expected
 
-        def named(values: Float) -> dict[str, float]:
+        def named(values: Float64) -> dict[str, float]:
             return dict(zip(space.names, values.tolist(), strict=True))
 
         return Choice(

@@ -8,9 +8,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from mirenc.arrays import Float32, Float64
 from mirenc.errors import HeadError
 
-Float = NDArray[np.float64]
 # A kernel is far if it is farther from its nearest training kernel than 95 of 100 training kernels were from theirs.
 _FAR = 95.0
 # A context feature is far if it is outside of the training samples' range by half of that range.
@@ -30,14 +30,14 @@ class Reach:
     # of many columns, a sample
     kernels: NDArray[Any]
     code_reach: float  # distance beyond which a piece of code is far
-    low: Float  # (A,) float64: range of the encoded context features
-    high: Float
+    low: Float64  # (A,) float64: range of the encoded context features
+    high: Float64
     # (D,) float32, or (1,): A column's number is its start and so many steps
-    start: NDArray[np.float32] = field(default_factory=lambda: np.zeros(1, np.float32))
-    step: NDArray[np.float32] = field(default_factory=lambda: np.ones(1, np.float32))
+    start: Float32 = field(default_factory=lambda: np.zeros(1, np.float32))
+    step: Float32 = field(default_factory=lambda: np.ones(1, np.float32))
 
     @classmethod
-    def of(cls, matrix: Float, context: int, group: NDArray[np.str_]) -> Self:
+    def of(cls, matrix: Float64, context: int, group: NDArray[np.str_]) -> Self:
         """The reach of training rows (n, A + D); the nearest neighbour of a row is of another group."""
         kernels, first = np.unique(matrix[:, context:].astype(np.float32), axis=0, return_index=True)
         most = max(2, min(_MOST_KERNELS, _MOST_NUMBERS // max(kernels.shape[1], 1)))
@@ -63,7 +63,7 @@ class Reach:
         step = np.maximum((kernels.max(axis=0) - start) / _STEPS, np.finfo(np.float32).tiny)
         return replace(found, kernels=np.rint((kernels - start) / step).astype(np.uint8), start=start, step=step)
 
-    def distance(self, context: Float, code: NDArray[np.float32]) -> float:
+    def distance(self, context: Float64, code: Float32) -> float:
         """How far a question is: 1 where it is as far as training samples hardly ever are. (A,), (D,) -> ()."""
         kernels = self.start + self.step.astype(np.float64) * self.kernels
         in_code = float(np.sqrt(((kernels - code) ** 2).sum(axis=1)).min() / self.code_reach)

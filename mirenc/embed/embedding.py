@@ -13,14 +13,13 @@ import json
 from dataclasses import astuple, dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mirenc.arrays import Float32, Int64
 from mirenc.errors import ConfigError
 from mirenc.graph import NodeKind
 from mirenc.ir import Region
 from mirenc.model.config import ModelConfig
 
-Float32 = NDArray[np.float32]
 _PARTS = ("both", "text", "graph")
 _TEXT_SIZES = ("statements", "distinct_statements", "instructions")
 _GRAPH_SIZES = tuple(f"{kind.name.lower()}_nodes" for kind in NodeKind)
@@ -62,7 +61,7 @@ class Embedding:
     graph: Float32
     taught: Float32
     lexical: Float32
-    sizes: NDArray[np.int64]
+    sizes: Int64
     regions: list[Region]
     counts: dict[str, int]
     content_hash: str

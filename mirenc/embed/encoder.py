@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any, Literal, TypedDict, Unpack, overload
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from mirenc.arrays import Float32
 from mirenc.cache import Cache
 from mirenc.cosines import compare
 from mirenc.embed.embedding import Embedding, vector_blocks
@@ -31,8 +32,6 @@ from mirenc.model.lexical import Lexicon
 from mirenc.model.runtime import Runtime
 from mirenc.progress import progress as progress_bar
 from mirenc.weights import ModelFiles, WhiteningMap
-
-Float32 = NDArray[np.float32]
 
 
 class _Options(TypedDict, total=False):

@@ -11,8 +11,8 @@ import itertools
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mirenc.arrays import Float32, Int32
 from mirenc.cache import Cache, cache_key
 from mirenc.embed.reading import Prepared
 from mirenc.model.layers import SLICE, give_back
@@ -20,7 +20,6 @@ from mirenc.model.pooling import Pool, Pools
 from mirenc.model.runtime import Pooled, Runtime, needed_texts
 from mirenc.model.sample import IRSample
 
-Float32 = NDArray[np.float32]
 _LARGE = 1 << 16  # nodes
 _REMEMBERED = 1 << 15  # texts; a few dozen megabytes of vectors
 
@@ -170,7 +169,7 @@ def _joined(samples: Sequence[IRSample], texts: Sequence[int], nodes: Sequence[i
     )
 
 
-def _shifted(parts: Sequence[tuple[NDArray[np.int32], int]]) -> NDArray[np.int32]:
+def _shifted(parts: Sequence[tuple[Int32, int]]) -> Int32:
     return np.concatenate([part + np.int32(start) for part, start in parts], axis=-1)
 
 

@@ -16,8 +16,8 @@ from pathlib import PurePath
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mirenc.arrays import Float32, Floating, Int64
 from mirenc.embed.embedding import Embedding, vector_blocks
 from mirenc.embed.encoder import Encoder
 from mirenc.embed.request import check
@@ -117,7 +117,7 @@ def domain_vectors(
     level: Literal["module", "function"],
     failed: Callable[[MirencError], None] | None = None,
     progress: bool | Progress = False,
-) -> tuple[dict[str, NDArray[np.float32]], NDArray[np.int64], int]:
+) -> tuple[dict[str, Float32], Int64, int]:
     """What a map is fitted on; arguments as of `fit_map`.
 
     Returns
@@ -146,7 +146,7 @@ def domain_vectors(
     return vectors, _row_pairs(found, partners), len(read)
 
 
-def shrinkage_floor(vectors: NDArray[np.floating]) -> float:
+def shrinkage_floor(vectors: Floating) -> float:
     """How far the covariance of few vectors is to be drawn to a sphere, as a share of its mean variance.
 
     With fewer rows than columns most directions show no variance at all, by chance. Ledoit and Wolf, "A
@@ -204,7 +204,7 @@ def _file_pairs(names: Sequence[str], pairs: Pairs | None) -> list[tuple[int, in
     return [(place[one], place[other]) for one, other in named]
 
 
-def _row_pairs(found: Sequence[Embedding | None], partners: Sequence[tuple[int, int]]) -> NDArray[np.int64]:
+def _row_pairs(found: Sequence[Embedding | None], partners: Sequence[tuple[int, int]]) -> Int64:
     """Rows of the vectors that are one program; functions of two files by their symbols. (P, 2)."""
     starts = np.cumsum([0, *(0 if each is None else len(each.regions) for each in found)]).tolist()
     rows = []

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mirenc.arrays import Int64
 from mirenc.cache import Cache, cache_key
 from mirenc.embed.embedding import Embedding
 from mirenc.embed.request import Request
@@ -105,7 +105,7 @@ def prepare(
     return Prepared(sample, pools, blank)
 
 
-def _sizes(sample: IRSample, pools: Pools, instructions: NDArray[np.int64]) -> NDArray[np.int64]:
+def _sizes(sample: IRSample, pools: Pools, instructions: Int64) -> Int64:
     """`Embedding.sizes` of each group; (G,) instructions are given. (G, 6) int64."""
     text = pools.text
     statements = np.bincount(text.group, weights=text.count, minlength=text.groups)

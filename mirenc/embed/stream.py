@@ -7,9 +7,7 @@ from contextlib import closing
 from dataclasses import replace
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
+from mirenc.arrays import Float32
 from mirenc.cache import Cache
 from mirenc.embed.embedding import Embedding
 from mirenc.embed.encoding import StatementVectors, forward_all
@@ -22,7 +20,6 @@ from mirenc.model.lexical import Lexicon
 from mirenc.model.runtime import Runtime
 from mirenc.tokenizer import IRTokenizer
 
-Float32 = NDArray[np.float32]
 # Called with inputs done, their number where it is known, and what is being done.
 Progress = Callable[[int, int | None, str], object]
 _BATCH_TEXTS = 1 << 14  # a batch ends here however few its inputs are

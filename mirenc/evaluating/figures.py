@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from mirenc.arrays import Bool, Float64, Int64
 from mirenc.metrics import (
     RankedPairs,
     average_precision,
@@ -20,8 +21,6 @@ from mirenc.metrics import (
 from mirenc.tasks.data import TaskData
 from mirenc.tasks.task import Task
 
-Float = NDArray[np.float64]
-Int = NDArray[np.int64]
 _FEW = 12  # settings, of which people want to know how often the best one was named
 # What costs are -> how gains and losses are called: over a baseline, from 1 % on, from 2 % on, with headroom.
 _WORDS = {
@@ -37,28 +36,28 @@ class Figures(ABC):
     proof: ClassVar[str]  # the figure that says whether a record that was kept is of these data (`prove`)
     judged_by: str  # what a row is compared with the no-code row by: ``accuracy``, ``speedup``, ``mae`` or ``auc``
     # (n, P) bool, or None: Labels, or whether a number's event happens; None where there is neither
-    events: NDArray[np.bool_] | None = None
+    events: Bool | None = None
 
     def __init__(self, task: Task, variant: str, data: TaskData) -> None:
         self.task, self.variant, self.data = task, variant, data
 
     @abstractmethod
-    def of_run(self, said: NDArray[Any], inside: Int) -> dict[str, float]:
+    def of_run(self, said: NDArray[Any], inside: Int64) -> dict[str, float]:
         """Figures of one seed. (n,) settings or numbers, or (n, P) labels."""
 
     @abstractmethod
-    def prove(self, runs: NDArray[Any], inside: Int) -> float:
+    def prove(self, runs: NDArray[Any], inside: Int64) -> float:
         """`proof` of what was said. (S, n) or (S, n, P)."""
 
     @abstractmethod
     def columns(self, figures: Mapping[str, Any]) -> dict[str, str]:
         """What a table says of one row: title of a column -> text."""
 
-    def per_sample(self, runs: NDArray[Any], inside: Int) -> dict[str, Float]:
+    def per_sample(self, runs: NDArray[Any], inside: Int64) -> dict[str, Float64]:
         """Mean over the seeds of what intervals are of: hits and log speedups, or absolute errors. (m,) each."""
         return {}
 
-    def over_all(self, runs: NDArray[Any], three: Int | None, inside: Int) -> dict[str, Any]:
+    def over_all(self, runs: NDArray[Any], three: Int64 | None, inside: Int64) -> dict[str, Any]:
         """What is computed of all seeds at once; ``three``: (S, n) best of the three preferred settings, where kept."""
         return {}
 
@@ -70,7 +69,7 @@ class _Choices(Figures):
     def judged_by(self) -> str:  # type: ignore[override]
         return self.task.select
 
-    def of_run(self, said: NDArray[Any], inside: Int) -> dict[str, float]:
+    def of_run(self, said: NDArray[Any], inside: Int64) -> dict[str, float]:
         data = self.data
         return decision_figures(
             data.known[inside],
@@ -80,17 +79,17 @@ class _Choices(Figures):
             paid=data.paid[inside],
         )
 
-    def prove(self, runs: NDArray[Any], inside: Int) -> float:
+    def prove(self, runs: NDArray[Any], inside: Int64) -> float:
         least = self.data.paid[np.arange(len(self.data)), self.data.labels]
         return geometric_mean((self.data.paid_baseline / least)[inside])
 
-    def per_sample(self, runs: NDArray[Any], inside: Int) -> dict[str, Float]:
+    def per_sample(self, runs: NDArray[Any], inside: Int64) -> dict[str, Float64]:
         data = self.data
         cost = data.paid[np.arange(len(data)), runs]
         hits = (data.known[np.arange(len(data)), runs] == np.nanmin(data.known, axis=1)).mean(axis=0)
         return {"accuracy": hits[inside], "speedup": np.log(data.paid_baseline / cost).mean(axis=0)[inside]}
 
-    def over_all(self, runs: NDArray[Any], three: Int | None, inside: Int) -> dict[str, Any]:
+    def over_all(self, runs: NDArray[Any], three: Int64 | None, inside: Int64) -> dict[str, Any]:
         out: dict[str, Any] = {"speedup_over": self._speedups(runs, inside)}
         if three is not None:
             each = [self.of_run(run, inside) for run in three]
@@ -99,7 +98,7 @@ class _Choices(Figures):
             }
         return out
 
-    def _speedups(self, runs: NDArray[Any], inside: Int) -> dict[str, dict[str, float]]:
+    def _speedups(self, runs: NDArray[Any], inside: Int64) -> dict[str, dict[str, float]]:
         """Geometric and arithmetic mean speedup over each static baseline, and the oracle's."""
         paid = self.data.paid[inside]
         cost = self.data.paid[np.arange(len(self.data)), runs][:, inside]
@@ -154,7 +153,7 @@ class _Numbers(Figures):
         if variant in task.events:
             self.events = data.value[:, None] >= task.events[variant][1]
 
-    def of_run(self, said: NDArray[Any], inside: Int) -> dict[str, float]:
+    def of_run(self, said: NDArray[Any], inside: Int64) -> dict[str, float]:
         truth = self.data.value[inside]
         figures = number_figures(truth, said[inside])
         if self.task.logarithm:
@@ -164,10 +163,10 @@ class _Numbers(Figures):
             figures |= {key: event[key] for key in ("auc", "average_precision", "rate")}
         return figures
 
-    def prove(self, runs: NDArray[Any], inside: Int) -> float:
+    def prove(self, runs: NDArray[Any], inside: Int64) -> float:
         return float(np.abs(runs - self.data.value)[:, inside].mean())
 
-    def per_sample(self, runs: NDArray[Any], inside: Int) -> dict[str, Float]:
+    def per_sample(self, runs: NDArray[Any], inside: Int64) -> dict[str, Float64]:
         error = (runs - self.data.value)[:, inside]
         errors = {"mae": np.abs(error).mean(axis=0)}
         return errors | ({"mape": np.abs(np.expm1(error)).mean(axis=0)} if self.task.logarithm else {})
@@ -197,10 +196,10 @@ class _Labels(Figures):
         super().__init__(task, variant, data)
         self.events = data.label_table
 
-    def of_run(self, said: NDArray[Any], inside: Int) -> dict[str, float]:
+    def of_run(self, said: NDArray[Any], inside: Int64) -> dict[str, float]:
         return label_figures(self.data.label_table[inside], said[inside])
 
-    def prove(self, runs: NDArray[Any], inside: Int) -> float:
+    def prove(self, runs: NDArray[Any], inside: Int64) -> float:
         error = np.clip(runs, 0.0, 1.0) - self.data.label_table  # as `label_figures` compares them
         return float((error[:, inside] ** 2).mean())
 
@@ -224,11 +223,11 @@ def figures_of(task: Task, variant: str, data: TaskData) -> Figures:
 
 
 def area_figures(
-    truth: NDArray[np.bool_],
-    runs: Float,
+    truth: Bool,
+    runs: Float64,
     group: NDArray[np.generic],
     *,
-    against: Float | None = None,
+    against: Float64 | None = None,
     names: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Areas under the ROC curve of labels that some samples have and others have not; {} where there is no such label.
@@ -243,7 +242,7 @@ def area_figures(
     if not len(both):
         return {}
 
-    def pairs_of(told: Float) -> RankedPairs:
+    def pairs_of(told: Float64) -> RankedPairs:
         return RankedPairs.mean([RankedPairs.of(truth[:, both], run[:, both], group) for run in told])
 
     pairs = pairs_of(runs)

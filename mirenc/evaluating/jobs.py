@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mirenc import __version__
+from mirenc.arrays import Int64
 from mirenc.errors import MissingExtraError
 from mirenc.heads import CautiousEnsembleHead
 from mirenc.learning.features import Features
@@ -37,7 +38,7 @@ class Result(NamedTuple):
     heads: list[dict[str, float]]  # for each fold, the weights of the members of its head
     # (n,) int64, or None: the setting of least cost among the three that the head prefers: what is chosen where three
     # may be measured. None where there are no more than three to choose among
-    best_of_three: NDArray[np.int64] | None = None
+    best_of_three: Int64 | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +117,7 @@ def _run(job: Job) -> Result:
 
     count = len(job.unit)
     predictions: NDArray[Any] = np.zeros(0)
-    three: NDArray[np.int64] | None = None
+    three: Int64 | None = None
     heads: list[dict[str, float]] = []
     with threadpool_limits(1):
         for training, test in job.folds:

@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mirenc.arrays import Int64
 from mirenc.errors import TaskError
 
 
-def pack_predictions(predictions: NDArray[Any], fold: NDArray[np.int64]) -> Any:
+def pack_predictions(predictions: NDArray[Any], fold: Int64) -> Any:
     """Predictions, (n,) int64 or float64, or (n, P) float64, as JSON can hold them.
 
     ``fold``: (n,) int64, that tested each sample; -1 where none did, and what stands there is not kept.
@@ -29,7 +30,7 @@ def pack_predictions(predictions: NDArray[Any], fold: NDArray[np.int64]) -> Any:
     return {"labels": tested.shape[1], "float16": base64.b64encode(packed).decode("ascii")}
 
 
-def unpack_predictions(kept: Any, fold: NDArray[np.int64]) -> NDArray[Any]:
+def unpack_predictions(kept: Any, fold: Int64) -> NDArray[Any]:
     """What `pack_predictions` gave: (n,) or (n, P); 0 for samples that were not tested.
 
     Raises TaskError: something else, or of another number of samples.

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mirenc.arrays import Bool, Int64
 from mirenc.errors import TaskError
 from mirenc.evaluating.figures import area_figures, figures_of
 from mirenc.evaluating.jobs import Result
@@ -119,14 +120,14 @@ class TaskReport:
         runs = self._runs(protocol)
         return np.array([unpack_predictions(run["rows"][row]["said"], np.array(run["fold"])) for run in runs])
 
-    def best_of_three(self, protocol: str, row: str) -> NDArray[np.int64] | None:
+    def best_of_three(self, protocol: str, row: str) -> Int64 | None:
         """(seeds, n) best of the three preferred settings (`jobs.Result`); None where none was kept."""
         kept = [(run["rows"][row].get("best_of_three"), np.array(run["fold"])) for run in self._runs(protocol)]
         return None if any(one is None for one, _ in kept) else np.array([unpack_predictions(*one) for one in kept])
 
-    def tested(self, protocol: str) -> NDArray[np.bool_]:
+    def tested(self, protocol: str) -> Bool:
         """(n,) whether a fold of the protocol tests each sample."""
-        tested: NDArray[np.bool_] = np.array(self._runs(protocol)[0]["fold"]) >= 0
+        tested: Bool = np.array(self._runs(protocol)[0]["fold"]) >= 0
         return tested
 
     def _runs(self, protocol: str) -> list[dict[str, Any]]:

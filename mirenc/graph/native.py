@@ -11,14 +11,13 @@ import re
 from collections.abc import Iterable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mirenc.arrays import Int32, Int64
 from mirenc.graph.schema import EXTERNAL, Flow, NodeKind, ProgramGraph
 from mirenc.ir.module import IRModule, OperandKind, TextTable, global_name
 from mirenc.ir.statements import UNDEFINED_FUNCTION, hide_block_names, statements_of
 
 _PLAIN_NAME = re.compile(r"[-a-zA-Z$._0-9]+")
-Int64 = NDArray[np.int64]
 
 
 def build_native(module: IRModule, *, normalisation: str = "locals") -> ProgramGraph:
@@ -210,18 +209,18 @@ class _Texts:
     def rows(self, texts: Iterable[str]) -> Int64:
         return np.array([self.table.row(text) for text in texts], dtype=np.int64)
 
-    def _unnamed(self, types: NDArray[np.int32], type_texts: list[str]) -> Int64:
+    def _unnamed(self, types: Int32, type_texts: list[str]) -> Int64:
         used, inverse = np.unique(types, return_inverse=True)
         return self.rows(f"{type_texts[row]} %" for row in used.tolist())[inverse]
 
-    def variables(self, types: NDArray[np.int32], producers: Int64) -> Int64:
+    def variables(self, types: Int32, producers: Int64) -> Int64:
         """Full texts of results. ProGraML shortens the type of a result here, that of an argument not."""
         if not self.named:
             return self._unnamed(types, self.short_types)
         names = (self.module.local_names(producer)[0] for producer in producers.tolist())
         return self.rows(f"{self.short_types[row]} %{name}" for row, name in zip(types.tolist(), names, strict=True))
 
-    def arguments(self, types: NDArray[np.int32], functions: Int64, numbers: Int64) -> Int64:
+    def arguments(self, types: Int32, functions: Int64, numbers: Int64) -> Int64:
         """Full texts of arguments."""
         if not self.named:
             return self._unnamed(types, self.module.types)

@@ -15,9 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntEnum
 
-import numpy as np
-from numpy.typing import NDArray
-
+from mirenc.arrays import Bool, Int8, Int32
 from mirenc.errors import GraphError
 
 EXTERNAL = "[external]"
@@ -69,16 +67,16 @@ class ProgramGraph:
     """
 
     texts: list[str]
-    node_text_row: NDArray[np.int32]
-    node_full_text_row: NDArray[np.int32]
-    node_kind: NDArray[np.int8]
-    node_argument: NDArray[np.int32]
-    node_function: NDArray[np.int32]
-    edge_index: NDArray[np.int32]
-    edge_flow: NDArray[np.int8]
-    edge_position: NDArray[np.int32]
+    node_text_row: Int32
+    node_full_text_row: Int32
+    node_kind: Int8
+    node_argument: Int32
+    node_function: Int32
+    edge_index: Int32
+    edge_flow: Int8
+    edge_position: Int32
     functions: list[str]
-    instruction_node: NDArray[np.int32]
+    instruction_node: Int32
 
     def __repr__(self) -> str:
         flows = ", ".join(f"{flow.name.lower()}={self.flow_count(flow)}" for flow in Flow)
@@ -157,6 +155,6 @@ class ProgramGraph:
         _all(self.edge_position >= 0, "edge_position must not be negative")
 
 
-def _all(holds: NDArray[np.bool_], rule: str) -> None:
+def _all(holds: Bool, rule: str) -> None:
     if not holds.all():
         raise GraphError(f"{rule}; {int((~holds).sum())} edges break this")

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mirenc.arrays import Float64
 from mirenc.errors import ConfigError, HeadError, MissingExtraError
 from mirenc.heads.state import Arrays, pack, unpack
 
@@ -24,8 +25,6 @@ except ImportError as error:
     raise MissingExtraError(
         f"heads need scikit-learn 1.7 or later ({error}). Type: pip install 'mirenc[tasks]'"
     ) from None
-
-Float = NDArray[np.float64]
 
 
 class Head(BaseEstimator):  # type: ignore[misc]  # scikit-learn carries no types
@@ -60,18 +59,18 @@ class Head(BaseEstimator):  # type: ignore[misc]  # scikit-learn carries no type
         self._check_parameters(self.n_features_in_)
         return checked
 
-    def _rows(self, X: ArrayLike) -> Float:
+    def _rows(self, X: ArrayLike) -> Float64:
         """(n, A + D) checked rows to answer for."""
         check_is_fitted(self)
-        rows: Float = validate_data(self, X, dtype=np.float64, reset=False)
+        rows: Float64 = validate_data(self, X, dtype=np.float64, reset=False)
         return rows
 
     # -- learning --------------------------------------------------------------------------------------
-    def _learn(self, features: Float, target: Float) -> None:
+    def _learn(self, features: Float64, target: Float64) -> None:
         """Train on checked rows (n, A + D) and a table (n, P)."""
         raise NotImplementedError
 
-    def _answer(self, features: Float) -> Float:
+    def _answer(self, features: Float64) -> Float64:
         """(n, P) for checked rows."""
         raise NotImplementedError
 
@@ -137,7 +136,7 @@ class Number(RegressorMixin, Head):  # type: ignore[misc]
         self._learn(features, np.asarray(target, dtype=np.float64)[:, None])
         return self
 
-    def predict(self, X: ArrayLike) -> Float:
+    def predict(self, X: ArrayLike) -> Float64:
         """(n,) predicted number."""
         return self._answer(self._rows(X))[:, 0]
 
@@ -151,7 +150,7 @@ class Labels(RegressorMixin, Head):  # type: ignore[misc]
         self._learn(features, np.asarray(target, dtype=np.float64))
         return self
 
-    def predict(self, X: ArrayLike) -> Float:
+    def predict(self, X: ArrayLike) -> Float64:
         """(n, P) about how likely each label is; not cut to 0 and 1."""
         return self._answer(self._rows(X))
 
@@ -161,7 +160,7 @@ def is_count(value: Any) -> bool:
     return isinstance(value, Integral) and value is not True and int(value) >= 1
 
 
-def scaling(features: Float) -> tuple[Float, Float]:
+def scaling(features: Float64) -> tuple[Float64, Float64]:
     """Mean and standard deviation of columns.
 
     A column that does not vary in training says nothing and must not explode later: its deviation is infinite.

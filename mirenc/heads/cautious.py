@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mirenc.arrays import Float64
 from mirenc.errors import ConfigError, HeadError
 from mirenc.heads.choosing import SHARPNESS
 from mirenc.heads.ensemble import EnsembleHead
@@ -22,12 +23,11 @@ from mirenc.heads.settings import Settings
 from mirenc.heads.state import Arrays, register
 from mirenc.metrics import PLAIN_SLOWDOWN
 
-Float = NDArray[np.float64]
 _NEVER = 100.0  # log cost: no prediction gains as much
 _LEAST = 1e-300
 
 
-def best_margin(preference: Float, costs: Float, default: int, most_slow: float) -> tuple[float, float]:
+def best_margin(preference: Float64, costs: Float64, default: int, most_slow: float) -> tuple[float, float]:
     """The margin in log cost that makes the held-out mean best while few rows are slowed down.
 
     Parameters
@@ -105,20 +105,20 @@ class CautiousEnsembleHead(EnsembleHead):
             raise ConfigError(f"most_slow is {most_slow!r}; allowed: a share, 0 to 1")
         super()._check_parameters(columns)
 
-    def _score(self, predicted: Float, target: Float) -> float:
+    def _score(self, predicted: Float64, target: Float64) -> float:
         """What it wins with a margin of its own: a member that is bold and right is not drowned by its losses."""
         _, won = best_margin(predicted, target, self.default, self.most_slow)
         return won
 
-    def _after_search(self, held_out: dict[str, Float], target: Float) -> None:
+    def _after_search(self, held_out: dict[str, Float64], target: Float64) -> None:
         mean = np.sum([weight * held_out[name] for name, weight in self.weights_.items()], axis=0)
         self.margin_, _ = best_margin(mean, target, self.default, self.most_slow)
 
-    def predict_proba(self, X: ArrayLike, settings: Settings | None = None) -> Float:
+    def predict_proba(self, X: ArrayLike, settings: Settings | None = None) -> Float64:
         """(n, K) weighted mean of the members' preferences, with the default's raised."""
         raised = super().predict_proba(X, settings)
         raised[:, self.default] = np.maximum(raised[:, self.default], _LEAST) * math.exp(SHARPNESS * self.margin_)
-        result: Float = raised / raised.sum(axis=1, keepdims=True)
+        result: Float64 = raised / raised.sum(axis=1, keepdims=True)
         return result
 
     def _learned(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:

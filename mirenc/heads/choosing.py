@@ -11,13 +11,13 @@ from __future__ import annotations
 from typing import Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import softmax
 
+from mirenc.arrays import Float64, Int64
 from mirenc.errors import HeadError
 from mirenc.heads.base import Head
 
-Float = NDArray[np.float64]
 # How sure a predicted difference in log cost makes a head: with 2, a factor e in cost is a preference of 88 to 12.
 SHARPNESS = 2.0
 _LEAST = 0.01
@@ -46,7 +46,7 @@ class Chooser(Head):
         ValueError
             NaN or infinity in ``X``.
         """
-        features: Float = self._training_rows(X)
+        features: Float64 = self._training_rows(X)
         costs = checked_costs(y)
         if len(costs) != len(features):
             raise HeadError(f"{len(features)} rows of features and {len(costs)} rows of costs; one for each is needed")
@@ -54,17 +54,17 @@ class Chooser(Head):
         self._learn(features, costs)
         return self
 
-    def predict_proba(self, X: ArrayLike) -> Float:
+    def predict_proba(self, X: ArrayLike) -> Float64:
         """(n, K) preference for each setting."""
         return self._answer(self._rows(X))
 
-    def predict_cost(self, X: ArrayLike) -> Float:
+    def predict_cost(self, X: ArrayLike) -> Float64:
         """(n, K) expected cost of each setting over that of the preferred one: 1 for that, more for the others."""
         return cost_ratios(self.predict_proba(X))
 
-    def predict(self, X: ArrayLike) -> NDArray[np.int64]:
+    def predict(self, X: ArrayLike) -> Int64:
         """(n,) index of the setting of least expected cost."""
-        choice: NDArray[np.int64] = self.predict_proba(X).argmax(axis=1).astype(np.int64)
+        choice: Int64 = self.predict_proba(X).argmax(axis=1).astype(np.int64)
         return choice
 
     def score(self, X: ArrayLike, y: ArrayLike) -> float:
@@ -81,16 +81,16 @@ class Chooser(Head):
 class CostRegressor(Chooser):
     """A chooser that predicts log costs; ``mean_`` has one number a setting."""
 
-    def predict_log_costs(self, X: ArrayLike) -> Float:
+    def predict_log_costs(self, X: ArrayLike) -> Float64:
         """(n, K) predicted log cost of each setting, up to a constant of the row."""
         return self._answer(self._rows(X))
 
-    def predict_proba(self, X: ArrayLike) -> Float:
+    def predict_proba(self, X: ArrayLike) -> Float64:
         """(n, K) preference for each setting."""
         return preferences(self.predict_log_costs(X))
 
 
-def checked_costs(costs: ArrayLike) -> Float:
+def checked_costs(costs: ArrayLike) -> Float64:
     """(n, K) float64 costs, positive or NaN, at least one a row.
 
     Raises
@@ -111,8 +111,8 @@ def checked_costs(costs: ArrayLike) -> Float:
 
 
 def additive_effects(
-    values: Float, sample: NDArray[np.int64], setting: NDArray[np.int64], samples: int, settings: int
-) -> tuple[Float, Float]:
+    values: Float64, sample: Int64, setting: Int64, samples: int, settings: int
+) -> tuple[Float64, Float64]:
     """Fit value = effect of the sample + effect of the setting by least squares, in a few alternating sweeps.
 
     With every setting measured on every sample, the sample's effect is its mean and that of the settings is their mean
@@ -142,7 +142,7 @@ def additive_effects(
     return of_sample, of_setting
 
 
-def relative_log_costs(costs: Float, clip: float) -> Float:
+def relative_log_costs(costs: Float64, clip: float) -> Float64:
     """log(cost / the row's geometric mean), clipped to +-``clip``. (n, K) -> (n, K).
 
     What was not measured gets the setting's own mean, so that it says nothing.
@@ -155,22 +155,22 @@ def relative_log_costs(costs: Float, clip: float) -> Float:
         sample, setting = np.nonzero(known)
         of_sample, of_setting = additive_effects(logs[known], sample, setting, *logs.shape)
         relative = np.where(known, logs - of_sample[:, None], of_setting[None, :])
-    result: Float = np.clip(relative, -clip, clip)
+    result: Float64 = np.clip(relative, -clip, clip)
     return result
 
 
-def preferences(log_costs: Float) -> Float:
+def preferences(log_costs: Float64) -> Float64:
     """Predicted log costs as preferences: a softmax of their negatives. (n, K) -> (n, K), rows sum to 1."""
-    result: Float = softmax(-SHARPNESS * log_costs, axis=1)
+    result: Float64 = softmax(-SHARPNESS * log_costs, axis=1)
     return result
 
 
-def cost_ratios(preference: Float) -> Float:
+def cost_ratios(preference: Float64) -> Float64:
     """What preferences say about costs: the inverse of `preferences`. (..., K) -> (..., K), 1 for the preferred choice.
 
     Exact for a head of members that predict costs; a vote without any (trees that all agree) counts as a preference
     of one in a hundred, a cost ratio of about 10.
     """
     bounded = np.maximum(preference, _LEAST * preference.max(axis=-1, keepdims=True))
-    result: Float = (bounded.max(axis=-1, keepdims=True) / bounded) ** (1 / SHARPNESS)
+    result: Float64 = (bounded.max(axis=-1, keepdims=True) / bounded) ** (1 / SHARPNESS)
     return result

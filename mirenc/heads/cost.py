@@ -16,12 +16,12 @@ import scipy.linalg as la
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
+from mirenc.arrays import Float64
 from mirenc.errors import HeadError
 from mirenc.heads.base import scaling
 from mirenc.heads.choosing import CostRegressor, relative_log_costs
 from mirenc.heads.state import Arrays, register
 
-Float = NDArray[np.float64]
 _JITTER = 1e-6
 _PRIOR = 1.5  # standard deviation of a log scale around where the search starts
 _BOUND = (-9.0, 5.0)
@@ -77,7 +77,7 @@ class CostHead(CostRegressor):
     _POSITIVE = ("clip", "length_scale", "noise")
 
     # -- training --------------------------------------------------------------------------------------
-    def _learn(self, features: Float, target: Float) -> None:
+    def _learn(self, features: Float64, target: Float64) -> None:
         self.center_, self.spread_ = scaling(features)
         # Context features have unit variance; code features, too, and in rows of unit mean square.
         code = np.isfinite(self.spread_[self.context_columns :]).sum()
@@ -107,18 +107,18 @@ class CostHead(CostRegressor):
         # In the order it is read back in: the last bit of a product depends on it.
         self.dual_ = np.ascontiguousarray(size * la.cho_solve(factor, residual / size))
 
-    def _answer(self, features: Float) -> Float:
+    def _answer(self, features: Float64) -> Float64:
         """(n, K) predicted log cost of each choice, relative to the mean over the choices."""
         kernel = _kernel(self.theta_, self._terms(), self._distances(self._scaled(features), self.support_))
-        result: Float = self.mean_ + kernel @ self.dual_
+        result: Float64 = self.mean_ + kernel @ self.dual_
         return result
 
     # -- columns ---------------------------------------------------------------------------------------
-    def _scaled(self, features: Float) -> Float:
-        result: Float = (features - self.center_) / self.spread_
+    def _scaled(self, features: Float64) -> Float64:
+        result: Float64 = (features - self.center_) / self.spread_
         return result
 
-    def _distances(self, rows: Float, others: Float) -> list[Float]:
+    def _distances(self, rows: Float64, others: Float64) -> list[Float64]:
         """Squared distances in each context feature, and in the code features: A + 1 of (n, m); A without code."""
         context = self.context_columns
         out = [(rows[:, column, None] - others[None, :, column]) ** 2 for column in range(context)]
@@ -145,7 +145,7 @@ class CostHead(CostRegressor):
             terms.append((context + code, [_JOINT] * len(context) + [_CODE]))
         return terms
 
-    def _start(self, terms: _Terms) -> Float:
+    def _start(self, terms: _Terms) -> Float64:
         noise = _NOISE if self.length_scale is None else math.log(self.noise)
         return np.array([value for _, scales in terms for value in (0.0, *scales)] + [noise])
 
@@ -173,7 +173,7 @@ class CostHead(CostRegressor):
         return scaled and outputs and self.theta_.shape == self._start(self._terms()).shape
 
 
-def _kernel(theta: Float, terms: _Terms, distances: list[Float]) -> Float:
+def _kernel(theta: Float64, terms: _Terms, distances: list[Float64]) -> Float64:
     """Sum of the terms. -> (n, m)."""
     total = np.zeros_like(distances[0])
     at = 0
@@ -183,7 +183,7 @@ def _kernel(theta: Float, terms: _Terms, distances: list[Float]) -> Float:
     return total
 
 
-def _term(theta: Float, used: list[int], distances: list[Float]) -> tuple[Float, list[Float]]:
+def _term(theta: Float64, used: list[int], distances: list[Float64]) -> tuple[Float64, list[Float64]]:
     """One radial basis function, and the scaled squared distances that are its derivatives by the log scales."""
     scaled = [distances[index] * math.exp(-2 * scale) for index, scale in zip(used, theta[1:], strict=True)]
     exponent = -0.5 * scaled[0]
@@ -193,8 +193,8 @@ def _term(theta: Float, used: list[int], distances: list[Float]) -> tuple[Float,
 
 
 def _negative_evidence(
-    theta: Float, terms: _Terms, distances: list[Float], residual: Float, start: Float
-) -> tuple[float, Float]:
+    theta: Float64, terms: _Terms, distances: list[Float64], residual: Float64, start: Float64
+) -> tuple[float, Float64]:
     """Minus the log marginal likelihood and log prior of the scales, and the gradient (equation 5.9)."""
     count, outputs = residual.shape
     noise = math.exp(theta[-1])

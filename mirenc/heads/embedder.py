@@ -18,6 +18,7 @@ from typing import Any, Self, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from mirenc.arrays import Float32
 from mirenc.embed import PARTS, PURPOSES, Encoder, IRInput, OnError, Part, Purpose, load
 from mirenc.embed.embedding import vector_blocks
 from mirenc.embed.stream import listed
@@ -104,7 +105,7 @@ class IREmbedder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scik
         self.n_features_out_ = len(self._columns(self._encoder()))
         return self
 
-    def transform(self, X: Inputs) -> NDArray[np.float32]:
+    def transform(self, X: Inputs) -> Float32:
         """Vectors of the inputs.
 
         Parameters

@@ -18,13 +18,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
+from mirenc.arrays import Float64
 from mirenc.errors import ConfigError, HeadError
 from mirenc.heads.base import Head
 from mirenc.heads.choosing import SHARPNESS, Chooser, checked_costs, cost_ratios
 from mirenc.heads.settings import Settings
 from mirenc.heads.state import Arrays, pack, register, unpack
 
-Float = NDArray[np.float64]
 SELECT = ("accuracy", "speedup")
 # Among choices of members that are right equally often, the one that costs less.
 _TIE = 1e-2
@@ -44,19 +44,19 @@ class _Ensemble(Head):
     _HOLDS_OUT: ClassVar[bool] = False
 
     # -- what differs ----------------------------------------------------------------------------------
-    def _checked(self, y: ArrayLike, rows: int) -> Float:
+    def _checked(self, y: ArrayLike, rows: int) -> Float64:
         """The target of so many rows; `HeadError` for another."""
         raise NotImplementedError
 
-    def _score(self, predicted: Float, target: Float) -> float:
+    def _score(self, predicted: Float64, target: Float64) -> float:
         """How good predictions of held-out rows are; more is better."""
         raise NotImplementedError
 
-    def _ask(self, member: Any, features: Float, settings: Settings | None) -> Float:
+    def _ask(self, member: Any, features: Float64, settings: Settings | None) -> Float64:
         """What a trained member predicts."""
         raise NotImplementedError
 
-    def _after_search(self, held_out: dict[str, Float], target: Float) -> None:
+    def _after_search(self, held_out: dict[str, Float64], target: Float64) -> None:
         """What a subclass learns from what the members predict of held-out rows."""
 
     # -- training --------------------------------------------------------------------------------------
@@ -75,7 +75,7 @@ class _Ensemble(Head):
         self._check_parameters(self.n_features_in_)
         inner = np.arange(len(features)) % 5 if part is None else np.asarray(part)
         counts = Counter(name for name, _ in self.members)
-        held_out: dict[str, Float] = {}
+        held_out: dict[str, Float64] = {}
         if len(self.members) > 1 or self._HOLDS_OUT:
             folds = np.unique(inner)
             if len(folds) < 2:
@@ -96,8 +96,8 @@ class _Ensemble(Head):
         return self
 
     def _held_out(
-        self, member: Any, features: Float, target: Float, settings: Settings | None, inner: NDArray[Any]
-    ) -> Float:
+        self, member: Any, features: Float64, target: Float64, settings: Settings | None, inner: NDArray[Any]
+    ) -> Float64:
         """What a member predicts of each row when it was not trained on the row's inner fold."""
         out = np.empty_like(target)
         for fold in np.unique(inner):
@@ -106,7 +106,7 @@ class _Ensemble(Head):
             out[test] = self._ask(trained, features[test], None if settings is None else settings.take(test))
         return out
 
-    def _pick(self, held_out: dict[str, Float], target: Float) -> Counter[str]:
+    def _pick(self, held_out: dict[str, Float64], target: Float64) -> Counter[str]:
         """How often each member is taken."""
         taken: list[str] = []
         total = np.zeros_like(target)
@@ -120,11 +120,11 @@ class _Ensemble(Head):
         return Counter(taken[:length])
 
     # -- prediction ------------------------------------------------------------------------------------
-    def _mean(self, X: ArrayLike, settings: Settings | None) -> Float:
+    def _mean(self, X: ArrayLike, settings: Settings | None) -> Float64:
         check_is_fitted(self)
         features = np.asarray(X, dtype=np.float64)
         parts = [weight * self._ask(self.members_[name], features, settings) for name, weight in self.weights_.items()]
-        result: Float = np.sum(parts, axis=0)
+        result: Float64 = np.sum(parts, axis=0)
         return result
 
     # -- saving ----------------------------------------------------------------------------------------
@@ -190,7 +190,7 @@ class EnsembleHead(Chooser, _Ensemble):
             raise ConfigError(f"unknown select {self.select!r}; available: {', '.join(SELECT)}")
         super()._check_parameters(columns)
 
-    def _checked(self, y: ArrayLike, rows: int) -> Float:
+    def _checked(self, y: ArrayLike, rows: int) -> Float64:
         costs = checked_costs(y)
         self.n_choices_ = costs.shape[1]
         return costs
@@ -218,7 +218,7 @@ class EnsembleHead(Chooser, _Ensemble):
         """
         return self._search(X, y, settings, part)
 
-    def _score(self, predicted: Float, target: Float) -> float:
+    def _score(self, predicted: Float64, target: Float64) -> float:
         asked = np.where(np.isfinite(target), predicted, -np.inf).argmax(axis=1)
         chosen, best = target[np.arange(len(target)), asked], np.nanmin(target, axis=1)
         cost = np.log(chosen / best)
@@ -226,22 +226,22 @@ class EnsembleHead(Chooser, _Ensemble):
             return float(-cost.mean())
         return float(np.mean(chosen == best) - _TIE * np.minimum(cost, 1.0).mean())
 
-    def _ask(self, member: Any, features: Float, settings: Settings | None) -> Float:
-        preference: Float = member.predict_proba(features, *_taken(member, settings))
+    def _ask(self, member: Any, features: Float64, settings: Settings | None) -> Float64:
+        preference: Float64 = member.predict_proba(features, *_taken(member, settings))
         return preference
 
-    def predict_proba(self, X: ArrayLike, settings: Settings | None = None) -> Float:
+    def predict_proba(self, X: ArrayLike, settings: Settings | None = None) -> Float64:
         """(n, K) weighted mean of the members' preferences."""
         return self._mean(X, settings)
 
-    def predict_cost(self, X: ArrayLike, settings: Settings | None = None) -> Float:
+    def predict_cost(self, X: ArrayLike, settings: Settings | None = None) -> Float64:
         """(n, K) expected cost of each setting over that of the preferred one."""
         return cost_ratios(self.predict_proba(X, settings))
 
-    def expected_ratios(self, X: ArrayLike, settings: Settings | None = None, *, default: int) -> Float:
+    def expected_ratios(self, X: ArrayLike, settings: Settings | None = None, *, default: int) -> Float64:
         """(n, K) expected cost of each setting over that of the default, as members see it: no caution, no bound."""
         mean = np.maximum(self._mean(X, settings), _LEAST)
-        ratios: Float = (mean[:, default, None] / mean) ** (1 / SHARPNESS)
+        ratios: Float64 = (mean[:, default, None] / mean) ** (1 / SHARPNESS)
         return ratios
 
     def _restore(self, meta: dict[str, Any], arrays: Arrays) -> None:
@@ -256,11 +256,11 @@ class EnsembleHead(Chooser, _Ensemble):
 class _Predicting(RegressorMixin, _Ensemble):  # type: ignore[misc]
     """A mean of numbers; a score is minus the mean square error."""
 
-    def _score(self, predicted: Float, target: Float) -> float:
+    def _score(self, predicted: Float64, target: Float64) -> float:
         return -float(np.mean((predicted - target) ** 2))
 
-    def _ask(self, member: Any, features: Float, settings: Settings | None) -> Float:
-        prediction: Float = member.predict(features)
+    def _ask(self, member: Any, features: Float64, settings: Settings | None) -> Float64:
+        prediction: Float64 = member.predict(features)
         return prediction
 
     def fit(self, X: ArrayLike, y: ArrayLike, *, part: ArrayLike | None = None) -> Self:
@@ -283,7 +283,7 @@ class _Predicting(RegressorMixin, _Ensemble):  # type: ignore[misc]
         """
         return self._search(X, y, None, part)
 
-    def predict(self, X: ArrayLike) -> Float:
+    def predict(self, X: ArrayLike) -> Float64:
         """(n,) or (n, P) weighted mean of what the members predict; of labels it ranks, below 0 and above 1, too."""
         return self._mean(X, None)
 
@@ -296,7 +296,7 @@ class NumberEnsembleHead(_Predicting):
     Parameters and attributes are those of `EnsembleHead`, but ``select``; a score is minus the mean square error.
     """
 
-    def _checked(self, y: ArrayLike, rows: int) -> Float:
+    def _checked(self, y: ArrayLike, rows: int) -> Float64:
         target = np.asarray(y, dtype=np.float64)
         if target.shape != (rows,) or not np.isfinite(target).all():
             raise HeadError(f"numbers of shape {target.shape} for {rows} rows; one finite number a row is needed")
@@ -312,14 +312,14 @@ class LabelsEnsembleHead(_Predicting):
     (Brier, 1950), so that what is predicted is about how likely a label is, and not only an order.
     """
 
-    def _checked(self, y: ArrayLike, rows: int) -> Float:
+    def _checked(self, y: ArrayLike, rows: int) -> Float64:
         target = np.asarray(y, dtype=np.float64)
         if target.ndim != 2 or len(target) != rows or not target.shape[1] or not np.isin(target, (0, 1)).all():
             raise HeadError(f"labels of shape {target.shape} for {rows} rows; rows of 0 and 1 are needed")
         self.n_labels_ = target.shape[1]
         return target
 
-    def probabilities(self, X: ArrayLike) -> Float:
+    def probabilities(self, X: ArrayLike) -> Float64:
         """(n, P) how likely each label is: what `predict` says, cut to 0 and 1."""
         return np.clip(self.predict(X), 0.0, 1.0)
 
@@ -342,7 +342,7 @@ def _taken(member: Any, settings: Settings | None) -> tuple[Settings, ...]:
 
 
 def _trained(
-    member: Any, features: Float, target: Float, settings: Settings | None, rows: NDArray[np.integer[Any]]
+    member: Any, features: Float64, target: Float64, settings: Settings | None, rows: NDArray[np.integer[Any]]
 ) -> Any:
     """A clone of a member, trained on some rows."""
     part = None if settings is None else settings.take(rows)

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mirenc import __version__
+from mirenc.arrays import Floating
 from mirenc.errors import HeadError
 from mirenc.heads.state import Arrays, below, build, kind_of_head, pack, unpack
 
@@ -36,7 +37,6 @@ _LEVELS = 256
 _LEAVES = "value_"
 
 Head = TypeVar("Head")
-Float = NDArray[np.floating[Any]]
 
 
 def save_head(
@@ -274,11 +274,11 @@ def _rounded(name: str, array: NDArray[Any]) -> NDArray[Any]:
         return in_half(array)
     low = array.min(axis=0)
     step = np.maximum((array.max(axis=0) - low) / (_LEVELS - 1), np.finfo(np.float64).tiny)
-    result: Float = low + step * np.round((array - low) / step)
+    result: Floating = low + step * np.round((array - low) / step)
     return result
 
 
-def in_half(matrix: Float) -> Float:
+def in_half(matrix: Floating) -> Floating:
     """The numbers in half precision, of their type; as they are where one is too large for that."""
     if float(np.abs(matrix).max(initial=0.0)) >= _LARGEST:
         return matrix

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from mirenc.arrays import Float64, Floating, Int32, Int64
 from mirenc.errors import HeadError
 from mirenc.heads.state import Arrays
 
@@ -37,9 +38,9 @@ class Tree(NamedTuple):
 class _Walk(NamedTuple):
     """What a walk needs of each of A nodes; follows from the columns, because they are in preorder."""
 
-    root: NDArray[np.int64]  # (M,) first node of each tree
-    right: NDArray[np.int64]  # (A,) right child
-    place: NDArray[np.int64]  # (A,) number among the inner nodes, or among the leaves
+    root: Int64  # (M,) first node of each tree
+    right: Int64  # (A,) right child
+    place: Int64  # (A,) number among the inner nodes, or among the leaves
     whole: bool  # whether the last tree is complete
 
 
@@ -55,9 +56,9 @@ class Forest:
     value : (L, V) float64
     """
 
-    column: NDArray[np.int32]
-    cut: NDArray[np.float64]
-    value: NDArray[np.float64]
+    column: Int32
+    cut: Float64
+    value: Float64
 
     @classmethod
     def join(cls, trees: Sequence[Tree]) -> Self:
@@ -89,7 +90,7 @@ class Forest:
             whole=bool(len(ends) and ends[-1] == nodes - 1),
         )
 
-    def leaves(self, rows: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
+    def leaves(self, rows: Floating) -> Float64:
         """Values of the leaf that each row falls into in each tree. (n, C) -> (n, M, V)."""
         walk = self._walk
         node = np.repeat(walk.root[None, :], len(rows), axis=0)  # (n, M)
@@ -101,16 +102,16 @@ class Forest:
             cut = self.cut[np.where(inner, walk.place[node], 0)]
             below = np.take_along_axis(rows, np.maximum(column, 0), axis=1) <= cut
             node = np.where(inner, np.where(below, node + 1, walk.right[node]), node)
-        result: NDArray[np.float64] = self.value[walk.place[node]]
+        result: Float64 = self.value[walk.place[node]]
         return result
 
-    def summed(self, rows: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
+    def summed(self, rows: Floating) -> Float64:
         """Sum over the trees of `leaves`. (n, C) -> (n, V)."""
         blocks = [self.leaves(rows[first : first + _BLOCK]).sum(axis=1) for first in range(0, len(rows), _BLOCK)]
-        result: NDArray[np.float64] = np.concatenate(blocks)
+        result: Float64 = np.concatenate(blocks)
         return result
 
-    def mean(self, rows: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
+    def mean(self, rows: Floating) -> Float64:
         """Mean over the trees of `leaves`. (n, C) -> (n, V)."""
         return self.summed(rows) / len(self._walk.root)
 
@@ -148,7 +149,7 @@ class Forest:
         return forest
 
 
-def extra_tree(grown: Any, value: NDArray[np.float64] | None = None) -> Tree:
+def extra_tree(grown: Any, value: Float64 | None = None) -> Tree:
     """A tree that scikit-learn's extremely randomised trees have grown (their ``tree_``), or with other values.
 
     They compare numbers in single precision, for which the next lower single is as good a cut.

@@ -12,13 +12,12 @@ from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 import scipy.linalg as la
-from numpy.typing import NDArray
 
+from mirenc.arrays import Float64
 from mirenc.heads.base import Labels, Number
 from mirenc.heads.reduce import Reducing
 from mirenc.heads.state import register
 
-Float = NDArray[np.float64]
 _BLOCK = 4096  # rows whose kernel is in memory at once
 _JITTER = 1e-8
 
@@ -38,7 +37,7 @@ class _Landmarks(Reducing):
     _POSITIVE = ("length_scale", "alpha")
     _COUNTS = ("landmarks",)
 
-    def _learn(self, features: Float, target: Float) -> None:
+    def _learn(self, features: Float64, target: Float64) -> None:
         context = self.context_columns
         self._find_components(features)
         reduced = self._reduced(features)
@@ -61,23 +60,23 @@ class _Landmarks(Reducing):
         penalised[np.diag_indices_from(penalised)] += _JITTER
         self.weights_ = la.solve(penalised, moment / len(rows), assume_a="pos")
 
-    def _scaled(self, reduced: Float) -> Float:
-        result: Float = (reduced - self.middle_) / self.spread_
+    def _scaled(self, reduced: Float64) -> Float64:
+        result: Float64 = (reduced - self.middle_) / self.spread_
         return result
 
-    def _kernel(self, rows: Float) -> Float:
+    def _kernel(self, rows: Float64) -> Float64:
         """A Gaussian, for what is near, and the inner product, for what is far from all. (n, C) -> (n, m)."""
         product = rows @ self.landmarks_.T
         square = (rows**2).sum(axis=1)[:, None] + (self.landmarks_**2).sum(axis=1)[None] - 2 * product
         # Rows are two variances of each column apart on average.
         scale = 2 * self.length_scale**2 * max(2 * min(self.context_columns, rows.shape[1]), 2)
-        result: Float = np.exp(-np.maximum(square, 0) / scale) + product / rows.shape[1]
+        result: Float64 = np.exp(-np.maximum(square, 0) / scale) + product / rows.shape[1]
         return result
 
-    def _answer(self, features: Float) -> Float:
+    def _answer(self, features: Float64) -> Float64:
         rows = self._scaled(self._reduced(features))
         parts = [self._kernel(rows[first : first + _BLOCK]) @ self.weights_ for first in range(0, len(rows), _BLOCK)]
-        result: Float = self.mean_ + np.concatenate(parts)
+        result: Float64 = self.mean_ + np.concatenate(parts)
         return result
 
     def _fits(self) -> bool:

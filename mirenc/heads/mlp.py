@@ -24,13 +24,13 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.multiclass import check_classification_targets
 from threadpoolctl import threadpool_limits
 
+from mirenc.arrays import Float64
 from mirenc.errors import ConfigError, HeadError
 from mirenc.heads.base import Head, is_count
 from mirenc.heads.choosing import Chooser
 from mirenc.heads.state import Arrays, labels_of_meta, meta_of_labels, register
 from mirenc.metrics import oracle_choice
 
-Float = NDArray[np.float64]
 _HELD_OUT = 0.1  # share of the rows that early stopping watches
 _PATIENCE = 10  # epochs without improvement
 
@@ -124,8 +124,8 @@ class MLPHead(ClassifierMixin, Head):  # type: ignore[misc]
         self.classes_, code, rows = np.unique(labels, return_inverse=True, return_counts=True)
         scaler = StandardScaler().fit(features, sample_weight=weight)
         self.mean_, self.scale_ = scaler.mean_, scaler.scale_
-        self.coefs_: list[Float] = []
-        self.intercepts_: list[Float] = []
+        self.coefs_: list[Float64] = []
+        self.intercepts_: list[Float64] = []
         self.n_iter_ = 1
         if len(self.classes_) > 1:  # folds of small tasks may hold one label only
             if self.early_stopping and (math.ceil(_HELD_OUT * rows.sum()) < 2 or rows.min() < 2):
@@ -136,7 +136,7 @@ class MLPHead(ClassifierMixin, Head):  # type: ignore[misc]
             self._train((features - self.mean_) / self.scale_, code, weight)
         return self
 
-    def _train(self, X: Float, code: NDArray[np.intp], weight: Float | None) -> None:
+    def _train(self, X: Float64, code: NDArray[np.intp], weight: Float64 | None) -> None:
         network = MLPClassifier(
             hidden_layer_sizes=tuple(self.hidden),
             alpha=self.alpha,
@@ -163,7 +163,7 @@ class MLPHead(ClassifierMixin, Head):  # type: ignore[misc]
         self.n_iter_ = network.n_iter_
 
     # -- prediction ------------------------------------------------------------------------------------
-    def predict_proba(self, X: ArrayLike) -> Float:
+    def predict_proba(self, X: ArrayLike) -> Float64:
         """(n, K) float64 probability of each of ``classes_``."""
         rows = self._rows(X)
         if not self.coefs_:
@@ -177,7 +177,7 @@ class MLPHead(ClassifierMixin, Head):  # type: ignore[misc]
         if len(self.classes_) == 2:  # one output, the second class's
             second = expit(out)
             return np.hstack([1 - second, second])
-        result: Float = softmax(out, axis=1)
+        result: Float64 = softmax(out, axis=1)
         return result
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
@@ -222,7 +222,7 @@ class MLPHead(ClassifierMixin, Head):  # type: ignore[misc]
         return layers and biases and self.scale_.shape == self.mean_.shape and bool((self.scale_ > 0).all())
 
 
-def _checked_weights(sample_weight: ArrayLike, rows: int) -> Float:
+def _checked_weights(sample_weight: ArrayLike, rows: int) -> Float64:
     """(n,) weights, or an error that says what is wrong with them."""
     weight = np.asarray(sample_weight, dtype=np.float64)
     if weight.shape != (rows,):
@@ -251,10 +251,10 @@ class LabelHead(Chooser):
     classifier: Any
     _INNER = "classifier"
 
-    def _learn(self, features: Float, target: Float) -> None:
+    def _learn(self, features: Float64, target: Float64) -> None:
         self.classifier_ = clone(self.classifier).fit(features, oracle_choice(target))
 
-    def _answer(self, features: Float) -> Float:
+    def _answer(self, features: Float64) -> Float64:
         out = np.zeros((len(features), self.n_choices_))
         out[:, self.classifier_.classes_] = self.classifier_.predict_proba(features)
         return out

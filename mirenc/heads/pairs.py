@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
+from mirenc.arrays import Float64, Int64
 from mirenc.errors import HeadError
 from mirenc.heads.base import scaling
 from mirenc.heads.choosing import CostRegressor, additive_effects, checked_costs, preferences
@@ -21,7 +22,6 @@ from mirenc.heads.reduce import Reducing
 from mirenc.heads.settings import Settings
 from mirenc.heads.state import Arrays, register
 
-Float = NDArray[np.float64]
 _BLOCK = 65536  # pairs that are predicted at once
 
 
@@ -118,7 +118,7 @@ class PairHead(Reducing, CostRegressor):
         return self
 
     # -- columns ---------------------------------------------------------------------------------------
-    def _setting_columns(self, features: Float) -> Float:
+    def _setting_columns(self, features: Float64) -> Float64:
         """Settings as the regressor sees them. (T, F) -> (T, F').
 
         With ``products`` also squares and products: a linear regressor can then have a best value in the middle, and
@@ -130,7 +130,7 @@ class PairHead(Reducing, CostRegressor):
         first, second = np.triu_indices(scaled.shape[1])
         return np.concatenate([scaled, scaled[:, first] * scaled[:, second]], axis=1)
 
-    def _pairs(self, reduced: Float, columns: Float, sample: NDArray[np.int64], setting: NDArray[np.int64]) -> Float:
+    def _pairs(self, reduced: Float64, columns: Float64, sample: Int64, setting: Int64) -> Float64:
         """What the regressor sees of pairs. (n, C), (T, F'), (m,), (m,) -> (m, C + F') or with products."""
         parts = [reduced[sample], columns[setting]]
         if self.products:
@@ -138,7 +138,7 @@ class PairHead(Reducing, CostRegressor):
         return np.concatenate(parts, axis=1)
 
     # -- prediction ------------------------------------------------------------------------------------
-    def predict_log_costs(self, X: ArrayLike, settings: Settings | None = None) -> Float:
+    def predict_log_costs(self, X: ArrayLike, settings: Settings | None = None) -> Float64:
         """(n, K) predicted log cost of each setting, up to a constant of the sample; infinite where there is none."""
         features = self._seen(self._rows(X))
         settings = settings or _numbered(self.n_settings_, len(features))
@@ -156,7 +156,7 @@ class PairHead(Reducing, CostRegressor):
             out[rows, at] = self.regressor_.predict(self._pairs(reduced, columns, rows, settings.row[rows, at]))
         return out
 
-    def predict_proba(self, X: ArrayLike, settings: Settings | None = None) -> Float:
+    def predict_proba(self, X: ArrayLike, settings: Settings | None = None) -> Float64:
         """(n, K) preference for each setting; 0 where there is none."""
         return preferences(self.predict_log_costs(X, settings))
 

@@ -13,17 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from mirenc.arrays import Float64, Int64
 from mirenc.errors import ConfigError
 from mirenc.heads.base import is_count
 from mirenc.heads.choosing import CostRegressor
 from mirenc.heads.state import Arrays, register
 
-Float = NDArray[np.float64]
 # Predicted log cost of what is outside of the portfolio, above the worst within: it is never preferred.
 _OUTSIDE = 1.0
 
 
-def portfolio(logs: Float, size: int) -> NDArray[np.int64]:
+def portfolio(logs: Float64, size: int) -> Int64:
     """So many settings of which the best costs the samples least in the mean, found one after the other.
 
     Parameters
@@ -80,15 +80,15 @@ class PortfolioHead(CostRegressor):
             raise ConfigError(f"size is {self.size!r}; allowed: a whole number from 2 up")
         super()._check_parameters(columns)
 
-    def _learn(self, features: Float, target: Float) -> None:
+    def _learn(self, features: Float64, target: Float64) -> None:
         self.settings_ = portfolio(np.log(target), int(self.size))
         among = target[:, self.settings_]
         measured = np.isfinite(among).any(axis=1)
         self.chooser_ = clone(self.chooser).fit(features[measured], among[measured])
 
-    def _answer(self, features: Float) -> Float:
+    def _answer(self, features: Float64) -> Float64:
         logs = self.chooser_.predict_log_costs(features)
-        result: Float = np.repeat(logs.max(axis=1, keepdims=True) + _OUTSIDE, self.n_choices_, axis=1)
+        result: Float64 = np.repeat(logs.max(axis=1, keepdims=True) + _OUTSIDE, self.n_choices_, axis=1)
         result[:, self.settings_] = logs
         return result
 

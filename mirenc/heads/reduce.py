@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.decomposition import PCA
 
+from mirenc.arrays import Float64
 from mirenc.errors import HeadError
 from mirenc.heads.base import Head
 from mirenc.heads.state import Arrays
-
-Float = NDArray[np.float64]
 
 
 class Reducing(Head):
@@ -25,11 +23,11 @@ class Reducing(Head):
     components: int
     _ARRAYS: ClassVar[tuple[str, ...]] = ("center_", "axes_")
 
-    def _seen(self, features: Float) -> Float:
+    def _seen(self, features: Float64) -> Float64:
         """The columns that the head may look at: all, or those of the context where ``use_code`` is False."""
         return features if getattr(self, "use_code", True) else features[:, : self.context_columns]
 
-    def _find_components(self, seen: Float) -> None:
+    def _find_components(self, seen: Float64) -> None:
         code = seen[:, self.context_columns :]
         self.center_, self.axes_ = np.zeros(code.shape[1]), np.zeros((code.shape[1], 0))
         if code.shape[1] > self.components:
@@ -38,7 +36,7 @@ class Reducing(Head):
                 found = PCA(min(self.components, *code.shape), random_state=0).fit(code)
             self.center_, self.axes_ = found.mean_, found.components_.T
 
-    def _reduced(self, seen: Float) -> Float:
+    def _reduced(self, seen: Float64) -> Float64:
         """(n, A + D) -> (n, A + C), or (n, A + D) where nothing is reduced."""
         context, code = seen[:, : self.context_columns], seen[:, self.context_columns :]
         if self.axes_.shape[1]:

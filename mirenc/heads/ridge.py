@@ -11,13 +11,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 import scipy.linalg as la
-from numpy.typing import NDArray
 
+from mirenc.arrays import Float64
 from mirenc.heads.base import Head, Labels, Number, scaling
 from mirenc.heads.choosing import CostRegressor, relative_log_costs
 from mirenc.heads.state import Arrays, register
-
-Float = NDArray[np.float64]
 
 
 @dataclass(eq=False, repr=False)
@@ -28,7 +26,7 @@ class _Ridge(Head):
     _ARRAYS = ("center_", "spread_", "weights_", "mean_")
     _POSITIVE: ClassVar[tuple[str, ...]] = ("alpha",)
 
-    def _learn(self, features: Float, target: Float) -> None:
+    def _learn(self, features: Float64, target: Float64) -> None:
         self.mean_ = target.mean(axis=0)
         self.center_, self.spread_ = scaling(features)
         scaled = (features - self.center_) / self.spread_
@@ -36,8 +34,8 @@ class _Ridge(Head):
         gram[np.diag_indices_from(gram)] += self.alpha
         self.weights_ = la.solve(gram, scaled.T @ (target - self.mean_) / len(scaled), assume_a="pos")
 
-    def _answer(self, features: Float) -> Float:
-        result: Float = self.mean_ + ((features - self.center_) / self.spread_) @ self.weights_
+    def _answer(self, features: Float64) -> Float64:
+        result: Float64 = self.mean_ + ((features - self.center_) / self.spread_) @ self.weights_
         return result
 
     def _restore(self, meta: dict[str, Any], arrays: Arrays) -> None:
@@ -70,7 +68,7 @@ class RidgeHead(_Ridge, CostRegressor):
     clip: float = 2.0
     _POSITIVE = ("alpha", "clip")
 
-    def _learn(self, features: Float, target: Float) -> None:
+    def _learn(self, features: Float64, target: Float64) -> None:
         super()._learn(features, relative_log_costs(target, self.clip))
 
     def _restore(self, meta: dict[str, Any], arrays: Arrays) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mirenc.arrays import Float64, Int64
 from mirenc.errors import HeadError
 
 
@@ -23,8 +24,8 @@ class Settings:
         Row of ``features`` of each sample's settings; -1 where a sample has fewer than K, or may not be asked.
     """
 
-    features: NDArray[np.float64]
-    row: NDArray[np.int64]
+    features: Float64
+    row: Int64
 
     def __post_init__(self) -> None:
         if self.features.ndim != 2 or self.row.ndim != 2 or not np.isfinite(self.features).all():

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor, HistGradientBoostingRegressor
 
+from mirenc.arrays import Float64
 from mirenc.errors import ConfigError, HeadError
 from mirenc.heads.base import Labels, Number
 from mirenc.heads.choosing import Chooser, CostRegressor
@@ -22,7 +23,6 @@ from mirenc.heads.reduce import Reducing
 from mirenc.heads.state import Arrays, register
 from mirenc.metrics import oracle_choice
 
-Float = NDArray[np.float64]
 # A gain counts up to a factor of 7. A loss beyond a factor of 1.6 is a loss: how large teaches nothing about choosing,
 # and would be most of what the trees explain.
 _MOST_GAIN, _MOST_LOSS = 2.0, 0.5
@@ -38,19 +38,19 @@ class _Trees(Reducing):
     trees: int = 60
     random_state: int = 0
 
-    def _learn(self, features: Float, target: Float) -> None:
+    def _learn(self, features: Float64, target: Float64) -> None:
         seen = self._seen(features)
         self._find_components(self._examples(seen))
         self.forest_ = Forest.join(self._grown(self._reduced(seen), target))
 
-    def _examples(self, seen: Float) -> Float:
+    def _examples(self, seen: Float64) -> Float64:
         """The rows whose principal components the code is reduced to."""
         return seen
 
-    def _grown(self, rows: Float, target: Float) -> list[Tree]:
+    def _grown(self, rows: Float64, target: Float64) -> list[Tree]:
         raise NotImplementedError
 
-    def _answer(self, features: Float) -> Float:
+    def _answer(self, features: Float64) -> Float64:
         # Trees were grown on single precision, and a cut may lie between two doubles that are one float.
         return self.forest_.mean(self._reduced(self._seen(features)).astype(np.float32))
 
@@ -86,7 +86,7 @@ class TreesHead(_Trees, Chooser):
     use_code: bool = True
     share: float = 0.5
 
-    def _grown(self, rows: Float, target: Float) -> list[Tree]:
+    def _grown(self, rows: Float64, target: Float64) -> list[Tree]:
         forest = ExtraTreesClassifier(self.trees, max_features=self.share, random_state=self.random_state)
         forest.fit(rows, oracle_choice(target))
         grown = []
@@ -102,7 +102,7 @@ class TreesHead(_Trees, Chooser):
         self.n_choices_ = self.forest_.value.shape[1]
 
 
-def log_ratios(costs: Float, default: int) -> Float:
+def log_ratios(costs: Float64, default: int) -> Float64:
     """log(cost / cost of the default), cut where it teaches no more. (n, K), NaN: not measured -> (n, K) finite.
 
     What was not measured gets the setting's mean over the other samples, so that it says nothing; a setting that no
@@ -112,7 +112,7 @@ def log_ratios(costs: Float, default: int) -> Float:
     measured = np.isfinite(ratios)
     count = measured.sum(axis=0)
     mean = np.where(measured, ratios, 0.0).sum(axis=0) / np.maximum(count, 1)
-    result: Float = np.where(measured, ratios, np.where(count > 0, mean, _MOST_LOSS)[None, :])
+    result: Float64 = np.where(measured, ratios, np.where(count > 0, mean, _MOST_LOSS)[None, :])
     return result
 
 
@@ -155,7 +155,7 @@ class RatioTreesHead(_Trees, CostRegressor):
     leaf: int = 4
     _ARRAYS = (*Reducing._ARRAYS, "mean_", "directions_")
 
-    def _learn(self, features: Float, target: Float) -> None:
+    def _learn(self, features: Float64, target: Float64) -> None:
         if self.default not in range(self.n_choices_):
             raise ConfigError(f"default is {self.default}; allowed: 0 to {self.n_choices_ - 1}, the columns of costs")
         measured = np.isfinite(target[:, self.default]).sum()
@@ -167,7 +167,7 @@ class RatioTreesHead(_Trees, CostRegressor):
         self.directions_ = axes[: max(1, min(self.outputs, int((spread > 1e-9).sum())))]
         super()._learn(features, (ratios - self.mean_) @ self.directions_.T)
 
-    def _examples(self, seen: Float) -> Float:
+    def _examples(self, seen: Float64) -> Float64:
         """The first row of each different piece of code."""
         if seen.shape[1] == self.context_columns:
             return seen
@@ -175,14 +175,14 @@ class RatioTreesHead(_Trees, CostRegressor):
         rows: dict[bytes, int] = {}
         for row, code in enumerate(seen[:, self.context_columns :] + 0.0):  # minus zero is zero
             rows.setdefault(code.tobytes(), row)
-        result: Float = seen[list(rows.values())]
+        result: Float64 = seen[list(rows.values())]
         return result
 
-    def _grown(self, rows: Float, target: Float) -> list[Tree]:
+    def _grown(self, rows: Float64, target: Float64) -> list[Tree]:
         return _regression_trees(rows, target, self)
 
-    def _answer(self, features: Float) -> Float:
-        result: Float = self.mean_ + super()._answer(features) @ self.directions_
+    def _answer(self, features: Float64) -> Float64:
+        result: Float64 = self.mean_ + super()._answer(features) @ self.directions_
         return result
 
     def _restore(self, meta: dict[str, Any], arrays: Arrays) -> None:
@@ -207,11 +207,11 @@ class TreesLabels(_Trees, Labels):
     share: float = 0.4
     leaf: int = 10
 
-    def _grown(self, rows: Float, target: Float) -> list[Tree]:
+    def _grown(self, rows: Float64, target: Float64) -> list[Tree]:
         return _regression_trees(rows, target[:, 0] if target.shape[1] == 1 else target, self)
 
 
-def _regression_trees(rows: Float, target: Float, head: RatioTreesHead | TreesLabels) -> list[Tree]:
+def _regression_trees(rows: Float64, target: Float64, head: RatioTreesHead | TreesLabels) -> list[Tree]:
     forest = ExtraTreesRegressor(
         head.trees, max_features=head.share, min_samples_leaf=head.leaf, random_state=head.random_state
     )
@@ -240,7 +240,7 @@ class BoostedRegressor(_Trees, Number):
     leaves: int = 31
     learning_rate: float = 0.1
 
-    def _grown(self, rows: Float, target: Float) -> list[Tree]:
+    def _grown(self, rows: Float64, target: Float64) -> list[Tree]:
         boosted = HistGradientBoostingRegressor(
             max_iter=self.trees,
             max_leaf_nodes=self.leaves,
@@ -257,7 +257,7 @@ class BoostedRegressor(_Trees, Number):
             grown.append(Tree(column, nodes["num_threshold"], nodes["value"][:, None]))
         return grown
 
-    def _answer(self, features: Float) -> Float:
+    def _answer(self, features: Float64) -> Float64:
         return self.start_ + self.forest_.summed(self._reduced(features))  # boosted on double precision
 
     def _learned(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:

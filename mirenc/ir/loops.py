@@ -12,11 +12,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mirenc.arrays import Int32
 from mirenc.ir.module import FunctionHeader, IRModule
 
-Int32 = NDArray[np.int32]
 Graph = list[list[int]]
 
 

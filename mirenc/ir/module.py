@@ -13,9 +13,7 @@ from enum import IntEnum
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from mirenc.arrays import Int8, Int32
 from mirenc.ir.grammar import Form
 from mirenc.ir.lines import label_name, split_locals
 from mirenc.ir.parser import LABEL_TYPE, IRArgument
@@ -34,7 +32,6 @@ __all__ = [
     "global_name",
 ]
 
-Int32 = NDArray[np.int32]
 # LLVM's remarks: attributes in words, and predecessors in the order of its use lists.
 _PREDECESSORS, _ATTRIBUTES = "; preds = ", "\n; Function Attrs:"
 _COMMENTS = re.compile(r"^; Function Attrs:[^\n]*\n|[ \t]+; preds = [^\n]*$", re.MULTILINE)
@@ -169,7 +166,7 @@ class ModuleArrays:
     line: Int32
     block_start: Int32
     operand_start: Int32
-    operand_kind: NDArray[np.int8]
+    operand_kind: Int8
     operand_ref: Int32
     operand_type: Int32
     successor_start: Int32

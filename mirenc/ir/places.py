@@ -11,8 +11,8 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mirenc.arrays import Int64
 from mirenc.ir.loops import LoopForest
 from mirenc.ir.module import IRModule
 from mirenc.ir.symbols import unescaped
@@ -119,7 +119,7 @@ class Places:
         return int(self._module.arrays.block_start[block + 1]) - 1
 
     @cached_property
-    def _sources(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _sources(self) -> tuple[Int64, Int64]:
         """Sources of all edges sorted by target, and where each target's begin."""
         arrays = self._module.arrays
         source = np.repeat(np.arange(self._module.block_count), np.diff(arrays.successor_start))

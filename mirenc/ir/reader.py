@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mirenc.arrays import Int64
 from mirenc.errors import IRParseError
 from mirenc.ir.grammar import Form, parse_form
 from mirenc.ir.lines import fill, is_label, join_lines, label_name, split_all, without_attachments
@@ -36,8 +36,6 @@ _SOURCE_NAME = re.compile(r'^source_filename = "([^"]*)"', re.MULTILINE)
 # Codes of a local name, per function: instructions of the module from 0, then arguments, then blocks.
 _ARGUMENT = 1 << 40
 _BLOCK = 1 << 41
-
-Int64 = NDArray[np.int64]
 
 
 class _Entry(NamedTuple):

@@ -6,16 +6,14 @@ import re
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mirenc.arrays import Int32
 from mirenc.errors import ConfigError
 from mirenc.ir.lines import label_name
 from mirenc.ir.loops import find_loops
 from mirenc.ir.module import IRFunction, IRModule
 from mirenc.ir.parser import parse_header
 from mirenc.ir.places import Places
-
-Int32 = NDArray[np.int32]
 
 LEVELS = ("module", "function", "loop", "block", "instruction")
 _SHOWN = 8  # names that an error lists

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mirenc.arrays import Int32
 from mirenc.ir.module import IRModule, TextTable, global_name
 
 NORMALISATIONS = ("none", "locals")
@@ -73,7 +73,7 @@ class Statements:
 
     normalisation: str
     texts: list[str]
-    row: NDArray[np.int32]
+    row: Int32
     first_global: int
     first_instruction: int
 

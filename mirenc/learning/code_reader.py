@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mirenc.arrays import Float32, Int32
 from mirenc.errors import TaskError
 from mirenc.ir import IRModule
 from mirenc.ir.regions import Region, Regions, regions_of
@@ -16,7 +16,6 @@ from mirenc.learning.counted import autophase_features, opcode_histogram, statem
 if TYPE_CHECKING:
     from mirenc.embed import Embedding, Encoder, Level, Purpose
 
-Float32 = NDArray[np.float32]
 
 # Rows that look at code through the model, or beside it.
 CODE_ROWS = ("text", "graph", "both", "both_histogram")
@@ -123,13 +122,11 @@ class _Code:
             counts = {name: COUNTED[name](self.module, inside) for name in self.counted}
         return {**{name: vectors[row] for name, vectors in self.vectors.items()}, **counts}
 
-    def _instructions(self, level: str, key: tuple[str, str]) -> NDArray[np.int32]:
+    def _instructions(self, level: str, key: tuple[str, str]) -> Int32:
         if level not in self.listed:
             self.listed[level] = regions_of(self.module, level)
         listed = self.listed[level]
-        inside: NDArray[np.int32] = listed.instruction[
-            listed.region == [_key(one) for one in listed.regions].index(key)
-        ]
+        inside: Int32 = listed.instruction[listed.region == [_key(one) for one in listed.regions].index(key)]
         return inside
 
 

@@ -18,13 +18,10 @@ import zlib
 from collections.abc import Collection
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mirenc.arrays import Bool, Float32, Int32, Int64
 from mirenc.ir import IRModule, statements_of
 from mirenc.ir.module import OperandKind
-
-Int = NDArray[np.int64]
-Float32 = NDArray[np.float32]
 
 # Every instruction of LLVM 21's language reference (22 adds ptrtoaddr). Fixed, so that columns mean the same in
 # training and later.
@@ -39,7 +36,7 @@ _OPCODE_COLUMN = {opcode: column for column, opcode in enumerate(OPCODES)}
 COLUMNS = 1024
 
 
-def opcode_histogram(module: IRModule, instructions: NDArray[np.int32] | None = None) -> Float32:
+def opcode_histogram(module: IRModule, instructions: Int32 | None = None) -> Float32:
     """(66,) float32: square roots of the opcodes' shares, and log(1 + instructions).
 
     Shares say what the code does whatever its size; the root keeps rare opcodes visible; the last column is the size.
@@ -54,7 +51,7 @@ def opcode_histogram(module: IRModule, instructions: NDArray[np.int32] | None = 
     return np.append(np.sqrt(counts / max(len(forms), 1)), np.log1p(len(forms))).astype(np.float32)
 
 
-def statement_bag(module: IRModule, instructions: NDArray[np.int32] | None = None) -> Float32:
+def statement_bag(module: IRModule, instructions: Int32 | None = None) -> Float32:
     """(1024,) float32: log(1 + count) of the statements in each column; of a whole module its types and globals too."""
     statements = statements_of(module)
     rows = statements.row if instructions is None else statements.row[statements.first_instruction + instructions]
@@ -79,12 +76,12 @@ _UNARY = frozenset(
 _MEMORY = frozenset("alloca load store getelementptr call invoke".split())
 
 
-def autophase_features(module: IRModule, instructions: NDArray[np.int32] | None = None) -> Float32:
+def autophase_features(module: IRModule, instructions: Int32 | None = None) -> Float32:
     """(56,) float32: log(1 + count) of each of `autophase_counts`; the paper's own first normalisation."""
     return np.log1p(list(autophase_counts(module, instructions).values())).astype(np.float32)
 
 
-def autophase_counts(module: IRModule, instructions: NDArray[np.int32] | None = None) -> dict[str, float]:
+def autophase_counts(module: IRModule, instructions: Int32 | None = None) -> dict[str, float]:
     """The 56 counts, by what is counted.
 
     A block counts where its first instruction does, an edge where both of its blocks do.
@@ -93,7 +90,7 @@ def autophase_counts(module: IRModule, instructions: NDArray[np.int32] | None = 
     rows = np.arange(len(arrays.form)) if instructions is None else instructions.astype(np.int64)
     opcodes = [form.opcode for form in module.forms]
 
-    def are(names: Collection[str]) -> NDArray[np.bool_]:
+    def are(names: Collection[str]) -> Bool:
         """Which instructions have one of these opcodes. (I,)."""
         return np.array([opcode in names for opcode in opcodes], dtype=bool)[arrays.form[rows]]
 
@@ -150,7 +147,7 @@ def autophase_counts(module: IRModule, instructions: NDArray[np.int32] | None = 
     return {name: float(value) for name, value in counts.items()}
 
 
-def _constants(module: IRModule, rows: Int) -> tuple[dict[str, int], NDArray[np.bool_]]:
+def _constants(module: IRModule, rows: Int64) -> tuple[dict[str, int], Bool]:
     """Occurrences of constants among the operands, and which instructions have one (I,)."""
     arrays = module.arrays
     start, stop = arrays.operand_start[rows], arrays.operand_start[rows + 1]

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mirenc.arrays import Float32, Float64
 from mirenc.errors import MirencError, TaskError
 from mirenc.learning.code_reader import CODE_ROWS, COUNTED, CodeReader, code_vector
 from mirenc.learning.ir2vec import ir2vec_available, ir2vec_text, ir2vec_vectors
@@ -24,8 +24,6 @@ from mirenc.tasks.task import Task
 if TYPE_CHECKING:
     from mirenc.embed import Encoder
 
-Float32 = NDArray[np.float32]
-Float = NDArray[np.float64]
 
 ROW_TITLES = {
     "no_code": "no code",
@@ -51,7 +49,7 @@ class Features:
     """One row's matrix."""
 
     row: str  # key of `ROW_TITLES`
-    matrix: Float  # (n, A + D) float64: context features first, code features after them; D = 0 for ``no_code``
+    matrix: Float64  # (n, A + D) float64: context features first, code features after them; D = 0 for ``no_code``
     context: int  # A
     only: str = ""  # the one member of the menu (`mirenc.learning.menu`) that the row uses; "" for the search
     note: str = ""  # what a reader of the table must know, such as files that IR2Vec could not read
@@ -81,7 +79,7 @@ def default_rows(task: Task, data: TaskData | None = None) -> list[str]:
     return [row for row in rows if row not in left_out and not _why_not(task, data, row)]
 
 
-def context_matrix(task: Task, data: TaskData, *, blind: bool = False) -> Float:
+def context_matrix(task: Task, data: TaskData, *, blind: bool = False) -> Float64:
     """Task features of all samples; ``blind``: what a compiler tells is not known. (n, A)."""
     rows = []
     hidden = [blind and name in task.compiler_context for name in task.context_names]

@@ -24,8 +24,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mirenc.arrays import Float32
 from mirenc.errors import TaskError
 from mirenc.ir.old_text import modernise
 
@@ -66,7 +66,7 @@ def ir2vec_available() -> bool:
     return importlib.util.find_spec("ir2vec") is not None
 
 
-def ir2vec_vectors(texts: Sequence[str]) -> tuple[NDArray[np.float32], int]:
+def ir2vec_vectors(texts: Sequence[str]) -> tuple[Float32, int]:
     """Flow-aware module vectors, (n, 300) float32, and how many are zeros: IR2Vec gave none, or numbers that are none.
 
     IR text is as its LLVM wrote it. What mirenc mends for LLVM 22 (`mirenc.ir.old_text.modernise`) is mended for

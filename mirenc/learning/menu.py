@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mirenc.arrays import Int64
 from mirenc.heads import (
     BoostedRegressor,
     CautiousEnsembleHead,
@@ -216,7 +217,7 @@ def head_search(
     return EnsembleHead(members, select=select)
 
 
-def inner_parts(unit: NDArray[np.generic], labels: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
+def inner_parts(unit: NDArray[np.generic], labels: Int64, seed: int) -> Int64:
     """Inner fold of each training row: cut by the same unit as the protocol's own folds. (n,) -> (n,)."""
     distinct = len(np.unique(unit))
     many = _FEWER_FOLDS if len(unit) > _HUGE else INNER_FOLDS

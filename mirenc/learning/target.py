@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mirenc.arrays import Float64, Int64
 from mirenc.heads.choosing import additive_effects
 from mirenc.heads.files import rounded
 from mirenc.heads.portfolio import portfolio
@@ -22,8 +23,6 @@ from mirenc.learning.menu import Shape, head_search, inner_parts
 from mirenc.tasks.data import TaskData
 from mirenc.tasks.protocols import Fold
 
-Float = NDArray[np.float64]
-Int = NDArray[np.int64]
 _DENSE = 0.9  # share of cells that were measured
 _LEAST = float(np.finfo(np.float64).tiny)
 _THREE = 3
@@ -45,14 +44,14 @@ class Target(ABC):
 
     # (n, K), (n,) or (n, P) float64: cost of what runs when each setting is asked for (NaN: nobody may ask), the number
     # to predict, or labels
-    values: Float
-    strata: Int  # (n,) int64: what folds of single samples are balanced by
+    values: Float64
+    strata: Int64  # (n,) int64: what folds of single samples are balanced by
     group: NDArray[np.str_]  # (n,) str: as those of `TaskData`
     kernel: NDArray[np.str_]
     select: str  # `mirenc.tasks.Task.select`
 
     @abstractmethod
-    def shape(self, features: Features, rows: Int) -> Shape:
+    def shape(self, features: Features, rows: Int64) -> Shape:
         """What the menu follows from, for training on some rows."""
 
     @abstractmethod
@@ -63,34 +62,34 @@ class Target(ABC):
         runs of the program and no knowledge about it. The k are those whose best cost the training samples least.
         """
 
-    def fit(self, features: Features, rows: Int, unit: NDArray[np.generic], seed: int) -> Any:
+    def fit(self, features: Features, rows: Int64, unit: NDArray[np.generic], seed: int) -> Any:
         """A head, searched and trained on some rows; the search keeps the rows of a unit together."""
         head = head_search(self.shape(features, rows), seed, self.select, features.only)
         part = inner_parts(unit[rows], self.strata[rows], seed)
         return head.fit(features.matrix[rows], self.values[rows], *self._asked(rows), part=part)
 
-    def fit_rounded(self, features: Features, rows: Int, unit: NDArray[np.generic], seed: int) -> Any:
+    def fit_rounded(self, features: Features, rows: Int64, unit: NDArray[np.generic], seed: int) -> Any:
         """As `fit`: a head to keep, and to be judged as it is kept (`mirenc.heads.files.rounded`)."""
         return rounded(self.fit(features, rows, unit, seed))
 
-    def ask(self, head: Any, features: Features, rows: Int) -> Float:
+    def ask(self, head: Any, features: Features, rows: Int64) -> Float64:
         """Preferences (m, K), 0 for settings that nobody may ask for, numbers (m,) or labels (m, P), of some rows."""
-        answers: Float = head.predict(features.matrix[rows])
+        answers: Float64 = head.predict(features.matrix[rows])
         return answers
 
-    def decide(self, head: Any, features: Features, rows: Int) -> tuple[NDArray[Any], Int | None]:
+    def decide(self, head: Any, features: Features, rows: Int64) -> tuple[NDArray[Any], Int64 | None]:
         """The settings chosen, (m,), or what `ask` says; and the best of the three preferred settings, if K > 3."""
         return self.ask(head, features, rows), None
 
-    def _asked(self, rows: Int) -> tuple[Settings, ...]:
+    def _asked(self, rows: Int64) -> tuple[Settings, ...]:
         """What a head is told of some rows beside their features."""
         return ()
 
-    def _shape(self, features: Features, rows: Int, **more: Any) -> Shape:
+    def _shape(self, features: Features, rows: Int64, **more: Any) -> Shape:
         code = features.matrix.shape[1] - features.context
         return Shape(features.context, code, len(rows), len(np.unique(self.kernel[rows])), **more)
 
-    def _means(self, folds: Sequence[Fold]) -> Float:
+    def _means(self, folds: Sequence[Fold]) -> Float64:
         mean = np.zeros(self.values.shape)
         for training, test in folds:
             mean[test] = self.values[training].mean(axis=0)
@@ -100,7 +99,7 @@ class Target(ABC):
 class Number(Target):
     """A number is predicted."""
 
-    def shape(self, features: Features, rows: Int) -> Shape:
+    def shape(self, features: Features, rows: Int64) -> Shape:
         return self._shape(features, rows, settings=0)
 
     def static_rows(self, folds: Sequence[Fold], portfolios: Sequence[int] = ()) -> dict[str, NDArray[Any]]:
@@ -110,7 +109,7 @@ class Number(Target):
 class Labels(Target):
     """Labels are predicted, each by itself."""
 
-    def shape(self, features: Features, rows: Int) -> Shape:
+    def shape(self, features: Features, rows: Int64) -> Shape:
         return self._shape(features, rows, settings=0, labels=self.values.shape[1])
 
     def static_rows(self, folds: Sequence[Fold], portfolios: Sequence[int] = ()) -> dict[str, NDArray[Any]]:
@@ -122,7 +121,7 @@ class Costs(Target):
     """A setting is chosen."""
 
     settings: Settings
-    defaults: Int  # (n,) int64: column of each sample's default
+    defaults: Int64  # (n,) int64: column of each sample's default
     shared: bool = True  # whether all samples have one space, so that a column is the same setting for each
 
     @property
@@ -131,7 +130,7 @@ class Costs(Target):
         columns = np.unique(self.defaults)
         return int(columns[0]) if len(columns) == 1 else None
 
-    def shape(self, features: Features, rows: Int) -> Shape:
+    def shape(self, features: Features, rows: Int64) -> Shape:
         return self._shape(
             features,
             rows,
@@ -141,15 +140,15 @@ class Costs(Target):
             dense=bool(np.isfinite(self.values[rows]).mean() > _DENSE),
         )
 
-    def _asked(self, rows: Int) -> tuple[Settings, ...]:
+    def _asked(self, rows: Int64) -> tuple[Settings, ...]:
         return (self.settings.take(rows),)
 
-    def ask(self, head: Any, features: Features, rows: Int) -> Float:
+    def ask(self, head: Any, features: Features, rows: Int64) -> Float64:
         preference = head.predict_proba(features.matrix[rows], self.settings.take(rows))
         # Trees may all vote for what this sample may not be asked: any other is then preferred to that.
         return np.where(np.isfinite(self.values[rows]), np.maximum(preference, _LEAST), 0.0)
 
-    def decide(self, head: Any, features: Features, rows: Int) -> tuple[NDArray[Any], Int | None]:
+    def decide(self, head: Any, features: Features, rows: Int64) -> tuple[NDArray[Any], Int64 | None]:
         preference = self.ask(head, features, rows)
         best = preference.argmax(axis=1)
         if self.values.shape[1] <= _THREE:
@@ -159,10 +158,10 @@ class Costs(Target):
         cheapest = np.where(np.isfinite(cost), cost, np.inf).argmin(axis=1)
         return best, first[np.arange(len(first)), cheapest]
 
-    def expected(self, head: Any, features: Features, rows: Int) -> Float:
+    def expected(self, head: Any, features: Features, rows: Int64) -> Float64:
         """(m, K) cost of each setting over that of the default, as a head expects it of some rows."""
         assert self.default is not None
-        ratios: Float = head.expected_ratios(features.matrix[rows], self.settings.take(rows), default=self.default)
+        ratios: Float64 = head.expected_ratios(features.matrix[rows], self.settings.take(rows), default=self.default)
         return ratios
 
     def static_rows(self, folds: Sequence[Fold], portfolios: Sequence[int] = ()) -> dict[str, NDArray[Any]]:
@@ -188,10 +187,10 @@ class Costs(Target):
         return out
 
 
-def _least(rank: Float, setting: Int, default: Int) -> Int:
+def _least(rank: Float64, setting: Int64, default: Int64) -> Int64:
     """The setting of least rank of each sample, the default where none is finite. (m, k), (k,), (m,) -> (m,)."""
     there = np.isfinite(rank)
-    choice: Int = np.where(there.any(axis=1), setting[np.where(there, rank, np.inf).argmin(axis=1)], default)
+    choice: Int64 = np.where(there.any(axis=1), setting[np.where(there, rank, np.inf).argmin(axis=1)], default)
     return choice.astype(np.int64)
 
 

@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mirenc.arrays import Float64, Int64
 from mirenc.measure.kernel import Cell
-
-Float = NDArray[np.float64]
 
 BATCH = 2e-3  # seconds of one batch: long for a clock, short for what else the machine does
 MAX_NOISE = 0.03  # share: over it a sample gets more rounds, and is dropped in the end
@@ -33,12 +32,12 @@ class Costs:
     Noise is the gap between the default and its copy, as a share; of the two halves the larger.
     """
 
-    label: Float
-    report: Float
+    label: Float64
+    report: Float64
     noise: float
 
 
-def round_order(generator: np.random.Generator, variants: int) -> NDArray[np.int64]:
+def round_order(generator: np.random.Generator, variants: int) -> Int64:
     """Who is timed when in a round: a new random order, so that no variant always follows the same one."""
     return generator.permutation(variants)
 
@@ -49,7 +48,7 @@ def calls_for(seconds: float, *, most: int | None = None) -> int:
     return wanted if most is None else min(wanted, most)
 
 
-def costs_of(times: Float, default: int, copy: int) -> Costs:
+def costs_of(times: Float64, default: int, copy: int) -> Costs:
     """Costs and noise of (R, V) seconds a call, R >= 2; ``default`` and ``copy`` are columns."""
     label, report = (np.quantile(half, _QUARTER, axis=0) for half in (times[0::2], times[1::2]))
     gaps = [abs(half[default] - half[copy]) / min(half[default], half[copy]) for half in (label, report)]

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch_geometric.data import Batch, Data
 
+from mirenc.arrays import Integer
 from mirenc.model.pooling import Pool, Pools
 from mirenc.model.sample import GRAPH_ARRAYS, GraphArrays, IRSample, no_graph
 from mirenc.tokenizer import PAD
@@ -52,9 +53,7 @@ def _int64(array: NDArray[np.generic]) -> Tensor:
     return torch.from_numpy(np.ascontiguousarray(array).astype(np.int64))
 
 
-def make_data(
-    graph: GraphArrays, pools: Pools, text_ids: NDArray[np.integer], text_key: NDArray[np.integer] | None = None
-) -> IRData:
+def make_data(graph: GraphArrays, pools: Pools, text_ids: Integer, text_key: Integer | None = None) -> IRData:
     """One module's data from its graph, what is asked for, and the texts that both have rows of.
 
     ``text_key`` (U,) is needed where the data are to be joined with others.
@@ -75,7 +74,7 @@ def make_data(
     )
 
 
-def sample_data(sample: IRSample, pools: Pools, *, text_key: NDArray[np.integer] | None = None) -> IRData:
+def sample_data(sample: IRSample, pools: Pools, *, text_key: Integer | None = None) -> IRData:
     """A sample with the rows that are asked for; ``text_key`` (U,) where it is to be joined with others."""
     return make_data(sample, pools, sample.text_ids, text_key)
 

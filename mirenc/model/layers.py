@@ -10,11 +10,11 @@ from functools import cache
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-Float32 = NDArray[np.float32]
+from mirenc.arrays import Float32, Float64, Integer
+
 Weights = dict[str, Float32]
-Floats = TypeVar("Floats", NDArray[np.float32], NDArray[np.float64])
+Floats = TypeVar("Floats", Float32, Float64)
 SLICE = 1 << 11
 """Rows or nodes that are computed at once: enough for equal neighbours to meet, few enough for a processor's cache."""
 
@@ -107,7 +107,7 @@ def softmax(x: Float32) -> Float32:
     return x
 
 
-def segment_sum(weight: Floats, column: NDArray[np.integer], start: NDArray[np.integer], x: Floats) -> Floats:
+def segment_sum(weight: Floats, column: Integer, start: Integer, x: Floats) -> Floats:
     """Weighted sum of some rows of ``x`` for each segment: the one sparse product that most of inference needs.
 
     scipy.sparse computes it fastest, but importing it takes as much processor time as all else that a small file's

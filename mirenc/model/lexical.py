@@ -25,14 +25,12 @@ import zlib
 from collections.abc import Iterable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mirenc.arrays import Float32, Int64, Integer
 from mirenc.ir.plain import Layout, plain_statement
 from mirenc.model.config import LexicalConfig
 from mirenc.model.pooling import Pools
 
-Float32 = NDArray[np.float32]
-Int64 = NDArray[np.int64]
 # Initialisers of globals may be megabytes; their first words tell enough.
 _MAX_CHARACTERS = 2048
 # Of a definition: a table has its first words, and not as many as all the rest of a function.
@@ -137,7 +135,7 @@ def _marked_definition(statement: str, hide_names: bool) -> list[tuple[str, bool
     return list(terms)[:_MAX_TERMS]
 
 
-def fit_idf(texts: Iterable[str], counts: NDArray[np.integer], config: LexicalConfig) -> Float32:
+def fit_idf(texts: Iterable[str], counts: Integer, config: LexicalConfig) -> Float32:
     """How much a term tells, by bucket of its hash: -log P(a function has it).
 
     A corpus keeps no functions, so one is taken to be `_FUNCTION` statements that were drawn from the corpus's.

@@ -19,12 +19,12 @@ from functools import cache
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
+from mirenc.arrays import Float32, Int32, Int64, UInt16
 from mirenc.model.config import ModelConfig
 from mirenc.model.kinds import encoder_class
-from mirenc.model.layers import Float32, Layers, Weights, by_slices, segment_sum
+from mirenc.model.layers import Layers, Weights, by_slices, segment_sum
 from mirenc.model.pooling import Pool, Pools
 from mirenc.model.runtime import Pooled, needed_texts
 from mirenc.model.sample import IRSample
@@ -66,15 +66,13 @@ class NumpyRuntime:
         self.threads = threads or usable_cores()
         self._layers = Layers(weights)
         self.w, self._linear, self._norm = weights, self._layers.linear, self._layers.norm
-        self._encode: Callable[[NDArray[np.uint16]], Float32] = encoder_class(config.text, "numpy")(
-            config.text, self._layers
-        )
+        self._encode: Callable[[UInt16], Float32] = encoder_class(config.text, "numpy")(config.text, self._layers)
         self._graph: GraphEncoder = encoder_class(config.graph, "numpy")(config.graph, self._layers, self.threads)
 
     def encode_texts(
         self,
-        text_ids: NDArray[np.uint16],
-        text_length: NDArray[np.int32],
+        text_ids: UInt16,
+        text_length: Int32,
         *,
         advance: Callable[[int], None] | None = None,
     ) -> Float32:
@@ -84,12 +82,12 @@ class NumpyRuntime:
             return out
         order = np.argsort(text_length, kind="stable")
         lengths, starts = np.unique(text_length[order], return_index=True)
-        chunks: list[tuple[int, NDArray[np.int64]]] = []
+        chunks: list[tuple[int, Int64]] = []
         for length, first, last in zip(lengths.tolist(), starts, [*starts[1:], len(order)], strict=True):
             step = max(1, _CHUNK_TOKENS // length)
             chunks += [(length, order[at : min(at + step, last)]) for at in range(first, last, step)]
 
-        def work(chunk: tuple[int, NDArray[np.int64]]) -> int:
+        def work(chunk: tuple[int, Int64]) -> int:
             length, rows = chunk
             out[rows] = self._encode(text_ids[rows, :length])
             return len(rows)
@@ -103,7 +101,7 @@ class NumpyRuntime:
                     _count(pool.map(work, reversed(chunks)), advance)
         return out
 
-    def text_features(self, text_ids: NDArray[np.uint16], text_length: NDArray[np.int32]) -> Float32:
+    def text_features(self, text_ids: UInt16, text_length: Int32) -> Float32:
         """Node features of texts: mean of the token embeddings without [CLS] and [SEP].
 
         Shapes: (U, L), (U,) -> (U, F) float32, F the width of the token embedding

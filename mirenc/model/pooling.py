@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mirenc.arrays import Float32, Float64, Int64, Integer
 from mirenc.graph import Flow, NodeKind
 from mirenc.model.layers import segment_sum
 from mirenc.model.sample import IRSample
@@ -26,17 +26,13 @@ from mirenc.model.sample import IRSample
 if TYPE_CHECKING:
     import scipy.sparse as sp
 
-Ints = NDArray[np.integer]
-Int64 = NDArray[np.int64]
-Float32 = NDArray[np.float32]
-Float64 = NDArray[np.float64]
 # Memberships whose vectors are gathered at once.
 _SLICE = 1 << 13
 COUNTS = len(NodeKind) + 1
 """Columns of `Pools.counts`."""
 
 
-def item_weights(key: Ints, group: Ints, weighting: str, count: Ints | None = None) -> Float64:
+def item_weights(key: Integer, group: Integer, weighting: str, count: Integer | None = None) -> Float64:
     """Weight of each item within its group; those of a group sum to 1.
 
     Items of one group with one ``key`` are equal; each stands for ``count`` equal items. Shapes: (n,) -> (n,) float64
@@ -159,7 +155,7 @@ class Pool:
             readout.add(readout.share(vectors[self.item[at]], self.group[at], self.weight[at], np.ones(len(at))))
         return readout.result()
 
-    def of_classes(self, row: Ints) -> Pool:
+    def of_classes(self, row: Integer) -> Pool:
         """The pool of classes of equal items, sorted by class; ``row`` (n,) is the class of each item."""
         key = row[self.item].astype(np.int64) * self.groups + self.group
         order = np.argsort(key, kind="stable")
@@ -171,7 +167,13 @@ class Pool:
 
 
 def make_pool(
-    item: Ints, group: Ints, groups: int, weighting: str, *, key: Ints | None = None, count: Ints | None = None
+    item: Integer,
+    group: Integer,
+    groups: int,
+    weighting: str,
+    *,
+    key: Integer | None = None,
+    count: Integer | None = None,
 ) -> Pool:
     """The pool of some memberships, one for each (item, group); ``key`` and ``count`` as in `item_weights`.
 
@@ -201,7 +203,7 @@ class Pools:
     graph: Pool
     definitions: Pool | None = None
 
-    def counts(self, node_kind: Ints) -> Float32:
+    def counts(self, node_kind: Integer) -> Float32:
         """Size of each group: its nodes of each kind, and its distinct statements. Shapes: (N,) -> (G, COUNTS)."""
         kinds = len(NodeKind)
         nodes = self.graph.group * kinds + node_kind[self.graph.item]
@@ -210,7 +212,7 @@ class Pools:
         return np.concatenate([of_kind, distinct[:, None]], axis=1).astype(np.float32)
 
 
-def node_keys(node_row: Ints, node_kind: Ints) -> Int64:
+def node_keys(node_row: Integer, node_kind: Integer) -> Int64:
     """(N,) numbers, equal for nodes of equal text and kind."""
     return node_row.astype(np.int64) * len(NodeKind) + node_kind
 
@@ -225,7 +227,7 @@ def module_pools(sample: IRSample, weighting: str) -> Pools:
 
 
 def region_pools(
-    sample: IRSample, instruction: Ints, group: Ints, groups: int, weighting: str, *, reads: bool = True
+    sample: IRSample, instruction: Integer, group: Integer, groups: int, weighting: str, *, reads: bool = True
 ) -> Pools:
     """Groups of instructions: their statements, their nodes and what they read, variables and definitions of globals.
 
@@ -244,7 +246,7 @@ def region_pools(
     count = len(sample.instruction_node)
     inside = sp.csr_matrix((np.ones(len(group)), (group, instruction)), shape=(groups, count))
 
-    def members(reader: Ints, item: Ints, items: int) -> tuple[Int64, Int64]:
+    def members(reader: Integer, item: Integer, items: int) -> tuple[Int64, Int64]:
         """What readers in a group read: item and group, each pair once."""
         pairs = (inside @ sp.csr_matrix((np.ones(len(reader)), (reader, item)), shape=(count, items))).tocoo()
         return pairs.col, pairs.row
@@ -269,7 +271,7 @@ def region_pools(
     return Pools(text, make_pool(item, owner, groups, weighting, key=key), definitions)
 
 
-def text_pool(row: Ints, group: Ints, groups: int, weighting: str) -> Pool:
+def text_pool(row: Integer, group: Integer, groups: int, weighting: str) -> Pool:
     """Statements as their texts: one that occurs n times in a group is one membership of count n."""
     width = int(row.max(initial=0)) + 1
     pairs, count = np.unique(group.astype(np.int64) * width + row, return_counts=True)

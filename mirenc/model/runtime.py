@@ -6,14 +6,12 @@ from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mirenc.arrays import Float32, Int32, Int64, UInt16
 from mirenc.graph import NodeKind
 from mirenc.model.config import ModelConfig
 from mirenc.model.pooling import Pools
 from mirenc.model.sample import IRSample
-
-Float32 = NDArray[np.float32]
 
 
 class Pooled(NamedTuple):
@@ -28,7 +26,7 @@ class Pooled(NamedTuple):
     taught: Float32
 
 
-def needed_texts(config: ModelConfig, sample: IRSample, pools: Pools, part: str = "both") -> NDArray[np.int64]:
+def needed_texts(config: ModelConfig, sample: IRSample, pools: Pools, part: str = "both") -> Int64:
     """Texts whose statement vectors ``part`` takes, ascending: the pooled ones, and instructions' for the graph."""
     needed = np.zeros(len(sample.texts), dtype=bool)
     if part != "graph":
@@ -46,8 +44,8 @@ class Runtime(Protocol):
 
     def encode_texts(
         self,
-        text_ids: NDArray[np.uint16],
-        text_length: NDArray[np.int32],
+        text_ids: UInt16,
+        text_length: Int32,
         *,
         advance: Callable[[int], None] | None = None,
     ) -> Float32:

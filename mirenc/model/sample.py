@@ -10,15 +10,13 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mirenc.arrays import Int8, Int32, UInt16
 from mirenc.graph import ProgramGraph
 from mirenc.graph.native import build_native
 from mirenc.ir.module import IRModule
 from mirenc.ir.statements import statements_of
 from mirenc.tokenizer import IRTokenizer
-
-Int32 = NDArray[np.int32]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -39,10 +37,10 @@ class GraphArrays:
     """
 
     node_row: Int32
-    node_kind: NDArray[np.int8]
+    node_kind: Int8
     node_argument: Int32
     edge_index: Int32
-    edge_flow: NDArray[np.int8]
+    edge_flow: Int8
     edge_position: Int32
 
 
@@ -74,7 +72,7 @@ class IRSample(GraphArrays):
     """
 
     texts: list[str]
-    text_ids: NDArray[np.uint16]
+    text_ids: UInt16
     text_length: Int32
     statement_row: Int32
     instruction_node: Int32

@@ -6,16 +6,14 @@ from collections.abc import Callable
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
+from mirenc.arrays import Float32, Int32, UInt16
 from mirenc.model.config import ModelConfig
 from mirenc.model.data import sample_data
 from mirenc.model.mirencoder import MIREncoder
 from mirenc.model.pooling import Pools
 from mirenc.model.runtime import Pooled
 from mirenc.model.sample import IRSample
-
-Float32 = NDArray[np.float32]
 
 
 class TorchRuntime:
@@ -36,8 +34,8 @@ class TorchRuntime:
     @torch.inference_mode()
     def encode_texts(
         self,
-        text_ids: NDArray[np.uint16],
-        text_length: NDArray[np.int32],
+        text_ids: UInt16,
+        text_length: Int32,
         *,
         advance: Callable[[int], None] | None = None,
     ) -> Float32:

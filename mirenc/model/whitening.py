@@ -19,10 +19,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Float64 = NDArray[np.float64]
-Map = tuple[NDArray[np.float32], NDArray[np.float32]]
+from mirenc.arrays import Float32, Float64, Floating, Integer
+
+Map = tuple[Float32, Float32]
 # Share of the mean variance that is added to each: directions that the vectors never moved in stay small.
 _FLOOR = 1e-4
 _SHRINKAGE = 0.01  # chosen in pretrain/README.md
@@ -45,7 +45,7 @@ class Moments:
     within: Float64 | None
 
 
-def moments_of(vectors: NDArray[np.floating], pairs: NDArray[np.integer] | None = None) -> Moments:
+def moments_of(vectors: Floating, pairs: Integer | None = None) -> Moments:
     """Moments of some vectors (M, D), M > 0; ``pairs`` (P, 2) are rows that are one program at two levels."""
     wide = vectors.astype(np.float64)
     width = wide.shape[1]
@@ -115,8 +115,8 @@ def mixed_whitening(
 
 
 def fit_whitening(
-    vectors: NDArray[np.floating],
-    pairs: NDArray[np.integer] | None = None,
+    vectors: Floating,
+    pairs: Integer | None = None,
     *,
     shrinkage: float = _SHRINKAGE,
     floor: float = _FLOOR,

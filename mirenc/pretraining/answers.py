@@ -18,9 +18,9 @@ from pathlib import PurePosixPath
 import numpy as np
 import torch
 import torch.nn.functional as F
-from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from mirenc.arrays import Float32, Float64, Int64
 from mirenc.errors import ConfigError
 from mirenc.model.data import IRData
 from mirenc.model.mirencoder import MIREncoder
@@ -35,8 +35,6 @@ from mirenc.tokenizer import IRTokenizer
 
 # Pieces that are encoded at once where nothing is learned.
 _SLICE = 64
-Float64 = NDArray[np.float64]
-Int64 = NDArray[np.int64]
 # Training projects that are not learned from but chosen by.
 _CHOOSING = 0.1
 # A pass that changes nearly everything, or hardly anything, is no question.
@@ -58,7 +56,7 @@ class Labels:
     """
 
     names: tuple[str, ...]
-    values: NDArray[np.float32]
+    values: Float32
 
 
 @dataclass(frozen=True, eq=False)
@@ -284,7 +282,7 @@ class Teacher:
         return answers_loss(self._heads(self.taught(rows[share], graphs)), truth, share=share)
 
     @torch.no_grad()
-    def predict(self, pieces: NDArray[np.int64]) -> dict[str, NDArray[np.float32]]:
+    def predict(self, pieces: Int64) -> dict[str, Float32]:
         """What the heads say of some pieces: (n, C) of each kind."""
         parts: list[dict[str, Tensor]] = []
         device = self._texts.means.device
@@ -295,7 +293,7 @@ class Teacher:
         return {kind: torch.cat([part[kind] for part in parts]).cpu().numpy() for kind in self.answers.labels}
 
 
-def piece_counts(answers: Answers) -> NDArray[np.float32]:
+def piece_counts(answers: Answers) -> Float32:
     """Size of each piece as the trunk takes it: `mirenc.model.pooling.Pools.counts`. (n, COUNTS)."""
     rows = []
     for number in answers.modules.tolist():

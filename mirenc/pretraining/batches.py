@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from torch.utils.data import DataLoader, Dataset
 
+from mirenc.arrays import Bool, Int64
 from mirenc.errors import ConfigError
 from mirenc.pretraining.answers import Answers
 from mirenc.pretraining.config import PretrainConfig
@@ -23,7 +23,6 @@ from mirenc.pretraining.objectives import mask_tokens
 from mirenc.pretraining.parallel import Processes
 from mirenc.tokenizer import PAD
 
-Int64 = NDArray[np.int64]
 _NONE = np.zeros(0, dtype=np.int64)
 # Statements of similar length are batched together: this many batches are drawn at once and sorted.
 _POOL = 16
@@ -129,7 +128,7 @@ class Batch(NamedTuple):
     """
 
     items: int
-    statements: tuple[Int64, Int64, NDArray[np.bool_]] | None = None
+    statements: tuple[Int64, Int64, Bool] | None = None
     chosen: int = 0
     modules: Int64 = _NONE
     graphs: Graphs | None = None

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
+from mirenc.arrays import Float32, Int64
 from mirenc.errors import ConfigError
 from mirenc.graph import NodeKind
 from mirenc.model.config import ModelConfig
@@ -21,8 +21,6 @@ from mirenc.pretraining.corpus import Corpus, CorpusModule
 from mirenc.pretraining.graphs import Graphs, join_graphs
 from mirenc.pretraining.parallel import Processes
 
-Int64 = NDArray[np.int64]
-Float32 = NDArray[np.float32]
 # Rows of texts (U,) to their node features (U, F) and statement vectors (U, H).
 KnownTexts = Callable[[Tensor], tuple[Tensor, Tensor]]
 # Texts that are encoded at once on a CPU and on a GPU, and whose node features are computed at once.

@@ -14,6 +14,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from mirenc.arrays import Float64, Int32, Int64, Integer
 from mirenc.graph import Flow
 from mirenc.model.data import IRData
 from mirenc.model.pooling import make_pool, node_keys
@@ -40,20 +41,20 @@ class Graphs(GraphArrays):
         How many of them each flow has.
     """
 
-    text_key: NDArray[np.int64]
-    group: NDArray[np.int32]
-    weight: NDArray[np.float64]
+    text_key: Int64
+    group: Int32
+    weight: Float64
     groups: int
-    positive: NDArray[np.int32]
-    negative: NDArray[np.int32]
+    positive: Int32
+    negative: Int32
     pairs: list[int]
 
-    def data(self, device: torch.device, text_ids: NDArray[np.integer] | None = None) -> IRData:
+    def data(self, device: torch.device, text_ids: Integer | None = None) -> IRData:
         """The batch as the model takes it, with ``text_ids`` (U, L) where its texts are to be encoded.
 
         Pairs become ``positive_index`` and ``negative_index``, which `flow_pairs` takes apart.
         """
-        integers: dict[str, NDArray[np.integer]] = {
+        integers: dict[str, Integer] = {
             **{name: getattr(self, name) for name in GRAPH_ARRAYS},
             "text_key": self.text_key,
             "pool_node_group": self.group,
@@ -87,7 +88,7 @@ def flow_pairs(data: IRData) -> Pairs:
 
 def join_graphs(
     corpus: Corpus,
-    modules: NDArray[np.integer],
+    modules: Integer,
     *,
     weighting: str = "count",
     generators: Sequence[np.random.Generator] = (),
@@ -135,9 +136,7 @@ def join_graphs(
     )
 
 
-def graph_batch(
-    corpus: Corpus, modules: NDArray[np.integer], rng: np.random.Generator, *, share: slice = slice(None)
-) -> Graphs:
+def graph_batch(corpus: Corpus, modules: Integer, rng: np.random.Generator, *, share: slice = slice(None)) -> Graphs:
     """Some modules' graphs with pairs to tell apart.
 
     Each module has a generator of its own, so that a process that takes a ``share`` of the modules draws for them what

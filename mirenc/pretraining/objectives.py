@@ -10,9 +10,9 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 import torch.nn.functional as F
-from numpy.typing import NDArray
 from torch import Tensor
 
+from mirenc.arrays import Bool, Int64
 from mirenc.graph import Flow
 from mirenc.model.mirencoder import MIREncoder
 from mirenc.model.torch_encoders import edge_scores
@@ -20,13 +20,10 @@ from mirenc.pretraining.corpus import CorpusModule
 from mirenc.tokenizer import MASK, SPECIAL_TOKENS
 
 _IGNORED = -100
-Int64 = NDArray[np.int64]
 Pairs = list[tuple[Tensor, Tensor]]
 
 
-def mask_tokens(
-    ids: NDArray[np.int64], rng: np.random.Generator, *, vocab_size: int, share: float
-) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+def mask_tokens(ids: Int64, rng: np.random.Generator, *, vocab_size: int, share: float) -> tuple[Int64, Bool]:
     """Choose positions to predict: 80 % become [MASK], 10 % a random piece, 10 % stay (paper section 3.2, after BERT).
 
     Special tokens are never chosen. Shapes: (B, T) -> (B, T) ids, (B, T) chosen.

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from mirenc.arrays import Int64
 from mirenc.model.data import IRData, join_data, no_data
 from mirenc.model.mirencoder import Encoded, MIREncoder
 from mirenc.pretraining import encoding
@@ -115,7 +115,7 @@ class Losses:
             text[share] = self._sampled_text(batch.modules[share], step)
         return igm_loss(self._model, text, graph, share=share)
 
-    def _sampled_text(self, modules: NDArray[np.int64], step: int) -> Tensor:
+    def _sampled_text(self, modules: Int64, step: int) -> Tensor:
         """(B, H) mean vectors of statements drawn from each module, with gradient."""
         count = self._config.matching_statements
         drawn = []

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
+from mirenc.arrays import Float32, Int64
 from mirenc.embed import Encoder
 from mirenc.embed.maps import domain_vectors
 from mirenc.errors import ConfigError
@@ -26,7 +26,6 @@ from mirenc.pretraining.corpus import Corpus
 from mirenc.pretraining.trainer import Trainer
 from mirenc.weights import ModelFiles, ir_projects
 
-Int64 = NDArray[np.int64]
 OWN = "training modules"
 # More pairs of levels are better, to the last one tried; more modules without a pair are not (pretrain/README.md).
 _PAIRS = 2000
@@ -38,7 +37,7 @@ _SHORT, _LONG = 100, 4000
 class _Rows(NamedTuple):
     """What a domain gives: of each part vectors (M, D) and which of them are one program (P, 2); their projects."""
 
-    parts: dict[str, tuple[NDArray[np.float32], Int64]]
+    parts: dict[str, tuple[Float32, Int64]]
     projects: set[str]
 
 

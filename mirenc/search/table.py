@@ -8,9 +8,9 @@ from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mirenc import __version__
+from mirenc.arrays import Float32
 from mirenc.embed import Embedding, Encoder
 from mirenc.errors import ModelError
 
@@ -91,7 +91,7 @@ class VectorTable:
     """
 
     maker: Maker
-    vectors: NDArray[np.float32]
+    vectors: Float32
     labels: dict[str, list[Any]] = field(default_factory=lambda: {name: [] for name in LABELS})
     sources: list[dict[str, Any]] = field(default_factory=list)
     source_row: list[int] = field(default_factory=list)

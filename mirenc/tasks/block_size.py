@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mirenc.arrays import Float64
 from mirenc.errors import TaskError
 from mirenc.ir import IRModule
 from mirenc.ir.dialect import WITHOUT_CUDA, names_toolkit
@@ -123,7 +123,7 @@ class BlockSize(MeasuredTask):
         """The shapes for a question."""
         return block_space("cuda" if context[2] else "cl", int(context[1]))
 
-    def encode_context(self, context: tuple[Any, ...]) -> NDArray[np.float64]:
+    def encode_context(self, context: tuple[Any, ...]) -> Float64:
         """The binary logarithm of the size, and the others as they are. (3,)."""
         return np.array([np.log2(context[0]), *context[1:]], dtype=np.float64)
 

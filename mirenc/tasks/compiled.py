@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mirenc.arrays import Bool, Float64, Int8
 from mirenc.errors import TaskError
 from mirenc.writing import delivered
 
@@ -63,11 +63,11 @@ class PassList:
 class Sizes:
     """What compiling gave. n pieces, K lists; without the last dimension for a level."""
 
-    instructions: NDArray[np.float64]  # (n, K) or (n,) float64: NaN where it failed
+    instructions: Float64  # (n, K) or (n,) float64: NaN where it failed
     # (n, K) or (n,) float64, bytes: machine code, and the read-only data that compiling added, such as jump tables; NaN
     # where it failed
-    code_bytes: NDArray[np.float64]
-    status: NDArray[np.int8]  # (n, K) or (n,) int8: index into `STATUSES`
+    code_bytes: Float64
+    status: Int8  # (n, K) or (n,) int8: index into `STATUSES`
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,8 +75,8 @@ class Fires:
     """Which passes of a level changed a piece. n pieces, P passes."""
 
     passes: tuple[str, ...]  # names, sorted
-    changed: NDArray[np.bool_]  # (n, P) bool
-    known: NDArray[np.bool_]  # (n,) bool: whether it was found out; rows of ``changed`` without are False
+    changed: Bool  # (n, P) bool
+    known: Bool  # (n,) bool: whether it was found out; rows of ``changed`` without are False
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mirenc.arrays import Bool, Float64, Int64
 from mirenc.errors import TaskError
 from mirenc.heads.settings import Settings
 from mirenc.ir.regions import Region
@@ -24,8 +25,6 @@ from mirenc.metrics import oracle_choice
 from mirenc.tasks.sample import IRSource, Sample
 from mirenc.tasks.space import SettingEncoder, Space, Value
 
-Float = NDArray[np.float64]
-Int = NDArray[np.int64]
 Code = tuple[IRSource, Region | None]
 
 
@@ -122,17 +121,17 @@ class TaskData:
         return max(map(len, self._distinct_spaces), default=0)
 
     @cached_property
-    def value(self) -> Float:
+    def value(self) -> Float64:
         """(n,) the number to predict; NaN where the target is costs."""
         return np.array([sample.value for sample in self.samples], dtype=np.float64)
 
     @cached_property
-    def label_table(self) -> NDArray[np.bool_]:
+    def label_table(self) -> Bool:
         """(n, P) whether each of the labels holds; P = 0 where the target is another."""
         return np.array([sample.labels for sample in self.samples], dtype=bool).reshape(len(self), -1)
 
     @cached_property
-    def _effective(self) -> Int:
+    def _effective(self) -> Int64:
         """(n, K) what the compiler made of each setting: its own column where nothing else is known."""
         table = np.tile(np.arange(self.width), (len(self), 1))
         for row, sample in enumerate(self.samples):
@@ -141,11 +140,11 @@ class TaskData:
         return table
 
     @cached_property
-    def costs(self) -> Float:
+    def costs(self) -> Float64:
         """(n, K) float64 as measured; settings of one effective setting share its cost. NaN: not measured."""
         return self._table([sample.costs for sample in self.samples])
 
-    def _table(self, costs: Sequence[tuple[float, ...] | Mapping[int, float]]) -> Float:
+    def _table(self, costs: Sequence[tuple[float, ...] | Mapping[int, float]]) -> Float64:
         """Costs of samples, dense or sparse, as (n, K) float64."""
         table = np.full((len(self), self.width), np.nan)
         for row, own in enumerate(costs):
@@ -156,7 +155,7 @@ class TaskData:
         return np.take_along_axis(table, self._effective, axis=1)
 
     @cached_property
-    def _runs(self) -> Int:
+    def _runs(self) -> Int64:
         """(n, K) the setting that runs when each is asked for; -1 where nobody may ask."""
         measured = np.isfinite(self.costs)
         table = np.full(measured.shape, -1, dtype=np.int64)
@@ -168,45 +167,45 @@ class TaskData:
         return np.where(table < 0, -1, own)
 
     @cached_property
-    def known(self) -> Float:
+    def known(self) -> Float64:
         """(n, K) cost of what runs when each setting is asked for (`Space.missing`). NaN: nobody may ask."""
         return self._of_what_runs(self.costs)
 
     @cached_property
-    def paid(self) -> Float:
+    def paid(self) -> Float64:
         """(n, K) `known` by the reported costs: what a report says that each setting costs. NaN: nobody may ask."""
         if not any(sample.reported for sample in self.samples):
             return self.known
         return self._of_what_runs(self._table([sample.reported or sample.costs for sample in self.samples]))
 
-    def _of_what_runs(self, costs: Float) -> Float:
+    def _of_what_runs(self, costs: Float64) -> Float64:
         table = np.take_along_axis(costs, np.maximum(self._runs, 0), axis=1)
         return np.where(self._runs < 0, np.nan, table)
 
-    def resolve(self, choice: Int) -> Int:
+    def resolve(self, choice: Int64) -> Int64:
         """The settings that run when ``choice`` is asked for. (n,) -> (n,); -1 where nobody may ask."""
-        result: Int = self._runs[np.arange(len(self)), choice]
+        result: Int64 = self._runs[np.arange(len(self)), choice]
         return result
 
     @cached_property
-    def default(self) -> Int:
+    def default(self) -> Int64:
         """(n,) the setting that runs when nobody decides."""
         return np.array([space.default for space in self.spaces], dtype=np.int64)
 
     @cached_property
-    def baseline(self) -> Float:
+    def baseline(self) -> Float64:
         """(n,) cost of the default."""
-        found: Float = self.costs[np.arange(len(self)), self.default]
+        found: Float64 = self.costs[np.arange(len(self)), self.default]
         return found
 
     @cached_property
-    def paid_baseline(self) -> Float:
+    def paid_baseline(self) -> Float64:
         """(n,) cost of the default as a report says it."""
-        found: Float = self.paid[np.arange(len(self)), self.default]
+        found: Float64 = self.paid[np.arange(len(self)), self.default]
         return found
 
     @cached_property
-    def labels(self) -> Int:
+    def labels(self) -> Int64:
         """(n,) the effective setting of least cost; all 0 where there are no settings."""
         return self.resolve(oracle_choice(self.known)) if self._distinct_spaces else np.zeros(len(self), dtype=np.int64)
 
@@ -241,7 +240,7 @@ class TaskData:
         return np.array([sample.kernel or sample.group for sample in self.samples])
 
     @cached_property
-    def held_out(self) -> NDArray[np.bool_]:
+    def held_out(self) -> Bool:
         return np.array([sample.held_out for sample in self.samples], dtype=bool)
 
     @cached_property
@@ -258,7 +257,7 @@ class TaskData:
         return all(sample.ir is not None for sample in self.samples)
 
     @cached_property
-    def distinct_code(self) -> tuple[list[Code], Int]:
+    def distinct_code(self) -> tuple[list[Code], Int64]:
         """The different pieces of code, ``(ir, region)``, and the number of each sample's: ``(pieces, (n,) int64)``.
 
         Raises TaskError: A sample has no IR.

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mirenc.arrays import Float64
 from mirenc.errors import TaskError
 from mirenc.ir import OPENCL_X86
 from mirenc.tasks.data import TaskData
@@ -92,7 +92,7 @@ class DeviceMapping(Task):
             hand=tuple(real(row, column, where) for column in _HAND),
         )
 
-    def encode_context(self, context: tuple[Any, ...]) -> NDArray[np.float64]:
+    def encode_context(self, context: tuple[Any, ...]) -> Float64:
         """log(1 + transfer), log(1 + wgsize). (2,)."""
         values = np.array(context, dtype=np.float64)
         if (values < 0).any():
@@ -101,7 +101,7 @@ class DeviceMapping(Task):
             raise TaskError(f"{found}; it counts bytes or work items: 0 or more")
         return np.log1p(values)
 
-    def hand_features(self, sample: Sample) -> NDArray[np.float64]:
+    def hand_features(self, sample: Sample) -> Float64:
         """log(1 + x) of Grewe's static counts, which are published with the times. (6,)."""
         return np.log1p(np.array(sample.hand, dtype=np.float64))
 

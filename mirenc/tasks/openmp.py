@@ -11,8 +11,8 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mirenc.arrays import Float64
 from mirenc.errors import TaskError
 from mirenc.ir import Dialect, IRModule, parse_ir
 from mirenc.ir.regions import Region, regions_of
@@ -139,7 +139,7 @@ class OpenMP(MeasuredTask):
         """That of the cores that the table was measured on."""
         return openmp_space(max((int(one[0]) for sample in table.samples for one in sample.settings), default=2))
 
-    def encode_context(self, context: tuple[Any, ...]) -> NDArray[np.float64]:
+    def encode_context(self, context: tuple[Any, ...]) -> Float64:
         """The binary logarithm of the size: (1,)."""
         return np.log2(np.array(context, dtype=np.float64))
 

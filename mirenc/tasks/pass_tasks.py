@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mirenc.arrays import Float64, Int64
 from mirenc.errors import TaskError
 from mirenc.heads.portfolio import portfolio
 from mirenc.ir import Dialect, IRModule, parse_ir
@@ -30,7 +30,6 @@ from mirenc.tasks.sample import Sample
 from mirenc.tasks.space import Space
 from mirenc.tasks.task import Task
 
-Float = NDArray[np.float64]
 _FLAGS = ("-Oz", "-Xclang", "-disable-llvm-passes")
 # What -Oz begins with: every function marked minsize and optsize, and no pass run.
 BEFORE_OZ = Dialect(
@@ -88,7 +87,7 @@ class CompiledTask(Task):
     def _data(self, table: CompiledTable, kept: list[Sample], **more: Any) -> TaskData:
         return TaskData(kept, content_hash=table.content_hash, machine=table.title, llvm=table.llvm, **more)
 
-    def _logs(self, table: CompiledTable, samples: list[Sample], logs: Float) -> TaskData:
+    def _logs(self, table: CompiledTable, samples: list[Sample], logs: Float64) -> TaskData:
         """The samples with a number each, less those that have none."""
         kept = [
             replace(sample, value=value)
@@ -97,14 +96,14 @@ class CompiledTask(Task):
         ]
         return self._data(table, kept)
 
-    def _sizes_after(self, table: CompiledTable, level: str) -> Float:
+    def _sizes_after(self, table: CompiledTable, level: str) -> Float64:
         """(n,) bytes of code after a level, 1 at least; NaN where it failed."""
         if level not in table.levels:
             raise TaskError(
                 f"{self.name} wants sizes after {level}; the table has {', '.join(table.levels) or 'none'}. Measure "
                 "anew with this release: mirenc measure passes SOURCES -o FOLDER"
             )
-        sizes: Float = np.maximum(table.levels[level].code_bytes, 1.0)
+        sizes: Float64 = np.maximum(table.levels[level].code_bytes, 1.0)
         return sizes
 
     def parse_feature(self, name: str, text: str) -> Any:
@@ -120,7 +119,7 @@ class CompiledTask(Task):
             )
         return int(text)
 
-    def encode_context(self, context: tuple[Any, ...]) -> Float:
+    def encode_context(self, context: tuple[Any, ...]) -> Float64:
         """Logarithm of the instructions, and whether it is a module. (2,)."""
         count, level = context
         return np.array([np.log(count), level == "module"], dtype=np.float64)
@@ -286,7 +285,7 @@ class PassListChoice(CompiledTask):
         return self._data(table, kept, space=Space((KNOB,), tuple((table.lists[index].pipeline,) for index in chosen)))
 
 
-def covering_lists(sizes: Float, count: int) -> NDArray[np.int64]:
+def covering_lists(sizes: Float64, count: int) -> Int64:
     """So many lists, of which the best for each piece saves most in the mean; greedily, the first list always.
 
     (n, N) bytes, NaN where a list failed (the first did not) -> (min(count, N),): the first list, then each that helps

@@ -13,11 +13,11 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from mirenc.arrays import Int64
 from mirenc.errors import TaskError
 from mirenc.tasks.data import TaskData
 
-Int = NDArray[np.int64]
-Fold = tuple[Int, Int]
+Fold = tuple[Int64, Int64]
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class Protocol:
         return training, test
 
 
-def cut(unit: NDArray[np.generic], labels: Int, folds: int | None, seed: int) -> Iterator[Fold]:
+def cut(unit: NDArray[np.generic], labels: Int64, folds: int | None, seed: int) -> Iterator[Fold]:
     """Folds, (training, test) rows in order, that keep samples of one unit together.
 
     Stratified by ``labels`` where every unit is a single sample. ``folds`` is at most the number of units; None: one

@@ -13,12 +13,11 @@ from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mirenc.arrays import Bool, Float64, Int64
 from mirenc.errors import HeadError, TaskError
 
 Value = str | int | float
-Float = NDArray[np.float64]
 MISSING = ("default", "below", "never")
 
 
@@ -121,7 +120,7 @@ class Space:
         except (KeyError, TypeError, ValueError, TaskError) as error:
             raise HeadError(f"{where}: 'space' is damaged ({error}). Save the head again, or train it anew") from None
 
-    def runs(self, measured: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def runs(self, measured: Bool) -> Int64:
         """The setting that runs when each is asked for; -1 where nobody may ask (``missing``). (n, K) -> (n, K)."""
         count = len(self)
         own = np.broadcast_to(np.arange(count), measured.shape)
@@ -168,7 +167,7 @@ class SettingEncoder:
             raise TaskError(f"knob {sorted(both)[0]!r} has words and numbers as values; use one kind")
         return cls(knobs, {knob: tuple(sorted(words)) for knob, words in found.items()})
 
-    def __call__(self, settings: Sequence[tuple[Value, ...]]) -> Float:
+    def __call__(self, settings: Sequence[tuple[Value, ...]]) -> Float64:
         """Settings as rows. K settings -> (K, F) float64; a word that was not known has no column."""
         columns: list[list[float]] = []
         for place, knob in enumerate(self.knobs):

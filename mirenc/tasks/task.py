@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mirenc.arrays import Float64
 from mirenc.errors import MirencError, TaskError
 from mirenc.ir import Dialect, IRModule
 from mirenc.ir.inputs import resolve_input
@@ -135,7 +135,7 @@ class Task(ABC):
             Missing files or columns, a kernel without IR, a bad cost: the row or key is named.
         """
 
-    def hand_features(self, sample: Sample) -> NDArray[np.float64]:
+    def hand_features(self, sample: Sample) -> Float64:
         """The sample's `hand_names`, as numbers for a head: (len(hand_names),) float64."""
         raise TaskError(f"task {self.name!r} has no hand features")
 
@@ -155,11 +155,11 @@ class Task(ABC):
             )
 
     # -- context ---------------------------------------------------------------------------------------
-    def encode_context(self, context: tuple[Any, ...]) -> NDArray[np.float64]:
+    def encode_context(self, context: tuple[Any, ...]) -> Float64:
         """Raw context features as numbers for a head: (A,) float64. Here: as they are."""
         return np.array(context, dtype=np.float64)
 
-    def checked_context(self, context: tuple[Any, ...]) -> NDArray[np.float64]:
+    def checked_context(self, context: tuple[Any, ...]) -> Float64:
         """Context features as a head sees them, of a sample or of a question. (A,).
 
         Raises TaskError: too many or too few, or what does not become finite numbers.

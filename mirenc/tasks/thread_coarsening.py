@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mirenc.arrays import Float64
 from mirenc.errors import TaskError
 from mirenc.ir import OPENCL_X86
 from mirenc.tasks.data import TaskData
@@ -102,7 +102,7 @@ class ThreadCoarsening(Task):
         name = _GPUS[gpu]
         return Sample(f"{kernel} on {name}", ir, kernel, (name,), tuple(costs), part=name, hand=hand)
 
-    def encode_context(self, context: tuple[Any, ...]) -> NDArray[np.float64]:
+    def encode_context(self, context: tuple[Any, ...]) -> Float64:
         """One column a GPU: (4,) of 0 and 1."""
         if context[0] not in _GPUS.values():
             raise TaskError(f"unknown gpu {context[0]!r}; the data have {', '.join(_GPUS.values())}")
@@ -119,6 +119,6 @@ class ThreadCoarsening(Task):
         """The GPU that is asked about."""
         return _MACHINES.get(context[0], "") if context else ""
 
-    def hand_features(self, sample: Sample) -> NDArray[np.float64]:
+    def hand_features(self, sample: Sample) -> Float64:
         """The seven principal components of Magni's features. (7,)."""
         return np.array(sample.hand, dtype=np.float64)

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mirenc.arrays import Float64
 from mirenc.errors import ForeignIRError, TaskError
 from mirenc.ir.dialect import SCALAR_LOOPS
 from mirenc.ir.functions import attributes_of, is_left_alone
@@ -95,7 +95,7 @@ class Vectorization(MeasuredTask):
             if loop and (after is None or after.symbol != loop.symbol or after.depth <= loop.depth)
         ]
 
-    def encode_context(self, context: tuple[Any, ...]) -> NDArray[np.float64]:
+    def encode_context(self, context: tuple[Any, ...]) -> Float64:
         """Logarithms of trip count, vector bits, and width and count of LLVM's own choice. (6,).
 
         Before the trip count, and before LLVM's choice, is whether it is known.

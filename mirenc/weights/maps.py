@@ -17,12 +17,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mirenc.arrays import Float32
 from mirenc.errors import ConfigError, ModelError
 from mirenc.weights.store import ModelFiles
 
-Float32 = NDArray[np.float32]
 PARTS = ("text", "graph", "lexical")
 _LONGEST = 100  # characters; with what is put behind them, no more bytes than file systems take
 _NAME = re.compile(rf"[A-Za-z0-9][A-Za-z0-9_.-]{{0,{_LONGEST - 1}}}")

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mirenc.arrays import Floating
 from mirenc.errors import ConfigError, ModelError
 from mirenc.model.config import ModelConfig
 from mirenc.model.shapes import weight_shapes
@@ -178,7 +179,7 @@ def save_files(
     name: str,
     config: ModelConfig,
     tokenizer: IRTokenizer,
-    weights: dict[str, NDArray[np.floating[Any]]],
+    weights: dict[str, Floating],
     card: str = "",
     provenance: Sequence[Source] = (),
 ) -> Path:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mirenc.arrays import Float32, UInt16
 from mirenc.model.convolution.config import ConvolutionConfig
-from mirenc.model.layers import Float32, Layers, gelu
+from mirenc.model.layers import Layers, gelu
 
 
 class Encoder:
@@ -20,7 +20,7 @@ class Encoder:
             for layer in range(config.layers)
         ]
 
-    def __call__(self, ids: NDArray[np.uint16]) -> Float32:
+    def __call__(self, ids: UInt16) -> Float32:
         """Vectors of statements of equal length. Shapes: (B, T) -> (B, H)."""
         batch, length = ids.shape
         # Before the first convolution a token knows nothing of its place: once per distinct piece.

@@ -20,16 +20,14 @@ from itertools import islice
 from typing import NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mirenc.arrays import Float32, Int32, Int64, Integer, UInt32, UInt64
 from mirenc.graph import Flow, NodeKind
 from mirenc.model.directed.config import ARGUMENTS, LAST_POSITION, RELATION_OF, RELATIONS, DirectedGraphConfig
-from mirenc.model.layers import SLICE, Float32, Layers, by_slices, give_back, segment_sum
+from mirenc.model.layers import SLICE, Layers, by_slices, give_back, segment_sum
 from mirenc.model.pooling import Pool, Readout, Share, node_keys
 from mirenc.model.sample import IRSample
 
-Int64 = NDArray[np.int64]
-UInt64 = NDArray[np.uint64]
 Made = TypeVar("Made")
 # From as many nodes on, memory is given back between two steps.
 _LARGE = 1 << 15
@@ -52,11 +50,11 @@ def _scrambled(values: UInt64) -> UInt64:
 class _Classes(NamedTuple):
     """Nodes that are equal: the class of each node (N,), and one node of each class (C,), ascending."""
 
-    of_node: NDArray[np.int32]
+    of_node: Int32
     member: Int64
 
 
-def _classes(key: NDArray[np.integer]) -> _Classes:
+def _classes(key: Integer) -> _Classes:
     order = np.argsort(key)
     start = np.flatnonzero(np.append(True, np.diff(key[order]) != 0)[: len(key)])
     # The first of each, and classes in the order of their members: edges join neighbours, whose states then lie side
@@ -121,7 +119,7 @@ class _Neighbours:
         for _ in range(layers):
             self.levels.append(self._refined(self.levels[-1], count))
 
-    def _refined(self, classes: _Classes, count: NDArray[np.uint32]) -> _Classes:
+    def _refined(self, classes: _Classes, count: UInt32) -> _Classes:
         """Classes of nodes that were equal and hear the same; parallel edges are one of a higher count (K,)."""
         heard = _scrambled(classes.of_node.astype(np.uint64))[self.source]
         heard += np.repeat(self.relation, np.diff(self.start))
@@ -130,7 +128,7 @@ class _Neighbours:
         # Every node hears at least itself.
         return _classes(np.add.reduceat(heard, self.start[self.first[:-1]]))
 
-    def messages(self, nodes: Int64, u: Float32, place: NDArray[np.int32], matrices: Float32) -> Float32:
+    def messages(self, nodes: Int64, u: Float32, place: Int32, matrices: Float32) -> Float32:
         """Sum over the relations of the mean over the neighbours under it, times its matrix; the last is a node's own.
 
         Shapes: nodes (n,), states (C, d), the row of every node in them (N,), (RELATIONS + 1, d, d) -> (n, d) float32
@@ -164,7 +162,7 @@ def _distinct(key: Int64) -> tuple[Int64, Int64]:
     return order[new], which
 
 
-def _spread(first: NDArray[np.integer], last: NDArray[np.integer]) -> tuple[Int64, Int64]:
+def _spread(first: Integer, last: Integer) -> tuple[Int64, Int64]:
     """The numbers first[i] .. last[i] - 1 of all i end to end, and where each i begins, with the end: (n + 1,)."""
     start = np.append(0, np.cumsum(last - first))
     return np.arange(start[-1]) + np.repeat(first - start[:-1], np.diff(start)), start

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from mirenc.arrays import Float32, Int64
 from mirenc.graph import Flow, NodeKind
 from mirenc.model.gcn.config import GraphEncoderConfig
-from mirenc.model.layers import Float32, Layers
+from mirenc.model.layers import Layers
 from mirenc.model.pooling import Pool, node_keys
 from mirenc.model.sample import IRSample
 
@@ -34,7 +34,7 @@ class Encoder:
             return self._mean(sample, pool, features)
         return pool.mean_max_sum(self._nodes(sample, *self._first_product(sample, features)))
 
-    def _first_product(self, sample: IRSample, features: Float32) -> tuple[Float32, NDArray[np.int64]]:
+    def _first_product(self, sample: IRSample, features: Float32) -> tuple[Float32, Int64]:
         """X W1, which depends on text and kind alone: once per pair of them (pairs, hidden); each node's pair (N,)."""
         kinds = len(NodeKind)
         pairs, node_pair = np.unique(node_keys(sample.node_row, sample.node_kind), return_inverse=True)
@@ -42,14 +42,14 @@ class Encoder:
         product: Float32 = x @ self._layers.matrix("graph.conv1.lin")
         return product, node_pair
 
-    def _hidden(self, rows: sp.csr_matrix, product: Float32, node_pair: NDArray[np.int64]) -> Float32:
+    def _hidden(self, rows: sp.csr_matrix, product: Float32, node_pair: Int64) -> Float32:
         """relu(N_f X W1 + b1) of some rows of N_f; X W1 is gathered by pair and never spread over the nodes."""
         spread = sp.csr_matrix((rows.data, node_pair[rows.indices], rows.indptr), shape=(rows.shape[0], len(product)))
         hidden: Float32 = spread @ product
         hidden += self.w["graph.conv1.bias"]
         return np.maximum(hidden, 0, out=hidden)
 
-    def _nodes(self, sample: IRSample, product: Float32, node_pair: NDArray[np.int64]) -> Float32:
+    def _nodes(self, sample: IRSample, product: Float32, node_pair: Int64) -> Float32:
         """Node vectors of the GCN. (N, d) float32."""
         total = np.zeros((len(node_pair), self.config.out), dtype=np.float32)
         for flow in Flow:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mirenc.model.layers import Float32, Layers, gelu, softmax
+from mirenc.arrays import Float32, UInt16
+from mirenc.model.layers import Layers, gelu, softmax
 from mirenc.model.transformer.config import TextEncoderConfig
 
 
@@ -15,7 +15,7 @@ class Encoder:
     def __init__(self, config: TextEncoderConfig, layers: Layers) -> None:
         self.config, self.w, self._linear, self._norm = config, layers.w, layers.linear, layers.norm
 
-    def __call__(self, ids: NDArray[np.uint16]) -> Float32:
+    def __call__(self, ids: UInt16) -> Float32:
         """Vectors of statements of equal length. Shapes: (B, T) -> (B, H)."""
         batch, length = ids.shape
         x = self.w["text.token.weight"][ids] + self.w["text.position.weight"][:length]

@@ -23,8 +23,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mirenc.arrays import Bool, Int32, Int64, UInt16, UInt64
 from mirenc.errors import ConfigError, IRResourceError
 from mirenc.ir import ReadOptions, read_ir, statements_of
 from mirenc.ir.inputs import Input
@@ -71,7 +71,7 @@ def build_corpus(
     tokenizer: IRTokenizer | None = None,
     options: ReadOptions | None = None,
     sources: Mapping[str, Mapping[str, str]] | None = None,
-    reserved: NDArray[np.uint64] | None = None,
+    reserved: UInt64 | None = None,
     max_nodes: int = 20_000,
     workers: int = 1,
     advance: Advance | None = None,
@@ -147,7 +147,7 @@ def _nothing_kept(root: Path, report: BuildReport) -> ConfigError:
 
 def hashes_of_ir(
     files: Iterable[Path | Input], normalisation: str = "locals", *, options: ReadOptions | None = None
-) -> NDArray[np.uint64]:
+) -> UInt64:
     """Function hashes of IR that a corpus must not have: (F,), distinct.
 
     What cannot be read is a `MirencError`: an unread kernel would go unseen.
@@ -220,7 +220,7 @@ def _chunk_key(chunk: list[str], normalisation: str, options: ReadOptions | None
     ).hexdigest()[:24]
 
 
-def _choose(parts: list[Path], reserved: NDArray[np.uint64] | None, report: BuildReport) -> dict[Path, list[int]]:
+def _choose(parts: list[Path], reserved: UInt64 | None, report: BuildReport) -> dict[Path, list[int]]:
     """Numbers of the modules to keep, by part; a part of which none is kept is left out."""
     seen: set[str] = set()
     kept: dict[Path, list[int]] = {}
@@ -243,7 +243,7 @@ class _TextNumbers:
 
     def __init__(self, kept: Mapping[Path, list[int]]) -> None:
         self._parts = list(kept)
-        used: list[NDArray[np.uint64]] = []
+        used: list[UInt64] = []
         for path, chosen in kept.items():
             part = Part.load(path)
             modules = [part.modules[number] for number in chosen]
@@ -253,15 +253,15 @@ class _TextNumbers:
         # In the order of first occurrence: texts of one program are neighbours, which compresses.
         self._number = np.argsort(np.argsort(first))
 
-    def find(self, hashes: NDArray[np.uint64]) -> NDArray[np.int64]:
+    def find(self, hashes: UInt64) -> Int64:
         """Numbers of some hashes, -1 where a text belongs to no kept module. Shapes: (n,) -> (n,)."""
         if not len(self._sorted):
             return np.full(len(hashes), -1, dtype=np.int64)
         at = np.minimum(np.searchsorted(self._sorted, hashes), len(self._sorted) - 1)
-        numbers: NDArray[np.int64] = np.where(self._sorted[at] == hashes, self._number[at], -1)
+        numbers: Int64 = np.where(self._sorted[at] == hashes, self._number[at], -1)
         return numbers
 
-    def _fresh(self) -> Iterator[tuple[list[str], NDArray[np.int64], NDArray[np.bool_]]]:
+    def _fresh(self) -> Iterator[tuple[list[str], Int64, Bool]]:
         """Texts part by part, each text once: texts, numbers, whether it is a statement there."""
         given = np.zeros(len(self._sorted), dtype=bool)
         for path in self._parts:
@@ -276,10 +276,10 @@ class _TextNumbers:
         for texts, _, is_statement in self._fresh():
             yield from itertools.compress(texts, is_statement)
 
-    def encode(self, tokenizer: IRTokenizer) -> tuple[NDArray[np.uint16], NDArray[np.int32]]:
+    def encode(self, tokenizer: IRTokenizer) -> tuple[UInt16, Int32]:
         """Token ids of all texts end to end, and their lengths (U,)."""
         lengths = np.zeros(len(self._sorted), dtype=np.int32)
-        pieces: list[tuple[NDArray[np.int64], NDArray[np.uint16]]] = []
+        pieces: list[tuple[Int64, UInt16]] = []
         for texts, number, _ in self._fresh():
             if texts:
                 ids, length = tokenizer.encode_batch(texts)
@@ -294,7 +294,7 @@ class _TextNumbers:
         return out, lengths
 
 
-def _corpus_module(module: PartModule, rows: NDArray[np.int32], with_graph: bool) -> CorpusModule:
+def _corpus_module(module: PartModule, rows: Int32, with_graph: bool) -> CorpusModule:
     statement_row = rows[module.statement_row]
     order = np.argsort(statement_row)
     graph = {name: getattr(module, name) for name in GRAPH_ARRAYS} | {"node_row": rows[module.node_row]}

@@ -14,8 +14,10 @@ import numpy as np
 import safetensors.numpy
 from numpy.typing import NDArray
 
+from mirenc.arrays import Int64, Integer, UInt8
 
-def pack(values: NDArray[np.integer], *, differences: bool) -> NDArray[np.uint8]:
+
+def pack(values: Integer, *, differences: bool) -> UInt8:
     """Byte planes of some integers, as many as the largest needs. Shapes: (n,) -> (planes, n)."""
     wide = values.astype(np.int64)
     if differences:
@@ -25,12 +27,12 @@ def pack(values: NDArray[np.integer], *, differences: bool) -> NDArray[np.uint8]
     return np.ascontiguousarray(zigzag.view(np.uint8).reshape(-1, 8)[:, :count].T)
 
 
-def unpack(planes: NDArray[np.uint8], *, differences: bool) -> NDArray[np.int64]:
+def unpack(planes: UInt8, *, differences: bool) -> Int64:
     """What `pack` was given. Shapes: (planes, n) -> (n,)."""
     full = np.zeros((planes.shape[1], 8), dtype=np.uint8)
     full[:, : planes.shape[0]] = planes.T
     zigzag = full.view("<u8").ravel()
-    wide: NDArray[np.int64] = (zigzag >> np.uint64(1)).astype(np.int64) ^ -(zigzag & np.uint64(1)).astype(np.int64)
+    wide: Int64 = (zigzag >> np.uint64(1)).astype(np.int64) ^ -(zigzag & np.uint64(1)).astype(np.int64)
     return np.cumsum(wide) if differences else wide
 
 

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mirenc.arrays import Bool, UInt64
 from mirenc.errors import MirencError
 from mirenc.graph import build_graph
 from mirenc.ir import IRModule, ReadOptions, Statements, read_ir, statements_of
@@ -44,7 +45,7 @@ class PartModule(CorpusModule):
     path: str
     facts: dict[str, Any]
     statements_hash: str
-    function_hash: NDArray[np.uint64]
+    function_hash: UInt64
 
 
 _LISTED = ("path", "facts", "statements_hash")
@@ -59,8 +60,8 @@ class Part:
     """
 
     texts: list[str]
-    text_hash: NDArray[np.uint64]
-    is_statement: NDArray[np.bool_]
+    text_hash: UInt64
+    is_statement: Bool
     modules: list[PartModule]
     failures: list[tuple[str, str]]
 
@@ -143,7 +144,7 @@ def _read_module(
     )
 
 
-def function_hashes(module: IRModule, statements: Statements) -> NDArray[np.uint64]:
+def function_hashes(module: IRModule, statements: Statements) -> UInt64:
     """Hashes of the normalised statements of each function of at least `MIN_FUNCTION` instructions. Shape: (F,)."""
     ends = np.flatnonzero(np.diff(module.arrays.function, append=-1)) + 1
     hashes, first = [], 0

@@ -28,14 +28,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mirenc.arrays import Int32, Int64, Integer, UInt16
 from mirenc.errors import ConfigError
 from mirenc.model.sample import GRAPH_ARRAYS, GraphArrays
 from mirenc.pretraining.corpus.packing import from_bytes, pack, to_bytes, unpack
 from mirenc.pretraining.corpus.split import hold_out
 from mirenc.tokenizer import PAD, IRTokenizer
 
-Int32 = NDArray[np.int32]
-Int64 = NDArray[np.int64]
 _FORMAT = 3
 _UNORDERED_FORMAT = 2
 _SHARD_MODULES = 512
@@ -132,7 +131,7 @@ class Corpus(CorpusModule):
 
     tokenizer: IRTokenizer
     infos: list[ModuleInfo]
-    text_ids: NDArray[np.uint16]
+    text_ids: UInt16
     text_start: Int64
     statement_start: Int64
     node_start: Int64
@@ -199,7 +198,7 @@ class Corpus(CorpusModule):
             counts[module.statement_row] += module.statement_count
         return counts
 
-    def token_places(self, rows: NDArray[np.integer], *, inner: bool = False) -> Int64:
+    def token_places(self, rows: Integer, *, inner: bool = False) -> Int64:
         """Where in ``text_ids`` the tokens of some texts stand, end to end; ``inner`` leaves out first and last."""
         cut = int(inner)
         lengths = np.maximum(self.text_start[rows + 1] - self.text_start[rows] - 2 * cut, 0)
@@ -207,7 +206,7 @@ class Corpus(CorpusModule):
         places: Int64 = np.arange(int(lengths.sum())) + np.repeat(self.text_start[rows] + cut - before, lengths)
         return places
 
-    def padded_ids(self, rows: NDArray[np.integer], width: int | None = None) -> Int64:
+    def padded_ids(self, rows: Integer, width: int | None = None) -> Int64:
         """Token ids of some texts, padded to ``width`` or the longest. Shapes: (B,) -> (B, T)."""
         lengths = self.text_start[rows + 1] - self.text_start[rows]
         out = np.full((len(rows), int(lengths.max()) if width is None else width), PAD, dtype=np.int64)
@@ -320,7 +319,7 @@ class CorpusWriter:
         if len(self._modules) == _SHARD_MODULES:
             self._write_shard()
 
-    def close(self, tokenizer: IRTokenizer, text_ids: NDArray[np.uint16], text_length: NDArray[np.integer]) -> None:
+    def close(self, tokenizer: IRTokenizer, text_ids: UInt16, text_length: Integer) -> None:
         """Write the rest, and last of all the listing that makes the folder a corpus."""
         if self._modules:
             self._write_shard()
@@ -353,5 +352,5 @@ class CorpusWriter:
         self._modules = []
 
 
-def _starts(sizes: NDArray[np.integer]) -> Int64:
+def _starts(sizes: Integer) -> Int64:
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes, dtype=np.int64)])

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
 
+from mirenc.arrays import Floating, Int64
 from mirenc.pretraining.answers import Answers, Teacher, piece_counts
 from mirenc.pretraining.evaluation.figures import Figures, finite
-
-Float = NDArray[np.floating]
-Int64 = NDArray[np.int64]
 
 
 def evaluate_answers(teacher: Teacher) -> Figures:
@@ -36,7 +33,7 @@ def evaluate_answers(teacher: Teacher) -> Figures:
     return result
 
 
-def answers_figures(answers: Answers, rows: Int64, predictions: dict[str, Float]) -> Figures:
+def answers_figures(answers: Answers, rows: Int64, predictions: dict[str, Floating]) -> Figures:
     """Figures of some pieces (n,), from what is predicted of each kind (n, C); of ``fires`` anything that ranks.
 
     ``sizes``: R2 of each column; ``fires``: mean AUC of the passes that change some of the pieces and leave others;
@@ -55,7 +52,7 @@ def answers_figures(answers: Answers, rows: Int64, predictions: dict[str, Float]
     return figures
 
 
-def _r2(truth: Float, predicted: Float) -> float:
+def _r2(truth: Floating, predicted: Floating) -> float:
     """1 - squared errors over squared deviations from each column's mean; NaN where nothing deviates. Two (n, C)."""
     known = np.isfinite(truth)
     mean = np.where(known, truth, 0).sum(0) / np.maximum(known.sum(0), 1)
@@ -63,7 +60,7 @@ def _r2(truth: Float, predicted: Float) -> float:
     return float(1 - error / deviation) if deviation > 0 else float("nan")
 
 
-def _mean_auc(truth: Float, predicted: Float) -> float:
+def _mean_auc(truth: Floating, predicted: Floating) -> float:
     aucs = []
     for labels, scores in zip(truth.T, predicted.T, strict=True):
         known = np.isfinite(labels)
@@ -80,12 +77,12 @@ class _CountsRule:
         self._x = np.concatenate([np.ones((len(counts), 1)), counts], axis=1)
         self._weights = {kind: self._fit(labels.values, answers.training) for kind, labels in answers.labels.items()}
 
-    def _fit(self, values: Float, training: Int64) -> Float:
+    def _fit(self, values: Floating, training: Int64) -> Floating:
         columns = []
         for column in values.T.astype(np.float64):
             rows = training[np.isfinite(column[training])]
             columns.append(np.linalg.lstsq(self._x[rows], column[rows], rcond=None)[0])
         return np.stack(columns, axis=1)
 
-    def predict(self, rows: Int64) -> dict[str, Float]:
+    def predict(self, rows: Int64) -> dict[str, Floating]:
         return {kind: self._x[rows] @ weights for kind, weights in self._weights.items()}

@@ -11,18 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 
+from mirenc.arrays import Float64, Int64, Integer, UInt16, UInt32, UInt64
 from mirenc.errors import ModelError
 from mirenc.pretraining.corpus import Corpus
 from mirenc.tokenizer import SPECIAL_TOKENS
 from mirenc.weights import BASELINES_FILE
 
-UInt16 = NDArray[np.uint16]
-UInt64 = NDArray[np.uint64]
-Int64 = NDArray[np.int64]
-Float64 = NDArray[np.float64]
 MAX_NODES = 20_000
 _SEED = 7
 _STATEMENTS = 1_000_000  # statements counted: bounds the memory of fitting
@@ -30,7 +26,7 @@ _CONTEXTS = 240_000  # 6 bytes each
 _MODULES = 2000
 
 
-def draw_modules(corpus: Corpus, modules: NDArray[np.integer], limit: int, rng: np.random.Generator) -> Int64:
+def draw_modules(corpus: Corpus, modules: Integer, limit: int, rng: np.random.Generator) -> Int64:
     """At most ``limit`` of the modules, drawn among those that have a graph of at most `MAX_NODES` nodes."""
     nodes = corpus.node_count[modules]
     fit = np.asarray(modules, dtype=np.int64)[(nodes > 0) & (nodes <= MAX_NODES)]
@@ -116,7 +112,7 @@ class Baselines:
     source: str
     frequent: int
     after: UInt16
-    between_key: NDArray[np.uint32]
+    between_key: UInt32
     between_token: UInt16
     sizes: dict[str, SizeBaseline]
 
@@ -124,7 +120,7 @@ class Baselines:
     def fit(
         cls,
         corpus: Corpus,
-        modules: NDArray[np.integer],
+        modules: Integer,
         *,
         source: str = "training modules",
         contexts: int = _CONTEXTS,
@@ -151,7 +147,7 @@ class Baselines:
         kept = np.sort(np.argsort(-heard, kind="stable")[:contexts])
         return cls(source, frequent, after, key[kept].astype(np.uint32), best[kept], _fit_sizes(corpus, modules, rng))
 
-    def between(self, left: NDArray[np.integer], right: NDArray[np.integer]) -> UInt16:
+    def between(self, left: Integer, right: Integer) -> UInt16:
         """Token guessed between two neighbours; where the pair was not seen, the one after the left. Shapes: (P,)."""
         guess: UInt16 = self.after[left]
         if len(self.between_key):
@@ -206,7 +202,7 @@ class Baselines:
         return baselines
 
 
-def _triples(corpus: Corpus, rows: NDArray[np.int64], row_weight: Float64) -> tuple[UInt64, Float64]:
+def _triples(corpus: Corpus, rows: Int64, row_weight: Float64) -> tuple[UInt64, Float64]:
     """Distinct ``left << 32 | token << 16 | right`` of some texts and their weights; no ``token`` is a special one."""
     at = corpus.token_places(rows, inner=True)  # tokens with a neighbour on both sides
     weights = np.repeat(row_weight, np.maximum(corpus.text_length[rows] - 2, 0))
@@ -230,7 +226,7 @@ def _most_frequent(context: UInt64, token: UInt64, weights: Float64) -> tuple[UI
     return contexts, (best & np.uint64(0xFFFF)).astype(np.uint16), heard
 
 
-def _fit_sizes(corpus: Corpus, modules: NDArray[np.integer], rng: np.random.Generator) -> dict[str, SizeBaseline]:
+def _fit_sizes(corpus: Corpus, modules: Integer, rng: np.random.Generator) -> dict[str, SizeBaseline]:
     chosen = draw_modules(corpus, modules, _MODULES, rng)
     statements, nodes = corpus.statement_total[chosen], corpus.node_count[chosen]
     others = partners(corpus, chosen, rng)

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mirenc.arrays import Bool, Int64, Integer
 from mirenc.model.mirencoder import MIREncoder
 from mirenc.pretraining.corpus import Corpus
 from mirenc.pretraining.encoding import check_order
@@ -24,10 +24,10 @@ _STATEMENTS, _GRAPHS, _PAIRS = 8_000, 300, 600
 def evaluate_model(
     model: MIREncoder,
     corpus: Corpus,
-    modules: NDArray[np.integer],
+    modules: Integer,
     *,
     baselines: Baselines,
-    known_texts: NDArray[np.bool_] | None = None,
+    known_texts: Bool | None = None,
     retrieval: Callable[[], Figures] | None = None,
     threads: int = 1,
     progress: Progress = no_progress,
@@ -73,7 +73,7 @@ def evaluate_model(
             missing[name] = str(reason)
             return None
 
-    def statements(name: str) -> NDArray[np.int64]:
+    def statements(name: str) -> Int64:
         if name == "occurring":
             return choose_occurring(counts, _STATEMENTS)
         if name == "distinct":
@@ -113,7 +113,7 @@ def _no_ir() -> Figures:
     raise NoFigureError("the IR of the modules is not at hand")
 
 
-def _data(corpus: Corpus, modules: NDArray[np.int64], counts: NDArray[np.int64]) -> Figures:
+def _data(corpus: Corpus, modules: Int64, counts: Int64) -> Figures:
     """What was measured on, and how the tokenizer fits it; shares are over statements as they occur."""
     rows = np.flatnonzero(counts)
     lengths = corpus.text_length[rows]

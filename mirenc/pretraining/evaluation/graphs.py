@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 import torch
-from numpy.typing import NDArray
 from sklearn.metrics import average_precision_score, roc_auc_score
 
+from mirenc.arrays import Float32, Float64, Int64, Integer
 from mirenc.graph import Flow
 from mirenc.model.mirencoder import MIREncoder
 from mirenc.model.torch_encoders import edge_scores
@@ -22,13 +22,13 @@ _MIN_EDGES = 10  # an AUC over fewer is a matter of chance
 _SCORERS = ("", "_common_neighbours", "_degree_product")
 
 
-def gae_modules(corpus: Corpus, modules: NDArray[np.integer], limit: int) -> NDArray[np.int64]:
+def gae_modules(corpus: Corpus, modules: Integer, limit: int) -> Int64:
     """At most ``limit`` of the modules, drawn among those with a graph that is not too large."""
     return draw_modules(corpus, modules, limit, np.random.default_rng(_SEED))
 
 
 def gae_scores(
-    model: MIREncoder, corpus: Corpus, modules: NDArray[np.int64], *, advance: Advance | None = None
+    model: MIREncoder, corpus: Corpus, modules: Int64, *, advance: Advance | None = None
 ) -> dict[Flow, list[list[float]]]:
     """Six numbers a flow of each module with at least ten of its edges.
 
@@ -66,9 +66,7 @@ def flow_figures(rows: list[list[float]]) -> Figures:
     return {"modules": len(rows), **dict(zip(names, means, strict=True))}
 
 
-def _neighbour_scores(
-    graph: Graphs, flow: Flow, pairs: NDArray[np.int64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _neighbour_scores(graph: Graphs, flow: Flow, pairs: Int64) -> tuple[Float64, Float64]:
     """Common neighbours and degree product of each pair, in the flow's own graph. Shapes: (2, P) -> two (P,)."""
     nodes = len(graph.node_row)
     source, target = graph.edge_index[:, graph.edge_flow == flow]
@@ -83,7 +81,7 @@ def _neighbour_scores(
 def evaluate_matching(
     model: MIREncoder,
     corpus: Corpus,
-    modules: NDArray[np.integer],
+    modules: Integer,
     baselines: Baselines,
     *,
     limit: int = 1000,
@@ -112,7 +110,7 @@ def evaluate_matching(
 
 
 @torch.inference_mode()
-def _logits(model: MIREncoder, text: torch.Tensor, graph: torch.Tensor) -> NDArray[np.float32]:
+def _logits(model: MIREncoder, text: torch.Tensor, graph: torch.Tensor) -> Float32:
     device = next(model.parameters()).device
-    logits: NDArray[np.float32] = model.matching(text.to(device), graph.to(device)).float().cpu().numpy()
+    logits: Float32 = model.matching(text.to(device), graph.to(device)).float().cpu().numpy()
     return logits

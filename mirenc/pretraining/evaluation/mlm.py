@@ -13,16 +13,14 @@ from enum import IntEnum
 import numpy as np
 import torch
 import torch.nn.functional as F
-from numpy.typing import NDArray
 
+from mirenc.arrays import Bool, Int64
 from mirenc.model.mirencoder import MIREncoder
 from mirenc.pretraining.corpus import Corpus
 from mirenc.pretraining.evaluation.baselines import Baselines
 from mirenc.pretraining.evaluation.figures import Advance, Figures, NoFigureError
 from mirenc.pretraining.objectives import mask_tokens
 
-Int64 = NDArray[np.int64]
-Hits = NDArray[np.bool_]
 _BATCH = 256
 _SEED = 7
 _MASK_SHARE = 0.15  # of the tokens, as in the paper
@@ -95,7 +93,7 @@ def evaluate_mlm(
         raise NoFigureError("no statements")
     rng = np.random.default_rng(_SEED)
     rows = rows[np.argsort(corpus.text_length[rows], kind="stable")]
-    hits: list[tuple[Hits, Hits, Int64]] = []  # the model's, the neighbours', and the tokens' kinds
+    hits: list[tuple[Bool, Bool, Int64]] = []  # the model's, the neighbours', and the tokens' kinds
     frequent_hits = 0
     nats = 0.0
     for first in range(0, len(rows), _BATCH):
@@ -129,17 +127,17 @@ def evaluate_mlm(
 
 
 @torch.inference_mode()
-def _predicted(model: MIREncoder, masked: Int64, chosen: Hits, truth: Int64) -> tuple[Hits, float]:
+def _predicted(model: MIREncoder, masked: Int64, chosen: Bool, truth: Int64) -> tuple[Bool, float]:
     """Which chosen positions the model names, and its loss in nats. Shapes: two (B, T), (P,) -> (P,)."""
     device = next(model.parameters()).device
     tokens = model.text(torch.from_numpy(masked).to(device))[torch.from_numpy(chosen).to(device)]
     scores = model.mlm(tokens, model.text.token.weight).float()
     answer = torch.from_numpy(truth).to(device)
-    hits: Hits = (scores.argmax(-1) == answer).cpu().numpy()
+    hits: Bool = (scores.argmax(-1) == answer).cpu().numpy()
     return hits, float(F.cross_entropy(scores, answer, reduction="sum"))
 
 
-def _accuracies(hit: Hits, neighbour_hit: Hits) -> Figures:
+def _accuracies(hit: Bool, neighbour_hit: Bool) -> Figures:
     """Accuracy at some positions, and what it is of the neighbours' baseline. Shapes: two (n,)."""
     hits, neighbour_hits = int(hit.sum()), int(neighbour_hit.sum())
     missed = len(hit) - neighbour_hits

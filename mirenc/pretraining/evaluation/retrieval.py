@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from sklearn.feature_extraction import DictVectorizer
 from sklearn.preprocessing import normalize
 
+from mirenc.arrays import Float32, Float64
 from mirenc.embed import Encoder
 from mirenc.errors import MirencError
 from mirenc.ir import IRModule, statements_of
@@ -45,9 +45,9 @@ class FunctionView:
         Hash of its statements in order.
     """
 
-    text: NDArray[np.float32]
-    graph: NDArray[np.float32]
-    both: NDArray[np.float32]
+    text: Float32
+    graph: Float32
+    both: Float32
     opcodes: Counter[str]
     statements: Counter[str]
     sequence: bytes
@@ -132,7 +132,7 @@ def collect_pairs(
     return pairs[:limit]
 
 
-def ranks(queries: Any, candidates: Any) -> NDArray[np.float64]:
+def ranks(queries: Any, candidates: Any) -> Float64:
     """Rank of each query's own candidate by cosine, 1 for the nearest; equals share the mean of their ranks.
 
     Shapes: two dense or sparse (n, D) -> (n,)
@@ -149,7 +149,7 @@ def ranks(queries: Any, candidates: Any) -> NDArray[np.float64]:
     return rank
 
 
-def rank_figures(rank: NDArray[np.float64]) -> Figures:
+def rank_figures(rank: Float64) -> Figures:
     """Recall at 1 and 10, mean reciprocal rank."""
     recall = {f"recall_at_{most}": float((rank <= most).mean()) for most in (1, 10)}
     return recall | {"mrr": float((1 / rank).mean())}
