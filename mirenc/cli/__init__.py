@@ -30,20 +30,7 @@ VERBS = (
 )
 """In the order of the help. The module of that name has a function of that name, or an ``app`` of several verbs."""
 
-
-_PATHS = (
-    "-o",
-    "--output",
-    "--data",
-    "--head",
-    "-c",
-    "--corpus",
-    "--apply",
-    "--plot",
-    "--work",
-    "--ir-dir",
-    "--task-file",
-)
+_PATHS = "-o --output --data --head -c --corpus --apply --plot --work --ir-dir --task-file".split()
 
 
 def make_app(verb: str | None = None) -> typer.Typer:

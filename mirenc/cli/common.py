@@ -7,9 +7,9 @@ import inspect
 import re
 import shlex
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import typer
 
@@ -20,7 +20,6 @@ from mirenc.writing import check_output as check_output
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from mirenc.embed import Level
     from mirenc.ir import ReadOptions
     from mirenc.ir.inputs import Input as Given
 
@@ -45,7 +44,12 @@ Model = Annotated[
 ]
 Map = Annotated[str | None, typer.Option("--map", metavar="NAME", help="A map of your own, by `mirenc models adapt`.")]
 HideNames = Annotated[bool, typer.Option("--hide-names", help="A lexical view sees no names of functions and types.")]
-LevelName = Annotated[str, typer.Option("--level", "-l", help="What gets a vector: module, function, ...")]
+LevelName = Literal["module", "function", "loop", "block", "instruction"]
+Level = Annotated[LevelName, typer.Option("--level", "-l", help="What gets a vector.")]
+Function = Annotated[
+    str | None,
+    typer.Option("--function", "-f", metavar="REGEX", help="Only functions with such a name, plain or mangled."),
+]
 JSON = Annotated[bool, typer.Option("--json", help="JSON instead of text.")]
 Timeout = Annotated[
     float | None, typer.Option(help="Seconds LLVM or a compiler may take for one file. [default: 120]", min=0.01)
@@ -58,14 +62,14 @@ Compiler = Annotated[
 ]
 CFlags = Annotated[str, typer.Option("--cflags", help="Flags for it, as in --cflags='-O3 -Iinclude'.")]
 
+_Item = TypeVar("_Item")
+_Result = TypeVar("_Result")
 _IN_A_BATCH = 2  # lines: the one that is wrong, and its caret
 _ALONE = 12
 _WIDTH = 160
 _INDENT = "    "
 _HEADLINE = re.compile(r"(?:^|: )(?:fatal )?error: ")
 _CARET = re.compile(r"[ |~^]*\^[ ~^]*")
-
-
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}
 
 
@@ -137,13 +141,11 @@ def reads(verb: Callable[..., None], *, sources: bool = True) -> Callable[..., N
 reads_ir = functools.partial(reads, sources=False)
 
 
-def check_level(level: str) -> Level:
-    """The level, one that the encoder knows."""
-    from mirenc.embed import LEVELS
+def is_project(given: str) -> bool:
+    """Whether a word of the command line, a path whatever it looks like, stands for many files."""
+    from mirenc.ir import projects
 
-    if level not in LEVELS:
-        raise typer.BadParameter(f"unknown level {level!r}; available: {', '.join(LEVELS)}", param_hint="--level")
-    return cast("Level", level)
+    return given not in ("", "-") and projects.is_project(Path(given))  # Path takes "" for this folder
 
 
 def expand(inputs: list[str]) -> list[Given]:
@@ -152,15 +154,11 @@ def expand(inputs: list[str]) -> list[Given]:
     A file that is given twice is there twice: who asks for n files counts on n answers.
     """
     from mirenc.ir.inputs import path_input
-    from mirenc.ir.projects import expand_inputs, is_project
+    from mirenc.ir.projects import expand_inputs
 
     if inputs.count("-") > 1:
         raise typer.BadParameter("standard input can be read once; give - once", param_hint="INPUT")
-    # As paths, whatever they look like; "" is none, though Path takes it for this folder.
-    paths = [
-        Path(given) if given not in ("", "-") and is_project(Path(given)) else path_input(given) for given in inputs
-    ]
-    return list(expand_inputs(paths, say))
+    return list(expand_inputs((Path(given) if is_project(given) else path_input(given) for given in inputs), say))
 
 
 def say(line: str) -> None:
@@ -223,6 +221,18 @@ class Failures:
     def __init__(self, total: int) -> None:
         self.total = total
         self.count = 0
+
+    def results(self, doing: str, items: Sequence[_Item], work: Callable[[_Item], _Result]) -> Iterator[_Result]:
+        """What ``work`` makes of each item, under a bar; of one that fails there is none."""
+        with progress(doing, len(items)) as advance:
+            for item in items:
+                try:
+                    result = work(item)
+                except MirencError as error:
+                    self.add(error)
+                else:
+                    yield result
+                advance()
 
     def add(self, error: MirencError) -> None:
         """Name a file; raises the error if it was the only one."""

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mirenc.cli import common
-from mirenc.errors import ConfigError, MirencError
+from mirenc.errors import ConfigError
 
 if TYPE_CHECKING:
-    from mirenc.embed.embedding import Embedding
+    from mirenc.search import VectorTable
 
 
 @common.reads
@@ -24,7 +24,7 @@ def compare(
             show_default=False,
         ),
     ],
-    level: common.LevelName = "module",
+    level: common.Level = "module",
     as_json: common.JSON = False,
     model: common.Model = None,
     whitening_map: common.Map = None,
@@ -36,79 +36,67 @@ def compare(
 
     With --level function (or a finer one), of two files: what each function of the first is nearest to in the second.
     """
-    chosen = common.check_level(level)
     paths = common.expand(files)
     if len(paths) < 2:
         raise typer.BadParameter(f"{len(paths)} file to compare; give at least two", param_hint="FILE FILE ...")
-    if chosen != "module" and len(paths) > 2:
+    if level != "module" and len(paths) > 2:
         raise typer.BadParameter(
-            f"{len(paths)} files; at level {chosen} two are compared. Use `mirenc search` for one in many",
+            f"{len(paths)} files; at level {level} two are compared. Use `mirenc search` for one in many",
             param_hint="FILE FILE ...",
         )
+    from mirenc import cosines
     from mirenc.embed import load
+    from mirenc.search import index
 
     encoder = load(model, options=options, whitening_map=whitening_map, hide_names=hide_names)
     failures = common.Failures(len(paths))
-    read: list[str] = []
-    embeddings: list[Embedding] = []
-    with common.progress("embedding", len(paths)) as advance:
-        for path in paths:
-            try:
-                embeddings.append(encoder.embed_parts(path, level=chosen))
-                read.append(path.name)
-            except MirencError as error:
-                if len(paths) == 2:
-                    raise  # of one file there is nothing to tell
-                failures.add(error)
-            advance()
-    head = {"model": encoder.name, "model_digest": encoder.digest, "level": chosen}
-    if chosen != "module":
-        for name, embedding in zip(read, embeddings, strict=True):
-            if not embedding.regions:
-                raise ConfigError(f"{name} has no {chosen}. Compare at another level (--level)")
-        first, second = embeddings
-        _best(read, first, second, head if as_json else None)
-    elif embeddings:
-        _matrix(read, embeddings, head if as_json else None)
+    # Of one file there is nothing to tell.
+    failed = failures.add if len(paths) > 2 else None
+    table = index(encoder, paths, level=level, failed=failed, progress=True)
+    names = [source["file"] for source in table.sources]
+    found: dict[str, Any]
+    if level == "module":
+        found = {"cosines": cosines.compare(table.vectors).tolist()}
+    else:
+        found = {"matches": _matches(table, names)}
+    if as_json and names:
+        head = {"model": encoder.name, "model_digest": encoder.digest, "level": level}
+        typer.echo(json.dumps({**head, "files": names, **found}))
+    elif level != "module":
+        _print_matches(names, found["matches"])
+    elif len(paths) == 2:
+        typer.echo(f"{found['cosines'][0][1]:.4f}")
+    elif names:  # one row a file, numbered as the columns are
+        typer.echo("    " + "".join(f"{number:8}" for number in range(1, len(names) + 1)))
+        for number, (file, row) in enumerate(zip(names, found["cosines"], strict=True), start=1):
+            typer.echo(f"{number:4}" + "".join(f"{value:8.4f}" for value in row) + f"  {file}")
     failures.finish()
 
 
-def _matrix(files: list[str], embeddings: list[Embedding], head: dict[str, Any] | None) -> None:
-    """One number for two files; for more, one row a file, numbered as the columns are."""
-    import numpy as np
+def _matches(table: VectorTable, files: list[str]) -> list[dict[str, Any]]:
+    """Nearest row of the second file for each of the first, and whether it is the nearest the other way round, too."""
+    from mirenc.cosines import nearest
 
-    from mirenc.search import compare
-
-    cosines = compare(np.concatenate([embedding.vector for embedding in embeddings]))
-    if head is not None:
-        typer.echo(json.dumps({**head, "files": files, "cosines": cosines.tolist()}))
-    elif len(files) == 2:
-        typer.echo(f"{cosines[0, 1]:.4f}")
-    else:
-        typer.echo("    " + "".join(f"{number:8}" for number in range(1, len(files) + 1)))
-        for number, (file, row) in enumerate(zip(files, cosines, strict=True), start=1):
-            typer.echo(f"{number:4}" + "".join(f"{value:8.4f}" for value in row) + f"  {file}")
-
-
-def _best(files: list[str], first: Embedding, second: Embedding, head: dict[str, Any] | None) -> None:
-    """Nearest part of the second file for each of the first, and whether it is the nearest the other way round, too."""
-    from mirenc.search import nearest
-
-    there, cosines = nearest(first.vector, second.vector, 1)
-    back, _ = nearest(second.vector, first.vector, 1)
-    matches = [
+    for source, file in enumerate(files):
+        if source not in table.source_row:
+            raise ConfigError(f"{file} has no {table.level}. Compare at another level (--level)")
+    start = table.source_row.index(1)
+    first, second = table.vectors[:start], table.vectors[start:]
+    there, cosines = nearest(first, second, 1)
+    back, _ = nearest(second, first, 1)
+    return [
         {
-            "name": first.names[row],
-            "nearest": second.names[best],
+            "name": table.names[row],
+            "nearest": table.names[start + best],
             "cosine": float(cosine),
             "mutual": int(back[best, 0]) == row,
         }
         for row, (best, cosine) in enumerate(zip(there[:, 0].tolist(), cosines[:, 0], strict=True))
     ]
-    if head is not None:
-        typer.echo(json.dumps({**head, "files": files, "matches": matches}))
-        return
-    width = max(len(files[0]), *(len(name) for name in first.names))
+
+
+def _print_matches(files: list[str], matches: list[dict[str, Any]]) -> None:
+    width = max(len(files[0]), *(len(match["name"]) for match in matches))
     typer.echo(f"cosine    {files[0]:{width}}    {files[1]}")
     for match in matches:
         # An arrow back where each is the other's nearest: those are the safe pairs.

@@ -18,17 +18,11 @@ def embed(
         typer.Option(
             "--output",
             "-o",
-            help="File whose suffix says how: .npz, .parquet ... [default: JSON lines on stdout]",
+            help="File whose suffix says how: .npy .npz .jsonl .csv .parquet. [default: JSON lines on stdout]",
         ),
     ] = None,
-    level: Annotated[
-        Literal["module", "function", "loop", "block", "instruction"],
-        typer.Option("--level", "-l", help="What gets a vector."),
-    ] = "module",
-    function: Annotated[
-        str | None,
-        typer.Option("--function", "-f", metavar="REGEX", help="Only functions with such a name, plain or mangled."),
-    ] = None,
+    level: common.Level = "module",
+    function: common.Function = None,
     purpose: Annotated[
         Literal["search", "features"], typer.Option(help="Vectors to compare and search, or features for a head.")
     ] = "search",
@@ -38,8 +32,7 @@ def embed(
     model: common.Model = None,
     whitening_map: common.Map = None,
     backend: Annotated[
-        Literal["numpy", "torch"] | None,
-        typer.Option(help="[default: numpy on the CPU, torch elsewhere]"),
+        Literal["numpy", "torch"] | None, typer.Option(help="[default: numpy on the CPU, torch elsewhere]")
     ] = None,
     device: Annotated[str, typer.Option(help="cpu, cuda, cuda:1 ...")] = "cpu",
     cache: Annotated[bool, typer.Option(help="Keep vectors in the user's cache folder.")] = True,

@@ -20,10 +20,7 @@ def inspect(
     statements: Annotated[
         int, typer.Option("--statements", "-n", help="Show this many statements; 0 all.", min=0)
     ] = 20,
-    function: Annotated[
-        str | None,
-        typer.Option("--function", "-f", metavar="REGEX", help="Only functions with such a name, plain or mangled."),
-    ] = None,
+    function: common.Function = None,
     loops: Annotated[bool, typer.Option("--loops", help="List the loops instead of the statements.")] = False,
     as_json: common.JSON = False,
     model: common.Model = None,

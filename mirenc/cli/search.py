@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -34,12 +34,8 @@ def search(
     ],
     k: Annotated[int, typer.Option("-k", help="How many to show.", min=1)] = 10,
     level: Annotated[
-        str | None,
-        typer.Option(
-            "--level",
-            "-l",
-            help="What is searched: module, function, ... [default: the level of the vectors; module in a folder]",
-        ),
+        common.LevelName | None,
+        typer.Option("--level", "-l", help="What is searched. [default: the level of the vectors; module in a folder]"),
     ] = None,
     function: Annotated[
         str | None,
@@ -58,11 +54,10 @@ def search(
 
     With --level function each function of QUERY is searched for. A query that is in the index finds itself first.
     """
-    if level is not None:
-        common.check_level(level)
     from mirenc.embed import load
     from mirenc.ir.inputs import path_input
     from mirenc.search import VECTOR_SUFFIXES, nearest
+    from mirenc.search import index as make_index
 
     if os.path.isdir(query) or Path(query).suffix in VECTOR_SUFFIXES:
         raise ConfigError(
@@ -76,8 +71,11 @@ def search(
             raise typer.BadParameter(f"{index} says by itself how it was made; leave {option} out", param_hint=option)
         encoder, table = _stored(index, level, model, options)
     else:
+        # A folder is embedded now; what the cache has of it is not computed again.
         encoder = load(model, options=options, whitening_map=whitening_map, hide_names=hide_names)
-        table, failures = _embedded(index, level, encoder)
+        files = common.expand([index])
+        failures = common.Failures(len(files))
+        table = make_index(encoder, files, level=level or "module", failed=failures.add, progress=True)
     if not len(table):
         if failures.count == failures.total:
             failures.finish()
@@ -85,7 +83,7 @@ def search(
     maker = table.maker
     embedding = encoder.embed_parts(
         path_input(query),
-        level=common.check_level(table.level),
+        level=maker.level,  # type: ignore[arg-type]  # a word of a file: the encoder refuses what is no level
         purpose="features" if maker.purpose == "features" else "search",
         function=function,
         whiten=maker.whiten,
@@ -95,19 +93,20 @@ def search(
         raise ConfigError(f"{query} has no {table.level}{where} to search for. Search at another level (--level)")
     rows, cosines = nearest(embedding.part(maker.part), table.vectors, k)
     found = [
-        (name, [(float(cosine), table.files[row], table.names[row]) for row, cosine in zip(*both, strict=True)])
+        {
+            "name": name,
+            "matches": [
+                {"cosine": float(cosine), "file": table.files[row], "name": table.names[row]}
+                for row, cosine in zip(*both, strict=True)
+            ],
+        }
         for name, *both in zip(embedding.names, rows.tolist(), cosines, strict=True)
     ]
     if as_json:
         head = {key: getattr(maker, key) for key in ("model", "model_digest", "level", "part")}
-        keys = ("cosine", "file", "name")
-        listed = [
-            {"name": name, "matches": [dict(zip(keys, match, strict=True)) for match in matches]}
-            for name, matches in found
-        ]
-        typer.echo(json.dumps({**head, "index": index, "rows": len(table), "query": query, "found": listed}))
+        typer.echo(json.dumps({**head, "index": index, "rows": len(table), "query": query, "found": found}))
     else:
-        _show(query, table.level, found)
+        _show(query, table.level == "module", found)
     failures.finish()
 
 
@@ -128,18 +127,9 @@ def _stored(index: str, level: str | None, model: str | None, options: ReadOptio
     return encoder, table
 
 
-def _embedded(index: str, level: str | None, encoder: Encoder) -> tuple[VectorTable, common.Failures]:
-    """A folder embedded now; what the cache has of it is not computed again."""
-    from mirenc.search import index as make_index
-
-    files = common.expand([index])
-    failures = common.Failures(len(files))
-    table = make_index(encoder, files, level=common.check_level(level or "module"), failed=failures.add, progress=True)
-    return table, failures
-
-
-def _show(query: str, level: str, found: list[tuple[str, list[tuple[float, str, str]]]]) -> None:
-    for name, matches in found:
-        typer.echo(query if level == "module" else f"{query}  {name}")
-        for rank, (cosine, file, match) in enumerate(matches, start=1):
-            typer.echo(f"{rank:4}  {cosine:.4f}  {file}" + ("" if level == "module" else f"  {match}"))
+def _show(query: str, whole: bool, found: list[dict[str, Any]]) -> None:
+    for one in found:
+        typer.echo(query if whole else f"{query}  {one['name']}")
+        for rank, match in enumerate(one["matches"], start=1):
+            name = "" if whole else f"  {match['name']}"
+            typer.echo(f"{rank:4}  {match['cosine']:.4f}  {match['file']}{name}")

@@ -11,26 +11,19 @@ from mirenc.cli import common
 
 if TYPE_CHECKING:
     from mirenc.ir import ReadOptions
-    from mirenc.tokenizer import TokenizerReport
+    from mirenc.tokenizer import IRTokenizer
 
 app = typer.Typer(help="Train and examine WordPiece tokenizers.", no_args_is_help=True)
 
 
 def _texts(inputs: list[str], level: str, options: ReadOptions) -> tuple[list[str], common.Failures]:
     """Distinct statements of each file, end to end; files that fail are named on stderr and left out."""
-    from mirenc.errors import MirencError
     from mirenc.ir import read_ir, statements_of
 
     files = list(dict.fromkeys(common.expand(inputs)))
-    failures, texts = common.Failures(len(files)), []
-    with common.progress("reading", len(files)) as advance:
-        for file in files:
-            try:
-                texts += statements_of(read_ir(file, options=options), level).texts
-            except MirencError as error:
-                failures.add(error)
-            advance()
-    return texts, failures
+    failures = common.Failures(len(files))
+    read = failures.results("reading", files, lambda file: statements_of(read_ir(file, options=options), level).texts)
+    return [text for texts in read for text in texts], failures
 
 
 @app.command()
@@ -53,7 +46,7 @@ def train(
     texts, failures = _texts(inputs, normalisation, options)
     tokenizer = train_tokenizer(texts, config)
     tokenizer.save(output)
-    _print_report(f"{output}: {tokenizer.vocab_size} pieces", tokenizer.report(texts))
+    _print_report(f"{output}: {tokenizer.vocab_size} pieces", tokenizer, texts)
     failures.finish()
 
 
@@ -71,11 +64,12 @@ def report(
     loaded = IRTokenizer.from_file(tokenizer)
     texts, failures = _texts(inputs, loaded.config.normalisation, options)
     if texts:
-        _print_report(str(tokenizer), loaded.report(texts))
+        _print_report(str(tokenizer), loaded, texts)
     failures.finish()
 
 
-def _print_report(head: str, report: TokenizerReport) -> None:
+def _print_report(head: str, tokenizer: IRTokenizer, texts: list[str]) -> None:
+    report = tokenizer.report(texts)
     typer.echo(head)
     typer.echo(f"statements        {report.statements}")
     typer.echo(f"mean tokens       {report.mean_tokens:.2f}")

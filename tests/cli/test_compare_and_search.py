@@ -79,7 +79,7 @@ def test_functions_of_two_files_are_paired(run: Run, model_dir: Path, encoder: E
 def test_compare_refuses_what_it_cannot_pair(run: Run, model_dir: Path, folder: Path) -> None:
     run("compare", "--model", model_dir, O2 / "sorting.ll").refused("1 file to compare; give at least two")
     run("compare", "--model", model_dir, "-l", "function", folder).refused("3 files; at level function two")
-    run("compare", "--model", model_dir, "-l", "page", folder).refused("unknown level 'page'", "module, function")
+    run("compare", "--model", model_dir, "-l", "page", folder).refused("'page' is not one of 'module', 'function'")
     broken = folder / "broken.ll"
     broken.write_text("no IR", encoding="utf-8")
     run("compare", "--model", model_dir, broken, O2 / "sorting.ll").failed("broken.ll")
@@ -216,7 +216,7 @@ def test_search_refuses_what_it_cannot_read(run: Run, model_dir: Path, folder: P
     run("embed", "--model", model_dir, "-o", index, folder).ok()
     query = O0 / "sorting.ll"
     run("search", "--model", model_dir, query, index, "-l", "function").refused("holds vectors of level module")
-    run("search", "--model", model_dir, query, folder, "-l", "page").refused("unknown level 'page'")
+    run("search", "--model", model_dir, query, folder, "-l", "page").refused("'page' is not one of")
     run("search", "--model", model_dir, query, folder, "-k", 0).refused("-k")
     run("search", "--model", model_dir, query, tmp_path / "no.npz").failed("no.npz: does not exist")
     run("search", "--model", model_dir, tmp_path / "no.ll", index).failed("no.ll")
