@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from mirenc.heads.cautious import CautiousEnsembleHead
+from mirenc.heads.choosing import Settings
 from mirenc.heads.cost import CostHead
 from mirenc.heads.embedder import IREmbedder
-from mirenc.heads.ensemble import EnsembleHead, LabelsEnsembleHead, NumberEnsembleHead
+from mirenc.heads.ensemble import CautiousEnsembleHead, EnsembleHead, LabelsEnsembleHead, NumberEnsembleHead
 from mirenc.heads.files import load_head, save_head
-from mirenc.heads.landmarks import LandmarkLabels, LandmarkRegressor
+from mirenc.heads.linear import LandmarkLabels, LandmarkRegressor, RidgeHead, RidgeLabels, RidgeRegressor
 from mirenc.heads.mlp import LabelHead, MLPHead
 from mirenc.heads.pairs import PairHead
 from mirenc.heads.portfolio import PortfolioHead
-from mirenc.heads.ridge import RidgeHead, RidgeLabels, RidgeRegressor
-from mirenc.heads.settings import Settings
 from mirenc.heads.trees import BoostedRegressor, RatioTreesHead, TreesHead, TreesLabels
 
 __all__ = [

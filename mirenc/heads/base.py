@@ -1,8 +1,8 @@
 """What all heads share: parameters that are checked, checked rows, and a state of arrays and a small description.
 
 A head is a dataclass: its fields are the parameters that scikit-learn knows. It says which arrays it learns
-(``_ARRAYS``), what else it has to keep (`Head._learned`, `Head._restore`), and whether arrays that were read fit
-(`Head._fits`).
+(``_ARRAYS``), what else it has to keep (`Head._learned`, `Head._restore`), and how it learns and answers. Three
+subclasses say for what: `Number`, `Labels` and `mirenc.heads.choosing.Chooser`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ except ImportError as error:
 class Head(BaseEstimator):  # type: ignore[misc]  # scikit-learn carries no types
     """Checks, and the state, of every head."""
 
-    _ARRAYS: ClassVar[tuple[str, ...]] = ()  # saved under their own names
+    # Saved under their own names; a letter for each axis. D: columns of X, K: settings; an axis of one letter has one
+    # length wherever it stands.
+    _ARRAYS: ClassVar[tuple[str, ...]] = ()
     _INNER: ClassVar[str] = ""  # parameter that is a head; the trained one is NAME_
     _POSITIVE: ClassVar[tuple[str, ...]] = ()  # parameters above 0; None where that is the default
     _COUNTS: ClassVar[tuple[str, ...]] = ()  # parameters from 1 up
@@ -65,7 +67,7 @@ class Head(BaseEstimator):  # type: ignore[misc]  # scikit-learn carries no type
         rows: Float64 = validate_data(self, X, dtype=np.float64, reset=False)
         return rows
 
-    # -- learning --------------------------------------------------------------------------------------
+    # -- what differs ----------------------------------------------------------------------------------
     def _learn(self, features: Float64, target: Float64) -> None:
         """Train on checked rows (n, A + D) and a table (n, P)."""
         raise NotImplementedError
@@ -74,18 +76,27 @@ class Head(BaseEstimator):  # type: ignore[misc]  # scikit-learn carries no type
         """(n, P) for checked rows."""
         raise NotImplementedError
 
-    # -- saving ----------------------------------------------------------------------------------------
     def _learned(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """What is to be kept beside parameters and ``_ARRAYS``: numbers and names, and arrays."""
         return {}, {}
 
     def _restore(self, meta: dict[str, Any], arrays: Arrays) -> None:
-        """The inverse of `_learned`. A head that was saved without its number of columns finds it in its arrays."""
+        """The inverse of `_learned`."""
 
     def _fits(self) -> bool:
         """Whether what was read belongs together."""
+        lengths = {"D": self.n_features_in_}
+        if hasattr(self, "n_choices_"):
+            lengths["K"] = self.n_choices_
+        for name, axes in map(str.split, self._ARRAYS):
+            shape = getattr(self, name).shape
+            if len(shape) != len(axes):
+                return False
+            if any(lengths.setdefault(axis, length) != length for axis, length in zip(axes, shape, strict=True)):
+                return False
         return True
 
+    # -- saving ----------------------------------------------------------------------------------------
     def _pack_inner(self) -> tuple[Any, dict[str, NDArray[Any]]]:
         return pack(getattr(self, f"{self._INNER}_"), self._INNER)
 
@@ -103,7 +114,7 @@ class Head(BaseEstimator):  # type: ignore[misc]  # scikit-learn carries no type
             del parameters[self._INNER]
             meta[self._INNER], own = self._pack_inner()
             arrays |= own
-        arrays |= {name: np.asarray(getattr(self, name)) for name in self._ARRAYS}
+        arrays |= {name: np.asarray(getattr(self, name)) for name, _ in map(str.split, self._ARRAYS)}
         return {"parameters": parameters, "features": self.n_features_in_, **meta}, arrays
 
     @classmethod
@@ -117,9 +128,10 @@ class Head(BaseEstimator):  # type: ignore[misc]  # scikit-learn carries no type
             inner, fitted = cls._unpack_inner(meta[cls._INNER], arrays)
             head = cls(**{**parameters, cls._INNER: inner})
             setattr(head, f"{cls._INNER}_", fitted)
-        for name in cls._ARRAYS:
+        for name, _ in map(str.split, cls._ARRAYS):
             setattr(head, name, arrays[name])
-        head.n_features_in_ = meta.get("features")
+        # Those that did not note the number of columns kept a center of each.
+        head.n_features_in_ = meta.get("features", len(arrays.get("center_", ())))
         head._restore(meta, arrays)
         head._check_parameters(head.n_features_in_)
         if not head._fits():
@@ -138,7 +150,7 @@ class Number(RegressorMixin, Head):  # type: ignore[misc]
 
     def predict(self, X: ArrayLike) -> Float64:
         """(n,) predicted number."""
-        return self._answer(self._rows(X))[:, 0]
+        return self._answer(self._rows(X)).ravel()
 
 
 class Labels(RegressorMixin, Head):  # type: ignore[misc]

@@ -2,21 +2,23 @@
 
 A head of this kind learns from ``costs`` (n, K), the measured cost of each sample under each setting, and not only from
 the winner: a wrong choice that costs one per cent is no error worth an effort. All heads speak in the same preferences
-(rows that sum to one), so that several can be averaged whatever is inside them; choosing is an argmin over predicted
-costs. NaN is what was not measured: it teaches nothing.
+(rows that sum to one), so that several can be averaged whatever is inside them. NaN is what was not measured: it
+teaches nothing.
 """
 
 from __future__ import annotations
 
-from typing import Self
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import softmax
 
 from mirenc.arrays import Float64, Int64
 from mirenc.errors import HeadError
 from mirenc.heads.base import Head
+from mirenc.heads.state import Arrays
 
 # How sure a predicted difference in log cost makes a head: with 2, a factor e in cost is a preference of 88 to 12.
 SHARPNESS = 2.0
@@ -24,10 +26,49 @@ _LEAST = 0.01
 _SWEEPS = 8
 
 
+@dataclass(frozen=True, eq=False)
+class Settings:
+    """Settings of n samples, at most K each, T different ones; `HeadError` for shapes that do not fit.
+
+    Attributes
+    ----------
+    features : (T, F) float64
+        Each different setting as numbers.
+    row : (n, K) int64
+        Row of ``features`` of each sample's settings; -1 where a sample has fewer than K, or may not be asked.
+    """
+
+    features: Float64
+    row: Int64
+
+    def __post_init__(self) -> None:
+        if self.features.ndim != 2 or self.row.ndim != 2 or not np.isfinite(self.features).all():
+            raise HeadError(
+                f"settings have features {self.features.shape} and rows {self.row.shape}; "
+                "allowed: finite (T, F) and (n, K)"
+            )
+        if self.row.size and not -1 <= self.row.min() <= self.row.max() < len(self.features):
+            raise HeadError(f"settings name rows up to {self.row.max()} of {len(self.features)}")
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+    def take(self, rows: NDArray[np.integer[Any]] | slice) -> Settings:
+        """The settings of some samples."""
+        return Settings(self.features, self.row[rows])
+
+
+def settings_for(head: Any, settings: Settings | None) -> tuple[Settings, ...]:
+    """What a head is given beside rows: the settings, where it knows what to do with them."""
+    return (settings,) if settings is not None and getattr(head, "takes_settings", False) else ()
+
+
 class Chooser(Head):
     """A head that chooses; ``n_choices_`` is the number of its settings."""
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+    takes_settings: ClassVar[bool] = False  # whether it learns what settings have in common
+
+    def fit(self, X: ArrayLike, y: ArrayLike, settings: Settings | None = None) -> Self:
         """Train on rows and measured costs.
 
         Parameters
@@ -36,35 +77,39 @@ class Chooser(Head):
             Context features, then code features; finite.
         y : (n, K)
             Costs, positive; NaN where a setting was not measured.
+        settings : Settings, optional
+            What a setting is, for heads that learn what settings share: needed where samples have different ones.
 
         Raises
         ------
         ConfigError
             A parameter out of range.
         HeadError
-            Costs that cannot be used.
+            Costs or settings that cannot be used.
         ValueError
             NaN or infinity in ``X``.
         """
         features: Float64 = self._training_rows(X)
         costs = checked_costs(y)
         if len(costs) != len(features):
-            raise HeadError(f"{len(features)} rows of features and {len(costs)} rows of costs; one for each is needed")
+            raise HeadError(
+                f"{len(features)} rows of features and {len(costs)} rows of costs; one row of each a sample is needed"
+            )
         self.n_choices_ = costs.shape[1]
-        self._learn(features, costs)
+        self._learn(features, costs, *settings_for(self, settings))
         return self
 
-    def predict_proba(self, X: ArrayLike) -> Float64:
-        """(n, K) preference for each setting."""
-        return self._answer(self._rows(X))
+    def predict_proba(self, X: ArrayLike, settings: Settings | None = None) -> Float64:
+        """(n, K) preference for each setting; 0 where there is none."""
+        return self._answer(self._rows(X), *settings_for(self, settings))
 
-    def predict_cost(self, X: ArrayLike) -> Float64:
+    def predict_cost(self, X: ArrayLike, settings: Settings | None = None) -> Float64:
         """(n, K) expected cost of each setting over that of the preferred one: 1 for that, more for the others."""
-        return cost_ratios(self.predict_proba(X))
+        return cost_ratios(self.predict_proba(X, *settings_for(self, settings)))
 
-    def predict(self, X: ArrayLike) -> Int64:
+    def predict(self, X: ArrayLike, settings: Settings | None = None) -> Int64:
         """(n,) index of the setting of least expected cost."""
-        choice: Int64 = self.predict_proba(X).argmax(axis=1).astype(np.int64)
+        choice: Int64 = self.predict_proba(X, *settings_for(self, settings)).argmax(axis=1).astype(np.int64)
         return choice
 
     def score(self, X: ArrayLike, y: ArrayLike) -> float:
@@ -77,27 +122,24 @@ class Chooser(Head):
         chosen = np.where(np.isnan(chosen), np.nanmax(costs, axis=1), chosen)
         return float(np.mean(np.log(np.nanmin(costs, axis=1) / chosen)))
 
+    def _restore(self, meta: dict[str, Any], arrays: Arrays) -> None:
+        self.n_choices_ = meta.get("choices", len(arrays.get("mean_", ())))
+
 
 class CostRegressor(Chooser):
     """A chooser that predicts log costs; ``mean_`` has one number a setting."""
 
-    def predict_log_costs(self, X: ArrayLike) -> Float64:
-        """(n, K) predicted log cost of each setting, up to a constant of the row."""
-        return self._answer(self._rows(X))
+    def predict_log_costs(self, X: ArrayLike, settings: Settings | None = None) -> Float64:
+        """(n, K) predicted log cost of each setting, up to a constant of the row; infinite where there is none."""
+        return self._answer(self._rows(X), *settings_for(self, settings))
 
-    def predict_proba(self, X: ArrayLike) -> Float64:
-        """(n, K) preference for each setting."""
-        return preferences(self.predict_log_costs(X))
+    def predict_proba(self, X: ArrayLike, settings: Settings | None = None) -> Float64:
+        """(n, K) preference for each setting; 0 where there is none."""
+        return preferences(self.predict_log_costs(X, settings))
 
 
 def checked_costs(costs: ArrayLike) -> Float64:
-    """(n, K) float64 costs, positive or NaN, at least one a row.
-
-    Raises
-    ------
-    HeadError
-        Another shape, a cost that is not positive and finite (the row is named), or a row without any.
-    """
+    """(n, K) float64 costs, positive or NaN, at least one a row; `HeadError`, which names the row, for others."""
     table = np.asarray(costs, dtype=np.float64)
     if table.ndim != 2 or table.shape[1] < 2:
         raise HeadError(f"costs have shape {table.shape}; allowed: (samples, choices), two choices or more")

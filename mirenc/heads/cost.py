@@ -8,6 +8,7 @@ together carry. Rasmussen & Williams, *Gaussian Processes for Machine Learning*,
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
@@ -73,7 +74,7 @@ class CostHead(CostRegressor):
     clip: float = 0.75
     length_scale: float | None = None
     noise: float = 0.1
-    _ARRAYS = ("dual_", "mean_", "theta_", "center_", "spread_")
+    _ARRAYS = ("dual_ NK", "mean_ K", "theta_ T", "center_ D", "spread_ D")
     _POSITIVE = ("clip", "length_scale", "noise")
 
     # -- training --------------------------------------------------------------------------------------
@@ -89,7 +90,7 @@ class CostHead(CostRegressor):
         residual = relative - self.mean_  # (n, K)
         distances = self._distances(self.support_, self.support_)
         terms = self._terms()
-        start = self.theta_ = self._start(terms)
+        self.theta_ = start = self._start(terms)
         size = float(np.sqrt(np.mean(residual**2))) or 1.0
         if self.length_scale is None:
             self.theta_ = minimize(
@@ -115,8 +116,7 @@ class CostHead(CostRegressor):
 
     # -- columns ---------------------------------------------------------------------------------------
     def _scaled(self, features: Float64) -> Float64:
-        result: Float64 = (features - self.center_) / self.spread_
-        return result
+        return (features - self.center_) / self.spread_
 
     def _distances(self, rows: Float64, others: Float64) -> list[Float64]:
         """Squared distances in each context feature, and in the code features: A + 1 of (n, m); A without code."""
@@ -157,7 +157,7 @@ class CostHead(CostRegressor):
         return {}, {"context_": context, "code_": code.astype(np.float32), "code_row_": row.ravel()}
 
     def _restore(self, meta: dict[str, Any], arrays: Arrays) -> None:
-        self.n_features_in_, self.n_choices_ = len(self.center_), len(self.mean_)
+        super()._restore(meta, arrays)
         if "support_" in arrays:  # older releases kept the code's columns for each row
             self.support_ = arrays["support_"].astype(np.float64)
             return
@@ -167,29 +167,24 @@ class CostHead(CostRegressor):
         self.support_ = np.concatenate([context, code[row]], axis=1)
 
     def _fits(self) -> bool:
-        rows, columns = self.support_.shape
-        scaled = self.center_.shape == self.spread_.shape == (columns,)
-        outputs = self.mean_.ndim == 1 and self.dual_.shape == (rows, len(self.mean_))
-        return scaled and outputs and self.theta_.shape == self._start(self._terms()).shape
+        whole = self.support_.shape == (len(self.dual_), len(self.center_))
+        return whole and super()._fits() and self.theta_.shape == self._start(self._terms()).shape
+
+
+def _parts(theta: Float64, terms: _Terms, distances: list[Float64]) -> Iterator[tuple[Float64, list[Float64]]]:
+    """Each term, a radial basis function, and the scaled squared distances that are its derivatives by the scales."""
+    at = 0
+    for used, scales in terms:
+        amplitude, *logs = theta[at : at + 1 + len(scales)]
+        scaled = [distances[index] * math.exp(-2 * scale) for index, scale in zip(used, logs, strict=True)]
+        yield math.exp(amplitude) * np.exp(-0.5 * sum(scaled)), scaled
+        at += 1 + len(scales)
 
 
 def _kernel(theta: Float64, terms: _Terms, distances: list[Float64]) -> Float64:
     """Sum of the terms. -> (n, m)."""
-    total = np.zeros_like(distances[0])
-    at = 0
-    for used, scales in terms:
-        total += _term(theta[at : at + 1 + len(scales)], used, distances)[0]
-        at += 1 + len(scales)
+    total: Float64 = np.sum([term for term, _ in _parts(theta, terms, distances)], axis=0)
     return total
-
-
-def _term(theta: Float64, used: list[int], distances: list[Float64]) -> tuple[Float64, list[Float64]]:
-    """One radial basis function, and the scaled squared distances that are its derivatives by the log scales."""
-    scaled = [distances[index] * math.exp(-2 * scale) for index, scale in zip(used, theta[1:], strict=True)]
-    exponent = -0.5 * scaled[0]
-    for square in scaled[1:]:
-        exponent -= 0.5 * square
-    return math.exp(theta[0]) * np.exp(exponent), scaled
 
 
 def _negative_evidence(
@@ -198,13 +193,8 @@ def _negative_evidence(
     """Minus the log marginal likelihood and log prior of the scales, and the gradient (equation 5.9)."""
     count, outputs = residual.shape
     noise = math.exp(theta[-1])
-    kernels, factors, at = [], [], 0
-    for used, scales in terms:
-        kernel, scaled = _term(theta[at : at + 1 + len(scales)], used, distances)
-        kernels.append(kernel)
-        factors.append(scaled)
-        at += 1 + len(scales)
-    total = np.sum(kernels, axis=0)
+    parts = list(_parts(theta, terms, distances))
+    total = np.sum([term for term, _ in parts], axis=0)
     total[np.diag_indices(count)] += noise + _JITTER
     lower, failed = la.lapack.dpotrf(total, lower=1, clean=1)
     if failed:
@@ -216,8 +206,8 @@ def _negative_evidence(
     value = 0.5 * np.sum(residual * alpha) + outputs * np.log(np.diag(lower)).sum() + 0.5 * (theta - start) @ away
     weights = alpha @ alpha.T - outputs * inverse
     gradient = []
-    for kernel, scaled in zip(kernels, factors, strict=True):
-        product = weights * kernel
+    for term, scaled in parts:
+        product = weights * term
         gradient.append(-0.5 * product.sum())
         gradient += [-0.5 * np.vdot(product, square) for square in scaled]
     gradient.append(-0.5 * noise * np.trace(weights))

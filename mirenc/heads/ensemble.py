@@ -8,27 +8,29 @@ judged on, its scales and means included.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
+from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import RegressorMixin, clone
-from sklearn.utils.validation import check_is_fitted
+from sklearn.base import clone
 
 from mirenc.arrays import Float64
 from mirenc.errors import ConfigError, HeadError
-from mirenc.heads.base import Head
-from mirenc.heads.choosing import SHARPNESS, Chooser, checked_costs, cost_ratios
-from mirenc.heads.settings import Settings
+from mirenc.heads.base import Head, Labels, Number
+from mirenc.heads.choosing import SHARPNESS, Chooser, Settings, checked_costs, settings_for
 from mirenc.heads.state import Arrays, pack, register, unpack
+from mirenc.metrics import PLAIN_SLOWDOWN
 
 SELECT = ("accuracy", "speedup")
 # Among choices of members that are right equally often, the one that costs less.
 _TIE = 1e-2
 _LEAST = 1e-300  # of a preference, where its logarithm is taken
+_NEVER = 100.0  # log cost: no prediction gains as much
 
 
 @dataclass(eq=False, repr=False)
@@ -50,11 +52,12 @@ class _Ensemble(Head):
 
     def _score(self, predicted: Float64, target: Float64) -> float:
         """How good predictions of held-out rows are; more is better."""
-        raise NotImplementedError
+        return -float(np.mean((predicted - target) ** 2))
 
     def _ask(self, member: Any, features: Float64, settings: Settings | None) -> Float64:
         """What a trained member predicts."""
-        raise NotImplementedError
+        prediction: Float64 = member.predict(features)
+        return prediction
 
     def _after_search(self, held_out: dict[str, Float64], target: Float64) -> None:
         """What a subclass learns from what the members predict of held-out rows."""
@@ -68,7 +71,29 @@ class _Ensemble(Head):
             raise ConfigError(f"{times} members are named {name!r}; give each a name of its own")
         super()._check_parameters(columns)
 
-    def _search(self, X: ArrayLike, y: ArrayLike, settings: Settings | None, part: ArrayLike | None) -> Self:
+    def fit(
+        self, X: ArrayLike, y: ArrayLike, settings: Settings | None = None, *, part: ArrayLike | None = None
+    ) -> Self:
+        """Choose members and train them on all rows.
+
+        Parameters
+        ----------
+        X : (n, A + D)
+        y : (n, K), (n,) or (n, P)
+            Costs, NaN where a setting was not measured; or a number; or labels, 0 or 1.
+        settings : Settings, optional
+            For members that learn what settings share (`PairHead`); needed where samples have different settings.
+        part : (n,), optional
+            Inner fold of each row. Rows that must not be on both sides, such as those of one kernel, share one.
+            Left out: five folds by turns.
+
+        Raises
+        ------
+        ConfigError
+            No members, two of one name, an unknown ``select``, or ``picks`` below 1.
+        HeadError
+            Costs, numbers or labels that cannot be used.
+        """
         features = np.asarray(X, dtype=np.float64)
         target = self._checked(y, len(features))
         self.n_features_in_ = features.shape[1]
@@ -120,21 +145,20 @@ class _Ensemble(Head):
         return Counter(taken[:length])
 
     # -- prediction ------------------------------------------------------------------------------------
-    def _mean(self, X: ArrayLike, settings: Settings | None) -> Float64:
-        check_is_fitted(self)
-        features = np.asarray(X, dtype=np.float64)
+    def _mean(self, features: Float64, settings: Settings | None = None) -> Float64:
+        """Weighted mean of what the members predict."""
         parts = [weight * self._ask(self.members_[name], features, settings) for name, weight in self.weights_.items()]
         result: Float64 = np.sum(parts, axis=0)
         return result
 
+    def _answer(self, features: Float64, settings: Settings | None = None) -> Float64:
+        return self._mean(features, settings)
+
     # -- saving ----------------------------------------------------------------------------------------
     def _pack_inner(self) -> tuple[Any, dict[str, NDArray[Any]]]:
-        entries: dict[str, Any] = {}
-        arrays: dict[str, NDArray[Any]] = {}
-        for name, member in self.members_.items():
-            entries[name], packed = pack(member, name)
-            arrays |= packed
-        return entries, arrays
+        packed = {name: pack(member, name) for name, member in self.members_.items()}
+        entries = {name: entry for name, (entry, _) in packed.items()}
+        return entries, {name: array for _, arrays in packed.values() for name, array in arrays.items()}
 
     @classmethod
     def _unpack_inner(cls, entry: Any, arrays: Arrays) -> tuple[Any, Any]:
@@ -159,7 +183,7 @@ class _Ensemble(Head):
 
 @register("ensemble")
 @dataclass(eq=False, repr=False)
-class EnsembleHead(Chooser, _Ensemble):
+class EnsembleHead(_Ensemble, Chooser):
     """A mean of heads that choose.
 
     Parameters
@@ -195,29 +219,6 @@ class EnsembleHead(Chooser, _Ensemble):
         self.n_choices_ = costs.shape[1]
         return costs
 
-    def fit(
-        self, X: ArrayLike, y: ArrayLike, settings: Settings | None = None, *, part: ArrayLike | None = None
-    ) -> Self:
-        """Choose members and train them on all rows.
-
-        Parameters
-        ----------
-        X : (n, A + D)
-        y : (n, K)
-            Costs; NaN where a setting was not measured.
-        settings : Settings, optional
-            For members that learn what settings share (`PairHead`); needed where samples have different settings.
-        part : (n,), optional
-            Inner fold of each row. Rows that must not be on both sides, such as those of one kernel, share one.
-            Left out: five folds by turns.
-
-        Raises
-        ------
-        ConfigError
-            No members, two of one name, an unknown ``select``, or ``picks`` below 1.
-        """
-        return self._search(X, y, settings, part)
-
     def _score(self, predicted: Float64, target: Float64) -> float:
         asked = np.where(np.isfinite(target), predicted, -np.inf).argmax(axis=1)
         chosen, best = target[np.arange(len(target)), asked], np.nanmin(target, axis=1)
@@ -227,70 +228,26 @@ class EnsembleHead(Chooser, _Ensemble):
         return float(np.mean(chosen == best) - _TIE * np.minimum(cost, 1.0).mean())
 
     def _ask(self, member: Any, features: Float64, settings: Settings | None) -> Float64:
-        preference: Float64 = member.predict_proba(features, *_taken(member, settings))
+        preference: Float64 = member.predict_proba(features, *settings_for(member, settings))
         return preference
-
-    def predict_proba(self, X: ArrayLike, settings: Settings | None = None) -> Float64:
-        """(n, K) weighted mean of the members' preferences."""
-        return self._mean(X, settings)
-
-    def predict_cost(self, X: ArrayLike, settings: Settings | None = None) -> Float64:
-        """(n, K) expected cost of each setting over that of the preferred one."""
-        return cost_ratios(self.predict_proba(X, settings))
 
     def expected_ratios(self, X: ArrayLike, settings: Settings | None = None, *, default: int) -> Float64:
         """(n, K) expected cost of each setting over that of the default, as members see it: no caution, no bound."""
-        mean = np.maximum(self._mean(X, settings), _LEAST)
+        mean = np.maximum(self._mean(self._rows(X), settings), _LEAST)
         ratios: Float64 = (mean[:, default, None] / mean) ** (1 / SHARPNESS)
         return ratios
 
     def _restore(self, meta: dict[str, Any], arrays: Arrays) -> None:
         super()._restore(meta, arrays)
-        members = [vars(member) for member in self.members_.values()]
-        counts = {each.get("n_choices_", each.get("n_settings_")) for each in members} - {None}
+        counts = {getattr(member, "n_choices_", None) for member in self.members_.values()}
         if len(counts) != 1:
             raise HeadError(f"members of an ensemble have {sorted(map(str, counts))} choices. Save the head again")
         self.n_choices_ = counts.pop()
 
 
-class _Predicting(RegressorMixin, _Ensemble):  # type: ignore[misc]
-    """A mean of numbers; a score is minus the mean square error."""
-
-    def _score(self, predicted: Float64, target: Float64) -> float:
-        return -float(np.mean((predicted - target) ** 2))
-
-    def _ask(self, member: Any, features: Float64, settings: Settings | None) -> Float64:
-        prediction: Float64 = member.predict(features)
-        return prediction
-
-    def fit(self, X: ArrayLike, y: ArrayLike, *, part: ArrayLike | None = None) -> Self:
-        """Choose members and train them on all rows.
-
-        Parameters
-        ----------
-        X : (n, A + D)
-        y : (n,) or (n, P)
-            The number, or labels, 0 or 1.
-        part : (n,), optional
-            Inner fold of each row, as for `EnsembleHead`.
-
-        Raises
-        ------
-        ConfigError
-            No members, two of one name, or ``picks`` below 1.
-        HeadError
-            Numbers or labels that cannot be used.
-        """
-        return self._search(X, y, None, part)
-
-    def predict(self, X: ArrayLike) -> Float64:
-        """(n,) or (n, P) weighted mean of what the members predict; of labels it ranks, below 0 and above 1, too."""
-        return self._mean(X, None)
-
-
 @register("number_ensemble")
 @dataclass(eq=False, repr=False)
-class NumberEnsembleHead(_Predicting):
+class NumberEnsembleHead(_Ensemble, Number):
     """A mean of regressors of one number.
 
     Parameters and attributes are those of `EnsembleHead`, but ``select``; a score is minus the mean square error.
@@ -305,7 +262,7 @@ class NumberEnsembleHead(_Predicting):
 
 @register("labels_ensemble")
 @dataclass(eq=False, repr=False)
-class LabelsEnsembleHead(_Predicting):
+class LabelsEnsembleHead(_Ensemble, Labels):
     """A mean of heads that tell labels, 0 or 1 each.
 
     Parameters and attributes are those of `EnsembleHead`, but ``select``; a score is minus the mean square error
@@ -336,14 +293,102 @@ class LabelsEnsembleHead(_Predicting):
                 raise HeadError(f"member {name!r} does not tell {self.n_labels_!r} labels. Save the head again")
 
 
-def _taken(member: Any, settings: Settings | None) -> tuple[Settings, ...]:
-    """The settings, for a member that takes any."""
-    return (settings,) if settings is not None and getattr(member, "takes_settings", False) else ()
-
-
 def _trained(
     member: Any, features: Float64, target: Float64, settings: Settings | None, rows: NDArray[np.integer[Any]]
 ) -> Any:
     """A clone of a member, trained on some rows."""
-    part = None if settings is None else settings.take(rows)
-    return clone(member).fit(features[rows], target[rows], *_taken(member, part))
+    taken = None if settings is None else settings.take(rows)
+    return clone(member).fit(features[rows], target[rows], *settings_for(member, taken))
+
+
+# -- caution -------------------------------------------------------------------------------------------
+def best_margin(preference: Float64, costs: Float64, default: int, most_slow: float) -> tuple[float, float]:
+    """The head start of the default, in log cost, with which held-out rows win most while few of them are slowed down.
+
+    Of preferences and costs (n, K), NaN: nobody may ask; at most the share ``most_slow`` of the rows may be more than
+    2 % slower than the default. Also gives the mean over all rows of log(cost of the default / cost of the choice).
+    """
+    asked = np.where(np.isfinite(costs), preference, -1.0)
+    asked[:, default] = -1.0
+    best = asked.argmax(axis=1)
+    rows = np.arange(len(costs))
+    gain = np.log(np.maximum(asked[rows, best], _LEAST) / np.maximum(preference[:, default], _LEAST)) / SHARPNESS
+    order = np.argsort(-gain, kind="stable")
+    order = order[gain[order] > 0]
+    ratio = costs[rows, default] / np.where(np.isfinite(costs[rows, best]), costs[rows, best], costs[rows, default])
+    won = np.concatenate([[0.0], np.cumsum(np.log(ratio[order]))])
+    slow = np.concatenate([[0], np.cumsum(ratio[order] * PLAIN_SLOWDOWN < 1)])
+    left = int(np.where(slow <= most_slow * len(costs), won, -np.inf).argmax())  # rows that leave the default
+    mean = float(won[left] / len(costs))
+    if left == 0:
+        return _NEVER, mean
+    after = float(gain[order[left]]) if left < len(order) else 0.0
+    return (float(gain[order[left - 1]]) + after) / 2, mean
+
+
+@register("cautious_ensemble")
+@dataclass(eq=False, repr=False)
+class CautiousEnsembleHead(EnsembleHead):
+    """A mean of heads that choose, with a head start for the default.
+
+    A mean of predictions prefers some setting to the default wherever it is a hair better, and half of those are a hair
+    worse. What a person minds is code that was fine and became slower. So who takes the most preferred setting takes
+    the default unless another is expected to gain more than ``margin_``.
+
+    Parameters
+    ----------
+    members, picks
+        As those of `EnsembleHead`; a member is judged by the mean log speedup that it brings with the margin that suits
+        it.
+    default : int
+        Column of the default.
+    most_slow : float
+        Share of held-out training rows that may be more than 2 % slower than the default.
+
+    Attributes
+    ----------
+    margin_ : float
+        Head start of the default, in log cost (`best_margin`).
+    members_, weights_, scores_ : dict
+        As those of `EnsembleHead`.
+    """
+
+    _: KW_ONLY
+    select: str = field(default="speedup", init=False)
+    default: int = 0
+    most_slow: float = 0.05
+    _HOLDS_OUT = True
+
+    def _check_parameters(self, columns: int) -> None:
+        if self.default not in range(self.n_choices_):
+            raise ConfigError(f"default is {self.default!r}; allowed: a column of the costs")
+        most_slow: Any = self.most_slow
+        if not isinstance(most_slow, Real) or not 0 <= float(most_slow) <= 1:
+            raise ConfigError(f"most_slow is {most_slow!r}; allowed: a share, 0 to 1")
+        super()._check_parameters(columns)
+
+    def _score(self, predicted: Float64, target: Float64) -> float:
+        """What it wins with a margin of its own: a member that is bold and right is not drowned by its losses."""
+        _, won = best_margin(predicted, target, self.default, self.most_slow)
+        return won
+
+    def _after_search(self, held_out: dict[str, Float64], target: Float64) -> None:
+        mean = np.sum([weight * held_out[name] for name, weight in self.weights_.items()], axis=0)
+        self.margin_, _ = best_margin(mean, target, self.default, self.most_slow)
+
+    def _answer(self, features: Float64, settings: Settings | None = None) -> Float64:
+        raised = self._mean(features, settings)
+        raised[:, self.default] = np.maximum(raised[:, self.default], _LEAST) * math.exp(SHARPNESS * self.margin_)
+        result: Float64 = raised / raised.sum(axis=1, keepdims=True)
+        return result
+
+    def _learned(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        meta, arrays = super()._learned()
+        return {**meta, "margin": self.margin_}, arrays
+
+    def _restore(self, meta: dict[str, Any], arrays: Arrays) -> None:
+        super()._restore(meta, arrays)
+        margin = meta["margin"]
+        if not isinstance(margin, Real) or not 0 <= float(margin) <= _NEVER:
+            raise HeadError(f"a cautious head has margin {margin!r}. Save the head again")
+        self.margin_ = float(margin)

@@ -8,18 +8,17 @@ sample to sample, and one measurement teaches about its neighbours.
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.base import clone
 
 from mirenc.arrays import Float64, Int64
 from mirenc.errors import HeadError
 from mirenc.heads.base import scaling
-from mirenc.heads.choosing import CostRegressor, additive_effects, checked_costs, preferences
+from mirenc.heads.choosing import CostRegressor, Settings, additive_effects
 from mirenc.heads.reduce import Reducing
-from mirenc.heads.settings import Settings
 from mirenc.heads.state import Arrays, register
 
 _BLOCK = 65536  # pairs that are predicted at once
@@ -69,35 +68,15 @@ class PairHead(Reducing, CostRegressor):
     random_state: int = 0
     takes_settings: ClassVar[bool] = True
     _INNER = "regressor"
-    _ARRAYS = (*Reducing._ARRAYS, "middle_", "spread_", "setting_middle_", "setting_spread_")
+    _ARRAYS = (*Reducing._ARRAYS, "middle_ S", "spread_ S", "setting_middle_ F", "setting_spread_ F")
     _POSITIVE = ("clip",)
     _COUNTS = ("components", "most_pairs")
 
-    def fit(self, X: ArrayLike, y: ArrayLike, settings: Settings | None = None) -> Self:
-        """Train on samples, their measured costs and their settings.
-
-        Parameters
-        ----------
-        X : (n, A + D)
-            Context features, then code features; finite.
-        y : (n, K)
-            Costs, positive; NaN where a setting was not measured.
-        settings : Settings
-            (n, K) settings; left out: K settings of which nothing is known but their number.
-
-        Raises
-        ------
-        ConfigError, HeadError
-            A parameter out of range; costs or settings that cannot be used.
-        """
-        features = self._seen(self._training_rows(X))
-        costs = checked_costs(y)
-        settings = settings or _numbered(costs.shape[1], len(costs))
-        if not len(costs) == len(features) == len(settings) or costs.shape != settings.row.shape:
-            raise HeadError(
-                f"{len(features)} rows of features, {costs.shape} costs and {settings.row.shape} settings; "
-                "one row of each a sample is needed"
-            )
+    def _learn(self, features: Float64, costs: Float64, settings: Settings | None = None) -> None:
+        features = self._seen(features)
+        settings = settings or _numbered(self.n_choices_, len(costs))
+        if costs.shape != settings.row.shape:
+            raise HeadError(f"costs {costs.shape}, settings {settings.row.shape}; one row of each a sample is needed")
         self.middle_, self.spread_ = scaling(features)
         scaled = (features - self.middle_) / self.spread_
         self._find_components(scaled)
@@ -108,14 +87,12 @@ class PairHead(Reducing, CostRegressor):
         setting = settings.row[sample, column]
         logs = np.log(costs[sample, column])
         of_sample, _ = additive_effects(logs, sample, setting, len(costs), len(settings.features))
-        target = np.clip(logs - of_sample[sample], -self.clip, self.clip)
+        relative = np.clip(logs - of_sample[sample], -self.clip, self.clip)
         if len(sample) > self.most_pairs:
             drawn = np.random.default_rng(self.random_state).permutation(len(sample))[: self.most_pairs]
-            sample, setting, target = sample[drawn], setting[drawn], target[drawn]
+            sample, setting, relative = sample[drawn], setting[drawn], relative[drawn]
         rows = self._pairs(self._reduced(scaled), self._setting_columns(settings.features), sample, setting)
-        self.regressor_ = clone(self.regressor).fit(rows, target)
-        self.n_settings_ = settings.row.shape[1]
-        return self
+        self.regressor_ = clone(self.regressor).fit(rows, relative)
 
     # -- columns ---------------------------------------------------------------------------------------
     def _setting_columns(self, features: Float64) -> Float64:
@@ -137,11 +114,9 @@ class PairHead(Reducing, CostRegressor):
             parts.append((parts[0][:, :, None] * parts[1][:, None, :]).reshape(len(sample), -1))
         return np.concatenate(parts, axis=1)
 
-    # -- prediction ------------------------------------------------------------------------------------
-    def predict_log_costs(self, X: ArrayLike, settings: Settings | None = None) -> Float64:
-        """(n, K) predicted log cost of each setting, up to a constant of the sample; infinite where there is none."""
-        features = self._seen(self._rows(X))
-        settings = settings or _numbered(self.n_settings_, len(features))
+    def _answer(self, features: Float64, settings: Settings | None = None) -> Float64:
+        features = self._seen(features)
+        settings = settings or _numbered(self.n_choices_, len(features))
         if len(settings) != len(features) or settings.features.shape[1] != len(self.setting_middle_):
             raise HeadError(
                 f"{len(features)} rows of features and settings {settings.row.shape} of {settings.features.shape[1]} "
@@ -156,24 +131,19 @@ class PairHead(Reducing, CostRegressor):
             out[rows, at] = self.regressor_.predict(self._pairs(reduced, columns, rows, settings.row[rows, at]))
         return out
 
-    def predict_proba(self, X: ArrayLike, settings: Settings | None = None) -> Float64:
-        """(n, K) preference for each setting; 0 where there is none."""
-        return preferences(self.predict_log_costs(X, settings))
-
     # -- saving ----------------------------------------------------------------------------------------
     def _learned(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        return {"settings": self.n_settings_}, {}
+        return {"settings": self.n_choices_}, {}
 
     def _restore(self, meta: dict[str, Any], arrays: Arrays) -> None:
         super()._restore(meta, arrays)
-        self.n_settings_ = meta["settings"]
+        self.n_choices_ = meta["settings"]
 
     def _fits(self) -> bool:
         count = self.setting_middle_.size
         asked = count + (count * (count + 1) // 2 if self.products else 0)
         columns = self._columns + asked + (self._columns * asked if self.products else 0)
-        scaled = self.middle_.shape == self.spread_.shape == (self._seen_columns,)
-        scaled = scaled and self.setting_middle_.shape == self.setting_spread_.shape == (count,)
+        scaled = super()._fits() and len(self.middle_) == self._seen_columns
         return scaled and bool(self.regressor_.n_features_in_ == columns)
 
 

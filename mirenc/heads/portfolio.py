@@ -17,25 +17,16 @@ from mirenc.arrays import Float64, Int64
 from mirenc.errors import ConfigError
 from mirenc.heads.base import is_count
 from mirenc.heads.choosing import CostRegressor
-from mirenc.heads.state import Arrays, register
+from mirenc.heads.state import register
 
 # Predicted log cost of what is outside of the portfolio, above the worst within: it is never preferred.
 _OUTSIDE = 1.0
 
 
 def portfolio(logs: Float64, size: int) -> Int64:
-    """So many settings of which the best costs the samples least in the mean, found one after the other.
+    """So many settings of which the best costs the samples least in the mean: each helps most beside those before it.
 
-    Parameters
-    ----------
-    logs : (n, K)
-        Log costs; NaN, which helps no sample, where nobody may ask. At least one a row.
-    size : int
-
-    Returns
-    -------
-    (min(size, K),) int64
-        Each helps most beside those before it; without repetition.
+    Of log costs (n, K); NaN, which helps no sample, where nobody may ask. -> (min(size, K),), without repetition.
     """
     loss = logs - np.nanmin(logs, axis=1, keepdims=True)
     loss = np.where(np.isnan(loss), np.nanmax(loss), loss)
@@ -66,14 +57,12 @@ class PortfolioHead(CostRegressor):
     chooser_ : estimator
         Fitted clone.
     settings_ : (size,) int64
-    n_choices_ : int
-        K.
     """
 
     chooser: Any
     size: int = 3
     _INNER = "chooser"
-    _ARRAYS = ("settings_",)
+    _ARRAYS = ("settings_ S",)
 
     def _check_parameters(self, columns: int) -> None:
         if not is_count(self.size) or self.size == 1:
@@ -95,10 +84,7 @@ class PortfolioHead(CostRegressor):
     def _learned(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         return {"choices": self.n_choices_}, {}
 
-    def _restore(self, meta: dict[str, Any], arrays: Arrays) -> None:
-        self.n_choices_ = meta["choices"]
-
     def _fits(self) -> bool:
         chosen = self.settings_
-        whole = chosen.ndim == 1 and len(chosen) == self.chooser_.n_choices_ == len(np.unique(chosen))
+        whole = super()._fits() and len(chosen) == self.chooser_.n_choices_ == len(np.unique(chosen))
         return whole and bool(((chosen >= 0) & (chosen < self.n_choices_)).all())

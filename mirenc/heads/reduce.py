@@ -16,16 +16,20 @@ from mirenc.heads.state import Arrays
 class Reducing(Head):
     """Principal components of the code columns, where these are more than ``components``.
 
-    ``center_`` (D,) and ``axes_`` (D, C) are of the code columns; C = 0: they are kept as they are.
+    ``center_`` (E,) and ``axes_`` (E, C) are of the code columns; C = 0: they are kept as they are.
     """
 
     context_columns: int
     components: int
-    _ARRAYS: ClassVar[tuple[str, ...]] = ("center_", "axes_")
+    _ARRAYS: ClassVar[tuple[str, ...]] = ("center_ E", "axes_ EC")
 
     def _seen(self, features: Float64) -> Float64:
         """The columns that the head may look at: all, or those of the context where ``use_code`` is False."""
-        return features if getattr(self, "use_code", True) else features[:, : self.context_columns]
+        return features[:, : self._seen_columns]
+
+    @property
+    def _seen_columns(self) -> int:
+        return int(self.n_features_in_) if getattr(self, "use_code", True) else self.context_columns
 
     def _find_components(self, seen: Float64) -> None:
         code = seen[:, self.context_columns :]
@@ -37,7 +41,7 @@ class Reducing(Head):
             self.center_, self.axes_ = found.mean_, found.components_.T
 
     def _reduced(self, seen: Float64) -> Float64:
-        """(n, A + D) -> (n, A + C), or (n, A + D) where nothing is reduced."""
+        """(n, A + E) -> (n, A + C), or (n, A + E) where nothing is reduced."""
         context, code = seen[:, : self.context_columns], seen[:, self.context_columns :]
         if self.axes_.shape[1]:
             code = (code - self.center_) @ self.axes_
@@ -48,11 +52,8 @@ class Reducing(Head):
         """Columns after the reduction."""
         return self.context_columns + (self.axes_.shape[1] or len(self.center_))
 
-    @property
-    def _seen_columns(self) -> int:
-        return int(self.n_features_in_) if getattr(self, "use_code", True) else self.context_columns
-
     def _restore(self, meta: dict[str, Any], arrays: Arrays) -> None:
+        super()._restore(meta, arrays)
         fits = self.center_.ndim == 1 and self.axes_.ndim == 2 and len(self.axes_) == len(self.center_)
         if not fits or self.context_columns + len(self.center_) != self._seen_columns:
             raise HeadError("principal components of a head do not fit its columns. Save the head again")

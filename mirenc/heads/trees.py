@@ -116,9 +116,25 @@ def log_ratios(costs: Float64, default: int) -> Float64:
     return result
 
 
+@dataclass(eq=False, repr=False)
+class _RegressionTrees(_Trees):
+    """Extremely randomised trees of numbers."""
+
+    _: KW_ONLY
+    share: float = 0.4
+    leaf: int = 1
+
+    def _grown(self, rows: Float64, target: Float64) -> list[Tree]:
+        forest = ExtraTreesRegressor(
+            self.trees, max_features=self.share, min_samples_leaf=self.leaf, random_state=self.random_state
+        )
+        forest.fit(rows, target[:, 0] if target.shape[1] == 1 else target)
+        return [extra_tree(one.tree_) for one in forest.estimators_]
+
+
 @register("ratio_trees")
 @dataclass(eq=False, repr=False)
-class RatioTreesHead(_Trees, CostRegressor):
+class RatioTreesHead(_RegressionTrees, CostRegressor):
     """Extremely randomised trees of log cost ratios to the default, for thousands of samples under dozens of settings.
 
     All settings are one target of many numbers, so that a tree is grown once and not once a setting; the numbers are
@@ -151,9 +167,8 @@ class RatioTreesHead(_Trees, CostRegressor):
     use_code: bool = True
     components: int = 48
     outputs: int = 8
-    share: float = 0.4
     leaf: int = 4
-    _ARRAYS = (*Reducing._ARRAYS, "mean_", "directions_")
+    _ARRAYS = (*Reducing._ARRAYS, "mean_ K", "directions_ VK")
 
     def _learn(self, features: Float64, target: Float64) -> None:
         if self.default not in range(self.n_choices_):
@@ -178,24 +193,17 @@ class RatioTreesHead(_Trees, CostRegressor):
         result: Float64 = seen[list(rows.values())]
         return result
 
-    def _grown(self, rows: Float64, target: Float64) -> list[Tree]:
-        return _regression_trees(rows, target, self)
-
     def _answer(self, features: Float64) -> Float64:
         result: Float64 = self.mean_ + super()._answer(features) @ self.directions_
         return result
 
-    def _restore(self, meta: dict[str, Any], arrays: Arrays) -> None:
-        super()._restore(meta, arrays)
-        self.n_choices_ = len(self.mean_)
-
     def _fits(self) -> bool:
-        return self.mean_.ndim == 1 and self.directions_.shape == (self.forest_.value.shape[1], len(self.mean_))
+        return super()._fits() and len(self.directions_) == self.forest_.value.shape[1]
 
 
 @register("trees_labels")
 @dataclass(eq=False, repr=False)
-class TreesLabels(_Trees, Labels):
+class TreesLabels(_RegressionTrees, Labels):
     """Extremely randomised trees of all labels at once, 0 or 1 each; parameters as those of `RatioTreesHead`.
 
     A leaf has many rows, which is what keeps a forest of many labels small.
@@ -204,18 +212,7 @@ class TreesLabels(_Trees, Labels):
     _: KW_ONLY
     components: int = 32
     trees: int = 30
-    share: float = 0.4
     leaf: int = 10
-
-    def _grown(self, rows: Float64, target: Float64) -> list[Tree]:
-        return _regression_trees(rows, target[:, 0] if target.shape[1] == 1 else target, self)
-
-
-def _regression_trees(rows: Float64, target: Float64, head: RatioTreesHead | TreesLabels) -> list[Tree]:
-    forest = ExtraTreesRegressor(
-        head.trees, max_features=head.share, min_samples_leaf=head.leaf, random_state=head.random_state
-    )
-    return [extra_tree(one.tree_) for one in forest.fit(rows, target).estimators_]
 
 
 @register("boosted_number")

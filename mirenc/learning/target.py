@@ -14,10 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mirenc.arrays import Float64, Int64
-from mirenc.heads.choosing import additive_effects
+from mirenc.heads.choosing import Settings, additive_effects
 from mirenc.heads.files import rounded
 from mirenc.heads.portfolio import portfolio
-from mirenc.heads.settings import Settings
 from mirenc.learning.features import Features
 from mirenc.learning.menu import Shape, head_search, inner_parts
 from mirenc.tasks.data import TaskData

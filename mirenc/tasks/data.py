@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from mirenc.arrays import Bool, Float64, Int64
 from mirenc.errors import TaskError
-from mirenc.heads.settings import Settings
+from mirenc.heads.choosing import Settings
 from mirenc.ir.regions import Region
 from mirenc.metrics import oracle_choice
 from mirenc.tasks.sample import IRSource, Sample

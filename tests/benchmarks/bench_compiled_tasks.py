@@ -16,7 +16,7 @@ import time
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from mirenc.heads.settings import Settings
+from mirenc.heads.choosing import Settings
 from mirenc.learning.features import Features
 from mirenc.learning.target import Costs, Labels, Number
 from mirenc.metrics import label_figures, number_figures

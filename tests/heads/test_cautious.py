@@ -11,8 +11,8 @@ import pytest
 
 from mirenc.errors import ConfigError, HeadError
 from mirenc.heads import CautiousEnsembleHead, EnsembleHead, RidgeHead, load_head, save_head
-from mirenc.heads.cautious import best_margin
 from mirenc.heads.choosing import preferences
+from mirenc.heads.ensemble import best_margin
 
 MEMBERS = [("ridge", RidgeHead(0.01))]
 

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.kernel_ridge import KernelRidge
 
 from mirenc.errors import ConfigError
-from mirenc.heads import LandmarkLabels, LandmarkRegressor, landmarks
+from mirenc.heads import LandmarkLabels, LandmarkRegressor, linear
 
 
 def table(rows: int = 500, columns: int = 6) -> tuple[np.ndarray, np.ndarray]:
@@ -58,7 +58,7 @@ def test_far_from_all_landmarks_a_line_goes_on() -> None:
 def test_blocks_of_rows_are_as_all_together(monkeypatch: pytest.MonkeyPatch) -> None:
     features, target = table()
     head = LandmarkRegressor(2, landmarks=40).fit(features, target)
-    monkeypatch.setattr(landmarks, "_BLOCK", 64)
+    monkeypatch.setattr(linear, "_BLOCK", 64)
     again = clone(head).fit(features, target)
     np.testing.assert_allclose(again.predict(features), head.predict(features), rtol=0, atol=1e-8)
 

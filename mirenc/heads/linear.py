@@ -1,25 +1,90 @@
-"""`LandmarkRegressor` and `LandmarkLabels`: kernel ridge regression whose memory does not grow with n^2.
+"""Heads that are linear: in all columns (ridge regression), or in the kernel of some landmarks.
 
-The function is a sum over m landmarks drawn among the training rows (Williams & Seeger, "Using the Nystroem Method to
-Speed Up Kernel Machines", NIPS 2000), w = (K'K / n + alpha K_mm)^-1 K'Y / n with K the (n, m) kernel of rows and
-landmarks. All outputs share one solution, so hundreds of labels cost what a number costs.
+Ridge: W = (X'X / n + alpha I)^-1 X'Y / n, on columns scaled to unit variance (Hoerl & Kennard, 1970). Memory is (A +
+D)^2, whatever the number of samples.
+
+Landmarks: kernel ridge regression whose memory does not grow with n^2. The function is a sum over m landmarks drawn
+among the training rows (Williams & Seeger, "Using the Nystroem Method to Speed Up Kernel Machines", NIPS 2000), w =
+(K'K / n + alpha K_mm)^-1 K'Y / n with K the (n, m) kernel of rows and landmarks. All outputs share one solution, so
+hundreds of labels cost what a number costs.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import KW_ONLY, dataclass
+from typing import ClassVar
 
 import numpy as np
 import scipy.linalg as la
 
 from mirenc.arrays import Float64
-from mirenc.heads.base import Labels, Number
+from mirenc.heads.base import Head, Labels, Number, scaling
+from mirenc.heads.choosing import CostRegressor, relative_log_costs
 from mirenc.heads.reduce import Reducing
 from mirenc.heads.state import register
 
 _BLOCK = 4096  # rows whose kernel is in memory at once
 _JITTER = 1e-8
+
+
+@dataclass(eq=False, repr=False)
+class _Ridge(Head):
+    """Scaling and weights of all of them."""
+
+    alpha: float = 0.1
+    _ARRAYS = ("center_ D", "spread_ D", "weights_ DP", "mean_ P")
+    _POSITIVE: ClassVar[tuple[str, ...]] = ("alpha",)
+
+    def _learn(self, features: Float64, target: Float64) -> None:
+        self.mean_ = target.mean(axis=0)
+        self.center_, self.spread_ = scaling(features)
+        scaled = (features - self.center_) / self.spread_
+        gram = scaled.T @ scaled / len(scaled)
+        gram[np.diag_indices_from(gram)] += self.alpha
+        self.weights_ = la.solve(gram, scaled.T @ (target - self.mean_) / len(scaled), assume_a="pos")
+
+    def _answer(self, features: Float64) -> Float64:
+        result: Float64 = self.mean_ + ((features - self.center_) / self.spread_) @ self.weights_
+        return result
+
+
+@register("ridge")
+@dataclass(eq=False, repr=False)
+class RidgeHead(_Ridge, CostRegressor):
+    """Ridge regression of relative log costs, one output a setting.
+
+    Parameters
+    ----------
+    alpha : float
+        Penalty, in units of a column's variance.
+    clip : float
+        Relative log costs are cut at plus and minus this.
+
+    Attributes
+    ----------
+    weights_ : (A + D, K) float64
+    mean_ : (K,) float64
+    """
+
+    _: KW_ONLY
+    clip: float = 2.0
+    _POSITIVE = ("alpha", "clip")
+
+    def _learn(self, features: Float64, target: Float64) -> None:
+        super()._learn(features, relative_log_costs(target, self.clip))
+
+
+@register("ridge_number")
+@dataclass(eq=False, repr=False)
+class RidgeRegressor(_Ridge, Number):
+    """Ridge regression of a number; ``alpha`` is the penalty, in units of a column's variance."""
+
+
+@register("ridge_labels")
+@dataclass(eq=False, repr=False)
+class RidgeLabels(_Ridge, Labels):
+    """Ridge regression of labels, 0 or 1 each; ``alpha`` as that of `RidgeRegressor`."""
 
 
 @dataclass(eq=False, repr=False)
@@ -33,7 +98,7 @@ class _Landmarks(Reducing):
     length_scale: float = 1.0
     alpha: float = 1e-4
     random_state: int = 0
-    _ARRAYS = (*Reducing._ARRAYS, "middle_", "spread_", "landmarks_", "weights_", "mean_")
+    _ARRAYS = (*Reducing._ARRAYS, "middle_ R", "spread_ R", "landmarks_ mR", "weights_ mP", "mean_ P")
     _POSITIVE = ("length_scale", "alpha")
     _COUNTS = ("landmarks",)
 
@@ -80,10 +145,7 @@ class _Landmarks(Reducing):
         return result
 
     def _fits(self) -> bool:
-        columns = (self._columns,)
-        count, *seen = self.landmarks_.shape
-        scaled = self.middle_.shape == self.spread_.shape == columns == tuple(seen)
-        return bool(scaled and self.mean_.ndim == 1 and self.weights_.shape == (count, *self.mean_.shape))
+        return super()._fits() and len(self.middle_) == self._columns
 
 
 @register("landmark_number")
