@@ -18,7 +18,7 @@ from mirenc.writing import delivered
 if TYPE_CHECKING:
     from mirenc.deciding import TaskHead
     from mirenc.tasks import Task
-    from mirenc.tasks.prediction import Choice, PredictedLabels, PredictedNumber, Prediction
+    from mirenc.tasks.prediction import Choice, PredictedLabels, PredictedNumber, Prediction, Worth
 
 _SHOWN = 8  # settings and labels that are printed
 _SOURCES = {".c", ".cc", ".cpp", ".cxx", ".C", ".c++"}
@@ -72,6 +72,7 @@ class Answers:
         evidence = one.evidence
         worth, *interval = evidence.worth or (None, None, None)
         no_code, *beside = evidence.no_code or (None, None, None)
+        constant, *over = evidence.constant_worth or (None, None, None)
         return {
             **line,
             **self.task.details(one),
@@ -83,6 +84,9 @@ class Answers:
                 "found": evidence.found,
                 "no_code": no_code,
                 "no_code_interval": beside,
+                "constant_pays": evidence.constant_pays,
+                "constant": constant,
+                "constant_interval": over,
                 "whole": evidence.whole,
             },
             "distance": one.distance,
@@ -104,17 +108,21 @@ class Answers:
     def _choice(self, one: Choice) -> list[str]:
         title = " x ".join(self.head.setting_encoder.knobs) if self.head.setting_encoder is not None else ""
         words = self.task.default_words
+        named = self.task.directive_of(one) or (words if one.choice == one.default else "") or f"{title} {one.choice}"
         if not one.evidence.pays:
-            first = f"no evidence for any {title} but the default, {one.default}"
-            if words:
-                first = f"{words}: no evidence for anything else"
+            first = f"{words}: no evidence for anything else"
+            if not words:
+                first = f"no evidence for any {title} but the default, {one.default}"
+            lines = [first]
+            if one.choice != one.default:
+                lines = [f"always {named}: no evidence that the code tells more"]
+                lines.append(f"on unseen kernels it was worth {_factor(one.evidence.constant_worth)} of the default")
             preferred = "the default, too" if one.preferred == one.default else one.preferred
-            why = f"on unseen kernels this head's answers were worth {_worth(one)}"
-            if one.evidence.worth is None:
-                why = _ONE_GROUP
-            return [first, f"{why}; it prefers {preferred}", *self._times(one)]
-        first = self.task.directive_of(one) or (words if one.choice == one.default else "") or f"{title} {one.choice}"
-        lines = [first, _record(one), *self._code(one, *_FACTOR), *self._times(one)]
+            why = _ONE_GROUP
+            if one.evidence.worth is not None:
+                why = f"on unseen kernels this head's answers were worth {_worth(one)}"
+            return [*lines, f"{why}; it prefers {preferred}", *self._times(one)]
+        lines = [named, _record(one), *self._code(one, *_FACTOR), *self._times(one)]
         if words:  # a list of places, which a table at each would hide
             return lines
         ranked = sorted(one.preference, key=lambda name: -one.preference[name])
@@ -161,8 +169,11 @@ def _no_better(one: Prediction) -> str:
 
 def _worth(one: Choice) -> str:
     among = "" if one.evidence.whole else ", among the settings that were measured"
-    worth, low, high = one.evidence.worth or (1.0, 1.0, 1.0)
-    return f"x {worth:.2f} [{low:.2f}, {high:.2f}] of {one.evidence.rival}{among}"
+    return f"{_factor(one.evidence.worth)} of {one.evidence.rival}{among}"
+
+
+def _factor(worth: Worth | None) -> str:
+    return "x {:.2f} [{:.2f}, {:.2f}]".format(*(worth or (1.0, 1.0, 1.0)))
 
 
 def _record(one: Choice) -> str:

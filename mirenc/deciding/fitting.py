@@ -3,9 +3,10 @@
 A preference is no probability. So a head that is kept is also trained anew without each group in turn, its held-out
 answers are compared with what was measured, and a new answer is told by the record of those that were as sure.
 
-Two questions are kept apart. Do the answers beat what needs no features at all? Then they are taken (`Evidence.pays`).
-And do they beat a head that sees the same context and no code? Only then is there evidence that the code matters
-(`Evidence.found`).
+Three questions are kept apart. Do the answers beat what needs no features at all? Then they are taken
+(`Evidence.pays`). Do they beat a head that sees the same context and no code? Only then is there evidence that the code
+matters (`Evidence.found`). And where they beat nothing: does one setting for all code beat the default
+(`Evidence.constant_pays`)?
 """
 
 from __future__ import annotations
@@ -157,7 +158,11 @@ def _evidence(
         blind = _answers(target, context, _heads_of(target, context, seed, folds))[tested]
     static = {rule: told[tested] for rule, told in target.static_rows(folds).items()}
     if isinstance(target, Costs):
-        return _of_choices(seen, answers, blind, static)
+        rows = np.unique(np.concatenate([training for training, _ in folds]))
+        place = dict(zip(data.setting_values, target.effects(rows), strict=True))
+        constants = {min(space.settings, key=place.__getitem__) for space in data.spaces}
+        found = _of_choices(seen, answers, blind, static)
+        return replace(found, constants=tuple(sorted(constants, key=place.__getitem__)))
     if isinstance(target, Labels):  # as people are told it
         answers, blind = np.clip(answers, 0.0, 1.0), None if blind is None else np.clip(blind, 0.0, 1.0)
     return _of_numbers(seen, target.values[tested], answers, blind, static)
@@ -192,7 +197,7 @@ def _of_choices(data: TaskData, preference: Float64, blind: Float64 | None, stat
     rules = {name: np.log(data.paid[rows, static[name]]) for name in ("default", "best_single")}
     rival = min(rules, key=lambda name: float(rules[name].mean()))
 
-    def worth(other: Float64) -> Worth:
+    def worth(other: Float64, cost: Float64 = cost) -> Worth:
         low, high = group_interval(other - cost, data.group, statistic=np.exp)
         return (float(np.exp((other - cost).mean())), low, high)
 
@@ -206,7 +211,13 @@ def _of_choices(data: TaskData, preference: Float64, blind: Float64 | None, stat
     )
     no_code = rules[rival] if blind is None else np.log(data.paid[rows, blind.argmax(axis=1)])
     return Evidence(
-        STATIC_TITLES[rival], worth(rules[rival]), 0.0, default, other, bool(measured.all()), worth(no_code)
+        STATIC_TITLES[rival],
+        worth(rules[rival]),
+        default=default,
+        other=other,
+        whole=bool(measured.all()),
+        no_code=worth(no_code),
+        constant_worth=worth(rules["default"], rules["best_single"]),
     )
 
 

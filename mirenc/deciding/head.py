@@ -192,7 +192,9 @@ class TaskHead:
         best = int(preference.argmax())
         record = self.evidence.record(float(preference[best]), default=best == space.default)
         slower = record is not None and record.speedup < 1
-        taken = best if self.evidence.pays and not slower else space.default
+        taken = self.evidence.constant(space) if self.evidence.constant_pays else space.default
+        if self.evidence.pays and not slower:
+            taken = best
         seconds = None
         if self.timer is not None:
             seconds = math.exp(float(self.timer.predict(features)[0])) * expected

@@ -163,26 +163,28 @@ class Costs(Target):
         ratios: Float64 = head.expected_ratios(features.matrix[rows], self.settings.take(rows), default=self.default)
         return ratios
 
+    def effects(self, rows: Int64) -> Float64:
+        """(T,) what each setting adds to the log costs of some rows (`additive_effects`); inf: none of them has it."""
+        row = self.settings.row[rows]
+        sample, place = np.nonzero(row >= 0)
+        seen, count = row[sample, place], len(self.settings.features)
+        _, effect = additive_effects(np.log(self.values[rows][sample, place]), sample, seen, len(rows), count)
+        return np.where(np.bincount(seen, minlength=count) > 0, effect, np.inf)
+
     def static_rows(self, folds: Sequence[Fold], portfolios: Sequence[int] = ()) -> dict[str, NDArray[Any]]:
         out = {name: self.defaults.copy() for name in ("default", "best_single", "majority")}
         row = self.settings.row  # (n, K)
-        count = len(self.settings.features)
         best = row[np.arange(len(row)), self.strata]
-        logs = np.log(self.values)
         for training, test in folds:
-            sample, place = np.nonzero(row[training] >= 0)
-            seen = row[training][sample, place]
-            _, effect = additive_effects(logs[training][sample, place], sample, seen, len(training), count)
-            effect[np.bincount(seen, minlength=count) == 0] = np.inf  # a setting that training never tried
-            wins = np.bincount(best[training], minlength=count)
+            wins = np.bincount(best[training], minlength=len(self.settings.features))
             votes = np.where(wins > 0, -wins.astype(np.float64), np.inf)
-            for name, rank in (("best_single", effect), ("majority", votes)):
+            for name, rank in (("best_single", self.effects(training)), ("majority", votes)):
                 own = np.where(row[test] >= 0, rank[np.maximum(row[test], 0)], np.inf)
                 out[name][test] = _least(own, np.arange(own.shape[1]), self.defaults[test])
             for size in portfolios:
-                tried = portfolio(logs[training], size)
+                tried = portfolio(np.log(self.values[training]), size)
                 chosen = out.setdefault(f"try_{size}", self.defaults.copy())
-                chosen[test] = _least(logs[test][:, tried], tried, self.defaults[test])
+                chosen[test] = _least(np.log(self.values[test])[:, tried], tried, self.defaults[test])
         return out
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from mirenc.errors import HeadError
 from mirenc.heads.choosing import cost_ratios
 from mirenc.ir.regions import Region
-from mirenc.tasks.space import Value
+from mirenc.tasks.space import Space, Value
 
 Worth = tuple[float, float, float]
 
@@ -54,6 +54,11 @@ class Evidence:
     no_code : tuple of float, or None
         As ``worth``, over a head that sees the same context features and no code, trained on the same folds in the same
         way; over the rival where there is no context. None: not known, as of heads of older releases.
+    constants : tuple of tuple
+        Settings, as values of their knobs: the best single one of each space that the samples have, the best first. ():
+        nothing is chosen, or not known, as of heads of older releases.
+    constant_worth : tuple of float, or None
+        Geometric mean speedup of the best single setting over the default on the held-out samples, with its interval.
     """
 
     rival: str
@@ -63,6 +68,8 @@ class Evidence:
     other: tuple[Record, ...] = ()
     whole: bool = True
     no_code: Worth | None = None
+    constants: tuple[tuple[Value, ...], ...] = ()
+    constant_worth: Worth | None = None
 
     @property
     def pays(self) -> bool:
@@ -73,6 +80,16 @@ class Evidence:
     def found(self) -> bool:
         """Whether they do, and beat a head without code as well: evidence that the code matters."""
         return self.pays and self._beats(self.no_code)
+
+    @property
+    def constant_pays(self) -> bool:
+        """Whether the answers do not, and the best single setting beats the default: then it is the answer."""
+        return not self.pays and self._beats(self.constant_worth)
+
+    def constant(self, space: Space) -> int:
+        """The setting of a space to take for all code, evidence or not; its default where none of them is known."""
+        known = (space.settings.index(one) for one in self.constants if one in space.settings)
+        return next(known, space.default)
 
     def _beats(self, worth: Worth | None) -> bool:
         return worth is not None and worth[1] > (1.0 if not self.error else 0.0)
@@ -93,17 +110,21 @@ class Evidence:
         """
         try:
             records = {name: tuple(Record(**one) for one in content[name]) for name in ("default", "other")}
-            worth, no_code = (None if kept is None else (*kept,) for kept in (content["worth"], content.get("no_code")))
-            numbers = [*(worth or (0.0,) * 3), *(no_code or (0.0,) * 3), content["error"]]
+            worths = {"worth": content["worth"]} | {name: content.get(name) for name in ("no_code", "constant_worth")}
+            worths = {name: None if kept is None else (*kept,) for name, kept in worths.items()}
+            constants = tuple(map(tuple, content.get("constants", ())))
+            numbers = [content["error"], *(value for kept in worths.values() for value in kept or (0.0,) * 3)]
             numbers += [value for kept in records.values() for one in kept for value in asdict(one).values()]
-            fits = all(one is None or len(one) == 3 for one in (worth, no_code))
+            fits = all(kept is None or len(kept) == 3 for kept in worths.values())
             fits = fits and isinstance(content["rival"], str) and isinstance(content["whole"], bool)
             fits = fits and all(isinstance(value, Real) for value in numbers)
+            fits = fits and all(isinstance(value, Value) for setting in constants for value in setting)
         except (AttributeError, KeyError, TypeError, ValueError):
             fits = False
         if not fits or not np.isfinite(numbers).all():
             raise HeadError(f"{where}: 'evidence' is damaged. Save the head again, or train it anew")
-        return cls(content["rival"], worth, content["error"], **records, whole=content["whole"], no_code=no_code)
+        rest: dict[str, Any] = {name: content[name] for name in ("rival", "error", "whole")}
+        return cls(**rest | worths | records, constants=constants)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -165,8 +186,9 @@ class PredictedLabels(Prediction):
 class Choice(Prediction):
     """A choice among settings."""
 
-    # The setting to take, by name and as values of the knobs; the default where there is no evidence for another
-    # (`Evidence.pays`), or where held-out answers like this one were slower than it
+    # The setting to take, by name and as values of the knobs: the preferred one where such answers pay
+    # (`Evidence.pays`), and where they do not the best single setting, if that does. The default where nothing does, or
+    # held-out answers like this one were slower than it
     choice: str
     setting: tuple[Value, ...]
     default: str  # the setting that runs when nobody decides

@@ -127,6 +127,19 @@ FASTER, SLOWER = ((Record(0.5, 25, 0.6, 0.4, speedup),) for speedup in (1.25, 0.
         ),
         (Evidence("default", WORTH, other=FASTER), "wide", ["such answers: 1.25x", "preference"]),  # an older release's
         (Evidence("default", (1.4, 0.9, 1.6), no_code=WORTH), "narrow", ["on unseen kernels this head's"]),
+        (
+            Evidence("best single setting", (1.0, 0.9, 1.1), constants=(("wide",),), constant_worth=WORTH),
+            "wide",
+            [
+                "it was worth x 1.40 [1.20, 1.60] of the default",
+                "this head's answers were worth x 1.00 [0.90, 1.10] of",
+            ],
+        ),
+        (
+            Evidence("best single setting", (1.0, 0.9, 1.1), constants=(("wide",),), constant_worth=(1.4, 0.9, 1.6)),
+            "narrow",
+            ["on unseen kernels this head's"],
+        ),
     ],
 )
 def test_an_answer_says_whether_the_code_matters_and_why_it_is_the_default(
@@ -144,6 +157,11 @@ def test_an_answer_says_whether_the_code_matters_and_why_it_is_the_default(
     lines = run(*words).out.splitlines()
     if evidence.pays:
         assert lines[0] == f"{source}: width {choice}"
+    elif evidence.constant_pays:
+        assert lines[0] == f"{source}: always width wide: no evidence that the code tells more"
+        assert line["evidence"]["constant"] == 1.4
+    else:
+        assert lines[0] == f"{source}: no evidence for any width but the default, narrow"
     assert len(lines) > len(said)
     for line_told, part in zip(lines[1:], said, strict=False):
         assert part in line_told

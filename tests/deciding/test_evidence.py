@@ -103,6 +103,36 @@ def test_worth_is_over_the_best_static_rule() -> None:
     assert found.worth == (1.0, 1.0, 1.0)
     assert not found.found
     assert found.other[0].speedup == pytest.approx(2.0)  # over the default, which is another thing
+    # That rule is what to answer: it beats the default wherever it was held out.
+    assert found.constant_worth == pytest.approx((2.0, 2.0, 2.0))
+    assert found.constant_pays
+    assert SPACE.names[found.constant(SPACE)] == "wide"
+
+
+def test_a_setting_that_is_best_by_chance_is_no_constant() -> None:
+    # Wide is better for half of the groups and worse for the other half; the sum is slightly in its favour.
+    found = gather(table([(2.0, 1.0), (1.0, 1.99)] * 20), np.array([[0.1, 0.9]] * 40))
+    assert not found.pays
+    assert not found.constant_pays
+    assert found.constants == (("wide",),)
+    # And where answers are taken, no constant is.
+    found = gather(
+        table([(2.0, 1.0), (4.0, 2.0), (2.0, 5.0)] * 20), np.array([[0.1, 0.9], [0.1, 0.9], [0.9, 0.1]] * 20)
+    )
+    assert found.pays
+    assert not found.constant_pays
+
+
+def test_each_space_has_its_constant() -> None:
+    lines = Space(("shape",), ((1,), (8,), (64,)))
+    planes = Space(("shape",), ((1,), (8,)))
+    samples = [Sample(f"l{row}", "ir", f"g{row}", costs=(4.0, 2.0, 1.0), space=lines) for row in range(20)]
+    samples += [Sample(f"p{row}", "ir", f"h{row}", costs=(4.0, 2.0), space=planes) for row in range(20)]
+    found = gather(TaskData(samples), np.tile([0.4, 0.6, 0.0], (40, 1)))
+    assert found.constants == ((64,), (8,))
+    assert found.constant_worth[0] == pytest.approx(8**0.5)
+    assert (found.constant(lines), found.constant(planes)) == (2, 1)
+    assert found.constant(Space(("shape",), ((5,), (3,)), default=1)) == 1  # none that anybody knows
 
 
 def test_answers_that_know_more_than_any_rule_are_evidence() -> None:
@@ -304,9 +334,12 @@ WHOLE = Evidence(
 
 
 BESIDE = replace(WHOLE, no_code=(1.1, 1.05, 1.2))
+ALWAYS = replace(BESIDE, worth=(1.0, 0.9, 1.1), constants=((8, "wide"), (4, "wide")), constant_worth=(2.0, 1.5, 2.5))
 
 
-@pytest.mark.parametrize("one", [WHOLE, BESIDE, Evidence("mean", (0.4, 0.1, 0.6), 2.5, no_code=(0.2, 0.1, 0.3))])
+@pytest.mark.parametrize(
+    "one", [WHOLE, BESIDE, ALWAYS, Evidence("mean", (0.4, 0.1, 0.6), 2.5, no_code=(0.2, 0.1, 0.3))]
+)
 def test_what_was_saved_is_read(one: Evidence) -> None:
     again = Evidence.from_json(json.loads(json.dumps(one.to_json())), "head")
     assert again == one
@@ -317,7 +350,8 @@ def test_what_was_saved_is_read(one: Evidence) -> None:
 def test_an_older_head_was_not_held_against_one_without_code() -> None:
     # What trying lists won was kept in heads of older releases, too.
     old = BESIDE.to_json() | {"trials": {"module": [{"promise": 1.0}]}}
-    del old["no_code"]
+    for name in ("no_code", "constants", "constant_worth"):
+        del old[name]
     read = Evidence.from_json(old, "head")
     assert read == WHOLE
     assert read.pays
@@ -335,6 +369,9 @@ def test_an_older_head_was_not_held_against_one_without_code() -> None:
         {"worth": "123"},
         {"no_code": [1.0, 2.0]},
         {"no_code": [1.0, 2.0, NAN]},
+        {"constant_worth": [1.0, 2.0]},
+        {"constants": 1},
+        {"constants": [[None]]},
         {"error": float("inf")},
         {"error": None},
         {"default": [{"sure": 0.5}]},

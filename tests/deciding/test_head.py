@@ -170,6 +170,17 @@ def test_without_evidence_the_answer_is_the_default(trained: TaskHead, encoder: 
     assert head.predict(kernel("add"), (8,))[0].record is None  # none of answers that are the default
 
 
+def test_one_setting_that_beats_the_default_everywhere_is_the_answer(task: Task, encoder: Encoder) -> None:
+    data = task.load()
+    samples = [replace(sample, costs=(2.0, 1.0)) for sample in data.samples]
+    head = fit_head(task, TaskData(samples, data.space), encoder)
+    assert head.evidence.rival == "best single setting"
+    assert not head.evidence.pays
+    for operation in ("mul", "add"):
+        (found,) = head.predict(kernel(operation), (8,))
+        assert (found.choice, found.setting, found.default) == ("wide", ("wide",), "narrow")
+
+
 def test_what_the_record_calls_slower_is_not_recommended(trained: TaskHead, encoder: Encoder) -> None:
     # The surer half of the answers was faster than the default, the other slower: each answer by its own record.
     (asked,) = trained.predict(kernel("mul"), (4096,))
