@@ -31,6 +31,7 @@ def progress(description: str, total: int | None, *, show: bool = True) -> Itera
         TextColumn("{task.fields[note]}"),
         console=Console(stderr=True),
         transient=True,
+        speed_estimate_period=24 * 3600,  # seconds: of jobs that take minutes, too
     )
     with bar:
         task = bar.add_task(description, total=total, note="")
