@@ -17,15 +17,16 @@ from mirenc.ir.compile import find_compiler
 from mirenc.ir.dialect import CUDA_WORDS, WITHOUT_CUDA, names_toolkit
 from mirenc.ir.functions import kernels_of
 from mirenc.measure.building import Toolchain, headers_digest, ir_of
-from mirenc.measure.drivers import folder_of, read_text
+from mirenc.measure.drivers import read_text
 from mirenc.measure.gpu_driver import GpuDriver, read_driver
 from mirenc.measure.gpu_kernels import LANGUAGES, gpu_kernels
-from mirenc.measure.kernel import Build, Cell, Kernel
+from mirenc.measure.kernel import Build, Cell
 from mirenc.measure.method import Method
 from mirenc.measure.ptx import OPTIMISATION, PTX_FLAGS, build_ptx
 from mirenc.measure.runners.cuda import cuda_device
 from mirenc.measure.runners.opencl import opencl_devices
 from mirenc.tasks.block_size import KNOBS, block_space
+from mirenc.tasks.measured import MeasuredKernel
 
 CUDA = "cuda"
 """The part that is the first NVIDIA GPU; the others are OpenCL devices by their names."""
@@ -46,6 +47,7 @@ class BlockSizeMethod(Method):
     elsewhere = (CUDA,)
     default_count = 357  # a kernel of each structure at three sizes
     one_thread = False  # a CPU's device runs work groups on all cores
+    one_size = True  # a driver may refuse blocks for some sizes
 
     @property
     def knobs(self) -> tuple[str, ...]:
@@ -74,19 +76,19 @@ class BlockSizeMethod(Method):
         """Those of the PTX; what an OpenCL device is given is the source."""
         return (*PTX_FLAGS, OPTIMISATION) if part == CUDA else ()
 
-    def takes(self, kernel: Kernel, part: str) -> bool:
+    def takes(self, kernel: MeasuredKernel, part: str) -> bool:
         """CUDA kernels run on the one part, OpenCL's on all others."""
         return (kernel.language == "cuda") == (part == CUDA)
 
     def find_compiler(self, compiler: str | None) -> Toolchain:
         return Toolchain(find_compiler("cl", compiler)[0])
 
-    def own_kernels(self, count: int, seed: int) -> Iterator[Kernel]:
+    def own_kernels(self, count: int, seed: int) -> Iterator[MeasuredKernel]:
         """As many in each language: those that no part of the machine takes cost nothing."""
         for language in LANGUAGES:
             yield from itertools.islice(gpu_kernels(language, seed), count)
 
-    def user_kernels(self, paths: Sequence[Path], toolchain: Toolchain) -> Iterator[Kernel]:
+    def user_kernels(self, paths: Sequence[Path], toolchain: Toolchain) -> Iterator[MeasuredKernel]:
         for path in paths:
             if path.suffix not in _SUFFIXES:
                 raise TaskError(f"{path} is no OpenCL or CUDA source. Name a file NAME.cl or NAME.cu")
@@ -100,7 +102,7 @@ class BlockSizeMethod(Method):
             driver = read_driver(text, str(driver_path))
             headers = headers_digest([path], toolchain, [_preprocessed(path, toolchain)])
             for size in driver.sizes:
-                yield Kernel(
+                yield MeasuredKernel(
                     name=f"{path.stem}:{driver.kernel} {_SUFFIXES[path.suffix]} {size}",
                     group=f"{path.stem}:{driver.kernel}",
                     family=path.stem,
@@ -108,14 +110,15 @@ class BlockSizeMethod(Method):
                     source=source,
                     driver=text,
                     function=driver.kernel,
+                    line=0,
                     size=size,
                     context=_context(driver, _SUFFIXES[path.suffix], size),
                     # OpenCL C is compiled by the device's driver, from its text alone.
-                    include=folder_of(path) if _SUFFIXES[path.suffix] == "cuda" else "",
+                    include=str(path.absolute().parent) if _SUFFIXES[path.suffix] == "cuda" else "",
                     headers=headers,
                 )
 
-    def build(self, kernel: Kernel, part: str, folder: Path, toolchain: Toolchain) -> Build:
+    def build(self, kernel: MeasuredKernel, part: str, folder: Path, toolchain: Toolchain) -> Build:
         driver = read_driver(kernel.driver, f"the driver of {kernel.name}")
         (folder / _DRIVER).write_text(kernel.driver, encoding="utf-8")
         source = folder / f"kernel.{'cu' if part == CUDA else 'cl'}"
@@ -156,7 +159,7 @@ def _context(driver: GpuDriver, language: str, size: int) -> dict[str, float | s
     return {"n": size, "dimensions": driver.dimensions, "cuda": int(language == "cuda")}
 
 
-def _region(kernel: Kernel, source: Path, toolchain: Toolchain) -> tuple[str, str]:
+def _region(kernel: MeasuredKernel, source: Path, toolchain: Toolchain) -> tuple[str, str]:
     """IR of a kernel as `mirenc predict` makes it, and the kernel's name in it."""
     dialect = None if names_toolkit(toolchain.cflags) else WITHOUT_CUDA
     ir = ir_of(source.name, kernel.source, kernel.language, toolchain, dialect)

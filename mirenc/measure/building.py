@@ -15,7 +15,7 @@ from mirenc.errors import CompileError
 from mirenc.ir.compile import compile_source
 from mirenc.ir.dialect import Dialect
 from mirenc.ir.process import run_limited, without_memory
-from mirenc.measure.kernel import Kernel
+from mirenc.tasks.measured import MeasuredKernel
 
 INCLUDE = Path(__file__).parent
 """Folder of ``mirenc_measure.h``, for ``-I``."""
@@ -35,7 +35,7 @@ class Toolchain:
     timeout: float = 1.0
 
     def beside(self, include: str) -> Toolchain:
-        """The same for a copy of a source: headers are looked for in its `Kernel.include`, if that is not ""."""
+        """The same for a copy of a source whose headers lie in a folder, unless that is ""."""
         if not include:
             return self
         # As a compiler looks beside a source: for "x.h" and not for <x.h>.
@@ -61,7 +61,7 @@ def compile_problem(command: Sequence[str], timeout: float = _TIMEOUT) -> str:
     return f"compile: {error[0] if error else (done.words.splitlines() or [f'exit {done.code}'])[-1]}"
 
 
-def build_driver(kernel: Kernel, folder: Path, toolchain: Toolchain) -> str:
+def build_driver(kernel: MeasuredKernel, folder: Path, toolchain: Toolchain) -> str:
     """Build the driver of a C kernel and the timing loop into ``driver.so``, for `Build.driver`; or raise."""
     source = folder / "driver.c"
     source.write_text(kernel.driver, encoding="utf-8")

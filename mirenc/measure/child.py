@@ -27,7 +27,7 @@ import numpy as np
 
 from mirenc.errors import MirencError
 from mirenc.measure.kernel import Cell
-from mirenc.measure.runners import CellRefusedError, Job, Runner, get_runner
+from mirenc.measure.runners import CellRefusedError, Runner, get_runner
 from mirenc.measure.timing import BATCH, MORE_ROUNDS, calls_for, costs_of, round_order, same_outputs
 
 SETUP, COPY = -1, -2  # in place of a cell's number: the driver, and the copy of the default
@@ -44,18 +44,17 @@ _PR_SET_PDEATHSIG = 1
 About = Callable[[int, float], None]
 
 
-def measure(
-    runner: Runner, job: Job, cells: Mapping[int, Cell], ask: Mapping[str, Any], about: About
-) -> dict[str, Any]:
+def measure(runner: Runner, cells: Mapping[int, Cell], ask: Mapping[str, Any], about: About) -> dict[str, Any]:
     """Check and time the cells of one sample.
 
     Parameters
     ----------
-    runner, job
+    runner
     cells : mapping of int to Cell
         Different measurements by their numbers: the default, its `COPY`, and the variants.
     ask : mapping
-        ``default`` (its number), ``rounds``, ``seed``, ``max_noise`` and ``limit`` (seconds of a first run).
+        ``folder``, ``driver`` and ``size`` of the kernel; ``default`` (its number), ``rounds``, ``seed``, ``max_noise``
+        and ``limit`` (seconds of a first run).
     about : callable
         Told what runs next, and how many seconds it may take.
 
@@ -67,7 +66,7 @@ def measure(
     """
     default, limit = int(ask["default"]), float(ask["limit"])
     about(SETUP, limit)
-    runner.load(job)
+    runner.load(Path(ask["folder"]), ask["driver"], ask["size"])
     about(default, limit)
     wanted = runner.outputs(cells[default])
     once = runner.time(cells[default], 1)
@@ -148,7 +147,6 @@ def _fork_measures(ask: dict[str, Any], kind: type[Runner], shared: mmap.mmap, r
             os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     _limit(kind.memory_limit)
     cells = {int(index): Cell(**cell) for index, cell in ask["cells"].items()}
-    job = Job(Path(ask["folder"]), ask["driver"], ask["function"], ask["size"])
 
     def about(index: int, seconds: float) -> None:
         _CELL.pack_into(shared, 0, index)
@@ -156,7 +154,7 @@ def _fork_measures(ask: dict[str, Any], kind: type[Runner], shared: mmap.mmap, r
 
     gc.disable()
     try:
-        answer = measure(kind(), job, cells, ask, about)
+        answer = measure(kind(), cells, ask, about)
     except Exception as error:  # noqa: BLE001 - a runner may raise anything, and it is said which cell it was
         answer = {"raised": f"{type(error).__name__}: {error}"}
     signal.setitimer(signal.ITIMER_REAL, 0)

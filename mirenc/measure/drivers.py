@@ -10,7 +10,7 @@ from pathlib import Path
 from mirenc.errors import IRFileError, TaskError
 from mirenc.ir.files import DRIVER, check_file
 from mirenc.measure.building import HEADER, Toolchain, headers_digest
-from mirenc.measure.kernel import Kernel
+from mirenc.tasks.measured import MeasuredKernel
 
 _FUNCTION = re.compile(r"\bmirenc_function\s*\[\s*\]\s*=\s*\"(\w+)\"")
 _SIZES = re.compile(r"\bmirenc_sizes\s*\[\s*\]\s*=\s*\{([\dlL\s,]*)\}")
@@ -18,7 +18,7 @@ _SIZES = re.compile(r"\bmirenc_sizes\s*\[\s*\]\s*=\s*\{([\dlL\s,]*)\}")
 
 @dataclass(frozen=True)
 class CSource:
-    """A source and its driver; ``sizes`` are the driver's without the 0 at their end, the others as in `Kernel`."""
+    """A source and its driver; ``sizes`` are the driver's without the 0 at their end."""
 
     text: str
     driver: str
@@ -29,10 +29,10 @@ class CSource:
 
     def kernels(
         self, name: str, line: int, group: str, family: str, context: Mapping[str, float | str] | None = None
-    ) -> Iterator[Kernel]:
+    ) -> Iterator[MeasuredKernel]:
         """What is decided about in a line, at each size; its context is the size unless it is given."""
         for size in self.sizes:
-            yield Kernel(
+            yield MeasuredKernel(
                 name=f"{name} n={size}",
                 group=group,
                 family=family,
@@ -60,11 +60,6 @@ def read_text(path: Path) -> str:
         ) from None
 
 
-def folder_of(source: Path) -> str:
-    """Where a source's own headers lie, for `Kernel.include`."""
-    return str(source.absolute().parent)
-
-
 def c_sources(paths: Sequence[Path]) -> list[Path]:
     """The sources among what a user named: of ``*.c``, drivers beside their sources are none."""
     sources = []
@@ -85,7 +80,9 @@ def user_source(path: Path, toolchain: Toolchain, arms: Sequence[Sequence[str]] 
     if not driver.is_file():
         raise TaskError(f"{path}: no driver {driver.name} beside it. Write one; {HEADER} says what it defines")
     headers = headers_digest((path, driver), toolchain, arms)
-    return c_source(read_text(path), read_text(driver), str(driver), include=folder_of(path), headers=headers)
+    return c_source(
+        read_text(path), read_text(driver), str(driver), include=str(path.absolute().parent), headers=headers
+    )
 
 
 def c_source(text: str, driver: str, where: str, *, include: str = "", headers: str = "") -> CSource:

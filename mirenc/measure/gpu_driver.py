@@ -122,19 +122,12 @@ class Argument:
     def array(self, n: int) -> NDArray[Any]:
         """What a buffer holds before a call: (count,), the same on any machine."""
         below = None if self.below is None else int(self.below(n=n))
-        return filled(
-            self.fill, int(self.size(n=n)), self.dtype, seed=self.seed, low=self.low, high=self.high, below=below
-        )
+        return filled(self.fill, int(self.size(n=n)), self.dtype, self.seed, self.low, self.high, below)
 
     def scalar(self, n: int) -> np.generic:
         """A scalar as the kernel gets it."""
         scalar: np.generic = self.dtype.type(self.size(n=n))
         return scalar
-
-    def local_bytes(self, n: int, block: Sequence[int]) -> int:
-        """Bytes of local memory that a block of this shape needs."""
-        bx, by = (*block, 1)[:2]
-        return int(self.size(n=n, bx=bx, by=by)) if self.kind == "local" else 0
 
 
 def _whole(key: str, expression: Expression, least: int | None, **names: int) -> int:
@@ -164,7 +157,7 @@ class GpuDriver:
             raise ConfigError(f"sizes has {min(self.sizes)}, max_block is {self.max_block}; both are 1 or more")
         if self.dimensions > 2:
             raise ConfigError(f"global has {self.dimensions} dimensions; 1 and 2 are allowed")
-        if not self.outputs:
+        if not any(argument.output for argument in self.arguments):
             raise ConfigError("no argument is a buffer with `output = true`; results must be compared with something")
         if sum(argument.kind == "local" for argument in self.arguments) > 1:
             raise ConfigError("two arguments have `local`; CUDA knows one such memory, so cut one into parts")
@@ -184,11 +177,6 @@ class GpuDriver:
     def dimensions(self) -> int:
         """1 or 2."""
         return len(self.wanted)
-
-    @property
-    def outputs(self) -> tuple[Argument, ...]:
-        """Buffers that are compared, in order."""
-        return tuple(argument for argument in self.arguments if argument.output)
 
     def items(self, n: int) -> tuple[int, ...]:
         """Work-items wanted in each dimension."""
@@ -221,7 +209,8 @@ class GpuDriver:
 
     def local_bytes(self, n: int, block: Sequence[int]) -> int:
         """Local memory of a block of this shape, beside what the kernel declares itself."""
-        return sum(argument.local_bytes(n, block) for argument in self.arguments)
+        bx, by = (*block, 1)[:2]
+        return sum(int(one.size(n=n, bx=bx, by=by)) for one in self.arguments if one.kind == "local")
 
 
 def read_driver(text: str, where: str) -> GpuDriver:
@@ -272,16 +261,15 @@ def _read(
     values: Mapping[str, Any], where: str, readers: Mapping[str, _Reader], required: Sequence[str]
 ) -> dict[str, Any]:
     """The values of a table, by key."""
-    for key in values:
-        if key not in readers:
-            near = difflib.get_close_matches(key, readers, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"known keys: {', '.join(readers)}"
-            raise ConfigError(f"{where}: {key!r} is unknown; {hint}")
     for key in required:
         if key not in values:
             raise ConfigError(f"{where}: {key} is missing")
     read = {}
     for key, value in values.items():
+        if key not in readers:
+            near = difflib.get_close_matches(key, readers, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"known keys: {', '.join(readers)}"
+            raise ConfigError(f"{where}: {key!r} is unknown; {hint}")
         try:
             read[key] = readers[key](value)
         except ConfigError as error:
@@ -308,18 +296,18 @@ def _each(reader: _Reader) -> _Reader:
     return read
 
 
-def _one_of(allowed: Mapping[str, Any], value: Any) -> str:
-    if value not in allowed:
-        raise ConfigError(f"allowed: {', '.join(allowed)}")
-    return str(value)
+def _one_of(allowed: Mapping[str, Any]) -> _Reader:
+    def read(value: Any) -> Any:
+        if not isinstance(value, str) or value not in allowed:
+            raise ConfigError(f"allowed: {', '.join(allowed)}")
+        return allowed[value]
 
-
-def _type(value: Any) -> np.dtype[Any]:
-    return _TYPES[_one_of(_TYPES, value)]
+    return read
 
 
 def _formula(*names: str) -> _Reader:
-    return lambda value: read_expression(_kind("a text or a number", str, int, float)(value), names)
+    text_or_number = _kind("a text or a number", str, int, float)
+    return lambda value: read_expression(text_or_number(value), names)
 
 
 _TEXT, _INTEGER, _NUMBER = _kind("a text", str), _kind("a whole number", int), _kind("a number", int, float)
@@ -333,28 +321,26 @@ _DRIVER: Mapping[str, _Reader] = {
     "power_of_two": _FLAG,
     "argument": _each(_TABLE),
 }
+_BUFFER: Mapping[str, _Reader] = {
+    "buffer": _one_of(_TYPES),
+    "count": _formula("n"),
+    "fill": _one_of({name: name for name in FILLS}),
+    "seed": _INTEGER,
+    "low": _NUMBER,
+    "high": _NUMBER,
+    "below": _formula("n"),
+    "output": _FLAG,
+}
 # What says the size of each kind of argument, and its keys beside the name.
 _ARGUMENTS: Mapping[str, tuple[str, Mapping[str, _Reader]]] = {
-    "buffer": (
-        "count",
-        {
-            "buffer": _type,
-            "count": _formula("n"),
-            "fill": lambda value: _one_of(FILLS, value),
-            "seed": _INTEGER,
-            "low": _NUMBER,
-            "high": _NUMBER,
-            "below": _formula("n"),
-            "output": _FLAG,
-        },
-    ),
-    "scalar": ("value", {"scalar": _type, "value": _formula("n")}),
+    "buffer": ("count", _BUFFER),
+    "scalar": ("value", {"scalar": _one_of(_TYPES), "value": _formula("n")}),
     "local": ("local", {"local": _formula("n", "bx", "by")}),
 }
 
 
 def filled(
-    fill: str, count: int, dtype: np.dtype[Any], *, seed: int, low: float, high: float, below: int | None
+    fill: str, count: int, dtype: np.dtype[Any], seed: int, low: float, high: float, below: int | None
 ) -> NDArray[Any]:
     """An array, (count,) of ``dtype``, the same on any machine and with any numpy.
 

@@ -13,8 +13,8 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from mirenc.measure.kernel import Kernel
 from mirenc.measure.kernel_files import KernelText, fill_words, read_folder
+from mirenc.tasks.measured import MeasuredKernel
 
 LANGUAGES = ("cl", "cuda")
 
@@ -57,11 +57,11 @@ _CUDA_WORDS = {
 _MATH = re.compile(r"\b(sqrt|rsqrt|exp|log|sin|cos|pow|tanh|fabs|fmin|fmax)\(")
 
 
-def gpu_kernels(language: str, seed: int = 0) -> Iterator[Kernel]:
+def gpu_kernels(language: str, seed: int = 0) -> Iterator[MeasuredKernel]:
     """All kernels in one language (``cl`` or ``cuda``), at each of their sizes, in the order of a seed.
 
-    Any beginning is spread over structures (`Kernel.group`): one kernel of each comes at one of its three sizes, then
-    each at another, then a second kernel of those that have types or constants left.
+    Any beginning is spread over structures (groups): one kernel of each comes at one of its three sizes, then each at
+    another, then a second kernel of those that have types or constants left.
     """
     structures = [list(_at_sizes(text, language)) for texts in read_folder("gpu", KEYS).values() for text in texts]
     random.Random(seed).shuffle(structures)
@@ -71,14 +71,14 @@ def gpu_kernels(language: str, seed: int = 0) -> Iterator[Kernel]:
             yield from (kernels[(turn + place) % _SIZE_COUNT] for place, kernels in enumerate(kept))
 
 
-def _at_sizes(text: KernelText, language: str) -> Iterator[list[Kernel]]:
+def _at_sizes(text: KernelText, language: str) -> Iterator[list[MeasuredKernel]]:
     """For each choice of types and constants, a kernel at each size."""
     sizes = _sizes(text, language)
     for one in variants(text):
         source = one.opencl() if language == "cl" else one.cuda()
         context = {"n": 0, "dimensions": len(one.items), "cuda": int(language == "cuda")}
         yield [
-            Kernel(
+            MeasuredKernel(
                 name=f"{one.name} {language} {size}",
                 group=text.name,
                 family=text.family,
@@ -86,6 +86,7 @@ def _at_sizes(text: KernelText, language: str) -> Iterator[list[Kernel]]:
                 source=source,
                 driver=one.driver(size),
                 function=text.name,
+                line=0,
                 size=size,
                 context=context | {"n": size},
             )

@@ -1,4 +1,4 @@
-"""`Kernel`: a piece of code to measure, and what it runs on."""
+"""`Build`: a kernel (`mirenc.tasks.measured.MeasuredKernel`) with all its settings, each a `Cell`."""
 
 from __future__ import annotations
 
@@ -8,46 +8,6 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # the process that measures needs nothing of the tasks
     from mirenc.tasks.space import Value
-
-
-@dataclass(frozen=True)
-class Kernel:
-    """A piece of code at one problem size: one sample of a table, or one for each part of the machine.
-
-    Attributes
-    ----------
-    name : str
-        Of the kernel and its size; no other kernel of a table has it.
-    group, family : str
-        Its structure without type and size, never on both sides of a fold; and what a protocol leaves out as a whole.
-    language : str
-        ``c``, ``cl`` or ``cuda``.
-    driver : str
-        C (``mirenc_measure.h`` says what it defines) for ``c``; TOML for ``cl`` and ``cuda``.
-    function : str
-        The function that is timed.
-    line : int
-        Line of ``source``, from 1, of the loop or parallel region that is decided about; 0: the function as a whole.
-    size : int
-        What the driver is told to set up.
-    context : mapping of str to number
-        What is known beside the code, by the names of the task's context features.
-    include, headers : str
-        Of a user's source its folder, for the headers beside it, and a digest of what is included.
-    """
-
-    name: str
-    group: str
-    family: str
-    language: str
-    source: str
-    driver: str
-    function: str
-    line: int = 0
-    size: int = 0
-    context: Mapping[str, float | str] = field(default_factory=dict, hash=False)
-    include: str = ""
-    headers: str = ""
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,8 @@ from typing import Any, ClassVar
 
 from mirenc.errors import TaskError
 from mirenc.measure.building import Toolchain
-from mirenc.measure.kernel import Build, Kernel
+from mirenc.measure.kernel import Build
+from mirenc.tasks.measured import MeasuredKernel
 from mirenc.tasks.registry import get_task
 from mirenc.tasks.space import Space
 
@@ -42,12 +43,15 @@ class Method(ABC):
         Parts that can be built on a machine that has none of them, to be timed on another.
     one_thread : bool
         Whether a kernel is one thread, so that its process may be kept on one CPU, which is less noisy.
+    one_size : bool
+        Whether a build is for one size of a kernel; else all sizes share it.
     """
 
     task: ClassVar[str]
     default_count: ClassVar[int]
     elsewhere: ClassVar[tuple[str, ...]] = ()
     one_thread: ClassVar[bool] = True
+    one_size: ClassVar[bool] = False
 
     @property
     def knobs(self) -> tuple[str, ...]:
@@ -73,10 +77,7 @@ class Method(ABC):
         """What every setting is compiled with beside the toolchain's flags, for a table to tell. Here: nothing."""
         return ()
 
-    def tidy(self, root: Path, left: Sequence[Kernel], toolchain: Toolchain) -> None:  # noqa: B027 - most share nothing
-        """Remove from ``root``, beside the kernels' folders, what none of the kernels left needs. Here: nothing."""
-
-    def takes(self, kernel: Kernel, part: str) -> bool:
+    def takes(self, kernel: MeasuredKernel, part: str) -> bool:
         """Whether a part of the machine can run a kernel. Here: always."""
         return True
 
@@ -92,15 +93,15 @@ class Method(ABC):
         """What builds the variants, or a `ToolchainError` that says what to install."""
 
     @abstractmethod
-    def own_kernels(self, count: int, seed: int) -> Iterator[Kernel]:
+    def own_kernels(self, count: int, seed: int) -> Iterator[MeasuredKernel]:
         """Kernels of the project's own, the same for a seed on any machine; any beginning is spread over groups."""
 
     @abstractmethod
-    def user_kernels(self, paths: Sequence[Path], toolchain: Toolchain) -> Iterator[Kernel]:
+    def user_kernels(self, paths: Sequence[Path], toolchain: Toolchain) -> Iterator[MeasuredKernel]:
         """Kernels of the user's sources, each with a driver beside it; an error says what to write."""
 
     @abstractmethod
-    def build(self, kernel: Kernel, part: str, folder: Path, toolchain: Toolchain) -> Build:
+    def build(self, kernel: MeasuredKernel, part: str, folder: Path, toolchain: Toolchain) -> Build:
         """Build all settings into a folder that is the kernel's own. It may run beside others.
 
         A setting that does not compile is a cell with a ``problem``; a default or a driver is a `CompileError`.

@@ -13,27 +13,27 @@ import re
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from threading import Lock
 
 from mirenc.errors import CompileError, TaskError, ToolchainError
 from mirenc.ir import parse_ir
 from mirenc.ir.compile import compile_source, find_compiler
 from mirenc.measure.building import Toolchain, build_driver, compile_problem, without_folder
 from mirenc.measure.drivers import CSource, c_source, c_sources, user_source
-from mirenc.measure.kernel import Build, Cell, Kernel
+from mirenc.measure.kernel import Build, Cell
 from mirenc.measure.kernel_files import KERNELS
 from mirenc.measure.machine import describe_machine
 from mirenc.measure.method import Method
-from mirenc.tasks.openmp import DIALECT, KNOBS, openmp_space, parallel_regions, without_places
+from mirenc.tasks.measured import MeasuredKernel
+from mirenc.tasks.openmp import DIALECT, openmp_space, parallel_regions, without_places
 from mirenc.tasks.openmp_pragma import clauses, function_span, parallel_loops, with_clauses
 from mirenc.tasks.space import Space, Value
 
 _FLAGS = ("-O3", "-fopenmp")
 _TIMEOUT = 20.0  # seconds: a variant is a whole optimised build here, and nobody waits for it
 _SIZES = 5  # the least takes a thread 0.5 to 4 us, where starting another costs as much
-_SHARED = "variants-"  # folders of what all sizes of a kernel share
 _INSTALL = "Install one (Debian: `apt-get install clang-19 libomp-19-dev`), or name one with --compiler"
 
 
@@ -43,13 +43,6 @@ class OpenMPMethod(Method):
     task = "openmp"
     default_count = 365  # all of them
     one_thread = False
-
-    def __init__(self) -> None:
-        self._locks: dict[Path, Lock] = {}
-
-    @property
-    def knobs(self) -> tuple[str, ...]:
-        return KNOBS
 
     @property
     def space(self) -> Space:
@@ -73,7 +66,7 @@ class OpenMPMethod(Method):
                 raise ToolchainError(f"{clang} builds no OpenMP program ({problem}). {_INSTALL}")
         return Toolchain(clang, _FLAGS, _TIMEOUT)
 
-    def own_kernels(self, count: int, seed: int) -> Iterator[Kernel]:
+    def own_kernels(self, count: int, seed: int) -> Iterator[MeasuredKernel]:
         """Each kernel at one of its sizes, then each at another, until all five are through."""
         sources = list(_own_sources().items())
         random.Random(seed).shuffle(sources)
@@ -81,59 +74,26 @@ class OpenMPMethod(Method):
             turn, row = divmod(index, len(sources))
             yield list(_kernels(*sources[row]))[(turn + row) % _SIZES]
 
-    def user_kernels(self, paths: Sequence[Path], toolchain: Toolchain) -> Iterator[Kernel]:
+    def user_kernels(self, paths: Sequence[Path], toolchain: Toolchain) -> Iterator[MeasuredKernel]:
         for path in c_sources(paths):
             yield from _kernels(path.stem, user_source(path, toolchain))
 
-    def build(self, kernel: Kernel, part: str, folder: Path, toolchain: Toolchain) -> Build:
+    def build(self, kernel: MeasuredKernel, part: str, folder: Path, toolchain: Toolchain) -> Build:
         driver = build_driver(kernel, folder, toolchain)
         beside, space = toolchain.beside(kernel.include), self.space
-        built = self._variants(kernel, folder.parent, beside, space)
-        cells = []
-        for index, setting in enumerate(space.settings):
-            library = built / f"{index}.so"
-            problem = "" if library.exists() else (built / f"{index}.txt").read_text(encoding="utf-8")
-            if index == space.default and problem:
-                raise CompileError(f"{kernel.name}: {problem}. Mend it, or give flags it needs with --cflags")
-            code = ""
-            if not problem:
-                shutil.copyfile(library, folder / library.name)
-                code = hashlib.sha256(library.read_bytes()).hexdigest()
-            cells.append(Cell(setting, setting, code, "" if problem else library.name, kernel.function, {}, problem))
-        # The same bytes at another address: the linker gives them again, so they need not be built again.
-        shutil.copyfile(built / f"{space.default}.so", folder / "copy.so")
+        cells = tuple(
+            _cell(kernel, setting, folder / f"{index}.so", beside) for index, setting in enumerate(space.settings)
+        )
         default = cells[space.default]
-        copy = Cell(default.setting, default.effective, default.code, "copy.so", kernel.function)
+        if default.problem:
+            raise CompileError(f"{kernel.name}: {default.problem}. Mend it, or give flags it needs with --cflags")
+        # The same bytes at another address: the linker gives them again, so they need not be built again.
+        shutil.copyfile(folder / default.library, folder / "copy.so")
         ir, symbol = _region(kernel, folder, beside)
-        return Build(tuple(cells), copy, driver, ir, symbol, default=space.default)
-
-    def _variants(self, kernel: Kernel, root: Path, toolchain: Toolchain, space: Space) -> Path:
-        """A folder with the shared objects of all settings, N.so or N.txt with the reason. All sizes share one."""
-        folder = _shared_folder(kernel, root, toolchain, space)
-        with self._locks.setdefault(folder, Lock()):
-            if folder.is_dir():
-                return folder
-            part = Path(tempfile.mkdtemp(prefix=_SHARED, dir=root))
-            for index, setting in enumerate(space.settings):
-                _compile(kernel, setting, part / f"{index}.so", toolchain)
-            part.rename(folder)
-        return folder
-
-    def tidy(self, root: Path, left: Sequence[Kernel], toolchain: Toolchain) -> None:
-        """Remove the variants of kernels whose sizes are all through, and what a run that was killed left."""
-        space = self.space
-        needed = {_shared_folder(kernel, root, toolchain, space) for kernel in left}
-        for folder in root.glob(f"{_SHARED}*"):
-            if folder not in needed:
-                shutil.rmtree(folder, ignore_errors=True)
+        return Build(cells, replace(default, library="copy.so"), driver, ir, symbol, default=space.default)
 
 
-def _shared_folder(kernel: Kernel, root: Path, toolchain: Toolchain, space: Space) -> Path:
-    made_of = repr((kernel.source, kernel.headers, kernel.line, toolchain, space.settings))
-    return root / f"{_SHARED}{hashlib.sha256(made_of.encode()).hexdigest()[:16]}"
-
-
-def _compile(kernel: Kernel, setting: tuple[Value, ...], library: Path, toolchain: Toolchain) -> None:
+def _cell(kernel: MeasuredKernel, setting: tuple[Value, ...], library: Path, toolchain: Toolchain) -> Cell:
     threads, schedule, chunk = setting
     source = library.with_name("kernel.c")  # the same name for all: the objects tell it
     asked = clauses(int(threads), str(schedule), int(chunk))
@@ -141,11 +101,11 @@ def _compile(kernel: Kernel, setting: tuple[Value, ...], library: Path, toolchai
     flags = ["-w", "-fPIC", "-shared", *toolchain.cflags]
     command = [toolchain.compiler, *flags, str(source), "-o", str(library), "-lm"]
     if problem := compile_problem(command, toolchain.timeout):
-        library.unlink(missing_ok=True)
-        library.with_suffix(".txt").write_text(problem, encoding="utf-8")
+        return Cell(setting, setting, problem=problem)
+    return Cell(setting, setting, hashlib.sha256(library.read_bytes()).hexdigest(), library.name, kernel.function)
 
 
-def _region(kernel: Kernel, folder: Path, toolchain: Toolchain) -> tuple[str, str]:
+def _region(kernel: MeasuredKernel, folder: Path, toolchain: Toolchain) -> tuple[str, str]:
     """IR of the kernel with no clause that is decided about, and its outlined function."""
     source = folder / "kernel.c"
     source.write_text(with_clauses(kernel.source, kernel.line, ""), encoding="utf-8")
@@ -161,7 +121,7 @@ def _region(kernel: Kernel, folder: Path, toolchain: Toolchain) -> tuple[str, st
     )
 
 
-def _kernels(name: str, source: CSource) -> Iterator[Kernel]:
+def _kernels(name: str, source: CSource) -> Iterator[MeasuredKernel]:
     """Each parallel loop of the function that a driver names, at each of its sizes."""
     first, last = function_span(source.text, source.function)
     lines = [pragma.line for pragma in parallel_loops(source.text) if first <= pragma.line <= last]

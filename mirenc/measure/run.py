@@ -80,3 +80,8 @@ class Run(ABC):
                 yield first, future.result()
         for first, future in waiting:
             yield first, future.result()
+
+
+def one_line(text: str) -> str:
+    """The first 200 characters, without breaks."""
+    return " ".join(text.split())[:200]

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import itertools
-import json
 import math
 import time
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +19,13 @@ from mirenc.errors import ConfigError, MirencError, TaskError
 from mirenc.ir import parse_ir
 from mirenc.ir.regions import Region, regions_of
 from mirenc.measure.building import Toolchain
-from mirenc.measure.children import Outcome, Timekeeper
+from mirenc.measure.children import Timekeeper
 from mirenc.measure.journal import Journal
-from mirenc.measure.kernel import Build, Cell, Kernel
+from mirenc.measure.kernel import Build
 from mirenc.measure.machine import compiler_version, describe_machine, machine_title
 from mirenc.measure.method import Method
 from mirenc.measure.objects import Objects
-from mirenc.measure.run import Plan, Run
+from mirenc.measure.run import Plan, Run, one_line
 from mirenc.measure.timing import BATCH
 from mirenc.tasks.measured import FORMAT, MeasuredKernel, MeasuredSample, MeasuredTable
 
@@ -73,12 +71,12 @@ class Samples(Journal):
         self.samples[sample.kernel, sample.part] = sample
         self.write(*lines)
 
-    def tries(self, kernel: Kernel, part: str) -> int:
+    def tries(self, kernel: MeasuredKernel, part: str) -> int:
         """How often a sample was measured, with the source and headers that it has now."""
         sample = self.samples.get((kernel.name, part))
         return sample.tries if sample is not None and _same_code(self.kernels[kernel.name], kernel) else 0
 
-    def tries_again(self, kernel: Kernel, part: str) -> bool:
+    def tries_again(self, kernel: MeasuredKernel, part: str) -> bool:
         """Whether a sample was dropped for a noisy machine, and not so often that luck would let it pass."""
         noisy = 0 < self.tries(kernel, part) < MAX_TRIES
         return noisy and self.samples[kernel.name, part].dropped.startswith("noise")
@@ -120,7 +118,7 @@ class TimedRun(Run):
         self._keepers: dict[str, Timekeeper] = {}
         self._saved = time.monotonic()
 
-    def _spread(self) -> Iterator[tuple[Kernel, str]]:
+    def _spread(self) -> Iterator[tuple[MeasuredKernel, str]]:
         """All samples: every kernel at one part, the parts of a group's kernels in turns, then at the others.
 
         So any beginning is spread over the groups as the kernels are, and over the parts.
@@ -133,7 +131,7 @@ class TimedRun(Run):
         )
         names: set[str] = set()
         places: dict[str, itertools.count[int]] = {}
-        turns: list[list[tuple[Kernel, str]]] = [[] for _ in self.parts]
+        turns: list[list[tuple[MeasuredKernel, str]]] = [[] for _ in self.parts]
         for kernel in kernels:
             if kernel.name in names:
                 raise TaskError(f"two kernels are called {kernel.name!r}. Rename one")
@@ -146,21 +144,22 @@ class TimedRun(Run):
         yield from itertools.chain.from_iterable(turns)
 
     @property
-    def new(self) -> list[tuple[Kernel, str]]:
+    def new(self) -> list[tuple[MeasuredKernel, str]]:
         """Samples that are not measured yet."""
         return [sample for sample in self.samples if not self.journal.tries(*sample)]
 
     @property
-    def left(self) -> list[tuple[Kernel, str]]:
+    def left(self) -> list[tuple[MeasuredKernel, str]]:
         """Samples that are not measured yet, then those that were dropped because the machine was too noisy."""
         return self.new + [sample for sample in self.samples if self.journal.tries_again(*sample)]
 
     def measure(self, advance: Callable[..., None]) -> None:
         left, size = self.left, _CHUNK * self.plan.jobs
+        self.objects.keep_for(left)
         if self.plan.compile_only:
             for (kernel, _), build in self.beside(self._build, self.in_time(left), size):
                 if isinstance(build, MirencError):
-                    self.not_built.append(f"{kernel.name}: {_one_line(str(build))}")
+                    self.not_built.append(f"{kernel.name}: {one_line(str(build))}")
                 else:
                     self.built += 1
                 advance(note=kernel.name)
@@ -179,9 +178,8 @@ class TimedRun(Run):
             keeper.close()
         if not self.plan.compile_only:
             self.save()
-        self.objects.tidy(self.left)
 
-    def _build(self, sample: tuple[Kernel, str]) -> Build | MirencError:
+    def _build(self, sample: tuple[MeasuredKernel, str]) -> Build | MirencError:
         try:
             return self.objects.build(*sample)
         except ConfigError:  # a method that is wrong, and not this kernel
@@ -189,26 +187,21 @@ class TimedRun(Run):
         except MirencError as error:
             return error
 
-    def _finish(self, kernel: Kernel, part: str, build: Build | MirencError) -> None:
+    def _finish(self, kernel: MeasuredKernel, part: str, build: Build | MirencError) -> None:
         """Time one sample and keep it."""
-        row = {name: getattr(kernel, name) for name in MeasuredKernel.__dataclass_fields__ if hasattr(kernel, name)}
-        row["context"] = dict(kernel.context)
-        tries = self.journal.tries(kernel, part) + 1
         try:
             if isinstance(build, MirencError):
                 raise build
-            region = _region(build)
+            measured = replace(kernel, ir=build.ir, region=_region(build))
         except MirencError as error:
-            dropped = MeasuredSample(kernel.name, part, dropped=_one_line(f"not built: {error}"), tries=tries)
-            self.journal.add(MeasuredKernel(**row), dropped)
+            measured, sample = kernel, MeasuredSample(kernel.name, part, dropped=one_line(f"not built: {error}"))
         else:
             seed = (self.plan.seed, zlib.crc32(f"{kernel.name} {part}".encode()))
             runner = self.method.runner_for(part)
             if runner not in self._keepers:
                 self._keepers[runner] = Timekeeper(runner, self.plan.rounds, pin=self.method.one_thread)
-            outcome = self._keepers[runner].sample(kernel, build, self.objects.folder(kernel, part), seed)
-            sample = _sample(kernel, part, build, outcome, tries)
-            self.journal.add(MeasuredKernel(**row, ir=build.ir, region=region), sample)
+            sample = self._keepers[runner].sample(kernel, part, build, self.objects.folder(kernel, part), seed)
+        self.journal.add(measured, replace(sample, tries=self.journal.tries(kernel, part) + 1))
         self.objects.discard(kernel, part)
 
     def save(self) -> None:
@@ -241,7 +234,7 @@ class TimedRun(Run):
         return MeasuredTable(record, kernels, samples)
 
 
-def _same_code(one: MeasuredKernel | Kernel, other: MeasuredKernel | Kernel) -> bool:
+def _same_code(one: MeasuredKernel, other: MeasuredKernel) -> bool:
     return all(getattr(one, name) == getattr(other, name) for name in ("source", "driver", "headers", "size"))
 
 
@@ -274,35 +267,6 @@ def _region(build: Build) -> Region | None:
     raise TaskError(f"its IR has no {level} {build.symbol} {build.header}".strip() + ". Mend the method")
 
 
-def _sample(kernel: Kernel, part: str, build: Build, outcome: Outcome, tries: int) -> MeasuredSample:
-    label, report = (
-        tuple(costs.get(cell, math.nan) for cell in range(len(build.cells)))
-        for costs in (outcome.label, outcome.report)
-    )
-    return MeasuredSample(
-        kernel.name,
-        part,
-        outcome.noise,
-        outcome.rounds,
-        outcome.calls,
-        _one_line(outcome.dropped),
-        tuple(cell.setting for cell in build.cells),
-        tuple(cell.effective for cell in build.cells),
-        tuple(outcome.status),
-        tuple(map(_digest, build.cells)),
-        label,
-        report,
-        tries,
-    )
-
-
-def _digest(cell: Cell) -> str:
-    """Of the code and of what the runner is told: cells of one digest are one measurement."""
-    if not cell.code or cell.problem:
-        return ""
-    return hashlib.sha256(f"{cell.code} {json.dumps(cell.before, sort_keys=True)}".encode()).hexdigest()[:8]
-
-
 def _counts(samples: Sequence[MeasuredSample], kernels: dict[str, MeasuredKernel]) -> dict[str, Any]:
     """What became of samples and cells, and how far the default was from its copy."""
     cells = Counter(status for sample in samples if not sample.dropped for status in sample.status)
@@ -318,8 +282,3 @@ def _counts(samples: Sequence[MeasuredSample], kernels: dict[str, MeasuredKernel
         "cells": dict(sorted(cells.items())),
         "noise": {f"p{q}": round(float(np.percentile(noise, q)), 5) for q in _SPREAD} if len(noise) else {},
     }
-
-
-def _one_line(text: str) -> str:
-    """The first 200 characters, without breaks."""
-    return " ".join(text.split())[:200]

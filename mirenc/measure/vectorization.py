@@ -14,10 +14,11 @@ from mirenc.ir.compile import compile_source, find_compiler
 from mirenc.measure.building import Toolchain, build_driver, ir_of
 from mirenc.measure.drivers import c_sources, user_source
 from mirenc.measure.hints import Hint, HintedLoop
-from mirenc.measure.kernel import Build, Cell, Kernel
+from mirenc.measure.kernel import Build, Cell
 from mirenc.measure.loops import generate
 from mirenc.measure.method import Method
 from mirenc.measure.vector_variants import COMMON_FLAGS, Variant, build_variants, hinted_ir
+from mirenc.tasks.measured import MeasuredKernel
 from mirenc.tasks.vectorization import Vectorization, instruction_sets
 
 _TASK = Vectorization()
@@ -57,15 +58,15 @@ class VectorizationMethod(Method):
             )
         return Toolchain(command[0])
 
-    def own_kernels(self, count: int, seed: int) -> Iterator[Kernel]:
+    def own_kernels(self, count: int, seed: int) -> Iterator[MeasuredKernel]:
         return generate(count, seed)
 
-    def user_kernels(self, paths: Sequence[Path], toolchain: Toolchain) -> Iterator[Kernel]:
+    def user_kernels(self, paths: Sequence[Path], toolchain: Toolchain) -> Iterator[MeasuredKernel]:
         arms = [self.flags(part) for part in self.parts()]
         for path in c_sources(paths):
             yield from _user_kernels(path, toolchain, arms)
 
-    def build(self, kernel: Kernel, part: str, folder: Path, toolchain: Toolchain) -> Build:
+    def build(self, kernel: MeasuredKernel, part: str, folder: Path, toolchain: Toolchain) -> Build:
         source = folder / "kernel.c"
         source.write_text(kernel.source, encoding="utf-8")
         beside = toolchain.beside(kernel.include)
@@ -98,7 +99,7 @@ def _scalar_loops(source: str, toolchain: Toolchain) -> IRModule:
     return parse_ir(ir_of("kernel.c", source, "c", toolchain, _TASK.dialect), name="kernel.c")
 
 
-def _scalar_ir(kernel: Kernel, toolchain: Toolchain) -> tuple[str, Region]:
+def _scalar_ir(kernel: MeasuredKernel, toolchain: Toolchain) -> tuple[str, Region]:
     """IR for the heads, without source lines, and the loop in it."""
     module = _scalar_loops(kernel.source, toolchain)
     for loop in _TASK.regions(module):
@@ -110,7 +111,7 @@ def _scalar_ir(kernel: Kernel, toolchain: Toolchain) -> tuple[str, Region]:
     )
 
 
-def _user_kernels(path: Path, toolchain: Toolchain, arms: Sequence[Sequence[str]]) -> Iterator[Kernel]:
+def _user_kernels(path: Path, toolchain: Toolchain, arms: Sequence[Sequence[str]]) -> Iterator[MeasuredKernel]:
     """The innermost loops of one source's function, at each size of its driver."""
     source = user_source(path, toolchain, arms)
     # The user's own file, and not a copy: errors name it.

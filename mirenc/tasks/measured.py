@@ -35,22 +35,27 @@ _ANEW = "Measure anew with this release"
 
 @dataclass(frozen=True)
 class MeasuredKernel:
-    """A row of ``kernels.parquet``: what `mirenc.measure.kernel.Kernel` says, and the IR."""
+    """A piece of code at one problem size, which is measured once, or once for each part of the machine.
 
-    name: str
-    group: str
-    family: str
-    language: str
-    function: str
-    line: int
-    size: int
-    context: Mapping[str, Any]
+    A row of ``kernels.parquet``.
+    """
+
+    name: str  # of the kernel and its size; no other kernel of a table has it
+    group: str  # its structure without type and size, never on both sides of a fold
+    family: str  # what a protocol leaves out as a whole
+    language: str  # ``c``, ``cl`` or ``cuda``
+    function: str  # the function that is timed
+    line: int  # of ``source``, from 1, of the loop or parallel region that is decided about; 0: the whole function
+    size: int  # what the driver is told to set up
+    context: Mapping[str, Any]  # what is known beside the code, by the names of the task's context features
     source: str
-    driver: str
+    driver: str  # C (``mirenc_measure.h`` says what it defines) for ``c``; TOML for ``cl`` and ``cuda``
     ir: str = ""  # what a head sees; "" where the kernel did not compile
     region: Region | None = None  # what of ``ir`` is decided about; None: all of it
     # Digest of what a user's source and driver include; "" for the project's own, and in tables of older releases
     headers: str = ""
+    # Folder of a user's source, for the headers beside it; a table says nothing of it
+    include: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True)
@@ -114,7 +119,7 @@ class MeasuredTable:
 def _kernel_row(kernel: MeasuredKernel) -> dict[str, Any]:
     region = kernel.region
     return {
-        **{name: value for name, value in vars(kernel).items() if name not in ("context", "region")},
+        **{name: value for name, value in vars(kernel).items() if name not in ("context", "region", "include")},
         "context": json.dumps(dict(kernel.context)),
         "symbol": region.symbol if region else "",
         "header": region.header if region else "",

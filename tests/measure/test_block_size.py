@@ -12,13 +12,13 @@ from mirenc.measure import block_size
 from mirenc.measure.block_size import CUDA, BlockSizeMethod, build_options
 from mirenc.measure.building import Toolchain, ir_of
 from mirenc.measure.gpu_kernels import gpu_kernels
-from mirenc.measure.kernel import Kernel
 from mirenc.measure.method import get_method
 from mirenc.measure.run import Plan
 from mirenc.measure.timed import TimedRun
 from mirenc.tasks import Space
 from mirenc.tasks import block_size as block_shapes
 from mirenc.tasks.block_size import block_space
+from mirenc.tasks.measured import MeasuredKernel
 
 SOURCE = "__kernel void twice(__global float *y, const int n)\n{\n    if (get_global_id(0) < n)\n        y[0] = 2;\n}\n"
 ANY = Toolchain("clang")  # where nothing is compiled
@@ -37,7 +37,7 @@ value = "n"
 """
 
 
-def own(group: str, language: str = "cl") -> Kernel:
+def own(group: str, language: str = "cl") -> MeasuredKernel:
     return next(kernel for kernel in gpu_kernels(language) if kernel.group == group)
 
 
@@ -133,7 +133,7 @@ def test_a_toolkit_that_the_flags_name_is_used_for_ir_and_ptx(
     monkeypatch.setattr(block_size, "build_ptx", built)
     ir_of.cache_clear()
     flags = ("--cuda-path=/opt/cuda",) if toolkit else ("-DX=1",)
-    kernel = Kernel("twice 100", "twice", "user", "cuda", "made up", DRIVER, "twice", size=100)
+    kernel = MeasuredKernel("twice 100", "twice", "user", "cuda", "twice", 0, 100, {}, "made up", DRIVER)
     try:
         BlockSizeMethod().build(kernel, CUDA, tmp_path, Toolchain("clang", flags))
     finally:

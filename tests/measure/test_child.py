@@ -12,11 +12,19 @@ import pytest
 from mirenc.measure import child
 from mirenc.measure.child import COPY, SETUP, measure
 from mirenc.measure.kernel import Cell
-from mirenc.measure.runners import CellRefusedError, Job, Runner
+from mirenc.measure.runners import CellRefusedError, Runner
 from mirenc.measure.timing import BATCH
 
-JOB = Job(Path(), "", "f", 1)
-ASK = {"default": 0, "rounds": 6, "seed": [1], "limit": 10.0, "max_noise": 0.03}
+ASK = {
+    "folder": "x",
+    "driver": "d",
+    "size": 7,
+    "default": 0,
+    "rounds": 6,
+    "seed": [1],
+    "limit": 10.0,
+    "max_noise": 0.03,
+}
 
 
 class MadeUp(Runner):
@@ -29,8 +37,8 @@ class MadeUp(Runner):
         self.seconds, self.disturbed = seconds, disturbed
         self.batches: list[tuple[str, int]] = []
 
-    def load(self, job: Job) -> None:
-        assert job is JOB
+    def load(self, folder: Path, driver: str, size: int) -> None:
+        assert (folder, driver, size) == (Path("x"), "d", 7)
 
     def outputs(self, cell: Cell) -> list[np.ndarray]:
         if cell.symbol == "refused":
@@ -49,7 +57,7 @@ def cells(*symbols: str) -> dict[int, Cell]:
 
 def asked(runner: Runner, of: dict[int, Cell], **changes: Any) -> tuple[dict[str, Any], list[int]]:
     about: list[int] = []
-    return measure(runner, JOB, of, ASK | changes, lambda index, seconds: about.append(index)), about
+    return measure(runner, of, ASK | changes, lambda index, seconds: about.append(index)), about
 
 
 def test_costs_are_seconds_a_call_and_the_calls_fill_a_batch() -> None:

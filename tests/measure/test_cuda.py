@@ -19,7 +19,7 @@ from mirenc.measure.child import COPY, measure
 from mirenc.measure.gpu_driver import read_driver
 from mirenc.measure.kernel import Cell
 from mirenc.measure.run import Plan
-from mirenc.measure.runners import CellRefusedError, Job, get_runner
+from mirenc.measure.runners import CellRefusedError, get_runner
 from mirenc.measure.runners.cuda import CudaError, CudaRunner, LibCuda, cuda_device, parameter_bytes
 from mirenc.measure.timed import TimedRun
 
@@ -65,7 +65,7 @@ def loaded(folder: Path, library: FakeCuda, driver: str = DRIVER, ptx: str = PTX
     (folder / "kernel.ptx").write_text(ptx)
     (folder / "driver.toml").write_text(driver)
     runner = CudaRunner(library)
-    runner.load(Job(folder, "driver.toml", "scaled", 1000))
+    runner.load(folder, "driver.toml", 1000)
     return runner
 
 
@@ -225,9 +225,9 @@ def test_the_rules_of_timing_hold_for_it(runner: CudaRunner, tmp_path: Path, lib
     """Checked, calibrated and timed by the code that measures C: the fake GPU's clock comes out as costs."""
     library.function_threads = 512
     cells = {0: cell(64), 1: cell(32), 2: cell(256), 3: cell(1024), COPY: cell(64)}
-    job = Job(tmp_path, "driver.toml", "scaled", 1000)
-    ask = {"default": 0, "rounds": 4, "seed": [0], "limit": 10.0, "max_noise": 0.03}
-    answer = measure(runner, job, cells, ask, lambda *_: None)
+    place = {"folder": str(tmp_path), "driver": "driver.toml", "size": 1000}
+    ask = {**place, "default": 0, "rounds": 4, "seed": [0], "limit": 10.0, "max_noise": 0.03}
+    answer = measure(runner, cells, ask, lambda *_: None)
     assert answer["failed"] == {3: "crash: 1024 threads, and the GPU allows 512 for this kernel"}
     assert answer["dropped"] == ""
     assert answer["noise"] < 1e-3

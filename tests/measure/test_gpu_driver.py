@@ -50,10 +50,10 @@ def test_a_driver_is_read() -> None:
     assert [argument.kind for argument in driver.arguments] == ["buffer", "buffer", "scalar", "scalar", "local"]
     assert starts.array(100).shape == (101,)
     assert y.array(100).dtype == np.float64
-    assert driver.outputs == (y,)
+    assert [argument for argument in driver.arguments if argument.output] == [y]
     assert scale.scalar(100) == np.float32(0.5)
     assert n.scalar(100).dtype == np.uint32
-    assert tile.local_bytes(100, (16, 4)) == 16 * 4 * 8
+    assert tile.size(n=100, bx=16, by=4) == 16 * 4 * 8
     assert driver.local_bytes(100, (16, 4)) == 16 * 4 * 8
     assert driver.items(100) == (100, 33)
     assert driver.blocks(100, (32, 8)) == (4, 5)  # the last blocks are partly used
@@ -151,7 +151,7 @@ def test_nothing_else_is_an_expression(text: str) -> None:
 
 
 def fill(name: str, count: int, dtype: str = "i4", below: int | None = None, seed: int = 3) -> np.ndarray:
-    return filled(name, count, np.dtype(dtype), seed=seed, low=-1, high=3, below=below)
+    return filled(name, count, np.dtype(dtype), seed, -1, 3, below)
 
 
 def test_fills_are_what_they_say() -> None:

@@ -14,11 +14,12 @@ from mirenc.ir.dialect import WITHOUT_CUDA
 from mirenc.ir.functions import kernels_of
 from mirenc.measure.gpu_driver import read_driver
 from mirenc.measure.gpu_kernels import KEYS, LANGUAGES, GpuText, gpu_kernels, variants
-from mirenc.measure.kernel import Cell, Kernel
+from mirenc.measure.kernel import Cell
 from mirenc.measure.kernel_files import read_family
 from mirenc.measure.runners import Job
 from mirenc.measure.runners.opencl import OpenCLRunner
 from mirenc.measure.timing import same_outputs
+from mirenc.tasks.measured import MeasuredKernel
 
 SUM = """// name: sum
 // T: uint
@@ -79,7 +80,7 @@ def test_the_driver_says_what_the_arguments_are(tmp_path: Path) -> None:
     (one,) = variants_of(SUM, tmp_path)
     driver = read_driver(one.driver(64), "here")
     assert driver.local_bytes(64, (32,)) == 128
-    assert [buffer.name for buffer in driver.outputs] == ["total"]
+    assert [one.name for one in driver.arguments if one.output] == ["total"]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -103,9 +104,9 @@ def test_a_seed_gives_one_order_and_any_beginning_is_spread() -> None:
     assert len({name.split("-")[0] for name in first}) == 90
 
 
-def one_of_each(language: str) -> list[Kernel]:
+def one_of_each(language: str) -> list[MeasuredKernel]:
     """The first kernel of each structure, at its least size."""
-    found: dict[str, Kernel] = {}
+    found: dict[str, MeasuredKernel] = {}
     for kernel in gpu_kernels(language):
         known = found.setdefault(kernel.group, kernel)
         if known.source == kernel.source and kernel.size < known.size:
@@ -117,7 +118,7 @@ def one_of_each(language: str) -> list[Kernel]:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_all_structures_compile(language: str, tmp_path: Path) -> None:
     # Files of many kernels: CUDA's shared memory of one name has one type in a file.
-    files: dict[str, list[Kernel]] = defaultdict(list)
+    files: dict[str, list[MeasuredKernel]] = defaultdict(list)
     for kernel in one_of_each(language):
         shared = re.search(r"extern __shared__ (.*) \w+\[\]", kernel.source)
         files[shared[1] if shared else ""].append(kernel)
@@ -128,7 +129,7 @@ def test_all_structures_compile(language: str, tmp_path: Path) -> None:
         assert set(kernels_of(parse_ir(ir))) == {kernel.function for kernel in kernels}
 
 
-def outputs(kernel: Kernel, folder: Path) -> None:
+def outputs(kernel: MeasuredKernel, folder: Path) -> None:
     """The kernel's results are those of the habitual block in every shape that it takes."""
     (folder / "driver.toml").write_text(kernel.driver)
     (folder / "kernel.cl").write_text(kernel.source)
@@ -150,12 +151,12 @@ SOME = ("matmul_tiled", "transpose_tiled", "softmax_rows", "scan_row_block", "hi
 
 @pytest.mark.needs("OpenCL")
 @pytest.mark.parametrize("kernel", [k for k in one_of_each("cl") if k.group in SOME], ids=lambda k: k.group)
-def test_tiles_are_right_in_any_shape(kernel: Kernel, tmp_path: Path) -> None:
+def test_tiles_are_right_in_any_shape(kernel: MeasuredKernel, tmp_path: Path) -> None:
     outputs(kernel, tmp_path)
 
 
 @pytest.mark.slow
 @pytest.mark.needs("OpenCL")
 @pytest.mark.parametrize("kernel", [k for k in one_of_each("cl") if k.group not in SOME], ids=lambda k: k.group)
-def test_all_structures_are_right_in_any_shape(kernel: Kernel, tmp_path: Path) -> None:
+def test_all_structures_are_right_in_any_shape(kernel: MeasuredKernel, tmp_path: Path) -> None:
     outputs(kernel, tmp_path)

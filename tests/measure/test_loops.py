@@ -20,11 +20,11 @@ import mirenc.measure
 from mirenc.ir.compile import find_compiler
 from mirenc.measure import kernel_files
 from mirenc.measure.building import Toolchain
-from mirenc.measure.kernel import Kernel
 from mirenc.measure.kernel_files import KernelText
 from mirenc.measure.loops import generate
 from mirenc.measure.loops.structure import SIZES, draw_size, structures
 from mirenc.measure.vectorization import _scalar_loops
+from mirenc.tasks.measured import MeasuredKernel
 from mirenc.tasks.vectorization import Vectorization
 
 HEADERS = Path(mirenc.measure.__file__).parent
@@ -76,12 +76,14 @@ int main(void)
 
 
 @pytest.fixture(scope="module")
-def kernels() -> list[Kernel]:
+def kernels() -> list[MeasuredKernel]:
     return list(generate(2000, seed=0))
 
 
 @pytest.fixture(scope="module")
-def run_kernel(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Kernel], subprocess.CompletedProcess[str]]:
+def run_kernel(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Callable[[MeasuredKernel], subprocess.CompletedProcess[str]]:
     """Builds a kernel with its driver, runs it twice, stops at undefined behaviour and, where it can, bad addresses."""
     folder = tmp_path_factory.mktemp("loops")
     compiler = find_compiler("c")
@@ -94,7 +96,7 @@ def run_kernel(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Kernel], s
         flags += ADDRESS
     (folder / "main.c").write_text('#include "driver.c"\n' + MAIN, encoding="utf-8")  # a file less to compile
 
-    def run(kernel: Kernel) -> subprocess.CompletedProcess[str]:
+    def run(kernel: MeasuredKernel) -> subprocess.CompletedProcess[str]:
         (folder / "kernel.c").write_text(kernel.source, encoding="utf-8")
         (folder / "driver.c").write_text(kernel.driver, encoding="utf-8")
         sources = [folder / "kernel.c", folder / "main.c"]
@@ -120,7 +122,7 @@ def shape(one: KernelText) -> str:
     return re.sub(r"\s|@", "", text).replace("++i", "i++")
 
 
-def test_the_same_seed_gives_the_same_kernels_on_any_machine(kernels: list[Kernel]) -> None:
+def test_the_same_seed_gives_the_same_kernels_on_any_machine(kernels: list[MeasuredKernel]) -> None:
     again = list(generate(300, seed=0))
     assert again == kernels[:300]
     text = "\0".join(f"{kernel.name}\0{kernel.source}\0{kernel.driver}" for kernel in again)
@@ -132,17 +134,17 @@ def test_another_seed_gives_others() -> None:
     assert len(sources & {kernel.source for kernel in generate(100, seed=1)}) < 20
 
 
-def test_names_are_unique_and_kernels_differ(kernels: list[Kernel]) -> None:
+def test_names_are_unique_and_kernels_differ(kernels: list[MeasuredKernel]) -> None:
     assert len({kernel.name for kernel in kernels}) == len(kernels) == 2000
     assert len({(kernel.source, kernel.driver) for kernel in kernels}) == 2000
 
 
-def test_at_least_150_groups_in_a_dozen_families(kernels: list[Kernel]) -> None:
+def test_at_least_150_groups_in_a_dozen_families(kernels: list[MeasuredKernel]) -> None:
     assert len({kernel.group for kernel in kernels}) >= 150
     assert len({kernel.family for kernel in kernels}) >= 12
 
 
-def test_any_beginning_is_spread_over_groups(kernels: list[Kernel]) -> None:
+def test_any_beginning_is_spread_over_groups(kernels: list[MeasuredKernel]) -> None:
     assert len({kernel.group for kernel in kernels[: len(STRUCTURES)]}) == len(STRUCTURES)
     assert len({kernel.family for kernel in kernels[:60]}) >= 12
 
@@ -154,13 +156,13 @@ def test_no_two_groups_differ_by_type_size_or_names_only() -> None:
         assert other == one.name, f"{other!r} and {one.name!r} are one structure"
 
 
-def test_line_is_a_loop_at_the_start_of_its_line(kernels: list[Kernel]) -> None:
+def test_line_is_a_loop_at_the_start_of_its_line(kernels: list[MeasuredKernel]) -> None:
     for kernel in kernels:
         line = kernel.source.split("\n")[kernel.line - 1].strip()
         assert re.match(r"(for|while) \(", line), f"{kernel.name}: {line}"
 
 
-def test_the_function_does_not_tell_the_structure(kernels: list[Kernel]) -> None:
+def test_the_function_does_not_tell_the_structure(kernels: list[MeasuredKernel]) -> None:
     for kernel in kernels:
         assert f"{kernel.function}(" in kernel.source
         assert f'mirenc_function[] = "{kernel.function}"' in kernel.driver
@@ -169,13 +171,13 @@ def test_the_function_does_not_tell_the_structure(kernels: list[Kernel]) -> None
     assert all(len(functions) > 3 for functions in names.values())
 
 
-def test_every_hole_is_filled(kernels: list[Kernel]) -> None:
+def test_every_hole_is_filled(kernels: list[MeasuredKernel]) -> None:
     for kernel in kernels:
         left = re.findall(r"@|_F\b|\b[TUIJX]\b", kernel.source + kernel.driver)
         assert not left, f"{kernel.name}: {left}"
 
 
-def test_trip_count_is_given_where_the_source_says_it(kernels: list[Kernel]) -> None:
+def test_trip_count_is_given_where_the_source_says_it(kernels: list[MeasuredKernel]) -> None:
     known = [kernel for kernel in kernels if kernel.context["trip_count"]]
     assert 0.05 < len(known) / len(kernels) < 0.4
     plain = [kernel for kernel in known if kernel.group == "gather"]
@@ -187,7 +189,7 @@ def test_trip_count_is_given_where_the_source_says_it(kernels: list[Kernel]) -> 
 
 
 @pytest.mark.needs("clang")
-def test_a_head_is_asked_about_the_trip_counts_that_it_learned_from(kernels: list[Kernel]) -> None:
+def test_a_head_is_asked_about_the_trip_counts_that_it_learned_from(kernels: list[MeasuredKernel]) -> None:
     """What the generator says of a loop, which heads learn from, is what a question reads from the loop's IR."""
     task, compiler = Vectorization(), find_compiler("c")[0]
     constant = [kernel for kernel in kernels if kernel.context["trip_count"]]
@@ -200,7 +202,7 @@ def test_a_head_is_asked_about_the_trip_counts_that_it_learned_from(kernels: lis
         assert task.context_from_ir(module, loop) == kernel.context, kernel.name
 
 
-def test_all_ranges_of_trip_counts_and_few_millions(kernels: list[Kernel]) -> None:
+def test_all_ranges_of_trip_counts_and_few_millions(kernels: list[MeasuredKernel]) -> None:
     sizes = [kernel.size for kernel in kernels]
     for low, high in ((1, 7), (8, 31), (32, 255), (1000, 5000), (20000, 66000)):
         assert sum(low <= size <= high for size in sizes) >= 40
@@ -210,7 +212,7 @@ def test_all_ranges_of_trip_counts_and_few_millions(kernels: list[Kernel]) -> No
 @pytest.mark.needs("C compiler")
 @pytest.mark.parametrize("number", SOME)
 def test_compiles_without_a_warning_and_computes_the_same_after_reset(
-    number: int, kernels: list[Kernel], run_kernel: Callable[[Kernel], subprocess.CompletedProcess[str]]
+    number: int, kernels: list[MeasuredKernel], run_kernel: Callable[[MeasuredKernel], subprocess.CompletedProcess[str]]
 ) -> None:
     ran = run_kernel(kernels[number])
     assert ran.returncode == 0, f"{kernels[number].name}\n{ran.stderr}\n{kernels[number].source}"
@@ -219,7 +221,7 @@ def test_compiles_without_a_warning_and_computes_the_same_after_reset(
 @pytest.mark.slow
 @pytest.mark.needs("C compiler")
 def test_every_other_structure_runs_clean(
-    kernels: list[Kernel], run_kernel: Callable[[Kernel], subprocess.CompletedProcess[str]]
+    kernels: list[MeasuredKernel], run_kernel: Callable[[MeasuredKernel], subprocess.CompletedProcess[str]]
 ) -> None:
     for number in set(range(len(STRUCTURES))) - set(SOME):
         kernel = kernels[number]

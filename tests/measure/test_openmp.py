@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,6 @@ from mirenc.evaluating import Evaluation
 from mirenc.ir import parse_ir
 from mirenc.measure import children, openmp
 from mirenc.measure.building import INCLUDE, Toolchain
-from mirenc.measure.kernel import Kernel
 from mirenc.measure.method import get_method
 from mirenc.measure.objects import Objects
 from mirenc.measure.openmp import OpenMPMethod
@@ -196,18 +196,17 @@ def test_headers_beside_a_source_are_found_and_flags_reach_it(tmp_path: Path, mo
 
 def test_what_sizes_share_is_kept_until_all_are_through(tmp_path: Path) -> None:
     method = OpenMPMethod()
-    toolchain = Toolchain("clang")
-    one, other = (
-        Kernel(text, text, "user", "c", text, DRIVER, "work", 5, 100) for text in (SOURCE, SOURCE.replace("2", "3"))
-    )
-    folders = [openmp._shared_folder(kernel, tmp_path, toolchain, method.space) for kernel in (one, other)]
-    killed, kernels = tmp_path / "variants-abc", tmp_path / "0123456789abcdef"
-    for folder in (*folders, killed, kernels):
-        folder.mkdir()
-    method.tidy(tmp_path, [one], toolchain)
-    assert [folder.exists() for folder in (*folders, killed, kernels)] == [True, False, False, True]
-    method.tidy(tmp_path, [], toolchain)
-    assert [folder.exists() for folder in (*folders, kernels)] == [False, False, True]
+    objects = Objects(tmp_path, method, Toolchain(sys.executable))  # nothing is compiled
+    small, large = list(method.user_kernels([written(tmp_path)], ANY))
+    other = replace(small, source=SOURCE.replace("2", "3"))
+    folder = objects.folder(small, "")
+    assert folder == objects.folder(large, "") != objects.folder(other, "")
+    folder.mkdir(parents=True)
+    objects.keep_for([(small, ""), (large, ""), (other, "")])
+    objects.discard(small, "")
+    assert folder.exists()
+    objects.discard(large, "")
+    assert not folder.exists()
 
 
 @pytest.mark.needs("libomp")

@@ -16,10 +16,10 @@ from measure.toy import FLAVOURS, SOURCE, Toy, ToyMethod, kernel
 from mirenc.errors import ConfigError, TaskError
 from mirenc.measure import children
 from mirenc.measure.building import Toolchain
-from mirenc.measure.kernel import Build, Kernel
+from mirenc.measure.kernel import Build
 from mirenc.measure.run import Plan
 from mirenc.measure.timed import TimedRun
-from mirenc.tasks.measured import MeasuredTable, read_measured
+from mirenc.tasks.measured import MeasuredKernel, MeasuredTable, read_measured
 
 pytestmark = pytest.mark.needs("clang")
 
@@ -252,7 +252,7 @@ def test_flags_and_title_are_those_of_all_parts_that_were_measured(tmp_path: Pat
 
 def test_cells_that_are_not_the_tasks_settings_are_refused(tmp_path: Path) -> None:
     class Strange(ToyMethod):
-        def build(self, kernel: Kernel, part: str, folder: Path, toolchain: Toolchain) -> Build:
+        def build(self, kernel: MeasuredKernel, part: str, folder: Path, toolchain: Toolchain) -> Build:
             build = super().build(kernel, part, folder, toolchain)
             return replace(build, cells=build.cells[::-1])
 
@@ -281,7 +281,7 @@ def test_every_kernel_is_measured_at_one_part_before_any_at_a_second(tmp_path: P
         def parts(self) -> tuple[str, ...]:
             return ("one", "two")
 
-        def own_kernels(self, count: int, seed: int) -> Iterator[Kernel]:
+        def own_kernels(self, count: int, seed: int) -> Iterator[MeasuredKernel]:
             return (kernel(1000 + number, group="same") for number in range(count))
 
     run = made(tmp_path, Parts(QUICK), count=4)

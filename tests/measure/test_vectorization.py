@@ -19,7 +19,6 @@ from mirenc.measure import vectorization
 from mirenc.measure.building import Toolchain
 from mirenc.measure.drivers import c_sources, user_source
 from mirenc.measure.hints import Hint
-from mirenc.measure.kernel import Kernel
 from mirenc.measure.method import get_method
 from mirenc.measure.vector_variants import build_variants
 from mirenc.tasks import get_task
@@ -217,7 +216,7 @@ def test_flags_are_told() -> None:
 
 @pytest.mark.needs("clang")
 def test_a_source_that_does_not_compile(tmp_path: Path) -> None:
-    kernel = Kernel("k", "k", "user", "c", "void f(void) { for (;;) oops(; }", DRIVER, "f", 1, 1)
+    kernel = MeasuredKernel("k", "k", "user", "c", "f", 1, 1, {}, "void f(void) { for (;;) oops(; }", DRIVER)
     with pytest.raises(CompileError, match=r"refuses it: .* error: "):
         METHOD.build(kernel, METHOD.parts()[0], tmp_path, METHOD.find_compiler(None))
     gone = replace(kernel, source="int f(int n) { int s = 0;\nfor (int i = 0; i < n; i++) s += i;\nreturn s; }", line=2)

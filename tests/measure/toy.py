@@ -10,10 +10,10 @@ from typing import Any
 from mirenc.errors import CompileError
 from mirenc.ir.compile import find_compiler
 from mirenc.measure.building import Toolchain, build_driver, compile_problem
-from mirenc.measure.kernel import Build, Cell, Kernel
+from mirenc.measure.kernel import Build, Cell
 from mirenc.measure.method import Method
 from mirenc.tasks import Protocol, Space
-from mirenc.tasks.measured import MeasuredTask
+from mirenc.tasks.measured import MeasuredKernel, MeasuredTask
 
 SOURCE = """
 #include <stdio.h>
@@ -83,9 +83,9 @@ FLAVOURS = ("plain", "same", "fast", "wrong", "crash", "hang", "flood", "broken"
 SPACE = Space(("flavour",), tuple((flavour,) for flavour in FLAVOURS), missing="never")
 
 
-def kernel(size: int = 1000, **changes: Any) -> Kernel:
-    given = {"source": SOURCE, "driver": DRIVER, "name": f"scale{size}", "group": f"g{size % 3}", **changes}
-    return Kernel(family="toys", language="c", function="scale", size=size, context={"n": size}, **given)
+def kernel(size: int = 1000, **changes: Any) -> MeasuredKernel:
+    given = {"source": SOURCE, "driver": DRIVER, "line": 0, "name": f"scale{size}", "group": f"g{size % 3}", **changes}
+    return MeasuredKernel(family="toys", language="c", function="scale", size=size, context={"n": size}, **given)
 
 
 class ToyMethod(Method):
@@ -103,14 +103,14 @@ class ToyMethod(Method):
     def find_compiler(self, compiler: str | None) -> Toolchain:
         return Toolchain(find_compiler("cl", compiler)[0], ("-O2",), timeout=30.0)
 
-    def own_kernels(self, count: int, seed: int) -> Iterator[Kernel]:
-        yield from (kernel(1000 + number) for number in range(count))
+    def own_kernels(self, count: int, seed: int) -> Iterator[MeasuredKernel]:
+        yield from (kernel(1000 + number, source=f"{SOURCE}// {number}\n") for number in range(count))
 
-    def user_kernels(self, paths: Sequence[Path], toolchain: Toolchain) -> Iterator[Kernel]:
+    def user_kernels(self, paths: Sequence[Path], toolchain: Toolchain) -> Iterator[MeasuredKernel]:
         for path in paths:
             yield kernel(source=path.read_text(), name=path.stem)
 
-    def build(self, kernel: Kernel, part: str, folder: Path, toolchain: Toolchain) -> Build:
+    def build(self, kernel: MeasuredKernel, part: str, folder: Path, toolchain: Toolchain) -> Build:
         self.built.append(kernel.name)
         driver = build_driver(kernel, folder, toolchain)
         (folder / "kernel.c").write_text(kernel.source)

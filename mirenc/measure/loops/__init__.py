@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from random import Random
 
-from mirenc.measure.kernel import Kernel
 from mirenc.measure.kernel_files import KernelText
 from mirenc.measure.loops.driver import write_driver
 from mirenc.measure.loops.source import write_source
 from mirenc.measure.loops.structure import draw_size, structures
+from mirenc.tasks.measured import MeasuredKernel
 
 __all__ = ["generate"]
 
@@ -18,7 +18,7 @@ LEAST_WORK = 3000
 TRIES = 20
 
 
-def generate(count: int, seed: int) -> Iterator[Kernel]:
+def generate(count: int, seed: int) -> Iterator[MeasuredKernel]:
     """Generate kernels, each one loop of C with its driver: the same for a seed on any machine.
 
     Kernels come in rounds: a round takes every structure at most once, in a new order, and a structure of weight w is
@@ -50,7 +50,7 @@ def generate(count: int, seed: int) -> Iterator[Kernel]:
         turn += 1
 
 
-def _draw_new(text: KernelText, rng: Random, turn: int, seen: set[tuple[str, int, int]]) -> Kernel | None:
+def _draw_new(text: KernelText, rng: Random, turn: int, seen: set[tuple[str, int, int]]) -> MeasuredKernel | None:
     for _ in range(TRIES):
         n = draw_size(text.keys["sizes"], rng)
         source = write_source(text, n, rng)
@@ -60,7 +60,7 @@ def _draw_new(text: KernelText, rng: Random, turn: int, seen: set[tuple[str, int
             continue
         seen.add(key)
         work = n ** text.number("order") * max(source.rows, 1)
-        return Kernel(
+        return MeasuredKernel(
             name=f"{text.name}-{turn:03}",
             group=text.name,
             family=text.family,

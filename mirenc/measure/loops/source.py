@@ -34,9 +34,9 @@ class Parameter:
 class Source:
     """A function of C, and what its driver must know of it.
 
-    ``text``, ``function`` and ``line`` are as in `mirenc.measure.kernel.Kernel`; ``data`` is what each parameter holds
-    (`mirenc.measure.kernel_files`), ``structs`` the types that the driver needs, ``n`` the trip count, ``rows`` how
-    many rows the loop stands in (0: none), ``trip_count`` what the compiler can know of it (0: nothing).
+    ``data`` is what each parameter holds (`mirenc.measure.kernel_files`), ``structs`` the types that the driver needs,
+    ``n`` the trip count, ``rows`` how many rows the loop stands in (0: none), ``trip_count`` what the compiler can know
+    of it (0: nothing).
     """
 
     text: str

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import itertools
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
 from mirenc.measure.passes.inputs import IRFile
 from mirenc.measure.passes.scanning import Candidate, Scan, is_worth_it
 from mirenc.sources.ir_folder import digest
-
-Item = TypeVar("Item")
 
 _MOST_COPIED = 0.1  # share of a training module's instructions that held-out projects may have, too
 
@@ -65,14 +63,11 @@ def choose(files: Sequence[IRFile], scans: Sequence[Scan], *, functions: int, mo
         for piece, candidate, scan in candidates
         if piece.symbol or piece.source.held_out or _is_new(scan, tested)
     ]
-    chosen: dict[str, list[Chosen]] = {}
-    available: dict[str, int] = {}
-    for level, count in (("function", functions), ("module", modules)):
-        different = _without_copies(one for one in allowed if one[0].level == level)
-        available[level] = len(different)
-        chosen[level] = list(_spread(different, seed))[:count]
-    pieces = tuple(_in_turns(chosen["function"], chosen["module"]))
-    return Choice(pieces, available, len(candidates) - sum(available.values()))
+    different = _without_copies(allowed)
+    by_level = {level: [one for one in different if one.level == level] for level in ("function", "module")}
+    pieces = _in_turns(_spread(by_level["function"], seed)[:functions], _spread(by_level["module"], seed)[:modules])
+    available = {level: len(found) for level, found in by_level.items()}
+    return Choice(pieces, available, len(candidates) - len(different))
 
 
 def _is_new(scan: Scan, tested: set[str]) -> bool:
@@ -83,15 +78,15 @@ def _is_new(scan: Scan, tested: set[str]) -> bool:
 
 
 def _without_copies(candidates: Iterable[tuple[Chosen, Candidate]]) -> list[Chosen]:
-    first: dict[str, Chosen] = {}
+    first: dict[tuple[str, str], Chosen] = {}
     for piece, candidate in candidates:
-        before = first.setdefault(candidate.digest, piece)
+        before = first.setdefault((piece.level, candidate.digest), piece)
         if piece.source.held_out and not before.source.held_out:
-            first[candidate.digest] = piece
+            first[piece.level, candidate.digest] = piece
     return list(first.values())
 
 
-def _spread(pieces: Iterable[Chosen], seed: int) -> Iterator[Chosen]:
+def _spread(pieces: Iterable[Chosen], seed: int) -> list[Chosen]:
     """All pieces: the projects in turns, and the files of a project in turns."""
     tree: dict[str, dict[str, dict[str, Chosen]]] = {}
     for piece in pieces:
@@ -102,24 +97,23 @@ def _spread(pieces: Iterable[Chosen], seed: int) -> Iterator[Chosen]:
 
     projects = []
     for project in shuffled(tree, ""):
-        files = [
-            [pieces[symbol] for symbol in shuffled(pieces, f"{project}/{file}")]
-            for file in shuffled(tree[project], project)
-            for pieces in (tree[project][file],)
+        files = tree[project]
+        rows = [
+            [files[file][one] for one in shuffled(files[file], f"{project}/{file}")]
+            for file in shuffled(files, project)
         ]
-        projects.append(list(_turns(files)))
-    yield from _turns(projects)
+        projects.append(_turns(rows))
+    return _turns(projects)
 
 
-def _turns(rows: Sequence[Sequence[Item]]) -> Iterator[Item]:
+def _turns(rows: Sequence[Sequence[Chosen]]) -> list[Chosen]:
     """The first of each row, then the second of each that has one, and so on."""
-    for turn in range(max(map(len, rows), default=0)):
-        yield from (row[turn] for row in rows if turn < len(row))
+    return [one for turn in itertools.zip_longest(*rows) for one in turn if one is not None]
 
 
-def _in_turns(many: Sequence[Item], few: Sequence[Item]) -> Iterator[Item]:
+def _in_turns(many: Sequence[Chosen], few: Sequence[Chosen]) -> tuple[Chosen, ...]:
     """Both, so that any beginning has the same share of each."""
     places = [
-        ((index + 0.5) / len(row), at, item) for at, row in enumerate((many, few)) for index, item in enumerate(row)
+        ((index + 0.5) / len(row), at, one) for at, row in enumerate((many, few)) for index, one in enumerate(row)
     ]
-    return (item for _, _, item in sorted(places, key=lambda place: place[:2]))
+    return tuple(one for _, _, one in sorted(places, key=lambda place: place[:2]))

@@ -15,11 +15,12 @@ from mirenc.errors import CompileError, MirencError
 from mirenc.ir.compile import compile_source
 from mirenc.measure.building import Toolchain, build_driver, compile_problem
 from mirenc.measure.children import Timekeeper
-from mirenc.measure.kernel import Build, Cell, Kernel
+from mirenc.measure.kernel import Build, Cell
 from mirenc.measure.loops import generate
 from mirenc.measure.passes.inputs import FLAGS
 from mirenc.passes.engine import Engine
 from mirenc.tasks.compiled import CompiledTable, PassList
+from mirenc.tasks.measured import MeasuredKernel
 
 KERNELS = 12
 """Loops that are run."""
@@ -27,7 +28,6 @@ LISTS = 10
 """Lists that they are run under."""
 
 _ROUNDS = 4  # the fewest; times decide nothing here
-_SECONDS = 60.0  # for linking one function
 
 
 def winning_lists(table: CompiledTable) -> list[int]:
@@ -59,7 +59,7 @@ def execute(engine: Engine, compiler: str, lists: Sequence[PassList]) -> dict[st
             except MirencError:
                 counts["loops_not_built"] += 1
                 continue
-            outcome = keeper.sample(kernel, build, folder, (0,))
+            outcome = keeper.sample(kernel, "", build, folder, (0,))
             if outcome.status[0] != "ok" or outcome.dropped.startswith(("default", "driver", "a second", "the copy")):
                 counts["loops_not_run"] += 1
                 continue
@@ -69,25 +69,24 @@ def execute(engine: Engine, compiler: str, lists: Sequence[PassList]) -> dict[st
     return dict(sorted(counts.items()))
 
 
-def _build(kernel: Kernel, folder: Path, engine: Engine, compiler: str, lists: Sequence[PassList]) -> Build:
+def _build(kernel: MeasuredKernel, folder: Path, engine: Engine, compiler: str, lists: Sequence[PassList]) -> Build:
     source = folder / "kernel.c"
     source.write_text(kernel.source, encoding="utf-8")
     ir = compile_source(source, "c", compiler=compiler, cflags=(*FLAGS, "-fPIC"))
-    cells = [_cell(number, one, ir, kernel, folder, engine, compiler) for number, one in enumerate(lists)]
+
+    def cell(number: int, pipeline: str) -> Cell:
+        """The loop under one list, as a shared object of its own."""
+        library, bitcode = f"list{number}.so", folder / f"list{number}.bc"
+        try:
+            made = engine.run(ir, pipeline)
+        except MirencError as error:
+            return Cell((number,), (number,), problem=f"compile: {error}")
+        bitcode.write_bytes(made.ir)
+        command = [compiler, *FLAGS, "-w", "-fPIC", "-shared", "-o", str(folder / library), str(bitcode), "-lm"]
+        problem = compile_problem(command)
+        return Cell((number,), (number,), made.digest, library, kernel.function, problem=problem)
+
+    *cells, copy = (cell(number, one.pipeline) for number, one in enumerate((*lists, lists[0])))
     if cells[0].problem:
         raise CompileError(cells[0].problem)
-    copy = _cell(len(lists), lists[0], ir, kernel, folder, engine, compiler)
     return Build(tuple(cells), copy, build_driver(kernel, folder, Toolchain(compiler)), "")
-
-
-def _cell(number: int, one: PassList, ir: bytes, kernel: Kernel, folder: Path, engine: Engine, compiler: str) -> Cell:
-    """The loop under one list, as a shared object of its own."""
-    library = f"list{number}.so"
-    try:
-        made = engine.run(ir, one.pipeline)
-    except MirencError as error:
-        return Cell((number,), (number,), problem=f"compile: {error}")
-    bitcode = folder / f"list{number}.bc"
-    bitcode.write_bytes(made.ir)
-    command = [compiler, *FLAGS, "-w", "-fPIC", "-shared", "-o", str(folder / library), str(bitcode), "-lm"]
-    return Cell((number,), (number,), made.digest, library, kernel.function, problem=compile_problem(command, _SECONDS))

@@ -68,19 +68,10 @@ def find_ir(
 ) -> list[IRFile]:
     """The IR of all sources, sorted by project and file; what was compiled before is not compiled again.
 
-    Parameters
-    ----------
-    sources : sequence of Path
-        Recipes, folders of sources or of IR, ``compile_commands.json``, single files of C, C++ or IR.
-    work : Path
-        Folder for what is fetched and compiled, by so many ``jobs`` at once.
-    compiler : callable
-        Gives the clang; asked only where something is to be compiled.
-    cflags : sequence of str
-        Flags for folders of sources and single sources.
-    report, failed : callable
-        ``failed`` is told of each file of a folder or ``compile_commands.json`` that does not compile. A recipe's
-        packages are a sample: how many of their files do not is part of the report.
+    Sources are recipes, folders of sources or of IR, ``compile_commands.json``, single files of C, C++ or IR. What is
+    fetched and compiled goes to ``work``; ``compiler`` gives the clang, where something is to be compiled; ``cflags``
+    are for folders of sources and single sources. ``failed`` is told of each file of a folder or
+    ``compile_commands.json`` that does not compile; a recipe's packages are a sample, and ``report`` tells how many.
     """
     files: list[IRFile] = []
     for number, source in enumerate(sources):

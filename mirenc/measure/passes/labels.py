@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mirenc.ir.process import run_limited
+from mirenc.measure.run import one_line
 from mirenc.passes.engine import CODEGEN, Engine, Failed, Optimised, code_bytes
 from mirenc.passes.extract import without_size_attributes
 from mirenc.passes.shared import PassWatcher
@@ -104,4 +105,4 @@ def verify(opt: str, ir: bytes) -> str:
         return f"longer than {_SECONDS:g} s"
     if done.code == 0:
         return "ok"
-    return " ".join(done.words.split())[:200] or f"exit {done.code}"
+    return one_line(done.words) or f"exit {done.code}"

@@ -40,21 +40,22 @@ def make_lists(engine: Engine, texts: Iterable[str], count: int, seed: int) -> l
     pool = sorted(set(steps(tree)), key=lambda step: (step.kind, step.text))
     pool = firing(engine, texts, pool) or pool
     chance = random.Random(seed)
+
+    def mutation() -> str:
+        """A list mutated again and again, so often that it is seldom -Oz under another name."""
+        changed: Sequence[PassNode] = tree
+        for _ in range(chance.randint(1, _CHANGES)):
+            changed = mutated(changed, chance)
+        return render(changed)
+
     lists = [PassList(level("Oz"), "default"), PassList(render(tree), "expanded")][:count]
     rest = count - len(lists)
     mutations = round(_MUTATIONS * rest)
     long = (rest - mutations) // 2
-    _draw("mutation", lambda: render(_mutated(tree, chance)), mutations, engine, lists)
+    _draw("mutation", mutation, mutations, engine, lists)
     _draw("random", lambda: random_list(pool, chance), rest - mutations - long, engine, lists)
     _draw("long random", lambda: random_list(pool, chance, _LONG), long, engine, lists)
     return lists
-
-
-def _mutated(tree: Sequence[PassNode], chance: random.Random) -> Sequence[PassNode]:
-    """A list mutated again and again, so often that it is seldom -Oz under another name."""
-    for _ in range(chance.randint(1, _CHANGES)):
-        tree = mutated(tree, chance)
-    return tree
 
 
 def firing(engine: Engine, texts: Iterable[str], pool: Sequence[Step]) -> list[Step]:
@@ -90,19 +91,16 @@ def _draw(kind: str, draw: Callable[[], str], count: int, engine: Engine, lists:
             lists.append(PassList(pipeline, kind))
 
 
-def write_lists(path: Path, setup: Mapping[str, Any], lists: Sequence[PassList]) -> None:
-    """Keep the lists of a run, so that it goes on with them."""
+def kept_lists(path: Path, setup: Mapping[str, Any], draw: Callable[[], list[PassList]]) -> list[PassList]:
+    """The lists that a run of this setup drew before, or new ones, which are kept so that it goes on with them."""
+    if path.exists():
+        try:
+            before = json.loads(path.read_text(encoding="utf-8"))
+            if before["setup"] == json.loads(json.dumps(setup)):
+                return [PassList(**one) for one in before["lists"]]
+        except (OSError, ValueError, TypeError, KeyError) as error:
+            raise ConfigError(f"{path} is damaged ({error!r}). Remove the folder, or name another") from None
+    lists = draw()
     with delivered(path) as part:
         part.write_text(json.dumps({"setup": setup, "lists": [asdict(one) for one in lists]}), encoding="utf-8")
-
-
-def read_lists(path: Path, setup: Mapping[str, Any]) -> list[PassList] | None:
-    """What `write_lists` wrote for this setup; None where it wrote nothing, or for another one."""
-    if not path.exists():
-        return None
-    try:
-        before = json.loads(path.read_text(encoding="utf-8"))
-        same = before["setup"] == json.loads(json.dumps(setup))
-        return [PassList(**one) for one in before["lists"]] if same else None
-    except (OSError, ValueError, TypeError, KeyError) as error:
-        raise ConfigError(f"{path} is damaged ({error!r}). Remove the folder, or name another") from None
+    return lists

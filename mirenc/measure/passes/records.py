@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -36,9 +36,9 @@ class Record:
     ir_hash: str = ""
     dropped: str = ""
     before: Figures = (0, 0, "")
-    levels: dict[str, Figures] | None = None
-    lists: tuple[Figures, ...] = ()
-    fires: dict[str, tuple[str, ...]] | None = None
+    levels: Mapping[str, Figures] = field(default_factory=dict)
+    lists: Sequence[Figures] = ()
+    fires: Mapping[str, Sequence[str]] = field(default_factory=dict)
     winner: str = ""
 
 
@@ -50,11 +50,6 @@ class Records(Journal):
         super().__init__(path, setup)
 
     def take(self, values: dict[str, Any]) -> None:
-        values["before"] = tuple(values["before"])
-        values["lists"] = tuple(map(tuple, values["lists"]))
-        for name in ("levels", "fires"):
-            if values[name] is not None:
-                values[name] = {key: tuple(value) for key, value in values[name].items()}
         record = Record(**values)
         self.known[record.name, record.stamp] = record
 
@@ -73,10 +68,8 @@ def compiled_table(
         Piece(one.name, one.project, one.file, one.symbol, one.level, one.held_out, one.ir_hash, *one.before[:2])
         for one in kept
     )
-    levels = {name: _sizes([(record.levels or {})[name] for record in kept]) for name in LEVELS}
-    rows = _sizes([one for record in kept for one in record.lists])
-    shape = (len(kept), len(lists))
-    sizes = Sizes(rows.instructions.reshape(shape), rows.code_bytes.reshape(shape), rows.status.reshape(shape))
+    levels = {name: _sizes([record.levels[name] for record in kept]) for name in LEVELS}
+    sizes = _sizes([one for record in kept for one in record.lists], (len(kept), len(lists)))
     cells = Counter(STATUSES[index] for index in sizes.status.ravel().tolist())
     winners = {}
     if kept:
@@ -100,18 +93,18 @@ def compiled_table(
     return CompiledTable(record, pieces, levels, _fires(kept), tuple(lists), sizes)
 
 
-def _sizes(results: Sequence[Figures]) -> Sizes:
+def _sizes(results: Sequence[Figures], shape: tuple[int, ...] = (-1,)) -> Sizes:
     status = np.array([STATUSES.index(one[2]) for one in results], dtype=np.int8)
     numbers = np.array([one[:2] for one in results], dtype=np.float64).reshape(-1, 2)
     numbers[status != 0] = np.nan
-    return Sizes(numbers[:, 0], numbers[:, 1], status)
+    return Sizes(numbers[:, 0].reshape(shape), numbers[:, 1].reshape(shape), status.reshape(shape))
 
 
 def _fires(records: Sequence[Record]) -> dict[str, Fires]:
     """By level; a level that nobody could tell of any piece is missing."""
     levels = {}
     for level in LEVELS:
-        fired = [(record.fires or {}).get(level) for record in records]
+        fired = [record.fires.get(level) for record in records]
         known = np.array([passes is not None for passes in fired], dtype=bool)
         if known.any():
             names = sorted({name for passes in fired for name in passes or ()})

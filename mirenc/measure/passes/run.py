@@ -15,11 +15,11 @@ from mirenc.measure.passes.choosing import Chosen, choose
 from mirenc.measure.passes.executing import execute, winning_lists
 from mirenc.measure.passes.inputs import FLAGS, clang_of, find_ir
 from mirenc.measure.passes.labels import LEVELS, find_opt, label
-from mirenc.measure.passes.pool import make_lists, read_lists, write_lists
+from mirenc.measure.passes.pool import kept_lists, make_lists
 from mirenc.measure.passes.records import Record, Records, compiled_table
 from mirenc.measure.passes.scanning import scan_all
 from mirenc.measure.passes.texts import Texts
-from mirenc.measure.run import Plan, Run
+from mirenc.measure.run import Plan, Run, one_line
 from mirenc.passes.engine import Engine
 from mirenc.passes.shared import PassWatcher
 from mirenc.tasks.compiled import FORMAT, CompiledTable, PassList, write_piece_ir
@@ -119,7 +119,7 @@ class PassRun(Run):
                     f"{self.work / 'scan.jsonl'}"
                 )
             self.texts = Texts(self.work / "pieces", self.pieces)
-            self.lists = self._drawn(engine)
+            self.lists = kept_lists(self.work / "lists.json", self.setup, lambda: self._draw(engine))
         changed = {name for name, _ in self.journal.known}.intersection(piece.name for piece in self.left)
         if changed:
             self.report(f"{len(changed)} pieces are measured again: their IR is not what it was")
@@ -154,15 +154,9 @@ class PassRun(Run):
             "Name another folder with -o, or give all sources in one command"
         )
 
-    def _drawn(self, engine: Engine) -> list[PassList]:
-        """The pass lists, drawn when first asked."""
-        place = self.work / "lists.json"
-        lists = read_lists(place, self.setup)
-        if lists is None:
-            self.report(f"drawing {self.plan.lists} pass lists")
-            lists = make_lists(engine, self._first_texts(), self.plan.lists, self.plan.seed)
-            write_lists(place, self.setup, lists)
-        return lists
+    def _draw(self, engine: Engine) -> list[PassList]:
+        self.report(f"drawing {self.plan.lists} pass lists")
+        return make_lists(engine, self._first_texts(), self.plan.lists, self.plan.seed)
 
     def _first_texts(self) -> Iterator[str]:
         """Some pieces, which say what passes are worth drawing; of those for training, where there are any."""
@@ -200,22 +194,14 @@ class PassRun(Run):
         if not hasattr(self._thread, "tools"):  # this job's first piece
             self._thread.tools = self.make_engine(), self.make_watcher()
             self._tools += self._thread.tools
-        source = piece.source
-        facts: dict[str, Any] = {
-            "name": piece.name,
-            "project": source.project,
-            "file": source.file,
-            "symbol": piece.symbol,
-            "level": piece.level,
-            "held_out": source.held_out,
-            "stamp": source.stamp,
-        }
         try:
             engine, watcher = self._thread.tools
             labels = label(engine, watcher, self.opt, self.texts.of(piece), self.lists)
         except (IRParseError, PassError) as error:
-            labels = {"dropped": " ".join(str(error).split())[:200]}
-        return Record(**facts, **labels), time.monotonic() - start
+            labels = {"dropped": one_line(str(error))}
+        of = piece.source
+        facts = (piece.name, of.project, of.file, piece.symbol, piece.level, of.held_out, of.stamp)
+        return Record(*facts, **labels), time.monotonic() - start
 
     def table(self) -> CompiledTable:
         """What is finished, sorted by name."""

@@ -52,20 +52,32 @@ def scan_all(files: Sequence[IRFile], earlier: Path, *, jobs: int = 1) -> list[S
 
     A file that changed since is scanned again, and one that cannot be read is a `Scan` without candidates.
     """
-    before = _read(earlier)
-    lines = [_line(one.stamp, before[one.stamp]) for one in files if one.stamp in before]
+    known = _read(earlier)
+    new = [one for one in files if one.stamp not in known]
     with delivered(earlier) as part:
-        part.write_text("".join(lines), encoding="utf-8")
-    new = [one for one in files if one.stamp not in before]
+        part.write_text("".join(_line(one.stamp, known[one.stamp]) for one in files if one.stamp in known))
     with earlier.open("a", encoding="utf-8") as stream:
         for one, scan in zip(new, _scans([one.path for one in new], jobs), strict=True):
-            before[one.stamp] = scan
+            known[one.stamp] = scan
             stream.write(_line(one.stamp, scan))
-    return [before[one.stamp] for one in files]
+    return [known[one.stamp] for one in files]
 
 
 def _line(stamp: str, scan: Scan) -> str:
     return json.dumps([stamp, asdict(scan)]) + "\n"
+
+
+def _read(path: Path) -> dict[str, Scan]:
+    """Scans by stamp; none where the file is not there or was made otherwise: then all are scanned again."""
+    try:
+        scans = {}
+        data = path.read_text(encoding="utf-8")
+        for line in data[: data.rfind("\n") + 1].splitlines():  # without half a line of a run that was killed
+            stamp, scan = json.loads(line)
+            scans[stamp] = Scan(tuple(Candidate(**one) for one in scan["candidates"]), scan["problem"])
+        return scans
+    except (OSError, ValueError, TypeError, KeyError):
+        return {}
 
 
 def _scans(paths: Sequence[Path], jobs: int) -> Iterator[Scan]:
@@ -84,25 +96,15 @@ def _scan(path: Path) -> Scan:
         return Scan((), str(error))
     statements = statements_of(module)
     start = statements.first_instruction
-    candidates = [Candidate("", statements.content_hash.hex(), module.block_count, module.instruction_count)]
-    for header in module.headers:
-        if not header.is_declaration:
-            symbol = header.name.strip('"')
-            digest = statements.digest(start + header.first, start + header.last).hex()
-            candidates.append(
-                Candidate(symbol, digest, header.last_block - header.first_block, header.last - header.first)
-            )
-    return Scan(tuple(candidates))
-
-
-def _read(path: Path) -> dict[str, Scan]:
-    """Scans by stamp; none where the file is not there or was made otherwise: then all are scanned again."""
-    try:
-        scans = {}
-        data = path.read_text(encoding="utf-8")
-        for line in data[: data.rfind("\n") + 1].splitlines():  # without half a line of a run that was killed
-            stamp, scan = json.loads(line)
-            scans[stamp] = Scan(tuple(Candidate(**one) for one in scan["candidates"]), scan["problem"])
-        return scans
-    except (OSError, ValueError, TypeError, KeyError):
-        return {}
+    functions = (
+        Candidate(
+            header.name.strip('"'),
+            statements.digest(start + header.first, start + header.last).hex(),
+            header.last_block - header.first_block,
+            header.last - header.first,
+        )
+        for header in module.headers
+        if not header.is_declaration
+    )
+    whole = Candidate("", statements.content_hash.hex(), module.block_count, module.instruction_count)
+    return Scan((whole, *functions))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -13,8 +12,6 @@ from numpy.typing import NDArray
 
 from mirenc.errors import ConfigError
 from mirenc.measure.kernel import Cell
-
-__all__ = ["CellRefusedError", "Job", "Runner", "get_runner", "own_keys", "refuse_over"]
 
 Array = NDArray[Any]
 
@@ -28,16 +25,6 @@ _REGISTRY = {
 
 class CellRefusedError(Exception):
     """A cell cannot run, as a work group that is too large, and those after it can all the same."""
-
-
-@dataclass(frozen=True)
-class Job:
-    """What a runner sets up before it runs any cell: a built driver in the kernel's folder, told a size."""
-
-    folder: Path
-    driver: str
-    function: str
-    size: int
 
 
 class Runner(ABC):
@@ -63,8 +50,8 @@ class Runner(ABC):
         """
 
     @abstractmethod
-    def load(self, job: Job) -> None:
-        """Set up the inputs; a RuntimeError or OSError: the sample cannot be measured."""
+    def load(self, folder: Path, driver: str, size: int) -> None:
+        """Set up the inputs by the driver in a folder; a RuntimeError or OSError: the sample cannot be measured."""
 
     @abstractmethod
     def outputs(self, cell: Cell) -> list[Array]:
@@ -90,9 +77,3 @@ def own_keys(before: Mapping[str, object], known: tuple[str, ...]) -> None:
     if strange:
         allowed = ", ".join(known) or "nothing"
         raise ConfigError(f"the runner is told {strange[0]!r}, which it does not know; it knows {allowed}")
-
-
-def refuse_over(value: int, most: int, words: str) -> None:
-    """Refuse a cell that wants more than there is."""
-    if value > most:
-        raise CellRefusedError(f"{value} {words.format(most)}")

@@ -9,7 +9,7 @@ from typing import cast
 import numpy as np
 
 from mirenc.measure.kernel import Cell
-from mirenc.measure.runners import Array, Job, Runner, own_keys
+from mirenc.measure.runners import Array, Runner, own_keys
 
 # Letter of `mirenc_types` -> element.
 _TYPES = {"f": "f4", "d": "f8", "b": "i1", "h": "i2", "i": "i4", "l": "i8"}
@@ -18,25 +18,25 @@ _TYPES = {"f": "f4", "d": "f8", "b": "i1", "h": "i2", "i": "i4", "l": "i8"}
 class CRunner(Runner):
     """Calls through the driver; the timing loop is C (``harness.c``)."""
 
-    def load(self, job: Job) -> None:
-        self.folder = job.folder
+    def load(self, folder: Path, driver: str, size: int) -> None:
+        self.folder = folder
         self.libraries: dict[str, ctypes.CDLL] = {}
-        driver = ctypes.CDLL(str(job.folder / job.driver))
-        self.reset, self.call = driver.mirenc_reset, driver.mirenc_call
-        self.output, self.timed = driver.mirenc_output, driver.mirenc_time
+        library = ctypes.CDLL(str(folder / driver))
+        self.reset, self.call = library.mirenc_reset, library.mirenc_call
+        self.output, self.timed = library.mirenc_output, library.mirenc_time
         self.reset.restype = None
         self.call.argtypes, self.call.restype = [ctypes.c_void_p], None
         self.output.argtypes = [ctypes.c_int, ctypes.POINTER(ctypes.c_void_p)]
         self.output.restype = ctypes.c_long
         self.timed.argtypes, self.timed.restype = [ctypes.c_void_p, ctypes.c_long], ctypes.c_double
-        letters = ctypes.addressof(ctypes.c_char.in_dll(driver, "mirenc_types"))
+        letters = ctypes.addressof(ctypes.c_char.in_dll(library, "mirenc_types"))
         self.types = ctypes.string_at(letters).decode("ascii", "replace")
         strange = set(self.types) - set(_TYPES)
         if strange:
             raise RuntimeError(f"mirenc_types has {sorted(strange)[0]!r}; a letter is one of {' '.join(_TYPES)}")
-        driver.mirenc_setup.argtypes = [ctypes.c_long]
-        if driver.mirenc_setup(job.size) != 0:
-            raise RuntimeError(f"mirenc_setup({job.size}) failed")
+        library.mirenc_setup.argtypes = [ctypes.c_long]
+        if library.mirenc_setup(size) != 0:
+            raise RuntimeError(f"mirenc_setup({size}) failed")
 
     def outputs(self, cell: Cell) -> list[Array]:
         function = self._function(cell)

@@ -5,14 +5,16 @@ from __future__ import annotations
 import ctypes
 import re
 from ctypes import POINTER, c_char_p, c_float, c_int, c_size_t, c_uint, c_uint64, c_ulonglong, c_void_p
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from mirenc.errors import CompileError, ToolchainError
-from mirenc.measure.gpu_driver import Argument, read_driver
+from mirenc.measure.gpu_driver import Argument
 from mirenc.measure.kernel import Cell
-from mirenc.measure.runners import Array, CellRefusedError, Job, Runner, own_keys, refuse_over
+from mirenc.measure.runners import Array, CellRefusedError
+from mirenc.measure.runners.gpu import GpuRunner, refuse_over
 
 Library = Any
 """What `ctypes.CDLL` gives: functions by their names."""
@@ -152,13 +154,8 @@ def _opened(library: Library) -> tuple[LibCuda, int]:
     return cuda, int(cuda.ask("cuDeviceGet", c_int, 0))
 
 
-class CudaRunner(Runner):
-    """Launches PTX (`Cell.library`) in the blocks that cells tell, ``{"local": [x, y]}``; times are CUDA events.
-
-    `Job.driver` is a TOML driver (`mirenc.measure.gpu_driver`). ``library`` is for tests without a GPU.
-    """
-
-    memory_limit = None  # the driver maps the memory of the GPU and of the host in one
+class CudaRunner(GpuRunner):
+    """Launches PTX; times are CUDA events. ``library`` is for tests without a GPU."""
 
     def __init__(self, library: Library = None) -> None:
         self._given = library
@@ -167,10 +164,8 @@ class CudaRunner(Runner):
     def warm(cls) -> None:
         _open_library()
 
-    def load(self, job: Job) -> None:
-        path = job.folder / job.driver
-        self.folder, self.size = job.folder, job.size
-        self.driver = read_driver(path.read_text(encoding="utf-8"), str(path))
+    def load(self, folder: Path, driver: str, size: int) -> None:
+        self.read(folder, driver, size)
         self.cuda, self.device = _opened(self._given)
         self.cuda.call("cuCtxSetCurrent", self.cuda.ask("cuDevicePrimaryCtxRetain", c_void_p, self.device))
         self.stream = self.cuda.ask("cuStreamCreate", c_void_p, _STREAM_ALONE)
@@ -236,9 +231,7 @@ class CudaRunner(Runner):
 
     def _prepared(self, cell: Cell) -> tuple[tuple[int, ...], int]:
         """Block and function of a cell that can be launched, after a reset."""
-        own_keys(cell.before, ("local",))
-        block = self.driver.block(cell.before["local"])
-        function = self._function(cell)
+        block, function = self.block_of(cell), self._function(cell)
         self._check(block, function)
         for address, start, array in self.starts:
             self.cuda.call("cuMemcpyDtoD_v2", address, start, array.nbytes)
@@ -257,9 +250,7 @@ class CudaRunner(Runner):
         return self.functions[key]
 
     def _check(self, block: tuple[int, ...], function: int) -> None:
-        """Refuse what the driver, the GPU or the kernel's registers do not allow."""
-        if refusal := self.driver.refusal(self.size, block):
-            raise CellRefusedError(refusal)
+        """Refuse what the GPU or the kernel's registers do not allow."""
         ask, threads = self.cuda.ask, int(np.prod(block))
         shared = ask("cuFuncGetAttribute", c_int, _FUNCTION_SHARED, function)
         shared += self.driver.local_bytes(self.size, block)

@@ -10,14 +10,15 @@ import os
 import re
 import shutil
 import statistics
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mirenc.errors import ToolchainError, needs
-from mirenc.measure.gpu_driver import read_driver
 from mirenc.measure.kernel import Cell
-from mirenc.measure.runners import Array, CellRefusedError, Job, Runner, own_keys, refuse_over
+from mirenc.measure.runners import Array
+from mirenc.measure.runners.gpu import GpuRunner, refuse_over
 
 if TYPE_CHECKING:
     import pyopencl as cl
@@ -72,29 +73,27 @@ def _devices() -> dict[str, cl.Device]:
     return by_slug
 
 
-class OpenCLRunner(Runner):
-    """Launches OpenCL C (`Cell.library`) through pyopencl; times are the device's own.
+class OpenCLRunner(GpuRunner):
+    """Launches OpenCL C through pyopencl; times are the device's own.
 
-    `Job.driver` is a TOML driver (`mirenc.measure.gpu_driver`). A cell is told ``{"local": [x, y]}``, and may be told
-    ``device``, the slug of one (`opencl_devices`), and ``options`` of the build; all cells of a job the same two.
+    A cell may be told ``device``, the slug of one (`opencl_devices`), and ``options`` of the build; all cells of a
+    sample the same two.
     """
 
-    memory_limit = None  # a GPU's library maps all of its memory
+    known = ("local", "device", "options")
 
     @classmethod
     def warm(cls) -> None:
         with needs("opencl", "an OpenCL kernel is run by pyopencl"):
             import pyopencl  # noqa: F401 - it opens no device before it is asked for one
 
-    def load(self, job: Job) -> None:
+    def load(self, folder: Path, driver: str, size: int) -> None:
         import pyopencl
 
         self.cl: Any = pyopencl
-        path = job.folder / job.driver
-        self.folder, self.size = job.folder, job.size
-        self.driver = read_driver(path.read_text(encoding="utf-8"), str(path))
+        self.read(folder, driver, size)
         # pocl's own cache, for the next process and for the other sizes of a kernel: what it made for each shape.
-        os.environ.setdefault("POCL_CACHE_DIR", str(job.folder.parent / "pocl"))
+        os.environ.setdefault("POCL_CACHE_DIR", str(folder.parent / "pocl"))
         self.kernels: dict[tuple[str, str], cl.Kernel] = {}
         self.device: cl.Device | None = None
 
@@ -118,14 +117,13 @@ class OpenCLRunner(Runner):
 
     def _prepared(self, cell: Cell) -> Any:
         """A function that launches a cell, after a reset."""
-        own_keys(cell.before, ("local", "device", "options"))
+        block = self.block_of(cell)
         self._open(cell)
-        block = self.driver.block(cell.before["local"])
         kernel = self._kernel(cell)
         self._check(block, kernel)
         for index, argument in enumerate(self.driver.arguments):
             if argument.kind == "local":
-                kernel.set_arg(index, self.cl.LocalMemory(max(argument.local_bytes(self.size, block), 1)))
+                kernel.set_arg(index, self.cl.LocalMemory(max(self.driver.local_bytes(self.size, block), 1)))
         for index, array in self.starts.items():
             self.cl.enqueue_copy(self.queue, self.memory[index], array)
         self.queue.finish()
@@ -176,11 +174,9 @@ class OpenCLRunner(Runner):
         return self.kernels[key]
 
     def _check(self, block: tuple[int, ...], kernel: cl.Kernel) -> None:
-        """Refuse what the driver, the device or the kernel does not allow."""
+        """Refuse what the device or the kernel does not allow."""
         assert self.device is not None
         items, device = int(np.prod(block)), self.device
-        if refusal := self.driver.refusal(self.size, block):
-            raise CellRefusedError(refusal)
         most = kernel.get_work_group_info(self.cl.kernel_work_group_info.WORK_GROUP_SIZE, device)
         refuse_over(items, most, "items, and the device allows {} for this kernel")
         for side, longest in zip(block, device.max_work_item_sizes, strict=False):
