@@ -17,31 +17,42 @@ _LOCK = ".lock"
 def only_one(folder: Path) -> Iterator[None]:
     """Hold a folder, by a file ``.lock`` in it: two runs in one would write over each other, and get a ConfigError.
 
-    The system lets go of it when the process ends. A folder that is not there is made, and goes again where nothing was
-    put into it. A file system without locks (some network ones) has no such protection, nor has Windows.
+    The file goes at the end, and the system lets go of it when the process is killed. A folder that is not there is
+    made, and goes again where nothing was put into it. A file system without locks (some network ones) has no such
+    protection, nor has Windows.
     """
     fresh = not folder.exists()
     folder.mkdir(parents=True, exist_ok=True)
-    descriptor = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT, 0o666)
+    descriptor = _locked(folder)
     try:
-        with contextlib.suppress(ImportError):
-            import fcntl
-
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise ConfigError(
-                    f"{folder}: another run is at work there. Wait until that one is done, or name another folder"
-                ) from None
-            except OSError:
-                pass
         yield
         fresh = False
     finally:
+        (folder / _LOCK).unlink(missing_ok=True)  # while it is held: after that it may be somebody else's
         os.close(descriptor)
-        if fresh and os.listdir(folder) == [_LOCK]:
-            (folder / _LOCK).unlink()
+        if fresh and not os.listdir(folder):
             folder.rmdir()
+
+
+def _locked(folder: Path) -> int:
+    """Descriptor of the lock."""
+    while True:
+        descriptor = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT, 0o666)
+        try:
+            import fcntl
+
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(descriptor)
+            raise ConfigError(
+                f"{folder}: another run is at work there. Wait until that one is done, or name another folder"
+            ) from None
+        except (ImportError, OSError):
+            return descriptor
+        with contextlib.suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(descriptor), os.stat(folder / _LOCK)):
+                return descriptor
+        os.close(descriptor)  # whoever held it removed it meanwhile
 
 
 def check_output(path: str | os.PathLike[str]) -> None:

@@ -25,6 +25,7 @@ def test_a_folder_has_one_run(tmp_path: Path) -> None:
         refused = subprocess.run(other, capture_output=True, text=True, check=False)
     assert "another run is at work there" in refused.stderr
     assert subprocess.run(other, check=False).returncode == 0
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_new_folder_without_anything_goes_again(tmp_path: Path) -> None:
