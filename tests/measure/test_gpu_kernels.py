@@ -16,7 +16,6 @@ from mirenc.measure.gpu_driver import read_driver
 from mirenc.measure.gpu_kernels import KEYS, LANGUAGES, GpuText, gpu_kernels, variants
 from mirenc.measure.kernel import Cell
 from mirenc.measure.kernel_files import read_family
-from mirenc.measure.runners import Job
 from mirenc.measure.runners.opencl import OpenCLRunner
 from mirenc.measure.timing import same_outputs
 from mirenc.tasks.measured import MeasuredKernel
@@ -135,7 +134,7 @@ def outputs(kernel: MeasuredKernel, folder: Path) -> None:
     (folder / "kernel.cl").write_text(kernel.source)
     driver = read_driver(kernel.driver, kernel.name)
     runner = OpenCLRunner()
-    runner.load(Job(folder, "driver.toml", kernel.function, kernel.size))
+    runner.load(folder, "driver.toml", kernel.size)
     shapes = [[256], [1], [8], [64]] if driver.dimensions == 1 else [[16, 16], [1, 1], [4, 8], [64, 2]]
     found = [
         runner.outputs(Cell(tuple(shape), tuple(shape), "", "kernel.cl", kernel.function, {"local": shape}))
