@@ -14,13 +14,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
+from typing import NamedTuple
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from mirenc.arrays import Float32, Float64, Int64
+from mirenc.arrays import Float32, Float64, Floating, Int64
 from mirenc.errors import ConfigError
 from mirenc.model.data import IRData
 from mirenc.model.mirencoder import MIREncoder
@@ -28,7 +29,7 @@ from mirenc.model.pooling import COUNTS
 from mirenc.pretraining.config import AnswersConfig
 from mirenc.pretraining.corpus import Corpus
 from mirenc.pretraining.encoding import FrozenTexts, encode_graphs
-from mirenc.pretraining.graphs import join_graphs
+from mirenc.pretraining.graphs import Graphs, join_graphs
 from mirenc.pretraining.parallel import Processes
 from mirenc.tasks.compiled import CompiledTable, read_compiled
 from mirenc.tokenizer import IRTokenizer
@@ -47,47 +48,37 @@ _SAME = 1e-9
 _RATIOS = (("Oz", "O0"), ("O3", "Oz"), ("Oz", ""))
 
 
-@dataclass(frozen=True, eq=False)
-class Labels:
-    """Answers of one kind about n pieces, by name of the column: (n, C) float32, NaN where not known.
+class Labels(NamedTuple):
+    """Answers of one kind about n pieces, by name of the column.
 
     They are 0 or 1 for ``fires``; ``sizes`` are standardised column by column, ``lists`` divided by one standard
     deviation for all, both of the pieces for training.
     """
 
     names: tuple[str, ...]
-    values: Float32
+    values: Float32  # (n, C), NaN where not known
 
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """n pieces that a table and a corpus have in common.
-
-    Attributes
-    ----------
-    corpus : Corpus
-    modules : (n,) int64
-        The piece's module in the corpus.
-    projects : tuple of str, length n
-    training, choosing, held_out : (k,) int64
-        Pieces that are learned from; those of training projects that are kept out; those of projects held out.
-    labels : dict of str to Labels
-        By kind.
-    missing : int
-        Pieces of the table that the corpus does not have.
-    content_hash : str
-        Of the table.
-    """
+    """n pieces that a table and a corpus have in common."""
 
     corpus: Corpus
-    modules: Int64
+    modules: Int64  # (n,) the piece's module in the corpus
     projects: tuple[str, ...]
+    # (k,) pieces that are learned from; those of training projects that are kept out; those of projects held out
     training: Int64
     choosing: Int64
     held_out: Int64
-    labels: dict[str, Labels]
-    missing: int
-    content_hash: str
+    labels: dict[str, Labels]  # by kind
+    missing: int  # pieces of the table that the corpus does not have
+    content_hash: str  # of the table
+    # Of a user's vectors, not the plain mean of matching: the trunk takes what an encoder gives it.
+    weighting: str
+
+    def graphs(self, rows: Int64) -> Graphs:
+        """The graphs of some pieces."""
+        return join_graphs(self.corpus, self.modules[rows], weighting=self.weighting)
 
     def projects_of(self, rows: Int64) -> set[str]:
         """The projects of some pieces."""
@@ -100,7 +91,13 @@ class Answers:
 
 
 def read_answers(
-    config: AnswersConfig, tokenizer: IRTokenizer, *, held_out: Iterable[str], max_nodes: int, seed: int
+    config: AnswersConfig,
+    tokenizer: IRTokenizer,
+    *,
+    held_out: Iterable[str],
+    max_nodes: int,
+    seed: int,
+    weighting: str = "sqrt",
 ) -> Answers:
     """Read a table and the corpus of its pieces.
 
@@ -157,6 +154,7 @@ def read_answers(
         labels=labels,
         missing=len(table.pieces) - len(pieces),
         content_hash=table.content_hash,
+        weighting=weighting,
     )
 
 
@@ -170,43 +168,43 @@ def _sizes(table: CompiledTable, rows: Int64, training: Int64) -> Labels:
     for over, under in _RATIOS:
         if over in code and under in code:
             columns[f"{over} over {under or 'before'}"] = code[over] - code[under]
-    values = np.stack(list(columns.values()), axis=1)[rows]
-    spread = np.array([_spread(column) for column in values[training].T])
-    differs = np.flatnonzero(spread > _SAME)
-    mean = np.array([np.nanmean(values[training, column]) for column in differs])
-    names = tuple(columns)
-    standard = (values[:, differs] - mean) / spread[differs]
-    return Labels(tuple(names[column] for column in differs), standard.astype(np.float32))
+    standard = {}
+    for name, values in columns.items():
+        known = values[rows][training]
+        if (spread := _spread(known)) > _SAME:
+            standard[name] = (values[rows] - np.nanmean(known)) / spread
+    return _labels(standard, len(rows))
 
 
 def _fires(table: CompiledTable, rows: Int64, training: Int64) -> Labels:
     """Whether each pass of a level changes the code."""
-    names: list[str] = []
-    columns = [np.zeros((len(rows), 0))]
+    columns = {}
     for level, fires in table.fires.items():
         changed = np.where(fires.known[:, None], fires.changed, np.nan)[rows]
         known = changed[training][fires.known[rows][training]]
-        share = known.mean(axis=0) if len(known) else np.zeros(changed.shape[1])
-        differs = np.flatnonzero((share >= _RARE) & (share <= 1 - _RARE))
-        names += [f"{fires.passes[column]} {level}" for column in differs]
-        columns.append(changed[:, differs])
-    return Labels(tuple(names), np.concatenate(columns, axis=1).astype(np.float32))
+        for column, name in enumerate(fires.passes if len(known) else ()):
+            if _RARE <= known[:, column].mean() <= 1 - _RARE:
+                columns[f"{name} {level}"] = changed[:, column]
+    return _labels(columns, len(rows))
 
 
 def _lists(table: CompiledTable, rows: Int64, training: Int64) -> Labels:
     """Logarithm of the bytes under each list over those under -Oz, which is list 0."""
     code = _log(table.sizes.code_bytes)
     ratio = np.clip(code[:, 1:] - code[:, :1], -_CLIP, _CLIP)[rows]
-    spread = _spread(ratio[training].ravel())
-    if spread <= _SAME:
-        return Labels((), np.zeros((len(rows), 0), dtype=np.float32))
     # By one number: a list that hardly matters must not weigh as much as one that does.
-    return Labels(tuple(one.pipeline for one in table.lists[1:]), (ratio / spread).astype(np.float32))
+    spread = _spread(ratio[training].ravel())
+    names = tuple(one.pipeline for one in table.lists[1:]) if spread > _SAME else ()
+    return Labels(names, (ratio[:, : len(names)] / max(spread, _SAME)).astype(np.float32))
+
+
+def _labels(columns: Mapping[str, Floating], count: int) -> Labels:
+    return Labels(tuple(columns), np.array(list(columns.values()), dtype=np.float32).reshape(-1, count).T.copy())
 
 
 def _log(sizes: Float64) -> Float64:
     """Logarithms of sizes, 1 at least; NaN stays."""
-    return np.log(np.where(np.isnan(sizes), np.nan, np.maximum(sizes, 1.0)))
+    return np.log(np.maximum(sizes, 1.0))
 
 
 def _spread(values: Float64) -> float:
@@ -261,10 +259,8 @@ class Teacher:
         self.answers = answers
         self.trained: list[nn.Module] = [model.taught, heads]
         self._heads, self._trunk, self._model = heads, model.taught, model
-        # Of a user's vectors, not the plain mean of matching: the trunk takes what an encoder gives it.
-        self._weighting = weighting = model.config.pooling.weighting
         self._texts = FrozenTexts(
-            model, answers.corpus, answers.modules, processes=processes, weighting=weighting, threads=threads
+            model, answers.corpus, answers.modules, processes=processes, weighting=answers.weighting, threads=threads
         )
         device = self._texts.means.device
         self._counts = torch.from_numpy(piece_counts(answers)).to(device)
@@ -288,8 +284,8 @@ class Teacher:
         device = self._texts.means.device
         for first in range(0, len(pieces), _SLICE):
             some = pieces[first : first + _SLICE]
-            graphs = join_graphs(self.answers.corpus, self.answers.modules[some], weighting=self._weighting)
-            parts.append(self._heads(self.taught(torch.from_numpy(some).to(device), graphs.data(device))))
+            graphs = self.answers.graphs(some).data(device)
+            parts.append(self._heads(self.taught(torch.from_numpy(some).to(device), graphs)))
         return {kind: torch.cat([part[kind] for part in parts]).cpu().numpy() for kind in self.answers.labels}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Literal, Self
 
 from pydantic import Field, model_validator
@@ -27,6 +28,13 @@ class StageConfig(Config):
     batch: int = Field(ge=1)
     learning_rate: float = Field(gt=0)
     warmup: int = Field(100, ge=0)
+
+    def rate(self, step: int) -> float:
+        """Learning rate of a step."""
+        if step < self.warmup:
+            return self.learning_rate * ((step + 1) / self.warmup)
+        done = (step - self.warmup) / max(1, self.steps - self.warmup)
+        return self.learning_rate * (0.1 + 0.45 * (1 + math.cos(math.pi * min(done, 1.0))))
 
 
 class AnswersConfig(Config):
@@ -145,6 +153,16 @@ class PretrainConfig(Config):
         if self.schedule == "joint" and not self.mlm.steps:
             raise ValueError("a joint run takes mlm.steps steps, and they are 0")
         return self
+
+    @property
+    def stages(self) -> dict[str, StageConfig]:
+        """The stages of the run by name, in order."""
+        parts = (
+            {"mlm": self.mlm, "gae": self.gae, "igm": self.igm}
+            if self.schedule == "sequential"
+            else {"joint": self.mlm}
+        )
+        return {name: stage for name, stage in (parts | {"compiler": self.compiler}).items() if stage.steps}
 
 
 class DomainConfig(Config):

@@ -8,17 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
 from mirenc.arrays import Float64, Int32, Int64, Integer
 from mirenc.graph import Flow
 from mirenc.model.data import IRData
 from mirenc.model.pooling import make_pool, node_keys
-from mirenc.model.sample import GRAPH_ARRAYS, GraphArrays
+from mirenc.model.sample import GRAPH_ARRAYS, GraphArrays, no_graph
 from mirenc.pretraining.corpus import Corpus
 from mirenc.pretraining.objectives import Pairs, draw_pairs
 
@@ -99,40 +97,34 @@ def join_graphs(
     """
     each = [corpus[number] for number in modules.tolist()]
     sizes = np.array([len(module.node_row) for module in each], dtype=np.int64)
-    first = np.cumsum(sizes) - sizes
-    group = np.repeat(np.arange(len(each)), sizes)
-    row, kind, argument, flow, position = (
-        _joined([getattr(module, name) for module in each], dtype)
-        for name, dtype in (
-            *(("node_row", np.int32), ("node_kind", np.int8), ("node_argument", np.int32)),
-            *(("edge_flow", np.int8), ("edge_position", np.int32)),
-        )
-    )
-    text_key, node_row = np.unique(row, return_inverse=True)
-    pool = make_pool(np.arange(len(row)), group, len(each), weighting, key=node_keys(node_row, kind))
-    ends = [module.edge_index + start for module, start in zip(each, first.tolist(), strict=True)]
+    first = (np.cumsum(sizes) - sizes).tolist()
+    group = np.repeat(np.arange(len(each), dtype=np.int32), sizes)
+    arrays = {
+        name: np.concatenate([none, *(getattr(module, name) for module in each)], -1, dtype=none.dtype)
+        for name, none in no_graph().items()
+    }
+    arrays["edge_index"] += np.repeat(np.int32(first), [len(module.edge_flow) for module in each])
+    text_key, node_row = np.unique(arrays["node_row"], return_inverse=True)
+    pool = make_pool(np.arange(len(group)), group, len(each), weighting, key=node_keys(node_row, arrays["node_kind"]))
     drawn = [
         [(edges + start, others + start) for edges, others in draw_pairs(module, own)]
-        for module, start, own in zip(each, first.tolist(), generators, strict=bool(generators))
+        for module, start, own in zip(each, first, generators, strict=bool(generators))
     ]
-    # By flow, and of each flow by module.
-    positive, negative = (
-        [_joined([pairs[flow][side] for pairs in drawn], np.int32, 2) for flow in Flow] for side in (0, 1)
-    )
+    # Edges and others; by flow, and of each flow by module.
+    none = np.zeros((2, 0), np.int32)
+    sides = [
+        [np.concatenate([none, *(pairs[flow][side] for pairs in drawn)], 1, dtype=np.int32) for flow in Flow]
+        for side in (0, 1)
+    ]
     return Graphs(
+        **arrays | {"node_row": node_row.astype(np.int32)},
         text_key=text_key.astype(np.int64),
-        node_row=node_row.astype(np.int32),
-        node_kind=kind,
-        node_argument=argument,
-        edge_index=_joined(ends, np.int32, 2),
-        edge_flow=flow,
-        edge_position=position,
-        group=group.astype(np.int32),
+        group=group,
         weight=pool.weight,
         groups=len(each),
-        positive=np.concatenate(positive, 1),
-        negative=np.concatenate(negative, 1),
-        pairs=[part.shape[1] for part in positive],
+        positive=np.concatenate(sides[0], 1),
+        negative=np.concatenate(sides[1], 1),
+        pairs=[part.shape[1] for part in sides[0]],
     )
 
 
@@ -143,8 +135,3 @@ def graph_batch(corpus: Corpus, modules: Integer, rng: np.random.Generator, *, s
     one process would have drawn.
     """
     return join_graphs(corpus, modules[share], generators=rng.spawn(len(modules))[share])
-
-
-def _joined(arrays: Sequence[NDArray[np.generic]], kind: type, rows: int = 0) -> NDArray[Any]:
-    """Arrays end to end along their last axis, of which there may be none."""
-    return np.concatenate([np.zeros((rows, 0) if rows else 0, kind), *arrays], -1, dtype=kind)

@@ -59,10 +59,9 @@ class Processes:
             if parameter.grad is None:  # a flow without edges in this share
                 parameter.grad = torch.zeros_like(parameter)
             grads.append(parameter.grad)
-        flat = torch.cat([grad.reshape(-1) for grad in grads])
+        flat = nn.utils.parameters_to_vector(grads)
         dist.all_reduce(flat)
-        for grad, part in zip(grads, torch.split(flat, [grad.numel() for grad in grads]), strict=True):
-            grad.copy_(part.view_as(grad))
+        nn.utils.vector_to_parameters(flat, grads)
 
     def total(self, value: Tensor) -> Tensor:
         """Sum over the processes, without gradient."""

@@ -14,38 +14,17 @@ from mirenc.model.mirencoder import Encoded, MIREncoder
 from mirenc.pretraining import encoding
 from mirenc.pretraining.answers import Teacher
 from mirenc.pretraining.batches import Batch, Sampler
-from mirenc.pretraining.config import PretrainConfig, StageConfig
-from mirenc.pretraining.corpus import Corpus
 from mirenc.pretraining.graphs import Graphs, flow_pairs
 from mirenc.pretraining.objectives import gae_loss, igm_loss, mlm_loss
-from mirenc.pretraining.parallel import Processes
-
-
-def stages_of(config: PretrainConfig) -> dict[str, StageConfig]:
-    """The stages a run has, in order; a stage of no steps is left out."""
-    names = ("mlm", "gae", "igm", "compiler") if config.schedule == "sequential" else ("joint", "compiler")
-    stages: dict[str, StageConfig] = {name: getattr(config, name.replace("joint", "mlm")) for name in names}
-    return {name: stage for name, stage in stages.items() if stage.steps}
 
 
 class Losses:
     """The losses of one stage, and the parts of the model that it trains; ``teacher`` is for the stage ``compiler``."""
 
-    def __init__(
-        self,
-        stage: str,
-        model: MIREncoder,
-        corpus: Corpus,
-        sampler: Sampler,
-        config: PretrainConfig,
-        processes: Processes,
-        *,
-        teacher: Teacher | None = None,
-    ) -> None:
+    def __init__(self, stage: str, model: MIREncoder, sampler: Sampler, teacher: Teacher | None = None) -> None:
         self.stage = stage
-        self._model, self._corpus, self._sampler = model, corpus, sampler
-        self._config, self._processes = config, processes
-        self._teacher = teacher
+        self._model, self._sampler, self._teacher = model, sampler, teacher
+        self._corpus, self._config, self._processes = sampler.corpus, sampler.config, sampler.processes
         self._device = next(model.parameters()).device
         trained: dict[str, list[nn.Module]] = {
             "mlm": [model.text, model.mlm],
@@ -58,10 +37,13 @@ class Losses:
         # Where the text encoder stays as it is, everything that comes from it is computed once.
         self._texts: encoding.FrozenTexts | None = None
         if stage in ("gae", "igm", "compiler"):
-            modules = sampler.graphs if stage == "gae" else sampler.matching_graphs
-            weighting = None if stage == "gae" else "count"
             self._texts = encoding.FrozenTexts(
-                model, corpus, modules, processes=processes, weighting=weighting, threads=config.threads
+                model,
+                self._corpus,
+                sampler.graphs if stage == "gae" else sampler.matching_graphs,
+                processes=self._processes,
+                weighting=None if stage == "gae" else "count",
+                threads=self._config.threads,
             )
 
     def __call__(self, batch: Batch, step: int) -> Tensor:
@@ -72,10 +54,14 @@ class Losses:
             with self._low():
                 losses.append(mlm_loss(self._model, *statements, total=batch.chosen))
         if batch.graphs is not None:
-            vectors, loss = self._reconstruction(self._on_device(batch.graphs), len(batch.modules))
-            losses.append(loss)
+            graphs = self._on_device(batch.graphs)
+            encoded = encoding.encode_graphs(self._model, graphs, self._texts)
+            totals = torch.tensor(graphs.pairs, dtype=torch.float32)
+            if self._processes.count > 1:
+                totals = self._processes.total(totals.to(self._device))
+            losses.append(gae_loss(encoded.flows, flow_pairs(graphs), totals=totals.tolist()))
             if self.stage != "gae":
-                losses.append(self._matching(batch, vectors, step))
+                losses.append(self._matching(batch, self._processes.join(encoded.graph, len(batch.modules)), step))
         if self._teacher is not None and batch.piece_graphs is not None:
             rows = torch.from_numpy(batch.pieces).to(self._device)
             share = self._processes.share(len(rows))
@@ -89,15 +75,6 @@ class Losses:
 
     def _low(self) -> torch.autocast:
         return torch.autocast(self._device.type, torch.bfloat16, enabled=self._config.precision == "bfloat16")
-
-    def _reconstruction(self, graphs: IRData, modules: int) -> tuple[Tensor, Tensor]:
-        """Encode the graphs of a batch: vectors of all its modules (B, D), this share of the GAE loss."""
-        encoded = encoding.encode_graphs(self._model, graphs, self._texts)
-        totals = torch.tensor([float(count) for count in graphs.pairs])
-        if self._processes.count > 1:
-            totals = self._processes.total(totals.to(self._device))
-        vectors = self._processes.join(encoded.graph, modules)
-        return vectors, gae_loss(encoded.flows, flow_pairs(graphs), totals=totals.tolist())
 
     def _matching(self, batch: Batch, graph: Tensor, step: int) -> Tensor:
         """Matching of the graphs (B, D) with their texts.

@@ -26,17 +26,15 @@ from mirenc.model.config import PRESETS, ModelConfig, preset
 from mirenc.model.mirencoder import MIREncoder
 from mirenc.pretraining import checkpoint, encoding
 from mirenc.pretraining.answers import Answers, Heads, Teacher, read_answers
-from mirenc.pretraining.batches import Batch, Batches, Sampler
-from mirenc.pretraining.config import PretrainConfig, StageConfig
+from mirenc.pretraining.batches import Batch, Sampler
+from mirenc.pretraining.config import PretrainConfig
 from mirenc.pretraining.corpus import Corpus
 from mirenc.pretraining.optimiser import Optimiser
 from mirenc.pretraining.parallel import Processes
-from mirenc.pretraining.stages import Losses, stages_of
+from mirenc.pretraining.stages import Losses
 from mirenc.tokenizer import IRTokenizer
 from mirenc.weights import Source, ancestry, load_files, seen_by
 from mirenc.writing import only_one
-
-__all__ = ["StepReport", "Trainer", "stages_of"]
 
 _LOG_EVERY = 20
 
@@ -92,10 +90,9 @@ class Trainer:
         model_config: ModelConfig | None = None,
         report: Callable[[StepReport], None] | None = None,
     ) -> None:
-        self.config = config
-        self.corpus = corpus
+        self.config, self.corpus, self.report = config, corpus, report
         self.folder = Path(folder)
-        self.report = report
+        self._checkpoint = self.folder / "checkpoint.pt"
         torch.set_num_threads(config.threads)
         self.device = _device(config.device)
         self.processes = Processes(self.device)
@@ -114,11 +111,19 @@ class Trainer:
         self.train_modules, self.held_out = corpus.split(
             config.held_out_share, config.seed, seen=seen, named=config.held_out
         )
-        digest = self.started_from["digest"] if self.started_from is not None else ""
-        self.sampler = Sampler(corpus, self.train_modules, config, digest)
-        self.stages = stages_of(config)
-        self.sampler.check(self.stages)
-        self.answers, self.heads = self._read_answers()
+        self.stages = config.stages
+        self.answers: Answers | None = None
+        self.heads: Heads | None = None
+        if "compiler" in self.stages:
+            self.answers, self.heads = self._read_answers()
+        self.sampler = Sampler(
+            corpus,
+            self.train_modules,
+            config,
+            self.processes,
+            answers=self.answers,
+            started_from=self.started_from["digest"] if self.started_from is not None else "",
+        )
         # Where the run stands.
         self.stage, self.step, self.seconds = 0, 0, 0.0
 
@@ -127,11 +132,9 @@ class Trainer:
         """Steps of all stages that are done."""
         return sum(stage.steps for stage in list(self.stages.values())[: self.stage]) + self.step
 
-    def _read_answers(self) -> tuple[Answers | None, Heads | None]:
+    def _read_answers(self) -> tuple[Answers, Heads]:
         """What the stage ``compiler`` learns, and the heads it does it with."""
         config, corpus = self.config, self.corpus
-        if "compiler" not in self.stages:
-            return None, None
         if self.model_config.taught is None:
             raise ConfigError("compiler.steps wants a trunk that a compiler's answers are read from: add [taught]")
         assert config.answers is not None
@@ -141,6 +144,7 @@ class Trainer:
             held_out=corpus.projects_of(self.held_out),
             max_nodes=config.max_nodes,
             seed=config.seed,
+            weighting=self.model_config.pooling.weighting,
         )
         encoding.check_order(self.model_config, answers.corpus)
         learned = dict.fromkeys(corpus.projects_of(self.train_modules), "this run") | seen_by(self.ancestry)
@@ -157,14 +161,6 @@ class Trainer:
         assert self.answers is not None
         assert self.heads is not None
         return Teacher(self.answers, self.heads, self.model, processes=self.processes, threads=self.config.threads)
-
-    @staticmethod
-    def _rate(stage: StageConfig, step: int) -> float:
-        """Learning rate: linear warm-up to the peak, cosine decay to a tenth of it."""
-        if step < stage.warmup:
-            return stage.learning_rate * ((step + 1) / stage.warmup)
-        done = (step - stage.warmup) / max(1, stage.steps - stage.warmup)
-        return stage.learning_rate * (0.1 + 0.45 * (1 + math.cos(math.pi * min(done, 1.0))))
 
     def run(self, *, resume: bool = False) -> MIREncoder:
         """Train to the end and return the model.
@@ -194,30 +190,29 @@ class Trainer:
 
     def _run_stage(self, name: str, state: list[dict[str, Any]] | None) -> None:
         """One stage, from its beginning or from the optimiser's ``state`` in a checkpoint."""
-        stage, parts = self.stages[name], (self.corpus, self.sampler, self.config, self.processes)
-        started = time.monotonic()
+        stage, started = self.stages[name], time.monotonic()
         self.model.eval()  # what is computed once of texts that stay as they are has no dropout in it
-        losses = Losses(name, self.model, *parts, teacher=self.teacher() if name == "compiler" else None)
-        batches = Batches(name, *parts, self.model_config.pooling.weighting, self.answers)
+        losses = Losses(name, self.model, self.sampler, self.teacher() if name == "compiler" else None)
         optimiser = Optimiser(losses.trained, self.config)
         if state is not None:
             optimiser.load(state)
         self.model.train()
         with SummaryWriter(self.folder) if self.processes.first else contextlib.nullcontext() as board:
             steps = range(self.step, stage.steps)
-            for step, batch in zip(steps, batches.of(steps), strict=True):
-                loss = self._step(optimiser, losses, stage, step, batch)
+            for step, batch in zip(steps, self.sampler.batches(name, steps), strict=True):
+                rate = stage.rate(step)
+                loss = self._step(optimiser, losses, rate, step, batch)
                 self.step = step + 1
                 seconds, started = time.monotonic() - started, time.monotonic()
                 self.seconds += seconds
                 if board is not None and step % _LOG_EVERY == 0:
-                    self._log(board, name, step, loss, self._rate(stage, step))
+                    self._log(board, name, step, loss, rate)
                 if self.report is not None:
                     self.report(StepReport(name, step + 1, stage.steps, loss, batch.items, seconds))
                 if (step + 1) % self.config.checkpoint_every == 0:
                     self._save(optimiser)
 
-    def _step(self, optimiser: Optimiser, losses: Losses, stage: StageConfig, step: int, batch: Batch) -> float:
+    def _step(self, optimiser: Optimiser, losses: Losses, rate: float, step: int, batch: Batch) -> float:
         """One optimiser step; the loss of the whole batch."""
         # Dropout draws from torch's own generator: another process has another share, so another seed.
         torch.manual_seed(int(self.sampler.rng(400 + self.processes.rank, step).integers(2**62)))
@@ -226,7 +221,7 @@ class Trainer:
         loss.backward()  # type: ignore[no-untyped-call]
         self.processes.sum_gradients(optimiser.parameters)
         torch.nn.utils.clip_grad_norm_(optimiser.parameters, self.config.clip_norm)
-        optimiser.step(self._rate(stage, step))
+        optimiser.step(rate)
         # Last of all: a GPU is waited for here, when it has all of the step to do.
         whole = float(self.processes.total(loss))
         if not math.isfinite(whole):
@@ -242,10 +237,6 @@ class Trainer:
         line = {"stage": stage, "step": step, "loss": round(loss, 5), "seconds": round(self.seconds, 1)}
         with (self.folder / "metrics.jsonl").open("a", encoding="utf-8") as stream:
             stream.write(json.dumps(line) + "\n")
-
-    @property
-    def _checkpoint(self) -> Path:
-        return self.folder / "checkpoint.pt"
 
     def _identity(self) -> dict[str, Any]:
         """What a checkpoint must have been made with for this run to go on from it."""

@@ -29,7 +29,6 @@ from mirenc.pretraining.corpus import Corpus
 from mirenc.pretraining.evaluation.answers import answers_figures
 from mirenc.pretraining.graphs import join_graphs
 from mirenc.pretraining.package import package
-from mirenc.pretraining.stages import stages_of
 from mirenc.pretraining.trainer import StepReport, Trainer
 from mirenc.weights import Source, read_provenance, write_provenance
 
@@ -252,9 +251,9 @@ def test_what_the_stage_wants(recipe: PretrainConfig, corpus: Corpus, tmp_path: 
         PretrainConfig.from_dict({**values, "answers": None})
     with pytest.raises(ConfigError, match=r"add \[taught\]"):
         Trainer(recipe.model_copy(update={"taught": None}), corpus, tmp_path)
-    assert list(stages_of(recipe)) == ["mlm", "compiler"]
-    assert list(stages_of(recipe.model_copy(update={"schedule": "joint"}))) == ["joint", "compiler"]
-    assert list(stages_of(PretrainConfig())) == ["mlm", "gae", "igm"]
+    assert list(recipe.stages) == ["mlm", "compiler"]
+    assert list(recipe.model_copy(update={"schedule": "joint"}).stages) == ["joint", "compiler"]
+    assert list(PretrainConfig().stages) == ["mlm", "gae", "igm"]
 
 
 def test_resuming_refuses_other_answers(recipe: PretrainConfig, corpus: Corpus, tmp_path: Path, trained: Any) -> None:

@@ -22,7 +22,8 @@ from mirenc.pretraining.config import PretrainConfig
 from mirenc.pretraining.corpus import Corpus, build_corpus
 from mirenc.pretraining.optimiser import Optimiser
 from mirenc.pretraining.package import package
-from mirenc.pretraining.trainer import StepReport, Trainer, stages_of
+from mirenc.pretraining.parallel import Processes
+from mirenc.pretraining.trainer import StepReport, Trainer
 from mirenc.weights import PROVENANCE_FILE, Source, load_files, read_provenance, seen_by, write_provenance
 from mirenc.writing import only_one
 
@@ -245,9 +246,9 @@ def test_a_packaged_model_s_map_tells_programs_apart_rather_than_levels(
 def test_stages_of_a_run() -> None:
     stage = {"batch": 4, "learning_rate": 1e-3}
     steps = {"mlm": {"steps": 3, **stage}, "gae": {"steps": 0, **stage}, "igm": {"steps": 0, **stage}}
-    assert list(stages_of(PretrainConfig.from_dict(steps))) == ["mlm"]
-    assert list(stages_of(PretrainConfig.from_dict({**steps, "schedule": "joint"}))) == ["joint"]
-    assert list(stages_of(PretrainConfig())) == ["mlm", "gae", "igm"]
+    assert list(PretrainConfig.from_dict(steps).stages) == ["mlm"]
+    assert list(PretrainConfig.from_dict({**steps, "schedule": "joint"}).stages) == ["joint"]
+    assert list(PretrainConfig().stages) == ["mlm", "gae", "igm"]
     with pytest.raises(ConfigError, match="nothing to train"):
         PretrainConfig.from_dict({**steps, "mlm": {"steps": 0, **stage}})
 
@@ -284,8 +285,9 @@ def test_a_joint_run_moves_everything(short_run: PretrainConfig, corpus: Corpus,
 
 def test_hard_negatives_are_of_nearly_equal_size(short_run: PretrainConfig, corpus: Corpus) -> None:
     def spread(share: float) -> float:
-        sampler = Sampler(corpus, np.arange(len(corpus)), short_run.model_copy(update={"hard_negatives": share}))
-        batches = [corpus.node_count[sampler.igm_modules(step)] for step in range(40)]
+        config = short_run.model_copy(update={"hard_negatives": share})
+        sampler = Sampler(corpus, np.arange(len(corpus)), config, Processes(torch.device("cpu")))
+        batches = [corpus.node_count[sampler.modules("igm", step)] for step in range(40)]
         return float(np.mean([np.log(batch).std() for batch in batches]))
 
     assert spread(1.0) < 0.6 * spread(0.0)

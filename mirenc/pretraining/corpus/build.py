@@ -31,7 +31,7 @@ from mirenc.ir.inputs import Input
 from mirenc.ir.llvm import default_worker
 from mirenc.model.sample import GRAPH_ARRAYS, no_graph
 from mirenc.pretraining.corpus.reading import PART_ARRAYS, Part, PartModule, function_hashes, read_chunk
-from mirenc.pretraining.corpus.store import Corpus, CorpusModule, CorpusWriter, ModuleInfo
+from mirenc.pretraining.corpus.store import Corpus, CorpusModule, ModuleInfo, write_corpus
 from mirenc.tokenizer import IRTokenizer, TokenizerConfig, train_tokenizer
 
 _CHUNK = 64
@@ -74,32 +74,26 @@ def build_corpus(
     reserved: UInt64 | None = None,
     max_nodes: int = 20_000,
     workers: int = 1,
-    advance: Advance | None = None,
+    advance: Advance = lambda count: None,
 ) -> tuple[Corpus, BuildReport]:
     """Read IR files into a corpus folder.
 
     Parameters
     ----------
-    files : sequence of Path
-    root : Path
-        The first folder below it is a file's project, a second one named like an optimisation level its level.
+    files, root : sequence of Path, Path
+        The first folder below ``root`` is a file's project, a second one named like an optimisation level its level.
     folder : path-like
         Where the corpus goes, and the parts of an unfinished build.
-    config : TokenizerConfig, optional
-        For a new tokenizer, trained on the distinct statements of the corpus.
-    tokenizer : IRTokenizer, optional
-        Use this one instead.
-    options : ReadOptions, optional
+    config, tokenizer : TokenizerConfig, IRTokenizer, optional
+        For a new tokenizer, trained on the distinct statements of the corpus; one to use instead.
     sources : mapping, optional
         What is known of a file (by its name below ``root``): project, version, file, language, opt_level, compiler.
     reserved : (F,) uint64, optional
         Function hashes (`hashes_of_ir`); a module with one of them is left out.
     max_nodes : int
         Modules with larger graphs are kept without graph.
-    workers : int
-        Processes that read.
-    advance : callable, optional
-        Told how many more files are done.
+    workers, advance : int, callable
+        Processes that read; told how many more files are done.
 
     Raises
     ------
@@ -112,37 +106,35 @@ def build_corpus(
     parts = Path(folder) / "parts"
     parts.mkdir(parents=True, exist_ok=True)
     report = BuildReport(files=len(files))
-    read = _read_parts(files, root, parts, config.normalisation, options, workers, advance or (lambda count: None))
+    read = _read_parts(files, root, parts, config.normalisation, options, workers, advance)
     kept = _choose(read, reserved, report)
     if not kept:
         shutil.rmtree(parts)  # what could not be read may be readable the next time
-        raise _nothing_kept(root, report)
-    numbers = _TextNumbers(kept)
+        if report.reserved:
+            raise ConfigError(
+                f"{root}: no module is left: {len(report.reserved)} of {report.files} have a function kept for "
+                "evaluation. Give other IR, or less to --exclude-ir"
+            )
+        reason = f": {report.failures[0][1]}" if report.failures else ""
+        raise ConfigError(f"{root}: no IR could be read{reason}. Give a folder with .ll or .bc files")
+    texts = _Texts(kept)
     if tokenizer is None:
-        tokenizer = train_tokenizer(numbers.statements(), config)
-    writer = CorpusWriter(folder)
-    for path, chosen in kept.items():
-        part = Part.load(path)
-        rows = numbers.find(part.text_hash).astype(np.int32)
-        for module in (part.modules[number] for number in chosen):
-            small = len(module.node_row) <= max_nodes
-            report.without_graph += not small
-            writer.add(_info(module, root, sources or {}), _corpus_module(module, rows, small))
-    writer.close(tokenizer, *numbers.encode(tokenizer))
-    report.modules = sum(map(len, kept.values()))
+        tokenizer = train_tokenizer(texts.statements(), config)
+
+    def modules() -> Iterator[tuple[ModuleInfo, CorpusModule]]:
+        for path, chosen in kept.items():
+            part = Part.load(path)
+            rows = texts.numbers(part.text_hash)
+            for module in (part.modules[number] for number in chosen):
+                large = len(module.node_row) > max_nodes
+                report.modules += 1
+                report.without_graph += large
+                yield _info(module, root, sources or {}), _corpus_module(module, rows, with_graph=not large)
+
+    write_corpus(folder, modules(), tokenizer, *texts.encode(tokenizer))
     (Path(folder) / "report.json").write_text(json.dumps(asdict(report), indent=1) + "\n", encoding="utf-8")
     shutil.rmtree(parts)
     return Corpus.load(folder), report
-
-
-def _nothing_kept(root: Path, report: BuildReport) -> ConfigError:
-    if report.reserved:
-        return ConfigError(
-            f"{root}: no module is left: {len(report.reserved)} of {report.files} have a function kept for "
-            "evaluation. Give other IR, or less to --exclude-ir"
-        )
-    reason = f": {report.failures[0][1]}" if report.failures else ""
-    return ConfigError(f"{root}: no IR could be read{reason}. Give a folder with .ll or .bc files")
 
 
 def hashes_of_ir(
@@ -182,7 +174,7 @@ def _read_parts(
                 missing.append((chunk, parts[-1]))
     if workers <= 1 or len(missing) <= 1:
         for chunk, part in missing:
-            read_chunk(chunk, str(part), normalisation, options)
+            read_chunk(chunk, part, normalisation, options)
             advance(len(chunk))
         return parts
     # spawn: a forked child would share the parent's connection to LLVM.
@@ -190,9 +182,7 @@ def _read_parts(
     limit = default_worker().memory_limit
     pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_start_process, initargs=(limit,))
     try:
-        running = {
-            pool.submit(read_chunk, chunk, str(part), normalisation, options): len(chunk) for chunk, part in missing
-        }
+        running = {pool.submit(read_chunk, chunk, part, normalisation, options): len(chunk) for chunk, part in missing}
         for future in as_completed(running):
             future.result()
             advance(running[future])
@@ -215,9 +205,8 @@ def _start_process(memory_limit: int) -> None:
 def _chunk_key(chunk: list[str], normalisation: str, options: ReadOptions | None) -> str:
     """Changes when a file of the chunk does, or what may be spent on it, or what a part holds."""
     stamps = [(path, os.stat(path).st_size, os.stat(path).st_mtime_ns) for path in chunk]
-    return hashlib.sha256(
-        json.dumps([stamps, normalisation, repr(options), default_worker().memory_limit, PART_ARRAYS]).encode()
-    ).hexdigest()[:24]
+    what = [stamps, normalisation, repr(options), default_worker().memory_limit, PART_ARRAYS]
+    return hashlib.sha256(json.dumps(what).encode()).hexdigest()[:24]
 
 
 def _choose(parts: list[Path], reserved: UInt64 | None, report: BuildReport) -> dict[Path, list[int]]:
@@ -238,63 +227,56 @@ def _choose(parts: list[Path], reserved: UInt64 | None, report: BuildReport) -> 
     return kept
 
 
-class _TextNumbers:
-    """One number for each distinct text of the kept modules, by hash; the texts stay in their parts."""
+class _Texts:
+    """The distinct texts of the kept modules, numbered by first occurrence; they stay in their parts."""
 
     def __init__(self, kept: Mapping[Path, list[int]]) -> None:
-        self._parts = list(kept)
         used: list[UInt64] = []
+        rows: list[Int64] = []
         for path, chosen in kept.items():
             part = Part.load(path)
             modules = [part.modules[number] for number in chosen]
-            rows = np.concatenate([row for module in modules for row in (module.statement_row, module.node_row)])
-            used.append(part.text_hash[np.unique(rows)])
-        self._sorted, first = np.unique(np.concatenate(used), return_index=True)
-        # In the order of first occurrence: texts of one program are neighbours, which compresses.
-        self._number = np.argsort(np.argsort(first))
+            rows.append(np.unique(np.concatenate([r for one in modules for r in (one.statement_row, one.node_row)])))
+            used.append(part.text_hash[rows[-1]])
+        hashes, first = np.unique(np.concatenate(used), return_index=True)
+        # A last one that no text has, so that there is always one to compare with.
+        self._sorted = np.append(hashes, np.iinfo(np.uint64).max)
+        # Texts of one program are neighbours, which compresses.
+        self._number = np.append(np.argsort(np.argsort(first)), -1).astype(np.int32)
+        new = np.zeros(sum(map(len, rows)), dtype=bool)
+        new[first] = True
+        ends = np.cumsum([len(each) for each in rows])[:-1]
+        # Of each part the rows of texts that no part before it has.
+        self._new = [each[own] for each, own in zip(rows, np.split(new, ends), strict=True)]
+        self._parts = list(kept)
 
-    def find(self, hashes: UInt64) -> Int64:
+    def numbers(self, hashes: UInt64) -> Int32:
         """Numbers of some hashes, -1 where a text belongs to no kept module. Shapes: (n,) -> (n,)."""
-        if not len(self._sorted):
-            return np.full(len(hashes), -1, dtype=np.int64)
-        at = np.minimum(np.searchsorted(self._sorted, hashes), len(self._sorted) - 1)
-        numbers: Int64 = np.where(self._sorted[at] == hashes, self._number[at], -1)
-        return numbers
+        at = np.searchsorted(self._sorted, hashes)
+        return np.where(self._sorted[at] == hashes, self._number[at], np.int32(-1))
 
-    def _fresh(self) -> Iterator[tuple[list[str], Int64, Bool]]:
-        """Texts part by part, each text once: texts, numbers, whether it is a statement there."""
-        given = np.zeros(len(self._sorted), dtype=bool)
-        for path in self._parts:
+    def _by_part(self) -> Iterator[tuple[list[str], Bool]]:
+        """All texts in order, and whether each is a statement where it first stands."""
+        for path, rows in zip(self._parts, self._new, strict=True):
             part = Part.load(path)
-            number = self.find(part.text_hash)
-            new = np.flatnonzero((number >= 0) & ~given[number])
-            given[number[new]] = True
-            yield [part.texts[row] for row in new.tolist()], number[new], part.is_statement[new]
+            yield [part.texts[row] for row in rows.tolist()], part.is_statement[rows]
 
     def statements(self) -> Iterator[str]:
         """The distinct statements, for the tokenizer's training."""
-        for texts, _, is_statement in self._fresh():
-            yield from itertools.compress(texts, is_statement)
+        return itertools.chain.from_iterable(itertools.starmap(itertools.compress, self._by_part()))
 
     def encode(self, tokenizer: IRTokenizer) -> tuple[UInt16, Int32]:
         """Token ids of all texts end to end, and their lengths (U,)."""
-        lengths = np.zeros(len(self._sorted), dtype=np.int32)
-        pieces: list[tuple[Int64, UInt16]] = []
-        for texts, number, _ in self._fresh():
+        pieces, lengths = [np.zeros(0, dtype=np.uint16)], [np.zeros(0, dtype=np.int32)]
+        for texts, _ in self._by_part():
             if texts:
                 ids, length = tokenizer.encode_batch(texts)
-                pieces.append((number, ids[np.arange(ids.shape[1]) < length[:, None]]))
-                lengths[number] = length
-        # Parts give the texts in the order of their numbers, but within a part in that of the part.
-        start = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
-        out = np.empty(int(start[-1]), dtype=np.uint16)
-        for number, piece in pieces:
-            size = lengths[number].astype(np.int64)
-            out[np.arange(len(piece)) + np.repeat(start[number] - (np.cumsum(size) - size), size)] = piece
-        return out, lengths
+                pieces.append(ids[np.arange(ids.shape[1]) < length[:, None]])
+                lengths.append(length)
+        return np.concatenate(pieces), np.concatenate(lengths)
 
 
-def _corpus_module(module: PartModule, rows: Int32, with_graph: bool) -> CorpusModule:
+def _corpus_module(module: PartModule, rows: Int32, *, with_graph: bool) -> CorpusModule:
     statement_row = rows[module.statement_row]
     order = np.argsort(statement_row)
     graph = {name: getattr(module, name) for name in GRAPH_ARRAYS} | {"node_row": rows[module.node_row]}
@@ -307,14 +289,13 @@ def _corpus_module(module: PartModule, rows: Int32, with_graph: bool) -> CorpusM
 
 def _info(module: PartModule, root: Path, sources: Mapping[str, Mapping[str, str]]) -> ModuleInfo:
     relative = Path(module.path).relative_to(root)
-    parts = relative.parts
+    name, parts = relative.as_posix(), relative.parts
     level = parts[1] if len(parts) > 2 and parts[1] in LEVELS else ""
     # Two levels of one program have one name below their levels.
     file = "/".join(parts[2:] if level else parts[1:]) or parts[0]
-    origin = {"name": relative.as_posix(), "project": parts[0], "file": file, "opt_level": level}
-    origin |= dict.fromkeys(("version", "language", "compiler"), "")
-    recorded = sources.get(relative.as_posix(), {})
-    origin |= {key: recorded[key] for key in origin if key in recorded}
+    origin = dict.fromkeys(("version", "language", "compiler"), "")
+    origin |= {"name": name, "project": parts[0], "file": file, "opt_level": level}
+    origin |= {key: value for key, value in sources.get(name, {}).items() if key in origin}
     written: dict[str, Any] = {key: _written(value) for key, value in origin.items()}
     return ModuleInfo(**written, **module.facts)
 

@@ -91,8 +91,8 @@ class Part:
         return cls(listing["texts"], arrays["text_hash"], arrays["is_statement"], modules, failures)
 
 
-def read_chunk(paths: Sequence[str], target: str, normalisation: str, options: ReadOptions | None) -> str:
-    """Read some files and write their part, whose path is returned; a file that cannot be read is listed there."""
+def read_chunk(paths: Sequence[str], target: Path, normalisation: str, options: ReadOptions | None) -> None:
+    """Read some files and write their part; a file that cannot be read is listed there."""
     rows: dict[str, int] = {}
     spoken: set[int] = set()
     modules: list[PartModule] = []
@@ -105,8 +105,7 @@ def read_chunk(paths: Sequence[str], target: str, normalisation: str, options: R
     is_statement = np.zeros(len(rows), dtype=bool)
     is_statement[list(spoken)] = True
     text_hash = np.array([_text_hash(text) for text in rows], dtype=np.uint64)
-    Part(list(rows), text_hash, is_statement, modules, failures).save(Path(target))
-    return target
+    Part(list(rows), text_hash, is_statement, modules, failures).save(target)
 
 
 def _read_module(

@@ -18,12 +18,13 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
+import itertools
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +35,7 @@ from mirenc.model.sample import GRAPH_ARRAYS, GraphArrays
 from mirenc.pretraining.corpus.packing import from_bytes, pack, to_bytes, unpack
 from mirenc.pretraining.corpus.split import hold_out
 from mirenc.tokenizer import PAD, IRTokenizer
+from mirenc.writing import delivered
 
 _FORMAT = 3
 _UNORDERED_FORMAT = 2
@@ -48,8 +50,7 @@ _ALIKE = {"statement_row", "edge_source", "edge_target"}
 _ORDER = {"node_argument": "node_kind", "edge_position": "edge_flow"}
 
 
-@dataclass(frozen=True, slots=True)
-class ModuleInfo:
+class ModuleInfo(NamedTuple):
     """One row of the manifest.
 
     Attributes
@@ -79,23 +80,18 @@ class ModuleInfo:
     edges: int
 
 
-_NUMBERS = {field.name for field in fields(ModuleInfo) if field.type == "int"}
+_NUMBERS = ModuleInfo._fields.index("functions")  # the first of them
 
 
 def _manifest_csv(infos: Sequence[ModuleInfo]) -> str:
     stream = io.StringIO()
-    writer = csv.DictWriter(stream, [field.name for field in fields(ModuleInfo)], lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(asdict(info) for info in infos)
+    csv.writer(stream, lineterminator="\n").writerows([ModuleInfo._fields, *infos])
     return stream.getvalue()
 
 
 def _read_manifest(text: str) -> list[ModuleInfo]:
-    infos = []
-    for row in csv.DictReader(io.StringIO(text)):
-        values: dict[str, Any] = {key: int(value) if key in _NUMBERS else value for key, value in row.items()}
-        infos.append(ModuleInfo(**values))
-    return infos
+    rows: list[list[Any]] = list(csv.reader(io.StringIO(text)))[1:]
+    return [ModuleInfo(*row[:_NUMBERS], *map(int, row[_NUMBERS:])) for row in rows]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -248,9 +244,9 @@ class Corpus(CorpusModule):
         for name in _COLUMNS:
             if ordered or name not in _ORDER:
                 parts = [unpack(shard[name], differences=name in _ALIKE).astype(np.int32) for shard in shards]
-                columns[name] = np.concatenate(parts)
-        if not ordered:
-            columns |= {name: np.zeros(len(columns[like]), dtype=np.int32) for name, like in _ORDER.items()}
+            else:
+                parts = [np.zeros(shard[_ORDER[name]].shape[1], dtype=np.int32) for shard in shards]
+            columns[name] = np.concatenate(parts)
         for name in ("node_kind", "edge_flow"):
             columns[name] = columns[name].astype(np.int8)
         columns["edge_index"] = np.stack([columns.pop("edge_source"), columns.pop("edge_target")])
@@ -297,59 +293,52 @@ def _read_files(source: Path) -> tuple[dict[str, bytes], bool]:
     return data, listing["format"] == _FORMAT
 
 
-class CorpusWriter:
-    """Writes a corpus shard by shard, holding one shard in memory; the folder is emptied of an earlier corpus."""
+def write_corpus(
+    folder: str | os.PathLike[str],
+    modules: Iterable[tuple[ModuleInfo, CorpusModule]],
+    tokenizer: IRTokenizer,
+    text_ids: UInt16,
+    text_length: Integer,
+) -> None:
+    """Write a corpus shard by shard, holding one shard in memory; the folder is emptied of an earlier corpus."""
+    target = Path(folder)
+    target.mkdir(parents=True, exist_ok=True)
+    # Without its listing, written last of all, a folder is no corpus: one that is half written is never read.
+    (target / "corpus.json").unlink(missing_ok=True)
+    for path in target.glob("shard-*.zst"):
+        path.unlink()
+    files: dict[str, str] = {}
 
-    def __init__(self, folder: str | os.PathLike[str]) -> None:
-        self.folder = Path(folder)
-        self.folder.mkdir(parents=True, exist_ok=True)
-        # Without its listing a folder is no corpus: one that is half written is never read.
-        (self.folder / "corpus.json").unlink(missing_ok=True)
-        for path in self.folder.glob("shard-*.zst"):
-            path.unlink()
-        self._files: dict[str, str] = {}
-        self._infos: list[ModuleInfo] = []
-        self._modules: list[CorpusModule] = []
-        self._shards = 0
+    def write(name: str, data: bytes) -> None:
+        (target / name).write_bytes(data)
+        files[name] = hashlib.sha256(data).hexdigest()
 
-    def add(self, info: ModuleInfo, module: CorpusModule) -> None:
-        """Append one module."""
-        self._infos.append(info)
-        self._modules.append(module)
-        if len(self._modules) == _SHARD_MODULES:
-            self._write_shard()
-
-    def close(self, tokenizer: IRTokenizer, text_ids: UInt16, text_length: Integer) -> None:
-        """Write the rest, and last of all the listing that makes the folder a corpus."""
-        if self._modules:
-            self._write_shard()
-        self._write("texts.zst", to_bytes({"text_ids": text_ids, "text_length": text_length.astype(np.uint16)}))
-        self._write("manifest.csv", _manifest_csv(self._infos).encode("utf-8"))
-        self._write("tokenizer.json", tokenizer.to_json().encode("utf-8"))
-        listing = {"format": _FORMAT, "modules": len(self._infos), "texts": len(text_length), "files": self._files}
-        part = self.folder / "corpus.json.part"
+    infos: list[ModuleInfo] = []
+    each = iter(modules)
+    while some := list(itertools.islice(each, _SHARD_MODULES)):
+        write(f"shard-{len(infos) // _SHARD_MODULES:05d}.zst", _shard([module for _, module in some]))
+        infos += [info for info, _ in some]
+    write("texts.zst", to_bytes({"text_ids": text_ids, "text_length": text_length.astype(np.uint16)}))
+    write("manifest.csv", _manifest_csv(infos).encode("utf-8"))
+    write("tokenizer.json", tokenizer.to_json().encode("utf-8"))
+    listing = {"format": _FORMAT, "modules": len(infos), "texts": len(text_length), "files": files}
+    with delivered(target / "corpus.json") as part:
         part.write_text(json.dumps(listing, indent=1) + "\n", encoding="utf-8")
-        os.replace(part, self.folder / "corpus.json")
 
-    def _write(self, name: str, data: bytes) -> None:
-        (self.folder / name).write_bytes(data)
-        self._files[name] = hashlib.sha256(data).hexdigest()
 
-    def _write_shard(self) -> None:
-        modules, planes = self._modules, {}
-        for name in _COLUMNS:
-            group, _, what = name.partition("_")
-            if what == "sizes":
-                like = "edge_flow" if group == "edge" else f"{group}_row"
-                values = np.array([len(getattr(module, like)) for module in modules], dtype=np.int64)
-            elif what in ("source", "target"):
-                values = np.concatenate([module.edge_index[int(what == "target")] for module in modules])
-            else:
-                values = np.concatenate([getattr(module, name) for module in modules])
-            planes[name] = pack(values, differences=name in _ALIKE)
-        self._write(f"shard-{self._shards:05d}.zst", to_bytes(planes))
-        self._shards += 1
-        self._modules = []
+def _shard(modules: Sequence[CorpusModule]) -> bytes:
+    planes = {}
+    for name in _COLUMNS:
+        group, _, what = name.partition("_")
+        if what == "sizes":
+            like = "edge_flow" if group == "edge" else f"{group}_row"
+            values = np.array([len(getattr(module, like)) for module in modules], dtype=np.int64)
+        elif what in ("source", "target"):
+            values = np.concatenate([module.edge_index[int(what == "target")] for module in modules])
+        else:
+            values = np.concatenate([getattr(module, name) for module in modules])
+        planes[name] = pack(values, differences=name in _ALIKE)
+    return to_bytes(planes)
 
 
 def _starts(sizes: Integer) -> Int64:

@@ -17,7 +17,6 @@ def evaluate_answers(teacher: Teacher) -> Figures:
     what a model that learned nothing about code would do. A part without pieces is None.
     """
     answers = teacher.answers
-    counts = _CountsRule(answers)
     figures: Figures = {"missing": answers.missing, "training": len(answers.training)}
     for name, rows in (("held_out", answers.held_out), ("choosing", answers.choosing)):
         if not len(rows):
@@ -27,7 +26,7 @@ def evaluate_answers(teacher: Teacher) -> Figures:
             "pieces": len(rows),
             "projects": len(answers.projects_of(rows)),
             "model": answers_figures(answers, rows, teacher.predict(rows)),
-            "counts": answers_figures(answers, rows, counts.predict(rows)),
+            "counts": answers_figures(answers, rows, _from_counts(answers, rows)),
         }
     result: Figures = finite(figures)
     return result
@@ -69,20 +68,17 @@ def _mean_auc(truth: Floating, predicted: Floating) -> float:
     return float(np.mean(aucs)) if aucs else float("nan")
 
 
-class _CountsRule:
+def _from_counts(answers: Answers, rows: Int64) -> dict[str, Floating]:
     """Linear regression of every column on log(1 + counts), fitted on the pieces for training."""
+    counts = np.log1p(piece_counts(answers).astype(np.float64))
+    x, training = np.concatenate([np.ones((len(counts), 1)), counts], axis=1), answers.training
 
-    def __init__(self, answers: Answers) -> None:
-        counts = np.log1p(piece_counts(answers).astype(np.float64))
-        self._x = np.concatenate([np.ones((len(counts), 1)), counts], axis=1)
-        self._weights = {kind: self._fit(labels.values, answers.training) for kind, labels in answers.labels.items()}
+    def predict(column: Floating) -> Floating:
+        known = training[np.isfinite(column[training])]
+        predicted: Floating = x[rows] @ np.linalg.lstsq(x[known], column[known].astype(np.float64), rcond=None)[0]
+        return predicted
 
-    def _fit(self, values: Floating, training: Int64) -> Floating:
-        columns = []
-        for column in values.T.astype(np.float64):
-            rows = training[np.isfinite(column[training])]
-            columns.append(np.linalg.lstsq(self._x[rows], column[rows], rcond=None)[0])
-        return np.stack(columns, axis=1)
-
-    def predict(self, rows: Int64) -> dict[str, Floating]:
-        return {kind: self._x[rows] @ weights for kind, weights in self._weights.items()}
+    return {
+        kind: np.stack([predict(column) for column in labels.values.T], axis=1)
+        for kind, labels in answers.labels.items()
+    }

@@ -144,7 +144,9 @@ def test_another_format_is_refused(folder: Path, tmp_path: Path) -> None:
 def test_a_half_written_corpus_is_none(folder: Path, tmp_path: Path) -> None:
     copy = tmp_path / "copy"
     shutil.copytree(folder, copy)
-    store.CorpusWriter(copy)  # a build that is killed right after it began to write
+    killed = (1 / 0 for _ in [0])  # a build that is killed right after it began to write
+    with pytest.raises(ZeroDivisionError):
+        store.write_corpus(copy, killed, Corpus.load(folder).tokenizer, np.zeros(0, np.uint16), np.zeros(0, np.int32))
     with pytest.raises(ConfigError, match="no corpus"):
         Corpus.load(copy)
 
