@@ -2,8 +2,8 @@
 
     make_pipeline(IREmbedder(), MLPHead()).fit(["a.ll", "b.bc"], ["CPU", "GPU"])
 
-It learns nothing: the model was trained long before. The model is loaded when it is first needed and shared by all
-embedders of the process, so a clone, a grid search or a worker process carries a few parameters and no weights.
+It learns nothing. The model is loaded when it is first needed and shared by all embedders of the process, so a clone
+carries a few parameters and no weights.
 """
 
 from __future__ import annotations
@@ -51,18 +51,10 @@ class IREmbedder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scik
 
     Parameters
     ----------
-    model : str or path, optional
-        A model's name or a model folder; the default model if left out.
-    purpose : str
-        ``features``, for the head that follows, or ``search``, as `Encoder.embed` has them.
-    part : str
-        ``both``, ``text`` or ``graph``.
-    whiten : bool
-        False gives plain means, as `Encoder.embed` does.
-    cache : bool or path
-        Keep vectors in the user's cache folder (True), in this folder, or not (False).
-    device : str
-        ``cpu``, or a torch device such as ``cuda``.
+    model, cache, device
+        As `mirenc.load` takes them.
+    purpose, part, whiten
+        As `Encoder.embed` takes them; ``features``, for the head that follows, is the default.
     on_error : str
         ``raise``: the first input that cannot be read ends the work; ``skip``: its row is NaN, and one warning names
         all such inputs.
@@ -93,36 +85,22 @@ class IREmbedder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scik
         self.on_error = on_error
 
     def fit(self, X: Inputs, y: Any = None) -> Self:
-        """Check the parameters and note the number of columns; nothing is learned and no input is read.
-
-        Raises
-        ------
-        ConfigError
-            Unknown purpose, part or on_error.
-        ModelError
-            No such model, or a damaged one.
-        """
+        """Check the parameters (ConfigError, ModelError) and note the number of columns; no input is read."""
         self.n_features_out_ = len(self._columns(self._encoder()))
         return self
 
     def transform(self, X: Inputs) -> Float32:
-        """Vectors of the inputs.
+        """Vectors of the inputs, (n, D) float32.
 
         Parameters
         ----------
         X : n paths, IR texts, bitcode bytes or IRModules
             A list, or an array or table of shape (n,) or (n, 1). Which strings are text: `Encoder.read`.
 
-        Returns
-        -------
-        (n, D) float32
-
         Raises
         ------
-        ConfigError
-            A parameter, the shape of ``X`` or the type of one of its items.
-        ModelError
-            No such model, or a damaged one.
+        ConfigError, ModelError
+            A parameter, the shape of ``X`` or the type of one of its items; no such model, or a damaged one.
         MirencError
             With ``on_error="raise"``: an input cannot be read; see `mirenc.read_ir`.
 
@@ -198,15 +176,13 @@ def _items(inputs: Inputs) -> list[IRInput]:
     """The inputs as a list, out of a list, an array, or a column of a table."""
     if isinstance(inputs, (str, bytes, os.PathLike, IRModule)):
         raise ConfigError(f"a single {type(inputs).__name__} is not a list of inputs. Type: transform([x])")
-    given: Iterable[Any]
     if hasattr(inputs, "__array__"):
         array = np.asarray(inputs, dtype=object)
         if array.ndim != 1 and not (array.ndim == 2 and array.shape[1] == 1):
             raise ConfigError(f"inputs have shape {array.shape}; allowed: (n,) or (n, 1), a path or text in each row")
-        given = array.ravel().tolist()
+        items = array.ravel().tolist()
     else:
-        given = (item[0] if isinstance(item, (list, tuple)) and len(item) == 1 else item for item in inputs)
-    items = list(given)
+        items = [item[0] if isinstance(item, (list, tuple)) and len(item) == 1 else item for item in inputs]
     for row, item in enumerate(items):
         if not isinstance(item, (str, bytes, os.PathLike, IRModule)):
             raise ConfigError(

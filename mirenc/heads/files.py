@@ -20,6 +20,7 @@ from mirenc import __version__
 from mirenc.arrays import Floating
 from mirenc.errors import HeadError
 from mirenc.heads.state import Arrays, below, build, kind_of_head, pack, unpack
+from mirenc.writing import delivered
 
 FORMAT = 2  # in format 1, all arrays stand in the types that heads work with
 HEAD_FILE = "head.json"
@@ -59,11 +60,6 @@ def save_head(
     arrays : dict of arrays, optional
         What else belongs to it and is numbers.
 
-    Returns
-    -------
-    Path
-        The folder.
-
     Raises
     ------
     HeadError
@@ -98,22 +94,15 @@ def save_head(
             "Allowed are finite numbers, strings, None, lists and dicts"
         ) from None
     home = Path(folder)
-    contents = {home / ARRAY_FILE: data, home / HEAD_FILE: text.encode("utf-8")}
-    halves = {path: path.with_name(f"{path.name}.part") for path in contents}
     try:
         home.mkdir(parents=True, exist_ok=True)
-        for path, content in contents.items():
-            halves[path].write_bytes(content)
-        for path, half in halves.items():
-            os.replace(half, path)
+        with delivered(home / HEAD_FILE) as head_file, delivered(home / ARRAY_FILE) as array_file:
+            array_file.write_bytes(data)
+            head_file.write_bytes(text.encode("utf-8"))
     except OSError as error:
         raise HeadError(
             f"cannot write head to {home}: {error.strerror}. Free some space or name another folder"
         ) from None
-    finally:
-        for half in halves.values():
-            if half.is_file():
-                half.unlink()
     return home
 
 
@@ -126,26 +115,20 @@ def _plain(value: Any) -> Any:
 
 def _once_each(arrays: Arrays) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:
     """Each different array once, and for the others the name of their like: members keep the same training rows."""
-    stored: dict[str, NDArray[Any]] = {}
-    same: dict[str, str] = {}
+    plain = {name: np.asarray(array, order="C") for name, array in arrays.items()}
     names: dict[tuple[str, tuple[int, ...], bytes], str] = {}
-    for name, array in arrays.items():
-        plain = np.asarray(array, order="C")
-        first = names.setdefault((plain.dtype.str, plain.shape, hashlib.sha256(plain.tobytes()).digest()), name)
-        if first == name:
-            stored[name] = plain
-        else:
-            same[name] = first
-    return stored, same
+    first = {
+        name: names.setdefault((array.dtype.str, array.shape, hashlib.sha256(array.data).digest()), name)
+        for name, array in plain.items()
+    }
+    stored = {name: array for name, array in plain.items() if first[name] == name}
+    return stored, {name: like for name, like in first.items() if like != name}
 
 
 def load_head(folder: str | os.PathLike[str]) -> tuple[Any, dict[str, Any]]:
     """What `save_head` wrote: the head, ready to predict, and ``extra``.
 
-    Raises
-    ------
-    HeadError
-        No head in the folder, damaged files, an unknown kind, or a format this release does not read.
+    HeadError: no head in the folder, damaged files, an unknown kind, or a format this release does not read.
     """
     head, extra, _ = load_head_and_arrays(folder)
     return head, extra
@@ -190,9 +173,7 @@ def load_head_and_arrays(folder: str | os.PathLike[str]) -> tuple[Any, dict[str,
     except (AttributeError, KeyError, TypeError, ValueError):
         raise _damaged(home, HEAD_FILE, "'types' or 'same' fit no arrays") from None
     _check_numbers(arrays, f"{home}/{ARRAY_FILE}")
-    given = below(arrays, _EXTRA)
-    learned = {name: array for name, array in arrays.items() if not name.startswith(f"{_EXTRA}/")}
-    return build(description, learned, f"{home}/{HEAD_FILE}"), extra, given
+    return build(description, arrays, f"{home}/{HEAD_FILE}"), extra, below(arrays, _EXTRA)
 
 
 def _damaged(home: Path, name: str, why: object) -> HeadError:
@@ -215,25 +196,23 @@ def _check_format(home: Path, description: Any) -> None:
 def _check_numbers(arrays: Arrays, where: str) -> None:
     """Refuse arrays that hold what no training gives."""
     for name, array in arrays.items():
-        wrong = ""
+        is_spread = name.endswith(_SPREAD)
         if array.dtype.kind not in "biuf":
             wrong = f"type {array.dtype}; allowed: numbers"
-        elif array.dtype.kind == "f":
-            may_be_infinite = name.endswith(_SPREAD)
-            if np.isnan(array).any() or (np.isinf(array).any() and not may_be_infinite):
-                wrong = "values that are no finite numbers"
-            elif may_be_infinite and not (array > 0).all():
-                wrong = "spreads of 0 or less"
-        if wrong:
-            raise HeadError(f"{where}: array {name!r} has {wrong}. Train the head anew")
+        elif np.isnan(array).any() or (np.isinf(array).any() and not is_spread):
+            wrong = "values that are no finite numbers"
+        elif is_spread and not (array > 0).all():
+            wrong = "spreads of 0 or less"
+        else:
+            continue
+        raise HeadError(f"{where}: array {name!r} has {wrong}. Train the head anew")
 
 
 # -- narrow types, rounded numbers ---------------------------------------------------------------------
 def narrowed(arrays: Arrays) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:
     """Arrays in narrower types where these hold the same numbers, and the types that those had before."""
     narrow = {name: _narrowest(array) for name, array in arrays.items()}
-    types = {name: array.dtype.str for name, array in arrays.items() if narrow[name].dtype != array.dtype}
-    return narrow, types
+    return narrow, {name: array.dtype.str for name, array in arrays.items() if narrow[name].dtype != array.dtype}
 
 
 def _narrowest(array: NDArray[Any]) -> NDArray[Any]:

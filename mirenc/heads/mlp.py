@@ -1,8 +1,8 @@
 """The paper's downstream head: `MLPHead`, three linear layers as a classifier, and `LabelHead`, which chooses by one.
 
-scikit-learn's own MLP does the training: a head sees hundreds of rows, so a training loop of torch would gain nothing
-and cost its import. What stays after training are arrays. Prediction is this module's own and needs no object of
-scikit-learn's, so heads are saved without pickle and give the same answers under any later release of it.
+scikit-learn's own MLP does the training: a head sees hundreds of rows, so torch would gain nothing and cost its import.
+What stays are arrays, and prediction is this module's own: heads are saved without pickle and give the same answers
+under any later release.
 """
 
 from __future__ import annotations
@@ -93,16 +93,9 @@ class MLPHead(ClassifierMixin, Head):  # type: ignore[misc]
 
     # -- training --------------------------------------------------------------------------------------
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Train on rows and labels.
+        """Train on rows (n, D), finite, and labels (n,): bool, int, str, or float without a fraction.
 
-        Parameters
-        ----------
-        X : (n, D)
-            Embedding beside context features; finite.
-        y : (n,)
-            Labels: bool, int, str, or float without a fraction.
-        sample_weight : (n,), optional
-            How much each row counts, not negative. A row of weight 0 is as good as left out.
+        ``sample_weight`` (n,) says how much each row counts; a row of weight 0 is as good as left out.
 
         Raises
         ------
@@ -158,9 +151,7 @@ class MLPHead(ClassifierMixin, Head):  # type: ignore[misc]
                 network.fit(X, code, sample_weight=weight)
             except UserWarning:
                 raise KeyboardInterrupt from None
-        self.coefs_ = list(network.coefs_)
-        self.intercepts_ = list(network.intercepts_)
-        self.n_iter_ = network.n_iter_
+        self.coefs_, self.intercepts_, self.n_iter_ = network.coefs_, network.intercepts_, network.n_iter_
 
     # -- prediction ------------------------------------------------------------------------------------
     def predict_proba(self, X: ArrayLike) -> Float64:
@@ -191,11 +182,7 @@ class MLPHead(ClassifierMixin, Head):  # type: ignore[misc]
             raise HeadError(
                 "random_state is a RandomState, which a saved head cannot hold. Type: head.set_params(random_state=0)"
             )
-        meta: dict[str, Any] = {
-            "classes": meta_of_labels(self.classes_),
-            "layers": len(self.coefs_),
-            "n_iter": self.n_iter_,
-        }
+        meta = {"classes": meta_of_labels(self.classes_), "layers": len(self.coefs_), "n_iter": self.n_iter_}
         if hasattr(self, "feature_names_in_"):
             meta["feature_names"] = self.feature_names_in_.tolist()
         arrays = {"mean": self.mean_, "scale": self.scale_}
@@ -245,7 +232,7 @@ class LabelHead(Chooser):
     Attributes
     ----------
     classifier_ : estimator
-        Fitted clone. Its classes are indices of settings; a setting that never was the best has no preference.
+        Its classes are indices of settings; a setting that never was the best has no preference.
     """
 
     classifier: Any
@@ -263,7 +250,8 @@ class LabelHead(Chooser):
         return {"choices": self.n_choices_}, {}
 
     def _restore(self, meta: dict[str, Any], arrays: Arrays) -> None:
-        self.n_features_in_, self.n_choices_ = self.classifier_.n_features_in_, meta["choices"]
+        super()._restore(meta, arrays)
+        self.n_features_in_ = self.classifier_.n_features_in_
         classes = self.classifier_.classes_
         if classes.dtype.kind not in "iu" or classes.min() < 0 or classes.max() >= self.n_choices_:
             raise HeadError(

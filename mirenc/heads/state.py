@@ -23,7 +23,6 @@ _LONGEST_LABEL = 4096  # characters
 _COUNTS = (
     ("n_features_in_", "features", 0, 1_000_000),
     ("n_choices_", "choices", 1, 100_000),
-    ("n_settings_", "settings", 1, 100_000),
 )
 _SUM_ERROR = 1e-3
 # What a description or arrays that do not fit each other may raise.
@@ -64,22 +63,13 @@ def register(kind: str) -> Callable[[HeadClass], HeadClass]:
 
 def kind_of_head(head: Any) -> str:
     """Name under which the class of a head is registered; `HeadError` where it is not."""
-    for kind, head_class in _CLASSES.items():
-        if type(head) is head_class:
-            return kind
+    kind = next((kind for kind, head_class in _CLASSES.items() if type(head) is head_class), None)
+    if kind is not None:
+        return kind
     raise HeadError(
         f"a {type(head).__name__} cannot be saved; available: {', '.join(sorted(_CLASSES)) or 'none'}. "
         "To add a class, decorate it with mirenc.heads.state.register"
     )
-
-
-def _class_of(kind: str, where: str) -> type[Stateful]:
-    if kind not in _CLASSES:
-        raise HeadError(
-            f"{where}: unknown kind of head {kind!r}; available: {', '.join(sorted(_CLASSES))}. "
-            "If it is your own, import its module first; if it is mirenc's, type: pip install --upgrade mirenc"
-        )
-    return _CLASSES[kind]
 
 
 def pack(head: Any, prefix: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -104,9 +94,14 @@ def build(entry: Any, arrays: Arrays, where: str) -> Any:
     """The head of a kind, a meta and arrays; `HeadError` says where one cannot be made, or could not answer."""
     if not isinstance(entry, dict) or not isinstance(entry.get("kind"), str) or not isinstance(entry.get("meta"), dict):
         raise HeadError(f"{where}: describes no head: 'kind' or 'meta' is missing. Save the head again")
-    head_class = _class_of(entry["kind"], where)
+    kind = entry["kind"]
+    if kind not in _CLASSES:
+        raise HeadError(
+            f"{where}: unknown kind of head {kind!r}; available: {', '.join(sorted(_CLASSES))}. "
+            "If it is your own, import its module first; if it is mirenc's, type: pip install --upgrade mirenc"
+        )
     try:
-        head = head_class._from_state(entry["meta"], arrays)
+        head = _CLASSES[kind]._from_state(entry["meta"], arrays)
     except HeadError as error:
         raise HeadError(f"{where}: {error}") from None
     except _DAMAGE as error:
@@ -129,13 +124,14 @@ def _damaged(where: str, why: str) -> HeadError:
 def _check_answer(head: Any, where: str) -> None:
     """Refuse a head that cannot answer: arrays that do not fit each other show when they are used."""
     chooses = hasattr(head, "predict_proba")
-    if not chooses and not hasattr(head, "predict"):
+    ask = getattr(head, "predict_proba", getattr(head, "predict", None))
+    if ask is None:
         return
     row = np.zeros((1, head.n_features_in_))
     try:
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            answer = np.asarray(head.predict_proba(row) if chooses else head.predict(row), dtype=np.float64)
+            answer = np.asarray(ask(row), dtype=np.float64)
     except HeadError:
         return  # it wants more than rows, such as settings: nothing can be asked here
     except _DAMAGE as error:
@@ -143,9 +139,8 @@ def _check_answer(head: Any, where: str) -> None:
         raise _damaged(where, why) from error
     whole = np.isfinite(answer).all() and (not chooses or (answer.min() >= 0 and abs(answer.sum() - 1) < _SUM_ERROR))
     if not whole:
-        raise _damaged(
-            where, f"it answers {answer.tolist()}, which is no {'preference' if chooses else 'finite number'}"
-        )
+        kind = "preference" if chooses else "finite number"
+        raise _damaged(where, f"it answers {answer.tolist()}, which is no {kind}")
 
 
 def meta_of_labels(labels: NDArray[Any]) -> dict[str, Any]:

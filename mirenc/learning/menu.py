@@ -1,13 +1,16 @@
 """The candidates that every row of a table chooses from, and the inner folds on which it chooses.
 
 One menu for the embedding and for its baselines: none is under-tuned. Which menu follows from the shape of the data
-alone (`Shape`): a few hundred samples of a few settings get the Gaussian process, trees and the paper's MLP (put
-together on the device-mapping data; `downstream/device_mapping/README.md` tells what was dropped); more samples get
-heads whose memory does not grow with their square; labels, heads that tell all of them at once; many settings, or
-settings that differ from sample to sample, get heads that see a setting as numbers, and where settings outnumber
-kernels, one that chooses among three; many settings of many kernels, where time is what counts, leave the default only
-where the gain is worth the risk, and get trees of all settings at once where these are alike. The choice among members
-is made for each fold, on the training rows alone.
+alone (`Shape`); the choice among members is made for each fold, on the training rows alone.
+
+- A few hundred samples of a few settings: the Gaussian process, trees and the paper's MLP (put together on the
+  device-mapping data; `downstream/device_mapping/README.md` tells what was dropped). More samples: heads whose memory
+  does not grow with their square.
+- Many settings, or settings that differ from sample to sample: heads that see a setting as numbers, and where settings
+  outnumber kernels, one that chooses among three.
+- Many settings of many kernels, where time is what counts: the default is left only where the gain is worth the risk;
+  trees of all settings at once where these are alike.
+- Numbers, and labels: heads that tell all of them at once.
 """
 
 from __future__ import annotations
@@ -18,27 +21,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mirenc import heads
 from mirenc.arrays import Int64
-from mirenc.heads import (
-    BoostedRegressor,
-    CautiousEnsembleHead,
-    CostHead,
-    EnsembleHead,
-    LabelHead,
-    LabelsEnsembleHead,
-    LandmarkLabels,
-    LandmarkRegressor,
-    MLPHead,
-    NumberEnsembleHead,
-    PairHead,
-    PortfolioHead,
-    RatioTreesHead,
-    RidgeHead,
-    RidgeLabels,
-    RidgeRegressor,
-    TreesHead,
-    TreesLabels,
-)
 from mirenc.tasks.protocols import cut
 
 INNER_FOLDS = 4
@@ -107,101 +91,99 @@ def has_mlp(samples: int, settings: int, shared: bool) -> bool:
 
 def _few(shape: Shape, seed: int, select: str) -> Members:
     """``mlp`` is the paper's head; ``cost`` and ``rbf`` learn from the measured costs; the trees see the winner."""
-    members: Members = [("cost", CostHead(shape.context, clip=_CLIP[select]))]
+    context = shape.context
+    members: Members = [("cost", heads.CostHead(context, clip=_CLIP[select]))]
     members += [
-        (f"rbf scale {scale:g} clip {clip:g}", CostHead(shape.context, length_scale=scale, clip=clip))
+        (f"rbf scale {scale:g} clip {clip:g}", heads.CostHead(context, length_scale=scale, clip=clip))
         for scale in (1.0, 1.6)
         for clip in (0.75, 2.0)
     ]
-    if shape.context:
-        trees = TreesHead(shape.context, use_code=False, share=1.0, random_state=seed)
-        members.append(("trees, context", trees))
+    if context:
+        members.append(("trees, context", heads.TreesHead(context, use_code=False, share=1.0, random_state=seed)))
     if shape.code:
-        members.append(("trees", TreesHead(shape.context, random_state=seed)))
-    members.append(("mlp", LabelHead(MLPHead(alpha=1e-2, epochs=25, random_state=seed))))
-    return members
+        members.append(("trees", heads.TreesHead(context, random_state=seed)))
+    return [*members, ("mlp", heads.LabelHead(heads.MLPHead(alpha=1e-2, epochs=25, random_state=seed)))]
 
 
 def _cautious(shape: Shape, seed: int) -> Members:
     """Trees of all settings at once, with code and without, and a ridge: each is trained in seconds."""
+    context, clip = shape.context, _CLIP["speedup"]
     common: dict[str, Any] = {"default": shape.default, "random_state": seed}
-    members: Members = []
     # A forest of thousands of samples is large, and its leaves need not be that small.
     if shape.samples > _HUGE:
         common |= {"trees": 16, "leaf": 60}
     elif shape.samples > _MANY_SAMPLES:
         common |= {"trees": 30, "leaf": 20}
+    members: Members = []
     if shape.code:
-        members += [
-            (f"ratio trees {count}", RatioTreesHead(shape.context, components=count, **common))
-            for count in _RATIO_COMPONENTS
-        ]
-    if shape.context:
-        members.append(("ratio trees, context", RatioTreesHead(shape.context, use_code=False, share=1.0, **common)))
-    members.append(("ridge 0.1", RidgeHead(0.1, clip=_CLIP["speedup"])))
+        for count in _RATIO_COMPONENTS:
+            members.append((f"ratio trees {count}", heads.RatioTreesHead(context, components=count, **common)))
+    if context:
+        blind = heads.RatioTreesHead(context, use_code=False, share=1.0, **common)
+        members.append(("ratio trees, context", blind))
+    members.append(("ridge 0.1", heads.RidgeHead(0.1, clip=clip)))
     if shape.samples <= _FEW_SAMPLES:
-        members += [
-            ("cost", CostHead(shape.context, clip=1.0)),
-            ("rbf", CostHead(shape.context, length_scale=1.6, clip=_CLIP["speedup"])),
-        ]
+        members.append(("cost", heads.CostHead(context, clip=1.0)))
+        members.append(("rbf", heads.CostHead(context, length_scale=1.6, clip=clip)))
     return members
 
 
 def _ridges(select: str) -> Members:
-    return [(f"ridge {penalty:g}", RidgeHead(penalty, clip=_CLIP[select])) for penalty in _PENALTIES]
+    return [(f"ridge {penalty:g}", heads.RidgeHead(penalty, clip=_CLIP[select])) for penalty in _PENALTIES]
 
 
 def _portfolios(shape: Shape, select: str) -> Members:
     """Where settings outnumber kernels, few of them are worth telling apart."""
     if not (shape.shared and shape.dense) or shape.settings <= shape.groups or shape.samples > _FEW_SAMPLES:
         return []
-    return [("portfolio", PortfolioHead(CostHead(shape.context, clip=_CLIP[select])))]
+    return [("portfolio", heads.PortfolioHead(heads.CostHead(shape.context, clip=_CLIP[select])))]
 
 
 def _pairs(shape: Shape, seed: int, select: str) -> Members:
     """Heads that see a setting as numbers."""
+    context = shape.context
     common: dict[str, Any] = {"clip": _CLIP[select], "random_state": seed}
     # A pair's columns are few already, so nothing is reduced twice.
-    boosted = BoostedRegressor(components=4096, trees=100, random_state=seed)
-    slow = BoostedRegressor(components=4096, trees=200, leaves=8, learning_rate=0.05, random_state=seed)
+    boosted = heads.BoostedRegressor(components=4096, trees=100, random_state=seed)
+    slow = heads.BoostedRegressor(components=4096, trees=200, leaves=8, learning_rate=0.05, random_state=seed)
+    ridge = heads.RidgeRegressor(0.01)
     members: Members = [
-        ("pairs, boosted", PairHead(boosted, shape.context, **common)),
-        ("pairs, boosted slowly", PairHead(slow, shape.context, **common)),
-        ("pairs, ridge", PairHead(RidgeRegressor(0.01), shape.context, components=8, products=True, **common)),
+        ("pairs, boosted", heads.PairHead(boosted, context, **common)),
+        ("pairs, boosted slowly", heads.PairHead(slow, context, **common)),
+        ("pairs, ridge", heads.PairHead(ridge, context, components=8, products=True, **common)),
     ]
-    if shape.context and shape.code:
-        members.append(("pairs, context", PairHead(slow, shape.context, use_code=False, **common)))
+    if context and shape.code:
+        members.append(("pairs, context", heads.PairHead(slow, context, use_code=False, **common)))
     return members
 
 
 def _numbers(shape: Shape, seed: int) -> Members:
-    members: Members = [(f"ridge {penalty:g}", RidgeRegressor(penalty)) for penalty in _PENALTIES]
-    members.append(("boosted", BoostedRegressor(shape.context, random_state=seed)))
+    context = shape.context
+    members: Members = [(f"ridge {penalty:g}", heads.RidgeRegressor(penalty)) for penalty in _PENALTIES]
+    members.append(("boosted", heads.BoostedRegressor(context, random_state=seed)))
     if shape.samples <= _HUGE:
-        slow = BoostedRegressor(shape.context, trees=300, leaves=8, learning_rate=0.05, random_state=seed)
+        slow = heads.BoostedRegressor(context, trees=300, leaves=8, learning_rate=0.05, random_state=seed)
         members.append(("boosted slowly", slow))
     if shape.samples > _FEW_SAMPLES:
-        members += [
-            (f"landmarks {scale:g}", LandmarkRegressor(shape.context, length_scale=scale, random_state=seed))
-            for scale in _LENGTH_SCALES
-        ]
+        members += _landmarks(heads.LandmarkRegressor, context, seed)
     return members
 
 
 def _labels(shape: Shape, seed: int) -> Members:
     """Heads that tell all labels at once, so that many cost about what one does."""
-    members: Members = [(f"ridge {penalty:g}", RidgeLabels(penalty)) for penalty in (0.1, 0.01)]
-    members += [
-        (f"landmarks {scale:g}", LandmarkLabels(shape.context, length_scale=scale, random_state=seed))
-        for scale in _LENGTH_SCALES
-    ]
+    members: Members = [(f"ridge {penalty:g}", heads.RidgeLabels(penalty)) for penalty in (0.1, 0.01)]
     trees = {"trees": 16, "leaf": 20} if shape.samples > _HUGE else {}
-    return [*members, ("trees", TreesLabels(shape.context, **trees, random_state=seed))]
+    forest = heads.TreesLabels(shape.context, **trees, random_state=seed)
+    return [*members, *_landmarks(heads.LandmarkLabels, shape.context, seed), ("trees", forest)]
+
+
+def _landmarks(kind: type, context: int, seed: int) -> Members:
+    return [(f"landmarks {scale:g}", kind(context, length_scale=scale, random_state=seed)) for scale in _LENGTH_SCALES]
 
 
 def head_search(
     shape: Shape, seed: int, select: str, only: str = ""
-) -> EnsembleHead | NumberEnsembleHead | LabelsEnsembleHead:
+) -> heads.EnsembleHead | heads.NumberEnsembleHead | heads.LabelsEnsembleHead:
     """An unfitted search over the menu, for training rows of a shape; or its member ``only``."""
     members = menu(shape, seed, select)
     if only:
@@ -209,23 +191,21 @@ def head_search(
     elif shape.groups < _ENOUGH_GROUPS:
         members = members[:1]
     if shape.labels:
-        return LabelsEnsembleHead(members)
+        return heads.LabelsEnsembleHead(members)
     if not shape.settings:
-        return NumberEnsembleHead(members)
+        return heads.NumberEnsembleHead(members)
     if shape.default is not None and shape.is_cautious(select):
-        return CautiousEnsembleHead(members, default=shape.default)
-    return EnsembleHead(members, select=select)
+        return heads.CautiousEnsembleHead(members, default=shape.default)
+    return heads.EnsembleHead(members, select=select)
 
 
 def inner_parts(unit: NDArray[np.generic], labels: Int64, seed: int) -> Int64:
     """Inner fold of each training row: cut by the same unit as the protocol's own folds. (n,) -> (n,)."""
     distinct = len(np.unique(unit))
-    many = _FEWER_FOLDS if len(unit) > _HUGE else INNER_FOLDS
-    folds = None if distinct <= _FEW_UNITS else many
+    if distinct == 1:  # rows by turns are the best there is
+        return np.arange(len(unit)) % INNER_FOLDS
+    folds = None if distinct <= _FEW_UNITS else _FEWER_FOLDS if len(unit) > _HUGE else INNER_FOLDS
     part = np.zeros(len(unit), dtype=np.int64)
-    if distinct > 1:
-        for number, (_, test) in enumerate(cut(unit, labels, folds, seed)):
-            part[test] = number
-    else:  # one unit only: rows by turns are the best there is
-        part = np.arange(len(unit)) % INNER_FOLDS
+    for number, (_, test) in enumerate(cut(unit, labels, folds, seed)):
+        part[test] = number
     return part

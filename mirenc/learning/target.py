@@ -5,10 +5,9 @@ The columns of some samples without their code, so that a process can be sent th
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,8 +37,8 @@ STATIC_TITLES = {
 
 
 @dataclass(frozen=True, eq=False)
-class Target(ABC):
-    """What heads are trained for."""
+class Target:
+    """What heads are trained for: here, what is predicted and not chosen."""
 
     # (n, K), (n,) or (n, P) float64: cost of what runs when each setting is asked for (NaN: nobody may ask), the number
     # to predict, or labels
@@ -48,28 +47,27 @@ class Target(ABC):
     group: NDArray[np.str_]  # (n,) str: as those of `TaskData`
     kernel: NDArray[np.str_]
     select: str  # `mirenc.tasks.Task.select`
+    _mean_rule: ClassVar[str] = "mean"
 
-    @abstractmethod
-    def shape(self, features: Features, rows: Int64) -> Shape:
+    def shape(self, features: Features, rows: Int64, **more: Any) -> Shape:
         """What the menu follows from, for training on some rows."""
-
-    @abstractmethod
-    def static_rows(self, folds: Sequence[Fold], portfolios: Sequence[int] = ()) -> dict[str, NDArray[Any]]:
-        """What each rule without features says of each sample, learned from the training rows of its fold.
-
-        For each size k of ``portfolios``, row ``try_k`` measures k settings on the sample itself and keeps the best: k
-        runs of the program and no knowledge about it. The k are those whose best cost the training samples least.
-        """
+        code = features.matrix.shape[1] - features.context
+        more = more or {"settings": 0, "labels": sum(self.values.shape[1:])}
+        return Shape(features.context, code, len(rows), len(np.unique(self.kernel[rows])), **more)
 
     def fit(self, features: Features, rows: Int64, unit: NDArray[np.generic], seed: int) -> Any:
         """A head, searched and trained on some rows; the search keeps the rows of a unit together."""
         head = head_search(self.shape(features, rows), seed, self.select, features.only)
         part = inner_parts(unit[rows], self.strata[rows], seed)
-        return head.fit(features.matrix[rows], self.values[rows], *self._asked(rows), part=part)
+        return head.fit(features.matrix[rows], self.values[rows], self._settings(rows), part=part)
 
     def fit_rounded(self, features: Features, rows: Int64, unit: NDArray[np.generic], seed: int) -> Any:
         """As `fit`: a head to keep, and to be judged as it is kept (`mirenc.heads.files.rounded`)."""
         return rounded(self.fit(features, rows, unit, seed))
+
+    def _settings(self, rows: Int64) -> Settings | None:
+        """What a head is told of some rows beside their features."""
+        return None
 
     def ask(self, head: Any, features: Features, rows: Int64) -> Float64:
         """Preferences (m, K), 0 for settings that nobody may ask for, numbers (m,) or labels (m, P), of some rows."""
@@ -80,39 +78,26 @@ class Target(ABC):
         """The settings chosen, (m,), or what `ask` says; and the best of the three preferred settings, if K > 3."""
         return self.ask(head, features, rows), None
 
-    def _asked(self, rows: Int64) -> tuple[Settings, ...]:
-        """What a head is told of some rows beside their features."""
-        return ()
+    def static_rows(self, folds: Sequence[Fold], portfolios: Sequence[int] = ()) -> dict[str, NDArray[Any]]:
+        """What each rule without features says of each sample, learned from the training rows of its fold.
 
-    def _shape(self, features: Features, rows: Int64, **more: Any) -> Shape:
-        code = features.matrix.shape[1] - features.context
-        return Shape(features.context, code, len(rows), len(np.unique(self.kernel[rows])), **more)
-
-    def _means(self, folds: Sequence[Fold]) -> Float64:
+        For each size k of ``portfolios``, row ``try_k`` measures k settings on the sample itself and keeps the best: k
+        runs of the program and no knowledge about it. The k are those whose best cost the training samples least.
+        """
         mean = np.zeros(self.values.shape)
         for training, test in folds:
             mean[test] = self.values[training].mean(axis=0)
-        return mean
+        return {self._mean_rule: mean}
 
 
 class Number(Target):
     """A number is predicted."""
 
-    def shape(self, features: Features, rows: Int64) -> Shape:
-        return self._shape(features, rows, settings=0)
-
-    def static_rows(self, folds: Sequence[Fold], portfolios: Sequence[int] = ()) -> dict[str, NDArray[Any]]:
-        return {"mean": self._means(folds)}
-
 
 class Labels(Target):
     """Labels are predicted, each by itself."""
 
-    def shape(self, features: Features, rows: Int64) -> Shape:
-        return self._shape(features, rows, settings=0, labels=self.values.shape[1])
-
-    def static_rows(self, folds: Sequence[Fold], portfolios: Sequence[int] = ()) -> dict[str, NDArray[Any]]:
-        return {"rates": self._means(folds)}
+    _mean_rule = "rates"
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,18 +114,13 @@ class Costs(Target):
         columns = np.unique(self.defaults)
         return int(columns[0]) if len(columns) == 1 else None
 
-    def shape(self, features: Features, rows: Int64) -> Shape:
-        return self._shape(
-            features,
-            rows,
-            settings=self.values.shape[1],
-            shared=self.shared,
-            default=self.default,
-            dense=bool(np.isfinite(self.values[rows]).mean() > _DENSE),
-        )
+    def shape(self, features: Features, rows: Int64, **more: Any) -> Shape:
+        dense = bool(np.isfinite(self.values[rows]).mean() > _DENSE)
+        columns = {"settings": self.values.shape[1], "shared": self.shared, "default": self.default}
+        return super().shape(features, rows, **columns, dense=dense)
 
-    def _asked(self, rows: Int64) -> tuple[Settings, ...]:
-        return (self.settings.take(rows),)
+    def _settings(self, rows: Int64) -> Settings:
+        return self.settings.take(rows)
 
     def ask(self, head: Any, features: Features, rows: Int64) -> Float64:
         preference = head.predict_proba(features.matrix[rows], self.settings.take(rows))
