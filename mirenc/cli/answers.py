@@ -60,38 +60,20 @@ class Answers:
         line = {"input": file, "task": self.task.name, "variant": self.head.variant, "machine": one.machine}
         if one.region is not None:
             line["region"] = asdict(one.region)
+        line |= {name: getattr(one, name) for name in _SAID[self.task.target]}
         if self.task.target == "number":
-            line |= {"value": one.value, "error": one.error, "unit": self.task.unit}
-        elif self.task.target == "labels":
-            line |= {"labels": dict(one.labels), "error": one.error}
-        else:
-            names = ("choice", "preferred", "default", "preference", "cost_ratio", "seconds", "gain", "time_factor")
-            line |= {name: getattr(one, name) for name in names}
+            line["unit"] = self.task.unit
+        elif self.task.target == "costs":
             line["directive"] = self.task.directive_of(one)
             line["held_out"] = None if one.record is None else asdict(one.record)
-        evidence = one.evidence
-        worth, *interval = evidence.worth or (None, None, None)
-        no_code, *beside = evidence.no_code or (None, None, None)
-        constant, *over = evidence.constant_worth or (None, None, None)
-        return {
-            **line,
-            **self.task.details(one),
-            "evidence": {
-                "pays": evidence.pays,
-                "worth": worth,
-                "interval": interval,
-                "rival": evidence.rival,
-                "found": evidence.found,
-                "no_code": no_code,
-                "no_code_interval": beside,
-                "constant_pays": evidence.constant_pays,
-                "constant": constant,
-                "constant_interval": over,
-                "whole": evidence.whole,
-            },
-            "distance": one.distance,
-            "far": one.far,
-        }
+        evidence = {name: getattr(one.evidence, name) for name in ("pays", "rival", "found", "constant_pays", "whole")}
+        for name, interval, worth in (
+            ("worth", "interval", one.evidence.worth),
+            ("no_code", "no_code_interval", one.evidence.no_code),
+            ("constant", "constant_interval", one.evidence.constant_worth),
+        ):
+            evidence[name], *evidence[interval] = worth or (None, None, None)
+        return {**line, **self.task.details(one), "evidence": evidence, "distance": one.distance, "far": one.far}
 
     # -- words: the answer, and lines below it ---------------------------------------------------------
     def _number(self, one: PredictedNumber) -> list[str]:
@@ -155,6 +137,12 @@ class Answers:
         return [f"{matters}: {form.format(*(unit * value for value in evidence.no_code), rival=rival)}"]
 
 
+# What an answer says in JSON, by target.
+_SAID = {
+    "number": ("value", "error"),
+    "labels": ("labels", "error"),
+    "costs": ("choice", "preferred", "default", "preference", "cost_ratio", "seconds", "gain", "time_factor"),
+}
 # How what the code adds is written: text, and the unit of its numbers.
 _FACTOR = ("x {:.3f} [{:.3f}, {:.3f}] {rival}", 1)
 _SHARE = ("{:.0f} % [{:.0f}, {:.0f}] of the squared error {rival} gone", 100)
@@ -203,20 +191,14 @@ def _place(file: str, one: Prediction) -> str:
     return f"{place}: {one.region.name}"
 
 
-class Restriction:
-    """Writes what a tuner is told of the one answer there is."""
-
-    def __init__(self, task: Task, target: Path, files: int) -> None:
-        self.task, self.target, self.files = task, target, files
-
-    def take(self, file: str, predictions: Sequence[Any]) -> None:
-        """Write it; TaskError for more than one answer, or a task that has nothing to tell a tuner."""
-        if len(predictions) != 1 or self.files != 1:
-            raise TaskError(f"{file}: --restrict is for one answer. Name one file, and one kernel with --kernel")
-        details = self.task.details(predictions[0])
-        if "restriction" not in details:
-            raise TaskError(f"task {self.task.name} has no restriction for a tuner. Leave --restrict out")
-        self.target.write_text(details["restriction"] + "\n", encoding="utf-8")
+def write_restriction(task: Task, target: Path, file: str, answers: Sequence[Any]) -> None:
+    """Write what a tuner is told; TaskError for more than one answer, or a task that has nothing to tell a tuner."""
+    if len(answers) != 1:
+        raise TaskError(f"{file}: --restrict is for one answer. Name one file, and one kernel with --kernel")
+    details = task.details(answers[0])
+    if "restriction" not in details:
+        raise TaskError(f"task {task.name} has no restriction for a tuner. Leave --restrict out")
+    target.write_text(details["restriction"] + "\n", encoding="utf-8")
 
 
 class Copies:

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mirenc.cli import common, predict_table, tasks
-from mirenc.cli.answers import Answers, Copies, Restriction
-from mirenc.errors import HeadError, MirencError, TaskError
+from mirenc.cli.answers import Answers, Copies, write_restriction
+from mirenc.errors import HeadError, TaskError
 
 if TYPE_CHECKING:
     from mirenc.deciding import TaskHead
+    from mirenc.ir.inputs import Input
     from mirenc.tasks import Task
 
 
@@ -76,7 +77,7 @@ def predict(
     task = tasks.find_task(name, task_file)
     if not names:
         raise typer.BadParameter("give the files to answer for, as in TASK kernel.cl", param_hint="INPUT")
-    if task.name == predict_table.TASK and any(map(predict_table.is_project, names)):
+    if task.name == predict_table.TASK and any(map(common.is_project, names)):
         if head or variant or function or context:
             raise typer.BadParameter(
                 "a project's table is -Oz itself, not a prediction. Leave --head, --variant, --function and --context "
@@ -92,23 +93,22 @@ def predict(
     task.check_level(level)
     trained = replace(trained, encoder=load(trained.model if model is None else model, options=options))
     files = common.expand(names)
-    # Who takes the answers of each file: a file for a tuner, the screen, copies of the sources.
+    if restrict is not None and len(files) != 1:
+        raise TaskError(f"--restrict is for one answer, and there are {len(files)} files. Name one file")
     answers = Answers(trained, as_json)
-    takers: list[Restriction | Answers | Copies] = [answers]
-    if restrict is not None:
-        takers.insert(0, Restriction(task, restrict, len(files)))
-    if apply is not None:
-        takers.append(Copies(task, apply, [file.name for file in files]))
+    copies = None if apply is None else Copies(task, apply, [file.name for file in files])
+
+    def answer(file: Input) -> None:
+        predictions = _wanted(trained.predict(file, given, level=level), function, file.name)
+        if restrict is not None:
+            write_restriction(task, restrict, file.name, predictions)
+        answers.take(file.name, predictions)
+        if copies is not None:
+            copies.take(file.name, predictions)
+
     failures = common.Failures(len(files))
-    with common.progress("predicting", len(files)) as advance:
-        for file in files:
-            try:
-                predictions = _wanted(trained.predict(file, given, level=level), function, file.name)
-                for taker in takers:
-                    taker.take(file.name, predictions)
-            except MirencError as error:
-                failures.add(error)
-            advance()
+    for _ in failures.results("predicting", files, answer):
+        pass
     if answers.directives:
         common.say(task.directive_note)
     failures.finish()

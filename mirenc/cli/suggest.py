@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -67,55 +68,35 @@ def suggest(
         common.check_output(output)
     from mirenc.deciding import TaskHead, fixed_lists, read_code, ready_heads, try_lists
     from mirenc.deciding.pass_lists import TASK
+    from mirenc.passes.engine import DEFAULT_MEMORY_LIMIT, DEFAULT_TIMEOUT
+    from mirenc.passes.find import find_engine, major_of
     from mirenc.passes.levels import level
     from mirenc.tasks import get_task
 
     task = get_task(TASK)
     trained = TaskHead.load(ready_heads(task)[""] if head is None else head, task)
     lists = fixed_lists(trained, count)
-    if not attempt:
-        code = read_code(file, function=function, options=options, version=trained.llvm or None)
-        _warn(code)
-        _say(code, lists, None, as_json)
-        return
-    from mirenc.passes.engine import DEFAULT_MEMORY_LIMIT, DEFAULT_TIMEOUT
-    from mirenc.passes.find import find_engine, major_of
-
     pipelines = [one.pipeline for one in lists]
-    memory, seconds = options.memory_limit or DEFAULT_MEMORY_LIMIT, options.timeout or DEFAULT_TIMEOUT
-    with find_engine(pipelines, prefer=trained.llvm, timeout=seconds, memory_limit=memory) as engine:
-        code = read_code(file, function=function, options=options, version=engine.version)
-        _warn(code)
-        if trained.llvm and major_of(trained.llvm) != major_of(engine.version):
-            common.warn(
-                f"the lists were found with LLVM {trained.llvm} and run in LLVM {engine.version}. "
-                f"Type: apt-get install libllvm{major_of(trained.llvm)}"
-            )
-        outcome = try_lists(engine, code.ir, pipelines, level("Oz"))
-    if output is not None:
+    with contextlib.ExitStack() as stack:
+        engine, outcome, version = None, None, trained.llvm
+        if attempt:
+            memory, seconds = options.memory_limit or DEFAULT_MEMORY_LIMIT, options.timeout or DEFAULT_TIMEOUT
+            engine = find_engine(pipelines, prefer=trained.llvm, timeout=seconds, memory_limit=memory)
+            version = stack.enter_context(engine).version
+        code = read_code(file, function=function, options=options, version=version or None)
+        for remark in code.remarks:
+            common.warn(f"{code.name}: {remark}")
+        if engine is not None:
+            if trained.llvm and major_of(trained.llvm) != major_of(version):
+                common.warn(
+                    f"the lists were found with LLVM {trained.llvm} and run in LLVM {version}. "
+                    f"Type: apt-get install libllvm{major_of(trained.llvm)}"
+                )
+            outcome = try_lists(engine, code.ir, pipelines, level("Oz"))
+    if outcome is not None and output is not None:
         _write(outcome.ir, output)
-    _say(code, lists, outcome, as_json)
-
-
-def _warn(code: Code) -> None:
-    for remark in code.remarks:
-        common.warn(f"{code.name}: {remark}")
-
-
-def _write(bitcode: bytes, output: Path) -> None:
-    from mirenc.ir.llvm import default_worker
-    from mirenc.writing import delivered
-
-    data = bitcode
-    if output.suffix == ".ll":
-        data = default_worker().canonicalise(bitcode, bitcode=True).encode("utf-8", "surrogateescape")
-    with delivered(output) as part:
-        part.write_bytes(data)
-
-
-def _say(code: Code, lists: Sequence[FixedList], outcome: Outcome | None, as_json: bool) -> None:
     if as_json:
-        typer.echo(json.dumps(_line(code, lists, outcome)))
+        typer.echo(json.dumps(_json(code, lists, outcome)))
         return
     place = f"{code.name}: {code.symbol}" if code.symbol else code.name
     typer.echo(f"{place}: {len(lists)} lists, the same for all code: those that training found, and what people try")
@@ -129,35 +110,38 @@ def _say(code: Code, lists: Sequence[FixedList], outcome: Outcome | None, as_jso
         typer.echo(line)
 
 
-def _line(code: Code, lists: Sequence[FixedList], outcome: Outcome | None) -> dict[str, Any]:
-    """Everything as JSON."""
-    tried = outcome.tried if outcome is not None else (None,) * len(lists)
+def _write(bitcode: bytes, output: Path) -> None:
+    from mirenc.ir.llvm import default_worker
+    from mirenc.writing import delivered
+
+    data = bitcode
+    if output.suffix == ".ll":
+        data = default_worker().canonicalise(bitcode, bitcode=True).encode("utf-8", "surrogateescape")
+    with delivered(output) as part:
+        part.write_bytes(data)
+
+
+def _json(code: Code, lists: Sequence[FixedList], outcome: Outcome | None) -> dict[str, Any]:
+    listed = [{"pipeline": one.pipeline, "origin": one.origin, "command": code.command(one.pipeline)} for one in lists]
     line: dict[str, Any] = {
         "input": code.name,
         "function": code.symbol or None,
         "remarks": list(code.remarks),
         "prepare": code.preparation() or None,
-        "lists": [
-            {
-                "pipeline": one.pipeline,
-                "origin": one.origin,
-                "command": code.command(one.pipeline),
-                **({} if result is None else {"bytes": result.loaded_bytes, "problem": result.problem or None}),
-            }
-            for one, result in zip(lists, tried, strict=True)
-        ],
+        "lists": listed,
     }
     if outcome is None:
         return line
-    winner = outcome.winner
+    for one, result in zip(line["lists"], outcome.tried, strict=True):
+        one |= {"bytes": result.loaded_bytes, "problem": result.problem or None}
     return line | {
         "engine": outcome.engine,
         "before": outcome.before,
         "oz": outcome.oz.loaded_bytes,
-        "best": winner.loaded_bytes,
+        "best": outcome.winner.loaded_bytes,
         "saved": outcome.saved,
         "best_list": outcome.best + 1,
-        "best_command": code.command(winner.pipeline),
+        "best_command": code.command(outcome.winner.pipeline),
     }
 
 
