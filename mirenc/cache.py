@@ -66,11 +66,6 @@ class Cache:
         self.largest = max_bytes // 10  # bytes of an entry: a larger one is not kept
         self._broken = False
 
-    @property
-    def place(self) -> tuple[str, Path, int]:
-        """Digest, folder and size: what another process needs to use the same cache."""
-        return self.digest, self.path.parent, self.max_bytes
-
     @contextlib.contextmanager
     def _open(self) -> Iterator[sqlite3.Connection | None]:
         """A connection for one exchange; None when the cache cannot be used (no space, no permission, damaged)."""

@@ -67,13 +67,11 @@ def fetch(
 
     What is there already is not fetched again; what differs from the published files is replaced.
     """
-    from mirenc.tasks.datasets import DatasetError, get_dataset, plan_fetch
+    from mirenc.tasks.datasets import DatasetError, plan_fetch
     from mirenc.tasks.datasets import fetch as fetch_files
 
-    for name in names:
-        get_dataset(name)  # a mistyped name is told before anything is fetched
     failed: list[str] = []
-    for name in dict.fromkeys(names):
+    for name in _known(names):
         plan = plan_fetch(name, data)
         total = len(plan.dataset.sums)
         if plan.wanted:
@@ -91,6 +89,13 @@ def fetch(
             f"{', '.join(failed)} could not be fetched (listed above); the others were delivered. "
             "Type the command again to fetch what is missing"
         )
+
+
+def _known(names: list[str]) -> list[str]:
+    """Each name once; a mistyped one is told before anything is done."""
+    from mirenc.tasks.datasets import get_dataset
+
+    return [get_dataset(name).name for name in dict.fromkeys(names)]
 
 
 def _ask(plan: FetchPlan, yes: bool) -> None:
@@ -129,13 +134,11 @@ def _tell(lines: list[str]) -> None:
 @app.command()
 def verify(names: Names, data: Data = None) -> None:
     """Compare datasets on disk with the published checksums."""
-    from mirenc.tasks.datasets import DatasetError, content_hash, dataset_folder, get_dataset
+    from mirenc.tasks.datasets import DatasetError, content_hash, dataset_folder
     from mirenc.tasks.datasets import verify as verify_files
 
-    for name in names:
-        get_dataset(name)
     wrong: dict[str, str] = {}
-    for name in dict.fromkeys(names):
+    for name in _known(names):
         findings = verify_files(name, data)
         folder = dataset_folder(name, data)
         bad = [finding for finding in findings if finding.status != "ok"]

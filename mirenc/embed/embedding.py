@@ -15,14 +15,24 @@ from dataclasses import astuple, dataclass, replace
 import numpy as np
 
 from mirenc.arrays import Float32, Int64
-from mirenc.errors import ConfigError
+from mirenc.embed.request import PARTS, check
 from mirenc.graph import NodeKind
 from mirenc.ir import Region
 from mirenc.model.config import ModelConfig
 
-_PARTS = ("both", "text", "graph")
+_ARRAYS = ("text", "graph", "taught", "lexical", "sizes")
 _TEXT_SIZES = ("statements", "distinct_statements", "instructions")
 _GRAPH_SIZES = tuple(f"{kind.name.lower()}_nodes" for kind in NodeKind)
+_SIZES = _TEXT_SIZES + _GRAPH_SIZES
+# What stands side by side in a vector, by purpose and part.
+_BLOCKS: dict[str, dict[str, tuple[str, ...]]] = {
+    "search": {"text": ("text",), "graph": ("graph",), "both": ("text", "graph", "lexical")},
+    "features": {
+        "text": ("text", *_TEXT_SIZES),
+        "graph": ("graph", *_GRAPH_SIZES),
+        "both": ("taught", "text", "graph", *_SIZES),
+    },
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,27 +126,13 @@ class Embedding:
         | graph | graph | graph, nodes by kind |
         | both | text, graph, lexical | taught, text, graph, all six sizes |
 
-        Shapes: -> (n, D) float32
-
-        Raises
-        ------
-        ConfigError
-            Unknown part.
+        Shapes: -> (n, D) float32. Raises ConfigError: unknown part.
         """
-        if part not in _PARTS:
-            raise ConfigError(f"unknown part {part!r}; available: {', '.join(_PARTS)}")
-        if self.purpose == "search":
-            blocks = {"text": [self.text], "graph": [self.graph]}.get(part, [self.text, self.graph, self.lexical])
-        else:
-            sizes = np.log1p(self.sizes).astype(np.float32)
-            blocks = {
-                "text": [self.text, sizes[:, : len(_TEXT_SIZES)]],
-                "graph": [self.graph, sizes[:, len(_TEXT_SIZES) :]],
-            }.get(part, [self.taught, self.text, self.graph, sizes])
-        return np.concatenate(blocks, axis=1)
-
-
-_ARRAYS = ("text", "graph", "taught", "lexical", "sizes")
+        check("part", part, PARTS)
+        logarithms = np.log1p(self.sizes).astype(np.float32)
+        sizes = {name: logarithms[:, [column]] for column, name in enumerate(_SIZES)}
+        blocks = _BLOCKS[self.purpose][part]
+        return np.concatenate([sizes[name] if name in sizes else getattr(self, name) for name in blocks], axis=1)
 
 
 def vector_blocks(config: ModelConfig, purpose: str, part: str) -> dict[str, int]:
@@ -144,12 +140,7 @@ def vector_blocks(config: ModelConfig, purpose: str, part: str) -> dict[str, int
 
     A size of features is a block of one column, named as in ``Embedding.sizes``.
     """
-    blocks = {"text": config.text.hidden, "graph": config.graph.width}
-    if purpose == "search":
-        more = {} if config.lexical is None else {"lexical": config.lexical.width}
-        return blocks | more if part == "both" else {part: blocks[part]}
-    sizes = dict.fromkeys({"text": _TEXT_SIZES, "graph": _GRAPH_SIZES}.get(part, _TEXT_SIZES + _GRAPH_SIZES), 1)
-    if part != "both":
-        return {part: blocks[part]} | sizes
-    taught = {} if config.taught is None else {"taught": config.taught.width}
-    return taught | blocks | sizes
+    widths = dict.fromkeys(_SIZES, 1) | {"text": config.text.hidden, "graph": config.graph.width}
+    widths["lexical"] = 0 if config.lexical is None else config.lexical.width
+    widths["taught"] = 0 if config.taught is None else config.taught.width
+    return {name: widths[name] for name in _BLOCKS[purpose][part] if widths[name]}

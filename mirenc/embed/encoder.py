@@ -86,7 +86,7 @@ class Encoder:
             lexicon = Lexicon(lexical, files.weights["lexical_idf"], hide_names=hide_names)
         white = runtime.whiten if whitening_map is None else whitening_map.apply
         parts = ("text", "graph", "lexical") if whitening_map is None else whitening_map.mean
-        self._pipeline = Pipeline(runtime, files.tokenizer, cache, lexicon, white, parts)
+        self._pipeline = Pipeline(runtime, files.tokenizer, cache, lexicon, white, tuple(parts))
 
     def __repr__(self) -> str:
         return (
@@ -313,13 +313,8 @@ class Encoder:
         Outcome
         """
         weighting = self.runtime.config.pooling.weighting
-        place = None if self.cache is None else self.cache.place
         levels = (level,) if isinstance(level, str) else tuple(level)
-        request = Request(levels, purpose, function, whiten, self.options, weighting, place)
-        if batch_size < 1:
-            raise ConfigError(f"batch_size is {batch_size}; allowed: a whole number from 1 up")
-        if workers is not None and workers < 0:
-            raise ConfigError(f"workers is {workers}; allowed: a whole number from 0 up, or None")
+        request = Request(levels, purpose, function, whiten, self.options, weighting, self.cache, batch_size, workers)
         if isinstance(inputs, (str, bytes, os.PathLike, IRModule)):
             inputs = [inputs]
         resolved: Iterable[Input] = expand_inputs(inputs)
@@ -332,9 +327,7 @@ class Encoder:
             def show(done: int, total: int | None, note: str) -> None:
                 advance(0, completed=done, note=note)
 
-            run = self._pipeline.run(
-                resolved, request, batch_size, workers, total, progress if callable(progress) else show
-            )
+            run = self._pipeline.run(resolved, request, total, progress if callable(progress) else show)
             with closing(run) as outcomes:  # however the caller ends
                 yield from outcomes
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
-from mirenc.arrays import Float32, Int32
+from mirenc.arrays import Float32
 from mirenc.cache import Cache, cache_key
 from mirenc.embed.reading import Prepared
 from mirenc.model.layers import SLICE, give_back
@@ -25,13 +26,7 @@ _REMEMBERED = 1 << 15  # texts; a few dozen megabytes of vectors
 
 
 class StatementVectors:
-    """Vectors by text, from memory, the cache or the model.
-
-    Parameters
-    ----------
-    runtime : Runtime
-    cache : Cache or None
-    """
+    """Vectors by text, from memory, the cache or the model."""
 
     def __init__(self, runtime: Runtime, cache: Cache | None) -> None:
         self._runtime = runtime
@@ -39,17 +34,9 @@ class StatementVectors:
         self._memory: dict[str, Float32] = {}
 
     def of(self, modules: Sequence[Prepared], *, advance: Callable[[int, int], None] | None = None) -> list[Float32]:
-        """For each module the vectors of its texts that are needed; those of other texts are zero.
+        """For each module the vectors of its texts that are needed, (U, H); those of other texts are zero.
 
-        Parameters
-        ----------
-        modules : sequence of Prepared
-        advance : callable, optional
-            Told (texts encoded, texts to encode) while the text encoder works.
-
-        Returns
-        -------
-        list of (U, H) float32
+        ``advance`` is told (texts encoded, texts to encode) while the text encoder works.
         """
         if sum(len(module.sample.node_row) for module in modules) >= _LARGE:
             give_back()  # of what was read, text and lines are gone by now
@@ -101,15 +88,7 @@ class StatementVectors:
 
 
 def forward_all(runtime: Runtime, modules: Sequence[Prepared], vectors: Sequence[Float32]) -> Iterator[Pooled]:
-    """Pooled vectors of each module, in their order.
-
-    Parameters
-    ----------
-    runtime : Runtime
-    modules : sequence of Prepared
-    vectors : sequence of (U, H) float32
-        Vectors of each module's texts, as `StatementVectors.of` gives them.
-    """
+    """Pooled vectors of each module, in their order; ``vectors`` of its texts are those of `StatementVectors.of`."""
     # A slice of the graph encoder's: no module's sums are cut in another place. The paper's GCN chooses its way by the
     # number of groups, and has none for what is joined.
     most = SLICE if runtime.config.graph.joins else 0
@@ -153,24 +132,14 @@ def _joined(samples: Sequence[IRSample], texts: Sequence[int], nodes: Sequence[i
     Equal texts of two samples stay two: so nodes of two modules are never taken for equal, and neighbours are added up
     in the order that each module has them in.
     """
-    with_starts = list(zip(samples, texts, nodes, strict=False))  # the starts have an end, too
-    return IRSample(
-        texts=list(itertools.chain.from_iterable(sample.texts for sample in samples)),
-        text_ids=np.concatenate([sample.text_ids for sample in samples]),
-        text_length=np.concatenate([sample.text_length for sample in samples]),
-        statement_row=_shifted([(sample.statement_row, text) for sample, text, _ in with_starts]),
-        node_row=_shifted([(sample.node_row, text) for sample, text, _ in with_starts]),
-        node_kind=np.concatenate([sample.node_kind for sample in samples]),
-        node_argument=np.concatenate([sample.node_argument for sample in samples]),
-        edge_index=_shifted([(sample.edge_index, node) for sample, _, node in with_starts]),
-        edge_flow=np.concatenate([sample.edge_flow for sample in samples]),
-        edge_position=np.concatenate([sample.edge_position for sample in samples]),
-        instruction_node=_shifted([(sample.instruction_node, node) for sample, _, node in with_starts]),
-    )
-
-
-def _shifted(parts: Sequence[tuple[Int32, int]]) -> Int32:
-    return np.concatenate([part + np.int32(start) for part, start in parts], axis=-1)
+    joined: dict[str, Any] = {"texts": list(itertools.chain.from_iterable(sample.texts for sample in samples))}
+    for name in ("text_ids", "text_length", "node_kind", "node_argument", "edge_flow", "edge_position"):
+        joined[name] = np.concatenate([getattr(sample, name) for sample in samples])
+    numbers = {"statement_row": texts, "node_row": texts, "edge_index": nodes, "instruction_node": nodes}
+    for name, starts in numbers.items():  # which have an end, too
+        shifted = [getattr(sample, name) + np.int32(start) for sample, start in zip(samples, starts, strict=False)]
+        joined[name] = np.concatenate(shifted, axis=-1)
+    return IRSample(**joined)
 
 
 def _joined_pool(pools: Sequence[Pool], items: Sequence[int], groups: Sequence[int]) -> Pool:

@@ -37,19 +37,10 @@ _PATIENCE = 5.0  # seconds a process may take to end
 
 
 def read(
-    inputs: Iterable[Input], request: Request, tokenizer: IRTokenizer, workers: int | None
+    inputs: Iterable[Input], request: Request, tokenizer: IRTokenizer
 ) -> Generator[tuple[Input, Answer], None, None]:
-    """Each input with what reading made of it, in their order.
-
-    Parameters
-    ----------
-    inputs : iterable of Input
-    request : Request
-    tokenizer : IRTokenizer
-    workers : int or None
-        Processes that read; 0 reads in this one. None: as many as cores, once there is work for them.
-    """
-    reader = Reader(request, tokenizer)
+    """Each input with what reading made of it, in their order."""
+    reader, workers = Reader(request, tokenizer), request.workers
     chunks = _chunks(inputs)
     started = time.monotonic()
     ahead: list[list[Input]] = []
@@ -63,7 +54,7 @@ def read(
     if not workers and len(ahead) < 2:
         return
     count = workers or len(ahead)
-    readers = _Readers(request, tokenizer, count)
+    readers = _Readers(reader, pickle.dumps((request, tokenizer.to_json(), default_worker().memory_limit)), count)
     submitted = ((chunk, readers.submit(chunk)) for chunk in chain(ahead, chunks))
     try:
         waiting = deque(islice(submitted, _AHEAD * count))
@@ -196,11 +187,10 @@ def serve() -> None:
 class _Readers:
     """Some threads, each with a process that it talks to."""
 
-    def __init__(self, request: Request, tokenizer: IRTokenizer, count: int) -> None:
-        self._here = Reader(request, tokenizer)
-        setup = pickle.dumps((request, tokenizer.to_json(), default_worker().memory_limit))
-        self._idle = deque(_Process(setup) for _ in range(count))
-        self._all = list(self._idle)
+    def __init__(self, here: Reader, setup: bytes, count: int) -> None:
+        self._here = here
+        self._all = [_Process(setup) for _ in range(count)]
+        self._idle = deque(self._all)
         self._closing = threading.Event()
         self._threads = ThreadPoolExecutor(count)
 
@@ -213,19 +203,14 @@ class _Readers:
         process = self._idle.popleft()  # as many as threads, so there is one
         try:
             answers = None if self._closing.is_set() else process.ask(inputs)
-            # Where one of the inputs was too much for the process, the others are read without it.
-            return [self._alone(process, given) for given in inputs] if answers is None else answers
         finally:
             self._idle.append(process)
-
-    def _alone(self, process: _Process, given: Input) -> Answer:
-        answers = None if self._closing.is_set() else process.ask([given])
         if answers is not None:
-            return answers[0]
-        return IRResourceError(
-            f"{given.name}: the process that read it ended, as a system short of memory ends processes. "
-            "Close other programs, or leave the file out"
-        )
+            return answers
+        if len(inputs) > 1:  # one was too much for the process: the others are read without it
+            return [answer for given in inputs for answer in self._read([given])]
+        ended = "the process that read it ended, as a system short of memory ends processes"
+        return [IRResourceError(f"{inputs[0].name}: {ended}. Close other programs, or leave the file out")]
 
     def close(self) -> None:
         """End all processes; what is being read is dropped."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from mirenc.arrays import Int64
-from mirenc.cache import Cache, cache_key
+from mirenc.cache import cache_key
 from mirenc.embed.embedding import Embedding
 from mirenc.embed.request import Request
 from mirenc.errors import MirencError
@@ -25,17 +25,9 @@ from mirenc.tokenizer import IRTokenizer
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """One module ready for a model, and its embedding but for the vectors.
+    """One module ready for a model: how its rows come from texts and nodes, and its embedding without columns.
 
-    Attributes
-    ----------
-    sample : IRSample
-    pools : Pools
-        How the rows come from texts and nodes.
-    blank : Embedding
-        Without columns.
-    key : bytes
-        Where the cache keeps the embedding; empty where it does not.
+    ``key`` is where the cache keeps the embedding; empty where it does not.
     """
 
     sample: IRSample
@@ -59,23 +51,9 @@ def prepare(
     *,
     function: str | None = None,
 ) -> Prepared:
-    """Make a module's sample, and say which rows it has.
+    """Make a module's sample, and say which rows it has, in words of a `Request`.
 
-    Parameters
-    ----------
-    module : IRModule
-    tokenizer : IRTokenizer
-    levels : tuple of str
-        Of `mirenc.ir.LEVELS`. Rows of several stand one below the other.
-    weighting : str
-        `mirenc.model.config.PoolingConfig`.
-    function : str, optional
-        Regular expression: rows of such functions only (`mirenc.ir.regions_of`).
-
-    Raises
-    ------
-    ConfigError
-        No regular expression, or no function has such a name.
+    Raises ConfigError: no regular expression, or no function has such a name.
     """
     listed = [regions_of(module, level, function=function) for level in levels]
     regions = [region for each in listed for region in each.regions]
@@ -123,10 +101,6 @@ class Reader:
     def __init__(self, request: Request, tokenizer: IRTokenizer) -> None:
         self._request = request
         self._tokenizer = tokenizer
-        self._cache = None
-        if request.cache is not None:
-            digest, folder, max_bytes = request.cache
-            self._cache = Cache(digest, folder=folder, max_bytes=max_bytes)
 
     def read(self, inputs: Sequence[Input]) -> list[Answer]:
         """One answer for each input, in their order.
@@ -135,7 +109,8 @@ class Reader:
         """
         loaded = [self._load(given) for given in inputs]
         keys = [self._key(content) for content in loaded]
-        cached = self._cache.get([key for key in keys if key]) if self._cache is not None else {}
+        cache = self._request.cache
+        cached = {} if cache is None else cache.get([key for key in keys if key])
         return [self._answer(content, key, cached.get(key)) for content, key in zip(loaded, keys, strict=True)]
 
     def _load(self, given: Input) -> IRModule | InputBytes | MirencError:
@@ -148,12 +123,11 @@ class Reader:
 
     def _key(self, content: IRModule | InputBytes | MirencError) -> bytes:
         """Key of an input's bytes: whatever reading made of them once, it would make again."""
-        if self._cache is None or not isinstance(content, InputBytes):
+        request = self._request
+        if request.cache is None or not isinstance(content, InputBytes):
             return b""
-        function = "" if self._request.function is None else f"\0{self._request.function}"
-        return cache_key(
-            f"all-{'+'.join(self._request.levels)}", content.data + function.encode("utf-8", "surrogateescape")
-        )
+        function = "" if request.function is None else f"\0{request.function}"
+        return cache_key(f"all-{'+'.join(request.levels)}", content.data + function.encode("utf-8", "surrogateescape"))
 
     def _answer(self, content: IRModule | InputBytes | MirencError, key: bytes, cached: bytes | None) -> Answer:
         if isinstance(content, MirencError):

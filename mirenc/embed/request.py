@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal
 
+from mirenc.cache import Cache
 from mirenc.errors import ConfigError
 from mirenc.ir import LEVELS, ReadOptions
 
@@ -25,25 +25,10 @@ def check(what: str, value: str, allowed: tuple[str, ...]) -> None:
 
 @dataclass(frozen=True)
 class Request:
-    """What is wanted of every input.
+    """What is wanted of every input, in words of `mirenc.Encoder.embed`; rows of several levels stand in their order.
 
-    Attributes
-    ----------
-    levels : tuple of str
-        One, or several whose rows stand one below the other.
-    purpose, function, whiten
-        As `mirenc.Encoder.embed` takes them.
-    options : ReadOptions
-        Limits and compiler for reading.
-    weighting : str
-        How often a text counts (`mirenc.model.config.PoolingConfig`).
-    cache : (str, Path, int) or None
-        Digest, folder and size of the cache that may know the embedding.
-
-    Raises
-    ------
-    ConfigError
-        Unknown level or purpose.
+    ``weighting`` says how often a text counts (`mirenc.model.config.PoolingConfig`); ``cache`` may know the embedding.
+    ConfigError: a word or number that is none of those allowed.
     """
 
     levels: tuple[str, ...]
@@ -52,7 +37,9 @@ class Request:
     whiten: bool
     options: ReadOptions
     weighting: str
-    cache: tuple[str, Path, int] | None
+    cache: Cache | None
+    batch_size: int = 64
+    workers: int | None = None
 
     def __post_init__(self) -> None:
         for level in self.levels:
@@ -60,3 +47,7 @@ class Request:
         if len(self.levels) > 1 and {"module", "instruction"}.intersection(self.levels):
             raise ConfigError(f"levels {', '.join(self.levels)}; several at once may be function, loop and block")
         check("purpose", self.purpose, PURPOSES)
+        if self.batch_size < 1:
+            raise ConfigError(f"batch_size is {self.batch_size}; allowed: a whole number from 1 up")
+        if self.workers is not None and self.workers < 0:
+            raise ConfigError(f"workers is {self.workers}; allowed: a whole number from 0 up, or None")

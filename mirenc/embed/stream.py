@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from mirenc.arrays import Float32
@@ -55,10 +55,11 @@ def listed(complaints: list[str]) -> str:
     return "; ".join(complaints[:_LISTED]) + more
 
 
+@dataclass(frozen=True, eq=False)
 class Pipeline:
     """A model, and what is kept of its vectors.
 
-    Parameters
+    Attributes
     ----------
     runtime : Runtime
     tokenizer : IRTokenizer
@@ -67,41 +68,30 @@ class Pipeline:
         The lexical view of a model that has it.
     white : callable
         (part, (n, D) vectors) -> (n, D) whitened.
-    parts : sequence of str
+    parts : tuple of str
         What is whitened.
     """
 
-    def __init__(
-        self,
-        runtime: Runtime,
-        tokenizer: IRTokenizer,
-        cache: Cache | None,
-        lexicon: Lexicon | None,
-        white: Callable[[str, Float32], Float32],
-        parts: Iterable[str],
-    ) -> None:
-        self._runtime, self._tokenizer, self._cache, self._lexicon = runtime, tokenizer, cache, lexicon
-        self._white, self._parts = white, tuple(parts)
+    runtime: Runtime
+    tokenizer: IRTokenizer
+    cache: Cache | None
+    lexicon: Lexicon | None
+    white: Callable[[str, Float32], Float32]
+    parts: tuple[str, ...]
 
     def run(
-        self,
-        inputs: Iterable[Input],
-        request: Request,
-        batch_size: int,
-        workers: int | None,
-        total: int | None,
-        progress: Progress,
+        self, inputs: Iterable[Input], request: Request, total: int | None, progress: Progress
     ) -> Generator[Outcome, None, None]:
-        """What becomes of each input, in their order; arguments as of `mirenc.Encoder.embed`."""
-        vectors = StatementVectors(self._runtime, self._cache)
+        """What becomes of each input, in their order."""
+        vectors = StatementVectors(self.runtime, self.cache)
         done = 0
 
         def advance(encoded: int, texts: int) -> None:
             progress(done, total, f"{encoded}/{texts} statements")
 
         # However the caller ends: no process is left behind.
-        with closing(read(inputs, request, self._tokenizer, workers)) as answers:
-            for batch in _batches(answers, batch_size):
+        with closing(read(inputs, request, self.tokenizer)) as answers:
+            for batch in _batches(answers, request.batch_size):
                 for name, outcome in self._encoded(batch, vectors, advance):
                     done += 1
                     progress(done, total, name[-_NAME:])
@@ -118,15 +108,15 @@ class Pipeline:
     ) -> Iterator[tuple[str, Embedding | MirencError]]:
         """Names and plain embeddings of inputs whose statements are encoded together."""
         ready = [answer for _, answer in batch if isinstance(answer, Prepared)]
-        pooled = forward_all(self._runtime, ready, vectors.of(ready, advance=advance))
-        embeddings = [module.filled(each, self._lexicon) for module, each in zip(ready, pooled, strict=True)]
-        if self._cache is not None:
+        pooled = forward_all(self.runtime, ready, vectors.of(ready, advance=advance))
+        embeddings = [module.filled(each, self.lexicon) for module, each in zip(ready, pooled, strict=True)]
+        if self.cache is not None:
             # A vector for every instruction of a large module is hundreds of megabytes, which no copy is made of.
-            self._cache.put(
+            self.cache.put(
                 {
                     module.key: each.to_bytes()
                     for module, each in zip(ready, embeddings, strict=True)
-                    if module.key and each.text.nbytes + each.graph.nbytes <= self._cache.largest
+                    if module.key and each.text.nbytes + each.graph.nbytes <= self.cache.largest
                 }
             )
         fresh = iter(embeddings)
@@ -138,7 +128,7 @@ class Pipeline:
             return replace(embedding, purpose=request.purpose)
         if not request.whiten:
             return embedding
-        white = {part: self._white(part, getattr(embedding, part)) for part in self._parts}
+        white = {part: self.white(part, getattr(embedding, part)) for part in self.parts}
         return replace(embedding, **white)  # type: ignore[arg-type]  # parts are arrays
 
 
