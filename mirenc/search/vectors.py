@@ -42,20 +42,21 @@ def check_vectors_output(path: str | os.PathLike[str] | None) -> None:
     """
     if path is None or os.fspath(path) == "-":
         return
-    if (suffix := Path(path).suffix) not in _FORMATS:
+    if _format_of(path) is None:
         raise ConfigError(
-            f"output {os.fspath(path)!r}: unknown suffix {suffix!r}; available: {', '.join(VECTOR_SUFFIXES)}. "
-            "For text name it .jsonl"
+            f"output {os.fspath(path)!r}: unknown suffix {Path(path).suffix!r}; available: "
+            f"{', '.join(VECTOR_SUFFIXES)}. For text name it .jsonl"
         )
-    _check_extra(suffix)
     check_output(path)
 
 
-def _check_extra(suffix: str) -> None:
-    """Refuse a format whose extra is not installed."""
-    if module := _FORMATS[suffix].needs:
-        with needs(suffix[1:], f"a {suffix} file needs {module}"):
-            importlib.import_module(module)
+def _format_of(path: str | os.PathLike[str]) -> _Format | None:
+    """The format that a suffix says; MissingExtraError: it needs what is not installed."""
+    form = _FORMATS.get(suffix := Path(path).suffix)
+    if form is not None and form.needs:
+        with needs(suffix[1:], f"a {suffix} file needs {form.needs}"):
+            importlib.import_module(form.needs)
+    return form
 
 
 def write_vectors(path: str | os.PathLike[str], table: VectorTable) -> None:
@@ -82,13 +83,11 @@ def read_vectors(path: str | os.PathLike[str]) -> VectorTable:
         The file is missing, damaged, or of somebody else; or text without a row, or .npy without its .npy.json.
     """
     where = os.fspath(path)
-    form = _FORMATS.get(Path(where).suffix)
-    if form is None:
+    if (form := _format_of(path)) is None:
         raise IRFileError(
             f"{where}: is no file of vectors; known are {', '.join(VECTOR_SUFFIXES)}. "
             f"Make one with: mirenc embed FOLDER -o vectors.npz"
         )
-    _check_extra(Path(where).suffix)
     try:
         table = form.read(where)
     except FileNotFoundError as error:
