@@ -32,31 +32,23 @@ _HOME = {name: home for home, names in _NAMES.items() for name in names}
 __all__ = ["__version__", *_HOME]
 
 if TYPE_CHECKING:  # ``as``: a name that is exported, for who checks types strictly
-    from mirenc.cosines import compare as compare
-    from mirenc.cosines import nearest as nearest
-    from mirenc.deciding import TaskHead as TaskHead
-    from mirenc.deciding import fit_head as fit_head
-    from mirenc.embed import Embedding as Embedding
-    from mirenc.embed import Encoder as Encoder
-    from mirenc.embed import fit_map as fit_map
-    from mirenc.embed import load as load
+    from mirenc.cosines import compare as compare, nearest as nearest
+    from mirenc.deciding import TaskHead as TaskHead, fit_head as fit_head
+    from mirenc.embed import Embedding as Embedding, Encoder as Encoder, fit_map as fit_map, load as load
     from mirenc.errors import MirencError as MirencError
     from mirenc.evaluating import evaluate as evaluate
-    from mirenc.graph import ProgramGraph as ProgramGraph
-    from mirenc.graph import build_graph as build_graph
-    from mirenc.ir import IRModule as IRModule
-    from mirenc.ir import ReadOptions as ReadOptions
-    from mirenc.ir import parse_ir as parse_ir
-    from mirenc.ir import read_ir as read_ir
-    from mirenc.ir import statements_of as statements_of
+    from mirenc.graph import ProgramGraph as ProgramGraph, build_graph as build_graph
+    from mirenc.ir import (
+        IRModule as IRModule,
+        ReadOptions as ReadOptions,
+        parse_ir as parse_ir,
+        read_ir as read_ir,
+        statements_of as statements_of,
+    )
     from mirenc.model.config import ModelConfig as ModelConfig
-    from mirenc.model.sample import IRSample as IRSample
-    from mirenc.model.sample import make_sample as make_sample
-    from mirenc.tasks import Task as Task
-    from mirenc.tasks import get_task as get_task
-    from mirenc.tasks import list_tasks as list_tasks
-    from mirenc.tokenizer import IRTokenizer as IRTokenizer
-    from mirenc.tokenizer import train_tokenizer as train_tokenizer
+    from mirenc.model.sample import IRSample as IRSample, make_sample as make_sample
+    from mirenc.tasks import Task as Task, get_task as get_task, list_tasks as list_tasks
+    from mirenc.tokenizer import IRTokenizer as IRTokenizer, train_tokenizer as train_tokenizer
     from mirenc.weights import list_models as list_models
 
 

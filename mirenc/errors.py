@@ -32,12 +32,7 @@ class IRParseError(MirencError, ValueError):
     """
 
     def __init__(
-        self,
-        message: str,
-        *,
-        line: int | None = None,
-        column: int | None = None,
-        diagnostic: str = "",
+        self, message: str, *, line: int | None = None, column: int | None = None, diagnostic: str = ""
     ) -> None:
         super().__init__(message)
         self.line = line

@@ -15,13 +15,7 @@ def progress(description: str, total: int | None, *, show: bool = True) -> Itera
         yield lambda count=1, **fields: None
         return
     from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-    )
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     bar = Progress(
         TextColumn("{task.description}"),

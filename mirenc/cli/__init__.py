@@ -17,6 +17,7 @@ import sys
 from typing import Annotated, NoReturn
 
 import typer
+from typer import Option
 
 from mirenc import __version__
 from mirenc.cli.common import shown
@@ -61,9 +62,7 @@ def _version(wanted: bool) -> None:
 
 
 def _options(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
-    ] = False,
+    version: Annotated[bool, Option("--version", callback=_version, is_eager=True, help="Show the version.")] = False,
 ) -> None:
     """Pre-trained multimodal embeddings for LLVM IR."""
 
@@ -106,11 +105,7 @@ def main() -> None:
 def _open_streams() -> None:
     """Streams that take any file name, and stand for those the caller closed (`mirenc ... >&-`)."""
     # stdout's stand-in takes no writing: who closed it and does not name a file would lose the data in silence.
-    for name, mode, access in (
-        ("stdin", "r", os.O_RDONLY),
-        ("stdout", "w", os.O_RDONLY),
-        ("stderr", "w", os.O_WRONLY),
-    ):
+    for name, mode, access in (("stdin", "r", os.O_RDONLY), ("stdout", "w", os.O_RDONLY), ("stderr", "w", os.O_WRONLY)):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.open(os.devnull, access), mode, encoding="utf-8"))  # noqa: SIM115 - open to the end
     if isinstance(sys.stdout, io.TextIOWrapper):

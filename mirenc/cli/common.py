@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import typer
+from typer import Argument, Option
 
 from mirenc.errors import MirencError
 from mirenc.progress import progress as progress
@@ -30,37 +31,30 @@ else:
 
 Inputs = Annotated[
     list[str],
-    typer.Argument(
+    Argument(
         metavar="INPUT",
         help="IR (.ll .bc, also .gz .xz .zst), source (.c .cpp .cl .cu), folders of either, compile_commands.json, or "
         "- for stdin.",
         show_default=False,
     ),
 ]
-Input = Annotated[str, typer.Argument(metavar="INPUT", help="IR or source file, or - for stdin.", show_default=False)]
-Model = Annotated[
-    str | None,
-    typer.Option("--model", "-m", help="Model name or folder. [default: the packaged one]"),
-]
-Map = Annotated[str | None, typer.Option("--map", metavar="NAME", help="A map of your own, by `mirenc models adapt`.")]
-HideNames = Annotated[bool, typer.Option("--hide-names", help="A lexical view sees no names of functions and types.")]
+Input = Annotated[str, Argument(metavar="INPUT", help="IR or source file, or - for stdin.", show_default=False)]
+Model = Annotated[str | None, Option("--model", "-m", help="Model name or folder. [default: the packaged one]")]
+Map = Annotated[str | None, Option("--map", metavar="NAME", help="A map of your own, by `mirenc models adapt`.")]
+HideNames = Annotated[bool, Option("--hide-names", help="A lexical view sees no names of functions and types.")]
 LevelName = Literal["module", "function", "loop", "block", "instruction"]
-Level = Annotated[LevelName, typer.Option("--level", "-l", help="What gets a vector.")]
+Level = Annotated[LevelName, Option("--level", "-l", help="What gets a vector.")]
 Function = Annotated[
-    str | None,
-    typer.Option("--function", "-f", metavar="REGEX", help="Only functions with such a name, plain or mangled."),
+    str | None, Option("--function", "-f", metavar="REGEX", help="Only functions with such a name, plain or mangled.")
 ]
-JSON = Annotated[bool, typer.Option("--json", help="JSON instead of text.")]
+JSON = Annotated[bool, Option("--json", help="JSON instead of text.")]
 Timeout = Annotated[
-    float | None, typer.Option(help="Seconds LLVM or a compiler may take for one file. [default: 120]", min=0.01)
+    float | None, Option(help="Seconds LLVM or a compiler may take for one file. [default: 120]", min=0.01)
 ]
-MemoryLimit = Annotated[str | None, typer.Option(help="Memory LLVM or a compiler may take, as in 2G. [default: 8G]")]
-MaxBytes = Annotated[str | None, typer.Option(help="Largest input file, as in 200M. [default: 64M]")]
-Compiler = Annotated[
-    str | None,
-    typer.Option(help="clang for source files. [default: the first on PATH, then ziglang]"),
-]
-CFlags = Annotated[str, typer.Option("--cflags", help="Flags for it, as in --cflags='-O3 -Iinclude'.")]
+MemoryLimit = Annotated[str | None, Option(help="Memory LLVM or a compiler may take, as in 2G. [default: 8G]")]
+MaxBytes = Annotated[str | None, Option(help="Largest input file, as in 200M. [default: 64M]")]
+Compiler = Annotated[str | None, Option(help="clang for source files. [default: the first on PATH, then ziglang]")]
+CFlags = Annotated[str, Option("--cflags", help="Flags for it, as in --cflags='-O3 -Iinclude'.")]
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")

@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Argument
 
 from mirenc.cli import common
 from mirenc.errors import ConfigError
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 def compare(
     files: Annotated[
         list[str],
-        typer.Argument(
+        Argument(
             metavar="FILE FILE ...",
             help="IR or source files, folders of either, or compile_commands.json.",
             show_default=False,

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer import Argument, Option
 
 from mirenc.cli import common
 
@@ -28,29 +29,29 @@ app = typer.Typer(help="Build corpora for pre-training, and look into them.", no
 def build(
     source: Annotated[
         Path,
-        typer.Argument(
+        Argument(
             help="Folder of IR or of sources (its first folders are the projects), compile_commands.json, "
-            "recipe of Debian packages (.toml), or .parquet with bitcode.",
+            "recipe of Debian packages (.toml), or .parquet with bitcode."
         ),
     ],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the corpus.", file_okay=False)],
-    vocab_size: Annotated[int, typer.Option(help="Pieces of the tokenizer.", min=256, max=65535)] = 4096,
+    output: Annotated[Path, Option("--output", "-o", help="Folder for the corpus.", file_okay=False)],
+    vocab_size: Annotated[int, Option(help="Pieces of the tokenizer.", min=256, max=65535)] = 4096,
     tokenizer: Annotated[
-        str | None, typer.Option(help="File, or name or folder of a model: use its tokenizer instead of training one.")
+        str | None, Option(help="File, or name or folder of a model: use its tokenizer instead of training one.")
     ] = None,
     levels: Annotated[
-        str | None, typer.Option(help="Optimisation levels to compile at, as O0,O2. [default: O0,O2, some Oz]")
+        str | None, Option(help="Optimisation levels to compile at, as O0,O2. [default: O0,O2, some Oz]")
     ] = None,
-    compiler: Annotated[str | None, typer.Option(help="clang for sources. [default: the first found]")] = None,
-    cflags: Annotated[str, typer.Option(help="Further flags for it, as one string.")] = "",
-    cuda_path: Annotated[Path | None, typer.Option(help="CUDA toolkit with headers, for CUDA sources.")] = None,
-    work: Annotated[Path | None, typer.Option(help="Folder for a recipe's packages. [default: OUTPUT/work]")] = None,
+    compiler: Annotated[str | None, Option(help="clang for sources. [default: the first found]")] = None,
+    cflags: Annotated[str, Option(help="Further flags for it, as one string.")] = "",
+    cuda_path: Annotated[Path | None, Option(help="CUDA toolkit with headers, for CUDA sources.")] = None,
+    work: Annotated[Path | None, Option(help="Folder for a recipe's packages. [default: OUTPUT/work]")] = None,
     exclude_ir: Annotated[
         list[Path] | None,
-        typer.Option(help="IR kept for evaluation: modules that share a function with it are left out. Repeat it."),
+        Option(help="IR kept for evaluation: modules that share a function with it are left out. Repeat it."),
     ] = None,
-    max_nodes: Annotated[int, typer.Option(help="Larger graphs are left out (their text stays).", min=1)] = 20_000,
-    jobs: Annotated[int | None, typer.Option("--jobs", "-j", help="Processes. [default: all cores]", min=1)] = None,
+    max_nodes: Annotated[int, Option(help="Larger graphs are left out (their text stays).", min=1)] = 20_000,
+    jobs: Annotated[int | None, Option("--jobs", "-j", help="Processes. [default: all cores]", min=1)] = None,
     *,
     options: common.Reading,
 ) -> None:
@@ -145,9 +146,9 @@ def build(
 
 @app.command()
 def stats(
-    folder: Annotated[Path, typer.Argument(help="Folder `mirenc corpus build` wrote.")],
+    folder: Annotated[Path, Argument(help="Folder `mirenc corpus build` wrote.")],
     as_json: common.JSON = False,
-    plot: Annotated[Path | None, typer.Option(help="Write a plot there (.png, .svg or .pdf).")] = None,
+    plot: Annotated[Path | None, Option(help="Write a plot there (.png, .svg or .pdf).")] = None,
 ) -> None:
     """Programs, modules and statements by language, level, compiler and project."""
     from mirenc.errors import needs

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Argument, Option
 
 from mirenc.cli import common
 
@@ -17,11 +18,11 @@ if TYPE_CHECKING:
 app = typer.Typer(help="List, fetch and verify published datasets.", no_args_is_help=True)
 
 Names = Annotated[
-    list[str], typer.Argument(metavar="NAME", help="Dataset, as `list` names it; several go.", show_default=False)
+    list[str], Argument(metavar="NAME", help="Dataset, as `list` names it; several go.", show_default=False)
 ]
 Data = Annotated[
     Path | None,
-    typer.Option("--data", help="Folder that holds the datasets. [default: $MIRENC_DATA, then the user's data folder]"),
+    Option("--data", help="Folder that holds the datasets. [default: $MIRENC_DATA, then the user's data folder]"),
 ]
 
 _SHOWN = 10  # findings of one dataset that are told one by one
@@ -29,7 +30,7 @@ _SHOWN = 10  # findings of one dataset that are told one by one
 
 @app.command("list")
 def list_(
-    as_json: Annotated[bool, typer.Option("--json", help="JSON instead of a table.")] = False, data: Data = None
+    as_json: Annotated[bool, Option("--json", help="JSON instead of a table.")] = False, data: Data = None
 ) -> None:
     """Datasets with their licences, and where they are on this machine."""
     from mirenc.tasks.datasets import DATASETS
@@ -60,15 +61,14 @@ def list_(
 @app.command()
 def fetch(
     names: Names,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Accept the licences without being asked.")] = False,
+    yes: Annotated[bool, Option("--yes", "-y", help="Accept the licences without being asked.")] = False,
     data: Data = None,
 ) -> None:
     """Download datasets from their public addresses.
 
     What is there already is not fetched again; what differs from the published files is replaced.
     """
-    from mirenc.tasks.datasets import DatasetError, plan_fetch
-    from mirenc.tasks.datasets import fetch as fetch_files
+    from mirenc.tasks.datasets import DatasetError, fetch as fetch_files, plan_fetch
 
     failed: list[str] = []
     for name in _known(names):
@@ -134,8 +134,7 @@ def _tell(lines: list[str]) -> None:
 @app.command()
 def verify(names: Names, data: Data = None) -> None:
     """Compare datasets on disk with the published checksums."""
-    from mirenc.tasks.datasets import DatasetError, content_hash, dataset_folder
-    from mirenc.tasks.datasets import verify as verify_files
+    from mirenc.tasks.datasets import DatasetError, content_hash, dataset_folder, verify as verify_files
 
     wrong: dict[str, str] = {}
     for name in _known(names):

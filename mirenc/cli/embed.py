@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import closing
 from typing import Annotated, Literal
 
-import typer
+from typer import Option
 
 from mirenc.cli import common
 
@@ -15,7 +15,7 @@ def embed(
     inputs: common.Inputs,
     output: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--output",
             "-o",
             help="File whose suffix says how: .npy .npz .jsonl .csv .parquet. [default: JSON lines on stdout]",
@@ -24,18 +24,18 @@ def embed(
     level: common.Level = "module",
     function: common.Function = None,
     purpose: Annotated[
-        Literal["search", "features"], typer.Option(help="Vectors to compare and search, or features for a head.")
+        Literal["search", "features"], Option(help="Vectors to compare and search, or features for a head.")
     ] = "search",
-    part: Annotated[Literal["both", "text", "graph"], typer.Option(help="Which part of the vector.")] = "both",
-    whiten: Annotated[bool, typer.Option(help="Take away what the vectors of all IR share.")] = True,
+    part: Annotated[Literal["both", "text", "graph"], Option(help="Which part of the vector.")] = "both",
+    whiten: Annotated[bool, Option(help="Take away what the vectors of all IR share.")] = True,
     hide_names: common.HideNames = False,
     model: common.Model = None,
     whitening_map: common.Map = None,
     backend: Annotated[
-        Literal["numpy", "torch"] | None, typer.Option(help="[default: numpy on the CPU, torch elsewhere]")
+        Literal["numpy", "torch"] | None, Option(help="[default: numpy on the CPU, torch elsewhere]")
     ] = None,
-    device: Annotated[str, typer.Option(help="cpu, cuda, cuda:1 ...")] = "cpu",
-    cache: Annotated[bool, typer.Option(help="Keep vectors in the user's cache folder.")] = True,
+    device: Annotated[str, Option(help="cpu, cuda, cuda:1 ...")] = "cpu",
+    cache: Annotated[bool, Option(help="Keep vectors in the user's cache folder.")] = True,
     *,
     options: common.Reading,
 ) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Option
 
 from mirenc.cli import common, tasks
 
@@ -23,23 +24,22 @@ def evaluate(
     ir_dir: tasks.IRDir = None,
     variant: tasks.Variant = "",
     protocol: Annotated[
-        list[str] | None, typer.Option("--protocol", "-p", help="May be repeated. [default: all of the task]")
+        list[str] | None, Option("--protocol", "-p", help="May be repeated. [default: all of the task]")
     ] = None,
     row: Annotated[
-        list[str] | None,
-        typer.Option("--row", "-r", help="no_code, histogram, both, ...; may be repeated. [default: all]"),
+        list[str] | None, Option("--row", "-r", help="no_code, histogram, both, ...; may be repeated. [default: all]")
     ] = None,
-    seeds: Annotated[int, typer.Option(help="How many seeds.", min=1)] = 5,
+    seeds: Annotated[int, Option(help="How many seeds.", min=1)] = 5,
     model: common.Model = None,
-    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Processes that train heads.", min=1)] = 1,
+    jobs: Annotated[int, Option("--jobs", "-j", help="Processes that train heads.", min=1)] = 1,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Folder for the records, one JSON a protocol.")
+        Path | None, Option("--output", "-o", help="Folder for the records, one JSON a protocol.")
     ] = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Take what OUTPUT's records hold of the same inputs, and make the rest.")
+        bool, Option("--resume", help="Take what OUTPUT's records hold of the same inputs, and make the rest.")
     ] = False,
-    plot: Annotated[Path | None, typer.Option(help="Folder for a picture of each protocol (.svg).")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Records with all figures on stdout.")] = False,
+    plot: Annotated[Path | None, Option(help="Folder for a picture of each protocol (.svg).")] = None,
+    as_json: Annotated[bool, Option("--json", help="Records with all figures on stdout.")] = False,
 ) -> None:
     """Evaluate the embedding on a task, beside its baselines.
 

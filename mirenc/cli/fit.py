@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Option
 
 from mirenc.cli import common, tasks
 
@@ -15,14 +16,12 @@ if TYPE_CHECKING:
 
 def fit(
     task: tasks.TaskName = None,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Folder for the head.", show_default=False)
-    ] = None,
+    output: Annotated[Path | None, Option("--output", "-o", help="Folder for the head.", show_default=False)] = None,
     task_file: tasks.TaskFile = None,
     data: tasks.Data = None,
     ir_dir: tasks.IRDir = None,
     variant: tasks.Variant = "",
-    row: Annotated[str, typer.Option("--row", "-r", help="Its features: both, both_histogram, text, graph.")] = "both",
+    row: Annotated[str, Option("--row", "-r", help="Its features: both, both_histogram, text, graph.")] = "both",
     model: common.Model = None,
 ) -> None:
     """Train a head on all samples of a task, and measure what its answers are worth on groups held out.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Annotated, Literal
 
-import typer
+from typer import Option
 
 from mirenc.cli import common
 
@@ -14,13 +14,10 @@ from mirenc.cli import common
 def graph(
     file: common.Input,
     output: Annotated[
-        str | None,
-        typer.Option("--output", "-o", help="g.dot, g.json or g.npz. [default: JSON on stdout]"),
+        str | None, Option("--output", "-o", help="g.dot, g.json or g.npz. [default: JSON on stdout]")
     ] = None,
-    backend: Annotated[Literal["native", "programl"], typer.Option(help="Who builds it.")] = "native",
-    normalisation: Annotated[
-        Literal["none", "locals"], typer.Option(help="Of the instructions' full texts.")
-    ] = "locals",
+    backend: Annotated[Literal["native", "programl"], Option(help="Who builds it.")] = "native",
+    normalisation: Annotated[Literal["none", "locals"], Option(help="Of the instructions' full texts.")] = "locals",
     *,
     options: common.Reading,
 ) -> None:

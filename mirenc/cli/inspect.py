@@ -7,6 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Option
 
 from mirenc.cli import common
 
@@ -17,11 +18,9 @@ if TYPE_CHECKING:
 @common.reads
 def inspect(
     file: common.Input,
-    statements: Annotated[
-        int, typer.Option("--statements", "-n", help="Show this many statements; 0 all.", min=0)
-    ] = 20,
+    statements: Annotated[int, Option("--statements", "-n", help="Show this many statements; 0 all.", min=0)] = 20,
     function: common.Function = None,
-    loops: Annotated[bool, typer.Option("--loops", help="List the loops instead of the statements.")] = False,
+    loops: Annotated[bool, Option("--loops", help="List the loops instead of the statements.")] = False,
     as_json: common.JSON = False,
     model: common.Model = None,
     *,

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Argument, Option
 
 from mirenc.cli import common
 
@@ -29,47 +30,37 @@ _OF_KERNELS = ("count", "part", "rounds", "compile_only")
 def measure(
     context: typer.Context,
     task: Annotated[
-        str, typer.Argument(metavar="TASK", help="Task to measure, or passes: a compiler's own.", show_default=False)
+        str, Argument(metavar="TASK", help="Task to measure, or passes: a compiler's own.", show_default=False)
     ],
     sources: Annotated[
         list[Path] | None,
-        typer.Argument(
+        Argument(
             metavar="SOURCE",
             help="Your own kernels, NAME.c with NAME.driver.c beside it. [default: the project's own kernels] "
             "For passes: folders of sources or IR, compile_commands.json, a .toml recipe of Debian packages, files.",
             show_default=False,
         ),
     ] = None,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Folder for the table.", show_default=False)
-    ] = None,
-    count: Annotated[
-        int | None, typer.Option(help="How many of the project's kernels. [default: the task's]", min=1)
-    ] = None,
-    functions: Annotated[int, typer.Option(help="For passes: at most so many functions.", min=0)] = 20_200,
-    modules: Annotated[int, typer.Option(help="For passes: at most so many modules.", min=0)] = 2_010,
-    lists: Annotated[int, typer.Option(help="For passes: so many pass lists, -Oz among them.", min=1)] = 100,
-    seed: Annotated[int, typer.Option(help="Of what is drawn: kernels, pieces, pass lists, order.", min=0)] = 0,
+    output: Annotated[Path | None, Option("--output", "-o", help="Folder for the table.", show_default=False)] = None,
+    count: Annotated[int | None, Option(help="How many of the project's kernels. [default: the task's]", min=1)] = None,
+    functions: Annotated[int, Option(help="For passes: at most so many functions.", min=0)] = 20_200,
+    modules: Annotated[int, Option(help="For passes: at most so many modules.", min=0)] = 2_010,
+    lists: Annotated[int, Option(help="For passes: so many pass lists, -Oz among them.", min=1)] = 100,
+    seed: Annotated[int, Option(help="Of what is drawn: kernels, pieces, pass lists, order.", min=0)] = 0,
     part: Annotated[
         list[str] | None,
-        typer.Option("--part", help="Part of the machine, such as avx2; may be repeated. [default: all it has]"),
+        Option("--part", help="Part of the machine, such as avx2; may be repeated. [default: all it has]"),
     ] = None,
     budget: Annotated[
-        float | None, typer.Option(metavar="MINUTES", help="Stop after so long; again goes on.", min=0.0)
+        float | None, Option(metavar="MINUTES", help="Stop after so long; again goes on.", min=0.0)
     ] = None,
-    rounds: Annotated[
-        int, typer.Option(help="Rounds of a sample; a noisy one gets up to four times as many.", min=4)
-    ] = 12,
+    rounds: Annotated[int, Option(help="Rounds of a sample; a noisy one gets up to four times as many.", min=4)] = 12,
     compile_only: Annotated[
-        bool, typer.Option("--compile-only", help="Build everything and time nothing, on a machine that is busy now.")
+        bool, Option("--compile-only", help="Build everything and time nothing, on a machine that is busy now.")
     ] = False,
-    jobs: Annotated[
-        int | None, typer.Option("--jobs", "-j", help="Compilers at once. [default: one a core]", min=1)
-    ] = None,
-    compiler: Annotated[
-        str | None, typer.Option(help="Compiler of the variants. [default: what the task looks for]")
-    ] = None,
-    cflags: Annotated[str, typer.Option("--cflags", help="Flags for every variant, as in --cflags='-Iinclude'.")] = "",
+    jobs: Annotated[int | None, Option("--jobs", "-j", help="Compilers at once. [default: one a core]", min=1)] = None,
+    compiler: Annotated[str | None, Option(help="Compiler of the variants. [default: what the task looks for]")] = None,
+    cflags: Annotated[str, Option("--cflags", help="Flags for every variant, as in --cflags='-Iinclude'.")] = "",
 ) -> None:
     """Build, check and time every setting of a task's kernels on this machine; or let a compiler's passes say sizes.
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
+from typer import Argument, Option
 
 from mirenc.cli import common
 
@@ -20,7 +21,7 @@ _SEED = 7
 
 app = typer.Typer(help="List, show, verify, evaluate and adapt models.", no_args_is_help=True)
 
-Name = Annotated[str | None, typer.Argument(help="Model name or folder. [default: the packaged default]")]
+Name = Annotated[str | None, Argument(help="Model name or folder. [default: the packaged default]")]
 
 
 @app.command("list")
@@ -76,10 +77,10 @@ def verify(name: Name = None) -> None:
 @app.command()
 @common.reads_ir
 def evaluate(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="Model name or folder.", show_default=False)],
+    model: Annotated[str, Argument(metavar="MODEL", help="Model name or folder.", show_default=False)],
     ir: Annotated[
         Path,
-        typer.Option(
+        Option(
             "--ir",
             help="Folder with .ll or .bc files; its first folders are the projects. PROJECT/O0/x.ll beside "
             "PROJECT/O2/x.ll also gives function retrieval.",
@@ -87,8 +88,8 @@ def evaluate(
             file_okay=False,
         ),
     ],
-    as_json: Annotated[bool, typer.Option("--json", help="All figures as JSON instead of a table.")] = False,
-    limit: Annotated[int | None, typer.Option(help="Draw programs with at most this many files.", min=2)] = None,
+    as_json: Annotated[bool, Option("--json", help="All figures as JSON instead of a table.")] = False,
+    limit: Annotated[int | None, Option(help="Draw programs with at most this many files.", min=2)] = None,
     *,
     options: common.Reading,
 ) -> None:
@@ -211,19 +212,17 @@ def _show_figures(figures: dict[str, Any]) -> None:
 @common.reads
 def adapt(
     inputs: common.Inputs,
-    name: Annotated[str, typer.Option("--name", "-n", help="What the map is called.", show_default=False)],
+    name: Annotated[str, Option("--name", "-n", help="What the map is called.", show_default=False)],
     model: common.Model = None,
     pairs: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--pairs",
             help="Files whose paths differ in an optimisation level alone (O0/x.ll and O2/x.ll, x.O0.ll and x.O2.ll) "
             "are one program: what the level changes counts least.",
         ),
     ] = False,
-    level: Annotated[
-        Literal["module", "function"], typer.Option("--level", "-l", help="What will be searched.")
-    ] = "module",
+    level: Annotated[Literal["module", "function"], Option("--level", "-l", help="What will be searched.")] = "module",
     hide_names: common.HideNames = False,
     *,
     options: common.Reading,

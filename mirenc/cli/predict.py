@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Argument, Option
 
 from mirenc.cli import common, predict_table, tasks
 from mirenc.cli.answers import Answers, Copies, write_restriction
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 def predict(
     inputs: Annotated[
         list[str] | None,
-        typer.Argument(
+        Argument(
             metavar="TASK INPUT...",
             help="A task (not with --task-file), then IR or sources, folders of either, compile_commands.json, or - "
             "for stdin. size_after makes one table of a folder, by -Oz itself.",
@@ -31,35 +32,31 @@ def predict(
     ] = None,
     context: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--context",
             "--aux",
             "-c",
             help="Context features, as in --context transfer=1048576,wgsize=128; may be repeated.",
         ),
     ] = None,
-    head: Annotated[
-        Path | None, typer.Option(help="Folder of a head (`mirenc fit`). [default: the shipped one]")
-    ] = None,
+    head: Annotated[Path | None, Option(help="Folder of a head (`mirenc fit`). [default: the shipped one]")] = None,
     task_file: tasks.TaskFile = None,
-    variant: Annotated[str, typer.Option(help="Which shipped head, such as nvidia or amd. [default: the first]")] = "",
+    variant: Annotated[str, Option(help="Which shipped head, such as nvidia or amd. [default: the first]")] = "",
     function: Annotated[
         str | None,
-        typer.Option("--function", "--kernel", help="Answer for this function or kernel only.", show_default=False),
+        Option("--function", "--kernel", help="Answer for this function or kernel only.", show_default=False),
     ] = None,
     level: Annotated[
-        str, typer.Option("--level", "-l", help="function or module, where the task knows both. [default: function]")
+        str, Option("--level", "-l", help="function or module, where the task knows both. [default: function]")
     ] = "",
     restrict: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE", help="Write the best shapes as a restriction for Kernel Tuner, a Python expression."
-        ),
+        Option(metavar="FILE", help="Write the best shapes as a restriction for Kernel Tuner, a Python expression."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON line an answer.")] = False,
+    as_json: Annotated[bool, Option("--json", help="One JSON line an answer.")] = False,
     apply: Annotated[
         Path | None,
-        typer.Option(metavar="FOLDER", help="Write copies of the sources there, with the answers in them as pragmas."),
+        Option(metavar="FOLDER", help="Write copies of the sources there, with the answers in them as pragmas."),
     ] = None,
     model: common.Model = None,
     *,

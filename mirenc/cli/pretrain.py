@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Argument, Option
 
 from mirenc.cli import common
 
@@ -14,20 +15,17 @@ if TYPE_CHECKING:
 
 
 def pretrain(
-    config: Annotated[Path, typer.Argument(help="TOML with the keys of PretrainConfig, as pretrain/tiny.toml.")],
-    corpus: Annotated[Path, typer.Option("--corpus", "-c", help="Folder `mirenc corpus build` wrote.")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for checkpoints and the model.")],
-    name: Annotated[str, typer.Option(help="Name of the model.")] = "my-model",
-    resume: Annotated[bool, typer.Option("--resume", help="Go on from the folder's checkpoint.")] = False,
+    config: Annotated[Path, Argument(help="TOML with the keys of PretrainConfig, as pretrain/tiny.toml.")],
+    corpus: Annotated[Path, Option("--corpus", "-c", help="Folder `mirenc corpus build` wrote.")],
+    output: Annotated[Path, Option("--output", "-o", help="Folder for checkpoints and the model.")],
+    name: Annotated[str, Option(help="Name of the model.")] = "my-model",
+    resume: Annotated[bool, Option("--resume", help="Go on from the folder's checkpoint.")] = False,
     ir: Annotated[
-        Path | None,
-        typer.Option(help="The IR the corpus was built from: adds function retrieval to the figures."),
+        Path | None, Option(help="The IR the corpus was built from: adds function retrieval to the figures.")
     ] = None,
     maps: Annotated[
         Path | None,
-        typer.Option(
-            help="TOML with the keys of MapsConfig: what the whitening maps are fitted on. [default: the corpus]"
-        ),
+        Option(help="TOML with the keys of MapsConfig: what the whitening maps are fitted on. [default: the corpus]"),
     ] = None,
 ) -> None:
     """Pre-train: MLM, GAE, IR-graph matching, a compiler's answers; evaluate held-out projects; package the model.

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Argument, Option
 
 from mirenc.cli import common
 from mirenc.errors import ConfigError
@@ -20,28 +21,24 @@ if TYPE_CHECKING:
 
 @common.reads
 def search(
-    query: Annotated[
-        str, typer.Argument(metavar="QUERY", help="IR or source file, or - for stdin.", show_default=False)
-    ],
+    query: Annotated[str, Argument(metavar="QUERY", help="IR or source file, or - for stdin.", show_default=False)],
     index: Annotated[
         str,
-        typer.Argument(
+        Argument(
             metavar="INDEX",
             help="What to search in: vectors by `mirenc embed -o`, a folder of IR or "
             "sources, or compile_commands.json.",
             show_default=False,
         ),
     ],
-    k: Annotated[int, typer.Option("-k", help="How many to show.", min=1)] = 10,
+    k: Annotated[int, Option("-k", help="How many to show.", min=1)] = 10,
     level: Annotated[
         common.LevelName | None,
-        typer.Option("--level", "-l", help="What is searched. [default: the level of the vectors; module in a folder]"),
+        Option("--level", "-l", help="What is searched. [default: the level of the vectors; module in a folder]"),
     ] = None,
     function: Annotated[
         str | None,
-        typer.Option(
-            "--function", "-f", metavar="REGEX", help="Only functions of QUERY with such a name, plain or mangled."
-        ),
+        Option("--function", "-f", metavar="REGEX", help="Only functions of QUERY with such a name, plain or mangled."),
     ] = None,
     as_json: common.JSON = False,
     model: common.Model = None,
@@ -56,8 +53,7 @@ def search(
     """
     from mirenc.embed import load
     from mirenc.ir.inputs import path_input
-    from mirenc.search import VECTOR_SUFFIXES, nearest
-    from mirenc.search import index as make_index
+    from mirenc.search import VECTOR_SUFFIXES, index as make_index, nearest
 
     if os.path.isdir(query) or Path(query).suffix in VECTOR_SUFFIXES:
         raise ConfigError(

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Argument, Option
 
 from mirenc.cli import common
 from mirenc.errors import ConfigError
@@ -22,25 +23,24 @@ _SUFFIXES = (".bc", ".ll")
 @common.reads
 def suggest(
     file: Annotated[
-        str, typer.Argument(metavar="INPUT", help="IR before any pass, C or C++; - is IR on stdin.", show_default=False)
+        str, Argument(metavar="INPUT", help="IR before any pass, C or C++; - is IR on stdin.", show_default=False)
     ],
     count: Annotated[
-        int,
-        typer.Option("--lists", "-k", help="How many of training's lists; what people try by hand is added.", min=1),
+        int, Option("--lists", "-k", help="How many of training's lists; what people try by hand is added.", min=1)
     ] = 10,
     function: Annotated[
-        str | None, typer.Option(help="Suggest for this function, compiled by itself.", show_default=False)
+        str | None, Option(help="Suggest for this function, compiled by itself.", show_default=False)
     ] = None,
     head: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             help="Take the lists of this head (`mirenc fit pass_list`). [default: the shipped one]", show_default=False
         ),
     ] = None,
-    attempt: Annotated[bool, typer.Option("--try", help="Run the lists and -Oz, and keep the smallest.")] = False,
+    attempt: Annotated[bool, Option("--try", help="Run the lists and -Oz, and keep the smallest.")] = False,
     output: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             "--output",
             "-o",
             help="With --try: the smallest module. .bc as the LLVM that made it wrote it, .ll as text of the LLVM in "

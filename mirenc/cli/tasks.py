@@ -7,30 +7,28 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Argument, Option
 
 if TYPE_CHECKING:
     from mirenc.tasks import Task
 
-TaskName = Annotated[
-    str | None, typer.Argument(metavar="TASK", help="Its name, such as device_mapping.", show_default=False)
-]
+TaskName = Annotated[str | None, Argument(metavar="TASK", help="Its name, such as device_mapping.", show_default=False)]
 TaskFile = Annotated[
     Path | None,
-    typer.Option(help="A task of your own: a .py file that defines it. The file is executed.", show_default=False),
+    Option(help="A task of your own: a .py file that defines it. The file is executed.", show_default=False),
 ]
 Data = Annotated[
-    Path | None,
-    typer.Option("--data", "-d", help="Folder of the data sets. [default: $MIRENC_DATA, then what was fetched]"),
+    Path | None, Option("--data", "-d", help="Folder of the data sets. [default: $MIRENC_DATA, then what was fetched]")
 ]
 IRDir = Annotated[
     Path | None,
-    typer.Option(
+    Option(
         "--ir-dir",
         help="Folder of your own IR, NAME.ll or .bc, for a published table that comes without.",
         show_default=False,
     ),
 ]
-Variant = Annotated[str, typer.Option(help="One of the task's tables. [default: its first]")]
+Variant = Annotated[str, Option(help="One of the task's tables. [default: its first]")]
 
 
 def find_task(name: str | None, file: Path | None) -> Task:

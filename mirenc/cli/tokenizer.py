@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
+from typer import Argument, Option
 
 from mirenc.cli import common
 
@@ -30,10 +31,10 @@ def _texts(inputs: list[str], level: str, options: ReadOptions) -> tuple[list[st
 @common.reads_ir
 def train(
     inputs: common.Inputs,
-    output: Annotated[Path, typer.Option("--output", "-o", help="Where to write it, as in tokenizer.json.")],
-    vocab_size: Annotated[int, typer.Option(help="Pieces, special tokens included.", min=256, max=65535)] = 4096,
-    max_length: Annotated[int, typer.Option(help="Tokens of a statement.", min=8, max=512)] = 64,
-    normalisation: Annotated[Literal["none", "locals"], typer.Option(help="Level of statements.")] = "locals",
+    output: Annotated[Path, Option("--output", "-o", help="Where to write it, as in tokenizer.json.")],
+    vocab_size: Annotated[int, Option(help="Pieces, special tokens included.", min=256, max=65535)] = 4096,
+    max_length: Annotated[int, Option(help="Tokens of a statement.", min=8, max=512)] = 64,
+    normalisation: Annotated[Literal["none", "locals"], Option(help="Level of statements.")] = "locals",
     *,
     options: common.Reading,
 ) -> None:
@@ -53,10 +54,7 @@ def train(
 @app.command()
 @common.reads_ir
 def report(
-    tokenizer: Annotated[Path, typer.Argument(help="tokenizer.json")],
-    inputs: common.Inputs,
-    *,
-    options: common.Reading,
+    tokenizer: Annotated[Path, Argument(help="tokenizer.json")], inputs: common.Inputs, *, options: common.Reading
 ) -> None:
     """Mean length, [UNK] rate and truncation rate of a tokenizer on IR files."""
     from mirenc.tokenizer import IRTokenizer

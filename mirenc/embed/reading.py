@@ -44,12 +44,7 @@ class Prepared:
 
 
 def prepare(
-    module: IRModule,
-    tokenizer: IRTokenizer,
-    levels: tuple[str, ...],
-    weighting: str,
-    *,
-    function: str | None = None,
+    module: IRModule, tokenizer: IRTokenizer, levels: tuple[str, ...], weighting: str, *, function: str | None = None
 ) -> Prepared:
     """Make a module's sample, and say which rows it has, in words of a `Request`.
 

@@ -101,10 +101,7 @@ class Pipeline:
                         yield Outcome(name, self._finished(outcome, request), None)
 
     def _encoded(
-        self,
-        batch: list[tuple[Input, Answer]],
-        vectors: StatementVectors,
-        advance: Callable[[int, int], None],
+        self, batch: list[tuple[Input, Answer]], vectors: StatementVectors, advance: Callable[[int, int], None]
     ) -> Iterator[tuple[str, Embedding | MirencError]]:
         """Names and plain embeddings of inputs whose statements are encoded together."""
         ready = [answer for _, answer in batch if isinstance(answer, Prepared)]

@@ -26,8 +26,7 @@ from command_line import SOURCE, Result, Run
 
 from mirenc.embed import Encoder
 from mirenc.errors import ConfigError, IRResourceError, MirencError
-from mirenc.ir import ReadOptions, read_ir
-from mirenc.ir import compile as compiling
+from mirenc.ir import ReadOptions, compile as compiling, read_ir
 from mirenc.ir.child import Child
 from mirenc.ir.llvm import LLVMWorker, default_worker
 from mirenc.search import VECTOR_SUFFIXES

@@ -14,8 +14,7 @@ from command_line import Run
 from mirenc.measure import children, openmp
 from mirenc.measure.block_size import CUDA, BlockSizeMethod
 from mirenc.measure.openmp import OpenMPMethod
-from mirenc.tasks import Space
-from mirenc.tasks import block_size as block_shapes
+from mirenc.tasks import Space, block_size as block_shapes
 from mirenc.tasks.openmp import openmp_space
 from mirenc.tasks.vectorization import Vectorization
 

@@ -13,12 +13,10 @@ from small_task import write_task
 from mirenc import __version__
 from mirenc.embed import Encoder
 from mirenc.errors import TaskError
-from mirenc.evaluating import TaskReport, evaluate, evaluation, load_report
-from mirenc.evaluating import jobs as jobs_module
+from mirenc.evaluating import TaskReport, evaluate, evaluation, jobs as jobs_module, load_report
 from mirenc.evaluating.jobs import Job, _run, plan_jobs, run_jobs
 from mirenc.heads import CostHead, EnsembleHead, Settings
-from mirenc.learning import menu
-from mirenc.learning import target as target_module
+from mirenc.learning import menu, target as target_module
 from mirenc.learning.features import Features, build_features
 from mirenc.learning.target import Costs, target_of
 from mirenc.tasks import Protocol, Task, TaskData

@@ -33,8 +33,8 @@ from mirenc.heads import (
     TreesLabels,
     load_head,
     save_head,
+    state as heads_state,
 )
-from mirenc.heads import state as heads_state
 from mirenc.heads.state import build, kind_of_head
 
 MLP = MLPHead((4,), epochs=2, random_state=0)

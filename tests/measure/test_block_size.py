@@ -15,8 +15,7 @@ from mirenc.measure.gpu_kernels import gpu_kernels
 from mirenc.measure.method import get_method
 from mirenc.measure.run import Plan
 from mirenc.measure.timed import TimedRun
-from mirenc.tasks import Space
-from mirenc.tasks import block_size as block_shapes
+from mirenc.tasks import Space, block_size as block_shapes
 from mirenc.tasks.block_size import block_space
 from mirenc.tasks.measured import MeasuredKernel
 

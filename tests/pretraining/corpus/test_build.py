@@ -14,8 +14,7 @@ import pytest
 from mirenc.errors import ConfigError, IRResourceError, MirencError
 from mirenc.ir import read_ir, statements_of
 from mirenc.model.sample import make_sample
-from mirenc.pretraining.corpus import Corpus, build_corpus, hashes_of_ir
-from mirenc.pretraining.corpus import build as build_module
+from mirenc.pretraining.corpus import Corpus, build as build_module, build_corpus, hashes_of_ir
 from mirenc.tokenizer import TokenizerConfig
 
 SMALL = TokenizerConfig(vocab_size=300)

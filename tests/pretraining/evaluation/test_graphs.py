@@ -12,8 +12,7 @@ from torch import Tensor, nn
 from mirenc.graph import Flow
 from mirenc.model.mirencoder import Encoded
 from mirenc.pretraining.corpus import Corpus
-from mirenc.pretraining.evaluation import Baselines, NoFigureError
-from mirenc.pretraining.evaluation import graphs as graph_figures
+from mirenc.pretraining.evaluation import Baselines, NoFigureError, graphs as graph_figures
 from mirenc.pretraining.graphs import graph_batch
 from mirenc.tokenizer import CLS, SEP
 
