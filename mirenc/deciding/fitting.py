@@ -33,7 +33,6 @@ from mirenc.tasks.task import Task
 if TYPE_CHECKING:
     from mirenc.embed import Encoder
 
-Heads = list[tuple[Any, Int64]]  # each with the rows that it did not see
 _FOLDS = 10
 _MOST_PARTS = 5
 _NEARLY = 0.9  # share of cells that must be measured for records: a few variants always fail
@@ -52,11 +51,9 @@ def fit_head(
 ) -> TaskHead:
     """Train a head on all samples of a task but those held out; it is chosen by the same search as in an evaluation.
 
-    ``features`` of the samples are computed if left out; they are of the row and of the encoder's model.
-
-    The search keeps whole groups (`TaskData.group`) together: it is for kernels that were not measured. So does the
-    evidence, for which ten further heads are trained with groups held out. A model that a compiler taught has seen
-    answers about the projects for training: where samples are held out, the evidence is what the head says of those.
+    ``features`` of the samples are computed if left out. The search keeps whole groups (`TaskData.group`) together: it
+    is for kernels that were not measured. So does the evidence, for which ten more heads are trained with groups held
+    out; of a model that a compiler taught it is what the head says of samples that are held out, where there are any.
 
     Raises TaskError: A row that has no code features of mirenc's; data of another target or space than the task's; no
     sample that is not held out.
@@ -105,23 +102,25 @@ def fit_head(
 
 # -- evidence --------------------------------------------------------------------------------------------
 def gather_evidence(data: TaskData, target: Target, features: Features, seed: int) -> Evidence:
-    """Train and ask heads with groups held out (10 folds, or one group at a time where there are fewer)."""
+    """Of heads that are trained with groups held out (10 folds, or one group at a time where there are fewer)."""
     if len(np.unique(data.group)) < 2:
         return Evidence("", None)
     folds = list(cut(data.group, data.labels, _FOLDS, seed))
-    return _evidence(data, target, features, _heads_of(target, features, seed, folds), folds, seed)
+    return _evidence(data, target, features, _held_out(target, features, seed, folds), folds, seed)
 
 
 def evidence_held_out(data: TaskData, target: Target, features: Features, head: Any, seed: int) -> Evidence:
-    """Ask a head that was trained on the samples that are not held out about those that are; else `gather_evidence`.
+    """Of a head that was trained on the samples that are not held out, asked about those that are.
 
-    Of a model that a compiler taught: it has seen answers about the projects for training, so folds of them would say
+    For a model that a compiler taught: it has seen answers about the projects for training, so folds of them would say
     too much.
     """
     test = np.flatnonzero(data.held_out)
     if len(np.unique(data.group[test])) < 2:
         return Evidence("", None)
-    return _evidence(data, target, features, [(head, test)], [(np.flatnonzero(~data.held_out), test)], seed)
+    answers = np.zeros(target.values.shape)
+    answers[test] = target.ask(head, features, test)
+    return _evidence(data, target, features, answers, [(np.flatnonzero(~data.held_out), test)], seed)
 
 
 def time_factor(data: TaskData, target: Target, features: Features, seed: int) -> float | None:
@@ -129,41 +128,36 @@ def time_factor(data: TaskData, target: Target, features: Features, seed: int) -
     if len(np.unique(data.group)) < 2:
         return None
     folds = list(cut(data.group, data.labels, _FOLDS, seed))
-    error = np.abs(_answers(target, features, _heads_of(target, features, seed, folds)) - target.values)
+    error = np.abs(_held_out(target, features, seed, folds) - target.values)
     return float(np.exp(np.percentile(error, 80)))
 
 
-def _heads_of(target: Target, features: Features, seed: int, folds: list[Fold]) -> Heads:
-    return [(target.fit_rounded(features, training, target.group, seed), test) for training, test in folds]
-
-
-def _answers(target: Target, features: Features, heads: Heads) -> Float64:
-    """What heads say of rows that they did not see: (n, K) preferences, (n,) numbers, or (n, P) labels."""
+def _held_out(target: Target, features: Features, seed: int, folds: list[Fold]) -> Float64:
+    """What heads say of the rows of their folds: (n, K) preferences, (n,) numbers, or (n, P) labels."""
     answers = np.zeros(target.values.shape)
-    for head, test in heads:
-        answers[test] = target.ask(head, features, test)
+    for training, test in folds:
+        answers[test] = target.ask(target.fit_rounded(features, training, target.group, seed), features, test)
     return answers
 
 
 def _evidence(
-    data: TaskData, target: Target, features: Features, heads: Heads, folds: list[Fold], seed: int
+    data: TaskData, target: Target, features: Features, answers: Float64, folds: list[Fold], seed: int
 ) -> Evidence:
-    """What heads say of rows that they did not see, beside heads without code and the static rules of their folds."""
-    tested = np.sort(np.concatenate([test for _, test in heads]))
+    """What held-out answers are worth, beside heads without code and the static rules of the same folds."""
+    tested = np.sort(np.concatenate([test for _, test in folds]))
     seen = data if len(tested) == len(data) else data.subset(tested)
-    answers = _answers(target, features, heads)[tested]
-    blind = None
+    answers, blind = answers[tested], None
     if features.context:
         context = replace(features, matrix=features.matrix[:, : features.context])
-        blind = _answers(target, context, _heads_of(target, context, seed, folds))[tested]
-    static = {rule: told[tested] for rule, told in target.static_rows(folds).items()}
+        blind = _held_out(target, context, seed, folds)[tested]
+    static = {rule: said[tested] for rule, said in target.static_rows(folds).items()}
     if isinstance(target, Costs):
         rows = np.unique(np.concatenate([training for training, _ in folds]))
         place = dict(zip(data.setting_values, target.effects(rows), strict=True))
         constants = {min(space.settings, key=place.__getitem__) for space in data.spaces}
         found = _of_choices(seen, answers, blind, static)
         return replace(found, constants=tuple(sorted(constants, key=place.__getitem__)))
-    if isinstance(target, Labels):  # as people are told it
+    if isinstance(target, Labels):  # as people see them
         answers, blind = np.clip(answers, 0.0, 1.0), None if blind is None else np.clip(blind, 0.0, 1.0)
     return _of_numbers(seen, target.values[tested], answers, blind, static)
 
@@ -174,14 +168,13 @@ def _of_numbers(
     """Of numbers (n,), or of labels (n, P), whose errors are averaged over a sample."""
     ((rival, mean),) = static.items()
 
-    def square(told: Float64) -> Float64:
-        result: Float64 = ((told - truth) ** 2).reshape(len(data), -1).mean(axis=1)
-        return result
+    def square(said: Float64) -> Float64:
+        return np.mean(((said - truth) ** 2).reshape(len(data), -1), axis=1)
 
     own = square(answers)
 
-    def worth(told: Float64) -> Worth:
-        other = square(told)
+    def worth(said: Float64) -> Worth:
+        other = square(said)
         scale = float(other.mean()) or 1.0
         low, high = group_interval(other - own, data.group)
         return (1 - float(own.mean()) / scale, low / scale, high / scale)

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from mirenc.embed import Encoder
 
 Head = EnsembleHead | NumberEnsembleHead | LabelsEnsembleHead
-_TARGETS: dict[type, str] = {EnsembleHead: "costs", NumberEnsembleHead: "number", LabelsEnsembleHead: "labels"}
+_KINDS: dict[str, type] = {"costs": EnsembleHead, "number": NumberEnsembleHead, "labels": LabelsEnsembleHead}
 _READY = Path(__file__).parent / "ready"
 _TIMER = "timer"
 _PLAIN = ("variant", "row", "model", "model_digest", "data_hash")
@@ -53,20 +53,16 @@ class TaskHead:
         Row of `mirenc.learning.features.ROW_TITLES` whose features it takes.
     model, model_digest : str
         The model whose vectors it takes.
-    data_hash : str
     setting_encoder : SettingEncoder or None
         How settings become numbers; None where nothing is chosen.
     reach : Reach
         Where its training samples are.
-    evidence : Evidence
-    machine, llvm, label_names : str, str, tuple of str
+    machine, llvm, label_names
         As those of `TaskData`.
     space : Space or None
         The settings, where the training samples share some and the task has none of its own.
     timer : NumberEnsembleHead or None
-        Predicts log seconds of the default (`Task.seconds`).
-    time_factor : float or None
-        As that of `Choice`.
+        Predicts log seconds of the default (`Task.seconds`); ``time_factor`` is that of `Choice`.
     encoder : Encoder or None
         Who reads questions; None: ``mirenc.load(model)``, at the first.
     """
@@ -116,7 +112,7 @@ class TaskHead:
             Not the kind of code that the head knows, such as a module without a kernel (`Task.dialect`).
         """
         task, encoder = self.task, self._encoder
-        # Heads fitted before features had a digest of their own are keyed by the whole model's.
+        # Heads fitted before features had a digest of their own have the whole model's.
         if self.model_digest not in (encoder.digest, encoder.features_digest):
             other = encoder.name != self.model
             raise HeadError(
@@ -136,9 +132,14 @@ class TaskHead:
         if not regions:
             raise TaskError(f"{module.name} has no {level} to decide about. Give code that has one")
         contexts = [self._context(given, module, region) if whole is None else whole for region in regions]
+        read, modules = CodeReader(encoder), task.modules(module, regions)
+        if all(one is module for one in modules):
+            code = read(module, regions)
+        else:  # each as the samples had it
+            code = [read(one, [region])[0] for one, region in zip(modules, regions, strict=True)]
         return [
             self._answer(code_vector(self.row, parts), own, region)
-            for own, region, parts in zip(contexts, regions, self._read(encoder, module, regions), strict=True)
+            for own, region, parts in zip(contexts, regions, code, strict=True)
         ]
 
     @functools.cached_property
@@ -146,14 +147,6 @@ class TaskHead:
         from mirenc.embed import load
 
         return load(self.model) if self.encoder is None else self.encoder
-
-    def _read(self, encoder: Encoder, module: IRModule, regions: list[Region | None]) -> list[dict[str, Float32]]:
-        """Code features of the regions, each as the samples had it."""
-        read = CodeReader(encoder)
-        modules = self.task.modules(module, regions)
-        if all(one is module for one in modules):
-            return read(module, regions)
-        return [read(one, [region])[0] for one, region in zip(modules, regions, strict=True)]
 
     def _context(self, given: Mapping[str, str], module: IRModule, region: Region | None) -> tuple[Any, ...]:
         """Context features of one region: what the code tells, and what was given."""
@@ -238,7 +231,7 @@ class TaskHead:
         wanted: dict[str, type] = dict.fromkeys(("task", *_PLAIN), str)
         wanted |= {"settings": list, "context_names": list, "knobs": list, "words": dict, "reach": float}
         wrong = [name for name, kind in wanted.items() if not isinstance(extra.get(name), kind)]
-        if wrong or not isinstance(head, Head) or "kernels" not in arrays:
+        if wrong or "kernels" not in arrays:
             what = f" ({', '.join(wrong)} missing or damaged)" if wrong else ""
             raise HeadError(f"{folder}: this head belongs to no task{what}. Make one: mirenc fit TASK -o FOLDER")
         task = get_task(extra["task"]) if task is None else task
@@ -254,10 +247,10 @@ class TaskHead:
         def damaged(what: str) -> HeadError:
             return HeadError(f"{folder}: {what}. Save the head again, or train it anew")
 
-        target = next(target for kind, target in _TARGETS.items() if isinstance(head, kind))
         labels = tuple(map(str, extra.get("labels", ())))  # heads of older releases have none, and no machine or LLVM
         llvm, within = str(extra.get("llvm", "")), extra.get("time_factor")
-        if extra["row"] not in CODE_ROWS or target != task.target or len(labels) != getattr(head, "n_labels_", 0):
+        fits = isinstance(head, _KINDS[task.target]) and len(labels) == getattr(head, "n_labels_", 0)
+        if extra["row"] not in CODE_ROWS or not fits:
             raise damaged("head.json is damaged")
         if not all(isinstance(names, list) for names in extra["words"].values()):
             raise damaged("head.json is damaged: 'words' are no lists")
@@ -278,7 +271,7 @@ class TaskHead:
         return cls(
             head=head,
             task=task,
-            setting_encoder=SettingEncoder(tuple(map(str, extra["knobs"])), words) if target == "costs" else None,
+            setting_encoder=SettingEncoder(tuple(map(str, extra["knobs"])), words) if task.target == "costs" else None,
             reach=Reach.from_arrays(arrays, extra["reach"], columns=head.n_features_in_, where=str(folder)),
             evidence=Evidence.from_json(extra.get("evidence"), str(folder)),
             machine=str(extra.get("machine", "")),

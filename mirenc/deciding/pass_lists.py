@@ -27,7 +27,6 @@ from mirenc.passes.levels import expanded, level
 from mirenc.tasks.pass_tasks import BEFORE_OZ
 
 _OLDEST_CLANG = 16  # older ones write typed pointers, which newer LLVMs refuse as text
-_AS_TEXT = ("-S", "-emit-llvm")
 _HOW = "Compile with: clang -Oz -Xclang -disable-llvm-passes -S -emit-llvm"
 
 
@@ -35,20 +34,10 @@ _HOW = "Compile with: clang -Oz -Xclang -disable-llvm-passes -S -emit-llvm"
 class Code:
     """What lists of passes are suggested for.
 
-    Attributes
-    ----------
-    name : str
-        File, as it was given.
-    ir : bytes
-        Text or bitcode, as its compiler wrote it: what passes run on.
-    module : IRModule
-        The same, for a model.
-    symbol : str
-        Function, without ``@``, that ``ir`` was made a module of; "" for a whole module.
-    compiled_by : tuple of str
-        Command that made it here, the user's flags last, without file and output; () for IR.
-    remarks : tuple of str
-        What people must know who rely on -Oz of this code.
+    ``name`` is the file as it was given, ``ir`` text or bitcode as its compiler wrote it, which passes run on, and
+    ``module`` the same for a model. ``symbol``: the function, without ``@``, that ``ir`` was made a module of; "" for a
+    whole module. ``compiled_by``: the command that made it here, without file and output; () for IR. ``remarks``: what
+    people must know who rely on -Oz of this code.
     """
 
     name: str
@@ -90,33 +79,22 @@ def read_code(
 ) -> Code:
     """Read IR, or compile a source to what -Oz begins with.
 
-    Parameters
-    ----------
-    path : path
-        IR, C, C++, OpenCL C or CUDA; ``-`` is standard input (IR only).
-    function : str, optional
-        Make a module of this function, by its symbol or demangled name.
-    options : ReadOptions, optional
-        Its ``cflags`` come last.
-    version : str, optional
-        Of the LLVM that is to read the IR: a source is then compiled by no newer clang where there is one. Left out,
-        or where ``options`` names a compiler, nobody minds.
+    ``path``: IR, C, C++, OpenCL C or CUDA; ``-`` is standard input (IR only). ``function``, by its symbol or demangled
+    name, is made a module. ``version`` is that of the LLVM that is to read the IR: a source is compiled by no newer
+    clang where there is one, unless ``options`` names a compiler; their ``cflags`` come last.
 
-    Raises
-    ------
-    MirencError
-        As `mirenc.read_ir`.
-    ForeignIRError
-        Passes leave all of it alone: every function is marked optnone, as -O0 does.
-    TaskError
-        No such function.
+    Raises MirencError as `mirenc.read_ir`; ForeignIRError: passes leave all of it alone, as every function is marked
+    optnone, which -O0 does; TaskError: no such function.
     """
     options = options or ReadOptions()
     compiler = options.compiler or (None if version is None else clang_for(version))
     options = replace(options, dialect=BEFORE_OZ, compiler=compiler)
     given = path_input(path)
     loaded = load_input(given, options)
-    made = _command(given.language, compiler, options.cflags) if given.language else ()
+    made: tuple[str, ...] = ()
+    if given.language:  # which is told by the file's suffix, not by an option
+        flags = BEFORE_OZ.flags[given.language][len(("-x", given.language)) :]
+        made = (*ir_compiler(given.language, compiler), *flags, "-S", "-emit-llvm", *options.cflags)
     module = module_of(loaded, options)
     text = loaded.data.decode("utf-8", "surrogateescape") if loaded.kind == "text" else module.text
     if function is None:
@@ -128,15 +106,8 @@ def read_code(
             f"{given.name}: {function!r} takes the address of another function's block and cannot stand alone. Leave "
             "--function out"
         )
-    data = alone.encode("utf-8", "surrogateescape")
-    part = replace(loaded, data=data, kind="text")
-    return Code(given.name, data, module_of(part, options), symbol, made, _remarks(alone, given.name))
-
-
-def _command(language: str, compiler: str | None, cflags: Sequence[str]) -> tuple[str, ...]:
-    """What compiles a source; the language is said by the file's suffix, not by an option."""
-    flags = BEFORE_OZ.flags[language][len(("-x", language)) :]
-    return (*ir_compiler(language, compiler), *flags, *_AS_TEXT, *cflags)
+    part = replace(loaded, data=alone.encode("utf-8", "surrogateescape"), kind="text")
+    return Code(given.name, part.data, module_of(part, options), symbol, made, _remarks(alone, given.name))
 
 
 def _ir_name(source: str) -> str:
@@ -202,15 +173,7 @@ _SINKING = (
 
 @dataclass(frozen=True, slots=True)
 class FixedList:
-    """One pass list.
-
-    Attributes
-    ----------
-    pipeline : str
-        As ``opt -passes=`` takes it.
-    origin : str
-        Where it comes from, in words.
-    """
+    """One pass list: a pipeline as ``opt -passes=`` takes it, and where it comes from, in words."""
 
     pipeline: str
     origin: str
@@ -234,20 +197,10 @@ IDEAS = (
 
 
 def fixed_lists(head: TaskHead, count: int) -> tuple[FixedList, ...]:
-    """The first ``count`` lists of a head, each of which won most beside -Oz and those before it, and `IDEAS`.
+    """The first ``count`` lists of a head for ``pass_list``, which its table found, and `IDEAS`.
 
-    Parameters
-    ----------
-    head : TaskHead
-        Of task ``pass_list``; its lists are those that its table found (`mirenc.tasks.pass_tasks.covering_lists`).
-    count : int
-
-    Raises
-    ------
-    HeadError
-        A head of another task.
-    TaskError
-        ``count`` is below 1.
+    Each won most beside -Oz and those before it (`mirenc.tasks.pass_tasks.covering_lists`). Raises HeadError: a head of
+    another task; TaskError: a ``count`` below 1.
     """
     if head.task.name != TASK or head.space is None:
         raise HeadError(f"a head for {head.task.name} has no pass lists. Make one: mirenc fit {TASK} -o FOLDER")
@@ -263,16 +216,9 @@ _UNOPTIMISED = 0  # level of code generation
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """What came of one list.
+    """What came of one list: all bytes that are loaded with the program (`mirenc.passes.Optimised`), and instructions.
 
-    Attributes
-    ----------
-    pipeline : str
-    loaded_bytes : int or None
-        Of the object file: all that is loaded with the program (`mirenc.passes.Optimised`); None where the list failed.
-    instructions : int or None
-    problem : str
-        Why it failed; "" where it did not.
+    Both are None where the list failed, and ``problem`` says why.
     """
 
     pipeline: str
@@ -324,24 +270,11 @@ class Outcome:
 def try_lists(engine: Engine, ir: bytes, pipelines: Sequence[str], default: str) -> Outcome:
     """Run every list and -Oz on the same module; the engine verifies every result.
 
-    Parameters
-    ----------
-    engine : Engine
-    ir : bytes
-        Text or bitcode that the engine's LLVM reads.
-    pipelines : sequence of str
-        One that fails is told, and the others are tried all the same.
-    default : str
-        -Oz; it is kept unless another is smaller.
+    ``ir`` is text or bitcode that the engine's LLVM reads. A list that fails is told, and the others are tried all the
+    same. ``default`` is -Oz, which is kept unless another is smaller.
 
-    Raises
-    ------
-    IRParseError
-        The engine's LLVM refuses the module.
-    PassError
-        -Oz itself fails on it, or no machine code can be made of it.
-    ToolchainError
-        The engine cannot start.
+    Raises IRParseError: the engine's LLVM refuses the module; PassError: -Oz itself fails on it, or no machine code can
+    be made of it; ToolchainError: the engine cannot start.
     """
     (before,) = engine.run_all(ir, [""], codegen=_UNOPTIMISED)
     if isinstance(before, Failed):
@@ -354,13 +287,10 @@ def try_lists(engine: Engine, ir: bytes, pipelines: Sequence[str], default: str)
     )
     if oz.loaded_bytes is None:
         raise PassError(f"{engine.name} fails on {default} itself ({oz.problem})")
-    smallest = min(range(-1, len(tried)), key=lambda place: _size(oz if place < 0 else tried[place]))
+    sizes = [float("inf") if one.loaded_bytes is None else one.loaded_bytes for one in (*tried, oz)]
+    smallest = min(range(-1, len(tried)), key=sizes.__getitem__)
     winner = oz if smallest < 0 else tried[smallest]
     # Once more for the IR: to keep that of every list costs more than one list of all, and lists of one result share
     # their machine code only where they run together.
     best = engine.run(ir, winner.pipeline).ir
     return Outcome(engine.name, before.loaded_bytes, oz, tuple(tried), smallest, best)
-
-
-def _size(one: Tried) -> float:
-    return float("inf") if one.loaded_bytes is None else one.loaded_bytes

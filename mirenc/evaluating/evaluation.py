@@ -17,8 +17,7 @@ import numpy as np
 
 from mirenc import __version__
 from mirenc.errors import TaskError
-from mirenc.evaluating.jobs import Key, Result, plan_jobs, run_jobs
-from mirenc.evaluating.predictions_io import pack_predictions
+from mirenc.evaluating.jobs import Key, Result, pack_predictions, plan_jobs, run_jobs
 from mirenc.evaluating.report import FORMAT, TaskReport
 from mirenc.learning.features import Features, build_features, default_rows
 from mirenc.learning.target import target_of
@@ -36,23 +35,12 @@ SEEDS = (0, 1, 2, 3, 4)
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """A task with its samples read and embedded, once for all protocols.
-
-    Attributes
-    ----------
-    task : Task
-    data : TaskData
-    variant : str
-    model : dict of str to str
-        ``name`` and ``digest`` of the model.
-    features : list of Features
-        One a row of the table.
-    """
+    """A task with its samples read and embedded, once for all protocols: ``features`` are one a row of the table."""
 
     task: Task
     data: TaskData
     variant: str
-    model: dict[str, str]
+    model: dict[str, str]  # name and digest
     features: list[Features]
 
     @classmethod
@@ -110,13 +98,11 @@ class Evaluation:
         data, task = self.data, self.task
         kept: dict[str, dict[str, Any]] = {}
         for protocol in protocols:
-            runs = {
-                str(seed): self._run_record(protocol, seed, digests, done)
-                for seed in seeds
-                if all((protocol.name, seed, row.row) in done for row in self.features)
-            }
-            if runs:
-                kept[protocol.name] = {"title": protocol.title, "seeds": runs}
+            for seed in seeds:
+                results = {row.row: done.get((protocol.name, seed, row.row)) for row in self.features}
+                if None not in results.values():
+                    runs = kept.setdefault(protocol.name, {"title": protocol.title, "seeds": {}})["seeds"]
+                    runs[str(seed)] = self._run_record(protocol, seed, digests, done)
         record = {
             "format_version": FORMAT,
             "mirenc_version": __version__,
@@ -145,11 +131,10 @@ class Evaluation:
         rows: dict[str, Any] = {name: {"said": pack_predictions(said, fold)} for name, said in static.items()}
         for features in self.features:
             key = (protocol.name, seed, features.row)
-            result = done[key]
-            said = pack_predictions(result.predictions, fold)
-            rows[features.row] = {"inputs": digests[key], "said": said, "heads": result.heads}
-            if result.best_of_three is not None:
-                rows[features.row]["best_of_three"] = pack_predictions(result.best_of_three, fold)
+            said, heads, three = done[key]
+            rows[features.row] = {"inputs": digests[key], "said": pack_predictions(said, fold), "heads": heads}
+            if three is not None:
+                rows[features.row]["best_of_three"] = pack_predictions(three, fold)
         return {"fold": fold.tolist(), "rows": rows}
 
 
@@ -174,8 +159,7 @@ def evaluate(
     task : Task, str or path
         A task, its name, or the `Path` of a file that defines one, which is executed.
     data : path or TaskData, optional
-        Where the data sets are; ``MIRENC_DATA`` or the download folder if left out. Or the samples themselves, such as
-        `TaskData.subset` of those that `Task.load` gave.
+        Where the data sets are; ``MIRENC_DATA`` or the download folder if left out. Or the samples themselves.
     variant : str
         One of the task's variants; its first if left out.
     encoder : Encoder, optional

@@ -23,8 +23,7 @@ from numpy.typing import NDArray
 from mirenc.arrays import Bool, Int64
 from mirenc.errors import TaskError
 from mirenc.evaluating.figures import area_figures, figures_of
-from mirenc.evaluating.jobs import Result
-from mirenc.evaluating.predictions_io import unpack_predictions
+from mirenc.evaluating.jobs import Result, unpack_predictions
 from mirenc.learning.features import ROW_TITLES
 from mirenc.learning.target import STATIC_TITLES
 from mirenc.metrics import group_interval

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from numbers import Real
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
+from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from mirenc.errors import HeadError
 from mirenc.heads.choosing import cost_ratios
@@ -23,6 +23,8 @@ Worth = tuple[float, float, float]
 @dataclass(frozen=True)
 class Record:
     """Held-out answers of one kind: the default or another setting, and about as sure."""
+
+    __pydantic_config__: ClassVar = ConfigDict(allow_inf_nan=False)
 
     sure: float  # least preference of the answers
     answers: int
@@ -60,6 +62,8 @@ class Evidence:
     constant_worth : tuple of float, or None
         Geometric mean speedup of the best single setting over the default on the held-out samples, with its interval.
     """
+
+    __pydantic_config__: ClassVar = ConfigDict(allow_inf_nan=False)
 
     rival: str
     worth: Worth | None
@@ -104,27 +108,11 @@ class Evidence:
 
     @classmethod
     def from_json(cls, content: Any, where: str) -> Self:
-        """What `to_json` gave; heads of older releases have more keys, or no ``no_code``.
-
-        Raises HeadError: something else.
-        """
+        """What `to_json` gave; heads of older releases have more keys, or fewer. Raises HeadError: something else."""
         try:
-            records = {name: tuple(Record(**one) for one in content[name]) for name in ("default", "other")}
-            worths = {"worth": content["worth"]} | {name: content.get(name) for name in ("no_code", "constant_worth")}
-            worths = {name: None if kept is None else (*kept,) for name, kept in worths.items()}
-            constants = tuple(map(tuple, content.get("constants", ())))
-            numbers = [content["error"], *(value for kept in worths.values() for value in kept or (0.0,) * 3)]
-            numbers += [value for kept in records.values() for one in kept for value in asdict(one).values()]
-            fits = all(kept is None or len(kept) == 3 for kept in worths.values())
-            fits = fits and isinstance(content["rival"], str) and isinstance(content["whole"], bool)
-            fits = fits and all(isinstance(value, Real) for value in numbers)
-            fits = fits and all(isinstance(value, Value) for setting in constants for value in setting)
-        except (AttributeError, KeyError, TypeError, ValueError):
-            fits = False
-        if not fits or not np.isfinite(numbers).all():
-            raise HeadError(f"{where}: 'evidence' is damaged. Save the head again, or train it anew")
-        rest: dict[str, Any] = {name: content[name] for name in ("rival", "error", "whole")}
-        return cls(**rest | worths | records, constants=constants)
+            return TypeAdapter(cls).validate_python(content)
+        except ValidationError:
+            raise HeadError(f"{where}: 'evidence' is damaged. Save the head again, or train it anew") from None
 
 
 @dataclass(frozen=True, kw_only=True)

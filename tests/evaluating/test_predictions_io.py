@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from mirenc.errors import TaskError
-from mirenc.evaluating.predictions_io import pack_predictions, unpack_predictions
+from mirenc.evaluating.jobs import pack_predictions, unpack_predictions
 
 FOLD = np.array([0, -1, 1, 0])
 
