@@ -54,12 +54,11 @@ def decision_figures(
     ----------
     costs : (n, K) float64, seconds
         Cost of what runs when each setting is asked for (`mirenc.tasks.TaskData.known`); NaN: nobody may ask.
-    choice : (n,) int
-        The settings that run (`mirenc.tasks.TaskData.resolve`).
+    choice, truth : (n,) int
+        The settings that run (`mirenc.tasks.TaskData.resolve`), and those of least cost
+        (`mirenc.tasks.TaskData.labels`; the first of them if left out).
     baseline : (n,) float64, seconds
         What the sample costs without a decision (a static mapping, no coarsening).
-    truth : (n,) int, optional
-        The setting of least cost that runs (`mirenc.tasks.TaskData.labels`); the first of least cost if left out.
     paid : (n, K) float64, seconds, optional
         What each setting costs when it is measured again (`mirenc.tasks.TaskData.paid`): the oracle chooses by
         ``costs`` and pays this, as everybody does. ``baseline`` is then of these too. ``costs`` if left out.
@@ -104,13 +103,9 @@ def decision_figures(
 
 
 def number_figures(truth: Float64, predicted: Float64) -> dict[str, float]:
-    """Figures of predicted numbers. Shapes: two (n,) float64.
+    """Figures of predicted numbers, (n,) each: r2, coefficient of determination, and errors in the number's unit.
 
-    Returns
-    -------
-    dict
-        r2, coefficient of determination; mae and rmse, mean absolute and root mean square error, in the number's unit;
-        median_error, median absolute error.
+    These are mae, mean absolute; rmse, root mean square; median_error, median absolute.
     """
     error = predicted - truth
     spread = float(np.sum((truth - truth.mean()) ** 2))
@@ -127,17 +122,9 @@ def group_interval(
 ) -> tuple[float, float]:
     """95 % bootstrap interval of a mean where samples of one group are not independent.
 
-    Whole groups are drawn with replacement (percentile interval). For a difference of two methods give the difference
-    of each sample: the pairing is then kept.
-
-    Parameters
-    ----------
-    values : (n,) float64
-        One number a sample: a hit (0 or 1), a log speedup, a difference of two of them.
-    group : (n,)
-        Samples with the same label are drawn together.
-    statistic : callable, optional
-        Applied to the (resamples,) means, such as ``np.exp`` for a mean of logs.
+    Whole groups are drawn with replacement (percentile interval). ``values`` (n,) are one number a sample: a hit (0 or
+    1), a log speedup; for a difference of two methods that of each sample, which keeps the pairing. ``statistic`` is
+    applied to the (resamples,) means, such as ``np.exp`` for a mean of logs.
     """
     _, row = np.unique(group, return_inverse=True)
     sums = np.bincount(row, weights=values)
@@ -160,14 +147,11 @@ def _middle(values: Float64) -> tuple[float, float]:
 
 
 def label_figures(truth: Bool, scores: Float64) -> dict[str, float]:
-    """Figures of labels that were predicted by a score each, more for more likely. Shapes: (n, P) bool, (n, P) float64.
+    """Figures of labels (n, P) that were predicted by a score each (n, P), more for more likely.
 
-    Returns
-    -------
-    dict
-        auc and average_precision, means over the labels that some samples have and others have not; brier, mean square
-        difference of the truth and of the scores, cut to 0 and 1; rate, the share of true labels; labels_told, of
-        how many labels the means are.
+    auc and average_precision, means over the labels that some samples have and others have not; labels_told, of how
+    many labels these are; brier, mean square difference of the truth and of the scores, cut to 0 and 1; rate, the share
+    of true labels.
     """
     both = truth.any(axis=0) & ~truth.all(axis=0)
     pairs = RankedPairs.of(truth[:, both], scores[:, both], np.zeros(len(truth), dtype=np.int64))
@@ -195,15 +179,9 @@ class RankedPairs:
     """How often a sample with a label is ranked before one without, for each pair of groups. P labels, G groups.
 
     The area under the ROC curve is the share of such pairs (Mann & Whitney, 1947), so an area where whole groups are
-    drawn anew follows from these counts, without ranking anything again.
-
-    Attributes
-    ----------
-    first : (P, G, G) float64
-        Pairs of a sample of group g with the label and one of group h without, where the former stands before the
-        latter; equals count half.
-    true, false : (P, G) float64
-        Samples of each group with the label, and without.
+    drawn anew follows from these counts, without ranking anything again. ``first`` (P, G, G): pairs of a sample of
+    group g with the label and one of group h without, where the former stands before the latter; equals count half.
+    ``true`` and ``false`` (P, G): samples of each group with the label, and without.
     """
 
     first: Float64

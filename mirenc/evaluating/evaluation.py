@@ -99,8 +99,7 @@ class Evaluation:
         kept: dict[str, dict[str, Any]] = {}
         for protocol in protocols:
             for seed in seeds:
-                results = {row.row: done.get((protocol.name, seed, row.row)) for row in self.features}
-                if None not in results.values():
+                if all((protocol.name, seed, row.row) in done for row in self.features):
                     runs = kept.setdefault(protocol.name, {"title": protocol.title, "seeds": {}})["seeds"]
                     runs[str(seed)] = self._run_record(protocol, seed, digests, done)
         record = {

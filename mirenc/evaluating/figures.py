@@ -14,7 +14,6 @@ from mirenc.metrics import (
     RankedPairs,
     average_precision,
     decision_figures,
-    geometric_mean,
     label_figures,
     number_figures,
 )
@@ -33,7 +32,7 @@ _OF_THREE = ("speedup_geometric", "oracle_gain_share", "slowdowns_2", "headroom_
 class Figures(ABC):
     """The figures of a task's data. n samples, of which ``inside`` (m,) are asked for; S seeds."""
 
-    proof: ClassVar[str]  # the figure that says whether a record that was kept is of these data (`prove`)
+    proof: ClassVar[str]  # the figure that says whether a record that was kept is of these data (`TaskReport.proves`)
     judged_by: str  # what a row is compared with the no-code row by: ``accuracy``, ``speedup``, ``mae`` or ``auc``
     # (n, P) bool, or None: Labels, or whether a number's event happens; None where there is neither
     events: Bool | None = None
@@ -44,10 +43,6 @@ class Figures(ABC):
     @abstractmethod
     def of_run(self, said: NDArray[Any], inside: Int64) -> dict[str, float]:
         """Figures of one seed. (n,) settings or numbers, or (n, P) labels."""
-
-    @abstractmethod
-    def prove(self, runs: NDArray[Any], inside: Int64) -> float:
-        """`proof` of what was said. (S, n) or (S, n, P)."""
 
     @abstractmethod
     def columns(self, figures: Mapping[str, Any]) -> dict[str, str]:
@@ -78,10 +73,6 @@ class _Choices(Figures):
             data.labels[inside],
             paid=data.paid[inside],
         )
-
-    def prove(self, runs: NDArray[Any], inside: Int64) -> float:
-        least = self.data.paid[np.arange(len(self.data)), self.data.labels]
-        return geometric_mean((self.data.paid_baseline / least)[inside])
 
     def per_sample(self, runs: NDArray[Any], inside: Int64) -> dict[str, Float64]:
         data = self.data
@@ -163,9 +154,6 @@ class _Numbers(Figures):
             figures |= {key: event[key] for key in ("auc", "average_precision", "rate")}
         return figures
 
-    def prove(self, runs: NDArray[Any], inside: Int64) -> float:
-        return float(np.abs(runs - self.data.value)[:, inside].mean())
-
     def per_sample(self, runs: NDArray[Any], inside: Int64) -> dict[str, Float64]:
         error = (runs - self.data.value)[:, inside]
         errors = {"mae": np.abs(error).mean(axis=0)}
@@ -199,10 +187,6 @@ class _Labels(Figures):
     def of_run(self, said: NDArray[Any], inside: Int64) -> dict[str, float]:
         return label_figures(self.data.label_table[inside], said[inside])
 
-    def prove(self, runs: NDArray[Any], inside: Int64) -> float:
-        error = np.clip(runs, 0.0, 1.0) - self.data.label_table  # as `label_figures` compares them
-        return float((error[:, inside] ** 2).mean())
-
     def columns(self, figures: Mapping[str, Any]) -> dict[str, str]:
         return {
             f"mean AUC of {figures['labels_told']:.0f} labels": _area(figures),
@@ -232,8 +216,8 @@ def area_figures(
 ) -> dict[str, Any]:
     """Areas under the ROC curve of labels that some samples have and others have not; {} where there is no such label.
 
-    ``truth``: (m, P); ``runs``: (S, m, P), what was predicted, S seeds; ``against``: (S', m, P), by another row;
-    samples of one ``group`` are drawn together; ``names`` of the labels, where each is to be told by itself.
+    ``truth``: (m, P); ``runs``: (S, m, P), what was predicted, S seeds; ``against``: (S', m, P), by another row.
+    Samples of one ``group`` are drawn together. Where ``names`` of the labels are given, each is told by itself.
 
     Returns auc_interval (95 %, of the mean); auc_gain and auc_gain_interval over ``against``; labels: auc,
     average_precision and rate of each, means over the seeds.

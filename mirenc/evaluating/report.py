@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from mirenc.arrays import Bool, Int64
 from mirenc.errors import TaskError
 from mirenc.evaluating.figures import area_figures, figures_of
-from mirenc.evaluating.jobs import Result, unpack_predictions
+from mirenc.evaluating.jobs import Key, Result, unpack_predictions
 from mirenc.learning.features import ROW_TITLES
 from mirenc.learning.target import STATIC_TITLES
 from mirenc.metrics import group_interval
@@ -58,15 +58,7 @@ def row_title(row: str) -> str:
 
 
 class TaskReport:
-    """The result of `mirenc.evaluate`.
-
-    Parameters
-    ----------
-    record : dict
-        As `mirenc.evaluating.evaluation` makes it: choices of every row, seed and protocol, folds, heads, hashes.
-    task : Task
-    data : TaskData
-    """
+    """The result of `mirenc.evaluate`: a record of what every row said under every seed and protocol, task and data."""
 
     def __init__(self, record: Mapping[str, Any], task: Task, data: TaskData) -> None:
         self.record = record
@@ -116,13 +108,12 @@ class TaskReport:
 
         (seeds, n) settings chosen or numbers, or (seeds, n, P) how likely each label is.
         """
-        runs = self._runs(protocol)
-        return np.array([unpack_predictions(run["rows"][row]["said"], np.array(run["fold"])) for run in runs])
+        return np.array([_result(run, row).predictions for run in self._runs(protocol)])
 
     def best_of_three(self, protocol: str, row: str) -> Int64 | None:
         """(seeds, n) best of the three preferred settings (`jobs.Result`); None where none was kept."""
-        kept = [(run["rows"][row].get("best_of_three"), np.array(run["fold"])) for run in self._runs(protocol)]
-        return None if any(one is None for one, _ in kept) else np.array([unpack_predictions(*one) for one in kept])
+        kept = [_result(run, row).best_of_three for run in self._runs(protocol)]
+        return None if any(one is None for one in kept) else np.array(kept)
 
     def tested(self, protocol: str) -> Bool:
         """(n,) whether a fold of the protocol tests each sample."""
@@ -133,15 +124,10 @@ class TaskReport:
         """What is kept of each seed."""
         return list(self.record["protocols"][protocol]["seeds"].values())
 
-    def known(self, digests: Mapping[tuple[str, int, str], str]) -> dict[tuple[str, int, str], Result]:
+    def known(self, digests: Mapping[Key, str]) -> dict[Key, Result]:
         """Results whose inputs had these digests, by `Job.key`. Static rows have none."""
         return {
-            (protocol, int(seed), name): Result(
-                unpack_predictions(row["said"], np.array(run["fold"])),
-                row["heads"],
-                # Older records have none.
-                unpack_predictions(row["best_of_three"], np.array(run["fold"])) if "best_of_three" in row else None,
-            )
+            (protocol, int(seed), name): _result(run, name)
             for protocol, runs in self.record["protocols"].items()
             for seed, run in runs["seeds"].items()
             for name, row in run["rows"].items()
@@ -150,12 +136,13 @@ class TaskReport:
 
     def proves(self, kept: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> bool:
         """Whether figures that were kept are of these data: variants of a task share their files' hash."""
+        proof = self._figures.proof
         try:
             for protocol, rows in kept.items():
                 inside = np.flatnonzero(self.tested(protocol))
                 for row, one in rows.items():
-                    now = self._figures.prove(self.predictions(protocol, row), inside)
-                    if not math.isclose(one[self._figures.proof], now, rel_tol=1e-9):
+                    now = np.mean([self._figures.of_run(run, inside)[proof] for run in self.predictions(protocol, row)])
+                    if not math.isclose(one[proof], now, rel_tol=1e-9):
                         return False
         except (AttributeError, KeyError, TypeError, ValueError):
             return False
@@ -163,25 +150,16 @@ class TaskReport:
 
     # -- figures ---------------------------------------------------------------------------------------
     def figures(self, protocol: str, row: str, part: str = "") -> dict[str, Any]:
-        """Figures of one row.
+        """Figures of one row, of the samples that the protocol tests; of a `Sample.part` alone, if given.
 
-        Parameters
-        ----------
-        protocol, row : str
-        part : str
-            Only the samples of this part (`Sample.part`); all if left out.
-
-        Returns
-        -------
-        dict
-            For each key of `mirenc.metrics.decision_figures`, `number_figures` or `label_figures`: mean over the seeds,
-            and ``<key>_sd``, of the samples that the protocol tests. Intervals (95 %, whole groups resampled, samples
-            averaged over seeds): ``<value>_interval``, and against the no-code row ``<value>_gain`` and
-            ``<value>_gain_interval``, where value is ``accuracy`` and ``speedup`` (geometric), ``mae`` or ``auc``.
-            ``mape``: the mean share by which a size is missed, where the number is its logarithm. Where a number has
-            an event (`Task.events`), its figures are those of a label, too. ``labels``: what `area_figures` says of
-            each. ``speedup_over``: geometric and arithmetic, over each static baseline. ``best_of_three``: some of the
-            keys, where the three preferred settings are measured and the best is taken.
+        For each key of `mirenc.metrics.decision_figures`, `number_figures` or `label_figures`: mean over the seeds, and
+        ``<key>_sd``. Intervals (95 %, whole groups resampled, samples averaged over seeds): ``<value>_interval``, and
+        against the no-code row ``<value>_gain`` and ``<value>_gain_interval``, where value is ``accuracy`` and
+        ``speedup`` (geometric), ``mae`` or ``auc``. ``mape``: the mean share by which a size is missed, where the
+        number is its logarithm. Where a number has an event (`Task.events`), its figures are those of a label, too.
+        ``labels``: what `area_figures` says of each. ``speedup_over``: geometric and arithmetic, over each static
+        baseline. ``best_of_three``: some of the keys, where the three preferred settings are measured and the best is
+        taken.
         """
         inside = np.flatnonzero(self.tested(protocol) & ((self.data.part == part) | (not part)))
         group = self.data.group[inside]
@@ -218,20 +196,19 @@ class TaskReport:
     # -- output ----------------------------------------------------------------------------------------
     def to_json(self, jobs: int = 1) -> dict[str, Any]:
         """The record with all figures, by so many threads: what ``--json`` prints and ``downstream/`` keeps."""
-        asked = [
-            (protocol, row, part)
-            for protocol in self.protocols
-            for row in self.rows(protocol)
-            for part in ("", *self.parts)
-        ]
-        figures: dict[str, dict[str, dict[str, Any]]] = {protocol: {} for protocol in self.protocols}
         with ThreadPoolExecutor(jobs) as pool:
-            made = pool.map(lambda one: self.figures(*one), asked)
-            for (protocol, row, part), one in zip(asked, made, strict=True):
+            made = {
+                (protocol, row, part): pool.submit(self.figures, protocol, row, part)
+                for protocol in self.protocols
+                for row in self.rows(protocol)
+                for part in ("", *self.parts)
+            }
+            figures: dict[str, dict[str, dict[str, Any]]] = {protocol: {} for protocol in self.protocols}
+            for (protocol, row, part), one in made.items():
                 if part:
-                    figures[protocol][row]["parts"][part] = one
+                    figures[protocol][row]["parts"][part] = one.result()
                 else:
-                    figures[protocol][row] = {**one, "parts": {}}
+                    figures[protocol][row] = {**one.result(), "parts": {}}
         return {**self.record, "figures": figures}
 
     def save(self, path: str | Path, jobs: int = 1) -> Path:
@@ -289,6 +266,13 @@ class TaskReport:
                 if self.judged_by == "mae" and "auc_gain" in figures:
                     line["AUC against no code"] = _gain_text("auc", figures)
             yield line
+
+
+def _result(run: Mapping[str, Any], name: str) -> Result:
+    """What a row said in one seed; older records have no best of three."""
+    fold, row = np.array(run["fold"]), run["rows"][name]
+    three = unpack_predictions(row["best_of_three"], fold) if "best_of_three" in row else None
+    return Result(unpack_predictions(row["said"], fold), row.get("heads", []), three)
 
 
 def _gain_text(value: str, figures: Mapping[str, Any]) -> str:
