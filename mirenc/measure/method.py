@@ -1,4 +1,4 @@
-"""`Method`: how the samples of one task are made and built. One file a task, and a line here; `timed` does the rest."""
+"""`Method`: how the samples of one task are made and built. `MeasuredTask.method` names it."""
 
 from __future__ import annotations
 
@@ -11,23 +11,17 @@ from typing import Any, ClassVar
 from mirenc.errors import TaskError
 from mirenc.measure.building import Toolchain
 from mirenc.measure.kernel import Build
-from mirenc.tasks.measured import MeasuredKernel
-from mirenc.tasks.registry import get_task
+from mirenc.tasks.measured import MeasuredKernel, MeasuredTask
+from mirenc.tasks.registry import get_task, list_tasks
 from mirenc.tasks.space import Space
-
-METHODS = {
-    "block_size": "mirenc.measure.block_size:BlockSizeMethod",
-    "openmp": "mirenc.measure.openmp:OpenMPMethod",
-    "vectorization": "mirenc.measure.vectorization:VectorizationMethod",
-}
-"""Tasks that can be measured: module and class of each."""
 
 
 def get_method(task: str) -> Method:
     """How a task is measured; a `TaskError` where it cannot be."""
-    if task not in METHODS:
-        raise TaskError(f"task {task!r} cannot be measured; those that can: {', '.join(sorted(METHODS))}. Name one")
-    module, _, attribute = METHODS[task].partition(":")
+    tasks = {name: one for name in list_tasks() if isinstance(one := get_task(name), MeasuredTask)}
+    if task not in tasks:
+        raise TaskError(f"task {task!r} cannot be measured; those that can: {', '.join(tasks)}. Name one")
+    module, _, attribute = tasks[task].method.partition(":")
     method: Method = getattr(importlib.import_module(module), attribute)()
     return method
 

@@ -101,13 +101,15 @@ class BlockSize(MeasuredTask):
     name = "block_size"
     title = "block and work-group size"
     source = "mirenc measure block_size"
+    method = "mirenc.measure.block_size:BlockSizeMethod"
     level = "function"
     context_names = ("n", "dimensions", "cuda")
-    context_help = {  # noqa: RUF012 - a ClassVar by its base
-        "n": "problem size, as the kernel takes it: elements of a line, rows of a matrix",
+    context_help = {
+        "n": "problem size, 1 or more, as the kernel takes it: elements of a line, rows of a matrix",
         "dimensions": "1 or 2, of the launch",
         "cuda": "1 for CUDA, 0 for OpenCL",
     }
+    context_allowed = {"n": 1, "dimensions": (1, 2), "cuda": (0, 1)}
     ir_context = ("dimensions", "cuda")
     protocols = (
         Protocol("kernel", "ten folds of kernel structures", lambda data: data.group, folds=10),
@@ -126,16 +128,6 @@ class BlockSize(MeasuredTask):
     def encode_context(self, context: tuple[Any, ...]) -> Float64:
         """The binary logarithm of the size, and the others as they are. (3,)."""
         return np.array([np.log2(context[0]), *context[1:]], dtype=np.float64)
-
-    def parse_feature(self, name: str, text: str) -> Any:
-        """One of the three numbers.
-
-        Raises TaskError as `Task.parse_feature`; a size below 1, or no such dimensions or language.
-        """
-        found = super().parse_feature(name, text)
-        if not {"n": found >= 1, "dimensions": found in (1, 2), "cuda": found in (0, 1)}[name]:
-            raise TaskError(f"context feature {name!r} is {found:g}; allowed: {self.context_help[name]}")
-        return found
 
     def read(self, encoder: Encoder, ir: Any) -> IRModule:
         """A module for a question. CUDA is read without its headers, unless the flags say where they are.

@@ -94,7 +94,9 @@ class BlockSizePublished(Task):
     title = "block size, same kernel on another GPU"
     source = "AutoTuning Association's benchmark hub (Kernel Tuner caches), MIT"
     context_names = ("gpu",)
-    context_help = {"gpu": ", ".join(GPUS)}  # noqa: RUF012 - a ClassVar by its base
+    context_help = {"gpu": ", ".join(GPUS)}
+    context_allowed = {"gpu": tuple(GPUS)}
+    machines = {name: gpu.title for name, gpu in GPUS.items()}
     protocols = (
         Protocol("gpu", "leave one GPU out", lambda data: data.group, folds=None),
         Protocol("generation", "leave one generation of GPUs out", lambda data: data.suite, folds=None),
@@ -124,20 +126,9 @@ class BlockSizePublished(Task):
 
     def encode_context(self, context: tuple[Any, ...]) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
         """log2 of units, lanes, wave, clock, bandwidth and cache. (6,)."""
-        if context[0] not in GPUS:
-            raise TaskError(f"unknown gpu {context[0]!r}; the data have {', '.join(GPUS)}")
         gpu = GPUS[context[0]]
         found = (gpu.units, gpu.lanes, gpu.wave, gpu.megahertz, gpu.bandwidth, gpu.cache)
         return np.log2(np.array(found, dtype=np.float64))
-
-    def parse_feature(self, name: str, text: str) -> Any:
-        """The name of a GPU."""
-        self.encode_context((text,))
-        return text
-
-    def machine(self, variant: str, context: tuple[Any, ...] = ()) -> str:
-        """The GPU that is asked about."""
-        return GPUS[context[0]].title if context and context[0] in GPUS else ""
 
 
 def _find(data_dir: str | Path | None) -> Path:

@@ -254,6 +254,8 @@ def _how_to_measure(task: str) -> str:
 class MeasuredTask(Task):
     """A task whose costs were measured by `mirenc measure`, on the machine at hand or on another."""
 
+    # How: module and class of its `mirenc.measure.method.Method`, as ``mirenc.measure.openmp:OpenMPMethod``
+    method: ClassVar[str]
     # Context features that a part of the machine says: ``{"avx2": {"vector_bits": 256}}``
     part_context: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
 

@@ -118,15 +118,17 @@ class OpenMP(MeasuredTask):
     name = "openmp"
     title = "OpenMP threads and schedule"
     source = "mirenc measure openmp"
+    method = "mirenc.measure.openmp:OpenMPMethod"
     level = "function"
     dialect = DIALECT
     context_names = ("n",)
-    context_help = {"n": "problem size, as in the bounds of the loops"}  # noqa: RUF012 - a ClassVar by its base
+    context_help = {"n": "problem size, 1 or more, as in the bounds of the loops"}
+    context_allowed = {"n": 1}
     protocols = (
         Protocol("kernel", "ten folds of kernels", lambda data: data.group, folds=10),
         Protocol("family", "leave one family of kernels out", lambda data: data.suite, folds=None),
     )
-    baselines = {"default": 0, "one thread": _SERIAL}  # noqa: RUF012 - a ClassVar by its base
+    baselines = {"default": 0, "one thread": _SERIAL}
     select = "speedup"
     seconds = True
     default_words = "all threads, schedule(static): leave it"
@@ -142,13 +144,6 @@ class OpenMP(MeasuredTask):
     def encode_context(self, context: tuple[Any, ...]) -> Float64:
         """The binary logarithm of the size: (1,)."""
         return np.log2(np.array(context, dtype=np.float64))
-
-    def parse_feature(self, name: str, text: str) -> Any:
-        """The size: a number of 1 or more. Raises TaskError: A smaller number, or none."""
-        found = super().parse_feature(name, text)
-        if found < 1:
-            raise TaskError(f"context feature 'n' is {text!r}; it is a problem size, 1 or more, as in n=1000")
-        return found
 
     def read(self, encoder: Encoder, ir: Any) -> IRModule:
         """As every task's, and `without_places`."""

@@ -48,8 +48,9 @@ class OpenMPPublished(Task):
     source = "Bolet, omp_benchmarks: exploration on ruby (LLNL)"
     dataset = "openmp"
     context_names = ("size",)
-    context_help = {"size": ", ".join(_SIZES.values())}  # noqa: RUF012 - a ClassVar by its base
-    machines = {"": "ruby (LLNL): 2 sockets, 56 cores, 112 threads"}  # noqa: RUF012 - a ClassVar by its base
+    context_help = {"size": ", ".join(_SIZES.values())}
+    context_allowed = {"size": tuple(_SIZES.values())}
+    machines = {"": "ruby (LLNL): 2 sockets, 56 cores, 112 threads"}
     protocols = (Protocol("program", "leave one program out", lambda data: data.group, folds=None),)
     portfolios = (2, 3, 4)
     select = "speedup"
@@ -78,15 +79,7 @@ class OpenMPPublished(Task):
 
     def encode_context(self, context: tuple[Any, ...]) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
         """0, 1 or 2. (1,)."""
-        sizes = list(_SIZES.values())
-        if context[0] not in sizes:
-            raise TaskError(f"unknown size {context[0]!r}; the data have {', '.join(sizes)}")
-        return np.array([float(sizes.index(context[0]))])
-
-    def parse_feature(self, name: str, text: str) -> Any:
-        """One of the sizes, by name."""
-        self.encode_context((text.lower(),))
-        return text.lower()
+        return np.array([float(list(_SIZES.values()).index(context[0]))])
 
 
 def _setting(row: Mapping[str, str], where: str) -> Key:

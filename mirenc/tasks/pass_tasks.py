@@ -11,7 +11,7 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -54,7 +54,7 @@ class CompiledTask(Task):
 
     source = "this project's own compilations (mirenc measure passes)"
     context_names = ("instructions", "level")
-    context_help: ClassVar[Mapping[str, str]] = {
+    context_help = {
         "instructions": "how many, before any pass",
         "level": " or ".join(_LEVELS),
     }
@@ -192,7 +192,7 @@ class OzBenefit(CompiledTask):
     unit = "log ratio"
     logarithm = True
     variants = ("Oz_over_O0", "O3_over_Oz")
-    events: ClassVar[Mapping[str, tuple[str, float]]] = {
+    events = {
         "Oz_over_O0": ("-Oz halves it", math.log(2.0)),
         "O3_over_Oz": ("-O3 is a tenth larger", math.log(1.1)),
     }

@@ -6,8 +6,11 @@ it through the same protocols, baselines and search as the shipped ones (`notebo
 
 from __future__ import annotations
 
+import contextlib
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -43,6 +46,8 @@ class Task(ABC):
     context_names, context_help : tuple of str, mapping of str to str
         Context features, which are known beside the code, raw, as ``mirenc predict --context name=value`` takes them;
         and what each is, for messages: unit, or allowed values.
+    context_allowed : mapping of str to tuple, or to number
+        The values that a context feature may have, words or numbers; or the least number. Left out: any number.
     ir_context : tuple of str
         Those that the IR itself tells (`context_from_ir`, `context_from_compiler`): a question need not give them.
     compiler_context : tuple of str
@@ -55,7 +60,7 @@ class Task(ABC):
     variants : tuple of str
         Separate tables of the task, such as one a GPU; ``("",)`` if there is one.
     machines : mapping of str to str
-        Variant -> the machine its costs were measured on, for people.
+        Variant, or value of a context feature -> the machine its costs were measured on, for people.
     dataset : str
         Name in `mirenc.tasks.datasets.DATASETS`; "" for data that are not published there.
     level : str
@@ -94,6 +99,7 @@ class Task(ABC):
     target: ClassVar[str] = "costs"
     context_names: ClassVar[tuple[str, ...]] = ()
     context_help: ClassVar[Mapping[str, str]] = {}
+    context_allowed: ClassVar[Mapping[str, tuple[Value, ...] | float]] = {}
     ir_context: ClassVar[tuple[str, ...]] = ()
     compiler_context: ClassVar[tuple[str, ...]] = ()
     hand_names: ClassVar[tuple[str, ...]] = ()
@@ -136,8 +142,8 @@ class Task(ABC):
         """
 
     def hand_features(self, sample: Sample) -> Float64:
-        """The sample's `hand_names`, as numbers for a head: (len(hand_names),) float64."""
-        raise TaskError(f"task {self.name!r} has no hand features")
+        """The sample's `hand_names`, as numbers for a head: (len(hand_names),) float64. Here: as they are."""
+        return np.array(sample.hand, dtype=np.float64)
 
     def check_data(self, data: TaskData) -> None:
         """Refuse samples that are not this task's.
@@ -169,6 +175,9 @@ class Task(ABC):
                 f"{len(context)} context features were given; {self.name} names {len(self.context_names)}: "
                 f"{', '.join(self.context_names) or 'none'}. Give one for each"
             )
+        for name, value in zip(self.context_names, context, strict=True):
+            if name in self.context_allowed:
+                self._check_feature(name, value, value)
         try:
             with np.errstate(all="ignore"):  # what comes of it is looked at below
                 encoded = np.asarray(self.encode_context(context), dtype=np.float64)
@@ -214,14 +223,23 @@ class Task(ABC):
         return tuple(self.parse_feature(name, given[name]) for name in self.context_names)
 
     def parse_feature(self, name: str, text: str) -> Any:
-        """The value of one of `context_names`. Here: a number. Raises TaskError: no finite number."""
-        try:
-            value = float(text)
-        except ValueError:
-            value = float("nan")
-        if not np.isfinite(value):
-            raise TaskError(f"context feature {name!r} is {text!r}; it must be a finite number, as in {name}=128")
+        """The value of one of `context_names`: a word, case aside, or a number. Raises TaskError: not allowed."""
+        allowed = self.context_allowed.get(name)
+        words = {one.lower(): one for one in allowed if isinstance(one, str)} if isinstance(allowed, tuple) else {}
+        value: Any = words.get(text.lower(), text)
+        if not words:
+            with contextlib.suppress(ValueError):
+                value = float(text)
+        self._check_feature(name, value, text)
         return value
+
+    def _check_feature(self, name: str, value: Any, given: Any) -> None:
+        allowed = self.context_allowed.get(name, -math.inf)
+        if value in allowed if isinstance(allowed, tuple) else _is_number(value) and value >= allowed:
+            return
+        if name in self.context_allowed:
+            raise TaskError(f"context feature {name!r} is {given!r}; allowed: {self.context_help[name]}")
+        raise TaskError(f"context feature {name!r} is {given!r}; it must be a finite number, as in {name}=128")
 
     def _check_context_names(self, given: Mapping[str, str]) -> None:
         wanted = ",".join(f"{name}=..." for name in self.context_names if name not in self.ir_context)
@@ -304,8 +322,8 @@ class Task(ABC):
 
     # -- tables ----------------------------------------------------------------------------------------
     def machine(self, variant: str, context: tuple[Any, ...] = ()) -> str:
-        """The machine a table's costs were measured on; "" where the task names none. Here: by variant."""
-        return self.machines.get(variant, "")
+        """The machine a table's costs were measured on (`machines`); "" where the task names none."""
+        return next((self.machines[key] for key in (variant, *context) if key in self.machines), "")
 
     def protocol(self, name: str) -> Protocol:
         """The protocol of this name. Raises TaskError: unknown name."""
@@ -323,3 +341,7 @@ class Task(ABC):
         if chosen not in self.variants:
             raise TaskError(f"{self.name} has no variant {variant!r}; available: {', '.join(self.variants)}")
         return chosen
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and math.isfinite(value)

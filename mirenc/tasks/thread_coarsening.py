@@ -25,12 +25,6 @@ from mirenc.tasks.task import Task
 
 # Name in the CSV -> name of the GPU in the papers' tables.
 _GPUS = {"Cypress": "HD5900", "Tahiti": "Tahiti", "Fermi": "GTX480", "Kepler": "K20c"}
-_MACHINES = {
-    "HD5900": "AMD Radeon HD 5900",
-    "Tahiti": "AMD Tahiti 7970",
-    "GTX480": "NVIDIA GTX 480",
-    "K20c": "NVIDIA Tesla K20c",
-}
 _FACTORS = (1, 2, 4, 8, 16, 32)
 _HAND = tuple(f"PCA{number}" for number in range(1, 8))
 _TABLE = "pact-2014-runtimes.csv"
@@ -55,12 +49,19 @@ class ThreadCoarsening(Task):
     space = Space(("coarsening_factor",), tuple((factor,) for factor in _FACTORS), missing="below")
     dialect = OPENCL_X86
     context_names = ("gpu",)
-    context_help = {"gpu": ", ".join(_GPUS.values())}  # noqa: RUF012 - a ClassVar by its base
+    context_help = {"gpu": ", ".join(_GPUS.values())}
+    context_allowed = {"gpu": tuple(_GPUS.values())}
+    machines = {
+        "HD5900": "AMD Radeon HD 5900",
+        "Tahiti": "AMD Tahiti 7970",
+        "GTX480": "NVIDIA GTX 480",
+        "K20c": "NVIDIA Tesla K20c",
+    }
     protocols = (
         Protocol("paper", "as published: leave one row out (leaks)", lambda data: np.arange(len(data)), folds=None),
         Protocol("kernel", "leave one kernel out", lambda data: data.group, folds=None),
     )
-    baselines = {"factor 1": 0}  # noqa: RUF012 - a ClassVar by its base
+    baselines = {"factor 1": 0}
     hand_names = _HAND
     select = "speedup"
 
@@ -104,21 +105,4 @@ class ThreadCoarsening(Task):
 
     def encode_context(self, context: tuple[Any, ...]) -> Float64:
         """One column a GPU: (4,) of 0 and 1."""
-        if context[0] not in _GPUS.values():
-            raise TaskError(f"unknown gpu {context[0]!r}; the data have {', '.join(_GPUS.values())}")
         return np.array([float(context[0] == gpu) for gpu in _GPUS.values()])
-
-    def parse_feature(self, name: str, text: str) -> Any:
-        """The name of the GPU, case aside."""
-        known = {gpu.lower(): gpu for gpu in _GPUS.values()}
-        if text.lower() not in known:
-            raise TaskError(f"unknown gpu {text!r}; the data have {', '.join(_GPUS.values())}")
-        return known[text.lower()]
-
-    def machine(self, variant: str, context: tuple[Any, ...] = ()) -> str:
-        """The GPU that is asked about."""
-        return _MACHINES.get(context[0], "") if context else ""
-
-    def hand_features(self, sample: Sample) -> Float64:
-        """The seven principal components of Magni's features. (7,)."""
-        return np.array(sample.hand, dtype=np.float64)

@@ -9,7 +9,7 @@ from command_line import Run
 from measure.toy import SOURCE, Toy
 
 from mirenc.measure import children
-from mirenc.measure.method import METHODS
+from mirenc.tasks import registry
 from mirenc.tasks.measured import read_measured
 
 QUICK = ("--rounds", "4", "--jobs", "2")
@@ -18,7 +18,7 @@ QUICK = ("--rounds", "4", "--jobs", "2")
 @pytest.fixture
 def toy(monkeypatch: pytest.MonkeyPatch) -> None:
     """A task `toy` that can be measured, on a machine whose noise does not matter."""
-    monkeypatch.setitem(METHODS, "toy", "measure.toy:ToyMethod")
+    monkeypatch.setitem(registry._REGISTRY, "toy", "measure.toy:Toy")
     monkeypatch.setattr(children, "MAX_NOISE", 1e9)
 
 

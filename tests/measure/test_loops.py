@@ -20,10 +20,10 @@ import mirenc.measure
 from mirenc.ir.compile import find_compiler
 from mirenc.measure import kernel_files
 from mirenc.measure.building import Toolchain
+from mirenc.measure.innermost import scalar_loops
 from mirenc.measure.kernel_files import KernelText
 from mirenc.measure.loops import generate
 from mirenc.measure.loops.structure import SIZES, draw_size, structures
-from mirenc.measure.vectorization import _scalar_loops
 from mirenc.tasks.measured import MeasuredKernel
 from mirenc.tasks.vectorization import Vectorization
 
@@ -197,7 +197,7 @@ def test_a_head_is_asked_about_the_trip_counts_that_it_learned_from(kernels: lis
     uneven = [kernel for kernel in constant if kernel.group == "unrolled by hand"]  # i + 3 < n; i += 4
     assert uneven
     for kernel in [*constant[:: len(constant) // 12], *others[:: len(others) // 12], *uneven]:
-        module = _scalar_loops(kernel.source, Toolchain(compiler))
+        module = scalar_loops(kernel.source, Toolchain(compiler))
         loop = next(one for one in task.regions(module) if (one.symbol, one.line) == (kernel.function, kernel.line))
         assert task.context_from_ir(module, loop) == kernel.context, kernel.name
 

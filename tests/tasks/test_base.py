@@ -179,17 +179,6 @@ def test_a_context_feature_is_a_finite_number(toy: Task, text: str) -> None:
         toy.parse_context({"length": text})
 
 
-def test_hand_features_are_for_tasks_that_have_some() -> None:
-    class Bare(Task):
-        name = "bare"
-
-        def load(self, data_dir: object = None, variant: str = "") -> Any:
-            raise NotImplementedError
-
-    with pytest.raises(TaskError, match="'bare' has no hand features"):
-        Bare().hand_features(None)  # type: ignore[arg-type]
-
-
 # -- a task of your own --------------------------------------------------------------------------------
 def task_file(folder: Path, text: str) -> Path:
     path = folder / "mine.py"

@@ -64,9 +64,9 @@ def test_a_question_gives_only_the_size() -> None:
     assert TASK.ask_context({"n": "64"}) is None
     assert TASK.parse_context({"n": "64", "dimensions": "2", "cuda": "0"}) == (64, 2, 0)
     assert TASK.encode_context((64, 2, 0)).tolist() == [6, 2, 0]
-    with pytest.raises(TaskError, match="'dimensions' is 3; allowed: 1 or 2"):
+    with pytest.raises(TaskError, match="'dimensions' is '3'; allowed: 1 or 2"):
         TASK.parse_context({"n": "64", "dimensions": "3", "cuda": "0"})
-    with pytest.raises(TaskError, match="'n' is 0"):
+    with pytest.raises(TaskError, match=r"'n' is '0'; allowed: .*1 or more"):
         TASK.parse_context({"n": "0", "dimensions": "1", "cuda": "0"})
 
 

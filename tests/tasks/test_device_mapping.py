@@ -150,7 +150,7 @@ def test_transfer_and_wgsize_are_encoded_each_by_itself() -> None:
 )
 def test_a_negative_size_is_named(context: tuple[int, int], word: str) -> None:
     with pytest.raises(TaskError, match=word):
-        get_task("device_mapping").encode_context(context)
+        get_task("device_mapping").checked_context(context)
 
 
 def test_hand_features_are_logs_of_counts(tmp_path: Path) -> None:

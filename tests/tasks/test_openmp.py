@@ -136,7 +136,7 @@ def test_the_space_follows_from_the_cores() -> None:
 def test_the_size_is_a_number_of_one_or_more() -> None:
     task = get_task("openmp")
     assert task.encode_context(task.parse_context({"n": "1024"})).tolist() == [10.0]
-    with pytest.raises(TaskError, match="1 or more, as in n=1000"):
+    with pytest.raises(TaskError, match="'n' is '0'; allowed: problem size, 1 or more"):
         task.parse_context({"n": "0"})
 
 

@@ -1,0 +1,145 @@
+"""What all methods for innermost loops share: instruction sets, kernels, and the IR that heads see."""
+
+from __future__ import annotations
+
+import functools
+import platform
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from mirenc.errors import CompileError, TaskError, ToolchainError
+from mirenc.ir import IRModule, Region, parse_ir
+from mirenc.ir.compile import compile_source, find_compiler
+from mirenc.ir.dialect import SCALAR_LOOPS
+from mirenc.measure.building import Toolchain, ir_of
+from mirenc.measure.drivers import c_sources, user_source
+from mirenc.measure.hints import HintedLoop
+from mirenc.measure.loops import generate
+from mirenc.measure.method import Method
+from mirenc.measure.vector_variants import COMMON_FLAGS, hinted_ir
+from mirenc.tasks.innermost import InnermostTask, instruction_sets
+from mirenc.tasks.measured import MeasuredKernel
+from mirenc.tasks.registry import get_task
+
+# Instruction set -> flags. The levels of the x86-64 psABI are what people compile for; with that of 512 bits LLVM
+# prefers vectors of 256.
+ARCH_FLAGS = {
+    "sse2": ("-march=x86-64",),
+    "avx2": ("-march=x86-64-v3",),
+    "avx512": ("-march=x86-64-v4",),
+    "neon": (),
+}
+
+
+class InnermostMethod(Method):
+    """A setting for each innermost loop; subclasses say how one is built (`build`)."""
+
+    default_count = 2000
+
+    @property
+    def decides(self) -> InnermostTask:
+        """The task that is measured."""
+        task = get_task(self.task)
+        assert isinstance(task, InnermostTask)
+        return task
+
+    def parts(self) -> tuple[str, ...]:
+        """The instruction sets that this machine has."""
+        if not (sets := instruction_sets()):
+            raise ToolchainError(
+                f"no instruction sets are known for {platform.machine()}. Measure on x86-64 or on 64-bit ARM"
+            )
+        return sets
+
+    def flags(self, part: str) -> tuple[str, ...]:
+        return (*COMMON_FLAGS, *ARCH_FLAGS[part])
+
+    def find_compiler(self, compiler: str | None) -> Toolchain:
+        command = find_compiler("c", compiler)
+        if len(command) > 1:  # ziglang's
+            raise ToolchainError(
+                "no clang on PATH, whose vectorizer is measured. Install one (Debian: `apt-get install clang`), or "
+                "name it with --compiler"
+            )
+        return Toolchain(command[0])
+
+    def own_kernels(self, count: int, seed: int) -> Iterator[MeasuredKernel]:
+        return generate(count, seed)
+
+    def user_kernels(self, paths: Sequence[Path], toolchain: Toolchain) -> Iterator[MeasuredKernel]:
+        arms = [self.flags(part) for part in self.parts()]
+        for path in c_sources(paths):
+            yield from _user_kernels(self.decides, path, toolchain, arms)
+
+    def scalar_ir(self, kernel: MeasuredKernel, toolchain: Toolchain) -> tuple[str, Region]:
+        """IR for the heads, without source lines, and the loop in it. A `CompileError` where no such loop is left."""
+        module = scalar_loops(kernel.source, toolchain)
+        for loop in self.decides.regions(module):
+            if loop.symbol == kernel.function and loop.line == kernel.line:
+                return module.text, loop
+        raise CompileError(
+            f"{kernel.name}: at -O1 no innermost loop of {kernel.function!r} is left that begins in line "
+            f"{kernel.line}, so nothing is to be decided. Leave it out"
+        )
+
+
+@functools.lru_cache(maxsize=64)
+def scalar_loops(source: str, toolchain: Toolchain) -> IRModule:
+    """The kernel's IR as the heads of the task know it, read once for all instruction sets."""
+    return parse_ir(ir_of("kernel.c", source, "c", toolchain, SCALAR_LOOPS), name="kernel.c")
+
+
+def _user_kernels(
+    task: InnermostTask, path: Path, toolchain: Toolchain, arms: Sequence[Sequence[str]]
+) -> Iterator[MeasuredKernel]:
+    """The innermost loops of one source's function, at each size of its driver."""
+    source = user_source(path, toolchain, arms)
+    # The user's own file, and not a copy: errors name it.
+    data = compile_source(path, "c", compiler=toolchain.compiler, cflags=toolchain.cflags, dialect=task.dialect)
+    module = parse_ir(data, name=str(path))
+    for loop in _loops_of(task, path, module, source.function, toolchain):
+        name = f"{path.stem}:{loop.line}"
+        yield from source.kernels(name, loop.line, name, path.stem, dict(task.context_from_ir(module, loop)))
+
+
+def _loops_of(task: InnermostTask, path: Path, module: IRModule, function: str, toolchain: Toolchain) -> list[Region]:
+    """The innermost loops that a pragma can stand before in a driver's function.
+
+    A loop of a function that it calls may have come into it, and a loop that is made of ``goto`` takes no pragma: these
+    are left out.
+
+    Raises
+    ------
+    CompileError
+        The front end refuses the source for measuring.
+    TaskError
+        It has no such function or none of these loops, or two begin in one line.
+    """
+    defined = [one.name.strip('@"') for one in module.defined_functions]
+    if function not in defined:
+        raise TaskError(
+            f"{path}: its driver times {function!r}, and functions here are {', '.join(defined)}. "
+            "Mend mirenc_function, or leave `static` out"
+        )
+    loops = [loop for loop in task.regions(module) if loop.symbol == function and loop.line]
+    if not loops:
+        raise TaskError(f"{path}: at -O1 no loop is left in {function!r}, so nothing is to be decided. Leave it out")
+    with tempfile.TemporaryDirectory(prefix="mirenc-") as folder:
+        text = hinted_ir(path, Path(folder), toolchain)
+    kept: dict[int, Region] = {}
+    reason = "its loops are all of other files"
+    for loop in loops:
+        if Path(loop.file).absolute() != path.absolute():
+            continue
+        try:
+            HintedLoop(text, function, loop.line)
+        except CompileError as error:
+            reason = str(error)
+            continue
+        if loop.line in kept:
+            raise TaskError(f"{path}:{loop.line}: two loops begin in this line. Give each a line of its own")
+        kept[loop.line] = loop
+    if not kept:
+        raise TaskError(f"{path}: no loop of {function!r} can be measured: {reason}")
+    return [*kept.values()]

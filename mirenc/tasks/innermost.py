@@ -1,0 +1,113 @@
+"""What all tasks about innermost loops share: which loops there are, how they are read, and what is known beside them.
+
+A task of this kind is a subclass of `InnermostTask` with a name and a space, and a subclass of
+`mirenc.measure.innermost.InnermostMethod`, which builds each setting.
+"""
+
+from __future__ import annotations
+
+import itertools
+import platform
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from mirenc.arrays import Float64
+from mirenc.errors import ForeignIRError
+from mirenc.ir.dialect import SCALAR_LOOPS
+from mirenc.ir.functions import attributes_of, is_left_alone
+from mirenc.ir.module import IRModule
+from mirenc.ir.regions import Region, regions_of
+from mirenc.ir.trip_counts import constant_trip_count
+from mirenc.tasks.measured import MeasuredTask
+from mirenc.tasks.protocols import Protocol
+
+# Instruction set -> bits of its widest vector.
+VECTOR_BITS = {"sse2": 128, "neon": 128, "avx2": 256, "avx512": 512}
+# What Linux calls the features of the x86-64 psABI's levels 3 and 4.
+_NEEDED = {
+    "avx2": {"avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe"},
+    "avx512": {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"},
+}
+_CPU_INFO = Path("/proc/cpuinfo")
+
+
+class InnermostTask(MeasuredTask):
+    """A setting for each innermost loop.
+
+    Context features: the trip count, which the code tells, and the vector width of the instruction set compiled for.
+    """
+
+    level = "loop"
+    dialect = SCALAR_LOOPS
+    context_names: ClassVar[tuple[str, ...]] = ("trip_count", "vector_bits")
+    context_help = {
+        "trip_count": "iterations each time, 0 where that is not constant",
+        "vector_bits": "bits of the widest vector compiled for: 128 (SSE2), 256 (AVX2) or 512 (AVX-512)",
+    }
+    context_allowed = {
+        "trip_count": 0,
+        "vector_bits": tuple(sorted(set(VECTOR_BITS.values()))),
+    }
+    ir_context: ClassVar[tuple[str, ...]] = ("trip_count",)
+    part_context = {part: {"vector_bits": bits} for part, bits in VECTOR_BITS.items()}
+    protocols = (
+        Protocol("structure", "5 folds of whole structures", lambda data: data.group, folds=5),
+        Protocol("family", "leave one family of structures out", lambda data: data.suite, folds=None),
+    )
+    default_words = "leave it to LLVM"
+    baselines = {"llvm": 0}
+    select = "speedup"
+
+    def regions(self, module: IRModule) -> list[Region]:
+        """Loops with no loop inside them, of functions that passes touch.
+
+        Raises ForeignIRError: no pass would touch any of them, whatever a pragma says.
+        """
+        if is_left_alone(module.text):
+            raise ForeignIRError(
+                f"{module.name}: every function is marked optnone, as -O0 does, so LLVM vectorises no loop of it. Give "
+                f"the source, or compile with: clang {' '.join(SCALAR_LOOPS.flags['c'][2:])} -S -emit-llvm"
+            )
+        attributes = zip(module.defined_functions, attributes_of(module.text), strict=True)
+        alone = {function.name for function, words in attributes if "optnone" in words}
+        found = [region for region in regions_of(module, "loop").regions if region.symbol not in alone]
+        loops: list[Region | None] = [*found, None]
+        # A loop stands before those inside it, and they are deeper.
+        return [
+            loop
+            for loop, after in itertools.pairwise(loops)
+            if loop and (after is None or after.symbol != loop.symbol or after.depth <= loop.depth)
+        ]
+
+    def encode_context(self, context: tuple[Any, ...]) -> Float64:
+        """Whether the trip count is known, its logarithm, and that of the vector bits. (3,)."""
+        count, bits = map(float, context[:2])
+        return np.array([float(count > 0), np.log2(1 + count), np.log2(bits)])
+
+    def context_from_ir(self, module: IRModule, region: Region | None) -> Mapping[str, Any]:
+        return {} if region is None else {"trip_count": constant_trip_count(module, region)}
+
+    def machine_context(self) -> Mapping[str, str]:
+        """The widest vectors of this machine, where it is known."""
+        return {"vector_bits": str(VECTOR_BITS[found[-1]])} if (found := instruction_sets()) else {}
+
+
+def instruction_sets() -> tuple[str, ...]:
+    """Those of `VECTOR_BITS` that this machine has, narrow ones first; () for a machine that is not known."""
+    if platform.machine() in ("aarch64", "arm64"):
+        return ("neon",)
+    if platform.machine() not in ("x86_64", "AMD64"):
+        return ()
+    text = _CPU_INFO.read_text(encoding="utf-8") if _CPU_INFO.is_file() else ""
+    found = re.search(r"^flags\s*:(.*)$", text, re.MULTILINE)
+    features = set(found[1].split()) if found else set()
+    sets = ["sse2"]
+    for name, needed in _NEEDED.items():
+        if not needed <= features:
+            break
+        sets.append(name)
+    return tuple(sets)
