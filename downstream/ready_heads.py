@@ -1,11 +1,12 @@
 """Train the heads that ship: one for each table of each task, on all of its samples.
 
     MIRENC_DATA=... python downstream/ready_heads.py        # writes mirenc/deciding/ready/<task>.<variant>
+    python downstream/ready_heads.py vectorization          # those of one task
     python downstream/ready_heads.py --passes TABLE --features FEATURES --model mirenc-fast --jobs 3
 
 A head is chosen by the same search as in an evaluation (grouped by kernel, inside the samples). Run it again whenever
 the default model, the menu (`mirenc/learning/menu.py`) or the datasets change; a test refuses heads of another model.
-Tasks that mirenc measures itself have their tables in `downstream/<task>/table`. The second line is for the heads of a
+Tasks that mirenc measures itself have their tables in `downstream/<task>/table`. The last line is for the heads of a
 table of `mirenc measure passes` alone, FEATURES what `downstream/pass_features.py` made of it: projects that are held
 out are not trained on.
 """
@@ -13,6 +14,7 @@ out are not trained on.
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 
 from joblib import Parallel, delayed
@@ -29,20 +31,19 @@ HERE = Path(__file__).parent
 READY = Path(mirenc.__file__).parent / "deciding" / "ready"
 
 
-def shipped(kind: type[Task], *, others: bool = False) -> list[tuple[Task, str]]:
-    """Tasks of a kind (or of no such kind) and their variants: all that ship a head, and each that is measured."""
+def shipped(names: Sequence[str], kind: type[Task], *, others: bool = False) -> list[tuple[Task, str]]:
+    """Tasks of a kind (or of no such kind) and their variants: those named, or all that ship a head."""
     found = []
-    for task in map(mirenc.get_task, mirenc.list_tasks()):
+    for task in map(mirenc.get_task, names or mirenc.list_tasks()):
         if isinstance(task, kind) != others:
-            variants = task.variants if isinstance(task, MeasuredTask) else ready_heads(task)
-            found += [(task, variant) for variant in variants]
+            found += [(task, variant) for variant in (task.variants if names else ready_heads(task))]
     return found
 
 
-def fit_measured() -> None:
+def fit_measured(names: Sequence[str]) -> None:
     """The heads of tasks whose samples have code."""
     encoder = mirenc.load()
-    for task, variant in shipped(CompiledTask, others=True):
+    for task, variant in shipped(names, CompiledTask, others=True):
         # Tables that mirenc measured are here.
         data = task.load(HERE / task.name / "table" if isinstance(task, MeasuredTask) else None, variant)
         head = fit_head(task, data, encoder, variant=variant)
@@ -69,6 +70,7 @@ def fit_compiled(task: Task, variant: str, table: Path, files: list[Path], model
 def main() -> None:
     """Train and write them all."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("tasks", nargs="*", help="names [default: all that ship a head]")
     parser.add_argument("--passes", type=Path, help="folder of a table of passes: its heads alone")
     parser.add_argument("--features", type=Path, nargs="+", help="files or folders")
     parser.add_argument("--model", help="name or folder [default: the default model]")
@@ -76,13 +78,13 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=1)
     given = parser.parse_args()
     if given.passes is None:
-        fit_measured()
+        fit_measured(given.tasks)
         return
     if not given.features:
         parser.error("heads of a table of passes need --features")
     work = (
         delayed(fit_compiled)(*one, given.passes, given.features, given.model, given.output)
-        for one in shipped(CompiledTask)
+        for one in shipped(given.tasks, CompiledTask)
     )
     for line in Parallel(n_jobs=given.jobs, return_as="generator")(work):
         print(line)

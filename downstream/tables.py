@@ -2,7 +2,9 @@
 
     python downstream/tables.py        # after `mirenc evaluate ... -o downstream/<task>`
 
-Each `<variant>.<protocol>.json` is a table; what stands between the two marks of its name is replaced.
+Each `<variant>.<protocol>.json` is a table; what stands between the two marks of its name is replaced. So are the lists
+of tasks: that of `downstream/README.md` from the folders (`<!-- in short: ... -->` below a README's title), that of
+`docs/guides/measure.md` from the docstrings of what measures them.
 """
 
 from __future__ import annotations
@@ -14,6 +16,9 @@ from typing import Any
 
 from mirenc.evaluating.report import row_title
 from mirenc.learning.target import STATIC_TITLES
+from mirenc.measure.method import get_method
+from mirenc.tasks import get_task, list_tasks
+from mirenc.tasks.measured import MeasuredTask
 
 HERE = Path(__file__).parent
 FEW = 12  # settings, of which people want to know how often the best one was named
@@ -131,16 +136,47 @@ def update(folder: Path) -> int:
             continue
         for protocol in record["protocols"]:
             mark = ".".join(filter(None, (record["variant"], protocol)))
-            pattern = re.compile(rf"(<!-- table {re.escape(mark)} -->\n).*?(\n<!-- end -->)", re.DOTALL)
-            if not pattern.search(text):
-                raise SystemExit(f"{readme}: no marks for table {mark}. Add: <!-- table {mark} --> and <!-- end -->")
-            body = table(record, protocol)
-            text = pattern.sub(lambda found, body=body: found[1] + body + found[2], text)
+            text = between(text, mark, table(record, protocol), readme)
             count += 1
     readme.write_text(text, encoding="utf-8")
     return count
 
 
+def between(text: str, mark: str, body: str, document: Path) -> str:
+    """The text of a document with another body between the marks of a table."""
+    found = re.search(rf"(?<=<!-- table {re.escape(mark)} -->\n).*?(?=<!-- end -->)", text, re.DOTALL)
+    if found is None:
+        raise SystemExit(f"{document}: no marks for table {mark}. Add: <!-- table {mark} --> and <!-- end -->")
+    return f"{text[: found.start()]}{body}\n{text[found.end() :]}"
+
+
+def tasks_table() -> str:
+    """Each folder of a task with its title, and what its README says in short."""
+    lines = ["| Task | Tables |", "|---|---|"]
+    for readme in sorted(HERE.glob("*/README.md")):
+        found = re.match(r"# (.*)\n\n<!-- in short: (.*) -->\n", readme.read_text(encoding="utf-8"))
+        if found is None:
+            raise SystemExit(
+                f"{readme}: no title and short line. Begin with: # TITLE, empty line, <!-- in short: WHAT -->"
+            )
+        lines.append(f"| [{found[1]}]({readme.parent.name}/README.md) | {found[2]} |")
+    return "\n".join(lines)
+
+
+def measured_table() -> str:
+    """Each task that can be measured, and what its method says that it measures."""
+    lines = ["| Task | Kernels; settings; parts |", "|---|---|"]
+    for name in list_tasks():
+        if isinstance(get_task(name), MeasuredTask):
+            lines.append(f"| `{name}` | {(type(get_method(name)).__doc__ or '').partition(chr(10))[0]} |")
+    return "\n".join(lines)
+
+
 if __name__ == "__main__":
     for home in sorted(path.parent for path in HERE.glob("*/README.md")):
         print(f"{home.name}: {update(home)} tables")
+    for document, mark, body in (
+        (HERE / "README.md", "tasks", tasks_table()),
+        (HERE.parent / "docs" / "guides" / "measure.md", "measured", measured_table()),
+    ):
+        document.write_text(between(document.read_text(encoding="utf-8"), mark, body, document), encoding="utf-8")

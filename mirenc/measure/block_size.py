@@ -41,7 +41,7 @@ _CUDA_FLAGS = ("-nocudainc", "-include", str(CUDA_WORDS))
 
 
 class BlockSizeMethod(Method):
-    """The shape of the work groups of an OpenCL kernel, or of the blocks of a CUDA kernel."""
+    """OpenCL C and CUDA, three sizes each; work-group or block shape, one or two dimensions; each device."""
 
     task = "block_size"
     elsewhere = (CUDA,)

@@ -38,7 +38,7 @@ _INSTALL = "Install one (Debian: `apt-get install clang-19 libomp-19-dev`), or n
 
 
 class OpenMPMethod(Method):
-    """``num_threads`` and ``schedule`` of one ``#pragma omp parallel for``."""
+    """C kernels with one parallel loop, five sizes each; number of threads, schedule, chunk; the machine as a whole."""
 
     task = "openmp"
     default_count = 365  # all of them

@@ -16,7 +16,7 @@ _TASK = Vectorization()
 
 
 class VectorizationMethod(InnermostMethod):
-    """Vector width x interleave count, as ``#pragma clang loop`` asks for them."""
+    """C loops of a seeded generator; vector width x interleave count, and LLVM's own choice; instruction sets."""
 
     task = "vectorization"
 
