@@ -175,7 +175,7 @@ def _deliver(run: TimedRun, wanted: int) -> None:
 def _measure_passes(plan: Plan, output: Path) -> None:
     from mirenc.errors import TaskError, ToolchainError
     from mirenc.measure.passes.run import PassRun
-    from mirenc.passes.shared import PassWatcher, SharedEngine
+    from mirenc.passes.engines import SharedEngine
     from mirenc.writing import only_one
 
     if not plan.sources:
@@ -184,7 +184,7 @@ def _measure_passes(plan: Plan, output: Path) -> None:
             param_hint="SOURCE",
         )
     failures = common.Failures(0)  # how many files there are is known later
-    run = PassRun(plan, output, lambda: SharedEngine(_LLVM), lambda: PassWatcher(_LLVM), common.say, failures.add)
+    run = PassRun(plan, output, lambda: SharedEngine(_LLVM), common.say, failures.add)
     with only_one(output):
         run.prepare()
         left = len(run.left)

@@ -2,17 +2,15 @@
 
 from mirenc.passes import EmbeddedEngine, code_bytes, extract_functions
 
-Beside `mirenc.ir` the only part that touches LLVM. `engine` says what can be asked, `shared` and `embedded` are two
+Beside `mirenc.ir` the only part that touches LLVM. `engine` says what can be asked, `engines` has two
 LLVMs that answer, `extract` makes a module of one function.
 """
 
 from __future__ import annotations
 
-from mirenc.passes.embedded import EmbeddedEngine
 from mirenc.passes.engine import Engine, Failed, Optimised, code_bytes
+from mirenc.passes.engines import EmbeddedEngine, SharedEngine, find_engine
 from mirenc.passes.extract import extract_functions, without_size_attributes
-from mirenc.passes.find import find_engine
-from mirenc.passes.shared import SharedEngine
 
 __all__ = [
     "EmbeddedEngine",

@@ -74,8 +74,8 @@ class Failed:
     problem: str
 
 
-class PassLLVM:
-    """An LLVM in a child process (`mirenc.ir.worker`) that is asked about lists of passes.
+class Engine:
+    """Runs lists of passes in a child process (`mirenc.ir.worker`): `mirenc.passes.engines` has those there are.
 
     One is one process with one module at a time: for two at once make two. A closed one starts again when it is asked.
     The child loads ``side`` with ``arguments``. ``kind`` says how LLVM is reached, ``advice`` what to type where it
@@ -103,7 +103,7 @@ class PassLLVM:
         """LLVM's version, ``19.1.7``; starts the child when first asked. ToolchainError where it cannot."""
         if not self._version:
             with self._lock:
-                self._start()
+                self._version = self._started(self._child)
         return self._version
 
     @property
@@ -114,58 +114,6 @@ class PassLLVM:
     def close(self) -> None:
         """End the process."""
         self._child.close()
-
-    def _start(self) -> None:
-        try:
-            self._version = self._child.version()
-        except EndedError as ended:
-            raise ToolchainError(f"LLVM cannot be started ({self._kind}): {ended.problem}. {self._advice}") from None
-
-    def _ask(
-        self, ir: bytes, pipelines: Sequence[str], codegen: int = CODEGEN, keep: str = ""
-    ) -> list[_Answer | Failed]:
-        """The library's answer for each list, with the optimised ``ir`` or the ``object`` file if kept."""
-        answers: list[_Answer | Failed] = []
-        with self._lock:
-            while len(answers) < len(pipelines):
-                try:
-                    self._start()
-                    self._child.send({"pipelines": pipelines[len(answers) :], "codegen": codegen, "keep": keep}, ir)
-                    self._await_reading()
-                    while len(answers) < len(pipelines):
-                        answer, made = self._child.receive(self.timeout)
-                        ok = answer["status"] == "ok"
-                        answers.append((answer, bytes(made)) if ok else Failed(answer["status"], answer["problem"]))
-                except EndedError as ended:
-                    answers.append(_failed(ended))
-                except IRParseError:  # the pipe is in step, or there is none
-                    raise
-                except BaseException:
-                    # Whatever interrupted the exchange, the pipe is out of step now.
-                    self.close()
-                    raise
-        return answers
-
-    def _await_reading(self) -> None:
-        """See that the module was read; without that each list would end a process of its own."""
-        try:
-            answer, _ = self._child.receive(self.timeout)
-        except EndedError as ended:
-            raise IRParseError(f"LLVM did not survive reading the module: {_failed(ended).problem}") from None
-        if answer["status"] == "input":
-            lines = [line for line in answer["problem"].splitlines() if not line.endswith(" parsing error")]
-            first = lines[0] if lines else "no reason given"
-            raise IRParseError(f"LLVM cannot read the module: {first}", diagnostic=answer["problem"])
-
-
-def _failed(ended: EndedError) -> Failed:
-    if not ended.ending:
-        return Failed(ended.status, ended.problem)
-    return Failed("crash", f"{ended.ending}: {ended.problem}" if ended.problem else ended.ending)
-
-
-class Engine(PassLLVM):
-    """Runs lists of passes; `mirenc.passes.shared` and `mirenc.passes.embedded` have one each."""
 
     def run(self, ir: bytes, pipeline: str, *, codegen: int = CODEGEN) -> Optimised:
         """Run one list and return its figures and the optimised module.
@@ -231,8 +179,56 @@ class Engine(PassLLVM):
                 spelled.append(self._spelled(pipeline))
             except PassError as error:
                 refused[number] = Failed("pipeline", str(error))
-        answers = iter(self._ask(ir, spelled, codegen, keep))
+        answers = iter(self._ask(self._child, ir, spelled, codegen, keep))
         return [refused.get(number) or next(answers) for number in range(len(pipelines))]
+
+    def _started(self, child: Child) -> str:
+        try:
+            return child.version()
+        except EndedError as ended:
+            raise ToolchainError(f"LLVM cannot be started ({self._kind}): {ended.problem}. {self._advice}") from None
+
+    def _ask(
+        self, child: Child, ir: bytes, pipelines: Sequence[str], codegen: int = CODEGEN, keep: str = ""
+    ) -> list[_Answer | Failed]:
+        """The library's answer for each list, with the optimised ``ir`` or the ``object`` file if kept."""
+        answers: list[_Answer | Failed] = []
+        with self._lock:
+            while len(answers) < len(pipelines):
+                try:
+                    self._started(child)
+                    child.send({"pipelines": pipelines[len(answers) :], "codegen": codegen, "keep": keep}, ir)
+                    self._await_reading(child)
+                    while len(answers) < len(pipelines):
+                        answer, made = child.receive(self.timeout)
+                        ok = answer["status"] == "ok"
+                        answers.append((answer, bytes(made)) if ok else Failed(answer["status"], answer["problem"]))
+                except EndedError as ended:
+                    answers.append(_failed(ended))
+                except IRParseError:  # the pipe is in step, or there is none
+                    raise
+                except BaseException:
+                    # Whatever interrupted the exchange, the pipe is out of step now.
+                    self.close()
+                    raise
+        return answers
+
+    def _await_reading(self, child: Child) -> None:
+        """See that the module was read; without that each list would end a process of its own."""
+        try:
+            answer, _ = child.receive(self.timeout)
+        except EndedError as ended:
+            raise IRParseError(f"LLVM did not survive reading the module: {_failed(ended).problem}") from None
+        if answer["status"] == "input":
+            lines = [line for line in answer["problem"].splitlines() if not line.endswith(" parsing error")]
+            first = lines[0] if lines else "no reason given"
+            raise IRParseError(f"LLVM cannot read the module: {first}", diagnostic=answer["problem"])
+
+
+def _failed(ended: EndedError) -> Failed:
+    if not ended.ending:
+        return Failed(ended.status, ended.problem)
+    return Failed("crash", f"{ended.ending}: {ended.problem}" if ended.problem else ended.ending)
 
 
 def _optimised(figures: dict[str, Any], ir: bytes) -> Optimised:

@@ -1,4 +1,4 @@
-"""The LLVM inside llvmlite: the child's side of `mirenc.passes.embedded`.
+"""The LLVM inside llvmlite: the child's side of `mirenc.passes.engines`.
 
 llvmlite has single passes with fixed options and the levels O0 to O3, so the parent sends not LLVM's text but the names
 of llvmlite's methods, joined by commas, or ``level`` and a digit.

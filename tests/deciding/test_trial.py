@@ -11,10 +11,9 @@ import pytest
 
 from mirenc.deciding import try_lists
 from mirenc.errors import PassError
-from mirenc.passes.embedded import EmbeddedEngine
 from mirenc.passes.engine import CODEGEN, Failed, Optimised
+from mirenc.passes.engines import EmbeddedEngine, SharedEngine
 from mirenc.passes.object_file import elf_sections
-from mirenc.passes.shared import SharedEngine
 
 OZ = "default<Oz>"
 

@@ -10,8 +10,8 @@ import pytest
 from small_programs import SUM
 
 from mirenc.errors import IRParseError, PassError
-from mirenc.passes.embedded import PASSES, EmbeddedEngine
 from mirenc.passes.engine import Failed, Optimised
+from mirenc.passes.engines import PASSES, EmbeddedEngine
 from mirenc.passes.extract import without_size_attributes
 from mirenc.passes.pipeline import random_list
 

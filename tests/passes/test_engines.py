@@ -8,9 +8,8 @@ import pytest
 from small_programs import SUM
 
 from mirenc.ir import parse_ir
-from mirenc.passes.embedded import EmbeddedEngine
 from mirenc.passes.engine import Engine
-from mirenc.passes.shared import SharedEngine
+from mirenc.passes.engines import EmbeddedEngine, SharedEngine
 
 
 @pytest.fixture(scope="module", params=[EmbeddedEngine, pytest.param(SharedEngine, marks=pytest.mark.needs("libLLVM"))])

@@ -11,8 +11,8 @@ import pytest
 
 from mirenc.errors import IRParseError
 from mirenc.passes.engine import Failed
+from mirenc.passes.engines import SharedEngine
 from mirenc.passes.extract import extract_functions
-from mirenc.passes.shared import PassWatcher
 
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "ir" / "clang-19" / "O0"
 pytestmark = pytest.mark.needs("libLLVM")
@@ -28,17 +28,17 @@ define i32 @f(i32 %n) {
 
 
 def test_a_pass_fires_where_it_has_work() -> None:
-    with PassWatcher() as watcher:
-        found = watcher.fires(
+    with SharedEngine() as engine:
+        found = engine.fires(
             TEXT, ["function(sroa,instsimplify,gvn)", "function(gvn)", "nonsense", "function(sroa,sroa)"]
         )
         assert found[0] == {"SROA", "InstSimplify"}
         assert found[1] == {"GVN"}  # it forwards the store to the load
         assert found[2] == Failed("pipeline", "unknown pass name 'nonsense'")
         assert found[3] == {"SROA"}
-        assert watcher.fires(b"define void @f() {\n  ret void\n}\n", ["function(sroa,gvn)"]) == [frozenset()]
+        assert engine.fires(b"define void @f() {\n  ret void\n}\n", ["function(sroa,gvn)"]) == [frozenset()]
         with pytest.raises(IRParseError):
-            watcher.fires(b"nonsense", ["function(sroa)"])
+            engine.fires(b"nonsense", ["function(sroa)"])
 
 
 def test_a_pass_that_takes_its_loop_away_fires() -> None:
@@ -57,9 +57,9 @@ out:
 """
     busy = loop.replace(b"BODY", b"store volatile i32 %i, ptr %p")
     deleted, unrolled = "function(loop(loop-deletion))", "function(loop(loop-unroll-full))"
-    with PassWatcher() as watcher:
-        (idle,) = watcher.fires(loop.replace(b"BODY", b""), [deleted])
-        kept, gone = watcher.fires(busy, [deleted, unrolled])
+    with SharedEngine() as engine:
+        (idle,) = engine.fires(loop.replace(b"BODY", b""), [deleted])
+        kept, gone = engine.fires(busy, [deleted, unrolled])
     assert not any(isinstance(one, Failed) for one in (idle, kept, gone))
     names = [sorted(one) for one in (idle, kept, gone) if not isinstance(one, Failed)]
     assert ["LoopDeletion" in names[0], "LoopDeletion" in names[1], "LoopFullUnroll" in names[2]] == [True, False, True]
@@ -69,10 +69,10 @@ out:
 @pytest.mark.needs("opt")
 @pytest.mark.parametrize("name", ["sorting", "structs", "control_flow"])
 def test_it_says_what_opt_says(tmp_path: Path, name: str) -> None:
-    with PassWatcher() as watcher:
-        opt = shutil.which(f"opt-{watcher.version.split('.')[0]}")
+    with SharedEngine() as engine:
+        opt = shutil.which(f"opt-{engine.version.split('.')[0]}")
         if not opt:
-            pytest.skip(f"no opt of LLVM {watcher.version} is on PATH")
+            pytest.skip(f"no opt of LLVM {engine.version} is on PATH")
         for function, module in list(extract_functions((FIXTURES / f"{name}.ll").read_text()))[:4]:
             source = tmp_path / "a.ll"
             source.write_text(module)
@@ -92,5 +92,5 @@ def test_it_says_what_opt_says(tmp_path: Path, name: str) -> None:
             by_opt |= {
                 found[1] for line in told if (found := re.fullmatch(r"\*\*\* IR Pass (\w+)Pass invalidated .*", line))
             }
-            assert watcher.fires(module.encode(), ["default<O3>"]) == [by_opt], function
+            assert engine.fires(module.encode(), ["default<O3>"]) == [by_opt], function
             assert by_opt

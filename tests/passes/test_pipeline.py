@@ -9,9 +9,9 @@ from itertools import pairwise
 import pytest
 
 from mirenc.errors import PassError
+from mirenc.passes.engines import SharedEngine
 from mirenc.passes.levels import EXPANDED, LEVELS, expanded, level
 from mirenc.passes.pipeline import MOST_CHANGES, PassNode, Step, mutated, parse, random_list, render, steps
-from mirenc.passes.shared import SharedEngine
 
 TEXT = "globaldce,function<eager-inv>(sroa<modify-cfg>,loop-mssa(licm<allowspeculation>,licm),early-cse<>),require<x>"
 

@@ -10,9 +10,9 @@ from typing import Any
 
 from mirenc.ir.process import run_limited
 from mirenc.measure.run import one_line
-from mirenc.passes.engine import CODEGEN, Engine, Failed, Optimised, code_bytes
+from mirenc.passes.engine import CODEGEN, Failed, Optimised, code_bytes
+from mirenc.passes.engines import SharedEngine
 from mirenc.passes.extract import without_size_attributes
-from mirenc.passes.shared import PassWatcher
 from mirenc.tasks.compiled import PassList, hash_of_ir
 
 Figures = tuple[int, int, str]
@@ -44,9 +44,7 @@ LEVELS: Mapping[str, Level] = {
 _WATCHED = ("Oz", "O3")  # levels whose passes are asked whether they change a piece
 
 
-def label(
-    engine: Engine, watcher: PassWatcher, opt: str | None, text: str, lists: Sequence[PassList]
-) -> dict[str, Any]:
+def label(engine: SharedEngine, opt: str | None, text: str, lists: Sequence[PassList]) -> dict[str, Any]:
     """Compile a piece in every way: fields of `mirenc.measure.passes.records.Record`.
 
     ``opt`` verifies what the best list makes; the first of ``lists`` is -Oz. An `IRParseError` where LLVM refuses it.
@@ -81,7 +79,7 @@ def label(
             return facts | {"dropped": f"{name}: {status if status != 'ok' else 'no machine code'}"}
     facts["fires"] = {}
     for name in _WATCHED:
-        (passes,) = watcher.fires(plain if LEVELS[name].plain else marked, [LEVELS[name].pipeline])
+        (passes,) = engine.fires(plain if LEVELS[name].plain else marked, [LEVELS[name].pipeline])
         if not isinstance(passes, Failed):
             facts["fires"][name] = tuple(sorted(passes))
     sizes = [(size, number) for number, (_, size, status) in enumerate(facts["lists"]) if status == "ok"]

@@ -21,7 +21,7 @@ from mirenc.measure.passes.scanning import scan_all
 from mirenc.measure.passes.texts import Texts
 from mirenc.measure.run import Plan, Run, one_line
 from mirenc.passes.engine import Engine
-from mirenc.passes.shared import PassWatcher
+from mirenc.passes.engines import SharedEngine
 from mirenc.tasks.compiled import FORMAT, CompiledTable, PassList, write_piece_ir
 
 _SHOWN = 3  # files of another table that are named
@@ -32,7 +32,7 @@ _ASKED = {"function": 20, "module": 3}  # pieces that say which passes change an
 class PassRun(Run):
     """Labelling into a folder, which is there already.
 
-    ``make_engine`` and ``make_watcher`` give each job a new engine, and what says which passes fire. ``report`` is told
+    ``make_engine`` gives each job a new engine. ``report`` is told
     what is left out, ``failed`` each file that does not compile or cannot be read.
 
     Attributes
@@ -49,20 +49,19 @@ class PassRun(Run):
         self,
         plan: Plan,
         folder: Path,
-        make_engine: Callable[[], Engine],
-        make_watcher: Callable[[], PassWatcher],
+        make_engine: Callable[[], SharedEngine],
         report: Callable[[str], None],
         failed: Callable[[MirencError], None] = lambda error: None,
     ) -> None:
         super().__init__(plan, folder)
-        self.make_engine, self.make_watcher, self.report, self.failed = make_engine, make_watcher, report, failed
+        self.make_engine, self.report, self.failed = make_engine, report, failed
         self.files = self.unread = 0
         self.pieces: tuple[Chosen, ...] = ()
         self.seconds: dict[str, tuple[int, float]] = {}
         self.executed: dict[str, Any] = {}
         self._names = [source.resolve().name for source in plan.sources]  # however they were typed
         self._thread = threading.local()
-        self._tools: list[Engine | PassWatcher] = []
+        self._engines: list[SharedEngine] = []
 
     def prepare(self) -> None:
         """Compile, scan and choose; make the pass lists.
@@ -185,18 +184,17 @@ class PassRun(Run):
             advance(note=piece.source.project)
 
     def close(self) -> None:
-        for tool in self._tools:
-            tool.close()
-        self._tools, self._thread = [], threading.local()
+        for engine in self._engines:
+            engine.close()
+        self._engines, self._thread = [], threading.local()
 
     def _label(self, piece: Chosen) -> tuple[Record, float]:
         start = time.monotonic()
-        if not hasattr(self._thread, "tools"):  # this job's first piece
-            self._thread.tools = self.make_engine(), self.make_watcher()
-            self._tools += self._thread.tools
+        if not hasattr(self._thread, "engine"):  # this job's first piece
+            self._thread.engine = self.make_engine()
+            self._engines.append(self._thread.engine)
         try:
-            engine, watcher = self._thread.tools
-            labels = label(engine, watcher, self.opt, self.texts.of(piece), self.lists)
+            labels = label(self._thread.engine, self.opt, self.texts.of(piece), self.lists)
         except (IRParseError, PassError) as error:
             labels = {"dropped": one_line(str(error))}
         of = piece.source

@@ -1,4 +1,4 @@
-"""An engine and a watcher without LLVM: they count lines, and crash where they are told to."""
+"""An engine without LLVM: it counts lines, and crashes where it is told to."""
 
 from __future__ import annotations
 
@@ -8,17 +8,6 @@ from typing import Self
 
 from mirenc.errors import IRParseError
 from mirenc.passes.engine import CODEGEN, Failed, Optimised
-
-
-class FakeWatcher:
-    """``SROA`` changes everything, ``LICM`` what says minsize."""
-
-    def fires(self, ir: bytes, pipelines: Iterable[str]) -> list[frozenset[str] | Failed]:
-        changed = frozenset({"SROA", "LICM"} if b"minsize" in ir else {"SROA"})
-        return [Failed("crash", "") if b"mul i32 %a, 3\n" in ir else changed for _ in pipelines]
-
-    def close(self) -> None:
-        pass
 
 
 class FakeEngine:
@@ -46,6 +35,11 @@ class FakeEngine:
                 lines = text.count("\n")
                 results.append(Optimised(lines, 100 + lines + codegen - pipeline.count(","), pipeline))
         return results
+
+    def fires(self, ir: bytes, pipelines: Iterable[str]) -> list[frozenset[str] | Failed]:
+        """``SROA`` changes everything, ``LICM`` what says minsize."""
+        changed = frozenset({"SROA", "LICM"} if b"minsize" in ir else {"SROA"})
+        return [Failed("crash", "") if b"mul i32 %a, 3\n" in ir else changed for _ in pipelines]
 
     def knows(self, pipeline: str) -> bool:
         return "unknown" not in pipeline

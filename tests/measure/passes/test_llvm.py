@@ -16,9 +16,9 @@ from mirenc.measure.passes.pool import firing, make_lists
 from mirenc.measure.passes.run import PassRun
 from mirenc.measure.run import Plan
 from mirenc.passes.engine import CODEGEN, Optimised
+from mirenc.passes.engines import SharedEngine
 from mirenc.passes.extract import extract_functions
 from mirenc.passes.pipeline import Step
-from mirenc.passes.shared import PassWatcher, SharedEngine
 from mirenc.tasks.compiled import CompiledTable, PassList, read_compiled
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -48,7 +48,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> tuple[PassRun, CompiledTa
     source.write_text(SOURCE)
     (folder / "table").mkdir()
     plan = Plan((source,), functions=10, modules=1, lists=8)
-    run = PassRun(plan, folder / "table", lambda: SharedEngine(19), lambda: PassWatcher(19), lambda line: None)
+    run = PassRun(plan, folder / "table", lambda: SharedEngine(19), lambda line: None)
     run.prepare()
     run.go(lambda **_: None)
     with pytest.MonkeyPatch.context() as patch:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from measure.passes.fake_engine import FakeEngine, FakeWatcher
+from measure.passes.fake_engine import FakeEngine
 
 from mirenc.errors import ConfigError, TaskError
 from mirenc.measure.passes import run as run_module
@@ -68,7 +68,7 @@ def start(sources: Path, tmp_path: Path) -> Callable[..., PassRun]:
         folder = tmp_path / name
         folder.mkdir(exist_ok=True)
         wanted = replace(Plan((sources,), functions=100, modules=100, lists=6), **plan)
-        run = PassRun(wanted, folder, FakeEngine, FakeWatcher, report)
+        run = PassRun(wanted, folder, FakeEngine, report)
         run.prepare()
         return run
 

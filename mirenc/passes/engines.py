@@ -1,0 +1,219 @@
+"""The engines: a libLLVM of this system, the LLVM inside llvmlite, and which of them knows the lists at hand."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from mirenc.errors import PassError, ToolchainError
+from mirenc.ir.child import Child, llvmlite_folder
+from mirenc.passes.engine import DEFAULT_MEMORY_LIMIT, DEFAULT_TIMEOUT, Engine, Failed
+from mirenc.passes.pipeline import Step, parse, steps
+
+OLDEST = 16  # the first whose C API tells its version
+NEWEST = 22
+# LLVM's name of a pass, what it works on, and llvmlite's method without `add_` and `_pass`.
+_TABLE = """
+always-inline module always_inliner
+constmerge module constant_merge
+deadargelim module dead_arg_elimination
+globaldce module global_dead_code_eliminate
+globalopt module global_opt
+ipsccp module ipsccp
+mergefunc module merge_functions
+partial-inliner module partial_inliner
+rpo-function-attrs module rpo_function_attrs
+strip-dead-prototypes module strip_dead_prototype
+argpromotion cgscc argument_promotion
+function-attrs cgscc post_order_function_attributes
+adce function aggressive_dce
+aggressive-instcombine function aggressive_instcombine
+break-crit-edges function break_critical_edges
+dce function dead_code_elimination
+dse function dead_store_elimination
+instcombine function instruction_combine
+jump-threading function jump_threading
+lcssa function lcssa
+loop-simplify function loop_simplify
+loop-unroll function loop_unroll
+lower-switch function lower_switch
+memcpyopt function mem_copy_opt
+mergereturn function unify_function_exit_nodes
+newgvn function new_gvn
+reassociate function reassociate
+reg2mem function register_to_memory
+sccp function sccp
+simplifycfg function simplify_cfg
+sink function sinking
+sroa function sroa
+tailcallelim function tail_call_elimination
+loop-deletion loop loop_deletion
+loop-reduce loop loop_strength_reduce
+loop-rotate loop loop_rotate
+"""
+_METHODS = {
+    Step(kind, name): f"add_{method}_pass"
+    for name, kind, method in (line.split() for line in _TABLE.split("\n") if line)
+}
+PASSES = tuple(_METHODS)
+"""The passes that it has, and what each works on."""
+_LEVEL = re.compile(r"default<O([0-3])>")
+
+
+class SharedEngine(Engine):
+    """A libLLVM of this system, with every pass and every level that its ``opt`` has.
+
+    Debian's ``opt-19`` and ``clang-19`` bring the library with them (package ``libllvm19``). A whole list runs in
+    process, in milliseconds, where starting ``opt`` and ``llc`` takes longer than the work. It is that of a major
+    version, or the newest of 16 to 22; or ``library``, a file name or path.
+    """
+
+    def __init__(
+        self,
+        version: int | None = None,
+        *,
+        library: str | None = None,
+        timeout: float = DEFAULT_TIMEOUT,
+        memory_limit: int = DEFAULT_MEMORY_LIMIT,
+    ) -> None:
+        side, names = Path(__file__).with_name("c_api.py"), [library] if library else list(_names(version))
+        super().__init__(
+            side,
+            names,
+            kind="shared library",
+            advice=f"Type: apt-get install libllvm{version or 19}",
+            timeout=timeout,
+            memory_limit=memory_limit,
+        )
+        self._watcher = Child(side, ["--watch", *names], memory_limit)
+
+    def close(self) -> None:
+        super().close()
+        self._watcher.close()
+
+    def fires(self, ir: bytes, pipelines: Sequence[str]) -> list[frozenset[str] | Failed]:
+        """For each list the passes that change the module, or any part of it, at least once.
+
+        The answer is LLVM's own (its option ``-print-changed``, in a process beside that of `run`): a pass fires where
+        the printed IR of what it works on is another one after it. Passes that run without being named count too, such
+        as those that bring loops into the form that passes of loops want. Names are LLVM's as it prints them, without
+        ``Pass`` at the end: ``SROA``, ``InstCombine``. It is slower than `run_all`, since LLVM prints what it compares.
+        To ask about one function, `mirenc.passes.extract` makes a module of it. Raises as `run_all`.
+        """
+        answers = self._ask(self._watcher, ir, pipelines)
+        return [each if isinstance(each, Failed) else frozenset(each[0]["changed"]) for each in answers]
+
+
+class EmbeddedEngine(Engine):
+    """The LLVM inside llvmlite, which is there wherever mirenc is; ToolchainError where llvmlite is not installed.
+
+    It has no pass text, no -Oz, and no options for a pass, so it knows `PASSES` without options, in any adaptors that
+    fit, and the levels O0 to O3. On functions marked ``minsize`` or ``optsize`` its O2 is near -Oz, since those words
+    decide most of what differs.
+    """
+
+    def __init__(self, *, timeout: float = DEFAULT_TIMEOUT, memory_limit: int = DEFAULT_MEMORY_LIMIT) -> None:
+        folder = llvmlite_folder()
+        if not folder:
+            raise ToolchainError("llvmlite is not installed. Type: pip install llvmlite")
+        super().__init__(
+            Path(__file__).with_name("llvmlite_api.py"),
+            [folder],
+            kind="llvmlite",
+            advice="Type: pip install --force-reinstall --no-deps llvmlite",
+            timeout=timeout,
+            memory_limit=memory_limit,
+        )
+
+    def _spelled(self, pipeline: str) -> str:
+        """A list as `mirenc.passes.llvmlite_api` wants it."""
+        level = _LEVEL.fullmatch(pipeline)
+        if level:
+            return f"level{level[1]}"
+        return ",".join(_method(step) for step in steps(parse(pipeline))) if pipeline else ""
+
+
+def _method(step: Step) -> str:
+    # Outside of all adaptors LLVM takes a pass of any kind.
+    kinds = [step.kind] if step.kind != "module" else ["module", "cgscc", "function", "loop"]
+    for kind in kinds:
+        if Step(kind, step.text) in _METHODS:
+            return _METHODS[Step(kind, step.text)]
+    if step.name in {known.name for known in PASSES} and step.name != step.text:
+        raise PassError(f"llvmlite's {step.name} takes no options; found {step.text!r}")
+    raise PassError(
+        f"llvmlite has no pass {step.text!r} for a {step.kind}; it has default<O0> to default<O3> and PASSES"
+    )
+
+
+def find_engine(
+    pipelines: Iterable[str],
+    *,
+    prefer: str = "",
+    timeout: float = DEFAULT_TIMEOUT,
+    memory_limit: int = DEFAULT_MEMORY_LIMIT,
+) -> Engine:
+    """The first engine that knows all lists: shared libraries from the newest to the oldest, then llvmlite's LLVM.
+
+    A shared library of the major version of ``prefer`` is asked before all others. Limits are as for an `Engine`.
+    Raises ToolchainError: none of those that are here knows them; it says which and what is missing.
+    """
+    wanted = list(dict.fromkeys(pipelines))
+    unknown = []
+    for engine in _engines(major_of(prefer) if prefer else None, timeout, memory_limit):
+        missing = next((each for each in wanted if not engine.knows(each)), None)
+        if missing is None:
+            return engine
+        unknown.append(f"{engine.name} does not know {_short(missing)}")
+        engine.close()
+    raise ToolchainError(
+        f"no LLVM here can run these pass lists: {'; '.join(unknown)}. Type: apt-get install libllvm19"
+    )
+
+
+def major_of(version: str) -> int:
+    """19 of ``19.1.7``: lists and sizes are alike within it."""
+    return int(version.partition(".")[0])
+
+
+def _engines(first: int | None, timeout: float, memory_limit: int) -> Iterator[Engine]:
+    """Every engine that starts here, in the order they are preferred."""
+    if first is not None:
+        engine = SharedEngine(first, timeout=timeout, memory_limit=memory_limit)
+        if _starts(engine):
+            yield engine
+    version: int | None = None  # the newest: found in one go, since each failed start is a process
+    while version is None or version >= OLDEST:
+        engine = SharedEngine(version, timeout=timeout, memory_limit=memory_limit)
+        if _starts(engine):
+            version = major_of(engine.version)
+            if version == first:
+                engine.close()
+            else:
+                yield engine
+        elif version is None:
+            break
+        version -= 1
+    yield EmbeddedEngine(timeout=timeout, memory_limit=memory_limit)
+
+
+def _starts(engine: Engine) -> bool:
+    try:
+        return bool(engine.version)
+    except ToolchainError:
+        return False
+
+
+def _short(pipeline: str) -> str:
+    return repr(pipeline if len(pipeline) <= 60 else f"{pipeline[:57]}...")
+
+
+def _names(version: int | None) -> Iterator[str]:
+    """File names under which systems have the library, newest version first."""
+    for number in [version] if version else range(NEWEST, OLDEST - 1, -1):
+        yield f"libLLVM-{number}.so"  # Debian's -dev packages, Fedora
+        yield f"libLLVM.so.{number}.1"  # from 18 on
+        yield f"libLLVM-{number}.so.1"  # Debian before 18
+        yield f"/usr/lib/llvm-{number}/lib/libLLVM.so"
+        yield f"/opt/homebrew/opt/llvm@{number}/lib/libLLVM.dylib"
