@@ -14,7 +14,7 @@ from small_compiled import ir_of, write_small_table
 
 import mirenc
 from mirenc.deciding import fit_head
-from mirenc.passes import SharedEngine, find_engine
+from mirenc.passes import SharedEngine, engines, find_engine
 from mirenc.tasks import get_task, load_data
 
 
