@@ -23,10 +23,6 @@ ERRORS = {
     719: (b"CUDA_ERROR_LAUNCH_FAILED", b"unspecified launch failure"),
 }
 ATTRIBUTES = {
-    1: 1024,
-    5: 2**31 - 1,
-    6: 65535,
-    8: 49152,
     10: 32,
     16: 132,
     39: 2048,
@@ -57,7 +53,6 @@ cuMemcpyDtoH_v2(void *, CUdeviceptr, size_t)
 cuMemcpyDtoD_v2(CUdeviceptr, CUdeviceptr, size_t)
 cuModuleLoadData(CUmodule *, const void *)
 cuModuleGetFunction(CUfunction *, CUmodule, const char *)
-cuFuncGetAttribute(int *, CUfunction_attribute, CUfunction)
 cuLaunchKernel(CUfunction, unsigned int, unsigned int, unsigned int, unsigned int, unsigned int, unsigned int, \
 unsigned int, CUstream, void **, void **)
 cuStreamBeginCapture_v2(CUstream, CUstreamCaptureMode)
@@ -81,7 +76,6 @@ TYPES = {
     "CUdevice": c_int,
     "CUdeviceptr": c_uint64,
     "CUdevice_attribute": c_int,
-    "CUfunction_attribute": c_int,
     "CUstreamCaptureMode": c_int,
     "const char *": c_char_p,
 }
@@ -244,13 +238,14 @@ class FakeCuda:
         assert name in self.things[module]
         self._handle(place, self.kernels[name.decode()])
 
-    def _func_get_attribute(self, place: Any, attribute: int, function: int) -> None:
-        place[0] = {0: self.function_threads, 1: 1024}[attribute]
-
     def _launch_kernel(self, function: int, *rest: Any) -> int:
         shape, stream, parameters, extra = rest[:7], rest[7], rest[8], rest[9]
         assert self.things[stream] == "stream"
         assert not extra
+        if int(np.prod(shape[3:6])) > self.function_threads:
+            return 701  # registers of so many threads
+        if shape[1] > 65535 or shape[6] > 49152 - 1024:
+            return 1
         kernel = self.things[function]
         addresses = [parameters[index] for index in range(kernel.__code__.co_argcount - 1)]
 

@@ -14,8 +14,8 @@ from mirenc.errors import MissingExtraError, ModelError, ToolchainError
 from mirenc.graph.programl import build_programl
 from mirenc.ir.compile import find_compiler
 from mirenc.learning.ir2vec import ir2vec_available
+from mirenc.measure.block_size import find_libdevice
 from mirenc.measure.openmp import OpenMPMethod
-from mirenc.measure.ptx import find_libdevice
 from mirenc.measure.runners.opencl import opencl_devices
 from mirenc.passes.engines import SharedEngine
 from mirenc.weights import find_model

@@ -1,9 +1,15 @@
-"""How block sizes are measured: one build, launched in each shape, on the OpenCL devices and the GPU of a machine."""
+"""How block sizes are measured: one build, launched in each shape, on the OpenCL devices and the GPU of a machine.
+
+CUDA becomes PTX through clang, without a CUDA toolkit: the driver of a GPU makes the rest of it, for the GPU it has. Of
+NVIDIA's files only ``libdevice.10.bc`` is needed, and only by kernels that call a function such as ``expf``.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import itertools
+import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -16,13 +22,11 @@ from mirenc.ir import parse_ir
 from mirenc.ir.compile import find_compiler
 from mirenc.ir.dialect import CUDA_WORDS, WITHOUT_CUDA, names_toolkit
 from mirenc.ir.functions import kernels_of
-from mirenc.measure.building import Toolchain, headers_digest, ir_of
-from mirenc.measure.drivers import read_text
+from mirenc.measure.building import Toolchain, compile_problem, headers_digest, ir_of, read_text
 from mirenc.measure.gpu_driver import GpuDriver, read_driver
 from mirenc.measure.gpu_kernels import LANGUAGES, gpu_kernels
-from mirenc.measure.kernel import Build, Cell
 from mirenc.measure.method import Method
-from mirenc.measure.ptx import OPTIMISATION, PTX_FLAGS, build_ptx
+from mirenc.measure.runners import Build, Cell
 from mirenc.measure.runners.cuda import cuda_device
 from mirenc.measure.runners.opencl import opencl_devices
 from mirenc.tasks.block_size import KNOBS, block_space
@@ -197,3 +201,56 @@ def build_options(cflags: Sequence[str]) -> Iterator[str]:
                 "or as -DNAME=VALUE or -IFOLDER without any"
             )
         yield whole
+
+
+# PTX of the oldest GPU that is still common: every later one takes it, and it is the IR that heads see.
+PTX_FLAGS = ("-x", "cuda", "--cuda-device-only", "--cuda-gpu-arch=sm_70")
+OPTIMISATION = "-O3"
+_LIBDEVICE = Path("nvvm", "libdevice", "libdevice.10.bc")
+_WHEELS = ("cuda_nvcc", "cu13")  # folders of NVIDIA's wheels, below `nvidia`
+_TIMEOUT = 60.0  # seconds; one build serves all settings, so its time decides nothing
+
+
+def find_libdevice() -> Path | None:
+    """``libdevice.10.bc`` of a toolkit (CUDA_HOME, CUDA_PATH, /usr/local/cuda) or of NVIDIA's wheels."""
+    return next((path for folder in _cuda_folders() if (path := folder / _LIBDEVICE).is_file()), None)
+
+
+def _cuda_folders() -> Iterator[Path]:
+    for variable in ("CUDA_HOME", "CUDA_PATH"):
+        if os.environ.get(variable):
+            yield Path(os.environ[variable])
+    yield Path("/usr/local/cuda")
+    spec = importlib.util.find_spec("nvidia")
+    for folder in (spec.submodule_search_locations or ()) if spec else ():
+        yield from (Path(folder, wheel) for wheel in _WHEELS)
+
+
+def build_ptx(source: Path, target: Path, toolchain: Toolchain, flags: Sequence[str] = ()) -> None:
+    """Compile the kernels of one CUDA source by a clang that knows CUDA, with ``flags`` beside the toolchain's.
+
+    With ``--cuda-path`` among those that toolkit is used in full.
+
+    Raises
+    ------
+    CompileError
+        clang refuses it; a setting changes nothing about that.
+    ToolchainError
+        It calls CUDA's mathematical functions, and there is no libdevice.
+    """
+    command = [toolchain.compiler, *PTX_FLAGS, OPTIMISATION, "-S", "-Wno-unknown-cuda-version", *flags]
+    libdevice = find_libdevice()
+    if not names_toolkit(toolchain.cflags):
+        # A folder without a toolkit: else clang takes one that it finds, and writes PTX that older drivers refuse.
+        command += [f"--cuda-path={target.parent}", "-nocudainc", "-nocudalib"]
+        if libdevice is not None:
+            command += ["-Xclang", "-mlink-builtin-bitcode", "-Xclang", str(libdevice)]
+    command += [*toolchain.cflags, "-o", str(target), str(source)]
+    if problem := compile_problem(command, _TIMEOUT):
+        raise CompileError(f"{source.name} gives no PTX: {problem}")
+    missing = re.search(r"\.extern \.func[^;]*?\b(__nv_\w+)", target.read_text(encoding="utf-8"))
+    if missing:
+        raise ToolchainError(
+            f"{source.name} calls {missing[1]}, and CUDA's libdevice.10.bc is not here. "
+            "Type: pip install 'mirenc[cuda]', or set CUDA_HOME to the folder of a toolkit"
+        )

@@ -19,16 +19,84 @@ import struct
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from mirenc.arrays import Float64, Int64
 from mirenc.errors import MirencError
-from mirenc.measure.kernel import Cell
-from mirenc.measure.runners import CellRefusedError, Runner, get_runner
-from mirenc.measure.timing import BATCH, MORE_ROUNDS, calls_for, costs_of, round_order, same_outputs
+from mirenc.measure.runners import Cell, CellRefusedError, Runner, get_runner
+
+BATCH = 2e-3  # seconds of one batch: long for a clock, short for what else the machine does
+MAX_NOISE = 0.03  # share: over it a sample gets more rounds, and is dropped in the end
+MORE_ROUNDS = 4  # times the rounds asked for, at most
+_QUARTER = 0.25
+# Another order of summation moves the last digits of a sum: share of the largest value of the array, by bytes.
+_TOLERANCE = {4: 1e-4, 8: 1e-9}
+
+
+@dataclass(frozen=True, eq=False)
+class Costs:
+    """What the rounds of one sample say: seconds a call of V variants, (V,), of even rounds and of odd ones; and noise.
+
+    Noise is the gap between the default and its copy, as a share; of the two halves the larger.
+    """
+
+    label: Float64
+    report: Float64
+    noise: float
+
+
+def round_order(generator: np.random.Generator, variants: int) -> Int64:
+    """Who is timed when in a round: a new random order, so that no variant always follows the same one."""
+    return generator.permutation(variants)
+
+
+def calls_for(seconds: float, *, most: int | None = None) -> int:
+    """Calls of a batch, for a variant that takes so many seconds a call; at most ``most``."""
+    wanted = max(1, round(BATCH / max(seconds, 1e-10)))
+    return wanted if most is None else min(wanted, most)
+
+
+def costs_of(times: Float64, default: int, copy: int) -> Costs:
+    """Costs and noise of (R, V) seconds a call, R >= 2; ``default`` and ``copy`` are columns."""
+    label, report = (np.quantile(half, _QUARTER, axis=0) for half in (times[0::2], times[1::2]))
+    gaps = [abs(half[default] - half[copy]) / min(half[default], half[copy]) for half in (label, report)]
+    return Costs(label, report, float(max(gaps)))
+
+
+def first_of_code(cells: Sequence[Cell]) -> list[int]:
+    """For each cell the first of the same code and ``before``: they are one measurement. Unknown code is its own."""
+    first: dict[tuple[str, str], int] = {}
+    return [
+        first.setdefault((cell.code, json.dumps(cell.before, sort_keys=True)), index)
+        if cell.code and not cell.problem
+        else index
+        for index, cell in enumerate(cells)
+    ]
+
+
+def same_outputs(outputs: Sequence[NDArray[Any]], wanted: Sequence[NDArray[Any]]) -> bool:
+    """Whether all arrays agree: integers in full, floats within a share of the array's magnitude."""
+    return len(outputs) == len(wanted) and all(map(_same, outputs, wanted))
+
+
+def _same(one: NDArray[Any], wanted: NDArray[Any]) -> bool:
+    if one.dtype != wanted.dtype or one.shape != wanted.shape:
+        return False
+    if wanted.dtype.kind != "f":
+        return bool(np.array_equal(one, wanted))
+    finite = np.isfinite(wanted)
+    if not (np.array_equal(finite, np.isfinite(one)) and np.array_equal(one[~finite], wanted[~finite], equal_nan=True)):
+        return False
+    left, right = one[finite].astype(np.float64), wanted[finite].astype(np.float64)
+    magnitude = np.abs(right).max(initial=0.0)
+    return bool((np.abs(left - right) <= _TOLERANCE[wanted.dtype.itemsize] * magnitude).all())
+
 
 SETUP, COPY = -1, -2  # in place of a cell's number: the driver, and the copy of the default
 _MOST_CALLS = 10**9
@@ -47,22 +115,12 @@ About = Callable[[int, float], None]
 def measure(runner: Runner, cells: Mapping[int, Cell], ask: Mapping[str, Any], about: About) -> dict[str, Any]:
     """Check and time the cells of one sample.
 
-    Parameters
-    ----------
-    runner
-    cells : mapping of int to Cell
-        Different measurements by their numbers: the default, its `COPY`, and the variants.
-    ask : mapping
-        ``folder``, ``driver`` and ``size`` of the kernel; ``default`` (its number), ``rounds``, ``seed``, ``max_noise``
-        and ``limit`` (seconds of a first run).
-    about : callable
-        Told what runs next, and how many seconds it may take.
+    ``cells`` are different measurements by their numbers: the default, its `COPY`, and the variants. ``ask`` says
+    ``folder``, ``driver`` and ``size`` of the kernel, ``default`` (its number), ``rounds``, ``seed``, ``max_noise`` and
+    ``limit`` (seconds of a first run). ``about`` is told what runs next, and how many seconds it may take.
 
-    Returns
-    -------
-    dict
-        ``failed`` {number: status} of variants that are no candidates; ``dropped``, why the sample is none, or "";
-        where it is one ``label`` and ``report`` {number: seconds a call}, ``noise``, ``rounds``, ``calls``.
+    The answer has ``failed`` {number: status} of variants that are no candidates, and ``dropped``, why the sample is
+    none, or ""; where it is one ``label`` and ``report`` {number: seconds a call}, ``noise``, ``rounds``, ``calls``.
     """
     default, limit = int(ask["default"]), float(ask["limit"])
     about(SETUP, limit)

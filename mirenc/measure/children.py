@@ -17,10 +17,9 @@ from pathlib import Path
 from typing import Any, Self
 
 from mirenc.errors import ToolchainError
-from mirenc.measure.child import COPY, SETUP
-from mirenc.measure.kernel import Build, Cell
+from mirenc.measure.child import COPY, MAX_NOISE, SETUP, first_of_code
 from mirenc.measure.run import one_line
-from mirenc.measure.timing import MAX_NOISE, first_of_code
+from mirenc.measure.runners import Build, Cell
 from mirenc.tasks.measured import MeasuredKernel, MeasuredSample
 
 FIRST_RUN = 10.0  # seconds that a first run may take

@@ -80,22 +80,12 @@ _MOST_BYTES = 1 << 30
 
 @dataclass(frozen=True)
 class Argument:
-    """A parameter of a kernel, or memory of one block; see the module's text for what a buffer's fields are.
+    """A parameter of a kernel, or memory of one block; see the module's text for what a buffer's fields are."""
 
-    Attributes
-    ----------
-    kind : str
-        ``buffer``, ``scalar`` or ``local``.
-    size : Expression
-        Elements of a buffer, the value of a scalar, bytes of local memory.
-    dtype : numpy.dtype
-        Of elements, or of the scalar.
-    """
-
-    kind: str
+    kind: str  # ``buffer``, ``scalar`` or ``local``
     name: str
-    size: Expression
-    dtype: np.dtype[Any] = _BYTE
+    size: Expression  # elements of a buffer, the value of a scalar, bytes of local memory
+    dtype: np.dtype[Any] = _BYTE  # of elements, or of the scalar
     fill: str = "zeros"
     seed: int = 0
     low: float = 0.0

@@ -12,8 +12,7 @@ from mirenc.errors import CompileError, TaskError, ToolchainError
 from mirenc.ir import IRModule, Region, parse_ir
 from mirenc.ir.compile import compile_source, find_compiler
 from mirenc.ir.dialect import SCALAR_LOOPS
-from mirenc.measure.building import Toolchain, ir_of
-from mirenc.measure.drivers import c_sources, user_source
+from mirenc.measure.building import Toolchain, c_sources, ir_of, user_source
 from mirenc.measure.hints import HintedLoop
 from mirenc.measure.loops import generate
 from mirenc.measure.method import Method

@@ -42,24 +42,19 @@ Lists = dict[str, tuple[str, ...]]
 
 @dataclass(frozen=True)
 class KernelText:
-    """A kernel as its file has it.
-
-    ``keys``, ``data`` and ``words`` are the header: values of the reader's keys, what parameters hold, and what words
-    of the code may be; ``places`` is the file and line of each. ``above`` are types or functions that the kernel needs,
-    "" for none; ``body`` its lines without the outer indent.
-    """
+    """A kernel as its file has it."""
 
     name: str
     family: str
-    keys: Mapping[str, str]
-    data: Mapping[str, str]
-    words: Mapping[str, tuple[str, ...]]
-    above: str
+    keys: Mapping[str, str]  # of the header: values of the reader's keys, ...
+    data: Mapping[str, str]  # ... what parameters hold, ...
+    words: Mapping[str, tuple[str, ...]]  # ... and what words of the code may be
+    above: str  # types or functions that the kernel needs; "" for none
     returns: str
     function: str
     parameters: tuple[str, ...]
-    body: tuple[str, ...]
-    places: Mapping[str, str]
+    body: tuple[str, ...]  # lines without the outer indent
+    places: Mapping[str, str]  # file and line of each key
 
     def fail(self, key: str, problem: str) -> NoReturn:
         """Refuse the value of a key."""

@@ -18,13 +18,15 @@ _INSTRUCTION_SETS = ("sse2", "sse4_2", "avx", "avx2", "fma", "avx512f", "avx512v
 
 def describe_machine() -> dict[str, Any]:
     """Processor, its cores and caches, memory and system: what can be told here, and no name of host or user."""
+    from mirenc.model.numpy_runtime import usable_cores
+
     flags = {*_field("flags").split(), *_field("Features").split()}
     # Digits only: who builds kernels of their own writes names into the rest.
     release = re.match(r"\d+(\.\d+)*", platform.release())
     return {
         "processor": _field("model name") or platform.processor() or platform.machine(),
         "architecture": platform.machine(),
-        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
+        "cores": usable_cores(),
         "instruction_sets": [name for name in _INSTRUCTION_SETS if name in flags],
         "caches": _caches(),
         "memory_gib": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1),

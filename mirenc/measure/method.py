@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from mirenc.errors import TaskError
 from mirenc.measure.building import Toolchain
-from mirenc.measure.kernel import Build
+from mirenc.measure.runners import Build
 from mirenc.tasks.measured import MeasuredKernel, MeasuredTask
 from mirenc.tasks.registry import get_task, list_tasks
 from mirenc.tasks.space import Space

@@ -20,12 +20,20 @@ from pathlib import Path
 from mirenc.errors import CompileError, TaskError, ToolchainError
 from mirenc.ir import parse_ir
 from mirenc.ir.compile import compile_source, find_compiler
-from mirenc.measure.building import Toolchain, build_driver, compile_problem, without_folder
-from mirenc.measure.drivers import CSource, c_source, c_sources, user_source
-from mirenc.measure.kernel import Build, Cell
+from mirenc.measure.building import (
+    CSource,
+    Toolchain,
+    build_driver,
+    c_source,
+    c_sources,
+    compile_problem,
+    user_source,
+    without_folder,
+)
 from mirenc.measure.kernel_files import KERNELS
 from mirenc.measure.machine import describe_machine
 from mirenc.measure.method import Method
+from mirenc.measure.runners import Build, Cell
 from mirenc.tasks.measured import MeasuredKernel
 from mirenc.tasks.openmp import DIALECT, openmp_space, parallel_regions, without_places
 from mirenc.tasks.openmp_pragma import clauses, function_span, parallel_loops, with_clauses

@@ -1,9 +1,14 @@
-"""`Run`: measuring into one folder until all is done or time is up. `timed` and `passes.run` say what is measured."""
+"""`Run`: measuring into one folder until all is done or time is up, and the `Journal` of what is finished.
+
+`timed` and `passes.run` say what is measured.
+"""
 
 from __future__ import annotations
 
 import itertools
+import json
 import math
+import os
 import time
 from abc import ABC, abstractmethod
 from collections import deque
@@ -11,7 +16,9 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
+
+from mirenc.errors import ConfigError
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -19,25 +26,23 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class Plan:
-    """What the user asked for: sources (of kernels (): the project's own), seed, compilers at once, when to stop.
+    """What the user asked for."""
 
-    Of kernels also how many, rounds of timing, parts of the machine (() for all), and whether to build and time none;
-    of passes at most so many pieces, pass lists with -Oz itself, a clang (None: that of the engine's version), flags.
-    """
-
-    sources: tuple[Path, ...] = ()
+    sources: tuple[Path, ...] = ()  # of kernels (): the project's own
     seed: int = 0
-    jobs: int = 1
+    jobs: int = 1  # compilers at once
     minutes: float = math.inf
+    compiler: str | None = None  # None: the one that the task looks for, or of passes that of the engine's version
+    cflags: tuple[str, ...] = ()
+    # Of kernels
     count: int = 0
     rounds: int = 12
-    parts: tuple[str, ...] = ()
-    compile_only: bool = False
+    parts: tuple[str, ...] = ()  # of the machine; () for all
+    compile_only: bool = False  # build, and time none
+    # Of passes, at most; and pass lists with -Oz itself
     functions: int = 0
     modules: int = 0
     lists: int = 0
-    compiler: str | None = None
-    cflags: tuple[str, ...] = ()
 
 
 class Run(ABC):
@@ -85,3 +90,57 @@ class Run(ABC):
 def one_line(text: str) -> str:
     """The first 200 characters, without breaks."""
     return " ".join(text.split())[:200]
+
+
+class Journal(ABC):
+    """The finished results of a folder; what a line is and what is kept of it, a subclass says.
+
+    The first line is ``setup``, what makes results comparable; what either of two does not say is not compared. A
+    `ConfigError` where the folder has results of another one, or the file is damaged.
+    """
+
+    def __init__(self, path: Path, setup: dict[str, Any]) -> None:
+        self._path = path
+        data = path.read_bytes() if path.exists() else b""
+        complete = data.rfind(b"\n") + 1
+        for number, line in enumerate(data[:complete].splitlines(), 1):
+            try:
+                values = json.loads(line)
+                if number > 1:
+                    self.take(values)
+                    continue
+                before = values.get("setup", values)  # passes of 0.2 wrote it as it is
+                differences = _differences(before, json.loads(json.dumps(setup))) if before["format"] else []
+            except (ValueError, KeyError, TypeError, AttributeError) as error:
+                raise ConfigError(
+                    f"{path}, line {number} is damaged ({error!r}). Remove the folder, or name another"
+                ) from None
+            if differences:
+                raise ConfigError(
+                    f"{path.parent.parent} has results of another run: {'; '.join(differences)}. "
+                    "Name another folder with -o"
+                )
+        if complete:
+            os.truncate(path, complete)  # without the line that was being written when the run was killed
+        else:
+            path.unlink(missing_ok=True)
+        # Written with the first result: a folder without any may get another setup, or be carried to another machine.
+        self._header = [] if complete else [{"setup": setup}]
+
+    @abstractmethod
+    def take(self, values: dict[str, Any]) -> None:
+        """Keep what a line says; whatever is wrong with it raises."""
+
+    def write(self, *lines: dict[str, Any]) -> None:
+        """Add lines, and have them on the disk."""
+        text = "".join(json.dumps(line) + "\n" for line in (*self._header, *lines))
+        with open(self._path, "ab") as file:
+            file.write(text.encode())
+            file.flush()
+            os.fsync(file.fileno())
+        self._header = []
+
+
+def _differences(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
+    other = [name for name in now if name in before and before[name] != now[name]]
+    return [f"{name} {before[name]!r}, not {now[name]!r}" for name in other]

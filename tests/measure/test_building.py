@@ -11,9 +11,8 @@ from mirenc.measure import openmp
 from mirenc.measure.block_size import BlockSizeMethod
 from mirenc.measure.building import Toolchain, headers_digest
 from mirenc.measure.method import Method
-from mirenc.measure.objects import Objects
 from mirenc.measure.openmp import OpenMPMethod
-from mirenc.measure.timed import Samples
+from mirenc.measure.timed import Objects, Samples
 from mirenc.measure.vectorization import VectorizationMethod
 from mirenc.tasks.measured import MeasuredSample
 

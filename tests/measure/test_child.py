@@ -10,10 +10,8 @@ import numpy as np
 import pytest
 
 from mirenc.measure import child
-from mirenc.measure.child import COPY, SETUP, measure
-from mirenc.measure.kernel import Cell
-from mirenc.measure.runners import CellRefusedError, Runner
-from mirenc.measure.timing import BATCH
+from mirenc.measure.child import BATCH, COPY, SETUP, measure
+from mirenc.measure.runners import Cell, CellRefusedError, Runner
 
 ASK = {
     "folder": "x",

@@ -12,7 +12,7 @@ from mirenc.errors import CompileError, ToolchainError
 from mirenc.measure import children
 from mirenc.measure.building import compile_problem
 from mirenc.measure.children import Timekeeper
-from mirenc.measure.kernel import Build, Cell
+from mirenc.measure.runners import Build, Cell
 
 pytestmark = pytest.mark.needs("clang")
 

@@ -17,9 +17,8 @@ from mirenc.measure.block_size import BlockSizeMethod
 from mirenc.measure.building import Toolchain
 from mirenc.measure.child import COPY, measure
 from mirenc.measure.gpu_driver import read_driver
-from mirenc.measure.kernel import Cell
 from mirenc.measure.run import Plan
-from mirenc.measure.runners import CellRefusedError, get_runner
+from mirenc.measure.runners import Cell, CellRefusedError, get_runner
 from mirenc.measure.runners.cuda import CudaError, CudaRunner, LibCuda, cuda_device, parameter_bytes
 from mirenc.measure.timed import TimedRun
 
@@ -98,7 +97,7 @@ def test_a_block_that_cannot_be_is_refused(runner: CudaRunner, library: FakeCuda
     with pytest.raises(CellRefusedError, match="1025 items, and the driver allows 1024"):
         runner.outputs(cell(1025))
     library.function_threads = 256
-    with pytest.raises(CellRefusedError, match="512 threads, and the GPU allows 256 for this kernel"):
+    with pytest.raises(CellRefusedError, match="CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"):
         runner.outputs(cell(512))
     with pytest.raises(ConfigError, match="a block of shape"):
         runner.outputs(cell(8, 8))
@@ -108,13 +107,13 @@ def test_a_block_that_cannot_be_is_refused(runner: CudaRunner, library: FakeCuda
 
 def test_shared_memory_is_limited(tmp_path: Path, library: FakeCuda) -> None:
     runner = loaded(tmp_path, library, DRIVER.replace("4 * bx", "1000 * bx"))
-    with pytest.raises(CellRefusedError, match="65024 bytes of shared memory, and a block may have 49152"):
+    with pytest.raises(CellRefusedError, match="CUDA_ERROR_INVALID_VALUE"):
         runner.outputs(cell(64))
 
 
 def test_a_grid_is_limited(tmp_path: Path, library: FakeCuda) -> None:
     runner = loaded(tmp_path, library, DRIVER.replace('global = ["n"]', 'global = ["n", "n * 70"]'))
-    with pytest.raises(CellRefusedError, match="70000 blocks in the grid, and the GPU allows 65535"):
+    with pytest.raises(CellRefusedError, match="CUDA_ERROR_INVALID_VALUE"):
         runner.outputs(cell(64, 1))
 
 
@@ -228,7 +227,8 @@ def test_the_rules_of_timing_hold_for_it(runner: CudaRunner, tmp_path: Path, lib
     place = {"folder": str(tmp_path), "driver": "driver.toml", "size": 1000}
     ask = {**place, "default": 0, "rounds": 4, "seed": [0], "limit": 10.0, "max_noise": 0.03}
     answer = measure(runner, cells, ask, lambda *_: None)
-    assert answer["failed"] == {3: "crash: 1024 threads, and the GPU allows 512 for this kernel"}
+    refused = "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"
+    assert answer["failed"] == {3: f"crash: cuLaunchKernel: {refused} (too many resources requested for launch)"}
     assert answer["dropped"] == ""
     assert answer["noise"] < 1e-3
     for half in ("label", "report"):

@@ -12,12 +12,12 @@ from mirenc.ir import parse_ir
 from mirenc.ir.compile import compile_source
 from mirenc.ir.dialect import WITHOUT_CUDA
 from mirenc.ir.functions import kernels_of
+from mirenc.measure.child import same_outputs
 from mirenc.measure.gpu_driver import read_driver
 from mirenc.measure.gpu_kernels import KEYS, LANGUAGES, GpuText, gpu_kernels, variants
-from mirenc.measure.kernel import Cell
 from mirenc.measure.kernel_files import read_family
+from mirenc.measure.runners import Cell
 from mirenc.measure.runners.opencl import OpenCLRunner
-from mirenc.measure.timing import same_outputs
 from mirenc.tasks.measured import MeasuredKernel
 
 SUM = """// name: sum

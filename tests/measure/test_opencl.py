@@ -9,8 +9,7 @@ from measure.toy import SCALED, TILE
 
 from mirenc.errors import ConfigError, ToolchainError
 from mirenc.measure.children import Timekeeper
-from mirenc.measure.kernel import Build, Cell
-from mirenc.measure.runners import CellRefusedError, get_runner
+from mirenc.measure.runners import Build, Cell, CellRefusedError, get_runner
 from mirenc.measure.runners.opencl import OpenCLRunner, opencl_devices
 from mirenc.tasks.measured import MeasuredKernel
 

@@ -20,10 +20,9 @@ from mirenc.ir import parse_ir
 from mirenc.measure import children, openmp
 from mirenc.measure.building import INCLUDE, Toolchain
 from mirenc.measure.method import get_method
-from mirenc.measure.objects import Objects
 from mirenc.measure.openmp import OpenMPMethod
 from mirenc.measure.run import Plan
-from mirenc.measure.timed import TimedRun
+from mirenc.measure.timed import Objects, TimedRun
 from mirenc.tasks import get_task
 
 KERNELS = sorted((INCLUDE / "kernels" / "openmp").glob("*.driver.c"))

@@ -6,9 +6,9 @@ import pytest
 
 from mirenc.errors import CompileError, ToolchainError
 from mirenc.ir.compile import find_compiler
-from mirenc.measure import ptx
+from mirenc.measure import block_size
+from mirenc.measure.block_size import build_ptx, find_libdevice
 from mirenc.measure.building import Toolchain
-from mirenc.measure.ptx import build_ptx, find_libdevice
 from mirenc.measure.runners.cuda import parameter_bytes
 
 SOURCE = """
@@ -53,7 +53,7 @@ def test_any_gpu_since_2017_and_any_driver_takes_it(tmp_path: Path) -> None:
 
 @pytest.mark.needs("clang")
 def test_a_mathematical_function_needs_libdevice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ptx, "find_libdevice", lambda: None)
+    monkeypatch.setattr(block_size, "find_libdevice", lambda: None)
     with pytest.raises(ToolchainError, match=r"kernel.cu calls __nv_expf, and .* pip install 'mirenc\[cuda\]'"):
         build(tmp_path, SOURCE)
 

@@ -16,8 +16,8 @@ from measure.toy import FLAVOURS, SOURCE, Toy, ToyMethod, kernel
 from mirenc.errors import ConfigError, TaskError
 from mirenc.measure import children
 from mirenc.measure.building import Toolchain
-from mirenc.measure.kernel import Build
 from mirenc.measure.run import Plan
+from mirenc.measure.runners import Build
 from mirenc.measure.timed import TimedRun
 from mirenc.tasks.measured import MeasuredKernel, MeasuredTable, read_measured
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mirenc.measure.kernel import Cell
-from mirenc.measure.timing import BATCH, calls_for, costs_of, first_of_code, round_order, same_outputs
+from mirenc.measure.child import BATCH, calls_for, costs_of, first_of_code, round_order, same_outputs
+from mirenc.measure.runners import Cell
 
 
 def quiet(rounds: int = 12) -> np.ndarray:

@@ -16,8 +16,7 @@ import pytest
 from mirenc.errors import CompileError, IRFileError, TaskError, ToolchainError
 from mirenc.ir import parse_ir
 from mirenc.measure import vectorization
-from mirenc.measure.building import Toolchain
-from mirenc.measure.drivers import c_sources, user_source
+from mirenc.measure.building import Toolchain, c_sources, user_source
 from mirenc.measure.hints import Hint
 from mirenc.measure.method import get_method
 from mirenc.measure.vector_variants import build_variants

@@ -10,8 +10,8 @@ from typing import Any
 from mirenc.errors import CompileError
 from mirenc.ir.compile import find_compiler
 from mirenc.measure.building import Toolchain, build_driver, compile_problem
-from mirenc.measure.kernel import Build, Cell
 from mirenc.measure.method import Method
+from mirenc.measure.runners import Build, Cell
 from mirenc.tasks import Protocol, Space
 from mirenc.tasks.measured import MeasuredKernel, MeasuredTask
 

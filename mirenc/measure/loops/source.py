@@ -32,23 +32,18 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Source:
-    """A function of C, and what its driver must know of it.
-
-    ``data`` is what each parameter holds (`mirenc.measure.kernel_files`), ``structs`` the types that the driver needs,
-    ``n`` the trip count, ``rows`` how many rows the loop stands in (0: none), ``trip_count`` what the compiler can know
-    of it (0: nothing).
-    """
+    """A function of C, and what its driver must know of it."""
 
     text: str
     function: str
-    line: int
+    line: int  # of the loop
     returns: str
     parameters: tuple[Parameter, ...]
-    data: Mapping[str, str]
-    structs: str
-    n: int
-    rows: int
-    trip_count: int
+    data: Mapping[str, str]  # what each parameter holds (`mirenc.measure.kernel_files`)
+    structs: str  # types that the driver needs
+    n: int  # trip count
+    rows: int  # how many rows the loop stands in; 0: none
+    trip_count: int  # what the compiler can know of it; 0: nothing
 
 
 def write_source(text: KernelText, n: int, rng: Random) -> Source:

@@ -1,14 +1,118 @@
-"""Which pieces a table gets: a seeded sample without copies; any beginning is spread over projects and files."""
+"""Which pieces a table gets: what files have, read once; of that a seeded sample without copies; and its IR."""
 
 from __future__ import annotations
 
+import hashlib
 import itertools
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+import json
+import multiprocessing
+import re
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, dataclass
+from pathlib import Path
 
+from mirenc.errors import IRParseError, MirencError
+from mirenc.ir import read_ir, statements_of
+from mirenc.ir.files import read_input
 from mirenc.measure.passes.inputs import IRFile
-from mirenc.measure.passes.scanning import Candidate, Scan, is_worth_it
+from mirenc.passes.extract import extract_functions
 from mirenc.sources.ir_folder import digest
+from mirenc.writing import delivered
+
+MIN_BLOCKS, MIN_INSTRUCTIONS = 3, 12
+"""A function with less of both has nothing to decide."""
+MAX_INSTRUCTIONS = 4_000
+"""Above this, one piece would take the time of dozens: labelling costs 5 ms an instruction."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A function of a file, as LLVM prints it after ``@``, or "" for the file's module."""
+
+    symbol: str
+    digest: str  # of its normalised statements: equal for two copies, whatever they are called
+    blocks: int
+    instructions: int
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """What a file has: the module first, then its functions in their order; or the problem with reading it."""
+
+    candidates: tuple[Candidate, ...]
+    problem: str = ""
+
+
+def is_worth_it(candidate: Candidate) -> bool:
+    """Whether there is something to decide about it, in a time that leaves some for the others."""
+    enough = candidate.blocks >= MIN_BLOCKS or candidate.instructions >= MIN_INSTRUCTIONS
+    return enough and candidate.instructions <= MAX_INSTRUCTIONS
+
+
+def scan_all(files: Sequence[IRFile], earlier: Path, *, jobs: int = 1) -> list[Scan]:
+    """Scan every file, by so many processes; ``earlier`` has the scans of earlier runs, and grows with each.
+
+    A file that changed since is scanned again, and one that cannot be read is a `Scan` without candidates.
+    """
+    known = _read(earlier)
+    new = [one for one in files if one.stamp not in known]
+    with delivered(earlier) as part:
+        part.write_text("".join(_line(one.stamp, known[one.stamp]) for one in files if one.stamp in known))
+    with earlier.open("a", encoding="utf-8") as stream:
+        for one, scan in zip(new, _scans([one.path for one in new], jobs), strict=True):
+            known[one.stamp] = scan
+            stream.write(_line(one.stamp, scan))
+    return [known[one.stamp] for one in files]
+
+
+def _line(stamp: str, scan: Scan) -> str:
+    return json.dumps([stamp, asdict(scan)]) + "\n"
+
+
+def _read(path: Path) -> dict[str, Scan]:
+    """Scans by stamp; none where the file is not there or was made otherwise: then all are scanned again."""
+    try:
+        scans = {}
+        data = path.read_text(encoding="utf-8")
+        for line in data[: data.rfind("\n") + 1].splitlines():  # without half a line of a run that was killed
+            stamp, scan = json.loads(line)
+            scans[stamp] = Scan(tuple(Candidate(**one) for one in scan["candidates"]), scan["problem"])
+        return scans
+    except (OSError, ValueError, TypeError, KeyError):
+        return {}
+
+
+def _scans(paths: Sequence[Path], jobs: int) -> Iterator[Scan]:
+    if jobs <= 1 or len(paths) <= 1:
+        yield from map(_scan, paths)
+        return
+    # spawn: a forked child would share the parent's connection to LLVM.
+    with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn")) as pool:
+        yield from pool.map(_scan, paths, chunksize=8)
+
+
+def _scan(path: Path) -> Scan:
+    try:
+        module = read_ir(path)
+    except MirencError as error:
+        return Scan((), str(error))
+    statements = statements_of(module)
+    start = statements.first_instruction
+    functions = (
+        Candidate(
+            header.name.strip('"'),
+            statements.digest(start + header.first, start + header.last).hex(),
+            header.last_block - header.first_block,
+            header.last - header.first,
+        )
+        for header in module.headers
+        if not header.is_declaration
+    )
+    whole = Candidate("", statements.content_hash.hex(), module.block_count, module.instruction_count)
+    return Scan((whole, *functions))
+
 
 _MOST_COPIED = 0.1  # share of a training module's instructions that held-out projects may have, too
 
@@ -33,14 +137,12 @@ class Chosen:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The pieces of a table, in the order in which they are labelled: functions and modules in turns by their shares.
-
-    ``available`` says by level how many different ones there are. ``copies`` were left out: a piece with the same
-    statements was there before, or it is a module for training whose functions are those of held-out projects.
-    """
+    """The pieces of a table in the order in which they are labelled: functions and modules in turns by their shares."""
 
     pieces: tuple[Chosen, ...]
-    available: dict[str, int]
+    available: dict[str, int]  # how many different ones there are, by level
+    # Left out: a piece with the same statements was there before, or a module for training has functions of held-out
+    # projects
     copies: int
 
 
@@ -117,3 +219,61 @@ def _in_turns(many: Sequence[Chosen], few: Sequence[Chosen]) -> tuple[Chosen, ..
         ((index + 0.5) / len(row), at, one) for at, row in enumerate((many, few)) for index, one in enumerate(row)
     ]
     return tuple(one for _, _, one in sorted(places, key=lambda place: place[:2]))
+
+
+# Where the source lies on this machine, which is no part of the program.
+_PATHS = re.compile(r"\A(?:; ModuleID = [^\n]*\n)?(?:source_filename = [^\n]*\n)?")
+
+
+class Texts:
+    """The texts of some pieces, in a folder that is made if it is not there."""
+
+    def __init__(self, folder: Path, pieces: Iterable[Chosen]) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._folder = folder
+        self._symbols: dict[IRFile, set[str]] = {}
+        for piece in pieces:
+            self._symbols.setdefault(piece.source, set()).add(piece.symbol)
+        # Two threads that want two functions of one file would cut it twice.
+        self._lock = threading.Lock()
+
+    def of(self, piece: Chosen) -> str:
+        """IR text of a piece; an error where its file cannot be read, or the function cannot stand alone."""
+        path = self._path(piece.source, piece.symbol)
+        with self._lock:
+            if not path.exists():
+                self._cut(piece.source)
+        try:
+            return path.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            raise IRParseError(f"{piece.name}: the function cannot stand alone") from None
+
+    def _path(self, source: IRFile, symbol: str) -> Path:
+        key = hashlib.sha256(f"{source.stamp} {symbol}".encode("utf-8", "surrogateescape")).hexdigest()[:32]
+        return self._folder / f"{key}.ll"
+
+    def _cut(self, source: IRFile) -> None:
+        """Write all pieces of a file."""
+        wanted = self._symbols[source]
+        text = _text_of(source.path)
+        if "" in wanted:
+            self._write(source, "", _PATHS.sub("", text, count=1))
+        if wanted != {""}:
+            for symbol, module in extract_functions(text):
+                if symbol in wanted:
+                    self._write(source, symbol, module)
+
+    def _write(self, source: IRFile, symbol: str, text: str) -> None:
+        with delivered(self._path(source, symbol)) as part:
+            part.write_text(text, encoding="utf-8")
+
+
+def _text_of(path: Path) -> str:
+    """A file's own text, which the LLVM that wrote it reads; bitcode as mirenc's LLVM prints it."""
+    contents = read_input(path)
+    if contents.kind == "bitcode":
+        return read_ir(path).text
+    try:
+        return contents.data.decode("utf-8")
+    except UnicodeDecodeError:
+        raise IRParseError(f"{path}: is not UTF-8. Assemble it with llvm-as, and give the bitcode") from None

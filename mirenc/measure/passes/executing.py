@@ -15,9 +15,9 @@ from mirenc.errors import CompileError, MirencError
 from mirenc.ir.compile import compile_source
 from mirenc.measure.building import Toolchain, build_driver, compile_problem
 from mirenc.measure.children import Timekeeper
-from mirenc.measure.kernel import Build, Cell
 from mirenc.measure.loops import generate
 from mirenc.measure.passes.inputs import FLAGS
+from mirenc.measure.runners import Build, Cell
 from mirenc.passes.engine import Engine
 from mirenc.tasks.compiled import CompiledTable, PassList
 from mirenc.tasks.measured import MeasuredKernel

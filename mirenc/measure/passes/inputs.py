@@ -29,18 +29,14 @@ Report = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class IRFile:
-    """One file of IR.
-
-    ``file`` is its source inside the project, with ``/``, or its own name where nobody knows; ``held_out``: to be
-    tested on only; ``stamp`` changes when the file does; ``version`` is the project's, "" where nobody knows.
-    """
+    """One file of IR."""
 
     path: Path
     project: str
-    file: str
-    held_out: bool
-    stamp: str
-    version: str = ""
+    file: str  # its source inside the project, with ``/``, or its own name where nobody knows
+    held_out: bool  # to be tested on only
+    stamp: str  # changes when the file does
+    version: str = ""  # of the project; "" where nobody knows
 
 
 def clang_of(version: str, compiler: str | None = None) -> str:

@@ -11,14 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from mirenc.errors import ConfigError, IRFileError, IRParseError, MirencError, PassError, TaskError
-from mirenc.measure.passes.choosing import Chosen, choose
+from mirenc.measure.passes.choosing import Chosen, Texts, choose, scan_all
 from mirenc.measure.passes.executing import execute, winning_lists
 from mirenc.measure.passes.inputs import FLAGS, clang_of, find_ir
-from mirenc.measure.passes.labels import LEVELS, find_opt, label
+from mirenc.measure.passes.labels import LEVELS, Record, Records, compiled_table, find_opt, label
 from mirenc.measure.passes.pool import kept_lists, make_lists
-from mirenc.measure.passes.records import Record, Records, compiled_table
-from mirenc.measure.passes.scanning import scan_all
-from mirenc.measure.passes.texts import Texts
 from mirenc.measure.run import Plan, Run, one_line
 from mirenc.passes.engine import Engine
 from mirenc.passes.engines import SharedEngine

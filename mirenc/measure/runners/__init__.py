@@ -5,13 +5,44 @@ from __future__ import annotations
 import importlib
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from numpy.typing import NDArray
 
 from mirenc.errors import ConfigError
-from mirenc.measure.kernel import Cell
+
+if TYPE_CHECKING:  # the process that measures needs nothing of the tasks
+    from mirenc.tasks.space import Value
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One setting of one kernel, built; or why it could not be."""
+
+    setting: tuple[Value, ...]  # as asked, a value for each knob
+    effective: tuple[Value, ...]  # what the compiler says that it made of it, or the same again
+    # Digest of the machine code: cells of one ``code`` and one ``before`` are one measurement. "": not known
+    code: str = ""
+    library: str = ""  # shared object in the kernel's folder, and the function in it: where the runner finds it
+    symbol: str = ""
+    before: Mapping[str, object] = field(default_factory=dict, hash=False)  # for the runner: ``{"local": [8, 8]}``
+    problem: str = ""  # why it is no candidate, ``compile: over 1 s``; "" if it is one
+
+
+@dataclass(frozen=True)
+class Build:
+    """A kernel, built with every setting for one part of the machine."""
+
+    cells: tuple[Cell, ...]  # one a setting of the task's space, in its order
+    copy: Cell  # a second build of the default: its times beside the default's are the noise floor (A/A)
+    driver: str  # the built driver, in the kernel's folder
+    ir: str  # what a head sees, and in it the function and, for a loop, the header; "" for the whole module
+    symbol: str = ""
+    header: str = ""
+    default: int = 0  # place of the default in ``cells``
+
 
 Array = NDArray[Any]
 
@@ -32,14 +63,10 @@ class Runner(ABC):
 
     `CellRefusedError` costs the cell. Whatever else is raised, or ends the process, costs the cell that was at work and
     a new process for the others.
-
-    Attributes
-    ----------
-    memory_limit : int or None
-        Bytes of address space that a sample may add, beside a thread a core; None where what it runs on maps more
-        than it uses.
     """
 
+    # Bytes of address space that a sample may add, beside a thread a core; None where what it runs on maps more than it
+    # uses
     memory_limit: ClassVar[int | None] = 8 * 2**30
 
     @classmethod  # noqa: B027 - most have nothing to import

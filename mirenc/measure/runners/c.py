@@ -8,8 +8,7 @@ from typing import cast
 
 import numpy as np
 
-from mirenc.measure.kernel import Cell
-from mirenc.measure.runners import Array, Runner, own_keys
+from mirenc.measure.runners import Array, Cell, Runner, own_keys
 
 # Letter of `mirenc_types` -> element.
 _TYPES = {"f": "f4", "d": "f8", "b": "i1", "h": "i2", "i": "i4", "l": "i8"}

@@ -12,9 +12,8 @@ import numpy as np
 
 from mirenc.errors import CompileError, ToolchainError
 from mirenc.measure.gpu_driver import Argument
-from mirenc.measure.kernel import Cell
-from mirenc.measure.runners import Array, CellRefusedError
-from mirenc.measure.runners.gpu import GpuRunner, refuse_over
+from mirenc.measure.runners import Array, Cell, CellRefusedError
+from mirenc.measure.runners.gpu import GpuRunner
 
 Library = Any
 """What `ctypes.CDLL` gives: functions by their names."""
@@ -43,7 +42,6 @@ _FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "cuMemcpyDtoD_v2": (c_uint64, c_uint64, c_size_t),
     "cuModuleLoadData": (_POINTER, c_char_p),
     "cuModuleGetFunction": (_POINTER, c_void_p, c_char_p),
-    "cuFuncGetAttribute": (POINTER(c_int), c_int, c_void_p),
     "cuLaunchKernel": (c_void_p, *(c_uint,) * 7, c_void_p, _POINTER, _POINTER),
     "cuStreamBeginCapture_v2": (c_void_p, c_int),
     "cuStreamEndCapture": (c_void_p, _POINTER),
@@ -57,9 +55,8 @@ _FUNCTIONS: dict[str, tuple[Any, ...]] = {
 
 
 # Numbers of cuda.h.
-_MAJOR, _MINOR, _GRID, _SHARED = 75, 76, (5, 6), 8
+_MAJOR, _MINOR = 75, 76
 _OF_DEVICE = {"processors": 16, "warp": 10, "threads": 39, "blocks": 106, "registers": 82, "shared": 81}
-_FUNCTION_THREADS, _FUNCTION_SHARED = 0, 1
 _STREAM_ALONE = 1  # a stream that does not wait for the one of everybody
 _CAPTURE_HERE = 1  # only this thread's calls are captured
 # Python takes longer to launch a small kernel than a GPU to run it. So launches are recorded once as a graph, which
@@ -179,7 +176,7 @@ class CudaRunner(GpuRunner):
                 self.values.append(self._value(argument))
         self.parameters = (c_void_p * len(self.values))(*(value.ctypes.data for value in self.values))
         self.functions: dict[tuple[str, str], int] = {}
-        self.graphs: dict[tuple[str, str, tuple[int, ...], int], int] = {}
+        self.graphs: dict[tuple[int, tuple[int, ...], int], int] = {}
 
     def _value(self, argument: Argument) -> Array:
         """A parameter, as an array of no dimension."""
@@ -201,7 +198,7 @@ class CudaRunner(GpuRunner):
         try:
             self._launch(function, block)
         except CudaError as error:
-            # Nothing was started, so the context is as good as before.
+            # The GPU does not allow such blocks. Nothing was started, so the context is as good as before.
             if error.name in ("CUDA_ERROR_INVALID_VALUE", "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"):
                 raise CellRefusedError(str(error)) from None
             raise
@@ -216,14 +213,12 @@ class CudaRunner(GpuRunner):
         """Of a whole number of graphs; so perhaps of a few calls more, from which those asked for are reckoned."""
         block, function = self._prepared(cell)
         launches = min(calls, _LAUNCHES)
-        key = cell.library, cell.symbol, block, launches
-        if key not in self.graphs:
-            self.graphs[key] = self._graph(function, block, launches)
+        graph = self._graph(function, block, launches)
         graphs = -(-calls // launches)
         start, end = self.events
         self.cuda.call("cuEventRecord", start, self.stream)
         for _ in range(graphs):
-            self.cuda.call("cuGraphLaunch", self.graphs[key], self.stream)
+            self.cuda.call("cuGraphLaunch", graph, self.stream)
         self.cuda.call("cuEventRecord", end, self.stream)
         self.cuda.call("cuEventSynchronize", end)
         milliseconds = float(self.cuda.ask("cuEventElapsedTime", c_float, start, end))
@@ -232,7 +227,6 @@ class CudaRunner(GpuRunner):
     def _prepared(self, cell: Cell) -> tuple[tuple[int, ...], int]:
         """Block and function of a cell that can be launched, after a reset."""
         block, function = self.block_of(cell), self._function(cell)
-        self._check(block, function)
         for address, start, array in self.starts:
             self.cuda.call("cuMemcpyDtoD_v2", address, start, array.nbytes)
         self.cuda.call("cuCtxSynchronize")
@@ -249,19 +243,6 @@ class CudaRunner(GpuRunner):
             self.functions[key] = int(self.cuda.ask("cuModuleGetFunction", c_void_p, module, cell.symbol.encode()))
         return self.functions[key]
 
-    def _check(self, block: tuple[int, ...], function: int) -> None:
-        """Refuse what the GPU or the kernel's registers do not allow."""
-        ask, threads = self.cuda.ask, int(np.prod(block))
-        shared = ask("cuFuncGetAttribute", c_int, _FUNCTION_SHARED, function)
-        shared += self.driver.local_bytes(self.size, block)
-        most = ask("cuFuncGetAttribute", c_int, _FUNCTION_THREADS, function)
-        refuse_over(threads, most, "threads, and the GPU allows {} for this kernel")
-        most = ask("cuDeviceGetAttribute", c_int, _SHARED, self.device)
-        refuse_over(shared, most, "bytes of shared memory, and a block may have {}")
-        for count, limit in zip(self.driver.blocks(self.size, block), _GRID, strict=False):
-            most = ask("cuDeviceGetAttribute", c_int, limit, self.device)
-            refuse_over(count, most, "blocks in the grid, and the GPU allows {} on that side")
-
     def _launch(self, function: int, block: tuple[int, ...]) -> None:
         grid = (*self.driver.blocks(self.size, block), 1, 1)[:3]
         shared = self.driver.local_bytes(self.size, block)
@@ -269,13 +250,16 @@ class CudaRunner(GpuRunner):
         self.cuda.call("cuLaunchKernel", function, *shape, shared, self.stream, self.parameters, None)
 
     def _graph(self, function: int, block: tuple[int, ...], launches: int) -> int:
-        """So many launches, to be played in one go."""
-        self.cuda.call("cuStreamBeginCapture_v2", self.stream, _CAPTURE_HERE)
-        for _ in range(launches):
-            self._launch(function, block)
-        graph = c_void_p()
-        self.cuda.call("cuStreamEndCapture", self.stream, ctypes.byref(graph))
-        return int(self.cuda.ask("cuGraphInstantiateWithFlags", c_void_p, graph, 0))
+        """So many launches, to be played in one go; recorded once."""
+        key = function, block, launches
+        if key not in self.graphs:
+            self.cuda.call("cuStreamBeginCapture_v2", self.stream, _CAPTURE_HERE)
+            for _ in range(launches):
+                self._launch(function, block)
+            graph = c_void_p()
+            self.cuda.call("cuStreamEndCapture", self.stream, ctypes.byref(graph))
+            self.graphs[key] = int(self.cuda.ask("cuGraphInstantiateWithFlags", c_void_p, graph, 0))
+        return self.graphs[key]
 
 
 def parameter_bytes(ptx: str, kernel: str) -> list[int]:

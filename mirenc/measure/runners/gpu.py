@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from mirenc.measure.gpu_driver import read_driver
-from mirenc.measure.kernel import Cell
-from mirenc.measure.runners import CellRefusedError, Runner, own_keys
+from mirenc.measure.runners import Cell, CellRefusedError, Runner, own_keys
 
 
 class GpuRunner(Runner):
@@ -28,9 +27,3 @@ class GpuRunner(Runner):
         if refusal := self.driver.refusal(self.size, block):
             raise CellRefusedError(refusal)
         return block
-
-
-def refuse_over(value: int, most: int, words: str) -> None:
-    """Refuse a cell that wants more than there is."""
-    if value > most:
-        raise CellRefusedError(f"{value} {words.format(most)}")

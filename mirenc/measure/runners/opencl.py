@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mirenc.errors import ToolchainError, needs
-from mirenc.measure.kernel import Cell
-from mirenc.measure.runners import Array
-from mirenc.measure.runners.gpu import GpuRunner, refuse_over
+from mirenc.measure.runners import Array, Cell, CellRefusedError
+from mirenc.measure.runners.gpu import GpuRunner
 
 if TYPE_CHECKING:
     import pyopencl as cl
@@ -95,11 +94,14 @@ class OpenCLRunner(GpuRunner):
         # pocl's own cache, for the next process and for the other sizes of a kernel: what it made for each shape.
         os.environ.setdefault("POCL_CACHE_DIR", str(folder.parent / "pocl"))
         self.kernels: dict[tuple[str, str], cl.Kernel] = {}
-        self.device: cl.Device | None = None
+        self.device: Any = None
 
     def outputs(self, cell: Cell) -> list[Array]:
         launch = self._prepared(cell)
-        launch()
+        try:
+            launch()
+        except self.cl.LogicError as error:  # a block that the device or the kernel does not allow
+            raise CellRefusedError(str(error)) from None
         outputs = []
         for argument, array in self.starts.items():
             outputs.append(np.empty_like(array))
@@ -120,10 +122,12 @@ class OpenCLRunner(GpuRunner):
         block = self.block_of(cell)
         self._open(cell)
         kernel = self._kernel(cell)
-        self._check(block, kernel)
+        local = self.driver.local_bytes(self.size, block)
+        if local > self.device.local_mem_size:
+            raise CellRefusedError(f"{local} bytes of local memory, and the device has {self.device.local_mem_size}")
         for index, argument in enumerate(self.driver.arguments):
             if argument.kind == "local":
-                kernel.set_arg(index, self.cl.LocalMemory(max(self.driver.local_bytes(self.size, block), 1)))
+                kernel.set_arg(index, self.cl.LocalMemory(max(local, 1)))
         for index, array in self.starts.items():
             self.cl.enqueue_copy(self.queue, self.memory[index], array)
         self.queue.finish()
@@ -172,17 +176,6 @@ class OpenCLRunner(GpuRunner):
                     kernel.set_arg(index, argument.scalar(self.size))
             self.kernels[key] = kernel
         return self.kernels[key]
-
-    def _check(self, block: tuple[int, ...], kernel: cl.Kernel) -> None:
-        """Refuse what the device or the kernel does not allow."""
-        assert self.device is not None
-        items, device = int(np.prod(block)), self.device
-        most = kernel.get_work_group_info(self.cl.kernel_work_group_info.WORK_GROUP_SIZE, device)
-        refuse_over(items, most, "items, and the device allows {} for this kernel")
-        for side, longest in zip(block, device.max_work_item_sizes, strict=False):
-            refuse_over(side, longest, "items on a side, and the device allows {}")
-        local = self.driver.local_bytes(self.size, block)
-        refuse_over(local, device.local_mem_size, "bytes of local memory, and the device has {}")
 
 
 def _options(cell: Cell) -> list[str]:

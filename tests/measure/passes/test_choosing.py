@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from mirenc.measure.passes.choosing import Chosen, choose
+from mirenc.measure.passes.choosing import Candidate, Chosen, Scan, choose, is_worth_it
 from mirenc.measure.passes.inputs import IRFile
-from mirenc.measure.passes.scanning import Candidate, Scan, is_worth_it
 
 
 def corpus(**projects: int) -> tuple[list[IRFile], list[Scan]]:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from mirenc.measure.passes import scanning
+from mirenc.measure.passes import choosing
+from mirenc.measure.passes.choosing import scan_all
 from mirenc.measure.passes.inputs import IRFile, find_ir
-from mirenc.measure.passes.scanning import scan_all
 
 TEXT = """
 define i32 @NAME(i32 %a) {
@@ -44,13 +44,13 @@ def test_what_did_not_change_is_not_read_again(
     files: list[IRFile], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read: list[str] = []
-    whole = scanning.read_ir
+    whole = choosing.read_ir
 
     def counted(path: Path) -> object:
         read.append(path.name)
         return whole(path)
 
-    monkeypatch.setattr(scanning, "read_ir", counted)
+    monkeypatch.setattr(choosing, "read_ir", counted)
     first = scan_all(files, tmp_path / "scan.jsonl")
     assert scan_all(files, tmp_path / "scan.jsonl") == first
     assert read == ["one.ll", "two.ll", "wrong.ll"]
@@ -65,13 +65,13 @@ def test_a_scan_that_was_stopped_goes_on(files: list[IRFile], tmp_path: Path, mo
     known = tmp_path / "scan.jsonl"
     known.write_text(known.read_text()[:-9])  # as a kill inside the last line leaves it
     read: list[str] = []
-    whole = scanning.read_ir
+    whole = choosing.read_ir
 
     def counted(path: Path) -> object:
         read.append(path.name)
         return whole(path)
 
-    monkeypatch.setattr(scanning, "read_ir", counted)
+    monkeypatch.setattr(choosing, "read_ir", counted)
     assert scan_all(files, known) == first
     assert scan_all(files, known) == first
     assert read == ["wrong.ll"]

@@ -7,10 +7,8 @@ from pathlib import Path
 import pytest
 
 from mirenc.errors import IRParseError
-from mirenc.measure.passes.choosing import Chosen
+from mirenc.measure.passes.choosing import Chosen, Texts, scan_all
 from mirenc.measure.passes.inputs import IRFile
-from mirenc.measure.passes.scanning import scan_all
-from mirenc.measure.passes.texts import Texts
 
 
 def test_a_file_that_is_read_but_has_no_text_is_refused_as_ir(tmp_path: Path) -> None:
