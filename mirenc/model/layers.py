@@ -11,7 +11,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from mirenc.arrays import Float32, Float64, Integer
+from mirenc.arrays import Float32, Float64, Int64, Integer
 
 Weights = dict[str, Float32]
 Floats = TypeVar("Floats", Float32, Float64)
@@ -107,6 +107,23 @@ def softmax(x: Float32) -> Float32:
     return x
 
 
+def distinct(key: Integer) -> tuple[Int64, Int64]:
+    """Where each distinct key stands first, and which of them each key is.
+
+    Distinct keys are in their order, if key and place fit into 64 bits. Of a hash the upper bits are dropped: two that
+    are equal in the others may be one more class than there need be, never one less.
+    """
+    # Key and place in one number: sorting numbers is several times as fast as sorting places by them.
+    bits = len(key).bit_length()
+    joined = (key.view(np.uint64) << np.uint64(bits)) | np.arange(len(key), dtype=np.uint64)
+    joined.sort()
+    order = (joined & np.uint64((1 << bits) - 1)).view(np.int64)
+    new = np.append(True, np.diff(key[order]) != 0)[: len(key)]
+    which = np.empty_like(order)
+    which[order] = np.cumsum(new) - 1
+    return order[new], which
+
+
 def segment_sum(weight: Floats, column: Integer, start: Integer, x: Floats) -> Floats:
     """Weighted sum of some rows of ``x`` for each segment: the one sparse product that most of inference needs.
 
@@ -123,7 +140,8 @@ def segment_sum(weight: Floats, column: Integer, start: Integer, x: Floats) -> F
     if _summed > _FEW:
         import scipy.sparse as sp
 
-        product: Floats = sp.csr_matrix((weight, column, start), shape=(segments, len(x))) @ x
+        narrow = (each.astype(np.int32, copy=False) for each in (column, start))  # else scipy looks whether they fit
+        product: Floats = sp.csr_matrix((weight, *narrow), shape=(segments, len(x))) @ x
         return product
     result = np.zeros((segments, x.shape[1]), dtype=x.dtype)
     # Not `reduceat`, which adds pairs of sums.

@@ -20,7 +20,7 @@ import numpy as np
 
 from mirenc.arrays import Float32, Float64, Int64, Integer
 from mirenc.graph import Flow, NodeKind
-from mirenc.model.layers import segment_sum
+from mirenc.model.layers import distinct, segment_sum
 from mirenc.model.sample import IRSample
 
 if TYPE_CHECKING:
@@ -158,12 +158,10 @@ class Pool:
     def of_classes(self, row: Integer) -> Pool:
         """The pool of classes of equal items, sorted by class; ``row`` (n,) is the class of each item."""
         key = row[self.item].astype(np.int64) * self.groups + self.group
-        order = np.argsort(key, kind="stable")
-        key = key[order]
-        start = np.flatnonzero(np.diff(key, prepend=-1))
-        weight = np.add.reduceat(self.weight[order], start) if len(start) else self.weight[:0]
-        item, group = np.divmod(key[start], max(self.groups, 1))
-        return Pool(item, group, weight, self.groups, np.diff(start, append=len(order)))
+        first, which = distinct(key)
+        item, group = np.divmod(key[first], max(self.groups, 1))
+        weight, count = np.bincount(which, self.weight, len(first)), np.bincount(which, minlength=len(first))
+        return Pool(item, group, weight, self.groups, count)
 
 
 def make_pool(

@@ -24,7 +24,7 @@ import numpy as np
 from mirenc.arrays import Float32, Int32, Int64, Integer, UInt32, UInt64
 from mirenc.graph import Flow, NodeKind
 from mirenc.model.directed.config import ARGUMENTS, LAST_POSITION, RELATION_OF, RELATIONS, DirectedGraphConfig
-from mirenc.model.layers import SLICE, Layers, by_slices, give_back, segment_sum
+from mirenc.model.layers import SLICE, Layers, by_slices, distinct, give_back, segment_sum
 from mirenc.model.pooling import Pool, Readout, Share, node_keys
 from mirenc.model.sample import IRSample
 
@@ -55,17 +55,12 @@ class _Classes(NamedTuple):
 
 
 def _classes(key: Integer) -> _Classes:
-    order = np.argsort(key)
-    start = np.flatnonzero(np.append(True, np.diff(key[order]) != 0)[: len(key)])
-    # The first of each, and classes in the order of their members: edges join neighbours, whose states then lie side
-    # by side.
-    member = np.minimum.reduceat(order, start)
-    rank = np.argsort(member)
-    place = np.empty_like(rank)
-    place[rank] = np.arange(len(rank))
-    of_node = np.empty(len(key), dtype=np.int32)
-    of_node[order] = np.repeat(place, np.diff(start, append=len(key)))
-    return _Classes(of_node, member[rank])
+    first, which = distinct(key)
+    # In the order of their members: edges join neighbours, whose states then lie side by side.
+    is_member = np.zeros(len(key), dtype=bool)
+    is_member[first] = True
+    number = np.cumsum(is_member, dtype=np.int32) - np.int32(1)
+    return _Classes(number[first[which]], np.flatnonzero(is_member))
 
 
 class _Neighbours:
@@ -139,27 +134,15 @@ class _Neighbours:
         row = place[self.source[edge]]
         several = np.flatnonzero(self.start[pairs + 1] - edge > 1)
         row[several] = len(u) + several
-        place_of, column = _distinct(self.relation[pairs] * np.int64(len(u) + len(pairs)) + row)
-        distinct = pairs[place_of]
-        edges, bounds = _spread(self.start[distinct], self.start[distinct + 1])
-        heard = segment_sum(self.share[edges], place[self.source[edges]], bounds, u)
+        first, column = distinct(self.relation[pairs] * np.int64(len(u) + len(pairs)) + row)
+        heard = u.take(row[first], axis=0, mode="clip")
+        edges, bounds = _spread(self.start[pairs[several]], self.start[pairs[several] + 1])
+        heard[column[several]] = segment_sum(self.share[edges], place[self.source[edges]], bounds, u)
         spoken = np.empty_like(heard)
-        ends = np.searchsorted(self.relation[distinct], np.arange(len(matrices) + 1)).tolist()
-        for matrix, first, last in zip(matrices, ends[:-1], ends[1:], strict=True):
-            np.matmul(heard[first:last], matrix, out=spoken[first:last])
+        ends = np.searchsorted(self.relation[pairs[first]], np.arange(len(matrices) + 1)).tolist()
+        for matrix, low, high in zip(matrices, ends[:-1], ends[1:], strict=True):
+            np.matmul(heard[low:high], matrix, out=spoken[low:high])
         return segment_sum(np.ones(len(pairs), dtype=np.float32), column, start, spoken)
-
-
-def _distinct(key: Int64) -> tuple[Int64, Int64]:
-    """Where each distinct key stands first, in the order of the keys; and which of them each key is."""
-    # Key and place in one number: sorting numbers is several times as fast as sorting places by them.
-    bits = len(key).bit_length()
-    joined = np.sort((key << bits) | np.arange(len(key)))
-    order = joined & ((1 << bits) - 1)
-    new = np.diff(joined >> bits, prepend=-1) != 0
-    which = np.empty_like(order)
-    which[order] = np.cumsum(new) - 1
-    return order[new], which
 
 
 def _spread(first: Integer, last: Integer) -> tuple[Int64, Int64]:
@@ -283,10 +266,7 @@ class Encoder:
         """
         place, nodes = near.levels[layer].of_node, near.levels[layer + 1].member
         name = f"layers.{layer}"
-        u = np.empty_like(state)
-        for first in range(0, len(state), SLICE):
-            part = slice(first, first + SLICE)
-            u[part] = self._norm(state[part], f"{name}.norm")
+        u = by_slices(lambda part: self._norm(state[part], f"{name}.norm"), *state.shape, self.threads)
 
         def after(first: int) -> Float32:
             some = nodes[first : first + SLICE]
