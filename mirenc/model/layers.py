@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ctypes
 import sys
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
+from itertools import islice
 from typing import TypeVar
 
 import numpy as np
@@ -15,6 +17,8 @@ from mirenc.arrays import Float32, Float64, Int64, Integer
 
 Weights = dict[str, Float32]
 Floats = TypeVar("Floats", Float32, Float64)
+Item = TypeVar("Item")
+Made = TypeVar("Made")
 SLICE = 1 << 11
 """Rows or nodes that are computed at once: enough for equal neighbours to meet, few enough for a processor's cache."""
 
@@ -53,6 +57,20 @@ class Layers:
         return layer_norm(x, self.w[f"{name}.weight"], self.w[f"{name}.bias"])
 
 
+def in_order(work: Callable[[Item], Made], items: Sequence[Item], threads: int) -> Iterator[Made]:
+    """What ``work`` makes of each item, in their order, a few ahead."""
+    if threads == 1 or len(items) < 2:
+        yield from map(work, items)
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        waiting: deque[Future[Made]] = deque()
+        rest = iter(items)
+        waiting.extend(pool.submit(work, item) for item in islice(rest, 2 * threads))
+        while waiting:
+            yield waiting.popleft().result()
+            waiting.extend(pool.submit(work, item) for item in islice(rest, 1))
+
+
 def by_slices(work: Callable[[slice], Float32], rows: int, width: int, threads: int) -> Float32:
     """What ``work`` makes of each slice of many rows, one below the other: no step of it holds all rows at once.
 
@@ -64,14 +82,8 @@ def by_slices(work: Callable[[slice], Float32], rows: int, width: int, threads: 
         part = slice(first, min(first + SLICE, rows))
         out[part] = work(part)
 
-    starts = range(0, rows, SLICE)
-    if threads == 1 or len(starts) < 2:
-        for first in starts:
-            fill(first)
-    else:
-        with ThreadPoolExecutor(threads) as pool:
-            for _ in pool.map(fill, starts):
-                pass
+    for _ in in_order(fill, range(0, rows, SLICE), threads):
+        pass
     return out
 
 
@@ -140,8 +152,9 @@ def segment_sum(weight: Floats, column: Integer, start: Integer, x: Floats) -> F
     if _summed > _FEW:
         import scipy.sparse as sp
 
-        narrow = (each.astype(np.int32, copy=False) for each in (column, start))  # else scipy looks whether they fit
-        product: Floats = sp.csr_matrix((weight, *narrow), shape=(segments, len(x))) @ x
+        # Of wider numbers scipy would look whether they fit.
+        column, start = column.astype(np.int32, copy=False), start.astype(np.int32, copy=False)
+        product: Floats = sp.csr_matrix((weight, column, start), shape=(segments, len(x))) @ x
         return product
     result = np.zeros((segments, x.shape[1]), dtype=x.dtype)
     # Not `reduceat`, which adds pairs of sums.

@@ -70,8 +70,8 @@ _CASTS = frozenset(
 )
 
 
-def terms_of(statement: str, *, whole: bool = False, hide_names: bool = False) -> list[str]:
-    """The terms of a normalised statement; one that stands in it twice is there twice.
+def terms_of(statement: str, *, whole: bool = False, hide_names: bool = False, defines: bool = False) -> list[str]:
+    r"""The terms of a normalised statement; one that stands in it twice is there twice.
 
     Parameters
     ----------
@@ -81,29 +81,23 @@ def terms_of(statement: str, *, whole: bool = False, hide_names: bool = False) -
         The statement is a term, too; with ``hide_names`` only one without names.
     hide_names : bool
         Leave out the names of functions, globals and types; LLVM's intrinsics, which are operations, stay.
+    defines : bool
+        Of what a global is: the distinct terms of its definition without its name, the first `_MAX_TERMS`.
 
     Examples
     --------
     >>> terms_of("% = call i32 @crc32(ptr %, i32 5381)")
     ['call i32', '@crc32', '5381']
-    """
-    return [term for term, is_name in _marked_terms(statement, whole) if not (hide_names and is_name)]
-
-
-def definition_terms(statement: str, *, hide_names: bool = False) -> list[str]:
-    r"""The distinct terms of what a global is: of its definition without its name, the first `_MAX_TERMS`.
-
-    Examples
-    --------
-    >>> definition_terms('@.str = constant [6 x i8] c"hello\\00"')
+    >>> terms_of('@.str = constant [6 x i8] c"hello\\00"', defines=True)
     ['constant [6 x i8]', '"hello\\00']
     """
-    return [term for term, _ in _marked_definition(statement, hide_names)]
+    return [term for term, _ in _marked_terms(statement, whole, hide_names, defines)]
 
 
-def _marked_terms(statement: str, whole: bool) -> list[tuple[str, bool]]:
+def _marked_terms(statement: str, whole: bool, hide_names: bool, defines: bool) -> list[tuple[str, bool]]:
     """The terms of a statement, each with whether a name is all that it is, or is in it."""
-    text = statement[:_MAX_CHARACTERS].lower()
+    value = statement.partition(" = ")[2] if defines else statement
+    text = value[:_MAX_CHARACTERS].lower()
     terms: list[tuple[str, bool]] = []
     named = False
     operation = _OPERATION.match(text)
@@ -125,14 +119,8 @@ def _marked_terms(statement: str, whole: bool) -> list[tuple[str, bool]]:
             terms.append((("@" if symbol else "%") + _NUMBERED.sub("", symbol or kind), is_name))
     if whole:
         terms.append((f"= {text}", named))
-    return terms
-
-
-def _marked_definition(statement: str, hide_names: bool) -> list[tuple[str, bool]]:
-    """`definition_terms`, each with whether it is a name."""
-    _, _, value = statement.partition(" = ")
-    terms = dict.fromkeys(one for one in _marked_terms(value, False) if not (hide_names and one[1]))
-    return list(terms)[:_MAX_TERMS]
+    terms = [term for term in terms if not (hide_names and term[1])]
+    return list(dict.fromkeys(terms))[:_MAX_TERMS] if defines else terms
 
 
 def fit_idf(texts: Iterable[str], counts: Integer, config: LexicalConfig) -> Float32:
@@ -251,11 +239,7 @@ class Lexicon:
         if hashes is None:
             if len(self._memory) >= _REMEMBERED:
                 self._memory = {}
-            if defines:
-                terms = _marked_definition(text, self.hide_names)
-            else:
-                marked = _marked_terms(text, self.config.statements)
-                terms = [one for one in marked if not (self.hide_names and one[1])]
+            terms = _marked_terms(text, self.config.statements and not defines, self.hide_names, defines)
             names = np.array([_NAME * is_name for _, is_name in terms], dtype=np.int64)
             hashes = self._memory[key] = _hashes(term for term, _ in terms) | names
         return hashes

@@ -13,8 +13,7 @@ BLAS's own threads wait for each other at every product, which on a busy machine
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
 from functools import cache
 from typing import Protocol
 
@@ -24,7 +23,7 @@ from threadpoolctl import ThreadpoolController
 from mirenc.arrays import Float32, Int32, Int64, UInt16
 from mirenc.model.config import ModelConfig
 from mirenc.model.kinds import encoder_class
-from mirenc.model.layers import Layers, Weights, by_slices, segment_sum
+from mirenc.model.layers import Layers, Weights, by_slices, in_order, segment_sum
 from mirenc.model.pooling import Pool, Pools
 from mirenc.model.runtime import Pooled, needed_texts
 from mirenc.model.sample import IRSample
@@ -70,13 +69,8 @@ class NumpyRuntime:
         self._graph: GraphEncoder = encoder_class(config.graph, "numpy")(config.graph, self._layers, self.threads)
 
     def encode_texts(
-        self,
-        text_ids: UInt16,
-        text_length: Int32,
-        *,
-        advance: Callable[[int], None] | None = None,
+        self, text_ids: UInt16, text_length: Int32, *, advance: Callable[[int], None] | None = None
     ) -> Float32:
-        """Statement vectors. Shapes: (U, L), (U,) -> (U, H) float32."""
         out = np.empty((len(text_ids), self.config.text.hidden), dtype=np.float32)
         if len(out) == 0:
             return out
@@ -93,12 +87,10 @@ class NumpyRuntime:
             return len(rows)
 
         with _blas().limit(limits=1, user_api="blas"):
-            if min(self.threads, len(chunks)) <= 1:
-                _count(map(work, chunks), advance)
-            else:
-                # Long chunks first, so that no thread is left with one at the end.
-                with ThreadPoolExecutor(self.threads) as pool:
-                    _count(pool.map(work, reversed(chunks)), advance)
+            # Long chunks first, so that no thread is left with one at the end.
+            for done in in_order(work, chunks[::-1], self.threads):
+                if advance is not None:
+                    advance(done)
         return out
 
     def text_features(self, text_ids: UInt16, text_length: Int32) -> Float32:
@@ -123,7 +115,6 @@ class NumpyRuntime:
     def forward(
         self, sample: IRSample, pools: Pools, part: str = "both", *, text_vectors: Float32 | None = None
     ) -> Pooled:
-        """Pooled vectors of one module. Shapes: ``text_vectors`` (U, H) -> (G, H), (G, D), (G, width) float32."""
         text = graph = taught = np.zeros((pools.text.groups, 0), dtype=np.float32)
         if text_vectors is None:
             used = needed_texts(self.config, sample, pools, part)
@@ -156,7 +147,6 @@ class NumpyRuntime:
         return z
 
     def whiten(self, part: str, vectors: Float32) -> Float32:
-        """Vectors of ``text``, ``graph`` or ``lexical`` as the model gives them to users. Shapes: (n, D) -> (n, D)."""
         if f"whiten_{part}.mean" not in self.w:
             return vectors
         mean, matrix = self.w[f"whiten_{part}.mean"], self.w[f"whiten_{part}.matrix"]
@@ -166,16 +156,9 @@ class NumpyRuntime:
             )
 
     def match(self, text: Float32, graph: Float32) -> Float32:
-        """Probability that a text and a graph vector come from one IR. Shapes: (B, H), (B, D) -> (B,)."""
         x = np.concatenate([self._norm(text, "matching.norm_text"), self._norm(graph, "matching.norm_graph")], -1)
         x = np.maximum(self._linear(x, "matching.linear1"), 0)
         x = np.maximum(self._linear(x, "matching.linear2"), 0)
         logit = self._linear(x, "matching.linear3")[..., 0]
         result: Float32 = np.reciprocal(np.float32(1.0) + np.exp(-logit))
         return result
-
-
-def _count(done: Iterable[int], advance: Callable[[int], None] | None) -> None:
-    for count in done:
-        if advance is not None:
-            advance(count)

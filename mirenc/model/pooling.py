@@ -160,8 +160,8 @@ class Pool:
         key = row[self.item].astype(np.int64) * self.groups + self.group
         first, which = distinct(key)
         item, group = np.divmod(key[first], max(self.groups, 1))
-        weight, count = np.bincount(which, self.weight, len(first)), np.bincount(which, minlength=len(first))
-        return Pool(item, group, weight, self.groups, count)
+        weight: Float64 = np.bincount(which, self.weight, len(first)).astype(np.float64, copy=False)
+        return Pool(item, group, weight, self.groups, np.bincount(which, minlength=len(first)))
 
 
 def make_pool(

@@ -43,11 +43,7 @@ class Runtime(Protocol):
     config: ModelConfig
 
     def encode_texts(
-        self,
-        text_ids: UInt16,
-        text_length: Int32,
-        *,
-        advance: Callable[[int], None] | None = None,
+        self, text_ids: UInt16, text_length: Int32, *, advance: Callable[[int], None] | None = None
     ) -> Float32:
         """Statement vectors; ``advance`` is told how many are done. Shapes: (U, L), (U,) -> (U, H)."""
 
@@ -56,14 +52,8 @@ class Runtime(Protocol):
     ) -> Pooled:
         """Pooled vectors of one module, not whitened; zero for a group without items.
 
-        Parameters
-        ----------
-        sample : IRSample
-        pools : Pools
-        part : str
-            ``text``, ``graph`` or ``both``: what is computed.
-        text_vectors : (U, H) float32, optional
-            Vectors of the texts, where they are known.
+        ``part`` (``text``, ``graph`` or ``both``) is what is computed; ``text_vectors`` (U, H) are vectors of the
+        texts, where they are known.
         """
 
     def whiten(self, part: str, vectors: Float32) -> Float32:

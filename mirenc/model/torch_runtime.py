@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
+from torch import Tensor
 
 from mirenc.arrays import Float32, Int32, UInt16
 from mirenc.model.config import ModelConfig
@@ -31,37 +34,33 @@ class TorchRuntime:
         self.model.load_state_dict({name: torch.from_numpy(value) for name, value in weights.items()})
         self.model.to(self.device).eval()
 
+    def _tensor(self, array: NDArray[Any]) -> Tensor:
+        return torch.from_numpy(array).to(self.device)
+
     @torch.inference_mode()
     def encode_texts(
-        self,
-        text_ids: UInt16,
-        text_length: Int32,
-        *,
-        advance: Callable[[int], None] | None = None,
+        self, text_ids: UInt16, text_length: Int32, *, advance: Callable[[int], None] | None = None
     ) -> Float32:
-        """Statement vectors. Shapes: (U, L), (U,) -> (U, H) float32."""
-        vectors = self.model.text.encode_all(torch.from_numpy(text_ids.astype(np.int64)).to(self.device), advance)
-        result: Float32 = vectors.cpu().numpy()
-        return result
+        return _array(self.model.text.encode_all(self._tensor(text_ids.astype(np.int64)), advance))
 
     @torch.inference_mode()
     def forward(
         self, sample: IRSample, pools: Pools, part: str = "both", *, text_vectors: Float32 | None = None
     ) -> Pooled:
-        """Pooled vectors of one module. Shapes: ``text_vectors`` (U, H) -> (G, H), (G, d), (G, width) float32."""
-        vectors = None if text_vectors is None else torch.from_numpy(text_vectors).to(self.device)
-        encoded = self.model(sample_data(sample, pools).to(self.device), part, text_vectors=vectors)
-        return Pooled(*(each.cpu().numpy() for each in (encoded.text, encoded.graph, encoded.taught)))
+        vectors = None if text_vectors is None else self._tensor(text_vectors)
+        data = sample_data(sample, pools).to(self.device)
+        encoded = self.model(data, part, text_vectors=vectors)
+        return Pooled(_array(encoded.text), _array(encoded.graph), _array(encoded.taught))
 
     @torch.inference_mode()
     def whiten(self, part: str, vectors: Float32) -> Float32:
-        """Vectors of ``text``, ``graph`` or ``lexical`` as the model gives them to users. Shapes: (n, D) -> (n, D)."""
-        result: Float32 = getattr(self.model, f"whiten_{part}")(torch.from_numpy(vectors).to(self.device)).cpu().numpy()
-        return result
+        return _array(getattr(self.model, f"whiten_{part}")(self._tensor(vectors)))
 
     @torch.inference_mode()
     def match(self, text: Float32, graph: Float32) -> Float32:
-        """Probability that a text and a graph vector come from one IR. Shapes: (B, H), (B, d) -> (B,)."""
-        logits = self.model.matching(torch.from_numpy(text).to(self.device), torch.from_numpy(graph).to(self.device))
-        result: Float32 = torch.sigmoid(logits).cpu().numpy()
-        return result
+        return _array(torch.sigmoid(self.model.matching(self._tensor(text), self._tensor(graph))))
+
+
+def _array(tensor: Tensor) -> Float32:
+    array: Float32 = tensor.cpu().numpy()
+    return array

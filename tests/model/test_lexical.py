@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from mirenc.model.config import LexicalConfig, ModelConfig
-from mirenc.model.lexical import Lexicon, definition_terms, fit_idf, terms_of
+from mirenc.model.lexical import Lexicon, fit_idf, terms_of
 from mirenc.model.pooling import Pool, Pools, make_pool
 from mirenc.tokenizer import TokenizerConfig
 
@@ -70,14 +70,14 @@ def test_a_whole_statement_is_a_term_where_asked_for() -> None:
 
 
 def test_a_definition_has_the_words_of_its_value() -> None:
-    assert definition_terms('@.str = constant [3 x i8] c"ab\\00"') == ["constant [3 x i8]", '"ab\\00']
+    assert terms_of('@.str = constant [3 x i8] c"ab\\00"', defines=True) == ["constant [3 x i8]", '"ab\\00']
     table = f"@table = constant [200 x i32] [{', '.join(f'i32 {n // 2}' for n in range(2000, 2200))}]"
-    words = definition_terms(table)
+    words = terms_of(table, defines=True)
     assert words[:3] == ["constant [200 x i32]", "1000", "1001"]  # once each
     assert len(words) == 64
     shown = "@names = global [2 x ptr] [ptr @first, ptr null]"
-    assert definition_terms(shown) == ["global [2 x ptr]", "@first"]
-    assert definition_terms(shown, hide_names=True) == ["global [2 x ptr]"]
+    assert terms_of(shown, defines=True) == ["global [2 x ptr]", "@first"]
+    assert terms_of(shown, hide_names=True, defines=True) == ["global [2 x ptr]"]
 
 
 def test_idf_is_how_seldom_a_function_has_a_term() -> None:

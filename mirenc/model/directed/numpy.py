@@ -13,22 +13,18 @@ are in memory.
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from itertools import islice
-from typing import NamedTuple, TypeVar
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
 from mirenc.arrays import Float32, Int32, Int64, Integer, UInt32, UInt64
 from mirenc.graph import Flow, NodeKind
 from mirenc.model.directed.config import ARGUMENTS, LAST_POSITION, RELATION_OF, RELATIONS, DirectedGraphConfig
-from mirenc.model.layers import SLICE, Layers, by_slices, distinct, give_back, segment_sum
+from mirenc.model.layers import SLICE, Layers, by_slices, distinct, give_back, in_order, segment_sum
 from mirenc.model.pooling import Pool, Readout, Share, node_keys
 from mirenc.model.sample import IRSample
 
-Made = TypeVar("Made")
 # From as many nodes on, memory is given back between two steps.
 _LARGE = 1 << 15
 # The relation of a node to itself, after all others.
@@ -157,20 +153,6 @@ def _tidy(count: int) -> None:
         give_back()
 
 
-def _in_order(work: Callable[[int], Made], items: range, threads: int) -> Iterator[Made]:
-    """What ``work`` makes of each item, in their order, a few ahead."""
-    if threads == 1 or len(items) < 2:
-        yield from map(work, items)
-        return
-    with ThreadPoolExecutor(threads) as pool:
-        waiting: deque[Future[Made]] = deque()
-        rest = iter(items)
-        waiting.extend(pool.submit(work, item) for item in islice(rest, 2 * threads))
-        while waiting:
-            yield waiting.popleft().result()
-            waiting.extend(pool.submit(work, item) for item in islice(rest, 1))
-
-
 class Encoder:
     """Vectors of groups of nodes; the result does not depend on the number of threads."""
 
@@ -215,7 +197,7 @@ class Encoder:
             times = members.count[order].astype(np.float64)
             return readout.share(made[members.item[order] - first], members.group[order], members.weight[order], times)
 
-        for each in _in_order(share, range(0, count, SLICE), self.threads):
+        for each in in_order(share, range(0, count, SLICE), self.threads):
             readout.add(each)
         return readout.result()
 
@@ -266,7 +248,7 @@ class Encoder:
         """
         place, nodes = near.levels[layer].of_node, near.levels[layer + 1].member
         name = f"layers.{layer}"
-        u = by_slices(lambda part: self._norm(state[part], f"{name}.norm"), *state.shape, self.threads)
+        u = by_slices(lambda part: self._norm(state[part], f"{name}.norm"), len(state), state.shape[1], self.threads)
 
         def after(first: int) -> Float32:
             some = nodes[first : first + SLICE]

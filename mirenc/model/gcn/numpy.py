@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import scipy.sparse as sp
 
@@ -15,7 +13,7 @@ from mirenc.model.pooling import Pool, node_keys
 from mirenc.model.sample import IRSample
 
 _SLICE_NODES = 1 << 15
-# With fewer nodes a group than this, it is cheaper to make every node's vector.
+# With fewer nodes than a slice, or than this a group, it is cheaper to make every node's vector.
 _NODES_A_GROUP = 8
 
 
@@ -53,7 +51,7 @@ class Encoder:
         """Node vectors of the GCN. (N, d) float32."""
         total = np.zeros((len(node_pair), self.config.out), dtype=np.float32)
         for flow in Flow:
-            adjacency = _normalised_adjacency(sample, [flow])
+            adjacency = _normalised_adjacency(sample, flow)
             hidden = self._hidden(adjacency, product, node_pair)
             total += adjacency @ (hidden @ self._layers.matrix("graph.conv2.lin"))
         total *= np.float32(1.0 / len(Flow))
@@ -63,53 +61,47 @@ class Encoder:
     def _mean(self, sample: IRSample, pool: Pool, features: Float32) -> Float32:
         """Weighted mean of the GCN's node vectors of each group. (G, d) float32.
 
-        A mean is linear, so with M the (G, N) matrix of weights, M (N_f H) W2 = ((M N_f) H) W2: the second convolution
-        costs a product a group instead of one a node, and H is made and used a slice at a time. With many groups (the
-        instructions of a module) that would be the dearer way, and node vectors are made first.
+        A mean is linear, so with M the (G, N) matrix of weights, M (N_f H) W2 = ((M N_f) H) W2: in a large module the
+        second convolution costs a product a group instead of one a node, and H is made and used a slice at a time. With
+        many groups (the instructions of a module) that would be the dearer way, and node vectors are made first.
         """
         nodes, groups = len(sample.node_row), pool.groups
         product, node_pair = self._first_product(sample, features)
-        if groups > 1 and groups > nodes // _NODES_A_GROUP:
+        if nodes <= _SLICE_NODES or groups > nodes // _NODES_A_GROUP:
             return pool.mean(self._nodes(sample, product, node_pair))
-        # Small graphs take the flows as one graph of three components: scipy's own overhead is most of their time.
-        together = [list(Flow)] if nodes * len(Flow) <= _SLICE_NODES else [[flow] for flow in Flow]
         share = pool.matrix(nodes).astype(np.float32)
         total = np.zeros((groups, self.config.hidden), dtype=np.float64)
         alone = np.maximum(product + self.w["graph.conv1.bias"], 0)  # hidden row of a node without edges
-        for flows in together:
-            adjacency = _normalised_adjacency(sample, flows)  # (F N, F N)
-            pair = np.tile(node_pair, len(flows))
-            weight = sp.csc_matrix(sp.block_diag([share] * len(flows), "csr") @ adjacency)  # (F G, F N)
+        for flow in Flow:
+            adjacency = _normalised_adjacency(sample, flow)  # (N, N)
+            weight = sp.csc_matrix(share @ adjacency)  # (G, N)
             joined = np.diff(adjacency.indptr) > 1
             lonely = np.flatnonzero(~joined)
             spread = sp.csr_matrix(
-                (np.ones(len(lonely), dtype=np.float32), (lonely, pair[lonely])), shape=(len(pair), len(product))
+                (np.ones(len(lonely), dtype=np.float32), (lonely, node_pair[lonely])), shape=(nodes, len(product))
             )
-            parts = ((weight @ spread) @ alone).astype(np.float64)  # (F G, hidden)
+            total += (weight @ spread) @ alone
             rows = np.flatnonzero(joined)
             for first in range(0, len(rows), _SLICE_NODES):
                 part = rows[first : first + _SLICE_NODES]
-                parts += weight[:, part] @ self._hidden(adjacency[part], product, pair)
-            total += parts.reshape(len(flows), *total.shape).sum(0)
+                total += weight[:, part] @ self._hidden(adjacency[part], product, node_pair)
         total /= len(Flow)
         result: Float32 = (total @ self._layers.matrix("graph.conv2.lin")).astype(np.float32)
         result[np.bincount(pool.group, minlength=groups) > 0] += self.w["graph.conv2.bias"]
         return result
 
 
-def _normalised_adjacency(sample: IRSample, flows: Sequence[Flow]) -> sp.csr_matrix:
-    """D^-1/2 (A + I) D^-1/2 of some flows side by side, A symmetric and without repetition. (F N, F N) float32."""
+def _normalised_adjacency(sample: IRSample, flow: Flow) -> sp.csr_matrix:
+    """D^-1/2 (A + I) D^-1/2 of a flow, A symmetric and without repetition. (N, N) float32."""
     nodes = len(sample.node_row)
-    size = len(flows) * nodes
-    ends = [sample.edge_index[:, sample.edge_flow == flow] + first * nodes for first, flow in enumerate(flows)]
-    source, target = np.concatenate(ends, axis=1)
-    loop = np.arange(size, dtype=np.int32)
+    source, target = sample.edge_index[:, sample.edge_flow == flow]
+    loop = np.arange(nodes, dtype=np.int32)
     adjacency = sp.csr_matrix(
         (
-            np.ones(2 * len(source) + size, dtype=np.float32),
+            np.ones(2 * len(source) + nodes, dtype=np.float32),
             (np.concatenate([source, target, loop]), np.concatenate([target, source, loop])),
         ),
-        shape=(size, size),
+        shape=(nodes, nodes),
     )
     adjacency.sum_duplicates()
     adjacency.data[:] = 1.0  # parallel edges count once
