@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mirenc.arrays import Float64
 from mirenc.errors import ConfigError, HeadError, MissingExtraError
-from mirenc.heads.state import Arrays, pack, unpack
+from mirenc.heads.state import Arrays, pack, register, unpack
 
 try:
     from sklearn.base import BaseEstimator, RegressorMixin, clone
@@ -28,7 +28,7 @@ except ImportError as error:
 
 
 class Head(BaseEstimator):  # type: ignore[misc]  # scikit-learn carries no types
-    """Checks, and the state, of every head."""
+    """Checks, and the state, of every head; ``kind`` is the class's name in head.json, and never changes."""
 
     # Saved under their own names; a letter for each axis. D: columns of X, K: settings; an axis of one letter has one
     # length wherever it stands.
@@ -36,6 +36,11 @@ class Head(BaseEstimator):  # type: ignore[misc]  # scikit-learn carries no type
     _INNER: ClassVar[str] = ""  # parameter that is a head; the trained one is NAME_
     _POSITIVE: ClassVar[tuple[str, ...]] = ()  # parameters above 0; None where that is the default
     _COUNTS: ClassVar[tuple[str, ...]] = ()  # parameters from 1 up
+
+    def __init_subclass__(cls, *, kind: str = "", **how: Any) -> None:
+        super().__init_subclass__(**how)
+        if kind:
+            register(kind)(cls)
 
     # -- checks ----------------------------------------------------------------------------------------
     def _check_parameters(self, columns: int) -> None:

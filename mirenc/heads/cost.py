@@ -21,7 +21,7 @@ from mirenc.arrays import Float64
 from mirenc.errors import HeadError
 from mirenc.heads.base import scaling
 from mirenc.heads.choosing import CostRegressor, relative_log_costs
-from mirenc.heads.state import Arrays, register
+from mirenc.heads.state import Arrays
 
 _JITTER = 1e-6
 _PRIOR = 1.5  # standard deviation of a log scale around where the search starts
@@ -34,9 +34,8 @@ _NOISE = -1.5
 _MOST_STEPS = 20
 
 
-@register("cost")
 @dataclass(eq=False, repr=False)
-class CostHead(CostRegressor):
+class CostHead(CostRegressor, kind="cost"):
     """Gaussian process regression of relative log costs.
 
     The kernel is a sum of radial basis functions: of the context features (twice: smooth and fine), of the code

@@ -23,7 +23,7 @@ from mirenc.arrays import Float64
 from mirenc.errors import ConfigError, HeadError
 from mirenc.heads.base import Head, Labels, Number
 from mirenc.heads.choosing import SHARPNESS, Chooser, Settings, checked_costs, settings_for
-from mirenc.heads.state import Arrays, pack, register, unpack
+from mirenc.heads.state import Arrays, pack, unpack
 from mirenc.metrics import PLAIN_SLOWDOWN
 
 SELECT = ("accuracy", "speedup")
@@ -181,9 +181,8 @@ class _Ensemble(Head):
             )
 
 
-@register("ensemble")
 @dataclass(eq=False, repr=False)
-class EnsembleHead(_Ensemble, Chooser):
+class EnsembleHead(_Ensemble, Chooser, kind="ensemble"):
     """A mean of heads that choose.
 
     Parameters
@@ -245,9 +244,8 @@ class EnsembleHead(_Ensemble, Chooser):
         self.n_choices_ = counts.pop()
 
 
-@register("number_ensemble")
 @dataclass(eq=False, repr=False)
-class NumberEnsembleHead(_Ensemble, Number):
+class NumberEnsembleHead(_Ensemble, Number, kind="number_ensemble"):
     """A mean of regressors of one number.
 
     Parameters and attributes are those of `EnsembleHead`, but ``select``; a score is minus the mean square error.
@@ -260,9 +258,8 @@ class NumberEnsembleHead(_Ensemble, Number):
         return target
 
 
-@register("labels_ensemble")
 @dataclass(eq=False, repr=False)
-class LabelsEnsembleHead(_Ensemble, Labels):
+class LabelsEnsembleHead(_Ensemble, Labels, kind="labels_ensemble"):
     """A mean of heads that tell labels, 0 or 1 each.
 
     Parameters and attributes are those of `EnsembleHead`, but ``select``; a score is minus the mean square error
@@ -326,9 +323,8 @@ def best_margin(preference: Float64, costs: Float64, default: int, most_slow: fl
     return (float(gain[order[left - 1]]) + after) / 2, mean
 
 
-@register("cautious_ensemble")
 @dataclass(eq=False, repr=False)
-class CautiousEnsembleHead(EnsembleHead):
+class CautiousEnsembleHead(EnsembleHead, kind="cautious_ensemble"):
     """A mean of heads that choose, with a head start for the default.
 
     A mean of predictions prefers some setting to the default wherever it is a hair better, and half of those are a hair

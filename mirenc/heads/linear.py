@@ -22,7 +22,6 @@ from mirenc.arrays import Float64
 from mirenc.heads.base import Head, Labels, Number, scaling
 from mirenc.heads.choosing import CostRegressor, relative_log_costs
 from mirenc.heads.reduce import Reducing
-from mirenc.heads.state import register
 
 _BLOCK = 4096  # rows whose kernel is in memory at once
 _JITTER = 1e-8
@@ -49,9 +48,8 @@ class _Ridge(Head):
         return result
 
 
-@register("ridge")
 @dataclass(eq=False, repr=False)
-class RidgeHead(_Ridge, CostRegressor):
+class RidgeHead(_Ridge, CostRegressor, kind="ridge"):
     """Ridge regression of relative log costs, one output a setting.
 
     Parameters
@@ -75,15 +73,13 @@ class RidgeHead(_Ridge, CostRegressor):
         super()._learn(features, relative_log_costs(target, self.clip))
 
 
-@register("ridge_number")
 @dataclass(eq=False, repr=False)
-class RidgeRegressor(_Ridge, Number):
+class RidgeRegressor(_Ridge, Number, kind="ridge_number"):
     """Ridge regression of a number; ``alpha`` is the penalty, in units of a column's variance."""
 
 
-@register("ridge_labels")
 @dataclass(eq=False, repr=False)
-class RidgeLabels(_Ridge, Labels):
+class RidgeLabels(_Ridge, Labels, kind="ridge_labels"):
     """Ridge regression of labels, 0 or 1 each; ``alpha`` as that of `RidgeRegressor`."""
 
 
@@ -148,9 +144,8 @@ class _Landmarks(Reducing):
         return super()._fits() and len(self.middle_) == self._columns
 
 
-@register("landmark_number")
 @dataclass(eq=False, repr=False)
-class LandmarkRegressor(_Landmarks, Number):
+class LandmarkRegressor(_Landmarks, Number, kind="landmark_number"):
     """Kernel ridge regression of a number.
 
     Parameters
@@ -169,7 +164,6 @@ class LandmarkRegressor(_Landmarks, Number):
     """
 
 
-@register("landmark_labels")
 @dataclass(eq=False, repr=False)
-class LandmarkLabels(_Landmarks, Labels):
+class LandmarkLabels(_Landmarks, Labels, kind="landmark_labels"):
     """Kernel ridge regression of labels, 0 or 1 each; parameters as those of `LandmarkRegressor`."""

@@ -28,16 +28,15 @@ from mirenc.arrays import Float64
 from mirenc.errors import ConfigError, HeadError
 from mirenc.heads.base import Head, is_count
 from mirenc.heads.choosing import Chooser
-from mirenc.heads.state import Arrays, labels_of_meta, meta_of_labels, register
+from mirenc.heads.state import Arrays, labels_of_meta, meta_of_labels
 from mirenc.metrics import oracle_choice
 
 _HELD_OUT = 0.1  # share of the rows that early stopping watches
 _PATIENCE = 10  # epochs without improvement
 
 
-@register("mlp")
 @dataclass(eq=False, repr=False)
-class MLPHead(ClassifierMixin, Head):  # type: ignore[misc]
+class MLPHead(ClassifierMixin, Head, kind="mlp"):  # type: ignore[misc]
     """A classifier of three linear layers with ReLU between them, on standardised columns.
 
     Parameters
@@ -219,9 +218,8 @@ def _checked_weights(sample_weight: ArrayLike, rows: int) -> Float64:
     return weight
 
 
-@register("label")
 @dataclass(eq=False, repr=False)
-class LabelHead(Chooser):
+class LabelHead(Chooser, kind="label"):
     """A classifier trained on the setting of least cost, as the paper's is.
 
     Parameters

@@ -19,14 +19,13 @@ from mirenc.errors import HeadError
 from mirenc.heads.base import scaling
 from mirenc.heads.choosing import CostRegressor, Settings, additive_effects
 from mirenc.heads.reduce import Reducing
-from mirenc.heads.state import Arrays, register
+from mirenc.heads.state import Arrays
 
 _BLOCK = 65536  # pairs that are predicted at once
 
 
-@register("pairs")
 @dataclass(eq=False, repr=False)
-class PairHead(Reducing, CostRegressor):
+class PairHead(Reducing, CostRegressor, kind="pairs"):
     """A regressor of relative log costs over pairs of a sample and a setting.
 
     The target of a pair is log(cost) less the sample's own effect (`additive_effects`), so that code and context need

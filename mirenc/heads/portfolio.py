@@ -17,7 +17,6 @@ from mirenc.arrays import Float64, Int64
 from mirenc.errors import ConfigError
 from mirenc.heads.base import is_count
 from mirenc.heads.choosing import CostRegressor
-from mirenc.heads.state import register
 
 # Predicted log cost of what is outside of the portfolio, above the worst within: it is never preferred.
 _OUTSIDE = 1.0
@@ -40,9 +39,8 @@ def portfolio(logs: Float64, size: int) -> Int64:
     return np.array(chosen, dtype=np.int64)
 
 
-@register("portfolio")
 @dataclass(eq=False, repr=False)
-class PortfolioHead(CostRegressor):
+class PortfolioHead(CostRegressor, kind="portfolio"):
     """A head over the settings of a `portfolio`.
 
     Parameters

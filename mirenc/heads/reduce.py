@@ -29,7 +29,7 @@ class Reducing(Head):
 
     @property
     def _seen_columns(self) -> int:
-        return int(self.n_features_in_) if getattr(self, "use_code", True) else self.context_columns
+        return int(self.n_features_in_ if getattr(self, "use_code", True) else self.context_columns)
 
     def _find_components(self, seen: Float64) -> None:
         code = seen[:, self.context_columns :]
@@ -50,7 +50,7 @@ class Reducing(Head):
     @property
     def _columns(self) -> int:
         """Columns after the reduction."""
-        return self.context_columns + (self.axes_.shape[1] or len(self.center_))
+        return int(self.context_columns) + (self.axes_.shape[1] or len(self.center_))
 
     def _restore(self, meta: dict[str, Any], arrays: Arrays) -> None:
         super()._restore(meta, arrays)

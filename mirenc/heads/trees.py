@@ -20,7 +20,7 @@ from mirenc.heads.base import Labels, Number
 from mirenc.heads.choosing import Chooser, CostRegressor
 from mirenc.heads.forest import Forest, Tree, extra_tree
 from mirenc.heads.reduce import Reducing
-from mirenc.heads.state import Arrays, register
+from mirenc.heads.state import Arrays
 from mirenc.metrics import oracle_choice
 
 # A gain counts up to a factor of 7. A loss beyond a factor of 1.6 is a loss: how large teaches nothing about choosing,
@@ -62,9 +62,8 @@ class _Trees(Reducing):
         self.forest_ = Forest.from_arrays(arrays, columns=self._columns)
 
 
-@register("trees")
 @dataclass(eq=False, repr=False)
-class TreesHead(_Trees, Chooser):
+class TreesHead(_Trees, Chooser, kind="trees"):
     """Extremely randomised trees over the winning settings.
 
     Parameters
@@ -132,9 +131,8 @@ class _RegressionTrees(_Trees):
         return [extra_tree(one.tree_) for one in forest.estimators_]
 
 
-@register("ratio_trees")
 @dataclass(eq=False, repr=False)
-class RatioTreesHead(_RegressionTrees, CostRegressor):
+class RatioTreesHead(_RegressionTrees, CostRegressor, kind="ratio_trees"):
     """Extremely randomised trees of log cost ratios to the default, for thousands of samples under dozens of settings.
 
     All settings are one target of many numbers, so that a tree is grown once and not once a setting; the numbers are
@@ -201,9 +199,8 @@ class RatioTreesHead(_RegressionTrees, CostRegressor):
         return super()._fits() and len(self.directions_) == self.forest_.value.shape[1]
 
 
-@register("trees_labels")
 @dataclass(eq=False, repr=False)
-class TreesLabels(_RegressionTrees, Labels):
+class TreesLabels(_RegressionTrees, Labels, kind="trees_labels"):
     """Extremely randomised trees of all labels at once, 0 or 1 each; parameters as those of `RatioTreesHead`.
 
     A leaf has many rows, which is what keeps a forest of many labels small.
@@ -215,9 +212,8 @@ class TreesLabels(_RegressionTrees, Labels):
     leaf: int = 10
 
 
-@register("boosted_number")
 @dataclass(eq=False, repr=False)
-class BoostedRegressor(_Trees, Number):
+class BoostedRegressor(_Trees, Number, kind="boosted_number"):
     """Gradient boosted trees that predict a number, for thousands of rows.
 
     Parameters
