@@ -17,23 +17,10 @@ _QUERIES = 512
 
 
 def compare(vectors: ArrayLike, others: ArrayLike | None = None) -> Float32:
-    """Cosine of each vector with each other.
+    """Cosine of each vector with each other, or with each of ``others``; a row of zeros has 0 with everything.
 
-    Parameters
-    ----------
-    vectors : (n, D) array
-    others : (m, D) array, optional
-        The vectors themselves if left out.
-
-    Returns
-    -------
-    (n, m) float32 array
-        A row of zeros has cosine 0 with everything.
-
-    Raises
-    ------
-    ConfigError
-        Not two-dimensional, widths that differ, or values that are no finite numbers.
+    Shapes: (n, D), (m, D) -> (n, m) float32. Raises ConfigError: not two-dimensional, widths that differ, or values
+    that are no finite numbers.
 
     Examples
     --------
@@ -80,8 +67,7 @@ def nearest(queries: ArrayLike, candidates: ArrayLike, k: int = 10) -> Nearest:
 
 def _nearest_of_few(asked: Float64, known: Float32, k: int) -> Nearest:
     """`nearest` of one block of unit queries: the best so far and the next block of candidates, again and again."""
-    rows = np.zeros((len(asked), 0), dtype=np.int64)
-    cosines = np.zeros((len(asked), 0), dtype=np.float32)
+    rows, cosines = np.zeros((len(asked), 0), dtype=np.int64), np.zeros((len(asked), 0), dtype=np.float32)
     for first in range(0, len(known), _CANDIDATES):
         block = _unit(known[first : first + _CANDIDATES], first)
         numbers = np.broadcast_to(np.arange(first, first + len(block)), (len(asked), len(block)))

@@ -63,9 +63,6 @@ def embed(
     )
     with VectorWriter(output, Maker.of(encoder, level, part, purpose, whiten)) as writer, closing(outcomes):
         for given, outcome in zip(files, outcomes, strict=True):
-            if outcome.embedding is not None:
-                # An output that fails is no fault of the file's: it ends the run.
-                writer.add(given.name, outcome.embedding)
-            elif outcome.error is not None:
-                failures.add(outcome.error)
+            if (embedding := outcome.embedded(failures.add)) is not None:
+                writer.add(given.name, embedding)
     failures.finish()

@@ -48,20 +48,9 @@ class _Options(TypedDict, total=False):
 
 
 class Encoder:
-    """A loaded model, ready to embed.
+    """A loaded model, ready to embed; `mirenc.load` makes one, and says what its arguments are.
 
-    Parameters
-    ----------
-    files : ModelFiles
-    runtime : Runtime
-    cache : Cache or None
-        Where vectors are kept between runs; None keeps none.
-    options : ReadOptions, optional
-        Limits and compiler for reading.
-    hide_names : bool
-        As in `load`.
-    whitening_map : WhiteningMap, optional
-        Whitens instead of the model's own map.
+    ``cache`` keeps vectors between runs; None keeps none.
     """
 
     def __init__(
@@ -80,19 +69,18 @@ class Encoder:
         self.options = options or ReadOptions()
         self.hide_names = hide_names
         self.whitening_map = whitening_map
-        lexical = files.config.lexical
         lexicon = None
-        if lexical is not None:
-            lexicon = Lexicon(lexical, files.weights["lexical_idf"], hide_names=hide_names)
-        white = runtime.whiten if whitening_map is None else whitening_map.apply
-        parts = ("text", "graph", "lexical") if whitening_map is None else whitening_map.mean
-        self._pipeline = Pipeline(runtime, files.tokenizer, cache, lexicon, white, tuple(parts))
+        if files.config.lexical is not None:
+            lexicon = Lexicon(files.config.lexical, files.weights["lexical_idf"], hide_names=hide_names)
+        white = runtime.whiten
+        parts: tuple[str, ...] = ("text", "graph", "lexical")
+        if whitening_map is not None:
+            white, parts = whitening_map.apply, tuple(whitening_map.mean)
+        self._pipeline = Pipeline(runtime, files.tokenizer, cache, lexicon, white, parts)
 
     def __repr__(self) -> str:
-        return (
-            f"Encoder({self.name!r}, dimension={self.dimension}, runtime={self.runtime.name!r}, "
-            f"digest={self.digest[:12]!r})"
-        )
+        facts = f"dimension={self.dimension}, runtime={self.runtime.name!r}, digest={self.digest[:12]!r}"
+        return f"Encoder({self.name!r}, {facts})"
 
     @property
     def name(self) -> str:
@@ -184,7 +172,7 @@ class Encoder:
         ir : path, IR text, bitcode bytes, IRModule, or an iterable of these
             A folder and a ``compile_commands.json`` stand for the files in them, sorted (`mirenc.ir.inputs`).
         level : str
-            ``module``: one vector; ``function``, ``loop``, ``block``, ``instruction``: one for each of the module.
+            ``module``: one vector; ``function``, ``loop``, ``block``, ``instruction``: one for each of them.
         purpose : str
             ``search``: to compare programs by cosines. Means, whitened, and the lexical view where the model has it.
             ``features``: for heads. What a compiler taught the model (where one did), means, and logarithms of sizes.
@@ -278,10 +266,8 @@ class Encoder:
         stand above those of the second.
         """
         how: dict[str, Any] = {"level": level, "purpose": purpose, "function": function, "whiten": whiten}
-        _, embedding, error = next(self.embed_stream([resolve_input(ir)], **how, workers=0))
-        if embedding is None:
-            assert error is not None
-            raise error
+        embedding = next(self.embed_stream([resolve_input(ir)], **how, workers=0)).embedded()
+        assert embedding is not None
         return embedding
 
     def embed_stream(
@@ -298,19 +284,8 @@ class Encoder:
     ) -> Generator[Outcome, None, None]:
         """Embeddings of any number of inputs, one after another as they are done, in the inputs' order.
 
-        What is in memory does not grow with the number of inputs. An input that cannot be embedded is an outcome like
-        any other, with its error.
-
-        Parameters
-        ----------
-        inputs : iterable of paths, IR texts, bitcode bytes or IRModules
-            What stands for many files is replaced by them; an `Input` is taken as it is.
-        level, purpose, function, whiten, batch_size, workers, progress
-            As in `embed`; several levels as in `embed_parts`.
-
-        Yields
-        ------
-        Outcome
+        What is in memory does not grow with the number of inputs. An input that cannot be embedded is an `Outcome` like
+        any other, with its error. Arguments are those of `embed`; several levels as in `embed_parts`.
         """
         weighting = self.runtime.config.pooling.weighting
         levels = (level,) if isinstance(level, str) else tuple(level)
@@ -341,10 +316,7 @@ class Encoder:
     def save(self, folder: str | os.PathLike[str]) -> Path:
         """Copy the model to a folder of its own, which `mirenc.load` takes; a map of one's own is not copied.
 
-        Raises
-        ------
-        ConfigError
-            The folder has something in it.
+        Raises ConfigError: the folder has something in it.
         """
         target = Path(folder)
         if target.exists() and (not target.is_dir() or any(target.iterdir())):
@@ -354,10 +326,8 @@ class Encoder:
     def with_map(self, whitening_map: WhiteningMap) -> Encoder:
         """The encoder with that map instead of the model's own; model, runtime and cache are shared.
 
-        Raises
-        ------
-        ModelError
-            The map takes another model's vectors, or was fitted where names were hidden and here they are not.
+        Raises ModelError: the map takes another model's vectors, or was fitted where names were hidden and here they
+        are not.
         """
         if whitening_map.model_digest != self.files.digest:
             raise ModelError(

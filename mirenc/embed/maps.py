@@ -120,24 +120,13 @@ def domain_vectors(
 ) -> tuple[dict[str, Float32], Int64, int]:
     """What a map is fitted on; arguments as of `fit_map`.
 
-    Returns
-    -------
-    dict of (M, D) float32
-        Vectors by part, not whitened: ``text``, ``graph``, and ``lexical`` of a model with that view.
-    (P, 2) int64
-        Rows that are one program.
-    int
-        Files that were read.
+    That is vectors (M, D) by part, not whitened (``text``, ``graph``, and ``lexical`` of a model with that view); rows
+    (P, 2) that are one program; and how many files were read.
     """
     files = list(expand_inputs(inputs))
     partners = _file_pairs([given.name for given in files], pairs)
-    found: list[Embedding | None] = []
-    for outcome in encoder.embed_stream(files, level=level, whiten=False, progress=progress):
-        found.append(outcome.embedding)
-        if outcome.error is not None:
-            if failed is None:
-                raise outcome.error
-            failed(outcome.error)
+    outcomes = encoder.embed_stream(files, level=level, whiten=False, progress=progress)
+    found = [outcome.embedded(failed) for outcome in outcomes]
     read = [each for each in found if each is not None]
     vectors = {
         part: np.concatenate([np.zeros((0, width), np.float32), *(getattr(each, part) for each in read)])

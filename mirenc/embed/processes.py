@@ -18,6 +18,7 @@ from collections import deque
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import chain, islice
+from typing import Any
 
 from mirenc.embed.reading import Answer, Reader
 from mirenc.embed.request import Request
@@ -71,9 +72,8 @@ def _chunks(inputs: Iterable[Input]) -> Iterator[list[Input]]:
     chunk: list[Input] = []
     size = 0
     for given in inputs:
-        here = _stays_here(given)
-        more = 0 if here else _size(given)
-        if chunk and (here or _stays_here(chunk[0]) or len(chunk) == _CHUNK_INPUTS or size + more > _CHUNK_BYTES):
+        more = _CHUNK_BYTES + 1 if _stays_here(given) else _size(given)
+        if chunk and (len(chunk) == _CHUNK_INPUTS or size + more > _CHUNK_BYTES):
             yield chunk
             chunk, size = [], 0
         chunk.append(given)
@@ -105,9 +105,9 @@ class _Process:
 
     def __init__(self, setup: bytes) -> None:
         self._setup = setup
-        self._child: subprocess.Popen[bytes] | None = None
+        self._child: Any = None  # a Popen, whose streams are there
 
-    def _start(self) -> subprocess.Popen[bytes]:
+    def _start(self) -> Any:
         # The child must find the same mirenc; BLAS and the tokenizer get one thread, since the processes are many.
         environment = {
             **os.environ,
@@ -116,24 +116,20 @@ class _Process:
             "OPENBLAS_NUM_THREADS": "1",
             "TOKENIZERS_PARALLELISM": "false",
         }
-        child = subprocess.Popen(
+        self._child = subprocess.Popen(
             [sys.executable, "-P", "-c", "from mirenc.embed.processes import serve; serve()"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=environment,
             start_new_session=True,  # Ctrl-C reaches the parent alone, which ends its children
         )
-        self._child = child
-        assert child.stdin is not None
-        child.stdin.write(self._setup)
-        return child
+        self._child.stdin.write(self._setup)
+        return self._child
 
     def ask(self, inputs: Sequence[Input]) -> list[Answer] | None:
         """Answers of the child; None where it died."""
         try:
             child = self._child or self._start()
-            assert child.stdin is not None
-            assert child.stdout is not None
             pickle.dump(inputs, child.stdin, protocol=pickle.HIGHEST_PROTOCOL)
             child.stdin.flush()
             answers: list[Answer] | Exception = pickle.load(child.stdout)  # noqa: S301 - from this process's own child
@@ -157,8 +153,7 @@ class _Process:
             child.wait()
         for stream in (child.stdin, child.stdout):
             with contextlib.suppress(BrokenPipeError):  # what was not sent yet
-                if stream is not None:
-                    stream.close()
+                stream.close()
 
 
 def serve() -> None:

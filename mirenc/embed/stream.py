@@ -30,17 +30,20 @@ _LISTED = 5  # complaints
 class Outcome(NamedTuple):
     """What became of one input: an embedding, or the error that says why there is none.
 
-    Attributes
-    ----------
-    name : str
-        The input's path, or ``<string>``.
-    embedding : Embedding or None
-    error : MirencError or None
+    ``name`` is the input's path, or ``<string>``.
     """
 
     name: str
     embedding: Embedding | None
     error: MirencError | None
+
+    def embedded(self, failed: Callable[[MirencError], object] | None = None) -> Embedding | None:
+        """The embedding; where there is none, ``failed`` is told the error, which is raised without it."""
+        if self.error is not None:
+            if failed is None:
+                raise self.error
+            failed(self.error)
+        return self.embedding
 
     def complaint(self, row: int) -> str:
         """One line on an input that cannot be embedded, beginning with its name, or its row where it has none."""
@@ -57,20 +60,7 @@ def listed(complaints: list[str]) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Pipeline:
-    """A model, and what is kept of its vectors.
-
-    Attributes
-    ----------
-    runtime : Runtime
-    tokenizer : IRTokenizer
-    cache : Cache or None
-    lexicon : Lexicon or None
-        The lexical view of a model that has it.
-    white : callable
-        (part, (n, D) vectors) -> (n, D) whitened.
-    parts : tuple of str
-        What is whitened.
-    """
+    """A model, what is kept of its vectors, and how their ``parts`` are whitened: (part, (n, D)) -> (n, D)."""
 
     runtime: Runtime
     tokenizer: IRTokenizer

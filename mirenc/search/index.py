@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from contextlib import closing
 from pathlib import Path
 
-from mirenc.embed import Embedding, Encoder, Level
+from mirenc.embed import Encoder, Level
 from mirenc.errors import MirencError
 from mirenc.ir.inputs import Input
 from mirenc.ir.projects import expand_inputs
@@ -29,12 +29,10 @@ def index(
     encoder : Encoder
     inputs : path, or several
         Files, folders and ``compile_commands.json``, as `mirenc.ir.inputs` takes them: paths, whatever they look like.
-    level : str
+    level, progress
         As in `mirenc.Encoder.embed`.
     failed : callable, optional
         Told the error of a file that cannot be read, which is then left out. Without it the first error is raised.
-    progress : bool
-        Show a bar on stderr.
 
     Raises
     ------
@@ -44,14 +42,7 @@ def index(
     several = [inputs] if isinstance(inputs, (str, os.PathLike)) else inputs
     files = list(expand_inputs(one if isinstance(one, Input) else Path(one) for one in several))
 
-    def embeddings() -> Iterator[tuple[str, Embedding]]:
-        with closing(encoder.embed_stream(files, level=level, progress=progress)) as outcomes:
-            for outcome in outcomes:
-                if outcome.embedding is not None:
-                    yield outcome.name, outcome.embedding
-                elif outcome.error is not None:
-                    if failed is None:
-                        raise outcome.error
-                    failed(outcome.error)
-
-    return VectorTable.of(Maker.of(encoder, level), embeddings(), encoder.dimension)
+    with closing(encoder.embed_stream(files, level=level, progress=progress)) as outcomes:
+        embedded = ((one.name, one.embedded(failed)) for one in outcomes)
+        embeddings = ((name, embedding) for name, embedding in embedded if embedding is not None)
+        return VectorTable.of(Maker.of(encoder, level), embeddings, encoder.dimension)

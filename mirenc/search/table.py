@@ -130,13 +130,7 @@ class VectorTable:
         return self.maker.level
 
     def check_model(self, name: str, digest: str, where: str) -> None:
-        """Refuse to compare with another model's vectors.
-
-        Raises
-        ------
-        ModelError
-            The digest is not the table's.
-        """
+        """Refuse to compare with another model's vectors: ModelError where the digest is not the table's."""
         maker = self.maker
         if digest != maker.model_digest:
             mapped = f" under the map {maker.map!r}, which may have been fitted again since" if maker.map else ""

@@ -33,12 +33,7 @@ _SOURCE = ("file", "file_hash", "content_hash")
 def check_vectors_output(path: str | os.PathLike[str] | None) -> None:
     """Refuse a path that vectors cannot be written to, before any work is done; None and ``-`` are stdout.
 
-    Raises
-    ------
-    ConfigError
-        Unknown suffix.
-    IRFileError
-        The folder does not exist, or a folder has the file's name.
+    Raises ConfigError: unknown suffix; IRFileError: the folder does not exist, or a folder has the file's name.
     """
     if path is None or os.fspath(path) == "-":
         return
@@ -62,12 +57,7 @@ def _format_of(path: str | os.PathLike[str]) -> _Format | None:
 def write_vectors(path: str | os.PathLike[str], table: VectorTable) -> None:
     """Write a table; the suffix of ``path`` says how. Of what fails nothing is left.
 
-    Raises
-    ------
-    ConfigError
-        Unknown suffix.
-    IRFileError
-        The file cannot be written.
+    Raises ConfigError: unknown suffix; IRFileError: the file cannot be written.
     """
     check_vectors_output(path)
     with _writing(path), delivered(path) as part:
@@ -77,10 +67,8 @@ def write_vectors(path: str | os.PathLike[str], table: VectorTable) -> None:
 def read_vectors(path: str | os.PathLike[str]) -> VectorTable:
     """Read what `write_vectors` or ``mirenc embed -o`` wrote.
 
-    Raises
-    ------
-    IRFileError
-        The file is missing, damaged, or of somebody else; or text without a row, or .npy without its .npy.json.
+    Raises IRFileError: the file is missing, damaged, or of somebody else; or text without a row, or .npy without its
+    .npy.json.
     """
     where = os.fspath(path)
     if (form := _format_of(path)) is None:
@@ -112,13 +100,8 @@ class VectorWriter:
             for outcome in encoder.embed_stream("project", level="function"):
                 writer.add(outcome.name, outcome.embedding)
 
-    Parameters
-    ----------
-    path : path or None
-        As `check_vectors_output` takes it; stdout gets JSON lines. Text is written as files come, so that a long run
-        can be piped.
-    maker : Maker
-        Who makes the vectors, and at which level.
+    ``path`` is one as `check_vectors_output` takes it; stdout gets JSON lines. Text is written as files come, so that a
+    long run can be piped.
     """
 
     def __init__(self, path: str | os.PathLike[str] | None, maker: Maker) -> None:
