@@ -10,7 +10,6 @@ without it.
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -20,6 +19,7 @@ import numpy as np
 
 from mirenc.arrays import Bool, Float64, Int8
 from mirenc.errors import TaskError
+from mirenc.tasks.tables import MACHINE, read_folder, table_errors, write_json, write_parquet
 from mirenc.writing import delivered
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ STATUSES = ("ok", "pipeline", "broken", "backend", "crash", "timeout", "memory")
 """What became of one run: ok, or how it failed (`mirenc.passes.engine.Failed`)."""
 
 _TASK = "passes"
-_TABLES = ("pieces", "levels", "fires", "lists")
 _LEVEL = 12  # of zstd
 _BATCH = 256  # texts that are written and read at once
 _ANEW = "Make one: mirenc measure passes SOURCES -o FOLDER, then give --data FOLDER"
@@ -105,17 +104,17 @@ class CompiledTable:
     def write(self, folder: Path) -> None:
         """Write all but the IR (`write_piece_ir`); each file is complete or not there, the same table the same."""
         columns = {field.name: [getattr(piece, field.name) for piece in self.pieces] for field in fields(Piece)}
-        _write_parquet(folder / "pieces.parquet", columns)
-        _write_parquet(folder / "levels.parquet", _level_columns(self.levels))
-        _write_parquet(folder / "fires.parquet", _fires_columns(self.fires))
+        _write_columns(folder / "pieces.parquet", columns)
+        _write_columns(folder / "levels.parquet", _level_columns(self.levels))
+        _write_columns(folder / "fires.parquet", _fires_columns(self.fires))
         count, width = self.sizes.status.shape
         rows = np.repeat(np.arange(count, dtype=np.int32), width)
         lists = np.tile(np.arange(width, dtype=np.int16), count)
-        _write_parquet(folder / "lists.parquet", {"piece": rows, "list": lists, **_size_columns(self.sizes)})
-        _write_json(folder / "lists.json", [asdict(one) for one in self.lists])
+        _write_columns(folder / "lists.parquet", {"piece": rows, "list": lists, **_size_columns(self.sizes)})
+        write_json(folder / "lists.json", [asdict(one) for one in self.lists])
         passes = {level: list(fires.passes) for level, fires in self.fires.items()}
         head = {"task": _TASK, "format": FORMAT}
-        _write_json(folder / "machine.json", {**head, **self.record, "levels": list(self.levels), "passes": passes})
+        write_json(folder / MACHINE, {**head, **self.record, "levels": list(self.levels), "passes": passes})
 
 
 def hash_of_ir(text: str) -> str:
@@ -166,17 +165,10 @@ def _fires_columns(fires: Mapping[str, Fires]) -> dict[str, Any]:
     }
 
 
-def _write_parquet(path: Path, columns: Mapping[str, Any]) -> None:
+def _write_columns(path: Path, columns: Mapping[str, Any]) -> None:
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
-    with delivered(path) as part:
-        pq.write_table(pa.table(dict(columns)), part, compression="zstd", compression_level=_LEVEL)
-
-
-def _write_json(path: Path, value: object) -> None:
-    with delivered(path) as part:
-        part.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
+    write_parquet(path, pa.table(dict(columns)), compression_level=_LEVEL)
 
 
 # -- reading -------------------------------------------------------------------------------------------
@@ -184,37 +176,25 @@ def _write_json(path: Path, value: object) -> None:
 
 def read_compiled(folder: str | Path) -> CompiledTable:
     """Read a table, without its IR. Raises TaskError: no table there, of another task or format, or a damaged one."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     root = Path(folder)
-    try:
-        record = json.loads((root / "machine.json").read_text(encoding="utf-8"))
-        found, version = record["task"], record["format"]
-        if (found, version) != (_TASK, FORMAT):
-            raise TaskError(f"{root}: a table of {found!r}, format {version}; {_TASK!r}, {FORMAT} is needed. {_ANEW}")
-        content = hashlib.sha256((root / "lists.json").read_bytes())
-        lists = tuple(PassList(**one) for one in json.loads((root / "lists.json").read_text(encoding="utf-8")))
-        tables: dict[str, pa.Table] = {}
-        for name in _TABLES:
-            content.update((root / f"{name}.parquet").read_bytes())
-            tables[name] = pq.read_table(root / f"{name}.parquet")
-        pieces = tuple(Piece(**row) for row in tables["pieces"].to_pylist())
-        count = len(pieces)
+    with table_errors(root, "table of passes", _ANEW):
+        names = ["lists.json", *(f"{name}.parquet" for name in ("pieces", "levels", "fires", "lists"))]
+        record, files, content_hash = read_folder(root, _TASK, FORMAT, names, _ANEW)
+        lists, pieces, of_levels, of_fires, of_lists = (files[name] for name in names)
+        count = pieces.num_rows
         levels = {}
         for level in record["levels"]:
-            rows = np.array(tables["levels"]["level"].to_pylist(), dtype=object) == level
-            levels[level] = _sizes(tables["levels"].filter(rows), (count,))
-        fires = {level: _fires(tables["fires"], level, names, count) for level, names in record["passes"].items()}
-        sizes = _sizes(tables["lists"], (count, len(lists)))
-        return CompiledTable(record, pieces, levels, fires, lists, sizes, content.hexdigest())
-    except FileNotFoundError as error:
-        missing = Path(error.filename or "machine.json").name
-        raise TaskError(f"{root}: no table of passes ({missing} is missing). {_ANEW}") from None
-    except TaskError:  # which is a ValueError, too
-        raise
-    except (ValueError, KeyError, TypeError, AttributeError, IndexError, pa.ArrowException) as error:
-        raise TaskError(f"{root}: the table of passes is damaged ({error!r}). {_ANEW}") from None
+            rows = np.array(of_levels["level"].to_pylist(), dtype=object) == level
+            levels[level] = _sizes(of_levels.filter(rows), (count,))
+        return CompiledTable(
+            record,
+            tuple(Piece(**row) for row in pieces.to_pylist()),
+            levels,
+            {level: _fires(of_fires, level, names, count) for level, names in record["passes"].items()},
+            tuple(PassList(**one) for one in lists),
+            _sizes(of_lists, (count, len(lists))),
+            content_hash,
+        )
 
 
 def _sizes(table: pa.Table, shape: tuple[int, ...]) -> Sizes:

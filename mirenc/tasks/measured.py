@@ -6,7 +6,6 @@ A folder with ``machine.json``, ``kernels.parquet`` (a row a kernel), ``samples.
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 import json
 import math
@@ -23,12 +22,11 @@ from mirenc.ir.regions import Region
 from mirenc.tasks.data import TaskData
 from mirenc.tasks.sample import Sample
 from mirenc.tasks.space import Space, Value
+from mirenc.tasks.tables import MACHINE, read_folder, table_errors, write_json, write_parquet
 from mirenc.tasks.task import Task
-from mirenc.writing import delivered
 
 FORMAT = 1
 _SAMPLE_COLUMNS = ("kernel", "part", "noise", "rounds", "calls", "dropped", "tries")
-_TABLES = ("kernels", "samples", "costs")
 _PRECISION = 2.0**20  # of a cost's fraction: 1e-6 of it, below any clock; shorter numbers pack better
 _ANEW = "Measure anew with this release"
 
@@ -108,12 +106,11 @@ class MeasuredTable:
     def write(self, folder: Path) -> None:
         """Write the four files, each complete or not at all."""
         knobs = self.machine["knobs"]
-        _write_parquet(folder / "kernels.parquet", [_kernel_row(kernel) for kernel in self.kernels.values()])
+        _write_rows(folder / "kernels.parquet", [_kernel_row(kernel) for kernel in self.kernels.values()])
         rows = [{name: getattr(sample, name) for name in _SAMPLE_COLUMNS} for sample in self.samples]
-        _write_parquet(folder / "samples.parquet", rows)
-        _write_parquet(folder / "costs.parquet", [row for one in self.samples for row in _cost_rows(one, knobs)])
-        with delivered(folder / "machine.json") as part:
-            part.write_text(json.dumps(self.machine, indent=1) + "\n", encoding="utf-8")
+        _write_rows(folder / "samples.parquet", rows)
+        _write_rows(folder / "costs.parquet", [row for one in self.samples for row in _cost_rows(one, knobs)])
+        write_json(folder / MACHINE, self.machine)
 
 
 def _kernel_row(kernel: MeasuredKernel) -> dict[str, Any]:
@@ -153,50 +150,24 @@ def _shorter(value: float) -> float:
     return math.ldexp(round(fraction * _PRECISION) / _PRECISION, exponent)
 
 
-def _write_parquet(path: Path, rows: list[dict[str, Any]]) -> None:
+def _write_rows(path: Path, rows: list[dict[str, Any]]) -> None:
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     table = pa.Table.from_pylist(rows)
     costs = [name for name in table.column_names if name.endswith("_cost")]
     words = [name for name in table.column_names if name not in costs]
-    with delivered(path) as part:
-        pq.write_table(
-            table, part, compression="zstd", compression_level=9, use_dictionary=words, use_byte_stream_split=costs
-        )
+    write_parquet(path, table, compression_level=9, use_dictionary=words, use_byte_stream_split=costs)
 
 
 def read_measured(folder: str | Path, task_name: str) -> MeasuredTable:
     """Read a table. Raises TaskError: no table there, of another task or format, or a damaged one."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    root = Path(folder)
-    try:
-        machine = json.loads((root / "machine.json").read_text(encoding="utf-8"))
-        found, version = machine["task"], machine["format"]
-        content = hashlib.sha256()
-        columns = {}
-        for name in _TABLES:
-            content.update((root / f"{name}.parquet").read_bytes())
-            table = pq.read_table(root / f"{name}.parquet")
-            columns[name] = {column: table[column].to_pylist() for column in table.column_names}
-    except FileNotFoundError as error:
-        missing = Path(error.filename or "machine.json").name
-        raise TaskError(f"{root}: no measured table ({missing} is missing). {_how_to_measure(task_name)}") from None
-    except (ValueError, KeyError, TypeError, pa.ArrowException) as error:
-        raise TaskError(f"{root}: the measured table is damaged ({error}). {_how_to_measure(task_name)}") from None
-    if (found, version) != (task_name, FORMAT):
-        raise TaskError(
-            f"{root}: a table of {found!r}, format {version}; {task_name!r}, format {FORMAT} is needed. "
-            f"{_how_to_measure(task_name)}"
-        )
-    try:
-        kernels = {kernel.name: kernel for kernel in map(_kernel, _rows(columns["kernels"]))}
-        samples = _samples(columns["samples"], columns["costs"], machine["knobs"])
-        return MeasuredTable(machine, kernels, samples, content.hexdigest())
-    except (KeyError, TypeError, ValueError) as error:
-        raise TaskError(f"{root}: the measured table is damaged ({error!r}). {_how_to_measure(task_name)}") from None
+    root, anew = Path(folder), _how_to_measure(task_name)
+    with table_errors(root, "measured table", anew):
+        names = [f"{name}.parquet" for name in ("kernels", "samples", "costs")]
+        machine, tables, content_hash = read_folder(root, task_name, FORMAT, names, anew)
+        kernels, samples, costs = (tables[name].to_pydict() for name in names)
+        found = {kernel.name: kernel for kernel in map(_kernel, _rows(kernels))}
+        return MeasuredTable(machine, found, _samples(samples, costs, machine["knobs"]), content_hash)
 
 
 def _rows(columns: Mapping[str, list[Any]]) -> Iterable[dict[str, Any]]:

@@ -110,7 +110,7 @@ def test_another_task_is_refused(tmp_path: Path) -> None:
     write_small_table(tmp_path)
     record = json.loads((tmp_path / "machine.json").read_text())
     (tmp_path / "machine.json").write_text(json.dumps({**record, "task": "openmp"}))
-    with pytest.raises(TaskError, match="a table of 'openmp', format 2; 'passes', 2 is needed"):
+    with pytest.raises(TaskError, match="a table of 'openmp', format 2; 'passes', format 2 is needed"):
         read_compiled(tmp_path)
 
 
