@@ -334,23 +334,23 @@ def _check_settings(sample: Sample, space: Space, where: str) -> None:
 def _measured(costs: tuple[float, ...] | Mapping[int, float], space: Space, where: str, what: str) -> set[int]:
     """The settings that have a cost; costs that do not fit the space are refused."""
     count = len(space)
-    if isinstance(costs, Mapping):
-        strange = [index for index in costs if not _is_setting(index, count)]
-        if strange:
-            raise TaskError(f"{where} has a {what} of setting {strange[0]!r}; the space has 0 to {count - 1}")
-    elif len(costs) != count:
+    if not isinstance(costs, Mapping) and len(costs) != count:
         listed = ", ".join(space.names[:8]) + (" ..." if count > 8 else "")
         raise TaskError(
             f"{where} has {len(costs)} {what}s; its space has {count} settings: {listed}. "
             "Give one for each, NaN where it was not measured"
         )
-    each: dict[int, Any] = dict(costs) if isinstance(costs, Mapping) else dict(enumerate(costs))
-    for index, cost in each.items():
-        if not (isinstance(cost, Real) and (math.isnan(float(cost)) or 0 < float(cost) < math.inf)):
+    found = set()
+    for index, cost in costs.items() if isinstance(costs, Mapping) else enumerate(costs):
+        if not _is_setting(index, count):
+            raise TaskError(f"{where} has a {what} of setting {index!r}; the space has 0 to {count - 1}")
+        if not (isinstance(cost, Real) and (math.isnan(cost) or 0 < cost < math.inf)):
             raise TaskError(
                 f"{where}: the {what} of {space.names[index]!r} is {cost!r}; a cost is a positive time, or NaN"
             )
-    return {index for index, cost in each.items() if not math.isnan(cost)}
+        if not math.isnan(cost):
+            found.add(index)
+    return found
 
 
 def _is_setting(index: Any, count: int) -> bool:

@@ -8,6 +8,8 @@ from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
+import numpy as np
+
 from mirenc.errors import MirencError, TaskError
 from mirenc.ir import parse_ir, statements_of
 from mirenc.tasks.data import TaskData
@@ -77,29 +79,25 @@ def join_same_code(samples: Sequence[Sample]) -> list[Sample]:
 
     Raises TaskError: IR that cannot be read (the sample is named).
     """
-    leader: dict[str, str] = {}
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
 
-    def find(name: str) -> str:
-        leader.setdefault(name, name)
-        while leader[name] != name:
-            name = leader[name]
-        return name
-
+    codes = []
     for sample in samples:
         if sample.ir is None:
             raise TaskError(f"sample {sample.name} has no IR to compare. Leave it out, or give its IR")
         try:
             ir = sample.ir if isinstance(sample.ir, (str, bytes)) else Path(sample.ir).read_bytes()
-            code = _statements_hash(ir)
+            codes.append(_statements_hash(ir))
         except MirencError as error:
             raise TaskError(f"sample {sample.name}: {error}") from None
-        first, second = find(f"group {sample.group}"), find(code)
-        leader[second] = first
-    names: dict[str, str] = {}  # of each joined group: the first of its groups in sorted order
-    for sample in samples:
-        joined = find(f"group {sample.group}")
-        names[joined] = min(sample.group, names.get(joined, sample.group))
-    return [replace(sample, group=names[find(f"group {sample.group}")]) for sample in samples]
+    names, group = np.unique([sample.group for sample in samples], return_inverse=True)
+    _, code = np.unique(codes, return_inverse=True)
+    nodes = len(names) + len(codes)
+    pairs = coo_array((np.ones(len(codes)), (group, len(names) + code)), shape=(nodes, nodes))
+    joined = connected_components(pairs, directed=False)[1][: len(names)]
+    first = {one: name for name, one in zip(names[::-1].tolist(), joined[::-1].tolist(), strict=True)}
+    return [replace(sample, group=first[joined[one]]) for sample, one in zip(samples, group, strict=True)]
 
 
 @lru_cache(maxsize=4096)

@@ -13,9 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from mirenc.errors import TaskError
 from mirenc.ir.regions import Region
@@ -24,6 +22,9 @@ from mirenc.tasks.sample import Sample
 from mirenc.tasks.space import Space, Value
 from mirenc.tasks.tables import MACHINE, read_folder, table_errors, write_json, write_parquet
 from mirenc.tasks.task import Task
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 FORMAT = 1
 _SAMPLE_COLUMNS = ("kernel", "part", "noise", "rounds", "calls", "dropped", "tries")
@@ -165,14 +166,9 @@ def read_measured(folder: str | Path, task_name: str) -> MeasuredTable:
     with table_errors(root, "measured table", anew):
         names = [f"{name}.parquet" for name in ("kernels", "samples", "costs")]
         machine, tables, content_hash = read_folder(root, task_name, FORMAT, names, anew)
-        kernels, samples, costs = (tables[name].to_pydict() for name in names)
-        found = {kernel.name: kernel for kernel in map(_kernel, _rows(kernels))}
+        kernels, samples, costs = (tables[name] for name in names)
+        found = {kernel.name: kernel for kernel in map(_kernel, kernels.to_pylist())}
         return MeasuredTable(machine, found, _samples(samples, costs, machine["knobs"]), content_hash)
-
-
-def _rows(columns: Mapping[str, list[Any]]) -> Iterable[dict[str, Any]]:
-    names = list(columns)
-    return (dict(zip(names, values, strict=True)) for values in zip(*columns.values(), strict=True))
 
 
 def _kernel(row: dict[str, Any]) -> MeasuredKernel:
@@ -181,38 +177,25 @@ def _kernel(row: dict[str, Any]) -> MeasuredKernel:
     return MeasuredKernel(**others, context=json.loads(row["context"]), region=region)
 
 
-def _samples(
-    samples: Mapping[str, list[Any]], costs: Mapping[str, list[Any]], knobs: Sequence[str]
-) -> list[MeasuredSample]:
+def _samples(samples: pa.Table, costs: pa.Table, knobs: Sequence[str]) -> list[MeasuredSample]:
     """Samples with their costs: rows of one kernel and part stand together."""
-    ends: dict[tuple[str, str], tuple[int, int]] = {}
-    end = 0
-    pairs = zip(costs.get("kernel", []), costs.get("part", []), strict=True)
-    for key, rows in itertools.groupby(pairs):
-        start, end = end, end + sum(1 for _ in rows)
-        if key in ends:
+    of: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for key, rows in itertools.groupby(costs.to_pylist(), lambda row: (row["kernel"], row["part"])):
+        if key in of:
             raise ValueError(f"the costs of {' '.join(key)} stand at two places")
-        ends[key] = start, end
+        of[key] = list(rows)
     found = []
-    for row in _rows(samples):
-        part = slice(*ends.get((row["kernel"], row["part"]), (0, 0)))
-
-        def column(name: str, part: slice = part) -> tuple[Any, ...]:
-            return tuple(costs[name][part]) if name in costs else ()
-
-        setting, effective = (
-            tuple(zip(*(column(prefix + knob) for knob in knobs), strict=True)) for prefix in ("", "effective_")
-        )
-        numbers = [tuple(np.array(column(name), dtype=np.float64).tolist()) for name in ("label_cost", "report_cost")]
+    for row in samples.to_pylist():
+        own = of.get((row["kernel"], row["part"]), [])
         found.append(
             MeasuredSample(
                 **row,
-                settings=setting,
-                effective=effective,
-                status=column("status"),
-                code=column("code"),
-                label=numbers[0],
-                report=numbers[1],
+                settings=tuple(tuple(one[knob] for knob in knobs) for one in own),
+                effective=tuple(tuple(one[f"effective_{knob}"] for knob in knobs) for one in own),
+                status=tuple(one["status"] for one in own),
+                code=tuple(one["code"] for one in own),
+                label=tuple(float(one["label_cost"]) for one in own),
+                report=tuple(float(one["report_cost"]) for one in own),
             )
         )
     return found

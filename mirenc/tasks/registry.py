@@ -30,26 +30,33 @@ _REGISTRY = {
 }
 
 
+_ALLOWED = {
+    "cost_unit": ("seconds", "bytes"),
+    "select": ("accuracy", "speedup"),
+    "target": ("costs", "number", "labels"),
+    "level": ("module", "function", "loop"),
+}
+
+
 def _check_task(task: Task, where: str) -> None:
     """Refuse a task whose names do not fit together, before it meets any data."""
+
+    def refuse(name: str, must: str) -> TaskError:
+        return TaskError(f"{where}: {name} is {getattr(task, name)!r}; {must}")
+
     for name in ("variants", "protocols"):
         if not isinstance(getattr(task, name), tuple) or not getattr(task, name):
-            raise TaskError(f"{where}: {name} is {getattr(task, name)!r}; it must be a tuple of one or more")
+            raise refuse(name, "it must be a tuple of one or more")
     for name in ("context_names", "hand_names", "ir_context", "compiler_context"):
         if not isinstance(getattr(task, name), tuple):
-            raise TaskError(f"{where}: {name} is {getattr(task, name)!r}; it must be a tuple of names")
+            raise refuse(name, "it must be a tuple of names")
+    for name, allowed in _ALLOWED.items():
+        if getattr(task, name) not in allowed:
+            raise refuse(name, f"available: {', '.join(allowed)}")
+    if task.space is not None and not isinstance(task.space, Space):
+        raise refuse("space", "it must be a mirenc.tasks.Space")
     if strange := [name for name in task.ir_context if name not in task.context_names]:
         raise TaskError(f"{where}: ir_context names {strange[0]!r}, which context_names does not")
-    if task.cost_unit not in ("seconds", "bytes"):
-        raise TaskError(f"{where}: cost_unit is {task.cost_unit!r}; available: seconds, bytes")
-    if task.select not in ("accuracy", "speedup"):
-        raise TaskError(f"{where}: select is {task.select!r}; available: accuracy, speedup")
-    if task.space is not None and not isinstance(task.space, Space):
-        raise TaskError(f"{where}: space is {task.space!r}; it must be a mirenc.tasks.Space")
-    if task.target not in ("costs", "number", "labels"):
-        raise TaskError(f"{where}: target is {task.target!r}; available: costs, number, labels")
-    if task.level not in ("module", "function", "loop"):
-        raise TaskError(f"{where}: level is {task.level!r}; available: module, function, loop")
     count = 0 if task.space is None else len(task.space)
     for name, choice in task.baselines.items():
         if choice not in range(count):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any, Literal
 
@@ -104,12 +104,7 @@ class Space:
 
     def to_json(self) -> dict[str, Any]:
         """What `from_json` wants back."""
-        return {
-            "knobs": list(self.knobs),
-            "settings": [list(setting) for setting in self.settings],
-            "default": self.default,
-            "missing": self.missing,
-        }
+        return asdict(self)
 
     @classmethod
     def from_json(cls, found: Any, where: str) -> Space:
@@ -150,22 +145,18 @@ class SettingEncoder:
         Raises TaskError: spaces of other knobs, or a knob with words here and numbers there.
         """
         knobs = spaces[0].knobs
-        found: dict[str, dict[str, None]] = {}
-        numbers: set[str] = set()
-        for space in spaces:
-            if space.knobs != knobs:
-                raise TaskError(
-                    f"samples have knobs {', '.join(knobs)} and {', '.join(space.knobs)}; one list is needed"
-                )
-            for setting in space.settings:
-                for knob, value in zip(knobs, setting, strict=True):
-                    if isinstance(value, str):
-                        found.setdefault(knob, {})[value] = None
-                    else:
-                        numbers.add(knob)
-        if both := numbers & set(found):
-            raise TaskError(f"knob {sorted(both)[0]!r} has words and numbers as values; use one kind")
-        return cls(knobs, {knob: tuple(sorted(words)) for knob, words in found.items()})
+        other = next((space.knobs for space in spaces if space.knobs != knobs), None)
+        if other is not None:
+            raise TaskError(f"samples have knobs {', '.join(knobs)} and {', '.join(other)}; one list is needed")
+        words: dict[str, tuple[str, ...]] = {}
+        for place, knob in enumerate(knobs):
+            values = {setting[place] for space in spaces for setting in space.settings}
+            texts = {value for value in values if isinstance(value, str)}
+            if texts and texts != values:
+                raise TaskError(f"knob {knob!r} has words and numbers as values; use one kind")
+            if texts:
+                words[knob] = tuple(sorted(texts))
+        return cls(knobs, words)
 
     def __call__(self, settings: Sequence[tuple[Value, ...]]) -> Float64:
         """Settings as rows. K settings -> (K, F) float64; a word that was not known has no column."""
