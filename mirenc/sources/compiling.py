@@ -48,27 +48,13 @@ class Limits(Config):
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """How sources are compiled, as the user wants it; ConfigError for a level that no compiler has, or none.
+    """How sources are compiled, as the user wants it; ConfigError for a level that no compiler has, or none."""
 
-    Attributes
-    ----------
-    levels : sequence of str, optional
-        Optimisation levels. Default: O0 and O2 for all, Oz for every eighth file.
-    compiler : str, optional
-        A clang for all but Fortran. Default: the first on PATH; for a recipe two versions that take turns.
-    cflags : sequence of str
-        Flags that all sources of a folder need.
-    cuda_path : Path, optional
-        A CUDA toolkit's headers, where there are CUDA sources.
-    with_reserved : bool
-        Also programs that are reserved for evaluation: for what no model is pre-trained on.
-    """
-
-    levels: Sequence[str] | None = None
-    compiler: str | None = None
-    cflags: Sequence[str] = ()
-    cuda_path: Path | None = None
-    with_reserved: bool = False
+    levels: Sequence[str] | None = None  # default: O0 and O2 for all, Oz for every eighth file
+    compiler: str | None = None  # a clang for all but Fortran; default: the first on PATH, for a recipe two in turns
+    cflags: Sequence[str] = ()  # that all sources of a folder need
+    cuda_path: Path | None = None  # a CUDA toolkit's headers, where there are CUDA sources
+    with_reserved: bool = False  # also programs for evaluation: for what no model is pre-trained on
 
     def __post_init__(self) -> None:
         for level in self.levels or ():
@@ -85,17 +71,10 @@ class Choices:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """One translation unit and how to compile it.
+    """One translation unit and how to compile it: words as in `IRRecord`.
 
-    Attributes
-    ----------
-    project, version, file, language, compiler, stamp : str
-        As in `IRRecord`.
-    root : Path
-        Where the compiler runs. Relative paths in a command keep this machine's folders out of the IR
-        (`source_filename`, `__FILE__`).
-    commands : dict of str to tuple of str
-        Optimisation level -> command that writes text IR; where to is added when it runs.
+    The compiler runs in ``root``: relative paths in a command keep this machine's folders out of the IR
+    (`source_filename`, `__FILE__`).
     """
 
     project: str
@@ -103,7 +82,7 @@ class Program:
     language: str
     compiler: str
     root: Path
-    commands: Mapping[str, tuple[str, ...]]
+    commands: Mapping[str, tuple[str, ...]]  # level -> command that writes text IR; where to is added when it runs
     stamp: str = ""
     version: str = ""
 
@@ -135,28 +114,19 @@ def compile_chunk(
     pool: ThreadPoolExecutor, chunk: Sequence[Program], folder: IRFolder, limits: Limits
 ) -> Iterator[tuple[Program, list[IRRecord]]]:
     """Compile some programs side by side and store the results in their order: each program with what was tried now."""
-    todo = [(program, _levels_left(program, folder)) for program in chunk]
-    for (program, _), results in zip(todo, pool.map(lambda one: _compile(one[0], one[1], limits), todo), strict=True):
+    for program, results in zip(chunk, pool.map(lambda one: _compile(one, folder, limits), chunk), strict=True):
         yield program, [folder.add(record, ir) for record, ir in results]
 
 
-def _levels_left(program: Program, folder: IRFolder) -> list[str]:
-    """Levels not yet tried. What fails at one level is not tried at the next."""
-    left = []
-    for level in program.commands:
-        before = folder.get((program.project, program.file, level))
-        if before is None:
-            left.append(level)
-        elif before.status in FAILURES:
-            break
-    return left
-
-
-def _compile(program: Program, levels: Sequence[str], limits: Limits) -> list[tuple[IRRecord, bytes | None]]:
+def _compile(program: Program, folder: IRFolder, limits: Limits) -> list[tuple[IRRecord, bytes | None]]:
+    """Results at the levels not yet tried. What fails at one level is not tried at the next."""
     results = []
-    for level in levels:
-        results.append(_compile_level(program, level, limits))
-        if results[-1][0].status in FAILURES:
+    for level in program.commands:
+        record = folder.get((program.project, program.file, level))
+        if record is None:
+            record, ir = _compile_level(program, level, limits)
+            results.append((record, ir))
+        if record.status in FAILURES:
             break
     return results
 

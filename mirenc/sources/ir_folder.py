@@ -51,38 +51,21 @@ def stamp_of(paths: Iterable[Path], *words: str) -> str:
 class IRRecord:
     """One file tried at one level.
 
-    Attributes
-    ----------
-    project, version, file : str
-        ``file`` is the path inside the project, with ``/``.
-    language : str
-        With ``+openmp`` where the IR calls the OpenMP runtime.
-    opt_level : str
-        ``O0``, ``O2`` ..., or ``unknown``.
-    compiler : str
-    sha256_of_ir : str
-        Of text without its first two lines, which name the source file; of all of bitcode.
-    ir_bytes : int
-    status : str
-        ``ok``: the IR is in the folder; ``duplicate`` of other IR; ``empty``: no function body; ``large``: above the
-        limit; ``failed`` and ``timeout``: no IR; ``reserved`` for evaluation.
-    reason : str
-        What the compiler said where it failed.
-    stamp : str
-        Changes when what the IR is made from does; "" where that does not change.
+    Of its ``status``, ``ok``: the IR is in the folder; ``duplicate`` of other IR; ``empty``: no function body;
+    ``large``: above the limit; ``failed`` and ``timeout``: no IR; ``reserved`` for evaluation.
     """
 
     project: str
     version: str
-    file: str
-    language: str
-    opt_level: str
+    file: str  # the path inside the project, with ``/``
+    language: str  # with ``+openmp`` where the IR calls the OpenMP runtime
+    opt_level: str  # ``O0``, ``O2`` ..., or ``unknown``
     compiler: str
-    sha256_of_ir: str
+    sha256_of_ir: str  # of text without its first two lines, which name the source file; of all of bitcode
     ir_bytes: int
     status: Status
-    reason: str = ""
-    stamp: str = ""
+    reason: str = ""  # what the compiler said where it failed
+    stamp: str = ""  # changes when what the IR is made from does; "" where that does not change
 
     @property
     def key(self) -> Key:

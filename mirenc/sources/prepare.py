@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 from mirenc.errors import IRFileError
 from mirenc.ir.files import find_inputs
 from mirenc.ir.projects import COMMANDS
-from mirenc.sources.compiling import Advance, Choices, Limits, Program, Report, compile_programs
+from mirenc.sources.compiling import Advance, Choices, Limits, Report, compile_programs
 from mirenc.sources.debian import compile_recipe
 from mirenc.sources.ir_folder import IRFolder, IRRecord, stamp_of
 from mirenc.sources.parquet import find_parquet, unpack_parquet
@@ -91,19 +91,12 @@ def prepare_ir(
         The source cannot be used, or nothing in it became IR. A program that does not compile is counted and
         reported, no more.
     """
-    choices = choices or Choices()
+    choices, limits, workers = choices or Choices(), limits or Limits(), workers or os.cpu_count() or 1
     kind = kind_of_source(source, report, with_reserved=choices.with_reserved)
     if kind == "ir":
         return source
     recipe = read_recipe(source, with_reserved=choices.with_reserved) if kind == "recipe" else None
-    limits = limits or Limits()
-    workers = workers or os.cpu_count() or 1
-
-    def programs(report: Report) -> Iterator[Program]:
-        if kind == "sources":
-            return source_programs(source, choices, report)
-        return command_programs(source / COMMANDS if source.is_dir() else source, choices, report)
-
+    programs = source_programs if kind == "sources" else command_programs
     with IRFolder(out, retry_failed=retry_failed) as folder:
         if not folder.kept():  # nothing worked so far: what was wrong may have been mended
             folder.keep_only(lambda record: False)
@@ -120,10 +113,10 @@ def prepare_ir(
         else:
             if len(folder):
                 # The programs twice, because their commands may be more than memory holds.
-                every = programs(lambda line: None)
+                every = programs(source, choices)
                 stamps = {(one.project, one.file, level): one.stamp for one in every for level in one.commands}
                 _forget(folder, lambda record: stamps.get(record.key) == record.stamp)
-            compile_programs(programs(report), folder, workers=workers, limits=limits, advance=advance)
+            compile_programs(programs(source, choices, report), folder, workers=workers, limits=limits, advance=advance)
         folder.write_manifest(out / "manifest.csv")
         report(folder.summary())
         if not folder.kept():

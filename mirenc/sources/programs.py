@@ -14,6 +14,7 @@ from typing import Any
 from mirenc.errors import IRFileError, ToolchainError
 from mirenc.ir.compile import LANGUAGE_FLAGS, find_compiler
 from mirenc.ir.projects import (
+    COMMANDS,
     SKIPPED_FOLDERS,
     find_headers,
     header_flags,
@@ -111,15 +112,13 @@ def compile_command(
 def _find_compilers(languages: Collection[str], choices: Choices, report: Report) -> dict[str, list[str]]:
     """The command for each language; one without a compiler is reported and left out. ToolchainError if all are."""
     compilers = {}
-    error: ToolchainError | None = None
-    for language in sorted(languages):
+    for number, language in enumerate(sorted(languages), 1):
         try:
             compilers[language] = _find_for(language, choices)
         except ToolchainError as missing:
-            error = missing
             report(f"{language} sources are left out: {missing}")
-    if error is not None and not compilers:
-        raise error
+            if number == len(languages) and not compilers:
+                raise
     return compilers
 
 
@@ -198,13 +197,14 @@ def _projects(folder: Path, with_reserved: bool, report: Report) -> list[tuple[s
 def command_programs(
     path: Path, choices: Choices | None = None, report: Report = lambda line: None
 ) -> Iterator[Program]:
-    """Programs of a ``compile_commands.json``, whatever compiler its entries name.
+    """Programs of a ``compile_commands.json``, or of the one in a folder, whatever compiler its entries name.
 
     A project is the first folder below the folder that all files share; files right in it are a project of its name.
     ``report`` is told what is left out. ConfigError: no such file, or no source in it. ToolchainError: no compiler for
     any.
     """
     choices = choices or Choices()
+    path = path / COMMANDS if path.is_dir() else path
     entries = read_entries(path, _LANGUAGE_OF, report)
     shared = Path(os.path.commonpath([entry.file.parent for entry in entries]))
     top = os.path.commonpath([shared, path.resolve().parent]).rstrip("/")
