@@ -169,8 +169,8 @@ def _of_numbers(
     ((rival, mean),) = static.items()
 
     def square(said: Float64) -> Float64:
-        error: Float64 = ((said - truth) ** 2).reshape(len(data), -1)
-        return error.mean(axis=1)
+        error: Float64 = ((said - truth) ** 2).reshape(len(data), -1).mean(axis=1)
+        return error
 
     own = square(answers)
 

@@ -32,51 +32,44 @@ _CHANGED = re.compile(
 )
 _AROUND = ("PassAdaptor", "DevirtSCCRepeatedPass")
 
-# Every function that is used: result and parameters. `M` stands for text that LLVM gives away and wants back.
-_P, _M = c_void_p, POINTER(c_char_p)
-_FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
-    "LLVMContextCreate": (_P, ()),
-    "LLVMContextDispose": (None, (_P,)),
-    "LLVMContextSetDiscardValueNames": (None, (_P, c_int)),
-    "LLVMCreateBinary": (_P, (_P, _P, _M)),
-    "LLVMCreateMemoryBufferWithMemoryRangeCopy": (_P, (c_char_p, c_size_t, c_char_p)),
-    "LLVMCreatePassBuilderOptions": (_P, ()),
-    "LLVMCreateTargetMachine": (_P, (_P, c_char_p, c_char_p, c_char_p, c_int, c_int, c_int)),
-    "LLVMDisposeBinary": (None, (_P,)),
-    "LLVMDisposeErrorMessage": (None, (_P,)),
-    "LLVMDisposeMemoryBuffer": (None, (_P,)),
-    "LLVMDisposeMessage": (None, (_P,)),
-    "LLVMDisposeModule": (None, (_P,)),
-    "LLVMDisposeSectionIterator": (None, (_P,)),
-    "LLVMGetBufferSize": (c_size_t, (_P,)),
-    "LLVMGetBufferStart": (_P, (_P,)),
-    "LLVMGetDefaultTargetTriple": (_P, ()),
-    "LLVMGetDiagInfoDescription": (_P, (_P,)),
-    "LLVMGetDiagInfoSeverity": (c_int, (_P,)),
-    "LLVMGetErrorMessage": (_P, (_P,)),
-    "LLVMGetFirstBasicBlock": (_P, (_P,)),
-    "LLVMGetFirstFunction": (_P, (_P,)),
-    "LLVMGetFirstInstruction": (_P, (_P,)),
-    "LLVMGetNextBasicBlock": (_P, (_P,)),
-    "LLVMGetNextFunction": (_P, (_P,)),
-    "LLVMGetNextInstruction": (_P, (_P,)),
-    "LLVMGetSectionName": (c_char_p, (_P,)),
-    "LLVMGetSectionSize": (c_uint64, (_P,)),
-    "LLVMGetTarget": (c_char_p, (_P,)),
-    "LLVMGetTargetFromTriple": (c_int, (c_char_p, POINTER(_P), _M)),
-    "LLVMGetVersion": (None, (POINTER(c_uint), POINTER(c_uint), POINTER(c_uint))),
-    "LLVMMoveToNextSection": (None, (_P,)),
-    "LLVMObjectFileCopySectionIterator": (_P, (_P,)),
-    "LLVMObjectFileIsSectionIteratorAtEnd": (c_int, (_P, _P)),
-    "LLVMParseCommandLineOptions": (None, (c_int, POINTER(c_char_p), c_char_p)),
-    "LLVMParseIRInContext": (c_int, (_P, _P, POINTER(_P), _M)),
-    "LLVMRunPasses": (_P, (_P, c_char_p, _P, _P)),
-    "LLVMStripModuleDebugInfo": (c_int, (_P,)),
-    "LLVMTargetMachineEmitToMemoryBuffer": (c_int, (_P, _P, c_int, _M, POINTER(_P))),
-    "LLVMVerifyModule": (c_int, (_P, c_int, _M)),
-    "LLVMWriteBitcodeToMemoryBuffer": (_P, (_P,)),
-}
 _HANDLER = ctypes.CFUNCTYPE(None, c_void_p, c_void_p)
+# Every function that is used: result and parameters. `M` stands for text that LLVM gives away and wants back.
+_P, _M, _I, _U = c_void_p, POINTER(c_char_p), c_int, POINTER(c_uint)
+_GET = (
+    "BufferStart DiagInfoDescription ErrorMessage FirstBasicBlock FirstFunction FirstInstruction NextBasicBlock "
+    "NextFunction NextInstruction"
+)
+_DISPOSE = "Binary ErrorMessage MemoryBuffer Message Module SectionIterator"
+_FUNCTIONS: dict[str, tuple[Any, ...]] = {
+    **{f"Get{name}": (_P, _P) for name in _GET.split()},
+    **{f"Dispose{name}": (None, _P) for name in _DISPOSE.split()},
+    "ContextCreate": (_P,),
+    "ContextDispose": (None, _P),
+    "ContextSetDiagnosticHandler": (None, _P, _HANDLER, _P),
+    "ContextSetDiscardValueNames": (None, _P, _I),
+    "CreateBinary": (_P, _P, _P, _M),
+    "CreateMemoryBufferWithMemoryRangeCopy": (_P, c_char_p, c_size_t, c_char_p),
+    "CreatePassBuilderOptions": (_P,),
+    "CreateTargetMachine": (_P, _P, c_char_p, c_char_p, c_char_p, _I, _I, _I),
+    "GetBufferSize": (c_size_t, _P),
+    "GetDefaultTargetTriple": (_P,),
+    "GetDiagInfoSeverity": (_I, _P),
+    "GetSectionName": (c_char_p, _P),
+    "GetSectionSize": (c_uint64, _P),
+    "GetTarget": (c_char_p, _P),
+    "GetTargetFromTriple": (_I, c_char_p, POINTER(_P), _M),
+    "GetVersion": (None, _U, _U, _U),
+    "MoveToNextSection": (None, _P),
+    "ObjectFileCopySectionIterator": (_P, _P),
+    "ObjectFileIsSectionIteratorAtEnd": (_I, _P, _P),
+    "ParseCommandLineOptions": (None, _I, _M, c_char_p),
+    "ParseIRInContext": (_I, _P, _P, POINTER(_P), _M),
+    "RunPasses": (_P, _P, c_char_p, _P, _P),
+    "StripModuleDebugInfo": (_I, _P),
+    "TargetMachineEmitToMemoryBuffer": (_I, _P, _P, _I, _M, POINTER(_P)),
+    "VerifyModule": (_I, _P, _I, _M),
+    "WriteBitcodeToMemoryBuffer": (_P, _P),
+}
 
 
 class Library(PassLibrary):
@@ -85,8 +78,8 @@ class Library(PassLibrary):
     def __init__(self, names: list[str]) -> None:
         super().__init__()
         self._c = _load(names)
-        for name, (result, parameters) in _FUNCTIONS.items():
-            function = getattr(self._c, name)
+        for name, (result, *parameters) in _FUNCTIONS.items():
+            function = getattr(self._c, f"LLVM{name}")
             function.restype, function.argtypes = result, parameters
         numbers = [c_uint() for _ in range(3)]
         self._c.LLVMGetVersion(*map(byref, numbers))
@@ -102,53 +95,55 @@ class Library(PassLibrary):
         self._errors: list[str] = []
         # Without a handler of ours LLVM would end the process at an error of the backend. ctypes' object must live on.
         self._handler = _HANDLER(self._diagnose)
-        self._c.LLVMContextSetDiagnosticHandler.restype = None
-        self._c.LLVMContextSetDiagnosticHandler.argtypes = (c_void_p, _HANDLER, c_void_p)
 
     def read(self, ir: bytes) -> bytes:
-        with _Context(self._c) as context:
-            module = self._parsed(context, ir)
-            try:
-                problem = self._broken(module)
-                if problem:
-                    raise ValueError(problem)
-                self._c.LLVMStripModuleDebugInfo(module)
-                return self._bitcode(module)
-            finally:
-                self._c.LLVMDisposeModule(module)
+        with self._module(ir) as module:
+            problem = self._broken(module)
+            if problem:
+                raise ValueError(problem)
+            self._c.LLVMStripModuleDebugInfo(module)
+            return self._bytes_of(self._c.LLVMWriteBitcodeToMemoryBuffer(module))
 
     @contextlib.contextmanager
     def run(self, bitcode: bytes, pipeline: str, codegen: int) -> Iterator[tuple[c_void_p, int]]:
         self._errors.clear()
-        with _Context(self._c) as context:
-            self._c.LLVMContextSetDiagnosticHandler(context, self._handler, None)
-            # Names of locals mean nothing, cost time, and would make two equal results look different.
-            self._c.LLVMContextSetDiscardValueNames(context, 1)
-            module = self._parsed(context, bitcode)
-            try:
-                machine = self._machine(self._c.LLVMGetTarget(module), codegen)
-                # LLVM takes an empty text for a pass without a name.
-                if pipeline:
-                    error = self._c.LLVMRunPasses(module, pipeline.encode(), machine, self._options)
-                    if error:
-                        raise RefusedError("pipeline", self._error_text(error))
-                yield module, machine
-            finally:
-                self._c.LLVMDisposeModule(module)
+        with self._module(bitcode, diagnosed=True) as module:
+            machine = self._machine(self._c.LLVMGetTarget(module), codegen)
+            # LLVM takes an empty text for a pass without a name.
+            if pipeline:
+                error = self._c.LLVMRunPasses(module, pipeline.encode(), machine, self._options)
+                if error:
+                    # The error itself is gone with its message.
+                    message = self._c.LLVMGetErrorMessage(error)
+                    raise RefusedError("pipeline", self._text(message, self._c.LLVMDisposeErrorMessage))
+            yield module, machine
 
     def finished(self, module: c_void_p, machine: int) -> bytes:
         problem = self._broken(module)
         if problem:
             raise RefusedError("broken", problem)
-        return self._bitcode(module)
+        return self._bytes_of(self._c.LLVMWriteBitcodeToMemoryBuffer(module))
 
-    def _parsed(self, context: c_void_p, ir: bytes) -> c_void_p:
-        module, problem = c_void_p(), c_char_p()
-        # LLVM takes the buffer, whatever comes of it.
-        buffer = self._c.LLVMCreateMemoryBufferWithMemoryRangeCopy(ir, len(ir), b"<string>")
-        if self._c.LLVMParseIRInContext(context, buffer, byref(module), byref(problem)):
-            raise ValueError(self._taken(problem))
-        return module
+    @contextlib.contextmanager
+    def _module(self, ir: bytes, *, diagnosed: bool = False) -> Iterator[c_void_p]:
+        """A module in a context of its own, both for the time of a ``with``; ValueError where it cannot be parsed."""
+        context = c_void_p(self._c.LLVMContextCreate())
+        try:
+            if diagnosed:
+                self._c.LLVMContextSetDiagnosticHandler(context, self._handler, None)
+                # Names of locals mean nothing, cost time, and would make two equal results look different.
+                self._c.LLVMContextSetDiscardValueNames(context, 1)
+            module, problem = c_void_p(), c_char_p()
+            # LLVM takes the buffer, whatever comes of it.
+            buffer = self._c.LLVMCreateMemoryBufferWithMemoryRangeCopy(ir, len(ir), b"<string>")
+            if self._c.LLVMParseIRInContext(context, buffer, byref(module), byref(problem)):
+                raise ValueError(self._taken(problem))
+            try:
+                yield module
+            finally:
+                self._c.LLVMDisposeModule(module)
+        finally:
+            self._c.LLVMContextDispose(context)
 
     def _broken(self, module: c_void_p) -> str:
         """What the verifier says against a module; "" where it says nothing."""
@@ -156,9 +151,6 @@ class Library(PassLibrary):
         broken = self._c.LLVMVerifyModule(module, _RETURN_STATUS, byref(problem))
         words = self._taken(problem)
         return (words or "no reason given") if broken else ""
-
-    def _bitcode(self, module: c_void_p) -> bytes:
-        return self._bytes_of(self._c.LLVMWriteBitcodeToMemoryBuffer(module))
 
     def _bytes_of(self, buffer: int | c_void_p) -> bytes:
         data = ctypes.string_at(self._c.LLVMGetBufferStart(buffer), self._c.LLVMGetBufferSize(buffer))
@@ -210,9 +202,7 @@ class Library(PassLibrary):
     def _machine(self, triple: bytes, codegen: int) -> int:
         """Target machine of a triple, of this host's where a module names none; made once."""
         if not triple:
-            pointer = self._c.LLVMGetDefaultTargetTriple()
-            triple = ctypes.string_at(pointer)
-            self._c.LLVMDisposeMessage(pointer)
+            triple = self._text(self._c.LLVMGetDefaultTargetTriple()).encode()
         key = (triple, codegen)
         if key not in self._machines:
             target, problem = c_void_p(), c_char_p()
@@ -226,21 +216,16 @@ class Library(PassLibrary):
 
     def _diagnose(self, info: int, _: object) -> None:
         if self._c.LLVMGetDiagInfoSeverity(info) == _ERROR:
-            pointer = self._c.LLVMGetDiagInfoDescription(info)
-            self._errors.append(ctypes.string_at(pointer).decode("utf-8", "replace"))
-            self._c.LLVMDisposeMessage(pointer)
+            self._errors.append(self._text(self._c.LLVMGetDiagInfoDescription(info)))
 
     def _taken(self, message: c_char_p) -> str:
-        """Text of a message, which is given back to LLVM."""
-        text = (message.value or b"").decode("utf-8", "replace").strip()
-        if message:
-            self._c.LLVMDisposeMessage(ctypes.cast(message, c_void_p))
-        return text
+        """Text of a message that LLVM may have left."""
+        return self._text(ctypes.cast(message, c_void_p).value).strip() if message else ""
 
-    def _error_text(self, error: int) -> str:
-        pointer = self._c.LLVMGetErrorMessage(error)  # the error itself is gone with this
-        text = ctypes.string_at(pointer).decode("utf-8", "replace")
-        self._c.LLVMDisposeErrorMessage(pointer)
+    def _text(self, pointer: int | None, dispose: Any = None) -> str:
+        """LLVM's text, which is given back to it."""
+        text = ctypes.string_at(pointer or 0).decode("utf-8", "replace")
+        (dispose or self._c.LLVMDisposeMessage)(pointer)
         return text
 
 
@@ -267,20 +252,6 @@ class Watcher(Library):
             with mmap.mmap(2, size, access=mmap.ACCESS_READ) as printed:
                 names = {(changed or gone).decode() for changed, gone in _CHANGED.findall(printed)}
         return {"changed": sorted(name.removesuffix("Pass") for name in names if not name.endswith(_AROUND))}, b""
-
-
-class _Context:
-    """An LLVM context for the time of a ``with``; its modules must be gone before."""
-
-    def __init__(self, c: Any) -> None:
-        self._c = c
-
-    def __enter__(self) -> c_void_p:
-        self._pointer = c_void_p(self._c.LLVMContextCreate())
-        return self._pointer
-
-    def __exit__(self, *_: object) -> None:
-        self._c.LLVMContextDispose(self._pointer)
 
 
 def _load(names: list[str]) -> Any:
