@@ -23,7 +23,7 @@ from mirenc.ir.compile import find_compiler
 from mirenc.ir.dialect import CUDA_WORDS, WITHOUT_CUDA, names_toolkit
 from mirenc.ir.functions import kernels_of
 from mirenc.measure.building import Toolchain, compile_problem, headers_digest, ir_of, read_text
-from mirenc.measure.gpu_driver import GpuDriver, read_driver
+from mirenc.measure.gpu_driver import read_driver
 from mirenc.measure.gpu_kernels import LANGUAGES, gpu_kernels
 from mirenc.measure.method import Method
 from mirenc.measure.runners import Build, Cell
@@ -41,7 +41,6 @@ _DRIVER = "driver.toml"
 _WITH_VALUE = ("-D", "-I")
 # What clang alone reads: where CUDA's headers are says nothing to an OpenCL device.
 _CUDA_ONLY = ("--cuda-", "-nocudainc", "-nocudalib")
-_CUDA_FLAGS = ("-nocudainc", "-include", str(CUDA_WORDS))
 
 
 class BlockSizeMethod(Method):
@@ -102,23 +101,26 @@ class BlockSizeMethod(Method):
                     f"{path} has no driver {driver_path.name} beside it. Write one: the kernel's name, problem sizes, "
                     "work-items, and what each argument holds (mirenc.measure.gpu_driver shows all keys)"
                 )
-            source, text = read_text(path), read_text(driver_path)
+            language, source, text = _SUFFIXES[path.suffix], read_text(path), read_text(driver_path)
+            cuda = language == "cuda"
             driver = read_driver(text, str(driver_path))
-            headers = headers_digest([path], toolchain, [_preprocessed(path, toolchain)])
+            # Flags that make a preprocessor find what a build finds.
+            arm = ("--cuda-device-only", "-nocudalib", *_cuda_flags(toolchain)) if cuda else ()
+            headers = headers_digest([path], toolchain, [arm])
             for size in driver.sizes:
                 yield MeasuredKernel(
-                    name=f"{path.stem}:{driver.kernel} {_SUFFIXES[path.suffix]} {size}",
+                    name=f"{path.stem}:{driver.kernel} {language} {size}",
                     group=f"{path.stem}:{driver.kernel}",
                     family=path.stem,
-                    language=_SUFFIXES[path.suffix],
+                    language=language,
                     source=source,
                     driver=text,
                     function=driver.kernel,
                     line=0,
                     size=size,
-                    context=_context(driver, _SUFFIXES[path.suffix], size),
+                    context={"n": size, "dimensions": driver.dimensions, "cuda": int(cuda)},
                     # OpenCL C is compiled by the device's driver, from its text alone.
-                    include=str(path.absolute().parent) if _SUFFIXES[path.suffix] == "cuda" else "",
+                    include=str(path.absolute().parent) if cuda else "",
                     headers=headers,
                 )
 
@@ -132,7 +134,7 @@ class BlockSizeMethod(Method):
         library = source.name
         if part == CUDA:
             library = "kernel.ptx"
-            build_ptx(source, folder / library, toolchain, () if names_toolkit(toolchain.cflags) else _CUDA_FLAGS)
+            build_ptx(source, folder / library, toolchain, _cuda_flags(toolchain))
         space = block_space(kernel.language, driver.dimensions)
         code = hashlib.sha256((folder / library).read_bytes()).hexdigest()
         device: dict[str, Any] = {}
@@ -152,15 +154,8 @@ class BlockSizeMethod(Method):
         return Build(tuple(cells), again, _DRIVER, ir, symbol, default=space.default)
 
 
-def _preprocessed(path: Path, toolchain: Toolchain) -> tuple[str, ...]:
-    """Flags that make a preprocessor find what a build of a source finds."""
-    if _SUFFIXES[path.suffix] != "cuda":
-        return ()
-    return ("--cuda-device-only", "-nocudalib", *(() if names_toolkit(toolchain.cflags) else _CUDA_FLAGS))
-
-
-def _context(driver: GpuDriver, language: str, size: int) -> dict[str, float | str]:
-    return {"n": size, "dimensions": driver.dimensions, "cuda": int(language == "cuda")}
+def _cuda_flags(toolchain: Toolchain) -> tuple[str, ...]:
+    return () if names_toolkit(toolchain.cflags) else ("-nocudainc", "-include", str(CUDA_WORDS))
 
 
 def _region(kernel: MeasuredKernel, source: Path, toolchain: Toolchain) -> tuple[str, str]:
@@ -208,35 +203,22 @@ PTX_FLAGS = ("-x", "cuda", "--cuda-device-only", "--cuda-gpu-arch=sm_70")
 OPTIMISATION = "-O3"
 _LIBDEVICE = Path("nvvm", "libdevice", "libdevice.10.bc")
 _WHEELS = ("cuda_nvcc", "cu13")  # folders of NVIDIA's wheels, below `nvidia`
-_TIMEOUT = 60.0  # seconds; one build serves all settings, so its time decides nothing
 
 
 def find_libdevice() -> Path | None:
     """``libdevice.10.bc`` of a toolkit (CUDA_HOME, CUDA_PATH, /usr/local/cuda) or of NVIDIA's wheels."""
-    return next((path for folder in _cuda_folders() if (path := folder / _LIBDEVICE).is_file()), None)
-
-
-def _cuda_folders() -> Iterator[Path]:
-    for variable in ("CUDA_HOME", "CUDA_PATH"):
-        if os.environ.get(variable):
-            yield Path(os.environ[variable])
-    yield Path("/usr/local/cuda")
+    toolkits = [os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), "/usr/local/cuda"]
     spec = importlib.util.find_spec("nvidia")
-    for folder in (spec.submodule_search_locations or ()) if spec else ():
-        yield from (Path(folder, wheel) for wheel in _WHEELS)
+    wheels = [Path(folder, one) for folder in (spec and spec.submodule_search_locations) or () for one in _WHEELS]
+    paths = (Path(folder, _LIBDEVICE) for folder in (*toolkits, *wheels) if folder)
+    return next((path for path in paths if path.is_file()), None)
 
 
 def build_ptx(source: Path, target: Path, toolchain: Toolchain, flags: Sequence[str] = ()) -> None:
     """Compile the kernels of one CUDA source by a clang that knows CUDA, with ``flags`` beside the toolchain's.
 
-    With ``--cuda-path`` among those that toolkit is used in full.
-
-    Raises
-    ------
-    CompileError
-        clang refuses it; a setting changes nothing about that.
-    ToolchainError
-        It calls CUDA's mathematical functions, and there is no libdevice.
+    With ``--cuda-path`` among those that toolkit is used in full. A `CompileError`: clang refuses it; a
+    `ToolchainError`: it calls CUDA's mathematical functions, and there is no libdevice.
     """
     command = [toolchain.compiler, *PTX_FLAGS, OPTIMISATION, "-S", "-Wno-unknown-cuda-version", *flags]
     libdevice = find_libdevice()
@@ -246,7 +228,7 @@ def build_ptx(source: Path, target: Path, toolchain: Toolchain, flags: Sequence[
         if libdevice is not None:
             command += ["-Xclang", "-mlink-builtin-bitcode", "-Xclang", str(libdevice)]
     command += [*toolchain.cflags, "-o", str(target), str(source)]
-    if problem := compile_problem(command, _TIMEOUT):
+    if problem := compile_problem(command):
         raise CompileError(f"{source.name} gives no PTX: {problem}")
     missing = re.search(r"\.extern \.func[^;]*?\b(__nv_\w+)", target.read_text(encoding="utf-8"))
     if missing:

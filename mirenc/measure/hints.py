@@ -54,14 +54,9 @@ def suffix(label: str) -> str:
 class HintedLoop:
     """A module in which one loop of one function gets hints; a `CompileError` where it cannot.
 
-    Parameters
-    ----------
-    text : str
-        What clang prints with ``-Xclang -disable-llvm-passes -emit-llvm`` and with source locations (``-Rpass=.``).
-    function : str
-        Its name in the IR; others can link to it. A copy is made of it and of ``symbols``, named without the suffix.
-    line : int
-        Source line of the loop. Of several that begin there, the one that begins last.
+    ``text`` is what clang prints with ``-Xclang -disable-llvm-passes -emit-llvm`` and with source locations
+    (``-Rpass=.``). Others can link to the function; a copy is made of it and of ``symbols``, named without the suffix.
+    Of several loops that begin in a line, the one that begins last is meant.
     """
 
     def __init__(self, text: str, function: str, line: int) -> None:

@@ -106,14 +106,7 @@ def _loops_of(task: InnermostTask, path: Path, module: IRModule, function: str, 
     """The innermost loops that a pragma can stand before in a driver's function.
 
     A loop of a function that it calls may have come into it, and a loop that is made of ``goto`` takes no pragma: these
-    are left out.
-
-    Raises
-    ------
-    CompileError
-        The front end refuses the source for measuring.
-    TaskError
-        It has no such function or none of these loops, or two begin in one line.
+    are left out. A `TaskError`: there is no such function or none of these loops, or two begin in one line.
     """
     defined = [one.name.strip('@"') for one in module.defined_functions]
     if function not in defined:

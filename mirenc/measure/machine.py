@@ -21,6 +21,10 @@ def describe_machine() -> dict[str, Any]:
     from mirenc.model.numpy_runtime import usable_cores
 
     flags = {*_field("flags").split(), *_field("Features").split()}
+    try:
+        system = platform.freedesktop_os_release().get("PRETTY_NAME") or platform.system()
+    except OSError:  # no /etc/os-release
+        system = platform.system()
     # Digits only: who builds kernels of their own writes names into the rest.
     release = re.match(r"\d+(\.\d+)*", platform.release())
     return {
@@ -30,17 +34,9 @@ def describe_machine() -> dict[str, Any]:
         "instruction_sets": [name for name in _INSTRUCTION_SETS if name in flags],
         "caches": _caches(),
         "memory_gib": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1),
-        "system": _system(),
+        "system": system,
         "kernel": release[0] if release else "",
     }
-
-
-def _system() -> str:
-    """Name and version of a Linux distribution; of another system, or of a bare Linux, the name alone."""
-    try:
-        return platform.freedesktop_os_release().get("PRETTY_NAME") or platform.system()
-    except OSError:  # no /etc/os-release
-        return platform.system()
 
 
 def _field(name: str) -> str:

@@ -27,25 +27,15 @@ def get_method(task: str) -> Method:
 
 
 class Method(ABC):
-    """How one task (`mirenc.tasks`) is measured.
-
-    Attributes
-    ----------
-    default_count : int
-        How many kernels of the project's own are measured unless the user says otherwise.
-    elsewhere : tuple of str
-        Parts that can be built on a machine that has none of them, to be timed on another.
-    one_thread : bool
-        Whether a kernel is one thread, so that its process may be kept on one CPU, which is less noisy.
-    one_size : bool
-        Whether a build is for one size of a kernel; else all sizes share it.
-    """
+    """How one task (`mirenc.tasks`) is measured."""
 
     task: ClassVar[str]
-    default_count: ClassVar[int]
+    default_count: ClassVar[int]  # kernels of the project's own, unless the user says otherwise
+    # Parts that can be built on a machine that has none of them, to be timed on another
     elsewhere: ClassVar[tuple[str, ...]] = ()
+    # Whether a kernel is one thread, so that its process may be kept on one CPU, which is less noisy
     one_thread: ClassVar[bool] = True
-    one_size: ClassVar[bool] = False
+    one_size: ClassVar[bool] = False  # whether a build is for one size of a kernel; else all sizes share it
 
     @property
     def knobs(self) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from mirenc.errors import ConfigError
 from mirenc.measure import kernel_files
 from mirenc.measure.gpu_kernels import gpu_kernels
 from mirenc.measure.kernel_files import read_family
-from mirenc.measure.loops.structure import structures
+from mirenc.measure.loops.source import structures
 
 LOOP = """// Sums.
 // SHORT: 2 | 3

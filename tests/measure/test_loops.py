@@ -23,7 +23,7 @@ from mirenc.measure.building import Toolchain
 from mirenc.measure.innermost import scalar_loops
 from mirenc.measure.kernel_files import KernelText
 from mirenc.measure.loops import generate
-from mirenc.measure.loops.structure import SIZES, draw_size, structures
+from mirenc.measure.loops.source import SIZES, draw_size, structures
 from mirenc.tasks.measured import MeasuredKernel
 from mirenc.tasks.vectorization import Vectorization
 

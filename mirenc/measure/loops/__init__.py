@@ -7,8 +7,7 @@ from random import Random
 
 from mirenc.measure.kernel_files import KernelText
 from mirenc.measure.loops.driver import write_driver
-from mirenc.measure.loops.source import write_source
-from mirenc.measure.loops.structure import draw_size, structures
+from mirenc.measure.loops.source import draw_size, structures, write_source
 from mirenc.tasks.measured import MeasuredKernel
 
 __all__ = ["generate"]
@@ -23,12 +22,7 @@ def generate(count: int, seed: int) -> Iterator[MeasuredKernel]:
 
     Kernels come in rounds: a round takes every structure at most once, in a new order, and a structure of weight w is
     in w rounds of four. So any beginning is spread over groups, and a smaller count gives the beginning of a larger.
-    No two have the same source and driver but for the driver's numbers.
-
-    Raises
-    ------
-    ValueError
-        The structures do not give so many different kernels.
+    No two have the same source and driver but for the driver's numbers. A ValueError: there are not so many.
     """
     members = [(text, text.number("weight")) for family in structures().values() for text in family]
     order = Random(f"order {seed}")

@@ -8,8 +8,7 @@ from functools import cache
 from random import Random
 
 from mirenc.measure.kernel_files import KERNELS
-from mirenc.measure.loops.source import RESULTS, Parameter, Source
-from mirenc.measure.loops.structure import LETTERS, fill_value
+from mirenc.measure.loops.source import LETTERS, RESULTS, Parameter, Source, fill_value
 
 # The arrays start here beside a boundary of 64 bytes, in elements: most on it, as an allocator of large blocks does.
 OFFSETS = (0, 0, 0, 0, 0, 1, 1, 3)

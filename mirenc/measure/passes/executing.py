@@ -43,11 +43,8 @@ def winning_lists(table: CompiledTable) -> list[int]:
 def execute(engine: Engine, compiler: str, lists: Sequence[PassList]) -> dict[str, int]:
     """Compile and run generated loops under some lists; ``compiler`` is a clang of the engine's version.
 
-    Returns
-    -------
-    dict of str to int
-        ``loops`` that were run, and how many runs were ``same`` as the first list's, ``differs``, ``crash``,
-        ``timeout``, ``flood`` or ``compile``.
+    Counts ``loops`` that were run, and how many runs were ``same`` as the first list's, ``differs``, ``crash``,
+    ``timeout``, ``flood`` or ``compile``.
     """
     counts: Counter[str] = Counter()
     with Timekeeper("c", _ROUNDS, pin=False) as keeper, tempfile.TemporaryDirectory(prefix="mirenc-") as scratch:

@@ -29,17 +29,8 @@ _ASKED = {"function": 20, "module": 3}  # pieces that say which passes change an
 class PassRun(Run):
     """Labelling into a folder, which is there already.
 
-    ``make_engine`` gives each job a new engine. ``report`` is told
-    what is left out, ``failed`` each file that does not compile or cannot be read.
-
-    Attributes
-    ----------
-    files, unread : int
-        Files of IR, and those that cannot be read; known after `prepare`, as ``pieces``, all that were asked for.
-    seconds : dict of str to (int, float)
-        Level of a piece -> how many were labelled now, and the seconds it took a job.
-    executed : dict
-        What `execute` found: the lists' numbers, and counts; {} before.
+    ``make_engine`` gives each job a new engine. ``report`` is told what is left out, ``failed`` each file that does not
+    compile or cannot be read.
     """
 
     def __init__(
@@ -52,10 +43,11 @@ class PassRun(Run):
     ) -> None:
         super().__init__(plan, folder)
         self.make_engine, self.report, self.failed = make_engine, report, failed
-        self.files = self.unread = 0
-        self.pieces: tuple[Chosen, ...] = ()
+        self.files = self.unread = 0  # files of IR, and those that cannot be read; known after `prepare`
+        self.pieces: tuple[Chosen, ...] = ()  # all that were asked for
+        # Level of a piece -> how many were labelled now, and the seconds it took a job
         self.seconds: dict[str, tuple[int, float]] = {}
-        self.executed: dict[str, Any] = {}
+        self.executed: dict[str, Any] = {}  # what `execute` found: the lists' numbers, and counts
         self._names = [source.resolve().name for source in plan.sources]  # however they were typed
         self._thread = threading.local()
         self._engines: list[SharedEngine] = []
@@ -63,14 +55,8 @@ class PassRun(Run):
     def prepare(self) -> None:
         """Compile, scan and choose; make the pass lists.
 
-        Raises
-        ------
-        ConfigError
-            The folder has a run of another setup.
-        TaskError
-            The sources have no piece.
-        ToolchainError, IRFileError, CompileError, IRResourceError
-            A source cannot be used.
+        A `ConfigError`: the folder has a run of another setup; a `TaskError`: the sources have no piece. Any other: a
+        source cannot be used.
         """
         plan = self.plan
         self.work.mkdir(exist_ok=True)
@@ -128,12 +114,7 @@ class PassRun(Run):
             raise self._replaced(before)
 
     def _check_files(self, files: set[tuple[str, str]]) -> None:
-        """Refuse to replace a project by another of its name; say what is gone of those that stay.
-
-        Raises
-        ------
-        ConfigError
-        """
+        """Refuse to replace a project by another of its name; say what is gone of those that stay."""
         before = {(record.project, record.file) for record in self.journal.known.values()}
         gone = sorted(before - files)
         for project in sorted({project for project, _ in gone}):

@@ -69,12 +69,21 @@ class Runner(ABC):
     # uses
     memory_limit: ClassVar[int | None] = 8 * 2**30
 
+    known: ClassVar[tuple[str, ...]] = ()  # what a cell may tell it (`Cell.before`)
+
     @classmethod  # noqa: B027 - most have nothing to import
     def warm(cls) -> None:
         """Import what takes long, in the process that those of all samples are forked from; raise where it is missing.
 
         It must start no thread and open no device: a fork keeps neither.
         """
+
+    def check(self, cell: Cell) -> None:
+        """Refuse what a cell tells that is not known: left out, it would measure something else."""
+        strange = [key for key in cell.before if key not in self.known]
+        if strange:
+            allowed = ", ".join(self.known) or "nothing"
+            raise ConfigError(f"the runner is told {strange[0]!r}, which it does not know; it knows {allowed}")
 
     @abstractmethod
     def load(self, folder: Path, driver: str, size: int) -> None:
@@ -89,6 +98,28 @@ class Runner(ABC):
         """Seconds that ``calls`` calls take together, after a reset that is not timed."""
 
 
+class GpuRunner(Runner):
+    """Launches a kernel of `Cell.library` in blocks that the cell tells: ``{"local": [x, y]}``."""
+
+    memory_limit = None  # a GPU's library maps all of its memory
+    known: ClassVar[tuple[str, ...]] = ("local",)
+
+    def read(self, folder: Path, driver: str, size: int) -> None:
+        """Read the driver, which is TOML."""
+        from mirenc.measure.gpu_driver import read_driver
+
+        self.folder, self.size = folder, size
+        self.driver = read_driver((folder / driver).read_text(encoding="utf-8"), str(folder / driver))
+
+    def block_of(self, cell: Cell) -> tuple[int, ...]:
+        """The shape of a cell's blocks, which the driver allows."""
+        self.check(cell)
+        block = self.driver.block(cell.before["local"])
+        if refusal := self.driver.refusal(self.size, block):
+            raise CellRefusedError(refusal)
+        return block
+
+
 def get_runner(name: str) -> type[Runner]:
     """The runner of this name."""
     if name not in _REGISTRY:
@@ -96,11 +127,3 @@ def get_runner(name: str) -> type[Runner]:
     module, _, attribute = _REGISTRY[name].partition(":")
     runner: type[Runner] = getattr(importlib.import_module(module), attribute)
     return runner
-
-
-def own_keys(before: Mapping[str, object], known: tuple[str, ...]) -> None:
-    """Refuse what `Cell.before` tells a runner that it does not know: left out, it would measure something else."""
-    strange = [key for key in before if key not in known]
-    if strange:
-        allowed = ", ".join(known) or "nothing"
-        raise ConfigError(f"the runner is told {strange[0]!r}, which it does not know; it knows {allowed}")

@@ -8,7 +8,7 @@ from typing import cast
 
 import numpy as np
 
-from mirenc.measure.runners import Array, Cell, Runner, own_keys
+from mirenc.measure.runners import Array, Cell, Runner
 
 # Letter of `mirenc_types` -> element.
 _TYPES = {"f": "f4", "d": "f8", "b": "i1", "h": "i2", "i": "i4", "l": "i8"}
@@ -58,7 +58,7 @@ class CRunner(Runner):
         if cell.library not in self.libraries:
             self.libraries[cell.library] = ctypes.CDLL(str(Path(self.folder, cell.library)))
         library = self.libraries[cell.library]
-        own_keys(cell.before, ())
+        self.check(cell)
         address = ctypes.cast(getattr(library, cell.symbol), ctypes.c_void_p).value
         assert address is not None
         return address

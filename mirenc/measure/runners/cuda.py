@@ -12,8 +12,7 @@ import numpy as np
 
 from mirenc.errors import CompileError, ToolchainError
 from mirenc.measure.gpu_driver import Argument
-from mirenc.measure.runners import Array, Cell, CellRefusedError
-from mirenc.measure.runners.gpu import GpuRunner
+from mirenc.measure.runners import Array, Cell, CellRefusedError, GpuRunner
 
 Library = Any
 """What `ctypes.CDLL` gives: functions by their names."""

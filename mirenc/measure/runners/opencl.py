@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mirenc.errors import ToolchainError, needs
-from mirenc.measure.runners import Array, Cell, CellRefusedError
-from mirenc.measure.runners.gpu import GpuRunner
+from mirenc.measure.runners import Array, Cell, CellRefusedError, GpuRunner
 
 if TYPE_CHECKING:
     import pyopencl as cl
