@@ -385,6 +385,15 @@ def published() -> Iterator[str]:
     yield f"the best block of the other GPUs is {percent(best)} from the best"
 
 
+def speed() -> Iterator[str]:
+    """In the README."""
+    record = load("tests/benchmarks/runs.json")
+    small = record["small"]["mirenc embed --no-cache"]["seconds"]
+    large = record["large"]["mirenc embed, cold (empty cache)"]["seconds"]
+    size = f"{record['counts']['instructions']:,} instructions"
+    yield f"A small file takes {small:.1f} s, a module of {size} {large:.0f} s"
+
+
 # -- the documents ---------------------------------------------------------------------------------------------------
 def parameters() -> list[str]:
     """As the cards count them."""
@@ -402,7 +411,7 @@ def parameters() -> list[str]:
     return counts
 
 
-IN_README = (weak_gains, suites, words_alone, fixed_lists)
+IN_README = (weak_gains, suites, words_alone, fixed_lists, speed)
 IN_FIGURES = (
     *(parameters, search_phrases, unseen_phrases, suites, limits, pass_phrases),
     *(other_pool, protocols, published),

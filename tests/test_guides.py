@@ -84,7 +84,7 @@ def test_the_readmes_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     names: dict[str, Any] = {}
     for block in BLOCK.finditer((ROOT / "README.md").read_text(encoding="utf-8")):
         if block["kind"] == "python":
-            execute("python", block["code"], names)
+            assert alike(execute("python", block["code"], names), block["output"])
     assert names["vector"].shape == (1280,)
     assert names["rows"].shape == (1, 3)
 

@@ -203,6 +203,14 @@ def print_table(table: Table, width: int = 160) -> None:
     Console(width=max(width, least)).print(table)
 
 
+def tell_failures(total: int, problems: Sequence[MirencError]) -> None:
+    """Name what failed of ``total`` files, and end with exit code 1 where there is any."""
+    failures = Failures(total)
+    for problem in problems:
+        failures.add(problem)
+    failures.finish()
+
+
 class Failures:
     """Files that could not be read: a single one ends the run, of several each is named and the rest goes on.
 

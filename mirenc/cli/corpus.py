@@ -136,12 +136,8 @@ def build(
     )
     # A recipe's packages are a sample: how many of their files do not compile is told by number.
     uncompiled = failures_of(folder) if kind in ("sources", "commands") else []
-    failures = common.Failures(report.files + len(uncompiled))
-    for problem in uncompiled:
-        failures.add(problem)
-    for _, message in report.failures:
-        failures.add(MirencError(message))
-    failures.finish()
+    unread = [MirencError(message) for _, message in report.failures]
+    common.tell_failures(report.files + len(uncompiled), [*uncompiled, *unread])
 
 
 @app.command()

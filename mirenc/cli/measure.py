@@ -127,21 +127,13 @@ def _measure_kernels(task: str, plan: Plan, output: Path) -> None:
         try:
             with common.progress(f"{task}, samples", before) as advance:
                 run.go(advance)
-        except KeyboardInterrupt:
+        finally:  # after Ctrl-C, too
             _say_done(run, before)
-            raise
-        _say_done(run, before)
         _deliver(run, before)
 
 
 def _deliver(run: TimedRun, wanted: int) -> None:
-    """Say where the table is, and name what of the user's is not in it.
-
-    Raises
-    ------
-    TaskError
-        The table has no sample.
-    """
+    """Say where the table is, and name what of the user's is not in it. Raises TaskError: the table has no sample."""
     from mirenc.errors import TaskError
     from mirenc.measure.timed import MAX_TRIES
 
@@ -161,15 +153,10 @@ def _deliver(run: TimedRun, wanted: int) -> None:
             raise TaskError(f"no sample was measured; the first one: {table.samples[0].dropped}. {advice}")
         common.say(f"wrote {run.folder}")
         dropped = [one for one in table.samples if one.dropped and not one.dropped.startswith("noise")]
-        problems, total = (
-            [f"{f'{one.kernel} {one.part}'.strip()}: {one.dropped}" for one in dropped],
-            len(table.samples),
-        )
-    failures = common.Failures(0)
-    for problem in problems if run.plan.sources else ():
-        failures.add(TaskError(f"{problem}. Mend the source or its driver"))
-    failures.total = total
-    failures.finish()
+        problems = [f"{f'{one.kernel} {one.part}'.strip()}: {one.dropped}" for one in dropped]
+        total = len(table.samples)
+    if run.plan.sources:
+        common.tell_failures(total, [TaskError(f"{problem}. Mend the source or its driver") for problem in problems])
 
 
 def _measure_passes(plan: Plan, output: Path) -> None:

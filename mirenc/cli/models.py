@@ -104,10 +104,7 @@ def evaluate(
         typer.echo(json.dumps(figures, indent=1, allow_nan=False))
     else:
         _show_figures(figures)
-    failures = common.Failures(len(files))
-    for message in messages:
-        failures.add(IRParseError(message))
-    failures.finish()
+    common.tell_failures(len(files), [IRParseError(message) for message in messages])
 
 
 def choose_files(root: Path, limit: int | None) -> list[Path]:
