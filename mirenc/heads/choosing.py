@@ -160,17 +160,7 @@ def additive_effects(
     With every setting measured on every sample, the sample's effect is its mean and that of the settings is their mean
     difference from it. Where settings are missing, a sample that has bad settings only is not taken for a bad sample.
 
-    Parameters
-    ----------
-    values : (m,) float64
-        Log cost of each measurement.
-    sample, setting : (m,) int
-        What it is of.
-
-    Returns
-    -------
-    (samples,), (settings,) float64
-        Zero for what has no measurement; the settings' effects weigh to zero over the measurements.
+    Of log costs (m,) and what each is of, (m,). -> (samples,), (settings,), zero for what has no measurement.
     """
     of_sample, of_setting = np.zeros(samples), np.zeros(settings)
     per_sample = np.maximum(np.bincount(sample, minlength=samples), 1)

@@ -1,8 +1,8 @@
-"""`CostHead`: the cost-sensitive head. It regresses log cost ratios by a Gaussian process and chooses the least.
+"""`CostHead`: it regresses log cost ratios by a Gaussian process and chooses the least.
 
-Measured times say by how much a choice is better, and the label only that it is. A Gaussian process fits a few hundred
-rows, and finds by marginal likelihood, on the training rows alone, how far the code, the context features, and both
-together carry. Rasmussen & Williams, *Gaussian Processes for Machine Learning*, 2006, sections 2.2, 5.4.
+A Gaussian process fits a few hundred rows, and finds by marginal likelihood, on the training rows alone, how far the
+code, the context features, and both together carry. Rasmussen & Williams, *Gaussian Processes for Machine Learning*,
+2006, sections 2.2, 5.4.
 """
 
 from __future__ import annotations
@@ -56,8 +56,6 @@ class CostHead(CostRegressor, kind="cost"):
 
     Attributes
     ----------
-    n_choices_ : int
-        K.
     support_ : (n, A + D) float64
         Training rows, standardised.
     dual_ : (n, K) float64

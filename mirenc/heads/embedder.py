@@ -12,6 +12,7 @@ import functools
 import os
 import warnings
 from collections.abc import Iterable
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Any, Self, get_args
 
@@ -46,6 +47,7 @@ def _shared_encoder(home: Path, changed: int, device: str, cache: bool | str) ->
     return load(home, device=device, cache=cache)
 
 
+@dataclass(eq=False, repr=False)
 class IREmbedder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn carries no types
     """Embed modules: one row for each input.
 
@@ -65,24 +67,14 @@ class IREmbedder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scik
         Columns of the output; set by `fit`.
     """
 
-    def __init__(
-        self,
-        model: str | os.PathLike[str] | None = None,
-        *,
-        purpose: Purpose = "features",
-        part: Part = "both",
-        whiten: bool = True,
-        cache: bool | str | os.PathLike[str] = True,
-        device: str = "cpu",
-        on_error: OnError = "raise",
-    ) -> None:
-        self.model = model
-        self.purpose = purpose
-        self.part = part
-        self.whiten = whiten
-        self.cache = cache
-        self.device = device
-        self.on_error = on_error
+    model: str | os.PathLike[str] | None = None
+    _: KW_ONLY
+    purpose: Purpose = "features"
+    part: Part = "both"
+    whiten: bool = True
+    cache: bool | str | os.PathLike[str] = True
+    device: str = "cpu"
+    on_error: OnError = "raise"
 
     def fit(self, X: Inputs, y: Any = None) -> Self:
         """Check the parameters (ConfigError, ModelError) and note the number of columns; no input is read."""

@@ -49,16 +49,8 @@ def save_head(
 ) -> Path:
     """Write a fitted head: head.json and head.safetensors in the folder, which is made where it is missing.
 
-    Both files are complete before either gets its name. A head that was there before is replaced.
-
-    Parameters
-    ----------
-    head : registered head
-    folder : path
-    extra : dict, optional
-        What else belongs to the head, as JSON can hold it: task, model digest, names of the features.
-    arrays : dict of arrays, optional
-        What else belongs to it and is numbers.
+    Both files are complete before either gets its name. A head that was there before is replaced. ``extra`` is what
+    else belongs to the head, as JSON can hold it, and ``arrays`` what else belongs to it and is numbers.
 
     Raises
     ------
@@ -72,7 +64,7 @@ def save_head(
 
     kind = kind_of_head(head)
     meta, learned = head._get_state()
-    stored, same = _once_each({**learned, **{f"{_EXTRA}/{name}": array for name, array in (arrays or {}).items()}})
+    stored, same = _once_each(learned | {f"{_EXTRA}/{name}": array for name, array in (arrays or {}).items()})
     stored, types = narrowed(stored)
     data = save(stored)
     description = {
@@ -130,8 +122,7 @@ def load_head(folder: str | os.PathLike[str]) -> tuple[Any, dict[str, Any]]:
 
     HeadError: no head in the folder, damaged files, an unknown kind, or a format this release does not read.
     """
-    head, extra, _ = load_head_and_arrays(folder)
-    return head, extra
+    return load_head_and_arrays(folder)[:2]
 
 
 def load_head_and_arrays(folder: str | os.PathLike[str]) -> tuple[Any, dict[str, Any], dict[str, NDArray[Any]]]:

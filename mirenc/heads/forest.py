@@ -138,13 +138,13 @@ class Forest:
             if levels.shape[1:] != value.shape[1:] or value.max(initial=0) >= len(levels):
                 raise wrong
             value = np.take_along_axis(levels, value.astype(np.int64), axis=0)
+        inner = int((column >= 0).sum())
+        forest = cls(column, cut, value)
         if len(cut) == len(value) == len(column):  # older releases kept both for every node, and where its children are
             forest = cls._of_nodes(column, cut, value)
-        else:
-            forest = cls(column, cut, value)
-        inner = int((column >= 0).sum())
-        lengths = (len(forest.cut), len(forest.value)) == (inner, len(column) - inner)
-        if not lengths or not forest._walk.whole or not (column < columns).all():
+        elif (len(cut), len(value)) != (inner, len(column) - inner):
+            raise wrong
+        if not forest._walk.whole or not (column < columns).all():
             raise wrong
         return forest
 

@@ -58,11 +58,6 @@ class RidgeHead(_Ridge, CostRegressor, kind="ridge"):
         Penalty, in units of a column's variance.
     clip : float
         Relative log costs are cut at plus and minus this.
-
-    Attributes
-    ----------
-    weights_ : (A + D, K) float64
-    mean_ : (K,) float64
     """
 
     _: KW_ONLY
@@ -155,12 +150,11 @@ class LandmarkRegressor(_Landmarks, Number, kind="landmark_number"):
     components : int
         Code columns beyond this many are first reduced to so many principal components.
     landmarks : int
-        Rows of training that the function is a sum over.
+        Rows of training that the function is a sum over, drawn by ``random_state``.
     length_scale : float
         Of the Gaussian, in units of the mean distance of two rows.
     alpha : float
         Penalty, in units of the kernel.
-    random_state : int
     """
 
 

@@ -43,14 +43,10 @@ class MLPHead(ClassifierMixin, Head, kind="mlp"):  # type: ignore[misc]
     ----------
     hidden : tuple of int
         Widths between the layers; two of them make three layers.
-    alpha : float
-        Strength of the L2 penalty.
-    learning_rate : float
-        Adam's.
-    epochs : int
-        Passes over the rows. Training takes them all, unless ``early_stopping``.
-    batch_size : int
-        Rows a step; all of them where there are fewer.
+    alpha, learning_rate : float
+        Strength of the L2 penalty; Adam's rate.
+    epochs, batch_size : int
+        Passes over the rows, all of which are taken unless ``early_stopping``; rows a step.
     early_stopping : bool
         Hold out a tenth of the rows at random and stop when their accuracy has not grown for 10 epochs. Rows of one
         group (one program on several inputs) may then be on both sides: off by default.
@@ -63,9 +59,8 @@ class MLPHead(ClassifierMixin, Head, kind="mlp"):  # type: ignore[misc]
         Labels, sorted.
     mean_, scale_ : (D,) float64
         What columns are standardised with.
-    coefs_ : list of (rows, columns) float64
-        Weights, a matrix a layer. Empty where all rows had one label: it is then always the answer.
-    intercepts_ : list of (columns,) float64
+    coefs_, intercepts_ : lists of (rows, columns) and (columns,) float64
+        A layer each. Empty where all rows had one label: it is then always the answer.
     n_iter_ : int
         Epochs taken.
     """
@@ -225,12 +220,8 @@ class LabelHead(Chooser, kind="label"):
     Parameters
     ----------
     classifier : estimator
-        `MLPHead`, or any classifier with ``predict_proba``. To be saved it must be one of mirenc's.
-
-    Attributes
-    ----------
-    classifier_ : estimator
-        Its classes are indices of settings; a setting that never was the best has no preference.
+        `MLPHead`, or any classifier with ``predict_proba``. To be saved it must be one of mirenc's. Its classes are
+        indices of settings; a setting that never was the best has no preference.
     """
 
     classifier: Any

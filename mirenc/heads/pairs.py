@@ -49,11 +49,6 @@ class PairHead(Reducing, CostRegressor, kind="pairs"):
     most_pairs : int
         Of more pairs than this, so many are drawn, spread over the samples.
     random_state : int
-
-    Attributes
-    ----------
-    regressor_ : estimator
-        Fitted clone.
     """
 
     regressor: Any

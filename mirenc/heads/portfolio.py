@@ -41,7 +41,7 @@ def portfolio(logs: Float64, size: int) -> Int64:
 
 @dataclass(eq=False, repr=False)
 class PortfolioHead(CostRegressor, kind="portfolio"):
-    """A head over the settings of a `portfolio`.
+    """A head over the settings of a `portfolio`: ``settings_``, (size,) int64.
 
     Parameters
     ----------
@@ -49,12 +49,6 @@ class PortfolioHead(CostRegressor, kind="portfolio"):
         A head that learns from costs and has ``predict_log_costs``, such as `CostHead`.
     size : int
         Settings of the portfolio.
-
-    Attributes
-    ----------
-    chooser_ : estimator
-        Fitted clone.
-    settings_ : (size,) int64
     """
 
     chooser: Any

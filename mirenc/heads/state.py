@@ -1,16 +1,16 @@
 """What a head is made of: a kind, a small description that JSON can hold, and arrays. No pickle.
 
-A head class joins with ``@register("name")`` and says what it is made of (`Stateful`). A head made of other heads
-stores each of them with `pack` under a prefix. A description never names a module or a class: what a stranger's folder
-can bring to life is what is registered, and it is refused where it cannot answer (`mirenc.heads.files` reads and
-writes folders).
+A head class joins with ``@register("name")``. It has ``_get_state()``: what JSON can hold (parameters, fitted scalars,
+labels), and arrays; and ``_from_state(meta, arrays)``, a class method, the way back. A head made of other heads stores
+each of them with `pack` under a prefix. A description never names a module or a class: what a stranger's folder can
+bring to life is what is registered, and it is refused where it cannot answer.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,17 +34,8 @@ _DAMAGE = (
 Arrays = Mapping[str, NDArray[Any]]
 
 
-class Stateful(Protocol):
-    """What a head offers to be saved: what JSON can hold (parameters, fitted scalars, labels), and arrays; and back."""
-
-    def _get_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]: ...
-
-    @classmethod
-    def _from_state(cls, meta: dict[str, Any], arrays: Arrays) -> Self: ...
-
-
-HeadClass = TypeVar("HeadClass", bound=type[Stateful])
-_CLASSES: dict[str, type[Stateful]] = {}
+HeadClass = TypeVar("HeadClass", bound=type[Any])
+_CLASSES: dict[str, type[Any]] = {}
 
 
 def register(kind: str) -> Callable[[HeadClass], HeadClass]:

@@ -40,12 +40,8 @@ class _Trees(Reducing):
 
     def _learn(self, features: Float64, target: Float64) -> None:
         seen = self._seen(features)
-        self._find_components(self._examples(seen))
+        self._find_components(seen)
         self.forest_ = Forest.join(self._grown(self._reduced(seen), target))
-
-    def _examples(self, seen: Float64) -> Float64:
-        """The rows whose principal components the code is reduced to."""
-        return seen
 
     def _grown(self, rows: Float64, target: Float64) -> list[Tree]:
         raise NotImplementedError
@@ -75,10 +71,9 @@ class TreesHead(_Trees, Chooser, kind="trees"):
     components : int
         Code features of more columns than this are first reduced to so many principal components: a tree that draws
         its cuts among hundreds of columns hardly ever draws a good one.
-    trees : int
+    trees, random_state : int
     share : float
         Share of the columns that a cut is chosen among.
-    random_state : int
     """
 
     _: KW_ONLY
@@ -141,23 +136,16 @@ class RatioTreesHead(_RegressionTrees, CostRegressor, kind="ratio_trees"):
 
     Parameters
     ----------
-    context_columns : int
-        The first so many columns are context features.
+    context_columns, use_code, trees, share, random_state
+        As those of `TreesHead`.
     default : int
         The setting that runs when nobody decides: measured on every row.
-    use_code : bool
-        False looks at the context features only.
     components : int
-        Code features of more columns than this are first reduced to so many principal components, of the different
-        pieces of code: however often one was measured, it is one.
+        As that of `TreesHead`, of the different pieces of code: however often one was measured, it is one.
     outputs : int
         Principal components of the targets that are learned.
-    trees : int
-    share : float
-        Share of the columns that a cut is chosen among.
     leaf : int
         Rows of a leaf, at least.
-    random_state : int
     """
 
     _: KW_ONLY
@@ -180,16 +168,13 @@ class RatioTreesHead(_RegressionTrees, CostRegressor, kind="ratio_trees"):
         self.directions_ = axes[: max(1, min(self.outputs, int((spread > 1e-9).sum())))]
         super()._learn(features, (ratios - self.mean_) @ self.directions_.T)
 
-    def _examples(self, seen: Float64) -> Float64:
-        """The first row of each different piece of code."""
-        if seen.shape[1] == self.context_columns:
-            return seen
+    def _find_components(self, seen: Float64) -> None:
+        """Of the first row of each different piece of code."""
         # As bytes: sorting thousands of rows of hundreds of numbers takes longer than finding their components.
         rows: dict[bytes, int] = {}
         for row, code in enumerate(seen[:, self.context_columns :] + 0.0):  # minus zero is zero
             rows.setdefault(code.tobytes(), row)
-        result: Float64 = seen[list(rows.values())]
-        return result
+        super()._find_components(seen[list(rows.values())])
 
     def _answer(self, features: Float64) -> Float64:
         result: Float64 = self.mean_ + super()._answer(features) @ self.directions_
@@ -218,13 +203,10 @@ class BoostedRegressor(_Trees, Number, kind="boosted_number"):
 
     Parameters
     ----------
-    context_columns : int
-        The first so many columns are context features.
-    components : int
-        Code columns beyond this many are first reduced to so many principal components.
-    trees, leaves : int
+    context_columns, components : int
+        As those of `TreesHead`.
+    trees, leaves, random_state : int
     learning_rate : float
-    random_state : int
     """
 
     _: KW_ONLY

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,7 +15,6 @@ from mirenc.learning.counted import autophase_features, opcode_histogram, statem
 
 if TYPE_CHECKING:
     from mirenc.embed import Embedding, Encoder, Level, Purpose
-
 
 # Rows that look at code through the model, or beside it.
 CODE_ROWS = ("text", "graph", "both", "both_histogram")
@@ -43,36 +42,31 @@ class CodeReader:
         Of a model that a compiler taught, text and graph are features (`Encoder.embed`), and ``taught`` stands beside
         them. Of others they are as heads were fitted on before there was such a model: whitened means.
 
-        A loop's are followed by those of its function, so each is twice as long: what is around a loop tells how often
-        it is entered and what of it is invariant.
-
-        Raises TaskError: the module has no such region.
+        A loop's are followed by those of its function: what is around a loop tells how often it is entered and what of
+        it is invariant. Raises TaskError: the module has no such region.
         """
         return self.of_modules([(module, regions)])[0]
 
     def of_modules(self, modules: Sequence[tuple[IRModule, Sequence[Region | None]]]) -> list[list[dict[str, Float32]]]:
         """The same of regions of several modules, whose statements are encoded together."""
+        purpose: Purpose = "search" if self.encoder.files.config.taught is None else "features"
         results: list[list[dict[str, Float32]]] = [[{} for _ in regions] for _, regions in modules]
         jobs: dict[tuple[Level, ...], dict[int, list[int]]] = {}
         for number, (_, regions) in enumerate(modules):
             for row, region in enumerate(regions):
                 jobs.setdefault(_levels(region), {}).setdefault(number, []).append(row)
         for levels, rows_of in jobs.items():
-            embeddings = self._embedded([modules[number][0] for number in rows_of], levels)
-            for (number, rows), embedding in zip(rows_of.items(), embeddings, strict=True):
+            wanted = [modules[number][0] for number in rows_of]
+            stream = self.encoder.embed_stream(wanted, level=levels, purpose=purpose, workers=0)
+            for (number, rows), outcome in zip(rows_of.items(), stream, strict=True):
+                if outcome.embedding is None:
+                    assert outcome.error is not None
+                    raise outcome.error
                 module, regions = modules[number]
-                code = _Code(module, embedding, self.counted)
+                code = _Code(module, outcome.embedding, self.counted)
                 for row in rows:
                     results[number][row] = code.of(regions[row])
         return results
-
-    def _embedded(self, modules: Sequence[IRModule], levels: tuple[Level, ...]) -> Iterator[Embedding]:
-        purpose: Purpose = "search" if self.encoder.files.config.taught is None else "features"
-        for outcome in self.encoder.embed_stream(modules, level=levels, purpose=purpose, workers=0):
-            if outcome.embedding is None:
-                assert outcome.error is not None
-                raise outcome.error
-            yield outcome.embedding
 
 
 def _levels(region: Region | None) -> tuple[Level, ...]:
@@ -83,11 +77,8 @@ def _levels(region: Region | None) -> tuple[Level, ...]:
 
 
 def counted_features(module: IRModule, region: Region | None) -> dict[str, Float32]:
-    """The rows that no model takes part in, of a function or a whole module."""
-    inside = None
-    if region is not None:
-        listed = regions_of(module, region.level)
-        inside = listed.instruction[listed.region == [_key(one) for one in listed.regions].index(_key(region))]
+    """The rows that no model takes part in, of a region or a whole module."""
+    inside = None if region is None else _instructions(regions_of(module, region.level), _key(region))
     return {name: count(module, inside) for name, count in COUNTED.items()}
 
 
@@ -116,18 +107,18 @@ class _Code:
         row = self.rows.get((level, *key))
         if row is None:
             raise TaskError(f"{self.module.name} has no {level} {name!r}. Give IR that has it")
-        counts = {}
-        if self.counted:
-            inside = None if level == "module" else self._instructions(level, key)
-            counts = {name: COUNTED[name](self.module, inside) for name in self.counted}
+        inside = None
+        if self.counted and level != "module":
+            if level not in self.listed:
+                self.listed[level] = regions_of(self.module, level)
+            inside = _instructions(self.listed[level], key)
+        counts = {name: COUNTED[name](self.module, inside) for name in self.counted}
         return {**{name: vectors[row] for name, vectors in self.vectors.items()}, **counts}
 
-    def _instructions(self, level: str, key: tuple[str, str]) -> Int32:
-        if level not in self.listed:
-            self.listed[level] = regions_of(self.module, level)
-        listed = self.listed[level]
-        inside: Int32 = listed.instruction[listed.region == [_key(one) for one in listed.regions].index(key)]
-        return inside
+
+def _instructions(listed: Regions, key: tuple[str, str]) -> Int32:
+    inside: Int32 = listed.instruction[listed.region == [_key(one) for one in listed.regions].index(key)]
+    return inside
 
 
 def _key(region: Region) -> tuple[str, str]:

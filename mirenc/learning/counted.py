@@ -3,13 +3,11 @@
 Each function takes the module and, for a region, its instructions: (I,) int32, ascending; left out, all of them count.
 
 - `opcode_histogram`: what a code feature is worth that needs no model at all.
-- `autophase_features`: hand-made features that many papers compare with. Haj-Ali, Huang, Moses, Xiang, Asanovic,
-  Wawrzynek, Stoica, "AutoPhase: Juggling HLS Phase Orderings in Random Forests with Deep Reinforcement Learning", MLSys
-  2020 (arXiv 2003.00671), table 1. Written from that table's words.
-- `statement_bag`: what words alone are worth. Normalised statements (`mirenc.ir.statements_of`) are hashed to a fixed
-  number of columns (Weinberger et al., "Feature Hashing for Large Scale Multitask Learning", ICML 2009), so that
-  training and a later question have the same columns without a vocabulary. Deviation from tf-idf: no idf, which scales
-  a column by a constant: ridges scale columns by themselves.
+- `autophase_features`: Haj-Ali et al., "AutoPhase: Juggling HLS Phase Orderings in Random Forests with Deep
+  Reinforcement Learning", MLSys 2020 (arXiv 2003.00671), table 1. Written from that table's words.
+- `statement_bag`: normalised statements (`mirenc.ir.statements_of`) are hashed to a fixed number of columns (Weinberger
+  et al., "Feature Hashing for Large Scale Multitask Learning", ICML 2009), so that training and a later question have
+  the same columns without a vocabulary. Deviation from tf-idf: no idf, since ridges scale columns by themselves.
 """
 
 from __future__ import annotations

@@ -82,11 +82,9 @@ def default_rows(task: Task, data: TaskData | None = None) -> list[str]:
 def context_matrix(task: Task, data: TaskData, *, blind: bool = False) -> Float64:
     """Task features of all samples; ``blind``: what a compiler tells is not known. (n, A)."""
     rows = []
-    hidden = [blind and name in task.compiler_context for name in task.context_names]
+    hidden = [place for place, name in enumerate(task.context_names) if blind and name in task.compiler_context]
     for sample in data.samples:
-        context = sample.context
-        if len(context) == len(hidden):
-            context = tuple(0 if hide else value for value, hide in zip(context, hidden, strict=True))
+        context = tuple(0 if place in hidden else value for place, value in enumerate(sample.context))
         try:
             rows.append(task.checked_context(context))
         except TaskError as error:

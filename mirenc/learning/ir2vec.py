@@ -1,12 +1,9 @@
 """IR2Vec's vectors, for the row of a table that a peer deserves, and modules in the words that it knows.
 
 The wheel (``pip install IR2Vec==2.1.1``) is no dependency: where it is absent, the row is. It reads what LLVM <= 16
-wrote, ends the Python process on IR it does not like, and keeps the memory of the files before; so a child process
-computes each vector.
-
-It has vectors of modules, so a function becomes a module of its own, with its types, globals and declarations. What
-later LLVMs say beside an instruction are hints to the optimiser; IR2Vec looks at opcodes, types and operands, so
-leaving the hints out takes nothing from it.
+wrote, ends the process on IR it does not like, and keeps the memory of the files before; so a child process computes
+each vector. It has vectors of modules, so a function becomes a module of its own. What later LLVMs say beside an
+instruction are hints to the optimiser, which take nothing from IR2Vec when they are left out.
 """
 
 from __future__ import annotations
@@ -45,6 +42,11 @@ _GROUP_NAME = re.compile(r" #\d+")
 # Nodes, and what refers to them.
 _METADATA = re.compile(r"^!.*\n?|,? ![a-zA-Z_.]+ !\d+|^.*\(metadata !.*\n?", re.MULTILINE)
 _NESTED = r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
+# Names of arguments may stand in a declaration; where there are none, types alone do.
+_SIGNATURE = re.compile(
+    r"define (?:(?:dso_local|internal|private|weak|weak_odr|linkonce|linkonce_odr|hidden) )*"
+    rf"(.*?@(?:\"(?:[^\"\\]|\\.)*\"|[-a-zA-Z$._0-9]+){_NESTED})"
+)
 _NEW_ATTRIBUTES = re.compile(
     rf" (?:captures|initializes|range|nofpclass|memory|dead_on_return)(?:{_NESTED})|"
     r" (?:dead_on_unwind|dead_on_return|writable|nocreateundeforpoison|noext)\b(?!\()"
@@ -69,8 +71,8 @@ def ir2vec_available() -> bool:
 def ir2vec_vectors(texts: Sequence[str]) -> tuple[Float32, int]:
     """Flow-aware module vectors, (n, 300) float32, and how many are zeros: IR2Vec gave none, or numbers that are none.
 
-    IR text is as its LLVM wrote it. What mirenc mends for LLVM 22 (`mirenc.ir.old_text.modernise`) is mended for
-    IR2Vec, too: both get the same chance. Raises TaskError: the wheel does not run at all.
+    What mirenc mends in a text for LLVM 22 (`mirenc.ir.old_text.modernise`) is mended for IR2Vec, too: both get the
+    same chance. Raises TaskError: the wheel does not run at all.
     """
     vectors = np.zeros((len(texts), DIMENSION), dtype=np.float32)
     found = 0
@@ -107,47 +109,20 @@ def function_text(text: str, symbol: str) -> str:
 
     ``symbol`` is without ``@`` and quotes. Raises TaskError: no such function with a body.
     """
-    found = False
+    kept = []
 
     def keep(match: re.Match[str]) -> str:
-        nonlocal found
-        own = match[0]
-        name = _NAME.search(own)
+        name = _NAME.search(match[0])
         if name is not None and name[1].strip('"') == symbol:
-            found = True
-            return own
-        return "" if name is None else _declaration(own.partition("\n")[0])
+            kept.append(name)
+            return match[0]
+        signature = _SIGNATURE.match(match[0])
+        return "" if signature is None else f"declare {signature[1]}\n"
 
     own = _FUNCTION.sub(keep, text)
-    if not found:
+    if not kept:
         raise TaskError(f"no function {symbol!r} with a body. Give IR that has it")
     return in_older_words(own)
-
-
-def _declaration(line: str) -> str:
-    """The declaration of a function, from the line that begins its body."""
-    end = _closing(line, line.index("(", _name_end(line)))
-    head = re.sub(
-        r"^define (?:(?:dso_local|internal|private|weak|weak_odr|linkonce|linkonce_odr|hidden) )*", "", line[:end]
-    )
-    # Names of arguments may stand; where there are none, types alone do.
-    return f"declare {head}\n"
-
-
-def _name_end(line: str) -> int:
-    name = _NAME.search(line)
-    assert name is not None
-    return name.end() - 1
-
-
-def _closing(line: str, start: int) -> int:
-    """Just behind the bracket that closes the one at ``start``."""
-    depth = 0
-    for place in range(start, len(line)):
-        depth += (line[place] == "(") - (line[place] == ")")
-        if depth == 0:
-            return place + 1
-    return len(line)
 
 
 def in_older_words(text: str) -> str:
