@@ -4,15 +4,8 @@ from __future__ import annotations
 
 from mirenc.ir.dialect import OPENCL_X86, Dialect
 from mirenc.ir.functions import check_kernels, kernels_of
-from mirenc.ir.module import (
-    IRArgument,
-    IRBlock,
-    IRFunction,
-    IRInstruction,
-    IRModule,
-    IROperand,
-    OperandKind,
-)
+from mirenc.ir.module import IRBlock, IRFunction, IRInstruction, IRModule, IROperand, OperandKind
+from mirenc.ir.parser import IRArgument
 from mirenc.ir.read import ReadOptions, parse_ir, read_ir, start_reader
 from mirenc.ir.regions import LEVELS, Region, Regions, regions_of
 from mirenc.ir.rewrite import bring

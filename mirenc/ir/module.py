@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import IntEnum
@@ -16,25 +15,9 @@ from typing import Any
 from mirenc.arrays import Int8, Int32
 from mirenc.ir.grammar import Form
 from mirenc.ir.lines import label_name, split_locals
-from mirenc.ir.parser import LABEL_TYPE, IRArgument
+from mirenc.ir.parser import IRArgument
 from mirenc.ir.rust_names import rust_name
 from mirenc.ir.symbols import unescaped
-
-__all__ = [
-    "IRArgument",
-    "IRBlock",
-    "IRFunction",
-    "IRInstruction",
-    "IRModule",
-    "IROperand",
-    "OperandKind",
-    "TextTable",
-    "global_name",
-]
-
-# LLVM's remarks: attributes in words, and predecessors in the order of its use lists.
-_PREDECESSORS, _ATTRIBUTES = "; preds = ", "\n; Function Attrs:"
-_COMMENTS = re.compile(r"^; Function Attrs:[^\n]*\n|[ \t]+; preds = [^\n]*$", re.MULTILINE)
 
 
 class OperandKind(IntEnum):
@@ -56,21 +39,12 @@ def global_name(line: str) -> str:
     return line[:end]
 
 
-def without_comments(text: str) -> str:
-    """Text without what `_COMMENTS` finds; where LLVM printed it, in a third of the time."""
-    kept: list[str] = []
-    for piece in text.split(_PREDECESSORS):
-        if kept:
-            before = kept[-1].rstrip(" \t")
-            if before == kept[-1]:  # nothing but a string's content looks like this
-                return _COMMENTS.sub("", text)
-            kept[-1] = before
-            piece = piece[len(piece.partition("\n")[0]) :]
-        kept.append(piece)
-    pieces = "".join(kept).split(_ATTRIBUTES)
-    if pieces[0].startswith(_ATTRIBUTES[1:]) or not all("\n" in piece for piece in pieces[1:]):
-        return _COMMENTS.sub("", text)
-    return "\n".join([pieces[0], *(piece.partition("\n")[2] for piece in pieces[1:])])
+def _without_comments(text: str) -> str:
+    """Text without LLVM's remarks: attributes in words, and predecessors in the order of its use lists."""
+    for remark in ("; preds = ", "\n; Function Attrs:"):  # six times as fast as a regular expression
+        text, *rest = text.split(remark)
+        text = "\n".join(piece.rstrip(" \t") for piece in (text, *(piece.partition("\n")[2] for piece in rest)))
+    return text
 
 
 class TextTable:
@@ -87,9 +61,6 @@ class TextTable:
     def texts(self) -> list[str]:
         return list(self.rows)
 
-    def __len__(self) -> int:
-        return len(self.rows)
-
 
 @dataclass(frozen=True, slots=True)
 class IROperand:
@@ -104,12 +75,8 @@ class IROperand:
 class FunctionHeader:
     """What the ``define`` or ``declare`` line says, and where the body lies.
 
-    Attributes
-    ----------
-    name : str
-        As printed after ``@``: with its quotes, where LLVM prints some.
-    first, last, first_block, last_block : int
-        Instructions ``first .. last - 1`` and blocks ``first_block .. last_block - 1`` of the module.
+    The name is as printed after ``@``, with its quotes. The function has the module's instructions ``first .. last -
+    1`` and blocks ``first_block .. last_block - 1``.
     """
 
     name: str
@@ -180,10 +147,8 @@ class IRModule:
 
     Attributes
     ----------
-    name : str
-        Where it came from, for messages.
-    source_name : str
-        ``source_filename`` of the module.
+    name, source_name : str
+        Where it came from, for messages; its ``source_filename``.
     text : str
         Canonical text, one instruction a line, without debug records and metadata attachments.
     headers : list of FunctionHeader
@@ -192,20 +157,15 @@ class IRModule:
         Type definitions, and globals (aliases and ifuncs too), as printed.
     forms : list of Form
         Distinct instruction texts.
-    symbols : list of str
-        Names (with ``@``) of globals and functions used as operands.
-    constants : list of (type, value)
-        Distinct constants used as operands.
-    types : list of str
-        Distinct types of operands.
+    symbols, constants, types : list
+        What operands use, each once: names of globals and functions with their ``@``; (type, value); types.
     display : dict
         Symbol -> symbol as statements show it, for those that differ (demangled, numbered strings).
-    arrays : ModuleArrays
     annotated : str
         ``text`` with its metadata attachments, if the IR has debug information; else "". For `mirenc.ir.places` alone:
         nothing that a vector is made of may depend on it.
     statements : dict
-        Normalisation -> the statements that `mirenc.ir.statements_of` made of it.
+        Normalisation -> what `mirenc.ir.statements_of` made of it.
     """
 
     name: str
@@ -240,9 +200,9 @@ class IRModule:
 
     @cached_property
     def content_hash(self) -> str:
-        """SHA-256 of the canonical text, as hexadecimal; the source file's name and comments are not part of it."""
+        """SHA-256 of the canonical text without the source file's name and comments, as hexadecimal."""
         name, _, rest = self.text.partition("\n")
-        text = without_comments(rest if name.startswith("source_filename") else self.text)
+        text = _without_comments(rest if name.startswith("source_filename") else self.text)
         return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
 
     @cached_property
@@ -298,11 +258,8 @@ class IRFunction:
     @property
     def display_name(self) -> str:
         """Name as people write it: C++ and Rust names demangled, without parameters."""
-        shown = self.module.display.get("@" + self.header.name)
-        if shown is not None:
-            return shown[1:]
         name = unescaped(self.name)
-        return rust_name(name) or name
+        return self.module.display.get("@" + self.header.name, "")[1:] or rust_name(name) or name
 
     @property
     def is_declaration(self) -> bool:
@@ -338,24 +295,21 @@ class IRBlock:
     def name(self) -> str:
         """Label without ``%`` and quotes; "" for an entry block that LLVM prints without one."""
         module = self.function.module
-        first = module.arrays.block_start[self.index]
-        line = module.lines[module.arrays.line[first] - 1]
-        if line.startswith("define ") or not line:
-            return ""
-        return label_name(line).strip('"')
+        line = module.lines[module.arrays.line[module.arrays.block_start[self.index]] - 1]
+        return "" if line.startswith("define ") else label_name(line).strip('"')
 
     @property
     def instructions(self) -> list[IRInstruction]:
-        start = self.function.module.arrays.block_start
         module = self.function.module
-        return [IRInstruction(module, index) for index in range(int(start[self.index]), int(start[self.index + 1]))]
+        first, last = module.arrays.block_start[self.index : self.index + 2].tolist()
+        return [IRInstruction(module, index) for index in range(first, last)]
 
     @property
     def successors(self) -> list[int]:
         """Block numbers in the function, in successor order (0 = true branch)."""
         arrays = self.function.module.arrays
         first, last = arrays.successor_start[self.index : self.index + 2]
-        return [int(block) - self.function.header.first_block for block in arrays.successor[first:last]]
+        return (arrays.successor[first:last] - self.function.header.first_block).tolist()
 
 
 @dataclass(frozen=True, slots=True)
@@ -367,8 +321,7 @@ class IRInstruction:
 
     @property
     def form(self) -> Form:
-        form: Form = self.module.forms[self.module.arrays.form[self.index]]
-        return form
+        return self.module.forms[int(self.module.arrays.form[self.index])]
 
     @property
     def opcode(self) -> str:
@@ -377,8 +330,7 @@ class IRInstruction:
     @property
     def text(self) -> str:
         """Canonical text on one line."""
-        line: str = self.module.lines[self.module.arrays.line[self.index]]
-        return line.strip()
+        return self.module.lines[int(self.module.arrays.line[self.index])].strip()
 
     @property
     def statement(self) -> str:
@@ -394,13 +346,9 @@ class IRInstruction:
     def operands(self) -> list[IROperand]:
         """Operands in LLVM 10's order."""
         arrays = self.module.arrays
-        first = arrays.operand_start[self.index]
         names = self.module.local_names(self.index)
         operands = []
-        for offset, operand in enumerate(self.form.operands):
-            kind = OperandKind(int(arrays.operand_kind[first + offset])).name.lower()
-            text = operand.text
-            if operand.slot >= 0:
-                text = (text or "%") + names[operand.slot]
-            operands.append(IROperand(kind, operand.type if kind != "block" else LABEL_TYPE, text))
+        for row, operand in enumerate(self.form.operands, arrays.operand_start[self.index]):
+            text = operand.text if operand.slot < 0 else (operand.text or "%") + names[operand.slot]
+            operands.append(IROperand(OperandKind(arrays.operand_kind[row]).name.lower(), operand.type, text))
         return operands
