@@ -84,36 +84,32 @@ def check_path(path: str | os.PathLike[str]) -> None:
     Raises GraphError: unknown suffix; IRFileError: the folder does not exist, or a folder has the file's name.
     """
     suffix = Path(path).suffix
-    if suffix == ".pt":
-        raise GraphError(
-            f"graph output {os.fspath(path)!r}: .pt is a pickle, which runs code when it is read. Write .npz; for PyG, "
-            "mirenc.model.data.sample_data makes its Data in Python"
-        )
     if suffix not in SUFFIXES:
-        raise GraphError(
-            f"graph output {os.fspath(path)!r}: unknown suffix {suffix!r}; available: {', '.join(SUFFIXES)}"
-        )
+        problem = f"unknown suffix {suffix!r}; available: {', '.join(SUFFIXES)}"
+        if suffix == ".pt":
+            problem = (
+                ".pt is a pickle, which runs code when it is read. Write .npz; for PyG, mirenc.model.data.sample_data "
+                "makes its Data in Python"
+            )
+        raise GraphError(f"graph output {os.fspath(path)!r}: {problem}")
     check_output(path)
 
 
 def save_graph(graph: ProgramGraph, path: str | os.PathLike[str]) -> None:
     """Write a graph; the suffix says how: ``.dot``, ``.json`` or ``.npz`` (the arrays). Raises as `check_path`."""
     check_path(path)
+    suffix = Path(path).suffix
     try:
         with delivered(path) as part:
-            _write(graph, part, Path(path).suffix)
+            if suffix != ".npz":
+                part.write_text(to_dot(graph) if suffix == ".dot" else to_json(graph) + "\n", encoding="utf-8")
+                return
+            arrays: dict[str, Any] = {field.name: getattr(graph, field.name) for field in fields(graph)}
+            # Named as text, because an empty list would become an array of numbers.
+            arrays |= {name: np.array(arrays[name], dtype=np.str_) for name in ("texts", "functions")}
+            with part.open("wb") as stream:
+                np.savez_compressed(stream, **arrays)
     except OSError as error:
         raise IRFileError(
             f"cannot write {os.fspath(path)}: {error.strerror or error}. Free some space or name another file"
         ) from None
-
-
-def _write(graph: ProgramGraph, part: Path, suffix: str) -> None:
-    if suffix == ".npz":
-        with part.open("wb") as stream:
-            arrays: dict[str, Any] = {field.name: getattr(graph, field.name) for field in fields(graph)}
-            # Named as text, because an empty list would become an array of numbers.
-            arrays |= {name: np.array(arrays[name], dtype=np.str_) for name in ("texts", "functions")}
-            np.savez_compressed(stream, **arrays)
-    else:
-        part.write_text(to_dot(graph) if suffix == ".dot" else to_json(graph) + "\n", encoding="utf-8")

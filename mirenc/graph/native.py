@@ -21,19 +21,12 @@ _PLAIN_NAME = re.compile(r"[-a-zA-Z$._0-9]+")
 
 
 def build_native(module: IRModule, *, normalisation: str = "locals") -> ProgramGraph:
-    """Build the graph of a module. I instructions, P operands, N nodes.
-
-    Parameters
-    ----------
-    module : IRModule
-    normalisation : str
-        Of the instructions' full texts (`mirenc.ir.statements`).
-    """
+    """Build the graph of a module, with instructions' full texts in a normalisation of `mirenc.ir.statements`."""
     arrays = module.arrays
     nodes = _Nodes(module)
     kind, ref = arrays.operand_kind, arrays.operand_ref.astype(np.int64)  # (P,)
     operand_start = arrays.operand_start.astype(np.int64)
-    per_inst = operand_start[1:] - operand_start[:-1]
+    per_inst = np.diff(operand_start)
     consumer = np.repeat(np.arange(module.instruction_count), per_inst)  # (P,) instruction that has each operand
     position = np.arange(len(kind)) - np.repeat(operand_start[:-1], per_inst)
     base = 1 + nodes.count
@@ -111,28 +104,18 @@ def build_native(module: IRModule, *, normalisation: str = "locals") -> ProgramG
 
 
 class _Nodes:
-    """Nodes of instructions and declared functions, in module order after node 0. F functions, I instructions.
-
-    Attributes
-    ----------
-    declared, first : (F,) bool, int64
-        Whether a function is declared only, and its first node.
-    inst_function, inst : (I,) int64
-        Function and node of each instruction.
-    count, function : int, (count,) int64
-        How many nodes there are, and the function of each.
-    """
+    """Nodes of instructions and declared functions, in module order after node 0. F functions, I instructions."""
 
     def __init__(self, module: IRModule) -> None:
         first = np.array([header.first for header in module.headers], dtype=np.int64)
         size = np.array([header.last - header.first for header in module.headers], dtype=np.int64)
-        self.declared = np.array([header.is_declaration for header in module.headers], dtype=bool)
+        self.declared = np.array([header.is_declaration for header in module.headers], dtype=bool)  # (F,)
         nodes_of: Int64 = np.where(self.declared, 1, size)
         self.count = int(nodes_of.sum())
-        self.function: Int64 = np.repeat(np.arange(len(nodes_of)), nodes_of)
-        self.first: Int64 = 1 + np.cumsum(nodes_of) - nodes_of
-        self.inst_function = module.arrays.function.astype(np.int64)
-        self.inst: Int64 = np.arange(module.instruction_count) + (self.first - first)[self.inst_function]
+        self.function: Int64 = np.repeat(np.arange(len(nodes_of)), nodes_of)  # (count,) of each node
+        self.first: Int64 = 1 + np.cumsum(nodes_of) - nodes_of  # (F,) first node
+        self.inst_function = module.arrays.function.astype(np.int64)  # (I,)
+        self.inst: Int64 = np.arange(module.instruction_count) + (self.first - first)[self.inst_function]  # (I,) node
 
 
 def _control_edges(module: IRModule, inst_node: Int64) -> tuple[Int64, Int64, list[list[int]]]:

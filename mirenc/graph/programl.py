@@ -55,19 +55,9 @@ def build_programl(
 ) -> ProgramGraph:
     """Build the graph of a module with ProGraML's released program; messages call the module ``name``.
 
-    Parameters
-    ----------
-    ir : str or bytes
-        IR text with typed pointers, or bitcode, as LLVM 10 or older wrote it.
-    timeout : float, seconds
-    memory_limit : int
-        Bytes of address space the program may use.
-
-    Returns
-    -------
-    ProgramGraph
-        Nodes and edges in the program's order, texts as LLVM 10 prints them. A node without a full text has its short
-        text there, as natively built graphs do.
+    The IR is text with typed pointers, or bitcode, as LLVM 10 or older wrote it. The program may take ``timeout``
+    seconds and ``memory_limit`` bytes of address space. Nodes and edges come in the program's order, texts as LLVM 10
+    prints them; a node without a full text has its short text there, as natively built graphs do.
 
     Raises
     ------
@@ -78,13 +68,12 @@ def build_programl(
     GraphError
         LLVM 10 refuses the IR (its line and column are kept), or the program died or took too long.
     """
-    data = ir.encode("utf-8", "surrogateescape") if isinstance(ir, str) else ir
+    data = _run(ir.encode("utf-8", "surrogateescape") if isinstance(ir, str) else ir, name, timeout, memory_limit)
     try:
-        answer = json.loads(_run(data, name, timeout, memory_limit))
-        return _graph(answer)
+        return _graph(json.loads(data))
+    except GraphError:
+        raise
     except (KeyError, ValueError) as error:
-        if isinstance(error, GraphError):
-            raise
         raise GraphError(
             f"{name}: llvm2graph-10 gave something that is no program graph ({error!r}). Type: {_INSTALL}"
         ) from error
@@ -109,44 +98,32 @@ def _run(data: bytes, name: str, timeout: float, memory_limit: int) -> bytes:
     if done.code and without_memory(words):
         raise IRResourceError(f"{name}: llvm2graph-10 ran out of memory {memory_advice(memory_limit)}")
     if missing := _MISSING_LIBRARY.search(words):
-        tinfo = missing[1].startswith("libtinfo.")
-        remedy = "Debian package libtinfo5 (`apt-get install libtinfo5`)" if tinfo else "package"
+        is_tinfo = missing[1].startswith("libtinfo.")
+        remedy = "Debian package libtinfo5 (`apt-get install libtinfo5`)" if is_tinfo else "package"
         raise ToolchainError(
             f"llvm2graph-10 cannot be started: the shared library {missing[1]} is missing. "
             f"Install the {remedy} that holds it, or use the backend 'native'"
         )
+    first = words.splitlines()[0] if words else "no reason given"
     if done.code < 0:
-        what = signal.Signals(-done.code).name
-        raise GraphError(
-            f"{name}: llvm2graph-10 died of {what} on this module"
-            + (f": {words.splitlines()[0]}" if words else "")
-            + ". Use the backend 'native'"
-        )
+        died = f"llvm2graph-10 died of {signal.Signals(-done.code).name} on this module"
+        raise GraphError(f"{name}: {died}: {first}. Use the backend 'native'")
     if done.code or not done.output:
-        raise GraphError(_refusal(words, name))
+        place = _PLACE.search(words)
+        what = f"line {place[1]}, column {place[2]}: {place[3]}" if place else first
+        raise GraphError(
+            f"{name}: LLVM 10 refuses it: {what}. The backend 'programl' reads IR with typed pointers (`i32*`) that "
+            "LLVM 10 or older wrote, in its original text; for any other IR use the backend 'native'"
+        )
     return done.output
-
-
-def _refusal(words: str, name: str) -> str:
-    """Message for IR that LLVM 10 does not read, with its own words."""
-    place = _PLACE.search(words)
-    if place:
-        what = f"line {place[1]}, column {place[2]}: {place[3]}"
-    else:
-        what = words.splitlines()[0] if words else "no reason given"
-    return (
-        f"{name}: LLVM 10 refuses it: {what}. The backend 'programl' reads IR with typed pointers "
-        "(`i32*`) that LLVM 10 or older wrote, in its original text; for any other IR use the "
-        "backend 'native'"
-    )
 
 
 def _full_text(node: dict[str, Any]) -> str:
     features = node.get("features", {}).get("feature", {})
     if "full_text" not in features:
-        return ""
+        return str(node["text"])
     value = features["full_text"]["bytes_list"]["value"][0]
-    return base64.b64decode(value).decode("utf-8", "surrogateescape")
+    return base64.b64decode(value).decode("utf-8", "surrogateescape") or str(node["text"])
 
 
 def _graph(answer: dict[str, Any]) -> ProgramGraph:
@@ -154,7 +131,7 @@ def _graph(answer: dict[str, Any]) -> ProgramGraph:
     nodes, edges = answer["node"], answer.get("edge", [])
     table = TextTable()
     text_row = [table.row(node["text"]) for node in nodes]
-    full_row = [table.row(_full_text(node) or node["text"]) for node in nodes]
+    full_row = [table.row(_full_text(node)) for node in nodes]
     kind = np.array([NodeKind[node.get("type", "INSTRUCTION")] for node in nodes], dtype=np.int8)
     # Left out means function 0 in protobuf, also where a node is in no function.
     function = np.array([node.get("function", 0) for node in nodes], dtype=np.int32)
@@ -173,10 +150,7 @@ def _graph(answer: dict[str, Any]) -> ProgramGraph:
         node_kind=kind,
         node_argument=np.zeros(len(nodes), dtype=np.int32),
         node_function=function,
-        edge_index=np.array(
-            [[edge.get("source", 0) for edge in edges], [edge.get("target", 0) for edge in edges]],
-            dtype=np.int32,
-        ),
+        edge_index=np.array([[edge.get(end, 0) for edge in edges] for end in ("source", "target")], dtype=np.int32),
         edge_flow=np.array([Flow[edge.get("flow", "CONTROL")] for edge in edges], dtype=np.int8),
         edge_position=np.array([edge.get("position", 0) for edge in edges], dtype=np.int32),
         functions=functions,

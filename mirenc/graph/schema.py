@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntEnum
 
-from mirenc.arrays import Bool, Int8, Int32
+from mirenc.arrays import Int8, Int32
 from mirenc.errors import GraphError
 
 EXTERNAL = "[external]"
@@ -111,50 +111,33 @@ class ProgramGraph:
     def validate(self) -> None:
         """Check the rules of the module docstring; GraphError names the first rule that is broken, and where."""
         n, e = self.node_count, self.edge_count
-        for name, values, size in (
-            ("node_text_row", self.node_text_row, n),
-            ("node_full_text_row", self.node_full_text_row, n),
-            ("node_argument", self.node_argument, n),
-            ("node_function", self.node_function, n),
-            ("edge_position", self.edge_position, e),
+        nodes = dict.fromkeys(("node_text_row", "node_full_text_row", "node_argument", "node_function"), (n,))
+        for name, shape in (nodes | {"edge_position": (e,), "edge_index": (2, e)}).items():
+            if getattr(self, name).shape != shape:
+                raise GraphError(f"{name} has shape {getattr(self, name).shape}, needs {shape}")
+        for name, first, limit in (
+            ("edge_index", 0, n),
+            ("node_text_row", 0, len(self.texts)),
+            ("node_full_text_row", 0, len(self.texts)),
+            ("node_kind", 0, len(NodeKind)),
+            ("node_function", -1, len(self.functions)),
+            ("edge_flow", 0, len(Flow)),
+            ("instruction_node", 0, n),
         ):
-            if values.shape != (size,):
-                raise GraphError(f"{name} has shape {values.shape}, needs ({size},)")
-        if self.edge_index.shape != (2, e):
-            raise GraphError(f"edge_index has shape {self.edge_index.shape}, needs (2, {e})")
-        for name, column, first, limit in (
-            ("edge_index", self.edge_index, 0, n),
-            ("node_text_row", self.node_text_row, 0, len(self.texts)),
-            ("node_full_text_row", self.node_full_text_row, 0, len(self.texts)),
-            ("node_kind", self.node_kind, 0, len(NodeKind)),
-            ("node_function", self.node_function, -1, len(self.functions)),
-            ("edge_flow", self.edge_flow, 0, len(Flow)),
-            ("instruction_node", self.instruction_node, 0, n),
-        ):
+            column = getattr(self, name)
             if column.size and (column.min() < first or column.max() >= limit):
                 raise GraphError(f"{name} has values outside {first}..{limit - 1}")
         if n == 0 or self.node_kind[0] or self.texts[self.node_text_row[0]] != EXTERNAL:
             raise GraphError(f"node 0 must be the instruction node {EXTERNAL!r}")
-        source, target = self.edge_index
-        source_is = self.node_kind[source] == NodeKind.INSTRUCTION
-        target_is = self.node_kind[target] == NodeKind.INSTRUCTION
-        for flow in (Flow.CONTROL, Flow.CALL):
-            _all(
-                (source_is & target_is)[self.edge_flow == flow],
-                f"a {flow.name.lower()} edge must join two instruction nodes",
-            )
-        _all(
-            (source_is ^ target_is)[self.edge_flow == Flow.DATA],
-            "a data edge must join an instruction node with a variable or constant node",
-        )
-        control = self.edge_flow == Flow.CONTROL
-        _all(
-            self.node_function[source[control]] == self.node_function[target[control]],
-            "a control edge must stay in one function",
-        )
-        _all(self.edge_position >= 0, "edge_position must not be negative")
-
-
-def _all(holds: Bool, rule: str) -> None:
-    if not holds.all():
-        raise GraphError(f"{rule}; {int((~holds).sum())} edges break this")
+        control, data, call = (self.edge_flow == flow for flow in Flow)
+        instructions = (self.node_kind == NodeKind.INSTRUCTION)[self.edge_index].sum(axis=0)  # at an edge's two ends
+        source, target = self.node_function[self.edge_index]
+        for broken, rule in (
+            (control & (instructions < 2), "a control edge must join two instruction nodes"),
+            (call & (instructions < 2), "a call edge must join two instruction nodes"),
+            (data & (instructions != 1), "a data edge must join an instruction node with a variable or constant node"),
+            (control & (source != target), "a control edge must stay in one function"),
+            (self.edge_position < 0, "edge_position must not be negative"),
+        ):
+            if broken.any():
+                raise GraphError(f"{rule}; {int(broken.sum())} edges break this")

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -32,14 +32,14 @@ def llvmlite_folder() -> str:
 
 
 class EndedError(Exception):
-    """The child is gone: ``status`` is ``start``, ``timeout``, ``memory``, ``killed`` or ``crash``; LLVM's reason."""
+    """The child is gone: ``status`` is ``start``, ``timeout``, ``memory``, ``killed`` or ``crash``; LLVM's reason.
+
+    ``ending`` of a crash is ``exit 1`` or ``SIGSEGV``, say.
+    """
 
     def __init__(self, status: str, problem: str, ending: str = "") -> None:
         super().__init__(problem)
-        self.status = status
-        self.problem = problem
-        self.ending = ending
-        """``exit 1`` or ``SIGSEGV``, of a crash."""
+        self.status, self.problem, self.ending = status, problem, ending
 
 
 class Child:
@@ -50,7 +50,7 @@ class Child:
     """
 
     def __init__(self, side: Path, arguments: Sequence[str], memory_limit: int) -> None:
-        self.memory_limit = memory_limit
+        self._memory_limit = memory_limit
         self.arguments = list(arguments)
         self._side = side
         self._process: subprocess.Popen[bytes] | None = None
@@ -63,13 +63,14 @@ class Child:
             return
         self.close()  # one that died between two requests leaves its streams
         self._words = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the process
-        worker, limit = str(Path(__file__).with_name("worker.py")), str(memory_allowed(self.memory_limit))
+        worker, limit = str(Path(__file__).with_name("worker.py")), str(memory_allowed(self._memory_limit))
         self._process = subprocess.Popen(
             # -I -S: neither the user's environment nor site-packages' .pth files are worth their start-up time.
             [sys.executable, "-I", "-S", worker, limit, str(self._side), *self.arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._words,
+            bufsize=0,
         )
 
     def version(self) -> str:
@@ -79,33 +80,32 @@ class Child:
             self._version = self.receive(_START)[0]["version"]
         return self._version
 
-    def send(self, request: dict[str, Any], data: bytes) -> None:
-        """Send one request, once LLVM is loaded. Raises EndedError."""
+    def send(self, request: dict[str, Any], data: bytes, timeout: float) -> None:
+        """Send one request, once LLVM is loaded. Raises EndedError, as `receive`."""
         self.version()
         assert self._process is not None
         assert self._process.stdin is not None
         about = json.dumps(request).encode("ascii")
-        try:
-            # The child does nothing but read now, so this cannot stand still for ever.
-            self._process.stdin.write(HEADER.pack(len(about), len(data)) + about)
-            self._process.stdin.write(data)
-            self._process.stdin.flush()
-        except BrokenPipeError:
-            raise self._death() from None
+        pipe = self._process.stdin.fileno()
+        os.set_blocking(pipe, False)
+        with self._ready(self._process.stdin, selectors.EVENT_WRITE, timeout) as wait:
+            for part in (HEADER.pack(len(about), len(data)) + about, data):
+                left = memoryview(part)
+                while left:
+                    wait()
+                    try:
+                        left = left[os.write(pipe, left) :]
+                    except BrokenPipeError:
+                        raise self._death() from None
 
     def receive(self, timeout: float) -> tuple[dict[str, Any], memoryview]:
         """One frame, within ``timeout`` seconds. Raises EndedError: the child died, or took too long and was ended."""
         assert self._process is not None
         assert self._process.stdout is not None
-        limit = min(timeout, LONGEST_TIMEOUT)
-        deadline = time.monotonic() + limit
         received, wanted, about = bytearray(), HEADER.size, 0
-        with selectors.DefaultSelector() as selector:
-            selector.register(self._process.stdout, selectors.EVENT_READ)
+        with self._ready(self._process.stdout, selectors.EVENT_READ, timeout) as wait:
             while len(received) < wanted:
-                if not selector.select(max(0.0, deadline - time.monotonic())):
-                    self.close()
-                    raise EndedError("timeout", f"not done within {limit:g} s")
+                wait()
                 # No more than this frame: the next one may already be there.
                 chunk = os.read(self._process.stdout.fileno(), min(_CHUNK, wanted - len(received)))
                 if not chunk:
@@ -117,6 +117,21 @@ class Child:
         body = memoryview(received)[HEADER.size :]
         return json.loads(bytes(body[:about])), body[about:]
 
+    @contextlib.contextmanager
+    def _ready(self, stream: IO[bytes], event: int, timeout: float) -> Iterator[Callable[[], None]]:
+        """A function that waits until the stream can be read or written, and ends the process when time is over."""
+        limit = min(timeout, LONGEST_TIMEOUT)
+        deadline = time.monotonic() + limit
+        with selectors.DefaultSelector() as selector:
+            selector.register(stream, event)
+
+            def wait() -> None:
+                if not selector.select(max(0.0, deadline - time.monotonic())):
+                    self.close()
+                    raise EndedError("timeout", f"not done within {limit:g} s")
+
+            yield wait
+
     def close(self) -> None:
         """End the process; the next request starts a new one."""
         process, self._process, self._version = self._process, None, ""
@@ -125,8 +140,7 @@ class Child:
             process.wait()
             for stream in (process.stdin, process.stdout, self._words):
                 if stream is not None:
-                    with contextlib.suppress(BrokenPipeError):  # what was not sent
-                        stream.close()
+                    stream.close()
 
     def _death(self) -> EndedError:
         """How the child ended, from its last words."""
@@ -138,18 +152,11 @@ class Child:
         lines = words.splitlines()
         self.close()
         if without_memory(words) or code == _NOT_LOADED:
-            return EndedError("memory", f"out of memory (limit {memory_allowed(self.memory_limit) / 2**20:.0f} MiB)")
+            return EndedError("memory", f"out of memory (limit {memory_allowed(self._memory_limit) / 2**20:.0f} MiB)")
         if code == NOT_STARTED:
             return EndedError("start", (lines or ["no reason given"])[-1].removesuffix("."))
         # LLVM's reason, which a stack dump may follow; otherwise the last line, such as that of a Python traceback.
         reasons = [line for line in lines if "LLVM ERROR" in line or "Assertion" in line]
         reason = (reasons or lines[-1:] or [""])[0]
-        return EndedError("killed" if code == -signal.SIGKILL else "crash", reason.strip(), _ending(code))
-
-
-def _ending(code: int) -> str:
-    """How a process ended, as people say it."""
-    try:
-        return signal.Signals(-code).name
-    except ValueError:
-        return f"exit {code}"
+        ending = {one.value: one.name for one in signal.Signals}.get(-code, f"exit {code}")
+        return EndedError("killed" if ending == "SIGKILL" else "crash", reason.strip(), ending)

@@ -13,12 +13,10 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """How IR looks that belongs together.
+    """How IR looks that belongs together; the title is for messages.
 
     Attributes
     ----------
-    name, title : str
-        The title is for messages.
     triple, data_layout : str
         The target that its modules name; "": any, and IR is taken as it comes.
     flags : mapping of str to tuple of str
@@ -62,7 +60,6 @@ SCALAR_LOOPS = Dialect(
     data_layout="",
     flags={"c": ("-x", "c", *_SCALAR), "c++": ("-x", "c++", *_SCALAR)},
 )
-
 
 CUDA_WORDS = Path(__file__).parent / "cuda_words.h"
 """What stands in for CUDA's headers."""

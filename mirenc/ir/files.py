@@ -61,15 +61,13 @@ _FOREIGN_MAGIC = {
     b"\xff\xfe": "text in UTF-16",
     b"\xfe\xff": "text in UTF-16",
 }
-_COMPILE_IT = "Compile the source with `clang -S -emit-llvm`"
 
 
 @dataclass(frozen=True, slots=True)
 class InputBytes:
-    """The decompressed bytes of one input: its path or ``<stdin>``, and what kind of IR they are.
+    """The decompressed bytes of one input, its path or ``<stdin>``, and what kind of IR they are.
 
-    ``file_hash`` is the SHA-256 of the file's bytes, decompressed, or of the source that was compiled; "" for what came
-    from no file.
+    ``file_hash`` is the SHA-256 of the decompressed file, or of the source that was compiled; "" for what has none.
     """
 
     name: str
@@ -99,7 +97,7 @@ def _is_ir_name(path: Path) -> bool:
 def find_inputs(folder: str | os.PathLike[str]) -> list[Path]:
     """IR files (``.ll``, ``.bc``, compressed too) below a folder, sorted.
 
-    A folder below that may not be entered is listed itself: reading it says so, and no file is left out in silence.
+    A folder that may not be entered is listed itself: reading it says so, and no file is left out in silence.
     """
     inputs: list[Path] = []
     for root, folders, names in os.walk(folder):
@@ -124,13 +122,15 @@ def _size_error(name: str, found: str) -> IRFileError:
     return _file_error(errno.EFBIG, f"{name}: {found}. Raise it with --max-bytes (Python: max_bytes=)")
 
 
-def _read_limited(read: Callable[[int], bytes], limit: int) -> bytes:
-    """At most ``limit + 1`` bytes, part by part: one ``read`` would reserve that many whatever the file's size."""
+def _read_limited(read: Callable[[int], bytes], limit: int, name: str, problem: str = "") -> bytes:
+    """At most ``limit`` bytes, part by part: one ``read`` would reserve that many whatever the file's size."""
     parts: list[bytes] = []
     left = limit + 1
     while left > 0 and (part := read(min(left, _PART))):
         parts.append(part)
         left -= len(part)
+    if left <= 0:  # a device or a pipe do not say how much they hold
+        raise _size_error(name, f"{problem}more than the limit of {_size_text(limit)}")
     return b"".join(parts)
 
 
@@ -139,11 +139,10 @@ def folder_error(name: str) -> IRFileError:
     if not os.access(name, os.R_OK | os.X_OK):
         return _file_error(errno.EACCES, f"{name}: no permission to read this folder. Try `chmod u+rx {name}`")
     names = (Path(root, name) for root, _, names in os.walk(name) for name in names)
+    what = "is a folder without IR files or sources. Give another one, or a .ll, .bc or .c file"
     if any(_is_ir_name(path) or language_of(path) for path in names):
-        return _file_error(errno.EISDIR, f"{name}: is a folder, and one file is expected. Name a file in it")
-    return _file_error(
-        errno.EISDIR, f"{name}: is a folder without IR files or sources. Give another one, or a .ll, .bc or .c file"
-    )
+        what = "is a folder, and one file is expected. Name a file in it"
+    return _file_error(errno.EISDIR, f"{name}: {what}")
 
 
 def read_limited(path: str | os.PathLike[str], name: str, limit: int) -> bytes:
@@ -153,10 +152,7 @@ def read_limited(path: str | os.PathLike[str], name: str, limit: int) -> bytes:
         if size > limit:
             whose = "" if os.fspath(path) == name else "its IR has "
             raise _size_error(name, f"{whose}{_size_text(size)}, the limit is {_size_text(limit)}")
-        data = _read_limited(stream.read, limit)
-    if len(data) > limit:  # a device or a pipe: they do not say how much they hold
-        raise _size_error(name, f"more than the limit of {_size_text(limit)}")
-    return data
+        return _read_limited(stream.read, limit, name)
 
 
 @contextmanager
@@ -190,21 +186,22 @@ def check_file(path: str | os.PathLike[str]) -> None:
 def _decompress(name: str, data: bytes, limit: int) -> bytes:
     try:
         if data[:2] == b"\x1f\x8b":
-            with gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:
-                data = _read_limited(stream.read, limit)
+            stream: IO[bytes] = gzip.GzipFile(fileobj=io.BytesIO(data))
         elif data[:6] == b"\xfd7zXZ\x00":
-            with lzma.LZMAFile(io.BytesIO(data)) as stream:
-                data = _read_limited(stream.read, limit)
+            stream = lzma.LZMAFile(io.BytesIO(data))  # noqa: SIM115 - of bytes in memory
         elif data[:4] == b"\x28\xb5\x2f\xfd":
-            data = _zstd(name, data, limit)
+            stream = io.BytesIO(_zstd(name, data, limit))
+        else:
+            return data
+        return _read_limited(stream.read, limit, name, "decompresses to ")
+    except IRFileError:
+        raise
     except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
         raise _file_error(errno.EIO, f"{name}: the compressed file is damaged ({error}). Compress it again") from None
-    if len(data) > limit:
-        raise _size_error(name, f"decompresses to more than the limit of {_size_text(limit)}")
-    return data
 
 
 def _zstd(name: str, data: bytes, limit: int) -> bytes:
+    """Decompressed, as far as is needed to know that it is more than the limit."""
     try:
         import zstandard
     except ImportError:
@@ -235,17 +232,12 @@ def _zstd(name: str, data: bytes, limit: int) -> bytes:
 def read_input(path: str | os.PathLike[str], *, max_bytes: int = DEFAULT_MAX_BYTES) -> InputBytes:
     """Read and decompress one input; ``-`` is standard input.
 
-    Raises
-    ------
-    IRFileError
-        Missing, a folder, no permission, empty, too large, damaged archive, or plainly no IR.
+    Raises IRFileError: missing, a folder, no permission, empty, too large, damaged archive, or plainly no IR.
     """
     name = os.fspath(path)
     if name == "-":
         name = "<stdin>"
-        data = _read_limited(sys.stdin.buffer.read, max_bytes)
-        if len(data) > max_bytes:
-            raise _size_error(name, f"more than the limit of {_size_text(max_bytes)}")
+        data = _read_limited(sys.stdin.buffer.read, max_bytes, name)
     else:
         data = read_limited(name, name, max_bytes)
     data = _decompress(name, data, max_bytes)
@@ -259,9 +251,8 @@ def kind_of(name: str, data: bytes) -> Literal["text", "bitcode"]:
         return "bitcode"
     if not data.strip():
         raise _file_error(errno.ENODATA, f"{name}: is empty. Give LLVM IR, as `clang -S -emit-llvm` writes it")
-    for magic, what in _FOREIGN_MAGIC.items():
-        if data.startswith(magic):
-            raise _file_error(errno.EINVAL, f"{name}: is {what}, not LLVM IR. {_COMPILE_IT}")
-    if b"\0" in data[:4096]:
-        raise _file_error(errno.EINVAL, f"{name}: is binary but neither bitcode nor text IR. {_COMPILE_IT}")
+    foreign = [what for magic, what in _FOREIGN_MAGIC.items() if data.startswith(magic)]
+    if foreign or b"\0" in data[:4096]:
+        what = f"{foreign[0]}, not LLVM IR" if foreign else "binary but neither bitcode nor text IR"
+        raise _file_error(errno.EINVAL, f"{name}: is {what}. Compile the source with `clang -S -emit-llvm`")
     return "text"

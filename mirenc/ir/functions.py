@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from mirenc.errors import ForeignIRError
 from mirenc.ir.module import FunctionHeader, IRModule
+from mirenc.ir.symbols import unescaped
 
 _NAME = r'@("[^"]*"|[-a-zA-Z$._0-9]+)'
 # A mark that clang puts on kernels alone: the calling convention, or the arguments' OpenCL types.
@@ -24,14 +25,13 @@ _WORK_ITEM = re.compile(
     r"|llvm\.nvvm\.read\.ptx\.sreg\.\w+\.[xyz]|llvm\.amdgcn\.work(?:item|group)\.id\.[xyz]|_Z\d+__spirv_BuiltIn\w+"
 )
 
-_DEFINE_LINE = re.compile(r"^define [^\n]*", re.MULTILINE)
+_DEFINE_LINE = re.compile(r"^define .*", re.MULTILINE)
 _ATTRIBUTE_GROUP = re.compile(r"^attributes (#\d+) = \{([^\n]*)\}", re.MULTILINE)
 # What is in quotes, or the name of something, is no attribute.
 _NO_WORDS = re.compile(r'[@%$!]?"[^"]*"|[@%$!][-\w.$]+')
 
 _ONE_OF_MANY = ("linkonce", "linkonce_odr", "weak", "weak_odr")  # inline functions and templates of C++, for one
 _LINKAGE = "|".join((*_ONE_OF_MANY, "available_externally", "private", "internal"))
-_ESCAPE = re.compile(rb"\\([0-9A-Fa-f]{2})")
 _DEFINITION = re.compile(rf'^define (?:({_LINKAGE}) )?[^\n]*?@("[^"]*"|[-\w$.]+)\(', re.MULTILINE)
 
 
@@ -61,16 +61,10 @@ def _asking(module: IRModule, defined: list[FunctionHeader]) -> list[str]:
         for header in defined
     }
     asking = {header.name for header in module.headers if header.is_declaration and _WORK_ITEM.fullmatch(header.name)}
-    before = -1
-    while before != len(asking):
-        before = len(asking)
-        asking |= {name for name, callees in calls.items() if callees & asking}
+    while more := {name for name, callees in calls.items() if callees & asking} - asking:
+        asking |= more
     called = {callee for name, callees in calls.items() for callee in callees - {name}}
-    return [
-        header.name
-        for header in defined
-        if header.name in asking and header.name not in called and header.return_type == "void"
-    ]
+    return [one.name for one in defined if one.return_type == "void" and one.name in asking - called]
 
 
 def check_kernels(module: IRModule) -> list[str]:
@@ -80,7 +74,7 @@ def check_kernels(module: IRModule) -> list[str]:
     """
     kernels = kernels_of(module)
     if not kernels:
-        names = [header.name.strip('"') for header in module.headers if not header.is_declaration]
+        names = [function.name for function in module.defined_functions]
         listed = ", ".join(names[:3]) + (" ..." if len(names) > 3 else "")
         raise ForeignIRError(
             f"{module.name}: no OpenCL or CUDA kernel among its {len(names)} functions ({listed}). "
@@ -119,10 +113,7 @@ def linkages_of(module: IRModule) -> dict[str, str]:
 
 def object_name(name: str) -> str:
     r"""A function's name as an object file of ELF has it: without LLVM's quotes, escapes, and the mark ``\01``."""
-    raw = _ESCAPE.sub(
-        lambda match: bytes.fromhex(match[1].decode()), name.strip('"').encode("utf-8", "surrogateescape")
-    )
-    return raw.removeprefix(b"\1").decode("utf-8", "replace")
+    return unescaped(name.strip('"')).removeprefix("\1")
 
 
 class Linker:
@@ -130,17 +121,11 @@ class Linker:
 
     def __init__(self) -> None:
         self.copies = 0
-        self._kept: set[str] = set()
+        self._shared: set[str] = set()
 
-    def add(self, linkages: Mapping[str, str], names: Iterable[str]) -> list[str]:
+    def add(self, linkages: Mapping[str, str], names: Sequence[str]) -> list[str]:
         """Those of the next module's functions (``names`` in its object file) that are kept, by `linkages_of` it."""
-        kept = []
-        for name in names:
-            shared = linkages.get(name) in _ONE_OF_MANY
-            if shared and name in self._kept:
-                self.copies += 1
-                continue
-            kept.append(name)
-            if shared:
-                self._kept.add(name)
+        kept = [name for name in names if name not in self._shared or linkages.get(name) not in _ONE_OF_MANY]
+        self.copies += len(names) - len(kept)
+        self._shared |= {name for name in kept if linkages.get(name) in _ONE_OF_MANY}
         return kept

@@ -17,17 +17,15 @@ from mirenc.ir.parser import LABEL_TYPE, FormOperand, Parser
 _FAST_MATH = frozenset({"nnan", "ninf", "nsz", "arcp", "contract", "afn", "reassoc", "fast"})
 # `tail` and `notail` are hints of the optimiser, not meaning; `musttail` is meaning.
 _DROPPED_PREFIXES = frozenset({"tail", "notail"})
-_CASTS = frozenset(
-    """trunc zext sext fptrunc fpext fptoui fptosi uitofp sitofp ptrtoint ptrtoaddr inttoptr bitcast
+_CASTS = """trunc zext sext fptrunc fpext fptoui fptosi uitofp sitofp ptrtoint ptrtoaddr inttoptr bitcast
     addrspacecast""".split()
-)
 # Instructions of the shape `OPCODE flag* T v (, v)*` whose further operands share the first one's type.
 _SAME_TYPE = frozenset(
     """add fadd sub fsub mul fmul udiv sdiv fdiv urem srem frem shl lshr ashr and or xor icmp fcmp fneg
     freeze resume""".split()
 )
 # Instructions of the shape `OPCODE flag* T v, T v, ...`: how many typed operands to read.
-_TYPED = {
+_TYPED = dict.fromkeys(_CASTS, 1) | {
     "store": 2,
     "select": 3,
     "cmpxchg": 3,
@@ -46,7 +44,6 @@ class Form(NamedTuple):
 
     Attributes
     ----------
-    opcode : str
     statement : str
         The normalised statement, normalisation ``locals``.
     operands : tuple of FormOperand
@@ -55,11 +52,9 @@ class Form(NamedTuple):
         Placeholders of the successor labels, in successor order (0 = true branch).
     has_result : bool
         Placeholder 0 is the result.
-    callee : str
-        Symbol called directly (with ``@``), or "".
-    signature : str
-        Function type of a call, ``i32 (ptr, ...)``; "" for other instructions. A call whose type is not the
-        callee's own (C without prototypes, calls through a cast) is no direct call for LLVM.
+    callee, signature : str
+        Symbol called directly (with ``@``), and the function type of a call, ``i32 (ptr, ...)``; or "". A call whose
+        type is not the callee's own (C without prototypes, calls through a cast) is no direct call for LLVM.
     name_slots : tuple of int
         Placeholders that are no value of the function: named types, blocks inside ``blockaddress``.
     slots : int
@@ -104,18 +99,13 @@ class InstructionParser(Parser):
             self.operands.append(self.value(type_text))
             while self.accept(","):
                 self.operands.append(self.value(type_text))
-        elif opcode in _CASTS:
-            self.skip_flags()
-            self._operand()
-            self.at += 1  # to
-            self.type()
         elif opcode in _TYPED:
             self.skip_flags()
             self._operand()
             for _ in range(_TYPED[opcode] - 1):
                 self.at += 1  # comma
                 self._operand()
-            # What follows the operands: a named type there is a name, too (`va_arg`).
+            # What follows the operands: a named type there is a name, too (of a cast, `va_arg`).
             self.name_slots += [slot for slot in self.slot_of[self.at :] if slot >= 0]
         elif opcode in ("call", "invoke", "callbr"):
             self._call(opcode)
@@ -134,7 +124,9 @@ class InstructionParser(Parser):
         self.operands.append(self.value(self.type()))
 
     def _label(self) -> None:
-        self.operands.append(self.label())
+        """``label %name``."""
+        self.at += 2
+        self.operands.append(FormOperand("label", LABEL_TYPE, "", self.slot_of[self.at - 1]))
 
     def _ret(self) -> None:
         if self.word != "void":
@@ -178,11 +170,10 @@ class InstructionParser(Parser):
             self._label()
             return
         self._operand()
-        self.at += 1
-        true = self.label()
-        self.at += 1
-        self._label()
-        self.operands.append(true)
+        for _ in range(2):
+            self.at += 1
+            self._label()
+        self.operands[1:] = self.operands[:0:-1]
 
     def _switch(self) -> None:
         self._operand()
@@ -284,13 +275,7 @@ class InstructionParser(Parser):
         while not self.at_type() and self.at < self.count:
             first = self.at
             kept = self.word in _FAST_MATH or self.word.endswith("cc") or self.word.startswith("spir_")
-            self.at += 1
-            if self.word == "=":  # a string attribute with a value
-                self.at += 2
-            elif self.word == "(":
-                self.skip_balanced()
-            elif self.kind == "number" and self.words[first] in ("align", "cc"):
-                self.at += 1
+            self.skip_word()
             if not kept:
                 self.drop(first, self.at)
 

@@ -26,20 +26,11 @@ IRInput = IRModule | str | bytes | os.PathLike[str]
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """One input, told what it is.
+    """One input, told what it is: a module, IR in memory (text or bitcode), a file of IR, or a source.
 
-    Attributes
-    ----------
-    kind : str
-        ``module``, ``ir`` (text or bitcode in memory), ``file`` (of IR) or ``source``.
-    name : str
-        What messages and rows call it: a path as it was given, ``<string>`` for what has none.
-    value : IRModule, bytes or str
-        The module, the IR or the path.
-    language : str
-        Of a source, as clang's ``-x`` wants it; "" for others.
-    flags, folder : tuple of str, str
-        Of a source that a project stands for: what it is compiled with, before the user's own flags, and where.
+    ``name`` is what messages and rows call it, ``<string>`` where it has none; ``value`` the module, the IR or the
+    path; ``language`` a source's, as clang's ``-x`` wants it. A source that a project stands for is compiled with
+    ``flags``, before the user's own, in ``folder``.
     """
 
     kind: Literal["module", "ir", "file", "source"]

@@ -1,7 +1,6 @@
 """Becomes another program after it has limited its own memory.
 
-Stand-alone: `mirenc.ir.process` starts it by path. Python's ``preexec_fn`` would do the same between fork and exec, but
-may stand still for ever in a process that has threads, and BLAS makes some.
+`mirenc.ir.process` starts it by path: Python's ``preexec_fn`` may stand still for ever in a process with threads.
 """
 
 from __future__ import annotations

@@ -22,9 +22,7 @@ _LABEL = re.compile(r'("[^"]*"|[-a-zA-Z$._0-9]+):')
 
 def join_lines(text: str) -> str:
     """Put every instruction on one line; leave out debug records."""
-    if "\n    #dbg_" in text:
-        text = _DEBUG_RECORD.sub("", text)
-    return _CONTINUATION.sub(" ", text)
+    return _CONTINUATION.sub(" ", _DEBUG_RECORD.sub("", text))
 
 
 def without_attachments(text: str) -> str:

@@ -23,8 +23,7 @@ _PLACE = re.compile(r"^<string>:(\d+):(\d+): error: (.*)$", re.MULTILINE)
 class LLVMWorker:
     """One child process running LLVM, started when first needed and restarted after a crash.
 
-    It has ``timeout`` seconds for one module, and ``memory_limit`` bytes of address space; less where this process
-    itself is limited to less.
+    It has ``timeout`` seconds for one module, and ``memory_limit`` bytes of address space (`Child`).
     """
 
     def __init__(self, *, timeout: float = DEFAULT_TIMEOUT, memory_limit: int = DEFAULT_MEMORY_LIMIT) -> None:
@@ -61,7 +60,7 @@ class LLVMWorker:
         if status == "ok":
             return text
         if status == "memory":
-            raise self._out_of_memory()
+            raise IRResourceError(f"LLVM ran out of memory {memory_advice(self.memory_limit)}")
         raise _refusal(text, verifier=status == "verify")
 
     def demangle(self, names: list[str]) -> list[str]:
@@ -83,42 +82,29 @@ class LLVMWorker:
         with self._lock:
             try:
                 child = self._started()
-                child.send({"kind": kind}, data)
+                child.send({"kind": kind}, data, limit)
                 answer, text = child.receive(limit)
             except EndedError as ended:
                 raise self._error(ended, limit) from None
             except BaseException:
-                # Whatever interrupted the exchange, the pipe is out of step now.
-                self.close()
+                self.close()  # whatever interrupted the exchange, the pipe is out of step now
                 raise
         return answer["status"], str(text, "utf-8", "surrogateescape")
 
-    def _out_of_memory(self) -> IRResourceError:
-        return IRResourceError(f"LLVM ran out of memory {memory_advice(self.memory_limit)}")
-
     def _error(self, ended: EndedError, limit: float) -> IRResourceError:
-        if ended.status == "memory":
-            return self._out_of_memory()
-        if ended.status == "timeout":
-            return IRResourceError(
-                f"LLVM did not finish within {limit:g} s. Raise the limit with --timeout (Python: timeout=)"
-            )
-        if ended.status == "start":
-            return IRResourceError(
-                f"LLVM cannot be started: {ended.problem}. Type: pip install --force-reinstall --no-deps llvmlite"
-            )
-        if ended.status == "killed":
-            return IRResourceError(
-                "LLVM's process was killed, most likely by the system for want of memory. "
-                "Close other programs, or leave the file out"
-            )
         # An assertion's line begins with a path and a signature that say nothing to the user.
         reason = re.search(r"LLVM ERROR.*|Assertion `.*' failed", ended.problem)
-        return IRResourceError(
-            f"LLVM ended its process ({ended.ending}) on this module"
-            + (f": {reason[0].removesuffix('.')}" if reason else "")
-            + ". The file is damaged or LLVM has a bug: check it with `opt -passes=verify`"
-        )
+        what = f": {reason[0].removesuffix('.')}" if reason else ""
+        messages = {
+            "memory": f"LLVM ran out of memory {memory_advice(self.memory_limit)}",
+            "timeout": f"LLVM did not finish within {limit:g} s. Raise the limit with --timeout (Python: timeout=)",
+            "start": f"LLVM cannot be started: {ended.problem}. Type: pip install --force-reinstall --no-deps llvmlite",
+            "killed": "LLVM's process was killed, most likely by the system for want of memory. "
+            "Close other programs, or leave the file out",
+            "crash": f"LLVM ended its process ({ended.ending}) on this module{what}. "
+            "The file is damaged or LLVM has a bug: check it with `opt -passes=verify`",
+        }
+        return IRResourceError(messages[ended.status])
 
 
 def _refusal(text: str, *, verifier: bool) -> IRParseError:

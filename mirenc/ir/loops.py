@@ -30,14 +30,10 @@ class LoopForest:
 
     Attributes
     ----------
-    function : (N,) int32
-        Function of the module.
-    header : (N,) int32
-        Block of the module.
-    parent : (N,) int32
-        Loop that encloses it most closely; -1 for an outermost one.
-    depth : (N,) int32
-        1 for an outermost loop.
+    function, header : (N,) int32
+        Function and block of the module.
+    parent, depth : (N,) int32
+        Loop that encloses it most closely; -1 for an outermost one, whose depth is 1.
     innermost : (B,) int32
         Deepest loop that each block is in; -1 for none.
     """

@@ -98,47 +98,33 @@ class FunctionHeader:
 
 @dataclass(frozen=True, slots=True)
 class ModuleArrays:
-    """The module as columns. I instructions, B blocks, P operands, C successors.
-
-    Attributes
-    ----------
-    form : (I,) int32
-        Row of `IRModule.forms`.
-    block, function : (I,) int32
-        Block and function of the module each instruction is in.
-    line : (I,) int32
-        Line of the canonical text with one instruction a line.
-    block_start : (B + 1,) int32
-        First instruction of each block.
-    operand_start : (I + 1,) int32
-        First operand of each instruction.
-    operand_kind : (P,) int8
-        `OperandKind`.
-    operand_ref : (P,) int32
-        Instruction of the module; argument number in its function; row of ``constants``; row of ``symbols``;
-        block of the module; -1 for metadata and asm.
-    operand_type : (P,) int32
-        Row of ``types``.
-    successor_start : (B + 1,) int32
-        First successor of each block.
-    successor : (C,) int32
-        Block of the module, in successor order.
-    callee : (I,) int32
-        Row of ``symbols`` called directly; -1 otherwise.
-    """
+    """The module as columns. I instructions, B blocks, P operands, C successors."""
 
     form: Int32
+    """(I,) row of `IRModule.forms`."""
     block: Int32
+    """(I,) block of the module each instruction is in."""
     function: Int32
+    """(I,) function of the module each instruction is in."""
     line: Int32
+    """(I,) line of the canonical text with one instruction a line."""
     block_start: Int32
+    """(B + 1,) first instruction of each block."""
     operand_start: Int32
+    """(I + 1,) first operand of each instruction."""
     operand_kind: Int8
+    """(P,) `OperandKind`."""
     operand_ref: Int32
+    """(P,) instruction of the module; argument number in its function; row of ``constants``; row of ``symbols``; block
+    of the module; -1 for metadata and asm."""
     operand_type: Int32
+    """(P,) row of ``types``."""
     successor_start: Int32
+    """(B + 1,) first successor of each block."""
     successor: Int32
+    """(C,) block of the module, in successor order."""
     callee: Int32
+    """(I,) row of ``symbols`` called directly; -1 otherwise."""
 
 
 @dataclass(frozen=True, eq=False)

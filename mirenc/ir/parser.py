@@ -6,6 +6,7 @@ LLVM's ``AsmWriter.cpp``; the text was printed by LLVM, so this is no validator.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -33,30 +34,23 @@ _TYPE_WORD = re.compile(
     r"|metadata|token|target|opaque)\Z"
 )
 _OPENERS = {"(": ")", "[": "]", "{": "}", "<": ">"}
-_SIMPLE_VALUES = frozenset({"true", "false", "null", "none", "undef", "poison", "zeroinitializer"})
 # Words that begin a constant which goes on in parentheses (constant expressions and their like).
 _CONSTANT_WORDS = frozenset(
     """add addrspacecast bitcast blockaddress extractelement getelementptr insertelement inttoptr mul ptrauth
     ptrtoaddr ptrtoint shl shufflevector splat sub trunc xor""".split()
 )
 _NAMED_CONSTANT_WORDS = frozenset({"dso_local_equivalent", "no_cfi"})
+_NO_ATTRIBUTES = _CONSTANT_WORDS | _NAMED_CONSTANT_WORDS
+_NO_ATTRIBUTES |= {"true", "false", "null", "none", "undef", "poison", "zeroinitializer", "asm", "to"}
 
 
 class FormOperand(NamedTuple):
-    """One operand of a form.
+    """One operand of a form, its type and value as printed where it is used.
 
-    Attributes
-    ----------
-    kind : str
-        ``local`` (an instruction's result or an argument), ``label``, ``constant``, ``symbol`` (a global,
-        alias, ifunc or function by name), ``metadata`` or ``asm``.
-    type : str
-        As printed where it is used; ``label`` for a label.
-    text : str
-        The value as printed; empty for ``local`` and ``label``.
-    slot : int
-        Which placeholder, from 0, holds the name of a ``local``, of a ``label`` or of the local that ``metadata`` wraps
-        (its text then ends in the placeholder); -1 otherwise.
+    Its kind is ``local`` (an instruction's result or an argument), ``label``, ``constant``, ``symbol`` (a global,
+    alias, ifunc or function by name), ``metadata`` or ``asm``. ``slot`` is the placeholder, from 0, that holds the name
+    of a ``local``, of a ``label`` (both have no text), or of the local that ``metadata`` wraps (its text then ends in
+    the placeholder); -1 otherwise.
     """
 
     kind: str
@@ -79,21 +73,15 @@ class Parser:
     def __init__(self, text: str) -> None:
         self.text = text
         matches = list(_TOKEN.finditer(text))
-        self.kinds = [match.lastgroup or "" for match in matches]
-        self.words = [match[0] for match in matches]
-        self.starts = [match.start() for match in matches]
-        self.ends = [match.end() for match in matches]
-        placeholders = [index for index, kind in enumerate(self.kinds) if kind == "local"]
-        self.slot_of = [-1] * len(matches)  # token -> placeholder number, -1 for other tokens
-        for slot, index in enumerate(placeholders):
-            self.slot_of[index] = slot
-        self.slots = len(placeholders)
         self.count = len(matches)
         # A sentinel saves a bounds check at every look-ahead.
-        self.kinds.append("end")
-        self.words.append("")
-        self.starts.append(len(text))
-        self.ends.append(len(text))
+        self.kinds = [match.lastgroup or "" for match in matches] + ["end"]
+        self.words = [match[0] for match in matches] + [""]
+        self.starts = [match.start() for match in matches] + [len(text)]
+        self.ends = [match.end() for match in matches] + [len(text)]
+        slots = itertools.count()
+        self.slot_of = [next(slots) if kind == "local" else -1 for kind in self.kinds]  # placeholder's number
+        self.slots = next(slots)
         self.at = 0
         self.name_slots: list[int] = []
         self.drops: list[tuple[int, int, str]] = []  # (start, end, replacement) in the statement
@@ -156,13 +144,10 @@ class Parser:
             self.at += 1
         elif self.word in ("[", "{", "<"):
             self.skip_balanced()
-        elif self.word == "target":
-            self.at += 1
-            self.skip_balanced()
         else:
             self.at += 1
-            if self.words[self.at - 1] == "ptr" and self.word == "addrspace":
-                self.at += 1
+            is_pointer = self.words[first] == "ptr" and self.accept("addrspace")
+            if is_pointer or self.words[first] == "target":
                 self.skip_balanced()
         if function and self.word == "(":
             self.skip_balanced()
@@ -234,32 +219,22 @@ class Parser:
         """Step over attributes and drop them from the statement."""
         while True:
             first = self.at
-            if self.kind == "string" and self.word[0] != "c":
-                self.at += 1
-                if self.accept("="):
-                    self.at += 1
-            elif self.kind == "group":
-                self.at += 1
-            elif self.kind == "word" and not (
-                self.word in _SIMPLE_VALUES
-                or self.word in _CONSTANT_WORDS
-                or self.word in _NAMED_CONSTANT_WORDS
-                or self.word == "asm"
-                or self.word == "to"
-            ):
-                self.at += 1
-                if self.word == "(":
-                    self.skip_balanced()
-                elif self.kind == "number" and self.words[first] in ("align", "cc", "alignstack"):
-                    self.at += 1
+            is_string = self.kind == "string" and self.word[0] != "c"
+            if is_string or self.kind == "group" or (self.kind == "word" and self.word not in _NO_ATTRIBUTES):
+                self.skip_word()
             else:
                 return
             self.drop(first, self.at)
 
-    def label(self) -> FormOperand:
-        """``label %name``."""
-        self.at += 2
-        return FormOperand("label", LABEL_TYPE, "", self.slot_of[self.at - 1])
+    def skip_word(self) -> None:
+        """Step over an attribute, flag or calling convention, with its number, value or what it has in parentheses."""
+        self.at += 1
+        if self.word == "=":
+            self.at += 2
+        elif self.word == "(":
+            self.skip_balanced()
+        elif self.kind == "number" and self.words[self.at - 1] in ("align", "cc", "alignstack"):
+            self.at += 1
 
     def skip_flags(self) -> None:
         """Step over words before the first type: flags, predicates, orderings, operations."""
@@ -277,25 +252,15 @@ class Parser:
         """The text without what was dropped; symbols as ``display`` shows them."""
         pieces: list[str] = []
         edits = list(self.drops)
-        for index in range(self.count):
-            if self.kinds[index] == "global":
-                name = self.words[index]
-                shown = display(name)
-                if shown != name:
-                    edits.append((self.starts[index], self.ends[index], shown))
-        if not edits:
-            return self.text
+        for index, kind in enumerate(self.kinds):
+            if kind == "global" and (shown := display(self.words[index])) != self.words[index]:
+                edits.append((self.starts[index], self.ends[index], shown))
         at = 0
         for start, end, replacement in sorted(edits):
-            if start < at:  # a symbol inside a dropped span, or spans that touch
-                if end > at:
-                    at = end
-                continue
-            pieces.append(self.text[at:start])
-            pieces.append(replacement)
-            at = end
-        pieces.append(self.text[at:])
-        return "".join(pieces).strip()
+            if start >= at:  # else a symbol inside a dropped span, or spans that touch
+                pieces += [self.text[at:start], replacement]
+            at = max(at, end)
+        return "".join([*pieces, self.text[at:]]).strip()
 
 
 def parse_header(line: str) -> tuple[str, str, tuple[IRArgument, ...], bool, list[str]]:
@@ -303,14 +268,7 @@ def parse_header(line: str) -> tuple[str, str, tuple[IRArgument, ...], bool, lis
     parser = Parser(line)
     parser.at = 1
     while not parser.at_type():
-        first = parser.at
-        parser.at += 1
-        if parser.word == "(":
-            parser.skip_balanced()
-        elif parser.word == "=":
-            parser.at += 2
-        elif parser.kind == "number" and parser.words[first] in ("align", "cc"):
-            parser.at += 1
+        parser.skip_word()
     return_type = parser.type()
     name = parser.word[1:]
     parser.at += 2  # name, opening parenthesis

@@ -54,13 +54,9 @@ class Places:
 
     def of_block(self, block: int) -> Place:
         """Place of a block's first instruction that has a line."""
-        start = self._module.arrays.block_start
-        if self._module.annotated:
-            for instruction in range(int(start[block]), int(start[block + 1])):
-                place = self.of_instruction(instruction)
-                if place.line:
-                    return place
-        return NOWHERE
+        first, last = self._module.arrays.block_start[block : block + 2].tolist()
+        places = map(self.of_instruction, range(first, last)) if self._module.annotated else ()
+        return next((place for place in places if place.line), NOWHERE)
 
     def of_function(self, function: int) -> Place:
         """Where a function's ``DISubprogram`` says it begins."""
@@ -86,12 +82,11 @@ class Places:
             return NOWHERE
         header = int(forest.header[loop])
         sources, starts = self._sources
-        before = sources[starts[header] : starts[header + 1]].tolist()
+        before = set(sources[starts[header] : starts[header + 1]].tolist())
         latches = {block for block in before if forest.contains(loop, block)}
         location = self._loop_location({self._attached(self._terminator(block), "llvm.loop") for block in latches})
-        outside = set(before) - latches
-        if location is None and len(outside) == 1:
-            location = self._preheader_location(*outside)
+        if location is None and len(before - latches) == 1:
+            location = self._preheader_location(*(before - latches))
         if location is None:
             location = self._attached(self._terminator(header), "dbg")
         return self._location(location)

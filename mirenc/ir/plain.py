@@ -50,7 +50,6 @@ class Layout:
 
     def __init__(self, definitions: Iterable[str] = ()) -> None:
         self._definitions: dict[str, str] = {}
-        self._measures: dict[str, tuple[int, int] | None] = {}
         self._structs: dict[str, Struct | None] = {}
         for statement in definitions:
             if is_type_definition(statement) and (match := _DEFINITION.fullmatch(statement)) is not None:
@@ -79,12 +78,6 @@ class Layout:
 
     def _measure(self, type_text: str) -> tuple[int, int] | None:
         """Size and alignment."""
-        if type_text not in self._measures:
-            self._measures[type_text] = None
-            self._measures[type_text] = self._measured(type_text)
-        return self._measures[type_text]
-
-    def _measured(self, type_text: str) -> tuple[int, int] | None:
         if type_text == "ptr" or type_text.startswith("ptr addrspace("):
             return _POINTER, _POINTER
         if type_text in _SIZES:

@@ -10,8 +10,8 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from mirenc.ir.launch import FAILED
 
@@ -25,13 +25,8 @@ _WITHOUT_MEMORY = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Ended:
-    """A program that has ended.
-
-    Its exit code (negative: a signal), what it wrote to standard output, and the beginning and the end of what it wrote
-    to standard error.
-    """
+class Ended(NamedTuple):
+    """Exit code of a program (negative: a signal), its output, and the beginning and end of its error output."""
 
     code: int
     output: bytes
@@ -91,24 +86,12 @@ def run_limited(
 ) -> Ended:
     """Run a program to its end, in ``folder`` or here, with ``data`` as its standard input.
 
-    Parameters
-    ----------
-    command : sequence of str
-    timeout : float, seconds
-    memory_limit : int or None
-        Bytes of address space for it, and for each process that it starts.
-    most_output : int
-        Bytes of its standard output that are kept; the rest is read and dropped.
-
-    Raises
-    ------
-    subprocess.TimeoutExpired
-        It took too long, and was ended with all it started.
-    OSError
-        It cannot be started.
+    It, and each process that it starts, may take ``timeout`` seconds and ``memory_limit`` bytes of address space. Of
+    its output ``most_output`` bytes are kept; the rest is read and dropped. Raises subprocess.TimeoutExpired: it took
+    too long, and was ended with all it started; OSError: it cannot be started.
     """
     limited = os.name == "posix" and memory_limit is not None
-    if limited and memory_limit is not None:
+    if os.name == "posix" and memory_limit is not None:
         launch = str(Path(__file__).with_name("launch.py"))
         command = [sys.executable, "-I", "-S", launch, str(memory_allowed(memory_limit)), *command]
     process = subprocess.Popen(

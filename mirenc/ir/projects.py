@@ -8,6 +8,7 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -56,12 +57,9 @@ class Entry(NamedTuple):
 
 def is_project(given: object) -> bool:
     """Whether an input stands for many files: a folder, or a ``compile_commands.json``."""
-    if isinstance(given, os.PathLike) or (isinstance(given, str) and not is_ir_text(given) and given != "-"):
-        try:
-            return os.path.isdir(given) or (os.fspath(given).endswith(".json") and os.path.isfile(given))
-        except ValueError:  # no file name at all
-            return False
-    return False
+    if not isinstance(given, (str, os.PathLike)) or given == "-" or (isinstance(given, str) and is_ir_text(given)):
+        return False
+    return os.path.isdir(given) or (os.fspath(given).endswith(".json") and os.path.isfile(given))
 
 
 def expand_inputs(inputs: Iterable[IRInput | Input], report: Report | None = None) -> Iterator[Input]:
@@ -101,7 +99,7 @@ def folder_inputs(folder: Path, report: Report | None = None) -> list[Input]:
         language: (*header_flags(root, language), f"-fmacro-prefix-map={root}/=")
         for language in {one.language for one in inputs}
     }
-    return [Input(one.kind, one.name, one.value, one.language, flags[one.language], str(root)) for one in inputs]
+    return [replace(one, flags=flags[one.language], folder=str(root)) for one in inputs]
 
 
 def command_inputs(path: Path, report: Report | None = None) -> list[Input]:
@@ -110,14 +108,15 @@ def command_inputs(path: Path, report: Report | None = None) -> list[Input]:
     A file below the working folder is named from there. Raises ConfigError: not such a file, or no source in it that
     can be compiled.
     """
-    inputs = {}
+    inputs = []
     top = path.resolve().parent
-    for directory, file, arguments in read_entries(path, SOURCE_LANGUAGES, report):
-        short = os.path.relpath(file)
-        one = path_input(file if short.startswith(os.pardir) else short)
-        flags = (*kept_flags(arguments), f"-fmacro-prefix-map={os.path.commonpath([top, file.parent])}/=")
-        inputs[file] = Input(one.kind, one.name, one.value, one.language, flags, str(directory))
-    return [inputs[file] for file in sorted(inputs)]
+    for entry in sorted(read_entries(path, SOURCE_LANGUAGES, report), key=lambda entry: entry.file):
+        short = os.path.relpath(entry.file)
+        one = path_input(entry.file if short.startswith(os.pardir) else short)
+        common = os.path.commonpath([top, entry.file.parent])
+        flags = (*kept_flags(entry.arguments), f"-fmacro-prefix-map={common}/=")
+        inputs.append(replace(one, flags=flags, folder=str(entry.directory)))
+    return inputs
 
 
 def walk_sources(folder: Path, suffixes: Collection[str], skipped: Collection[str] = SKIPPED_FOLDERS) -> Iterator[Path]:

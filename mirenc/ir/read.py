@@ -78,14 +78,7 @@ def read_ir(
 ) -> IRModule:
     """Read one file: IR text or bitcode of LLVM 10 to 22, compressed or not, or C, C++, OpenCL C or CUDA source.
 
-    Parameters
-    ----------
-    path : path-like, or Input
-        ``-`` is standard input (IR only).
-    options : ReadOptions, optional
-        Limits, the compiler for sources, and the dialect.
-    worker : LLVMWorker, optional
-        Process to use; one is shared by default.
+    ``-`` is standard input (IR only). All share one LLVM process, where no ``worker`` is given.
 
     Raises
     ------
@@ -148,7 +141,7 @@ def _compiled(given: Input, options: ReadOptions) -> bytes:
                 folder=given.folder,
                 dialect=options.dialect,
                 timeout=options.timeout,
-                memory_limit=default_worker().memory_limit if options.memory_limit is None else options.memory_limit,
+                memory_limit=options.memory_limit or default_worker().memory_limit,
                 max_bytes=options.max_bytes,
             )
         except CompileError as error:

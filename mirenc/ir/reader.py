@@ -7,11 +7,10 @@ look-up and a few appends. Operands of all instructions are then gathered in num
 
 from __future__ import annotations
 
-import contextlib
 import gc
 import itertools
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -21,21 +20,16 @@ from mirenc.arrays import Int64
 from mirenc.errors import IRParseError
 from mirenc.ir.grammar import Form, parse_form
 from mirenc.ir.lines import fill, is_label, join_lines, label_name, split_all, without_attachments
-from mirenc.ir.module import (
-    FunctionHeader,
-    IRModule,
-    ModuleArrays,
-    OperandKind,
-    TextTable,
-)
+from mirenc.ir.module import FunctionHeader, IRModule, ModuleArrays, OperandKind, TextTable
 from mirenc.ir.parser import parse_header
 from mirenc.ir.symbols import display_symbols
 
 _SOURCE_NAME = re.compile(r'^source_filename = "([^"]*)"', re.MULTILINE)
 
-# Codes of a local name, per function: instructions of the module from 0, then arguments, then blocks.
-_ARGUMENT = 1 << 40
-_BLOCK = 1 << 41
+# Codes of a local name, per function: its number, and above that which of these it is.
+_LOCAL_KINDS = np.array([OperandKind.INSTRUCTION, OperandKind.ARGUMENT, OperandKind.BLOCK])
+_NUMBER_BITS = 40
+_ARGUMENT, _BLOCK = 1 << _NUMBER_BITS, 2 << _NUMBER_BITS
 
 
 class _Entry(NamedTuple):
@@ -92,20 +86,14 @@ def read_canonical(text: str, *, name: str, demangle: Callable[[list[str]], list
     forms = _Forms(lambda symbol: display.get(symbol, symbol))
     reading = _Reading(forms)
     source_name = source[1] if source else ""
-    with _collector_at_rest():
-        reading.run(text.split("\n"))
-        return reading.module(name=name, source_name=source_name, text=text, display=display, annotated=annotated)
-
-
-@contextlib.contextmanager
-def _collector_at_rest() -> Iterator[None]:
-    """No cyclic garbage collection: the pass makes tens of thousands of objects that stay, and no cycle."""
-    active = gc.isenabled()
+    # No cyclic garbage collection: the pass makes tens of thousands of objects that stay, and no cycle.
+    collecting = gc.isenabled()
     gc.disable()
     try:
-        yield
+        reading.run(text.split("\n"))
+        return reading.module(name=name, source_name=source_name, text=text, display=display, annotated=annotated)
     finally:
-        if active:
+        if collecting:
             gc.enable()
 
 
@@ -132,8 +120,8 @@ class _Reading:
             elif line.startswith("declare "):
                 name, return_type, arguments, is_variadic, _ = parse_header(line)
                 at, block = len(self.inst_form), len(self.block_start)
-                header = FunctionHeader(name, True, return_type, arguments, is_variadic, at, at, block, block)
-                self.headers.append(header)
+                place = at, at, block, block
+                self.headers.append(FunctionHeader(name, True, return_type, arguments, is_variadic, *place))
             elif line.startswith("%"):
                 self.type_lines.append(line)
             elif line.startswith("@"):
@@ -207,15 +195,6 @@ class _Reading:
         )
 
 
-_FORM_KINDS = {
-    "local": OperandKind.INSTRUCTION,  # or an argument: the code tells
-    "label": OperandKind.BLOCK,
-    "constant": OperandKind.CONSTANT,
-    "metadata": OperandKind.METADATA,
-    "asm": OperandKind.ASM,
-}
-
-
 def _ragged(starts: Int64, counts: Int64) -> Int64:
     """Positions ``starts[i], ..., starts[i] + counts[i] - 1`` for every i, concatenated."""
     first = np.cumsum(counts) - counts
@@ -236,13 +215,14 @@ def _gather(reading: _Reading, symbols: TextTable, constants: TextTable, types: 
     callees: list[int] = []
     for form in forms:
         for operand in form.operands:
-            kind_of, ref_of = _FORM_KINDS.get(operand.kind, OperandKind.GLOBAL), -1
+            kind_of, slot, ref_of = OperandKind.INSTRUCTION, operand.slot, -1  # of a local its code tells
             if operand.kind == "symbol":
                 kind_of = OperandKind.FUNCTION if operand.text in functions else OperandKind.GLOBAL
                 ref_of = symbols.row(operand.text)
             elif operand.kind == "constant":
-                ref_of = constants.row(operand.type + "\0" + operand.text)
-            slot = -1 if operand.kind == "metadata" else operand.slot
+                kind_of, ref_of = OperandKind.CONSTANT, constants.row(operand.type + "\0" + operand.text)
+            elif operand.kind in ("metadata", "asm"):
+                kind_of, slot = OperandKind[operand.kind.upper()], -1
             rows_of.append((kind_of, slot, ref_of, types.row(operand.type)))
         direct = form.callee and functions.get(form.callee) == form.signature
         callees.append(symbols.row(form.callee) if direct else -1)
@@ -264,12 +244,8 @@ def _gather(reading: _Reading, symbols: TextTable, constants: TextTable, types: 
     code = codes[(np.repeat(slot_start, per_inst) + op_slot[rows])[local]]
     if code.size and code.min() < 0:
         raise IRParseError("a local name has no definition in the canonical text (a bug of mirenc)")
-    ref[local] = np.where(code >= _BLOCK, code - _BLOCK, np.where(code >= _ARGUMENT, code - _ARGUMENT, code))
-    kind[local] = np.where(
-        code >= _BLOCK,
-        OperandKind.BLOCK,
-        np.where(code >= _ARGUMENT, OperandKind.ARGUMENT, OperandKind.INSTRUCTION),
-    )
+    ref[local] = code & (_ARGUMENT - 1)
+    kind[local] = _LOCAL_KINDS[code >> _NUMBER_BITS]
 
     block_start = np.array([*reading.block_start, len(form_of)], dtype=np.int64)  # (B + 1,)
     # Only the last instruction of a block has successors.

@@ -21,25 +21,21 @@ _SHOWN = 8  # names that an error lists
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """A part of a module.
+    """A part of a module, of one of the `LEVELS`.
 
     Attributes
     ----------
-    level : str
-        One of `LEVELS`.
     name : str
         What people call it: the module's name; the function's demangled name; ``FUNCTION:%BLOCK`` for a loop (its
         header) and a block; the canonical text of an instruction.
-    function : str
-        Demangled name of the function it is in, without parameters; "" for a module.
+    function, symbol : str
+        Demangled name, without parameters, of the function it is in, and its name in the IR; "" for a module.
     header : str
         The block of a block, the header of a loop, as LLVM prints it: ``%for.body``, ``%5``; "" for other levels.
     depth : int
         How many loops of the function a loop is inside of, itself included; 0 for other levels.
     file, line : str, int
         Source place, where the IR has debug information (see `mirenc.ir.places`); "" and 0 where it has none.
-    symbol : str
-        The function's name in the IR (mangled), which no other function of the module has; "" for a module.
     """
 
     level: str
@@ -54,15 +50,10 @@ class Region:
 
 @dataclass(frozen=True, eq=False)
 class Regions:
-    """Regions of one level, and the instructions in each. P memberships.
-
-    Functions, blocks and instructions stand as in the module. Loops stand by function, a loop before the loops
-    inside it, loops side by side as their headers stand.
+    """Regions of one level, in the order of the module (loops: of `LoopForest`), and the instructions in each.
 
     Attributes
     ----------
-    level : str
-    regions : list of Region
     instruction, region : (P,) int32
         Instruction of the module and row of ``regions``, sorted by region, then instruction. Loops nest, so an
         instruction may be in several loops, or in none; at the other levels it is in one.
@@ -78,21 +69,11 @@ class Regions:
 
 
 def regions_of(module: IRModule, level: str, *, function: str | re.Pattern[str] | None = None) -> Regions:
-    r"""Regions of one level of a module.
+    r"""Regions of one of the `LEVELS` of a module.
 
-    Parameters
-    ----------
-    module : IRModule
-    level : str
-        One of `LEVELS`.
-    function : str or pattern, optional
-        Regular expression: only functions in whose mangled or demangled name it is found. At level ``module`` the one
-        region then holds the instructions of these.
-
-    Raises
-    ------
-    ConfigError
-        Unknown level, no regular expression, or no function with a body has such a name.
+    With ``function``, a regular expression, only those of functions in whose mangled or demangled name it is found; the
+    one region of level ``module`` then holds the instructions of these. Raises ConfigError: unknown level, no regular
+    expression, or no function with a body has such a name.
 
     Examples
     --------
@@ -157,7 +138,7 @@ def _chosen(module: IRModule, wanted: str | re.Pattern[str] | None) -> list[IRFu
 
 
 def _loop_regions(module: IRModule, functions: list[IRFunction]) -> Regions:
-    forest, places = find_loops(module), Places(module)
+    forest, places, start = find_loops(module), Places(module), module.arrays.block_start
     by_index = {one.index: one for one in functions}
     wanted = np.isin(forest.function, list(by_index))
     row = np.where(wanted, np.cumsum(wanted) - 1, -1)  # loop -> region
@@ -169,7 +150,6 @@ def _loop_regions(module: IRModule, functions: list[IRFunction]) -> Regions:
         regions.append(Region("loop", f"{shown}:{header}", shown, header, depth, *place, function.name))
     block, loop = forest.members()
     block, region = block[row[loop] >= 0], row[loop][row[loop] >= 0]
-    start = module.arrays.block_start
     sizes = start[block + 1] - start[block]
     instruction = np.repeat(start[block] - (np.cumsum(sizes) - sizes), sizes) + np.arange(sizes.sum())
     pairs_region = np.repeat(region, sizes)

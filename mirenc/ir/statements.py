@@ -58,13 +58,12 @@ def _outside_strings(line: str, edit: Callable[[str], str]) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Statements:
-    """The statements of a module in one normalisation. S statements, U distinct texts.
+    """The statements of a module in one normalisation. S statements.
 
     Attributes
     ----------
-    normalisation : str
-        ``none`` or ``locals``.
-    texts : list of str, length U
+    texts : list of str
+        Distinct ones.
     row : (S,) int32
         Text of each statement: type definitions, then globals, then instructions in module order.
     first_global, first_instruction : int
@@ -113,8 +112,7 @@ def _statements(module: IRModule, normalisation: str) -> Statements:
     if normalisation == "locals":
         head = [table.row(line) for line in module.type_lines]
         head += [table.row(_plain_global(line, module.display)) for line in module.global_lines]
-        form_row = np.array([table.row(form.statement) for form in module.forms], dtype=np.int32)
-        body = form_row[module.arrays.form]
+        body = np.array([table.row(form.statement) for form in module.forms], dtype=np.int32)[module.arrays.form]
     elif normalisation == "none":
         head = [table.row(line) for line in module.type_lines]
         head += [table.row(_without_groups(line)) for line in module.global_lines]

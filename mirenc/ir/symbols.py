@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-_ESCAPE = re.compile(r"\\([0-9A-Fa-f]{2})")
+_ESCAPE = re.compile(rb"\\([0-9A-Fa-f]{2})")
 _MANGLED = re.compile(r"@(_{1,3}Z[\w$.]+)")
 _RUST_HASH = re.compile(r"::h[0-9a-f]{16}$")
 # clang and rustc number private constants as they come: the number is an accident of the rest of the file.
@@ -105,5 +105,5 @@ def unescaped(text: str) -> str:
     r"""Contents of a string or quoted name as meant: LLVM writes ``\C3\A9`` for bytes that are not printable ASCII."""
     if "\\" not in text:
         return text
-    raw = _ESCAPE.sub(lambda match: chr(int(match[1], 16)), text)
-    return raw.encode("latin-1", "replace").decode("utf-8", "replace")
+    raw = text.encode("utf-8", "surrogateescape")
+    return _ESCAPE.sub(lambda match: bytes.fromhex(match[1].decode()), raw).decode("utf-8", "replace")

@@ -44,12 +44,9 @@ def _count(module: IRModule, forest: LoopForest, row: int) -> int:
     # The exit must be decided once in each iteration.
     if len(leaving) != 1 or len(latches) != 1 or leaving[0] not in (header, latches[0]):
         return 0
+    start = arrays.block_start
     lines = {
-        block: [
-            module.lines[line]
-            for line in arrays.line[arrays.block_start[block] : arrays.block_start[block + 1]].tolist()
-        ]
-        for block in names
+        block: [module.lines[line] for line in arrays.line[start[block] : start[block + 1]].tolist()] for block in names
     }
     every = [line for block in names for line in lines[block]]
     branch = _BRANCH.match(lines[leaving[0]][-1])

@@ -25,7 +25,6 @@ from typing import IO, Any
 
 HEADER = struct.Struct("<QQ")
 NOT_STARTED = 125  # exit code: no library could be loaded, whatever the request
-_WORDS_ALLOWED = 1 << 30  # bytes: of a pass that prints without end
 _NON_ASCII = re.compile(rb"[\x80-\xff]")
 
 
@@ -42,11 +41,8 @@ def _limit(memory: int) -> None:
         import resource
     except ImportError:  # not a POSIX system: the time limit alone protects the caller
         return
-    for what, limit in (
-        (resource.RLIMIT_CORE, 0),
-        (resource.RLIMIT_FSIZE, _WORDS_ALLOWED),
-        (resource.RLIMIT_AS, memory),
-    ):
+    words = 1 << 30  # bytes: of a pass that prints without end
+    for what, limit in ((resource.RLIMIT_CORE, 0), (resource.RLIMIT_FSIZE, words), (resource.RLIMIT_AS, memory)):
         # A system that knows no such limit refuses it.
         with contextlib.suppress(OSError, ValueError):
             resource.setrlimit(what, (limit, limit))
@@ -61,8 +57,7 @@ def _load(side: str) -> Any:
     spec = importlib.util.spec_from_file_location("side", side)
     assert spec is not None
     assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["side"] = module
+    module = sys.modules["side"] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
 

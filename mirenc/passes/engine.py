@@ -197,7 +197,8 @@ class Engine:
             while len(answers) < len(pipelines):
                 try:
                     self._started(child)
-                    child.send({"pipelines": pipelines[len(answers) :], "codegen": codegen, "keep": keep}, ir)
+                    request = {"pipelines": pipelines[len(answers) :], "codegen": codegen, "keep": keep}
+                    child.send(request, ir, self.timeout)
                     self._await_reading(child)
                     while len(answers) < len(pipelines):
                         answer, made = child.receive(self.timeout)

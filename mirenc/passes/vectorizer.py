@@ -101,7 +101,7 @@ def _asked(text: str, loops: tuple[Key, ...], architecture: str, processor: str)
         return {}
     child = Child(_SIDE, [folder, f"{architecture}-unknown-linux-gnu", processor], _MEMORY)
     try:
-        child.send({}, text.encode())
+        child.send({}, text.encode(), _TIMEOUT)
         answer, _ = child.receive(_TIMEOUT)
     except EndedError:
         return {}

@@ -292,12 +292,12 @@ def test_the_memory_limit_in_python(ir: Path) -> None:
 def test_a_killed_llvm_costs_one_file(embed: Run, ir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     honest = Child.send
 
-    def killed(self: Child, request: dict[str, str], data: bytes) -> None:
+    def killed(self: Child, request: dict[str, str], data: bytes, timeout: float) -> None:
         self.version()
         pid = self._process.pid
         os.kill(pid, signal.SIGSTOP)  # so that it dies with the request in its hands
         threading.Timer(0.1, os.kill, (pid, signal.SIGKILL)).start()
-        honest(self, request, data)
+        honest(self, request, data, timeout)
 
     with monkeypatch.context() as patch:
         patch.setattr(Child, "send", killed)

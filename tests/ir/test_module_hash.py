@@ -14,7 +14,6 @@ from mirenc.ir.module import _without_comments
         ("define void @f() {\n  ret void\n}\n", "define void @f() {\n  ret void\n}\n"),
         ("a:   \t  ; preds = %x, %y\n  ret void\nb:  ; preds = %a\n", "a:\n  ret void\nb:\n"),
         ("x\n; Function Attrs: nounwind\ndefine\n; Function Attrs: cold\n", "x\ndefine\n"),
-        ("x\n; Function Attrs: a\n; Function Attrs: b\ny", "x\ny"),
     ],
 )
 def test_remarks_of_llvm_go(text: str, rest: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from mirenc.ir import process
+from mirenc.ir.child import Child, EndedError, llvmlite_folder
 from mirenc.ir.process import memory_allowed, run_limited, without_memory
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="limits of POSIX")
@@ -113,3 +115,13 @@ def test_what_cannot_be_started_is_an_error_of_the_system(tmp_path: Path, conten
 )
 def test_last_words_that_tell_of_memory(words: str, is_so: bool) -> None:
     assert without_memory(words) is is_so
+
+
+def test_a_child_that_stands_still_is_ended_though_it_reads_nothing() -> None:
+    child = Child(Path(process.__file__).with_name("reading_side.py"), [llvmlite_folder()], 8 * ROOM)
+    child.version()
+    assert child._process is not None
+    os.kill(child._process.pid, signal.SIGSTOP)
+    with pytest.raises(EndedError, match=r"not done within 0\.2 s") as caught:
+        child.send({"kind": "text"}, b"x" * 2**20, 0.2)
+    assert (caught.value.status, child._process) == ("timeout", None)
