@@ -186,7 +186,7 @@ def check_file(path: str | os.PathLike[str]) -> None:
 def _decompress(name: str, data: bytes, limit: int) -> bytes:
     try:
         if data[:2] == b"\x1f\x8b":
-            stream: IO[bytes] = gzip.GzipFile(fileobj=io.BytesIO(data))
+            stream: io.BufferedIOBase = gzip.GzipFile(fileobj=io.BytesIO(data))
         elif data[:6] == b"\xfd7zXZ\x00":
             stream = lzma.LZMAFile(io.BytesIO(data))  # noqa: SIM115 - of bytes in memory
         elif data[:4] == b"\x28\xb5\x2f\xfd":

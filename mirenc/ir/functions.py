@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
 
 import numpy as np
 
@@ -123,7 +123,7 @@ class Linker:
         self.copies = 0
         self._shared: set[str] = set()
 
-    def add(self, linkages: Mapping[str, str], names: Sequence[str]) -> list[str]:
+    def add(self, linkages: Mapping[str, str], names: Collection[str]) -> list[str]:
         """Those of the next module's functions (``names`` in its object file) that are kept, by `linkages_of` it."""
         kept = [name for name in names if name not in self._shared or linkages.get(name) not in _ONE_OF_MANY]
         self.copies += len(names) - len(kept)

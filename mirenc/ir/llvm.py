@@ -6,6 +6,7 @@ A crash, an abort, a time-out or a memory overrun of LLVM costs one file, never 
 from __future__ import annotations
 
 import atexit
+import functools
 import os
 import re
 import threading
@@ -121,25 +122,13 @@ def _refusal(text: str, *, verifier: bool) -> IRParseError:
     return IRParseError(f"{verb}: {first}", diagnostic=diagnostic)
 
 
-_default: LLVMWorker | None = None
-_default_lock = threading.Lock()
-
-
+@functools.cache
 def default_worker() -> LLVMWorker:
-    """The process-wide worker; a forked child gets its own."""
-    global _default
-    with _default_lock:
-        if _default is None:
-            _default = LLVMWorker()
-            atexit.register(_default.close)
-        return _default
-
-
-def _forget_after_fork() -> None:
-    # The parent's pipe must not be shared; the object is simply left behind.
-    global _default, _default_lock
-    _default, _default_lock = None, threading.Lock()
+    """The process-wide worker; a forked child gets its own, for the parent's pipe must not be shared."""
+    worker = LLVMWorker()
+    atexit.register(worker.close)
+    return worker
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_after_fork)
+    os.register_at_fork(after_in_child=default_worker.cache_clear)

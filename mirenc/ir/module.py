@@ -295,7 +295,7 @@ class IRBlock:
         """Block numbers in the function, in successor order (0 = true branch)."""
         arrays = self.function.module.arrays
         first, last = arrays.successor_start[self.index : self.index + 2]
-        return (arrays.successor[first:last] - self.function.header.first_block).tolist()
+        return [int(block) - self.function.header.first_block for block in arrays.successor[first:last]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,14 +24,6 @@ _OLD_GEP = re.compile(r"getelementptr (?:inbounds )?[^,()]*\*+ [%@]")
 _OLD_METADATA = re.compile(r"^!\d+ = metadata ", re.MULTILINE)
 
 
-_DEFINE = re.compile(r"^define ", re.MULTILINE)
-
-
-def is_ir(text: str) -> bool:
-    """Whether text looks like IR with a function body, so that asking an older LLVM is worth it."""
-    return _DEFINE.search(text) is not None
-
-
 def modernise(text: str) -> str:
     """Text with the fix-ups applied; the same object if none applies."""
     previous = None

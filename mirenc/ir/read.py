@@ -6,6 +6,7 @@ import codecs
 import contextlib
 import hashlib
 import os
+import re
 from dataclasses import dataclass
 
 from mirenc.errors import CompileError, ConfigError, IRParseError, MirencError, NoFunctionBodyError
@@ -191,7 +192,7 @@ def _canonicalise(loaded: InputBytes, options: ReadOptions, worker: LLVMWorker) 
                 return worker.canonicalise(data, bitcode=False, timeout=options.timeout)
             except IRParseError as second:
                 refusal = second
-        if old_text.is_ir(text):
+        if re.search("^define ", text, re.MULTILINE):
             old = assemble_old_text(loaded.data, timeout=options.timeout, memory_limit=worker.memory_limit)
             if old is not None:
                 with contextlib.suppress(IRParseError):  # the first refusal says more: it has a place

@@ -48,8 +48,7 @@ def as_llvm5(body: str) -> str:
     function = _Function([_word(line) for line in body.split("\n")])
     for rule in (_byte_offsets, _copies, _narrow_sums, _sign_extensions, _counters, _remainders):
         rule(function)
-        if function.changed:
-            function = _Function(function.lines)
+        function = _Function(function.edited())
     return "\n".join(function.lines)
 
 
@@ -79,8 +78,8 @@ class _Function:
     """
 
     def __init__(self, lines: list[str]) -> None:
-        self._lines = lines
-        self._edits: dict[int, str | None] = {}
+        self.lines = lines
+        self._edits: dict[int, list[str]] = {}
         self.made: dict[str, int] = {}
         self.users: dict[str, list[int]] = defaultdict(list)
         for number, line in enumerate(lines):
@@ -90,27 +89,18 @@ class _Function:
             for name in _LOCAL.findall(result[2] if result else line):
                 self.users[name].append(number)
 
-    @property
-    def changed(self) -> bool:
-        return bool(self._edits)
-
-    @property
-    def lines(self) -> list[str]:
+    def edited(self) -> list[str]:
         """The lines with the edits; an edit may have made several of one."""
-        edited = [self._edits.get(number, line) for number, line in enumerate(self._lines)]
-        return [part for line in edited if line is not None for part in line.split("\n")]
-
-    def line(self, number: int) -> str:
-        return self._lines[number]
+        return [part for number, line in enumerate(self.lines) for part in self._edits.get(number, [line])]
 
     def right(self, name: str) -> str:
         """What defines a name; "" for an argument."""
         number = self.made.get(name)
-        return "" if number is None else self._lines[number].partition(" = ")[2]
+        return "" if number is None else self.lines[number].partition(" = ")[2]
 
     def put(self, number: int, *lines: str) -> None:
         """Replace a line; without lines it goes."""
-        self._edits[number] = "\n".join("  " + line for line in lines) if lines else None
+        self._edits[number] = ["  " + line for line in lines]
 
 
 def _byte_offsets(function: _Function) -> None:
@@ -153,7 +143,7 @@ def _pointee(function: _Function, name: str) -> str:
     """Type that is loaded from or stored to an address, or that is counted from it; "" if several or none."""
     use = r"(?:= load (\w+)|  store (\w+) [^,]+|= getelementptr (?:inbounds )?(\w+)), ptr "
     access = re.compile(use + re.escape(name) + r"(?=,|$)")
-    uses = [access.search(function.line(user)) for user in function.users[name]]
+    uses = [access.search(function.lines[user]) for user in function.users[name]]
     kinds = {next(filter(None, match.groups())) for match in uses if match}
     return kinds.pop() if len(kinds) == 1 else ""
 
@@ -183,7 +173,7 @@ def _copies(function: _Function) -> None:
     """A float that is loaded only to be stored travelled as an integer."""
     for name, number in function.made.items():
         load = _LOAD.fullmatch(function.right(name))
-        stores = [_STORE.fullmatch(function.line(user)) for user in function.users[name]]
+        stores = [_STORE.fullmatch(function.lines[user]) for user in function.users[name]]
         if not load or not stores or not all(store and store[2] == name for store in stores):
             continue
         kind = _INTEGER[load[1]]
@@ -208,7 +198,7 @@ def _narrow_sums(function: _Function) -> None:
         )
         for user in function.users[name]:
             # A cast is the second operand of a comparison with what is none.
-            test = _COMPARISON.fullmatch(function.line(user))
+            test = _COMPARISON.fullmatch(function.lines[user])
             if test and test[3] == name and function.right(test[4]) and " to " not in function.right(test[4]):
                 function.put(user, f"{test[1]} = icmp {_SWAPPED.get(test[2], test[2])} i32 {test[4]}, {name}")
 
@@ -235,7 +225,7 @@ def _counters(function: _Function) -> None:
         if step[1] == "nuw nsw " and amount != "1":
             function.put(number, f"{name} = add nsw {kind} {counter}, {amount}")
         tests = [user for user in function.users[name] if user != function.made[counter]]
-        test = _END.fullmatch(function.line(tests[0])) if len(tests) == 1 else None
+        test = _END.fullmatch(function.lines[tests[0]]) if len(tests) == 1 else None
         zero = re.search(r"\[ 0, ", start[1])
         if test and test[2] == name and zero and start[1].count("[") == 2 and function.users[counter] == [number]:
             function.put(number, f"{name} = add {kind} {counter}, -{amount}")
