@@ -30,7 +30,6 @@ LANGUAGE_FLAGS = {"c": ("-x", "c"), "c++": ("-x", "c++"), "cl": tuple(_OPENCL.sp
 _CFLAGS_EXAMPLE = {
     "cuda": "--cflags=--cuda-path=/usr/local/cuda-12.4, or --cflags=-nocudainc where no CUDA header is needed"
 }
-_DEFAULT_OPTIMISATION = "-O2"
 _DEFAULT_TIMEOUT = 120.0  # seconds
 
 
@@ -73,14 +72,10 @@ def assemble_old_text(
 
     LLVM upgrades old bitcode in full, old text only in part (constant expressions it dropped, asm goto).
     """
-    for version in range(18, 9, -1):
-        name = f"clang-{version}"
-        if shutil.which(name) is None:
-            continue
+    for name in filter(shutil.which, (f"clang-{version}" for version in range(18, 9, -1))):
         command = [name, "-x", "ir", "-c", "-emit-llvm", "-Xclang", "-disable-llvm-passes", "-w", "-o", "-", "-"]
-        limit = _DEFAULT_TIMEOUT if timeout is None else timeout
         try:
-            done = run_limited(command, timeout=limit, memory_limit=memory_limit, data=text)
+            done = run_limited(command, timeout=timeout or _DEFAULT_TIMEOUT, memory_limit=memory_limit, data=text)
         except subprocess.TimeoutExpired:
             return None
         if done.code == 0 and done.output:
@@ -110,15 +105,14 @@ def compile_source(
     check_file(name)
     if folder and not os.path.isdir(folder):
         raise IRFileError(f"{name}: the folder that it is built in, {folder}, is not there. Configure the build again")
-    limit = _DEFAULT_TIMEOUT if timeout is None else timeout
-    oldest = dialect is not None and dialect.oldest_clang
+    limit = timeout or _DEFAULT_TIMEOUT
     try:
-        command = [*ir_compiler(language, compiler, oldest=oldest), "-S", "-emit-llvm", "-fno-crash-diagnostics"]
+        command = ir_compiler(language, compiler, oldest=dialect is not None and dialect.oldest_clang)
     except ToolchainError as error:
         raise ToolchainError(f"{name}: {error}") from None
     who = "zig cc" if "ziglang" in command else command[0]
-    flags = {} if dialect is None else dialect.flags
-    command += [_DEFAULT_OPTIMISATION, *flags.get(language, LANGUAGE_FLAGS[language]), *cflags]
+    flags = LANGUAGE_FLAGS | (dict(dialect.flags) if dialect else {})
+    command = [*command, "-S", "-emit-llvm", "-fno-crash-diagnostics", "-O2", *flags[language], *cflags]
     # A name that begins with a dash would be an option.
     source = os.path.abspath(name) if folder else name
     command.append(f"./{source}" if source.startswith("-") else source)
@@ -140,9 +134,9 @@ def compile_source(
             ) from None
         data = read_limited(output, name, max_bytes) if output.is_file() else b""
     words = done.words
-    if done.code != 0 and without_memory(words):
-        raise IRResourceError(f"{name}: {who} ran out of memory {memory_advice(memory_limit)}")
     if done.code != 0:
+        if without_memory(words):
+            raise IRResourceError(f"{name}: {who} ran out of memory {memory_advice(memory_limit)}")
         headline = re.search(r"^(?:.*?:(\d+):(\d+): )?(?:fatal )?error: .*$", words, re.MULTILINE)
         first = headline[0] if headline else (words.splitlines() or [f"no reason given (exit {done.code})"])[-1]
         example = _CFLAGS_EXAMPLE.get(language, "--cflags=-Iinclude")

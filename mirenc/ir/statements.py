@@ -7,6 +7,7 @@ definitions and globals count beside instructions. Order: types, globals, instru
 from __future__ import annotations
 
 import hashlib
+import itertools
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -47,13 +48,10 @@ def _outside_strings(line: str, edit: Callable[[str], str]) -> str:
     """A line edited everywhere but inside its strings."""
     if '"' not in line:
         return edit(line)
-    strings: list[str] = []
-
-    def mask(match: re.Match[str]) -> str:
-        strings.append(match[0])
-        return f"\0{len(strings) - 1}\0"
-
-    return _MASK.sub(lambda match: strings[int(match[1])], edit(_STRING.sub(mask, line)))
+    strings = _STRING.findall(line)
+    number = itertools.count()
+    masked = edit(_STRING.sub(lambda match: f"\0{next(number)}\0", line))
+    return _MASK.sub(lambda match: strings[int(match[1])], masked)
 
 
 @dataclass(frozen=True, eq=False)

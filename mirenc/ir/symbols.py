@@ -7,6 +7,7 @@ lists are left out, since the call statement gives the argument types anyway and
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable
 
@@ -15,7 +16,7 @@ _MANGLED = re.compile(r"@(_{1,3}Z[\w$.]+)")
 _RUST_HASH = re.compile(r"::h[0-9a-f]{16}$")
 # clang and rustc number private constants as they come: the number is an accident of the rest of the file.
 _CLONE = re.compile(r" (?:\(\.[\w.]+\)|\[clone [^\]]*\])$")
-_OPERATOR = re.compile(r"(?<![A-Za-z0-9_])operator(?![A-Za-z0-9_])(?:\(\)|\[\]|[-<>=!+*/%&|^~,]+)?")
+_SIGN = re.compile(r"(?<![A-Za-z0-9_])operator(?![A-Za-z0-9_])(?:\(\)|\[\]|[-<>=!+*/%&|^~,]+)?|[][<>(){} ]")
 _NUMBERED = re.compile(r"@((?:\.str|str|switch\.table|\.L?__const|anon|alloc)\.[0-9][.0-9a-f]*)(?![\w$.-])")
 
 # An array in local memory (OpenCL's __local, CUDA's __shared__): internal, and without a value to begin with. It is in
@@ -39,42 +40,29 @@ def strip_parameters(name: str) -> str:
     name = name.replace("(anonymous namespace)", "{anonymous}")
     while "> >" in name:
         name = name.replace("> >", ">>")
-    depth, index = 0, 0
-    parameters = -1  # where the last top-level parenthesis opens
-    spaces: list[int] = []  # top-level spaces before it, but those after `operator`
-    in_operator = False
-    while index < len(name):
-        match = _OPERATOR.match(name, index)
-        if match:
-            # The signs of operator<<, operator() and the like are no brackets; its space parts no words.
-            in_operator = True
-            index = match.end()
-            continue
-        char = name[index]
-        if char in "<([{":
-            if char == "(" and depth == 0:
-                parameters = index
-            depth += 1
-        elif char in ">)]}":
-            depth -= 1
-        elif char == " " and depth == 0 and not in_operator:
-            spaces.append(index)
-        index += 1
-    # `f(int)::x` is a variable of f: what stands after the parameters is part of the name.
-    if parameters <= 0 or " for " in name or "::" in name[_closing(name, parameters) :]:
-        return name
-    start = max((space for space in spaces if space < parameters), default=-1) + 1
-    return name[start:parameters].strip()
-
-
-def _closing(name: str, opening: int) -> int:
-    """Where the parenthesis that opens there closes."""
     depth = 0
-    for index in range(opening, len(name)):
-        depth += (name[index] == "(") - (name[index] == ")")
-        if depth == 0:
-            return index
-    return len(name)
+    start, parameters = 0, -1  # where the last top-level parenthesis opens, and the word before it
+    space = -1  # last top-level one, but those after `operator`
+    in_operator = False
+    # The signs of operator<<, operator() and the like are no brackets; its space parts no words.
+    for match in _SIGN.finditer(name):
+        sign = match[0]
+        if sign.startswith("operator"):
+            in_operator = True
+        elif sign in "<([{":
+            if sign == "(" and depth == 0:
+                start, parameters = space + 1, match.start()
+            depth += 1
+        elif sign == " ":
+            space = match.start() if depth == 0 and not in_operator else space
+        else:
+            depth -= 1
+    # `f(int)::x` is a variable of f: what stands after the parameters is part of the name.
+    depths = itertools.accumulate((sign == "(") - (sign == ")") for sign in name[parameters:])
+    after = next((name[index:] for index, depth in enumerate(depths, parameters) if depth == 0), "")
+    if parameters <= 0 or " for " in name or "::" in after:
+        return name
+    return name[start:parameters].strip()
 
 
 def display_symbols(text: str, demangle: Callable[[list[str]], list[str]] | None) -> dict[str, str]:
