@@ -17,6 +17,7 @@ from pathlib import Path
 DEFAULT_CACHE_BYTES = 512 * 2**20  # bytes of one model's cache
 _TIMEOUT = 10.0  # seconds to wait for another writer
 _CHECKSUM = 8  # bytes
+_RECENT = 16  # exchanges: what was used since is not marked again, which would write all of its page
 _QUERY_ROWS = 30_000  # SQLite takes 32,766 parameters a query
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS entries (key BLOB PRIMARY KEY, used INTEGER NOT NULL, data BLOB NOT NULL);
@@ -117,7 +118,7 @@ class Cache:
                 for key, used, data in connection.execute(query, part):
                     if _checksum(key, data[_CHECKSUM:]) == data[:_CHECKSUM]:
                         stored[key] = data[_CHECKSUM:]
-                    if used != latest:  # what was read last need not be written again
+                    if latest - used >= _RECENT:
                         stale.append(key)
             connection.executemany("UPDATE entries SET used = ? WHERE key = ?", ((latest + 1, key) for key in stale))
         return stored

@@ -18,13 +18,7 @@ class Config(BaseModel):
 
     @classmethod
     def from_dict(cls, values: dict[str, Any], *, where: str = "configuration") -> Self:
-        """Validate plain values.
-
-        Raises
-        ------
-        ConfigError
-            Names the first wrong key or value, and the nearest right key.
-        """
+        """Validate plain values; a `ConfigError` names the first wrong key or value, and the nearest right key."""
         try:
             return cls.model_validate(values)
         except ValidationError as error:
@@ -64,13 +58,7 @@ def _kinds(annotation: Any) -> dict[str, Any]:
 
 
 def load_toml(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Values of a TOML file.
-
-    Raises
-    ------
-    ConfigError
-        Missing or not TOML; the message keeps the parser's line and column.
-    """
+    """Values of a TOML file; one that is missing or no TOML is a `ConfigError`, with the parser's line and column."""
     import tomllib  # here, because it compiles patterns, and to embed takes no TOML
 
     try:

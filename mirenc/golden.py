@@ -43,13 +43,7 @@ def write_golden(folder: Path) -> None:
 
 
 def check_golden(folder: Path, *, backend: str | None = None) -> float:
-    """Largest difference from the golden vectors, as a share of their lengths.
-
-    Raises
-    ------
-    ModelError
-        A vector differs by more than `TOLERANCE`.
-    """
+    """Largest difference from the golden vectors, as a share of their lengths; above `TOLERANCE` a ModelError."""
     encoder = load(folder, cache=False, backend=backend)
     try:
         golden = json.loads((folder / "golden.json").read_text(encoding="utf-8"))

@@ -116,7 +116,6 @@ class IRTokenizer:
         Shapes: (U, L) uint16, padded with [PAD] to ``max_length``; tokens of each (U,) int32, [CLS] and [SEP] included
         """
         ids = np.full((len(statements), self.config.max_length), PAD, dtype=np.uint16)
-        length = np.zeros(len(statements), dtype=np.int32)
         texts = [text[:_MAX_CHARACTERS] for text in statements]
         # Files of one project share most of their statements.
         memory = self._remembered
@@ -126,10 +125,10 @@ class IRTokenizer:
             new = list(dict.fromkeys(texts))
         for text, encoding in zip(new, self._tokenizer.encode_batch_fast(new), strict=True):
             memory[text] = np.array(self._cut(encoding.ids), dtype=np.uint16)
-        for row, tokens in enumerate(map(memory.__getitem__, texts)):
-            ids[row, : len(tokens)] = tokens
-            length[row] = len(tokens)
-        return ids, length
+        for row, text in zip(ids, texts, strict=True):
+            tokens = memory[text]
+            row[: len(tokens)] = tokens
+        return ids, (ids != PAD).sum(1, dtype=np.int32)
 
     def pieces(self, ids: Iterable[int]) -> list[str]:
         """Text of each id, lower-cased, a space in front of it included; [CLS], [SEP] and [PAD] give none."""
@@ -166,10 +165,7 @@ class IRTokenizer:
     def from_file(cls, path: str | os.PathLike[str]) -> IRTokenizer:
         """Read a tokenizer that `save` wrote.
 
-        Raises
-        ------
-        TokenizerError
-            Missing or damaged file, or other special tokens than the paper's.
+        A missing or damaged file, or other special tokens than the paper's, are a `TokenizerError`.
         """
         try:
             data = Path(path).read_bytes()

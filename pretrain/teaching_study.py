@@ -32,8 +32,7 @@ import torch
 from torch import Tensor
 
 from mirenc.config import load_toml
-from mirenc.model.directed import torch as directed
-from mirenc.model.directed.config import RELATION_OF, RELATIONS
+from mirenc.model.directed import RELATION_OF, RELATIONS, torch as directed
 from mirenc.pretraining import encoding
 from mirenc.pretraining.answers import Answers, piece_counts, read_answers
 from mirenc.pretraining.config import AnswersConfig, PretrainConfig

@@ -8,10 +8,10 @@ from pydantic import Discriminator, Field, Tag, model_validator
 
 from mirenc.config import Config
 from mirenc.errors import ConfigError
-from mirenc.model.convolution.config import ConvolutionConfig
-from mirenc.model.directed.config import DirectedGraphConfig
-from mirenc.model.gcn.config import GraphEncoderConfig
-from mirenc.model.transformer.config import TextEncoderConfig
+from mirenc.model.convolution import ConvolutionConfig
+from mirenc.model.directed import DirectedGraphConfig
+from mirenc.model.gcn import GraphEncoderConfig
+from mirenc.model.transformer import TextEncoderConfig
 from mirenc.tokenizer import TokenizerConfig
 
 __all__ = [

@@ -24,19 +24,11 @@ from mirenc.tokenizer import PAD
 class IRData(Data):  # type: ignore[misc]  # torch-geometric carries no types
     """U texts of L tokens, N nodes, E edges; G groups, whose vectors are asked for. Integers are int64.
 
-    Attributes
-    ----------
-    text_ids : (U, L)
-        Token ids, padded with [PAD].
-    text_key : (U,)
-        Equal for equal texts of the modules that are joined.
-    node_row, node_kind, node_argument, edge_index, edge_flow, edge_position
-        As `mirenc.model.sample.GraphArrays` has them.
-    pool_row, pool_row_group, pool_row_weight : (M,), the last float64
-        Memberships of texts: `mirenc.model.pooling.Pool`.
-    pool_node, pool_node_group, pool_node_weight : (K,), the last float64
-        Memberships of nodes.
-    groups : int
+    - ``text_ids`` (U, L), padded with [PAD]; ``text_key`` (U,), equal for equal texts of the modules that are joined;
+    - the arrays of `mirenc.model.sample.GraphArrays`;
+    - memberships (`mirenc.model.pooling.Pool`) of texts, ``pool_row``, ``pool_row_group``, ``pool_row_weight`` (M,),
+      and of nodes, ``pool_node``, ``pool_node_group``, ``pool_node_weight`` (K,); weights are float64;
+    - ``groups``, an int.
     """
 
     def __inc__(self, key: str, value: Any, *args: Any, **kwargs: Any) -> Any:

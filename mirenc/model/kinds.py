@@ -1,14 +1,14 @@
 """Kinds of encoders: what the configuration of each says of it.
 
-A kind is a folder beside this file: ``config.py`` (a `TextKind` or `GraphKind`: sizes, shapes of the weights, words of
-the model card), ``torch.py`` and ``numpy.py`` (an ``Encoder`` each). A new one is its folder and a line in
+A kind is a folder beside this file: ``__init__.py`` (a `TextKind` or `GraphKind`: sizes, shapes of the weights, words
+of the model card), ``torch.py`` and ``numpy.py`` (an ``Encoder`` each). A new one is its folder and a line in
 `mirenc.model.config`.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -19,13 +19,11 @@ class Shapes(dict[str, tuple[int, ...]]):
     """Shapes of weights by name, as `torch.nn` names them."""
 
     def linear(self, name: str, inputs: int, outputs: int, *, bias: bool = True) -> None:
-        """Add a linear layer's."""
         self[f"{name}.weight"] = (outputs, inputs)
         if bias:
             self[f"{name}.bias"] = (outputs,)
 
     def norm(self, name: str, size: int) -> None:
-        """Add a layer norm's."""
         self[f"{name}.weight"] = self[f"{name}.bias"] = (size,)
 
 
@@ -69,6 +67,9 @@ class GraphKind(Config):
         and log-scaled sum side by side (``mean-max-sum``), so that size is not thrown away: `mirenc.model.pooling`.
     """
 
+    without_order: ClassVar[str] = ""
+    joins: ClassVar[bool] = False
+
     hidden: int = Field(128, ge=8)
     out: int = Field(128, ge=8)
     readout: Literal["mean", "mean-max-sum"] = "mean"
@@ -88,21 +89,7 @@ class GraphKind(Config):
         """Whether it reads positions of edges and argument numbers, which a corpus of format 2 has not."""
         return False
 
-    @property
-    def without_order(self) -> str:
-        """What to set in a recipe for one that does not; "" where nothing can be."""
-        return ""
-
-    @property
-    def joins(self) -> bool:
-        """Whether it promises that modules side by side in one small graph have the vectors that they have alone.
-
-        So no node may hear one of another module, and nothing may depend on how many nodes or groups there are.
-        """
-        return False
-
 
 def encoder_class(config: TextKind | GraphKind, backend: str) -> Any:
     """What computes an encoder in ``torch`` or ``numpy``; only its own file is imported."""
-    folder = type(config).__module__.rpartition(".")[0]
-    return import_module(f"{folder}.{backend}").Encoder
+    return import_module(f"{type(config).__module__}.{backend}").Encoder

@@ -24,14 +24,9 @@ from mirenc.tokenizer import CLS, PAD, SEP
 
 
 class Encoded(NamedTuple):
-    """What one forward pass gives; a part that was not asked for has no columns, and ``flows`` no matrices.
+    """What one forward pass gives: as `mirenc.model.runtime.Pooled`, and ``flows``.
 
-    Attributes
-    ----------
-    text, graph, taught : (G, H), (G, D) and (G, width) float32
-        As `mirenc.model.runtime.Pooled` has them.
-    flows : list of (N, d) float32
-        Node vectors by flow, which the graph auto-encoder compares.
+    Those are node vectors (N, d) by flow, which the graph auto-encoder compares; none where it was not asked for.
     """
 
     text: Tensor
@@ -131,12 +126,7 @@ class Whitening(nn.Module):
 
 
 class MIREncoder(nn.Module):
-    """The whole model.
-
-    Parameters
-    ----------
-    config : ModelConfig
-    """
+    """The whole model."""
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
@@ -173,16 +163,8 @@ class MIREncoder(nn.Module):
     ) -> Encoded:
         """Pooled vectors of the rows that the data ask for, not whitened (paper section 3).
 
-        Parameters
-        ----------
-        data : IRData
-            One module or several, at the level that its pools were made for (`mirenc.model.pooling`).
-        part : str
-            ``text``, ``graph`` or ``both``: what is computed.
-        text_vectors : (U, H), optional
-            Vectors of the texts, where they are known. Else those that are needed are computed.
-        text_features : (U, F), optional
-            Node features of the texts, where others than `text_features`, or none that train, are wanted.
+        ``part`` and ``text_vectors`` (U, H) as in `mirenc.model.runtime.Runtime.forward`; ``text_features`` (U, F) are
+        node features of the texts, where others than `text_features`, or none that train, are wanted.
         """
         text = graph = taught = data.pool_row_weight.new_zeros(data.groups, 0).float()
         flows: list[Tensor] = []

@@ -49,16 +49,12 @@ def item_weights(key: Integer, group: Integer, weighting: str, count: Integer | 
 
 
 class Share(NamedTuple):
-    """What some vectors add to G' groups that have them, ``own`` (G',) int64.
+    """What some vectors add to G' groups; sums are in double precision, since they may not depend on an order."""
 
-    ``mean`` and ``total`` (G', D) float64 are the weighted sum and the sum of the positive parts, in double precision,
-    since neither may depend on an order; ``most`` (G', D) float32 is the largest of each component.
-    """
-
-    own: Int64
-    mean: Float64
-    most: Float32
-    total: Float64
+    own: Int64  # (G',) groups that have some of them
+    mean: Float64  # (G', D) weighted sum
+    most: Float32  # (G', D) largest of each component
+    total: Float64  # (G', D) sum of the positive parts
 
 
 class Readout:
@@ -112,22 +108,13 @@ class Pool:
     """Which items make up which of G groups, and what each weighs there. M memberships.
 
     An item may belong to several groups (loops nest) or to none; a group without items has the vector 0.
-
-    Attributes
-    ----------
-    item, group : (M,) int64
-    weight : (M,) float64
-        They sum to 1 in each group.
-    groups : int
-    count : (M,) int64
-        For how many equal items each membership stands.
     """
 
-    item: Int64
-    group: Int64
-    weight: Float64
+    item: Int64  # (M,)
+    group: Int64  # (M,)
+    weight: Float64  # (M,) they sum to 1 in each group
     groups: int
-    count: Int64
+    count: Int64  # (M,) for how many equal items each membership stands
 
     def matrix(self, items: int) -> sp.csr_matrix:
         """(groups, items) float64: weighted means are its product with the items' vectors."""
@@ -186,19 +173,12 @@ def make_pool(
 class Pools:
     """How the rows of one level come from a module's texts and nodes.
 
-    Attributes
-    ----------
-    text : Pool
-        Of texts that are statements.
-    graph : Pool
-        Of nodes.
-    definitions : Pool or None
-        Of texts that define the globals which instructions of a group take; None where they are statements of the group
-        itself, or nobody asks.
+    ``definitions`` is of texts that define the globals which instructions of a group take; None where they are
+    statements of the group itself, or nobody asks.
     """
 
-    text: Pool
-    graph: Pool
+    text: Pool  # of texts that are statements
+    graph: Pool  # of nodes
     definitions: Pool | None = None
 
     def counts(self, node_kind: Integer) -> Float32:
@@ -229,15 +209,8 @@ def region_pools(
 ) -> Pools:
     """Groups of instructions: their statements, their nodes and what they read, variables and definitions of globals.
 
-    Parameters
-    ----------
-    sample : IRSample
-    instruction, group : (P,) int
-        Which instruction of the module belongs to which group; to several, or to none.
-    groups : int
-    weighting : str
-    reads : bool
-        False leaves out what they read.
+    ``instruction``, ``group`` (P,) say which instruction of the module belongs to which group; to several, or to none.
+    ``reads=False`` leaves out what they read.
     """
     import scipy.sparse as sp  # here, because a module alone does without, and its import takes long
 

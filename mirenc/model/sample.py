@@ -21,27 +21,14 @@ from mirenc.tokenizer import IRTokenizer
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class GraphArrays:
-    """A graph of N nodes and E edges, whose texts are rows of a table.
+    """A graph of N nodes and E edges, whose texts are rows of a table."""
 
-    Attributes
-    ----------
-    node_row : (N,) int32
-        Text of each node.
-    node_kind : (N,) int8
-    node_argument : (N,) int32
-        Which argument a variable stands for, from 1 on; 0 of all other nodes.
-    edge_index : (2, E) int32
-    edge_flow : (E,) int8
-    edge_position : (E,) int32
-        Number of the operand or successor.
-    """
-
-    node_row: Int32
-    node_kind: Int8
-    node_argument: Int32
-    edge_index: Int32
-    edge_flow: Int8
-    edge_position: Int32
+    node_row: Int32  # (N,) text of each node
+    node_kind: Int8  # (N,)
+    node_argument: Int32  # (N,) which argument a variable stands for, from 1 on; 0 of all other nodes
+    edge_index: Int32  # (2, E)
+    edge_flow: Int8  # (E,)
+    edge_position: Int32  # (E,) number of the operand or successor
 
 
 GRAPH_ARRAYS = tuple(field.name for field in fields(GraphArrays))
@@ -61,10 +48,8 @@ class IRSample(GraphArrays):
     ----------
     texts : list of str, length U
         Distinct texts of statements and nodes.
-    text_ids : (U, L) uint16
-        Token ids, padded with [PAD].
-    text_length : (U,) int32
-        Tokens of each text.
+    text_ids, text_length : (U, L) uint16 and (U,) int32
+        Token ids, padded with [PAD], and how many each has.
     statement_row : (S,) int32
         Text of each statement.
     instruction_node : (I,) int32

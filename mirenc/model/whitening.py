@@ -30,14 +30,10 @@ _SHRINKAGE = 0.01  # chosen in pretrain/README.md
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """What of a domain's vectors a map is fitted on, in float64.
+    """What of a domain's vectors a map is fitted on: ``mean`` (D,) and (D, D) covariances, in float64.
 
-    Attributes
-    ----------
-    mean, covariance : (D,) and (D, D)
-        The covariance is 0 where the vectors do not differ.
-    within : (D, D) or None
-        Covariance of what differs between two levels of a program; None where no program is there twice.
+    ``covariance`` is 0 where the vectors do not differ; ``within`` is of what differs between two levels of a program,
+    None where no program is there twice.
     """
 
     mean: Float64
@@ -48,10 +44,9 @@ class Moments:
 def moments_of(vectors: Floating, pairs: Integer | None = None) -> Moments:
     """Moments of some vectors (M, D), M > 0; ``pairs`` (P, 2) are rows that are one program at two levels."""
     wide = vectors.astype(np.float64)
-    width = wide.shape[1]
     mean = wide.mean(0)
     if np.ptp(wide, axis=0).max() == 0:
-        return Moments(mean, np.zeros((width, width)), None)
+        return Moments(mean, np.zeros((len(mean), len(mean))), None)
     within = None
     if pairs is not None and len(pairs):
         difference = wide[pairs[:, 0]] - wide[pairs[:, 1]]
@@ -94,13 +89,12 @@ def mixed_whitening(
     share = np.array([weight for _, weight in used]) / sum(weight for _, weight in used)
     means = np.array([each.mean for each, _ in used])
     mean = share @ means
-    spreads = [
-        each.covariance if each.within is None else each.within + shrinkage * each.covariance for each, _ in used
-    ]
-    size = float(share @ np.array([np.trace(spread) for spread in spreads]))
-    total = np.zeros((width, width))
-    for weight, spread in zip(share, spreads, strict=True):
-        total += weight * size / np.trace(spread) * spread
+    spreads = np.array(
+        [each.covariance if each.within is None else each.within + shrinkage * each.covariance for each, _ in used]
+    )
+    traces = np.trace(spreads, axis1=1, axis2=2)
+    size = float(share @ traces)
+    total = np.tensordot(share * size / traces, spreads, 1)
     parting = ((means - mean).T * share) @ (means - mean)
     if between and np.trace(parting) > 0:
         total += between * size / np.trace(parting) * parting

@@ -30,35 +30,27 @@ _GROUP = "mirenc.models"
 def list_models(*, failed: Callable[[ModelError], None] | None = None) -> list[str]:
     """Names of the models at hand: those that ship with mirenc, and those that other installed packages announce.
 
-    Parameters
-    ----------
-    failed : callable, optional
-        Gets the error of each announcement that no model comes of. Without it there is a warning of each.
+    ``failed`` gets the error of each announcement that no model comes of; without it there is a warning of each.
     """
     from importlib.metadata import entry_points
 
     names = set(_shipped())
-    errors: list[ModelError] = []
+    failed = failed or (lambda error: warnings.warn(str(error), stacklevel=3))
     points = entry_points(group=_GROUP)
     for name in sorted(points.names):
         try:
             _announced_folder(points.select(name=name))
         except ModelError as error:
-            errors.append(error)
+            failed(error)
             continue
         if name in names:
-            errors.append(
+            failed(
                 ModelError(
                     f"the model {name!r} that a package announces is left out: one of mirenc's own has that name. "
                     "Give it another"
                 )
             )
         names.add(name)
-    for problem in errors:
-        if failed is None:
-            warnings.warn(str(problem), stacklevel=2)
-        else:
-            failed(problem)
     return sorted(names)
 
 

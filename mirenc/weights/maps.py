@@ -21,8 +21,10 @@ import numpy as np
 from mirenc.arrays import Float32
 from mirenc.errors import ConfigError, ModelError
 from mirenc.weights.store import ModelFiles
+from mirenc.writing import delivered
 
 PARTS = ("text", "graph", "lexical")
+_NUMBERS = ("mean", "matrix")
 _LONGEST = 100  # characters; with what is put behind them, no more bytes than file systems take
 _NAME = re.compile(rf"[A-Za-z0-9][A-Za-z0-9_.-]{{0,{_LONGEST - 1}}}")
 _FORMAT = "1"
@@ -101,29 +103,26 @@ def list_maps(model: str) -> list[str]:
 def save_map(whitening: WhiteningMap, name: str) -> Path:
     """Keep a map under a name, in the file that is returned; one of that name is replaced.
 
-    Raises
-    ------
-    ConfigError
-        A name that cannot be a file's.
-    ModelError
-        The file cannot be written.
+    A name that cannot be a file's is a `ConfigError`; a file that cannot be written, a `ModelError`.
     """
     from safetensors.numpy import save
 
     path = map_path(whitening.model, name)
-    arrays = {f"{part}.mean": np.ascontiguousarray(mean) for part, mean in whitening.mean.items()}
-    arrays |= {f"{part}.matrix": np.ascontiguousarray(matrix) for part, matrix in whitening.matrix.items()}
+    arrays = {
+        f"{part}.{what}": np.ascontiguousarray(array)
+        for what in _NUMBERS
+        for part, array in getattr(whitening, what).items()
+    }
     head = {
         "format": _FORMAT,
         "model": whitening.model,
         "model_digest": whitening.model_digest,
         "facts": json.dumps(whitening.facts),
     }
-    part_file = path.with_suffix(".part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        part_file.write_bytes(save(arrays, metadata=head | {"facts": json.dumps(whitening.facts)}))
-        os.replace(part_file, path)
+        with delivered(path) as part_file:
+            part_file.write_bytes(save(arrays, metadata=head))
     except OSError as error:
         raise ModelError(
             f"{path}: cannot be written: {error.strerror}. Set MIRENC_MAPS to a folder of your own"
@@ -173,7 +172,7 @@ def _read(path: Path, name: str) -> WhiteningMap:
     if head.get("format") != _FORMAT:
         raise ValueError(f"map format {head.get('format')}, this mirenc reads {_FORMAT}")
     mean, matrix = (
-        {part: arrays[f"{part}.{what}"] for part in PARTS if f"{part}.{what}" in arrays} for what in ("mean", "matrix")
+        {part: arrays[f"{part}.{what}"] for part in PARTS if f"{part}.{what}" in arrays} for what in _NUMBERS
     )
     return WhiteningMap(head["model"], head["model_digest"], mean, matrix, json.loads(head["facts"]), name)
 

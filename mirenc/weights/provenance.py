@@ -50,13 +50,7 @@ def write_provenance(folder: Path, sources: Iterable[Source]) -> None:
 
 
 def read_provenance(folder: str | os.PathLike[str]) -> tuple[Source, ...] | None:
-    """A model folder's record; None where it has none.
-
-    Raises
-    ------
-    ModelError
-        Damaged.
-    """
+    """A model folder's record; None where it has none, a `ModelError` where it is damaged."""
     path = Path(folder) / PROVENANCE_FILE
     try:
         values = json.loads(path.read_text(encoding="utf-8"))

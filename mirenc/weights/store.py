@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -155,10 +155,9 @@ def _checked_weights(folder: Path, config: ModelConfig, stored: dict[str, NDArra
     """The weights, as `ModelFiles` has them; those that are not the configuration's are refused."""
     weights: dict[str, NDArray[Any]] = {}
     for name, array in stored.items():
-        if array.dtype.kind == "f":
-            stays = name == _AS_STORED and array.dtype == np.float16
-            weights[name] = array if stays else np.asarray(array, dtype=np.float32)
-        if name not in weights or not np.isfinite(weights[name]).all():
+        stays = name == _AS_STORED and array.dtype == np.float16
+        weights[name] = array if stays else array.astype(np.float32, copy=False)
+        if array.dtype.kind != "f" or not np.isfinite(weights[name]).all():
             raise ModelError(
                 f"{folder}: weight {name!r} has values that are no finite numbers. Install the model again"
             )
@@ -207,24 +206,21 @@ def save_files(
     return target
 
 
-def _sums_of(folder: Path, names: Iterable[str]) -> dict[str, str]:
-    return {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in names}
+def _sum_of(file: Path) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()
 
 
 def seal(folder: Path) -> None:
     """Write SHA256SUMS over the files of a model folder."""
-    sums = _sums_of(folder, [name for name in (*_REQUIRED, *_OPTIONAL) if (folder / name).is_file()])
-    text = "".join(f"{digest}  {name}\n" for name, digest in sums.items())
+    files = [folder / name for name in (*_REQUIRED, *_OPTIONAL) if (folder / name).is_file()]
+    text = "".join(f"{_sum_of(file)}  {file.name}\n" for file in files)
     (folder / _SUMS).write_text(text, encoding="utf-8")
 
 
 def verify_files(name_or_dir: str | os.PathLike[str] | None = None) -> list[str]:
     """Compare a model folder with its SHA256SUMS; the names of the files that were checked.
 
-    Raises
-    ------
-    ModelError
-        No checksums, or files that are missing or differ.
+    No checksums, and files that are missing or differ, are a `ModelError`.
     """
     folder = find_model(name_or_dir)
     released = _released(folder)
@@ -233,7 +229,7 @@ def verify_files(name_or_dir: str | os.PathLike[str] | None = None) -> list[str]
     for name in released:
         if not (folder / name).is_file():
             raise ModelError(f"{folder}: {name} is missing. Install the model again")
-    _check_sums(folder, _sums_of(folder, released))
+    _check_sums(folder, {name: _sum_of(folder / name) for name in released})
     return list(released)
 
 

@@ -14,8 +14,7 @@ from mirenc.ir import IRModule, parse_ir, regions_of
 from mirenc.model import layers
 from mirenc.model.config import DirectedGraphConfig, GraphConfig, GraphEncoderConfig, ModelConfig
 from mirenc.model.data import IRData, join_data, sample_data
-from mirenc.model.directed import numpy as directed_numpy
-from mirenc.model.directed.config import ARGUMENTS, RELATIONS
+from mirenc.model.directed import ARGUMENTS, RELATIONS, numpy as directed_numpy
 from mirenc.model.directed.torch import Encoder, neighbours
 from mirenc.model.layers import Layers
 from mirenc.model.mirencoder import MIREncoder

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from mirenc.arrays import Float32, UInt16
-from mirenc.model.convolution.config import ConvolutionConfig
+from mirenc.model.convolution import ConvolutionConfig
 from mirenc.model.layers import Layers, gelu
 
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from mirenc.model.convolution.config import ConvolutionConfig
+from mirenc.model.convolution import ConvolutionConfig
 from mirenc.model.torch_encoders import TextEncoder, gelu, initialise
 from mirenc.tokenizer import PAD, TokenizerConfig
 

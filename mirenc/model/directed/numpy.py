@@ -18,9 +18,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mirenc.arrays import Float32, Int32, Int64, Integer, UInt32, UInt64
+from mirenc.arrays import Float32, Int32, Int64, Integer, UInt8, UInt32, UInt64
 from mirenc.graph import Flow, NodeKind
-from mirenc.model.directed.config import ARGUMENTS, LAST_POSITION, RELATION_OF, RELATIONS, DirectedGraphConfig
+from mirenc.model.directed import ARGUMENTS, LAST_POSITION, RELATION_OF, RELATIONS, DirectedGraphConfig
 from mirenc.model.layers import SLICE, Layers, by_slices, distinct, give_back, in_order, segment_sum
 from mirenc.model.pooling import Pool, Readout, Share, node_keys
 from mirenc.model.sample import IRSample
@@ -60,21 +60,14 @@ def _classes(key: Integer) -> _Classes:
 
 
 class _Neighbours:
-    """What each node hears: itself, and its neighbours under each relation. P pairs of node and relation, K edges.
+    """What each node hears: itself, and its neighbours under each relation. P pairs of node and relation, K edges."""
 
-    Attributes
-    ----------
-    first : (N + 1,) int64
-        First pair of each node.
-    relation : (P,) uint8
-    start : (P + 1,) int32
-        First edge of each pair.
-    source : (K,) int32
-    share : (K,) float32
-        An edge's part of its pair's mean: more than others', if there are parallel ones.
-    levels : list of _Classes
-        Classes of nodes that are equal before the first layer, after it, ...
-    """
+    first: Int64  # (N + 1,) first pair of each node
+    relation: UInt8  # (P,)
+    start: Int32  # (P + 1,) first edge of each pair
+    source: Int32  # (K,)
+    share: Float32  # (K,) an edge's part of its pair's mean: more than others', if there are parallel ones
+    levels: list[_Classes]  # of nodes that are equal before the first layer, after it, ...
 
     def __init__(self, sample: IRSample, positions: bool, classes: _Classes, layers: int) -> None:
         nodes, edges = len(sample.node_row), len(sample.edge_flow)

@@ -1,7 +1,7 @@
 """The directed graph encoder: relations kept apart, residual layers, one projection a flow for the auto-encoder.
 
 The paper's GCN (`mirenc.model.gcn`) takes edges without direction or position. Here each relation r
-(`mirenc.model.directed.config`) has a matrix of its own, mixed from a few bases (Schlichtkrull et al. 2018, eq. 3), and
+(`mirenc.model.directed`) has a matrix of its own, mixed from a few bases (Schlichtkrull et al. 2018, eq. 3), and
 a node takes the mean of its neighbours under each, so that a vector does not depend on what else is in a batch:
 
     x    = LN(mean of the token embeddings of a node's text + kind embedding + argument number's embedding)  (N, H)
@@ -21,30 +21,18 @@ from torch import Tensor, nn
 
 from mirenc.graph import Flow, NodeKind
 from mirenc.model.data import IRData
-from mirenc.model.directed.config import ARGUMENTS, LAST_POSITION, RELATION_OF, RELATIONS, DirectedGraphConfig
+from mirenc.model.directed import ARGUMENTS, LAST_POSITION, RELATION_OF, RELATIONS, DirectedGraphConfig
 from mirenc.model.torch_encoders import GraphEncoder
 
 
 class Neighbours(NamedTuple):
-    """Who hears whom: E2 = 2 E directed edges, K pairs of a relation and a node with neighbours under it.
+    """Who hears whom: E2 = 2 E directed edges, K pairs of a relation and a node with neighbours under it."""
 
-    Attributes
-    ----------
-    source, pair : (E2,) int64
-        Node an edge comes from, and pair it goes to.
-    share : (E2,) float32
-        One over the edges of that pair: they sum to 1.
-    node : (K,) int64
-        Node of each pair; pairs are sorted by relation.
-    sizes : list of int, length RELATIONS
-        Pairs of each relation.
-    """
-
-    source: Tensor
-    pair: Tensor
-    share: Tensor
-    node: Tensor
-    sizes: list[int]
+    source: Tensor  # (E2,) node an edge comes from
+    pair: Tensor  # (E2,) pair it goes to
+    share: Tensor  # (E2,) float32, one over the edges of that pair: they sum to 1
+    node: Tensor  # (K,) node of each pair; pairs are sorted by relation
+    sizes: list[int]  # pairs of each relation
 
 
 def neighbours(edge_index: Tensor, edge_flow: Tensor, edge_position: Tensor, nodes: int) -> Neighbours:

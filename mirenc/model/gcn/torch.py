@@ -19,7 +19,7 @@ from torch_geometric.utils import to_undirected
 
 from mirenc.graph import Flow, NodeKind
 from mirenc.model.data import IRData
-from mirenc.model.gcn.config import GraphEncoderConfig
+from mirenc.model.gcn import GraphEncoderConfig
 from mirenc.model.torch_encoders import GraphEncoder
 
 

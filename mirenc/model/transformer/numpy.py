@@ -6,7 +6,7 @@ import numpy as np
 
 from mirenc.arrays import Float32, UInt16
 from mirenc.model.layers import Layers, gelu, softmax
-from mirenc.model.transformer.config import TextEncoderConfig
+from mirenc.model.transformer import TextEncoderConfig
 
 
 class Encoder:

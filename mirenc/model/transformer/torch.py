@@ -14,7 +14,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from mirenc.model.torch_encoders import TextEncoder, gelu, initialise
-from mirenc.model.transformer.config import TextEncoderConfig
+from mirenc.model.transformer import TextEncoderConfig
 from mirenc.tokenizer import PAD, TokenizerConfig
 
 
