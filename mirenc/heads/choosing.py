@@ -82,12 +82,8 @@ class Chooser(Head):
 
         Raises
         ------
-        ConfigError
-            A parameter out of range.
-        HeadError
-            Costs or settings that cannot be used.
-        ValueError
-            NaN or infinity in ``X``.
+        ConfigError, HeadError, ValueError
+            A parameter out of range; costs or settings that cannot be used; NaN or infinity in ``X``.
         """
         features: Float64 = self._training_rows(X)
         costs = checked_costs(y)

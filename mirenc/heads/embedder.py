@@ -53,10 +53,8 @@ class IREmbedder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scik
 
     Parameters
     ----------
-    model, cache, device
-        As `mirenc.load` takes them.
-    purpose, part, whiten
-        As `Encoder.embed` takes them; ``features``, for the head that follows, is the default.
+    model, cache, device, purpose, part, whiten
+        As `mirenc.load` and `Encoder.embed` take them; ``features``, for the head that follows, is the default.
     on_error : str
         ``raise``: the first input that cannot be read ends the work; ``skip``: its row is NaN, and one warning names
         all such inputs.
@@ -94,12 +92,7 @@ class IREmbedder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scik
         ConfigError, ModelError
             A parameter, the shape of ``X`` or the type of one of its items; no such model, or a damaged one.
         MirencError
-            With ``on_error="raise"``: an input cannot be read; see `mirenc.read_ir`.
-
-        Warns
-        -----
-        UnreadableIRWarning
-            With ``on_error="skip"``: names the inputs that cannot be read.
+            With ``on_error="raise"``: an input cannot be read; with ``skip``, an UnreadableIRWarning names such inputs.
         """
         encoder = self._encoder()
         items = _items(X)

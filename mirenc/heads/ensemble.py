@@ -78,21 +78,16 @@ class _Ensemble(Head):
 
         Parameters
         ----------
-        X : (n, A + D)
-        y : (n, K), (n,) or (n, P)
-            Costs, NaN where a setting was not measured; or a number; or labels, 0 or 1.
-        settings : Settings, optional
-            For members that learn what settings share (`PairHead`); needed where samples have different settings.
+        X, y, settings
+            As a member takes them (`Chooser.fit`): costs (n, K), numbers (n,) or labels (n, P), 0 or 1.
         part : (n,), optional
             Inner fold of each row. Rows that must not be on both sides, such as those of one kernel, share one.
             Left out: five folds by turns.
 
         Raises
         ------
-        ConfigError
-            No members, two of one name, an unknown ``select``, or ``picks`` below 1.
-        HeadError
-            Costs, numbers or labels that cannot be used.
+        ConfigError, HeadError
+            No members, or two of one name; a parameter out of range; what cannot be learned from.
         """
         features = np.asarray(X, dtype=np.float64)
         target = self._checked(y, len(features))
@@ -328,8 +323,7 @@ class CautiousEnsembleHead(EnsembleHead, kind="cautious_ensemble"):
     """A mean of heads that choose, with a head start for the default.
 
     A mean of predictions prefers some setting to the default wherever it is a hair better, and half of those are a hair
-    worse. What a person minds is code that was fine and became slower. So who takes the most preferred setting takes
-    the default unless another is expected to gain more than ``margin_``.
+    worse. What a person minds is code that became slower: the default is left for an expected gain above ``margin_``.
 
     Parameters
     ----------
@@ -345,8 +339,6 @@ class CautiousEnsembleHead(EnsembleHead, kind="cautious_ensemble"):
     ----------
     margin_ : float
         Head start of the default, in log cost (`best_margin`).
-    members_, weights_, scores_ : dict
-        As those of `EnsembleHead`.
     """
 
     _: KW_ONLY

@@ -93,10 +93,8 @@ class MLPHead(ClassifierMixin, Head, kind="mlp"):  # type: ignore[misc]
 
         Raises
         ------
-        ConfigError
-            A parameter out of range.
-        HeadError
-            Weights that cannot be used, or too few rows for early stopping.
+        ConfigError, HeadError
+            A parameter out of range; weights that cannot be used, or too few rows for early stopping.
         ValueError
             NaN or infinity in ``X``, labels with a fraction, wrong shapes.
         """

@@ -1,8 +1,7 @@
 """`PairHead`: one model for all settings. It predicts the cost of (context, code, setting) by what settings share.
 
-A head with a column a setting learns 32 threads and 16 threads as if they were strangers, and has no answer for a
-setting that it never saw. Here a setting is numbers beside the code's, so spaces may be large, sparse, or differ from
-sample to sample, and one measurement teaches about its neighbours.
+A setting is numbers beside the code's, so spaces may be large, sparse, or differ from sample to sample, and one
+measurement teaches about its neighbours.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""`PortfolioHead`: a choice among the few settings that together do best, where there are many and few kernels.
+"""`PortfolioHead`: a choice among the few settings that together do best, where settings outnumber kernels.
 
-With a thousand settings and a few dozen kernels, a head that ranks all of them mostly ranks noise. Two or three that
-complement each other are found from the training costs alone, and which of them is a question of few answers.
+A head that ranks all of them mostly ranks noise. Two or three that complement each other are found from the training
+costs alone, and which of them is a question of few answers.
 """
 
 from __future__ import annotations

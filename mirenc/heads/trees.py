@@ -130,9 +130,8 @@ class _RegressionTrees(_Trees):
 class RatioTreesHead(_RegressionTrees, CostRegressor, kind="ratio_trees"):
     """Extremely randomised trees of log cost ratios to the default, for thousands of samples under dozens of settings.
 
-    All settings are one target of many numbers, so that a tree is grown once and not once a setting; the numbers are
-    few, because settings that are neighbours cost alike (principal components of the targets, as in reduced-rank
-    regression: Izenman, 1975).
+    A tree is grown for all settings at once, on few numbers, because settings that are neighbours cost alike (principal
+    components of the targets, as in reduced-rank regression: Izenman, 1975).
 
     Parameters
     ----------
