@@ -228,8 +228,7 @@ class EnsembleHead(_Ensemble, Chooser, kind="ensemble"):
     def expected_ratios(self, X: ArrayLike, settings: Settings | None = None, *, default: int) -> Float64:
         """(n, K) expected cost of each setting over that of the default, as members see it: no caution, no bound."""
         mean = np.maximum(self._mean(self._rows(X), settings), _LEAST)
-        ratios: Float64 = (mean[:, default, None] / mean) ** (1 / SHARPNESS)
-        return ratios
+        return (mean[:, default, None] / mean) ** (1 / SHARPNESS)
 
     def _restore(self, meta: dict[str, Any], arrays: Arrays) -> None:
         super()._restore(meta, arrays)

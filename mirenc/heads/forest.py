@@ -102,14 +102,12 @@ class Forest:
             cut = self.cut[np.where(inner, walk.place[node], 0)]
             below = np.take_along_axis(rows, np.maximum(column, 0), axis=1) <= cut
             node = np.where(inner, np.where(below, node + 1, walk.right[node]), node)
-        result: Float64 = self.value[walk.place[node]]
-        return result
+        return self.value[walk.place[node]]
 
     def summed(self, rows: Floating) -> Float64:
         """Sum over the trees of `leaves`. (n, C) -> (n, V)."""
         blocks = [self.leaves(rows[first : first + _BLOCK]).sum(axis=1) for first in range(0, len(rows), _BLOCK)]
-        result: Float64 = np.concatenate(blocks)
-        return result
+        return np.concatenate(blocks)
 
     def mean(self, rows: Floating) -> Float64:
         """Mean over the trees of `leaves`. (n, C) -> (n, V)."""

@@ -106,8 +106,7 @@ def log_ratios(costs: Float64, default: int) -> Float64:
     measured = np.isfinite(ratios)
     count = measured.sum(axis=0)
     mean = np.where(measured, ratios, 0.0).sum(axis=0) / np.maximum(count, 1)
-    result: Float64 = np.where(measured, ratios, np.where(count > 0, mean, _MOST_LOSS)[None, :])
-    return result
+    return np.where(measured, ratios, np.where(count > 0, mean, _MOST_LOSS)[None, :])
 
 
 @dataclass(eq=False, repr=False)
