@@ -36,15 +36,6 @@ def geometric_mean(values: Float64) -> float:
     return float(np.exp(np.mean(np.log(values))))
 
 
-def macro_f1(truth: Int64, choice: Int64) -> float:
-    """Mean over the classes that occur in either of the harmonic mean of precision and recall."""
-    scores = []
-    for label in np.union1d(truth, choice):
-        hit = np.sum((truth == label) & (choice == label))
-        scores.append(2 * hit / (np.sum(truth == label) + np.sum(choice == label)))
-    return float(np.mean(scores))
-
-
 def decision_figures(
     costs: Float64, choice: Int64, baseline: Float64, truth: Int64 | None = None, *, paid: Float64 | None = None
 ) -> dict[str, float]:
@@ -74,6 +65,8 @@ def decision_figures(
         the share of samples that the oracle speeds up by more than 5 %. Where there is any: headroom_geometric, the
         speedup over those samples; oracle_gain_share, (speedup_geometric - 1) over (oracle_geometric - 1).
     """
+    from sklearn.metrics import f1_score
+
     rows = np.arange(len(costs))
     truth = oracle_choice(costs) if truth is None else truth
     right = costs[rows, choice] == costs[rows, truth]
@@ -83,7 +76,7 @@ def decision_figures(
     speedup, oracle = geometric_mean(baseline / cost), geometric_mean(baseline / best)
     figures = {
         "accuracy": float(right.mean()),
-        "macro_f1": macro_f1(np.where(right, choice, truth), choice),
+        "macro_f1": float(f1_score(np.where(right, choice, truth), choice, average="macro")),
         "speedup_geometric": speedup,
         "speedup_arithmetic": float(np.mean(baseline / cost)),
         "oracle_geometric": oracle,
@@ -153,25 +146,17 @@ def label_figures(truth: Bool, scores: Float64) -> dict[str, float]:
     many labels these are; brier, mean square difference of the truth and of the scores, cut to 0 and 1; rate, the share
     of true labels.
     """
+    from sklearn.metrics import average_precision_score
+
     both = truth.any(axis=0) & ~truth.all(axis=0)
     pairs = RankedPairs.of(truth[:, both], scores[:, both], np.zeros(len(truth), dtype=np.int64))
-    each = [average_precision(truth[:, label], scores[:, label]) for label in np.flatnonzero(both)]
     return {
         "auc": pairs.area,
-        "average_precision": float(np.mean(each)) if each else float("nan"),
+        "average_precision": float(average_precision_score(truth[:, both], scores[:, both])) if both.any() else np.nan,
         "brier": float(np.mean((np.clip(scores, 0.0, 1.0) - truth) ** 2)),
         "rate": float(truth.mean()),
         "labels_told": float(both.sum()),
     }
-
-
-def average_precision(truth: Bool, scores: Float64) -> float:
-    """Mean precision at each true sample, the most likely first; of equal ones none is before the other. (n,), (n,)."""
-    order = np.argsort(-scores, kind="stable")
-    hits = np.cumsum(truth[order])
-    last = np.flatnonzero(np.append(np.diff(scores[order]) != 0, True))  # of the samples of one score
-    recall = np.append(0, hits[last]) / hits[-1]
-    return float(np.sum(np.diff(recall) * hits[last] / (last + 1)))
 
 
 @dataclass(frozen=True, eq=False)

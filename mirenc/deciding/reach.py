@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
 
 from mirenc.arrays import Float32, Float64
 from mirenc.errors import HeadError
@@ -19,7 +20,6 @@ _OUTSIDE = 0.5
 _MOST_KERNELS, _MOST_NUMBERS = 512, 2**19
 # Nor every digit: of many, a column in 255 steps moves no distance by a hundredth of the reach.
 _LARGE, _STEPS = 8192, 255
-_BLOCK = 1024  # kernels whose distances to all others are in memory at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,14 +45,9 @@ class Reach:
             drawn = np.sort(np.random.default_rng(0).permutation(len(kernels))[:most])
             kernels, first = kernels[drawn], first[drawn]
         of = group[first]
-        square = (kernels.astype(np.float64) ** 2).sum(axis=1)
-        nearest = np.full(len(kernels), np.inf)
-        for start in range(0, len(kernels), _BLOCK):
-            part = slice(start, start + _BLOCK)
-            product = kernels[part].astype(np.float64) @ kernels.T
-            distance = np.maximum(square[part, None] + square[None] - 2 * product, 0)
-            distance[of[part, None] == of[None]] = np.inf
-            nearest[part] = np.sqrt(distance.min(axis=1))
+        distance = cdist(kernels, kernels)
+        distance[of[:, None] == of[None]] = np.inf
+        nearest = distance.min(axis=1)
         nearest = nearest[np.isfinite(nearest)]
         reach = float(np.percentile(nearest, _FAR)) if len(nearest) else 1.0
         own = matrix[:, :context]

@@ -10,13 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mirenc.arrays import Bool, Float64, Int64
-from mirenc.metrics import (
-    RankedPairs,
-    average_precision,
-    decision_figures,
-    label_figures,
-    number_figures,
-)
+from mirenc.metrics import RankedPairs, decision_figures, geometric_mean, label_figures, number_figures
 from mirenc.tasks.data import TaskData
 from mirenc.tasks.task import Task
 
@@ -81,31 +75,27 @@ class _Choices(Figures):
         return {"accuracy": hits[inside], "speedup": np.log(data.paid_baseline / cost).mean(axis=0)[inside]}
 
     def over_all(self, runs: NDArray[Any], three: Int64 | None, inside: Int64) -> dict[str, Any]:
-        out: dict[str, Any] = {"speedup_over": self._speedups(runs, inside)}
-        if three is not None:
-            each = [self.of_run(run, inside) for run in three]
-            out["best_of_three"] = {
-                key: float(np.mean([one[key] for one in each])) for key in _OF_THREE if key in each[0]
-            }
-        return out
-
-    def _speedups(self, runs: NDArray[Any], inside: Int64) -> dict[str, dict[str, float]]:
-        """Geometric and arithmetic mean speedup over each static baseline, and the oracle's."""
         paid = self.data.paid[inside]
         cost = self.data.paid[np.arange(len(self.data)), runs][:, inside]
         least = paid[np.arange(len(paid)), self.data.labels[inside]]
-        out = {}
+        over = {}
         for name, choice in self.task.baselines.items():
             there = np.isfinite(paid[:, choice])
             if not there.any():  # nobody may ask for it in this part
                 continue
             ratio = paid[there, choice] / cost[:, there]  # (S, m)
             best = paid[there, choice] / least[there]
-            out[name] = {
-                "geometric": float(np.exp(np.log(ratio).mean())),
+            over[name] = {
+                "geometric": geometric_mean(ratio),
                 "arithmetic": float(ratio.mean()),
-                "oracle_geometric": float(np.exp(np.log(best).mean())),
+                "oracle_geometric": geometric_mean(best),
                 "oracle_arithmetic": float(best.mean()),
+            }
+        out: dict[str, Any] = {"speedup_over": over}
+        if three is not None:
+            each = [self.of_run(run, inside) for run in three]
+            out["best_of_three"] = {
+                key: float(np.mean([one[key] for one in each])) for key in _OF_THREE if key in each[0]
             }
         return out
 
@@ -222,6 +212,8 @@ def area_figures(
     Returns auc_interval (95 %, of the mean); auc_gain and auc_gain_interval over ``against``; labels: auc,
     average_precision and rate of each, means over the seeds.
     """
+    from sklearn.metrics import average_precision_score
+
     both = np.flatnonzero(truth.any(axis=0) & ~truth.all(axis=0))
     if not len(both):
         return {}
@@ -236,7 +228,7 @@ def area_figures(
         out["auc_gain"], out["auc_gain_interval"] = pairs.area - other.area, pairs.interval(other)
     if names:
         precision = np.mean(
-            [[average_precision(truth[:, label], run[:, label]) for label in both] for run in runs], axis=0
+            [average_precision_score(truth[:, both], run[:, both], average=None) for run in runs], axis=0
         )
         each = np.stack([pairs.each, precision, truth[:, both].mean(axis=0)], axis=1).tolist()
         keys = ("auc", "average_precision", "rate")

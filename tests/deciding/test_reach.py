@@ -1,4 +1,4 @@
-"""`Reach`: distances by hand, near and far, and blocks that give what all at once gives."""
+"""`Reach`: distances by hand, near and far, and what all pairs give."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mirenc.deciding import reach
 from mirenc.deciding.reach import Reach
 from mirenc.errors import HeadError
 
@@ -23,9 +22,7 @@ def direct(kernels: np.ndarray, group: np.ndarray) -> float:
     return float(np.percentile(nearest, 95))
 
 
-@pytest.mark.parametrize("block", [1, 7, 60, 1024])
-def test_blocks_give_what_all_pairs_give(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reach, "_BLOCK", block)
+def test_the_reach_is_what_all_pairs_give() -> None:
     code = RNG.normal(size=(60, 5)).astype(np.float32)
     group = np.array([f"g{number % 17}" for number in range(60)])
     matrix = np.concatenate([RNG.normal(size=(60, 2)), code], axis=1)
