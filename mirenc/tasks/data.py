@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Integral, Real
@@ -32,22 +32,6 @@ Code = tuple[IRSource, Region | None]
 class TaskData:
     """The samples of a task. n samples, K settings of the largest space.
 
-    Parameters
-    ----------
-    samples : sequence of Sample
-    space : Space or None
-        The settings of every sample that brings none of its own. None without any: the target is a number,
-        `Sample.value`, or labels.
-    content_hash : str
-        SHA-256 of the files the samples come from; kept in every record.
-    machine : str
-        What the costs were measured on, in one line for people: processor, compiler, flags. A head that is trained on
-        them keeps it. "" where nobody said.
-    label_names : tuple of str
-        What the labels of each sample say (`Sample.labels`); () where the target is another.
-    llvm : str
-        Version of the LLVM whose work the targets are, ``19.1.7``; "" where they are no compiler's. A head keeps it.
-
     Raises
     ------
     TaskError
@@ -58,10 +42,17 @@ class TaskData:
 
     samples: Sequence[Sample]
     space: Space | None = None
+    """The settings of every sample that brings none of its own. None without any: the target is a number,
+    `Sample.value`, or labels."""
     content_hash: str = ""
+    """SHA-256 of the files the samples come from; kept in every record."""
     machine: str = ""
+    """What the costs were measured on, in one line for people: processor, compiler, flags. A head that is trained on
+    them keeps it. "" where nobody said."""
     label_names: tuple[str, ...] = ()
+    """What the labels of each sample say (`Sample.labels`); () where the target is another."""
     llvm: str = ""
+    """Version of the LLVM whose work the targets are, ``19.1.7``; "" where they are no compiler's. A head keeps it."""
 
     def __post_init__(self) -> None:
         if not self.samples:
@@ -340,11 +331,12 @@ def _measured(costs: tuple[float, ...] | Mapping[int, float], space: Space, wher
             f"{where} has {len(costs)} {what}s; its space has {count} settings: {listed}. "
             "Give one for each, NaN where it was not measured"
         )
-    found = set()
-    for index, cost in costs.items() if isinstance(costs, Mapping) else enumerate(costs):
+    found: set[int] = set()
+    each: Iterable[tuple[int, Any]] = costs.items() if isinstance(costs, Mapping) else enumerate(costs)
+    for index, cost in each:
         if not _is_setting(index, count):
             raise TaskError(f"{where} has a {what} of setting {index!r}; the space has 0 to {count - 1}")
-        if not (isinstance(cost, Real) and (math.isnan(cost) or 0 < cost < math.inf)):
+        if not (isinstance(cost, Real) and (math.isnan(float(cost)) or 0 < float(cost) < math.inf)):
             raise TaskError(
                 f"{where}: the {what} of {space.names[index]!r} is {cost!r}; a cost is a positive time, or NaN"
             )

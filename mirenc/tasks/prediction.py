@@ -35,45 +35,33 @@ class Record:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What held-out answers were worth.
-
-    Attributes
-    ----------
-    rival : str
-        The static rule that did best on the held-out samples, as people call it.
-    worth : tuple of float, or None
-        Geometric mean speedup over the rival, and its 95 % interval over groups. For a number and for labels: share of
-        the rival's squared error that is gone, and its interval. None: all samples are of one group, so nothing could
-        be held out.
-    error : float
-        For a number and for labels: the absolute error that 8 of 10 held-out answers stay below; 0 where settings are
-        chosen.
-    default, other : tuple of Record
-        Records of answers that are the default, and of those that are not; the surer first.
-    whole : bool
-        Whether every setting was measured on every sample. If not, the held-out answers were among those that were;
-        where more than one in ten was not, no record of them tells about a choice among all.
-    no_code : tuple of float, or None
-        As ``worth``, over a head that sees the same context features and no code, trained on the same folds in the same
-        way; over the rival where there is no context. None: not known, as of heads of older releases.
-    constants : tuple of tuple
-        Settings, as values of their knobs: the best single one of each space that the samples have, the best first. ():
-        nothing is chosen, or not known, as of heads of older releases.
-    constant_worth : tuple of float, or None
-        Geometric mean speedup of the best single setting over the default on the held-out samples, with its interval.
-    """
+    """What held-out answers were worth."""
 
     __pydantic_config__: ClassVar = ConfigDict(allow_inf_nan=False)
 
     rival: str
+    """The static rule that did best on the held-out samples, as people call it."""
     worth: Worth | None
+    """Geometric mean speedup over the rival, and its 95 % interval over groups. For a number and for labels: share of
+    the rival's squared error that is gone, and its interval. None: all samples are of one group, so nothing could be
+    held out."""
     error: float = 0.0
+    """For a number and for labels: the absolute error that 8 of 10 held-out answers stay below; 0 where settings are
+    chosen."""
     default: tuple[Record, ...] = ()
     other: tuple[Record, ...] = ()
+    """Records of answers that are the default, and of those that are not; the surer first."""
     whole: bool = True
+    """Whether every setting was measured on every sample. If not, the held-out answers were among those that were;
+    where more than one in ten was not, no record of them tells about a choice among all."""
     no_code: Worth | None = None
+    """As ``worth``, over a head that sees the same context features and no code, trained on the same folds in the same
+    way; over the rival where there is no context. None: not known, as of heads of older releases."""
     constants: tuple[tuple[Value, ...], ...] = ()
+    """Settings, as values of their knobs: the best single one of each space that the samples have, the best first. ():
+    nothing is chosen, or not known, as of heads of older releases."""
     constant_worth: Worth | None = None
+    """Geometric mean speedup of the best single setting over the default on the held-out samples, with its interval."""
 
     @property
     def pays(self) -> bool:
@@ -117,28 +105,19 @@ class Evidence:
 
 @dataclass(frozen=True, kw_only=True)
 class Prediction:
-    """What a head says about one piece of code.
-
-    Attributes
-    ----------
-    region : Region or None
-        What of the module is decided about; None for the whole.
-    context : mapping of str to object
-        Context features that the answer was given for, by name: what the code told, and what was given.
-    machine : str
-        What the costs were measured on.
-    distance : float
-        How far the question is from the training samples, in code or in context features; 1 is far
-        (`mirenc.deciding.reach`).
-    evidence : Evidence
-        What held-out answers of this head were worth.
-    """
+    """What a head says about one piece of code."""
 
     region: Region | None
+    """What of the module is decided about; None for the whole."""
     context: Mapping[str, object]
+    """Context features that the answer was given for, by name: what the code told, and what was given."""
     machine: str
+    """What the costs were measured on."""
     distance: float
+    """How far the question is from the training samples, in code or in context features; 1 is far
+    (`mirenc.deciding.reach`)."""
     evidence: Evidence
+    """What held-out answers of this head were worth."""
 
     @property
     def far(self) -> bool:

@@ -22,33 +22,23 @@ Fold = tuple[Int64, Int64]
 
 @dataclass(frozen=True)
 class Protocol:
-    """One way to cut a table.
-
-    Attributes
-    ----------
-    name : str
-        As ``--protocol`` takes it.
-    title : str
-        What a report calls it.
-    unit : callable
-        `TaskData` -> (n,) label of each sample. Samples of one label are never on both sides of a fold. A protocol
-        whose unit is the single sample is the leaky one: its title should say so.
-    folds : int or None
-        How many; None leaves out one unit at a time (seeds then change the heads only).
-    share : float
-        Of all units, the share that is trained on, drawn anew for each fold; 1: all that are not tested.
-    over : str
-        ``all``: every sample is tested once. ``rest``: so is every one that is not held out (`Sample.held_out`), and
-        those that are take no part. ``held_out``: these are tested, once, after training on all others; ``folds`` does
-        not count, and seeds change the heads only.
-    """
+    """One way to cut a table."""
 
     name: str
+    """As ``--protocol`` takes it."""
     title: str
+    """What a report calls it."""
     unit: Callable[[TaskData], NDArray[np.generic]]
+    """`TaskData` -> (n,) label of each sample. Samples of one label are never on both sides of a fold. A protocol whose
+    unit is the single sample is the leaky one: its title should say so."""
     folds: int | None = 10
+    """How many; None leaves out one unit at a time (seeds then change the heads only)."""
     share: float = 1.0
+    """Of all units, the share that is trained on, drawn anew for each fold; 1: all that are not tested."""
     over: Literal["all", "rest", "held_out"] = "all"
+    """``all``: every sample is tested once. ``rest``: so is every one that is not held out (`Sample.held_out`), and
+    those that are take no part. ``held_out``: these are tested, once, after training on all others; ``folds`` does not
+    count, and seeds change the heads only."""
 
     def only_unit(self, data: TaskData) -> str:
         """The one unit of all samples, where there is no second to hold out; else ""."""

@@ -15,66 +15,45 @@ IRSource = str | bytes | os.PathLike[str]
 
 @dataclass(frozen=True)
 class Sample:
-    """One measured run of one piece of code.
-
-    Attributes
-    ----------
-    name : str
-        What an error message calls it: kernel and data set.
-    ir : str, bytes, path or None
-        IR text, bitcode, or a file: whatever `mirenc.Encoder.embed` takes. Samples may share one. None: the data come
-        without code, and whoever has it gives it (`mirenc.tasks.loading`).
-    group : str
-        Kernel source. Samples of one group are never on both sides of a grouped fold.
-    context : tuple
-        What is known beside the code (sizes, the machine), raw, in the order of `Task.context_names`.
-    costs : tuple or mapping
-        Seconds (or any unit, the same for one sample) under each setting of the space; NaN where there is none. Or
-        sparse: index of the setting -> cost. () for a task that has no settings. The label and heads come from them.
-    value : float
-        The number to predict, for a task whose target is one; NaN otherwise.
-    region : Region, optional
-        The function or loop that is decided about; the whole module if left out.
-    space : Space, optional
-        This sample's own settings; those of the task if left out.
-    effective : tuple of int, optional
-        For each setting, the setting that the compiler made of it: settings of one effective setting are one
-        measurement, whose cost stands at the effective one. Left out: each is itself.
-    suite : str
-        Benchmark suite; "" where there are none.
-    part : str
-        Name of a part of the table that is reported by itself, such as the GPU; "" for none.
-    hand : tuple of float
-        Published hand-made features of the code, raw, in the order of `Task.hand_names`; () for none.
-    code : str
-        Name of the IR file that is to be given, without its ending; "" where the data bring their IR.
-    reported : tuple or mapping
-        Other measurements of the same settings, in the form of ``costs``: what a report pays for a choice. A least cost
-        is least by luck too, so the speedup that it promises is believed only where the clock ran again. () where each
-        setting has one measurement: reports then pay ``costs``.
-    labels : tuple of int
-        Whether each of `TaskData.label_names` holds, 1 or 0, for a task whose target is labels; () otherwise.
-    kernel : str
-        The piece of code, where a group holds many that are different, as a project does: how many there are to learn
-        from decides among heads. The group if left out.
-    held_out : bool
-        Tested on only, by protocols that say so (`mirenc.tasks.Protocol`).
-    """
+    """One measured run of one piece of code."""
 
     name: str
+    """What an error message calls it: kernel and data set."""
     ir: IRSource | None
+    """IR text, bitcode, or a file: whatever `mirenc.Encoder.embed` takes. Samples may share one. None: the data come
+    without code, and whoever has it gives it (`mirenc.tasks.loading`)."""
     group: str
+    """Kernel source. Samples of one group are never on both sides of a grouped fold."""
     context: tuple[Any, ...] = ()
+    """What is known beside the code (sizes, the machine), raw, in the order of `Task.context_names`."""
     costs: tuple[float, ...] | Mapping[int, float] = ()
+    """Seconds (or any unit, the same for one sample) under each setting of the space; NaN where there is none. Or
+    sparse: index of the setting -> cost. () for a task that has no settings. The label and heads come from them."""
     value: float = float("nan")
+    """The number to predict, for a task whose target is one; NaN otherwise."""
     region: Region | None = None
+    """The function or loop that is decided about; the whole module if left out."""
     space: Space | None = None
+    """This sample's own settings; those of the task if left out."""
     effective: tuple[int, ...] | None = None
+    """For each setting, the setting that the compiler made of it: settings of one effective setting are one
+    measurement, whose cost stands at the effective one. Left out: each is itself."""
     suite: str = ""
+    """Benchmark suite; "" where there are none."""
     part: str = ""
+    """Name of a part of the table that is reported by itself, such as the GPU; "" for none."""
     hand: tuple[float, ...] = ()
+    """Published hand-made features of the code, raw, in the order of `Task.hand_names`; () for none."""
     code: str = ""
+    """Name of the IR file that is to be given, without its ending; "" where the data bring their IR."""
     reported: tuple[float, ...] | Mapping[int, float] = ()
+    """Other measurements of the same settings, in the form of ``costs``: what a report pays for a choice. A least cost
+    is least by luck too, so the speedup that it promises is believed only where the clock ran again. () where each
+    setting has one measurement: reports then pay ``costs``."""
     labels: tuple[int, ...] = ()
+    """Whether each of `TaskData.label_names` holds, 1 or 0, for a task whose target is labels; () otherwise."""
     kernel: str = ""
+    """The piece of code, where a group holds many that are different, as a project does: how many there are to learn
+    from decides among heads. The group if left out."""
     held_out: bool = False
+    """Tested on only, by protocols that say so (`mirenc.tasks.Protocol`)."""

@@ -23,26 +23,18 @@ MISSING = ("default", "below", "never")
 
 @dataclass(frozen=True)
 class Space:
-    """K settings of one or more knobs.
-
-    Attributes
-    ----------
-    knobs : tuple of str
-        What is decided, in the field's words.
-    settings : tuple of tuples
-        Value of each knob, in the order of ``knobs``; the order of every sample's costs.
-    default : int
-        The setting that runs when nobody decides.
-    missing : str
-        What a setting without a cost means for a sample. ``default``: it cannot run, and the default runs in its
-        place. ``below``: the largest measured setting below it runs, for one ordered knob (a coarsening factor is
-        clipped, as in the published evaluations). ``never``: it was not tried, so nobody is asked about it.
-    """
+    """K settings of one or more knobs."""
 
     knobs: tuple[str, ...]
+    """What is decided, in the field's words."""
     settings: tuple[tuple[Value, ...], ...]
+    """Value of each knob, in the order of ``knobs``; the order of every sample's costs."""
     default: int = 0
+    """The setting that runs when nobody decides."""
     missing: Literal["default", "below", "never"] = "default"
+    """What a setting without a cost means for a sample. ``default``: it cannot run, and the default runs in its place.
+    ``below``: the largest measured setting below it runs, for one ordered knob (a coarsening factor is clipped, as in
+    the published evaluations). ``never``: it was not tried, so nobody is asked about it."""
 
     def __post_init__(self) -> None:
         said = f"space of {', '.join(self.knobs) or 'no knobs'}"

@@ -32,96 +32,67 @@ if TYPE_CHECKING:
 
 
 class Task(ABC):
-    """A decision problem with measured costs, or a number or labels to predict.
-
-    Attributes
-    ----------
-    name, title, source : str
-        ``source`` is the paper or data set the costs come from.
-    protocols : tuple of Protocol
-        The published one first.
-    target : str
-        ``costs``: a cost for each setting, and the least is chosen. ``number``: `Sample.value` is predicted.
-        ``labels``: whether each of `Sample.labels` holds.
-    context_names, context_help : tuple of str, mapping of str to str
-        Context features, which are known beside the code, raw, as ``mirenc predict --context name=value`` takes them;
-        and what each is, for messages: unit, or allowed values.
-    context_allowed : mapping of str to tuple, or to number
-        The values that a context feature may have, words or numbers; or the least number. Left out: any number.
-    ir_context : tuple of str
-        Those that the IR itself tells (`context_from_ir`, `context_from_compiler`): a question need not give them.
-    compiler_context : tuple of str
-        Those of ``ir_context`` that are a compiler's own decision about the code; 0: not known. They are knowledge of
-        code: row ``no_code`` does not see them, row ``compiler`` sees them and nothing else of it.
-    hand_names : tuple of str
-        Published hand-made code features; () if the data have none.
-    more_rows : tuple of str
-        Rows of `mirenc.learning.features.ROW_TITLES` that a table of the task has beside the usual ones.
-    variants : tuple of str
-        Separate tables of the task, such as one a GPU; ``("",)`` if there is one.
-    machines : mapping of str to str
-        Variant, or value of a context feature -> the machine its costs were measured on, for people.
-    dataset : str
-        Name in `mirenc.tasks.datasets.DATASETS`; "" for data that are not published there.
-    level : str
-        What is decided about: ``module``, ``function`` or ``loop`` (`mirenc.ir.regions`).
-    dialect : Dialect or None
-        The kind of IR that the samples are, with the compile flags that give it: what `mirenc predict` is asked about
-        is brought to it. None: taken as it comes.
-    space : Space or None
-        The settings to choose among; None where each sample brings its own (`space_for`), or nothing is chosen.
-    select : str
-        What the search for a head maximises on the training folds: ``accuracy`` or ``speedup``.
-    cost_unit : str
-        What costs are: ``seconds`` or ``bytes``. Tables then speak of what is faster or of what is smaller.
-    seconds : bool
-        Whether costs are seconds that code and context tell: a head then also learns what the default takes.
-    baselines : mapping of str to int
-        Static choices that speedups are also given over: name -> index of the setting.
-    portfolios : tuple of int
-        Sizes of small sets of settings that a report has a row for: all of a set are tried, and the best is kept.
-    default_words : str
-        How to say that the default is the answer; "": by its name.
-    directive_note : str
-        What people must know who write `directive` into their source.
-    unit : str
-        Of the number to predict, for people.
-    logarithm : bool
-        Whether the number is the natural logarithm of a size, so that errors are also told in per cent of it.
-    events : mapping of str to (str, float)
-        Variant -> what a number of at least so much means, in words: figures then also say how well it is foreseen.
-    """
+    """A decision problem with measured costs, or a number or labels to predict."""
 
     name: ClassVar[str]
     title: ClassVar[str]
     source: ClassVar[str]
+    """The paper or data set the costs come from."""
     protocols: ClassVar[tuple[Protocol, ...]]
+    """The published one first."""
     target: ClassVar[str] = "costs"
+    """``costs``: a cost for each setting, and the least is chosen. ``number``: `Sample.value` is predicted. ``labels``:
+    whether each of `Sample.labels` holds."""
     context_names: ClassVar[tuple[str, ...]] = ()
     context_help: ClassVar[Mapping[str, str]] = {}
+    """Context features, which are known beside the code, raw, as ``mirenc predict --context name=value`` takes them;
+    and what each is, for messages: unit, or allowed values."""
     context_allowed: ClassVar[Mapping[str, tuple[Value, ...] | float]] = {}
+    """The values that a context feature may have, words or numbers; or the least number. Left out: any number."""
     ir_context: ClassVar[tuple[str, ...]] = ()
+    """Those that the IR itself tells (`context_from_ir`, `context_from_compiler`): a question need not give them."""
     compiler_context: ClassVar[tuple[str, ...]] = ()
+    """Those of ``ir_context`` that are a compiler's own decision about the code; 0: not known. They are knowledge of
+    code: row ``no_code`` does not see them, row ``compiler`` sees them and nothing else of it."""
     hand_names: ClassVar[tuple[str, ...]] = ()
+    """Published hand-made code features; () if the data have none."""
     more_rows: ClassVar[tuple[str, ...]] = ()
+    """Rows of `mirenc.learning.features.ROW_TITLES` that a table of the task has beside the usual ones."""
     variants: ClassVar[tuple[str, ...]] = ("",)
+    """Separate tables of the task, such as one a GPU; ``("",)`` if there is one."""
     machines: ClassVar[Mapping[str, str]] = {}
+    """Variant, or value of a context feature -> the machine its costs were measured on, for people."""
     dataset: ClassVar[str] = ""
+    """Name in `mirenc.tasks.datasets.DATASETS`; "" for data that are not published there."""
     level: ClassVar[str] = "module"
+    """What is decided about: ``module``, ``function`` or ``loop`` (`mirenc.ir.regions`)."""
     dialect: ClassVar[Dialect | None] = None
+    """The kind of IR that the samples are, with the compile flags that give it: what `mirenc predict` is asked about is
+    brought to it. None: taken as it comes."""
     # where settings are chosen
     space: ClassVar[Space | None] = None
+    """The settings to choose among; None where each sample brings its own (`space_for`), or nothing is chosen."""
     select: ClassVar[str] = "accuracy"
+    """What the search for a head maximises on the training folds: ``accuracy`` or ``speedup``."""
     cost_unit: ClassVar[str] = "seconds"
+    """What costs are: ``seconds`` or ``bytes``. Tables then speak of what is faster or of what is smaller."""
     seconds: ClassVar[bool] = False
+    """Whether costs are seconds that code and context tell: a head then also learns what the default takes."""
     baselines: ClassVar[Mapping[str, int]] = {}
+    """Static choices that speedups are also given over: name -> index of the setting."""
     portfolios: ClassVar[tuple[int, ...]] = ()
+    """Sizes of small sets of settings that a report has a row for: all of a set are tried, and the best is kept."""
     default_words: ClassVar[str] = ""
+    """How to say that the default is the answer; "": by its name."""
     directive_note: ClassVar[str] = ""
+    """What people must know who write `directive` into their source."""
     # where a number is predicted
     unit: ClassVar[str] = ""
+    """Of the number to predict, for people."""
     logarithm: ClassVar[bool] = False
+    """Whether the number is the natural logarithm of a size, so that errors are also told in per cent of it."""
     events: ClassVar[Mapping[str, tuple[str, float]]] = {}
+    """Variant -> what a number of at least so much means, in words: figures then also say how well it is foreseen."""
 
     # -- samples ---------------------------------------------------------------------------------------
     @abstractmethod
