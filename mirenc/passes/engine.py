@@ -149,7 +149,7 @@ class Engine:
         IRParseError, ToolchainError
             As `run`.
         """
-        answers = self._answers(ir, list(pipelines), codegen, "")
+        answers = self._ask(self._child, ir, list(pipelines), codegen)
         return [each if isinstance(each, Failed) else _optimised(*each) for each in answers]
 
     def compile(self, ir: bytes, pipeline: str, *, codegen: int = CODEGEN) -> bytes:
@@ -158,29 +158,14 @@ class Engine:
 
     def knows(self, pipeline: str) -> bool:
         """Whether this LLVM can read a list of passes; ToolchainError where it cannot start."""
-        (result,) = self._answers(_NO_MODULE, [pipeline], CODEGEN, "")
+        (result,) = self._ask(self._child, _NO_MODULE, [pipeline])
         return not (isinstance(result, Failed) and result.status == "pipeline")
 
-    def _spelled(self, pipeline: str) -> str:
-        """A list as the child's library wants it; PassError where it cannot have it."""
-        return pipeline
-
     def _one(self, ir: bytes, pipeline: str, codegen: int, keep: str) -> _Answer:
-        (answer,) = self._answers(ir, [pipeline], codegen, keep)
+        (answer,) = self._ask(self._child, ir, [pipeline], codegen, keep)
         if isinstance(answer, Failed):
             raise PassError(f"{self.name} fails on this list ({answer.status}): {answer.problem}", failed=answer.status)
         return answer
-
-    def _answers(self, ir: bytes, pipelines: list[str], codegen: int, keep: str) -> list[_Answer | Failed]:
-        refused: dict[int, Failed] = {}
-        spelled = []
-        for number, pipeline in enumerate(pipelines):
-            try:
-                spelled.append(self._spelled(pipeline))
-            except PassError as error:
-                refused[number] = Failed("pipeline", str(error))
-        answers = iter(self._ask(self._child, ir, spelled, codegen, keep))
-        return [refused.get(number) or next(answers) for number in range(len(pipelines))]
 
     def _started(self, child: Child) -> str:
         try:

@@ -1,19 +1,68 @@
 """The LLVM inside llvmlite: the child's side of `mirenc.passes.engines`.
 
-llvmlite has single passes with fixed options and the levels O0 to O3, so the parent sends not LLVM's text but the names
-of llvmlite's methods, joined by commas, or ``level`` and a digit.
+llvmlite has single passes with fixed options, and the levels O0 to O3: a list is read here, and made of its methods.
 """
 
 from __future__ import annotations
 
 import contextlib
+import re
 import sys
 from collections.abc import Iterator
 from typing import Any
 
+from mirenc.errors import PassError
 from mirenc.ir.worker import decoded
 from mirenc.passes.object_file import Section, named_section
+from mirenc.passes.pipeline import Step, parse, steps
 from mirenc.passes.side import PassLibrary, RefusedError
+
+# LLVM's name of a pass, what it works on, and llvmlite's method without `add_` and `_pass`.
+_TABLE = """
+always-inline module always_inliner
+constmerge module constant_merge
+deadargelim module dead_arg_elimination
+globaldce module global_dead_code_eliminate
+globalopt module global_opt
+ipsccp module ipsccp
+mergefunc module merge_functions
+partial-inliner module partial_inliner
+rpo-function-attrs module rpo_function_attrs
+strip-dead-prototypes module strip_dead_prototype
+argpromotion cgscc argument_promotion
+function-attrs cgscc post_order_function_attributes
+adce function aggressive_dce
+aggressive-instcombine function aggressive_instcombine
+break-crit-edges function break_critical_edges
+dce function dead_code_elimination
+dse function dead_store_elimination
+instcombine function instruction_combine
+jump-threading function jump_threading
+lcssa function lcssa
+loop-simplify function loop_simplify
+loop-unroll function loop_unroll
+lower-switch function lower_switch
+memcpyopt function mem_copy_opt
+mergereturn function unify_function_exit_nodes
+newgvn function new_gvn
+reassociate function reassociate
+reg2mem function register_to_memory
+sccp function sccp
+simplifycfg function simplify_cfg
+sink function sinking
+sroa function sroa
+tailcallelim function tail_call_elimination
+loop-deletion loop loop_deletion
+loop-reduce loop loop_strength_reduce
+loop-rotate loop loop_rotate
+"""
+_METHODS = {
+    Step(kind, name): f"add_{method}_pass"
+    for name, kind, method in (line.split() for line in _TABLE.split("\n") if line)
+}
+PASSES = tuple(_METHODS)
+"""The passes that it has, and what each works on."""
+_LEVEL = re.compile(r"default<O([0-3])>")
 
 
 class Library(PassLibrary):
@@ -55,7 +104,10 @@ class Library(PassLibrary):
         try:
             machine = self._machine(module.triple, codegen)
             if pipeline:
-                self._optimise(module, machine, pipeline)
+                try:
+                    self._optimise(module, machine, pipeline)
+                except PassError as error:
+                    raise RefusedError("pipeline", str(error)) from None
                 try:
                     module.verify()
                 except RuntimeError as error:
@@ -67,7 +119,9 @@ class Library(PassLibrary):
 
     def finished(self, module: Any, machine: Any) -> bytes:
         # Debug information and names of the module's own functions go, too; an object file that is made keeps them.
-        self._optimise(module, machine, "add_strip_symbols_pass")
+        manager = self._llvm.create_new_module_pass_manager()
+        manager.add_strip_symbols_pass()
+        manager.run(module, self._llvm.create_pass_builder(machine, self._llvm.create_pipeline_tuning_options()))
         return bytes(module.as_bitcode())
 
     def instructions(self, module: Any) -> int:
@@ -88,8 +142,8 @@ class Library(PassLibrary):
 
     def _optimise(self, module: Any, machine: Any, pipeline: str) -> None:
         llvm = self._llvm
-        if pipeline.startswith("level"):
-            options = llvm.create_pipeline_tuning_options(speed_level=int(pipeline.removeprefix("level")))
+        if level := _LEVEL.fullmatch(pipeline):
+            options = llvm.create_pipeline_tuning_options(speed_level=int(level[1]))
             # As LLVM reads `default<O2>`: both vectorisers from O2 on.
             options.loop_vectorization = options.slp_vectorization = options.speed_level >= 2
             builder = llvm.create_pass_builder(machine, options)
@@ -97,8 +151,8 @@ class Library(PassLibrary):
         else:
             builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options())
             manager = llvm.create_new_module_pass_manager()
-            for name in pipeline.split(","):
-                getattr(manager, name)()
+            for step in steps(parse(pipeline)):
+                getattr(manager, _method(step))()
         manager.run(module, builder)
 
     def _machine(self, triple: str, codegen: int) -> Any:
@@ -112,6 +166,19 @@ class Library(PassLibrary):
                 raise RefusedError("backend", str(error)) from None
             self._machines[key] = target.create_target_machine(opt=codegen, reloc="pic", codemodel="default")
         return self._machines[key]
+
+
+def _method(step: Step) -> str:
+    # Outside of all adaptors LLVM takes a pass of any kind.
+    kinds = [step.kind] if step.kind != "module" else ["module", "cgscc", "function", "loop"]
+    for kind in kinds:
+        if Step(kind, step.text) in _METHODS:
+            return _METHODS[Step(kind, step.text)]
+    if step.name in {known.name for known in PASSES} and step.name != step.text:
+        raise PassError(f"llvmlite's {step.name} takes no options; found {step.text!r}")
+    raise PassError(
+        f"llvmlite has no pass {step.text!r} for a {step.kind}; it has default<O0> to default<O3> and PASSES"
+    )
 
 
 def open_library(arguments: list[str]) -> Library:
