@@ -14,7 +14,7 @@ import threading
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from mirenc.errors import ToolchainError
 from mirenc.measure.child import COPY, MAX_NOISE, SETUP, first_of_code
@@ -27,7 +27,7 @@ _PATIENCE = 600.0  # seconds: over all limits that a sample sets itself
 _ENDINGS = {-signal.SIGALRM: "timeout", -signal.SIGXFSZ: "flood"}
 
 
-class Timekeeper:
+class Timekeeper(contextlib.AbstractContextManager["Timekeeper"]):
     """Measures samples, one at a time, by a runner's name (`mirenc.measure.runners`); ``pin`` keeps each on one CPU.
 
     `sample` raises a `ToolchainError` where the runner cannot start here.
@@ -36,9 +36,6 @@ class Timekeeper:
     def __init__(self, runner: str, rounds: int, *, pin: bool = True) -> None:
         self.runner, self.rounds, self.pin = runner, rounds, pin
         self._child: subprocess.Popen[bytes] | None = None
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()

@@ -67,9 +67,16 @@ class InnermostMethod(Method):
         return generate(count, seed)
 
     def user_kernels(self, paths: Sequence[Path], toolchain: Toolchain) -> Iterator[MeasuredKernel]:
-        arms = [self.flags(part) for part in self.parts()]
+        """The innermost loops of each source's function, at each size of its driver."""
+        arms, task = [self.flags(part) for part in self.parts()], self.decides
         for path in c_sources(paths):
-            yield from _user_kernels(self.decides, path, toolchain, arms)
+            source = user_source(path, toolchain, arms)
+            # The user's own file, and not a copy: errors name it.
+            data = compile_source(path, "c", compiler=toolchain.compiler, cflags=toolchain.cflags, dialect=task.dialect)
+            module = parse_ir(data, name=str(path))
+            for loop in _loops_of(task, path, module, source.function, toolchain):
+                name, context = f"{path.stem}:{loop.line}", dict(task.context_from_ir(module, loop))
+                yield from source.kernels(name, loop.line, name, path.stem, context)
 
     def scalar_ir(self, kernel: MeasuredKernel, toolchain: Toolchain) -> tuple[str, Region]:
         """IR for the heads, without source lines, and the loop in it. A `CompileError` where no such loop is left."""
@@ -87,19 +94,6 @@ class InnermostMethod(Method):
 def scalar_loops(source: str, toolchain: Toolchain) -> IRModule:
     """The kernel's IR as the heads of the task know it, read once for all instruction sets."""
     return parse_ir(ir_of("kernel.c", source, "c", toolchain, SCALAR_LOOPS), name="kernel.c")
-
-
-def _user_kernels(
-    task: InnermostTask, path: Path, toolchain: Toolchain, arms: Sequence[Sequence[str]]
-) -> Iterator[MeasuredKernel]:
-    """The innermost loops of one source's function, at each size of its driver."""
-    source = user_source(path, toolchain, arms)
-    # The user's own file, and not a copy: errors name it.
-    data = compile_source(path, "c", compiler=toolchain.compiler, cflags=toolchain.cflags, dialect=task.dialect)
-    module = parse_ir(data, name=str(path))
-    for loop in _loops_of(task, path, module, source.function, toolchain):
-        name = f"{path.stem}:{loop.line}"
-        yield from source.kernels(name, loop.line, name, path.stem, dict(task.context_from_ir(module, loop)))
 
 
 def _loops_of(task: InnermostTask, path: Path, module: IRModule, function: str, toolchain: Toolchain) -> list[Region]:

@@ -11,6 +11,8 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
+
 from mirenc.errors import CompileError, MirencError
 from mirenc.ir.compile import compile_source
 from mirenc.measure.building import Toolchain, build_driver, compile_problem
@@ -33,10 +35,7 @@ _ROUNDS = 4  # the fewest; times decide nothing here
 def winning_lists(table: CompiledTable) -> list[int]:
     """Numbers of the lists that are best most often, among those that beat -Oz; the most frequent first."""
     sizes = table.sizes.code_bytes
-    best = Counter(
-        min(range(len(row)), key=lambda number: (row[number] != row[number], row[number], number))
-        for row in sizes.tolist()
-    )
+    best = Counter(np.where(np.isnan(sizes), np.inf, sizes).argmin(axis=1).tolist())
     return sorted((number for number in best if number), key=lambda number: (-best[number], number))[:LISTS]
 
 

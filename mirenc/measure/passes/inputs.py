@@ -77,7 +77,15 @@ def find_ir(
         elif source.is_file() and source in find_inputs(source.parent):
             files.append(_file(source, source.resolve().parent.name, source.name))
         else:
-            files += _many(source, place, compiler, cflags, jobs, report, failed)
+            kind, root = kind_of_source(source, report, with_reserved=True), source
+            if kind != "ir":
+                choices = Choices((_LEVEL,), compiler(), cflags if kind == "sources" else (), with_reserved=True)
+                root = prepare_ir(source, place, choices, workers=jobs, report=report)
+            if kind in ("sources", "commands"):
+                for problem in failures_of(root):
+                    failed(problem)
+            held_out = read_recipe(source, with_reserved=True).held_out if kind == "recipe" else ()
+            files += _prepared(source, root, held_out, report)
     names = [(one.project, one.file) for one in files]
     twice = next((name for name in names if names.count(name) > 1), None) if len(sources) > 1 else None
     if twice:
@@ -115,29 +123,8 @@ def _one_source(source: Path, place: Path, compiler: str, cflags: Sequence[str])
     return _file(path, source.resolve().parent.name, source.name)
 
 
-def _many(
-    source: Path,
-    place: Path,
-    compiler: Callable[[], str],
-    cflags: Sequence[str],
-    jobs: int,
-    report: Report,
-    failed: Callable[[MirencError], None],
-) -> list[IRFile]:
-    kind = kind_of_source(source, report, with_reserved=True)
-    held_out = read_recipe(source, with_reserved=True).held_out if kind == "recipe" else ()
-    root = source
-    if kind != "ir":
-        root = prepare_ir(
-            source,
-            place,
-            Choices((_LEVEL,), compiler(), cflags if kind == "sources" else (), with_reserved=True),
-            workers=jobs,
-            report=report,
-        )
-    if kind in ("sources", "commands"):
-        for problem in failures_of(root):
-            failed(problem)
+def _prepared(source: Path, root: Path, held_out: Sequence[str], report: Report) -> list[IRFile]:
+    """The files of a folder of IR, which was made of a source."""
     origins = origins_of(root)
     files = []
     others = 0
