@@ -17,7 +17,6 @@ from mirenc.errors import TaskError
 from mirenc.ir import Dialect, IRModule, parse_ir
 from mirenc.ir.regions import Region, regions_of
 from mirenc.tasks.measured import MeasuredTable, MeasuredTask
-from mirenc.tasks.openmp_pragma import clauses
 from mirenc.tasks.protocols import Protocol
 from mirenc.tasks.space import Space, Value
 
@@ -162,3 +161,14 @@ class OpenMP(MeasuredTask):
     def directive(self, setting: tuple[Value, ...]) -> str:
         """The pragma that asks for a setting; clauses of the loop's own, such as reductions, stay beside these."""
         return f"#pragma omp parallel for {clauses(int(setting[0]), str(setting[1]), int(setting[2]))}"
+
+
+def clauses(threads: int, schedule: str, chunk: int) -> str:
+    """Clauses that ask for a setting.
+
+    Examples
+    --------
+    >>> clauses(2, "dynamic", 8), clauses(1, "static", 0)
+    ('num_threads(2) schedule(dynamic, 8)', 'num_threads(1) schedule(static)')
+    """
+    return f"num_threads({threads}) schedule({schedule}{f', {chunk}' if chunk else ''})"
