@@ -149,8 +149,9 @@ class GpuText:
         self.above = filled(text.above)
         self.body = filled("\n".join(f"    {line}" if line else "" for line in text.body))
         self.items = [filled(one.strip()) for one in text.keys["items"].split(",")]
+        self.spelled = [*map(filled, text.parameters)]
         self.parameters = []
-        for parameter in map(filled, text.parameters):
+        for parameter in self.spelled:
             *qualifiers, kind, spelled = parameter.split()
             role = "in" if "const" in qualifiers else "out"
             if not spelled.startswith("*"):
@@ -163,10 +164,8 @@ class GpuText:
 
     def opencl(self) -> str:
         """As OpenCL C."""
-        before = {"in": "__global const ", "out": "__global ", "local": "__local ", "value": "const "}
-        spelled = [f"{before[one.role]}{one.type} {'*' * (one.role != 'value')}{one.name}" for one in self.parameters]
         above = f"{self.above}\n\n" if self.above else ""
-        source = f"{above}__kernel void {self.function}({_listed(spelled)})\n{{\n{self.body}\n}}\n"
+        source = f"{above}__kernel void {self.function}({_listed(self.spelled)})\n{{\n{self.body}\n}}\n"
         if re.search(r"\bdouble\b", source):
             source = f"#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n\n{source}"
         return source

@@ -57,15 +57,15 @@ def label(engine: SharedEngine, opt: str | None, text: str, lists: Sequence[Pass
     marked, plain = text.encode(), without_size_attributes(text).encode()
     (before,) = engine.run_all(marked, [""], codegen=0)
     results: dict[str, Optimised | Failed] = {}
+    listed: list[Optimised | Failed] = []
     # One call for all lists of one IR and code generation: equal results are made into code once.
-    names = [name for name, level in LEVELS.items() if not level.plain]
-    pipelines = [*(LEVELS[name].pipeline for name in names), *(one.pipeline for one in lists)]
-    made = engine.run_all(marked, pipelines)
-    results.update(zip(names, made, strict=False))
-    for codegen in sorted({level.codegen for level in LEVELS.values()}):
-        plains = [name for name, level in LEVELS.items() if level.plain and level.codegen == codegen]
-        levels = engine.run_all(plain, [LEVELS[name].pipeline for name in plains], codegen=codegen)
-        results.update(zip(plains, levels, strict=True))
+    for is_plain, codegen in sorted({(level.plain, level.codegen) for level in LEVELS.values()}):
+        names = [name for name, level in LEVELS.items() if (level.plain, level.codegen) == (is_plain, codegen)]
+        pipelines = [LEVELS[name].pipeline for name in names]
+        pipelines += [] if is_plain else [one.pipeline for one in lists]
+        made = engine.run_all(plain if is_plain else marked, pipelines, codegen=codegen)
+        results.update(zip(names, made, strict=False))
+        listed += made[len(names) :]
 
     def figures(result: Optimised | Failed) -> Figures:
         """With the size beside what there was before any pass."""
@@ -77,7 +77,7 @@ def label(engine: SharedEngine, opt: str | None, text: str, lists: Sequence[Pass
         "ir_hash": hash_of_ir(text),
         "before": figures(before),
         "levels": {name: figures(results[name]) for name in LEVELS},
-        "lists": tuple(map(figures, made[len(names) :])),
+        "lists": tuple(map(figures, listed)),
     }
     for name, (_, size, status) in (("code generation", facts["before"]), ("-Oz", facts["levels"]["Oz"])):
         if not size:
