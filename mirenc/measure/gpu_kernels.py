@@ -117,13 +117,12 @@ def variants(text: KernelText) -> Iterator[GpuText]:
         chosen = dict(zip(words, values, strict=True))
         place = words["T"].index(chosen["T"])
         filled = chosen | {word.partition(" ")[0]: values[place] for word, values in by_type.items()}
-        name = "-".join([text.name, *map(_word, words.values(), values)])
-        yield GpuText(text, name, filled)
-
-
-def _word(choices: tuple[str, ...], value: str) -> str:
-    """A value as a part of a name; one that is a formula, by its place."""
-    return value if re.fullmatch(r"[\w.-]+", value) else str(choices.index(value) + 1)
+        # A formula is named by its place.
+        named = (
+            value if re.fullmatch(r"[\w.-]+", value) else str(words[word].index(value) + 1)
+            for word, value in chosen.items()
+        )
+        yield GpuText(text, "-".join([text.name, *named]), filled)
 
 
 @dataclass(frozen=True)

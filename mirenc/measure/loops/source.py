@@ -178,7 +178,9 @@ def write_source(text: KernelText, n: int, rng: Random) -> Source:
     data = {name: fill_words(value, words) for name, value in text.data.items()}
     above, returns = fill_words(text.above, words), fill_words(text.returns, words)
     parameters = [_read_parameter(fill_words(one, words), words["T"]) for one in text.parameters]
-    rows = _draw_rows(n, rng) if text.flag("rows") else 0
+    rows, share = 0, 0.7 if n < 32 else 0.35 if n < 256 else 0.0
+    if text.flag("rows") and rng.random() < share:
+        rows = max(4, rng.choice((800, 3000, 6000)) // n)
     # A short loop of constant trip count is unrolled away before the vectorizer sees it.
     constant = text.flag("constant") and n >= 120 and rng.random() < 0.3
     if rows:
@@ -234,11 +236,6 @@ def _read_parameter(text: str, element: str) -> Parameter:
     if ctype.startswith("struct"):
         ctype = element
     return Parameter(text, name, ctype, pointer, pointer and not text.startswith("const "))
-
-
-def _draw_rows(n: int, rng: Random) -> int:
-    share = 0.7 if n < 32 else 0.35 if n < 256 else 0.0
-    return max(4, rng.choice((800, 3000, 6000)) // n) if rng.random() < share else 0
 
 
 def _in_rows(

@@ -167,7 +167,10 @@ def choose(files: Sequence[IRFile], scans: Sequence[Scan], *, functions: int, mo
     ]
     different = _without_copies(allowed)
     by_level = {level: [one for one in different if one.level == level] for level in ("function", "module")}
-    pieces = _in_turns(_spread(by_level["function"], seed)[:functions], _spread(by_level["module"], seed)[:modules])
+    kept = _spread(by_level["function"], seed)[:functions], _spread(by_level["module"], seed)[:modules]
+    # Both, so that any beginning has the same share of each.
+    placed = [((index + 0.5) / len(row), one) for row in kept for index, one in enumerate(row)]
+    pieces = tuple(one for _, one in sorted(placed, key=lambda place: place[0]))
     available = {level: len(found) for level, found in by_level.items()}
     return Choice(pieces, available, len(candidates) - len(different))
 
@@ -211,14 +214,6 @@ def _spread(pieces: Iterable[Chosen], seed: int) -> list[Chosen]:
 def _turns(rows: Sequence[Sequence[Chosen]]) -> list[Chosen]:
     """The first of each row, then the second of each that has one, and so on."""
     return [one for turn in itertools.zip_longest(*rows) for one in turn if one is not None]
-
-
-def _in_turns(many: Sequence[Chosen], few: Sequence[Chosen]) -> tuple[Chosen, ...]:
-    """Both, so that any beginning has the same share of each."""
-    places = [
-        ((index + 0.5) / len(row), at, one) for at, row in enumerate((many, few)) for index, one in enumerate(row)
-    ]
-    return tuple(one for _, _, one in sorted(places, key=lambda place: place[:2]))
 
 
 # Where the source lies on this machine, which is no part of the program.
