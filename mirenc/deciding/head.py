@@ -86,7 +86,7 @@ class TaskHead:
     encoder: Encoder | None = None
 
     def predict(self, ir: Any, context: Mapping[str, Any] | tuple[Any, ...] = (), *, level: str = "") -> list[Any]:
-        """Ask about one piece of IR.
+        """Ask about one piece of IR: a `Choice`, `PredictedNumber` or `PredictedLabels` for each region decided about.
 
         Parameters
         ----------
@@ -96,11 +96,6 @@ class TaskHead:
             that the code tells (`Task.ir_context`) may be left out; what is given wins.
         level : str
             What is asked about, where the task knows several; its own if left out.
-
-        Returns
-        -------
-        list of Choice, PredictedNumber or PredictedLabels
-            One for each region that the task decides about: one for a task of whole modules.
 
         Raises
         ------
@@ -190,19 +185,17 @@ class TaskHead:
             taken = best
         seconds = None
         if self.timer is not None:
-            seconds = math.exp(float(self.timer.predict(features)[0])) * expected
-
-        def named(values: Float64) -> dict[str, float]:
-            return dict(zip(space.names, values.tolist(), strict=True))
+            own = math.exp(self.timer.predict(features)[0]) * expected
+            seconds = dict(zip(space.names, own.tolist(), strict=True))
 
         return Choice(
             choice=space.names[taken],
             setting=space.settings[taken],
             default=space.names[space.default],
-            preference=named(preference),
-            expected=named(expected),
+            preference=dict(zip(space.names, preference.tolist(), strict=True)),
+            expected=dict(zip(space.names, expected.tolist(), strict=True)),
             record=record,
-            seconds=None if seconds is None else named(seconds),
+            seconds=seconds,
             time_factor=self.time_factor,
             **common,
         )
@@ -211,20 +204,9 @@ class TaskHead:
     def load(cls, name_or_folder: str | Path, task: Task | None = None, *, encoder: Encoder | None = None) -> TaskHead:
         """A shipped head by its name, or what `save` wrote.
 
-        Parameters
-        ----------
-        name_or_folder : str or path
-            A task with a shipped head, as ``vectorization``, or one of its variants, as ``device_mapping.amd``.
-            Anything else, and each `Path`, is a folder.
-        task : Task, optional
-            For a head of a task of your own; a shipped task is found by its name.
-        encoder : Encoder, optional
-            One with the head's model, such as one with limits of your own.
-
-        Raises
-        ------
-        HeadError
-            No head, a damaged one, or one that belongs to no task.
+        ``vectorization`` is the head of a task, ``device_mapping.amd`` of one of its variants; anything else, and each
+        `Path`, is a folder. ``task`` is for a head of a task of your own, ``encoder`` has the head's model and, say,
+        limits of your own. Raises HeadError: no head, a damaged one, or one that belongs to no task.
         """
         folder = _shipped(name_or_folder) or name_or_folder
         head, extra, arrays = load_head_and_arrays(folder)

@@ -231,20 +231,9 @@ class Tried:
 class Outcome:
     """What trying was worth.
 
-    Attributes
-    ----------
-    engine : str
-        The LLVM that ran the lists.
-    before : int
-        Loaded bytes without any pass, by the code generation of -O0.
-    oz : Tried
-        -Oz itself.
-    tried : tuple of Tried
-        In the order in which they were given.
-    best : int
-        Place of the best in ``tried``; -1 where that is -Oz.
-    ir : bytes
-        The best module, as bitcode of the engine's LLVM; its verifier accepts it.
+    ``engine`` is the LLVM that ran the lists, ``before`` the loaded bytes without any pass, by the code generation of
+    -O0, and ``oz`` -Oz itself. ``tried`` stands in the order given; ``best`` is the place of the best in it, -1 where
+    that is -Oz, and ``ir`` its module, as bitcode of the engine's LLVM, whose verifier accepts it.
     """
 
     engine: str

@@ -1,8 +1,7 @@
 """`evaluate`: a task, its protocols, its baselines and the embedding, in one report.
 
 For each protocol, seed and fold, each row's head is searched and trained on the training rows alone, and answers for
-the test rows. What is kept is the answers; every figure of a report is computed from them
-(`mirenc.evaluating.report`).
+the test rows; what is kept is the answers.
 """
 
 from __future__ import annotations
@@ -79,7 +78,6 @@ class Evaluation:
         keep: Callable[[TaskReport], object] | None = None,
     ) -> TaskReport:
         """Train and ask heads; parameters as those of `evaluate`."""
-        _check_seeds(seeds)
         chosen = [self.task.protocol(name) for name in _several("protocols", protocols)] or list(self.task.protocols)
         work = plan_jobs(target_of(self.data, self.task.select), self.data, self.features, chosen, seeds)
         digests = {job.key: job.digest() for job in work}
@@ -184,16 +182,12 @@ def evaluate(
     task = task if isinstance(task, Task) else get_task(task)
     for name in _several("protocols", protocols):
         task.protocol(name)
-    _check_seeds(seeds)
+    if not seeds:
+        raise TaskError("no seeds were given; give one or more, as in seeds=(0, 1, 2, 3, 4)")
     variant = task.check_variant(variant)
     table = data if isinstance(data, TaskData) else load_data(task, data, variant)
     prepared = Evaluation.prepare(task, table, variant=variant, encoder=encoder, rows=rows)
     return prepared.run(protocols, seeds=seeds, jobs=jobs, advance=advance, previous=previous, keep=keep)
-
-
-def _check_seeds(seeds: Sequence[int]) -> None:
-    if not seeds:
-        raise TaskError("no seeds were given; give one or more, as in seeds=(0, 1, 2, 3, 4)")
 
 
 def _several(name: str, given: Sequence[str] | None) -> list[str]:

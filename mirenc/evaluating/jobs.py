@@ -35,12 +35,10 @@ Key = tuple[str, int, str]  # protocol, seed, row
 class Result(NamedTuple):
     """What came of a job."""
 
-    # (n,) int64 or float64, or (n, P) float64: the setting chosen, the number or how likely each label is, for each
-    # sample by a head that did not see its fold; 0 for samples that no fold tests
+    # (n,) int64 or float64, or (n, P) float64: what a head that did not see its fold says of each sample, else 0
     predictions: NDArray[Any]
     heads: list[dict[str, float]]  # for each fold, the weights of the members of its head
-    # (n,) int64, or None: the setting of least cost among the three that the head prefers: what is chosen where three
-    # may be measured. None where there are no more than three to choose among
+    # (n,) int64: the setting of least cost among the three that the head prefers; None where there are no others
     best_of_three: Int64 | None = None
 
 
