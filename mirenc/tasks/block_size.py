@@ -147,7 +147,7 @@ class BlockSize(MeasuredTask):
 
     def remarks(self, answer: Choice) -> list[str]:
         """Whether a choice is worth it, and the shapes to try with a tuner."""
-        expected = self._expected(answer)
+        expected = self.details(answer)
         best = sorted(expected["loss"].items(), key=lambda item: item[1])[:_TOLD]
         lines = [
             "expected loss against the best: " + ", ".join(f"{name} {100 * loss:.0f} %" for name, loss in best),
@@ -159,9 +159,6 @@ class BlockSize(MeasuredTask):
 
     def details(self, answer: Choice) -> dict[str, Any]:
         """The same as data."""
-        return self._expected(answer)
-
-    def _expected(self, answer: Choice) -> dict[str, Any]:
         # Not `cost_ratio`: there the default has a head start, which is caution and no expectation.
         expected = answer.expected
         least = min(expected.values())
@@ -175,13 +172,11 @@ class BlockSize(MeasuredTask):
 def dimensions_of(module: IRModule, region: Region | None) -> int:
     """2 where a kernel asks for its place in a second dimension, else 1."""
     function = None if region is None else module.function(region.symbol.strip('@"'))
-    own = module.text if function is None else _text_of(module, function.header.first, function.header.last)
+    own = module.text
+    if function is not None:
+        lines = module.arrays.line[function.header.first : function.header.last]
+        own = "\n".join(module.lines[line] for line in lines)
     return 2 if _SECOND.search(own) else 1
-
-
-def _text_of(module: IRModule, first: int, last: int) -> str:
-    lines = module.arrays.line[first:last]
-    return "\n".join(module.lines[line] for line in lines)
 
 
 def is_cuda(module: IRModule) -> bool:

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from mirenc.arrays import Float64, Int64
+from mirenc.arrays import Bool, Float64, Int64
 from mirenc.errors import TaskError
 from mirenc.heads.portfolio import portfolio
 from mirenc.ir import Dialect, IRModule, parse_ir
@@ -60,6 +60,7 @@ class CompiledTask(Task):
     }
     ir_context = ("instructions", "level")
     level = "function"
+    other_levels = ("module",)
     more_rows = ("autophase", "statements")
     dialect = BEFORE_OZ
     protocols = (HELD_OUT, _PROJECT)
@@ -84,17 +85,16 @@ class CompiledTask(Task):
         Raises TaskError: the table says nothing about this.
         """
 
-    def _data(self, table: CompiledTable, kept: list[Sample], **more: Any) -> TaskData:
-        return TaskData(kept, content_hash=table.content_hash, machine=table.title, llvm=table.llvm, **more)
-
-    def _logs(self, table: CompiledTable, samples: list[Sample], logs: Float64) -> TaskData:
-        """The samples with a number each, less those that have none."""
+    def _data(
+        self, table: CompiledTable, samples: list[Sample], field: str, values: Iterable[Any], known: Bool, **more: Any
+    ) -> TaskData:
+        """The samples of which it is known, each with its value in a field."""
         kept = [
-            replace(sample, value=value)
-            for sample, value in zip(samples, logs.tolist(), strict=True)
-            if math.isfinite(value)
+            replace(sample, **{field: value})
+            for sample, value, one in zip(samples, values, known.tolist(), strict=True)
+            if one
         ]
-        return self._data(table, kept)
+        return TaskData(kept, content_hash=table.content_hash, machine=table.title, llvm=table.llvm, **more)
 
     def _sizes_after(self, table: CompiledTable, level: str) -> Float64:
         """(n,) bytes of code after a level, 1 at least; NaN where it failed."""
@@ -129,9 +129,6 @@ class CompiledTask(Task):
             return {"instructions": module.instruction_count, "level": "module"}
         header = module.function(region.symbol).header
         return {"instructions": header.last - header.first, "level": "function"}
-
-    def check_level(self, level: str) -> str:
-        return self._one_of(_LEVELS, level)
 
     def modules(self, module: IRModule, regions: Sequence[Region | None]) -> list[IRModule]:
         """Functions become modules of their own, but what takes the address of another's block cannot stand alone."""
@@ -168,7 +165,8 @@ class SizeAfter(CompiledTask):
     variants = ("Oz", "O3", "O0")
 
     def ask(self, table: CompiledTable, samples: list[Sample], variant: str) -> TaskData:
-        return self._logs(table, samples, np.log(self._sizes_after(table, variant)))
+        logs = np.log(self._sizes_after(table, variant))
+        return self._data(table, samples, "value", logs.tolist(), np.isfinite(logs))
 
     def number_words(self, answer: PredictedNumber) -> str:
         """The bytes, and of what: callers may take a function in, and it those that it calls."""
@@ -199,7 +197,8 @@ class OzBenefit(CompiledTask):
 
     def ask(self, table: CompiledTable, samples: list[Sample], variant: str) -> TaskData:
         over = self._sizes_after(table, "O0" if variant == "Oz_over_O0" else "O3")
-        return self._logs(table, samples, np.log(over / self._sizes_after(table, "Oz")))
+        logs = np.log(over / self._sizes_after(table, "Oz"))
+        return self._data(table, samples, "value", logs.tolist(), np.isfinite(logs))
 
     def number_words(self, answer: PredictedNumber) -> str:
         return f"{math.exp(answer.value):.2f} times as large without -Oz"
@@ -236,12 +235,9 @@ class PassFires(CompiledTask):
         told = np.flatnonzero(rarer >= max(1.0, _LEAST_SHARE * len(changed)))
         if not len(told):
             raise TaskError(f"{self.name}: every pass changes all pieces for training, or none. Measure more sources")
-        kept = [
-            replace(sample, labels=tuple(row.astype(int).tolist()))
-            for sample, row, known in zip(samples, fires.changed[:, told], fires.known.tolist(), strict=True)
-            if known
-        ]
-        return self._data(table, kept, label_names=tuple(fires.passes[index] for index in told))
+        labels = map(tuple, fires.changed[:, told].astype(int).tolist())
+        names = tuple(fires.passes[index] for index in told)
+        return self._data(table, samples, "labels", labels, fires.known, label_names=names)
 
     def remarks(self, answer: PredictedLabels) -> list[str]:
         """The passes that are least likely to do anything."""
@@ -277,12 +273,8 @@ class PassListChoice(CompiledTask):
                 "piece and two lists are needed. Measure anew: mirenc measure passes SOURCES --lists 100 -o FOLDER"
             )
         chosen = covering_lists(training, LISTS)
-        kept = [
-            replace(sample, costs=tuple(row))
-            for sample, row, known in zip(samples, sizes[:, chosen].tolist(), measured.tolist(), strict=True)
-            if known
-        ]
-        return self._data(table, kept, space=Space((KNOB,), tuple((table.lists[index].pipeline,) for index in chosen)))
+        space = Space((KNOB,), tuple((table.lists[index].pipeline,) for index in chosen))
+        return self._data(table, samples, "costs", map(tuple, sizes[:, chosen].tolist()), measured, space=space)
 
 
 def covering_lists(sizes: Float64, count: int) -> Int64:

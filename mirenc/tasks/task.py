@@ -66,6 +66,8 @@ class Task(ABC):
     """Name in `mirenc.tasks.datasets.DATASETS`; "" for data that are not published there."""
     level: ClassVar[str] = "module"
     """What is decided about: ``module``, ``function`` or ``loop`` (`mirenc.ir.regions`)."""
+    other_levels: ClassVar[tuple[str, ...]] = ()
+    """Levels that a question may be about as well."""
     dialect: ClassVar[Dialect | None] = None
     """The kind of IR that the samples are, with the compile flags that give it: what `mirenc predict` is asked about is
     brought to it. None: taken as it comes."""
@@ -206,10 +208,11 @@ class Task(ABC):
 
     def _check_feature(self, name: str, value: Any, given: Any) -> None:
         allowed = self.context_allowed.get(name, -math.inf)
-        if value in allowed if isinstance(allowed, tuple) else _is_number(value) and value >= allowed:
+        number = isinstance(value, Real) and math.isfinite(value)
+        if value in allowed if isinstance(allowed, tuple) else number and value >= allowed:
             return
         if name in self.context_allowed:
-            raise TaskError(f"context feature {name!r} is {given!r}; allowed: {self.context_help[name]}")
+            raise TaskError(f"context feature {name!r} is {given!r}; allowed: {self.context_help.get(name, allowed)}")
         raise TaskError(f"context feature {name!r} is {given!r}; it must be a finite number, as in {name}=128")
 
     def _check_context_names(self, given: Mapping[str, str]) -> None:
@@ -254,12 +257,10 @@ class Task(ABC):
 
         Raises TaskError: one that the task has nothing to say about.
         """
-        return self._one_of((self.level,), level)
-
-    def _one_of(self, levels: tuple[str, ...], level: str) -> str:
+        levels = (self.level, *self.other_levels)
         if level and level not in levels:
             raise TaskError(f"task {self.name} has nothing to say about a {level}; available: {', '.join(levels)}")
-        return level or levels[0]
+        return level or self.level
 
     # -- answers ---------------------------------------------------------------------------------------
     def space_for(self, context: tuple[Any, ...]) -> Space:
@@ -312,7 +313,3 @@ class Task(ABC):
         if chosen not in self.variants:
             raise TaskError(f"{self.name} has no variant {variant!r}; available: {', '.join(self.variants)}")
         return chosen
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, Real) and math.isfinite(value)

@@ -6,6 +6,8 @@ and seven principal components of the hand-made features of that paper.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -88,21 +90,20 @@ class ThreadCoarsening(Task):
             if 1 not in rows:
                 raise TaskError(f"{_TABLE}: kernel {kernel!r} has no time for factor 1, the baseline. Leave it out")
             hand = tuple(real(rows[1], column, f"{_TABLE}, {kernel}") for column in _HAND)
-            samples += [self._sample(kernel, gpu, rows, kernels[f"{kernel}.ll"], hand) for gpu in _GPUS]
+            for gpu, name in _GPUS.items():
+                costs = tuple(_seconds(kernel, rows.get(factor, {}), f"runtime_{gpu}") for factor in _FACTORS)
+                ir = kernels[f"{kernel}.ll"]
+                samples.append(Sample(f"{kernel} on {name}", ir, kernel, (name,), costs, part=name, hand=hand))
         found = content_hash("thread_coarsening", data_dir)
         return TaskData(join_same_code(samples), self.space, found)
-
-    @staticmethod
-    def _sample(kernel: str, gpu: str, rows: dict[int, dict[str, str]], ir: bytes, hand: tuple[float, ...]) -> Sample:
-        costs = []
-        for factor in _FACTORS:
-            where = f"{_TABLE}, {kernel}, factor {factor}"
-            column = f"runtime_{gpu}"
-            measured = factor in rows and rows[factor][column] != ""
-            costs.append(_NANOSECOND * real(rows[factor], column, where) if measured else float("nan"))
-        name = _GPUS[gpu]
-        return Sample(f"{kernel} on {name}", ir, kernel, (name,), tuple(costs), part=name, hand=hand)
 
     def encode_context(self, context: tuple[Any, ...]) -> Float64:
         """One column a GPU: (4,) of 0 and 1."""
         return np.array([float(context[0] == gpu) for gpu in _GPUS.values()])
+
+
+def _seconds(kernel: str, row: Mapping[str, str], column: str) -> float:
+    """NaN where nothing was measured."""
+    if not row.get(column):
+        return math.nan
+    return _NANOSECOND * real(row, column, f"{_TABLE}, {kernel}, factor {row['cf']}")
