@@ -142,7 +142,7 @@ class Samples(Journal):
         lines = [{"sample": asdict(sample)}]
         if before is None or (kernel.ir and not before.ir) or not _same_code(before, kernel):
             self._keep(kernel)
-            lines.insert(0, {"kernel": asdict(kernel)})
+            lines.insert(0, {"kernel": asdict(replace(kernel, include=""))})
         self.samples[sample.kernel, sample.part] = sample
         self.write(*lines)
 

@@ -32,49 +32,57 @@ def write_driver(source: Source, repeats: int, rng: Random) -> str:
     """
     arrays = [_array(one, source) for one in source.parameters if one.pointer and not _alias(one, source)]
     outputs = [array for array in arrays if array.changed]
-    returns = source.returns != "void"
-    setup = _setup(arrays, rng)
-    text = [_part("driver.h")]
-    if any("next()" in line for line in setup):
-        text += [_part("numbers.h").replace("SEED", str(rng.randrange(1, 2**31)))]
-    if source.structs:
-        text += [source.structs, ""]
-    text += ["static long n;"]
-    if source.rows:
-        text += [f"static const long rows = {source.rows};"]
+    setup = "".join(_setup(array, rng) for array in arrays)
+    # Type, place and length of what is compared.
+    results = [(array.ctype, array.name, array.length) for array in outputs]
+    variables = ["static long n;"] + [f"static const long rows = {source.rows};"] * bool(source.rows)
     for array in arrays:
-        text += [f"static {array.ctype} *{array.name};"]
-        if array.changed:
-            text += [f"static {array.ctype} *{array.name}_before;"]
-    if returns:
-        text += [f"static {source.returns} result;"]
-    letters = "".join(LETTERS[ctype] for ctype in (*(array.ctype for array in outputs), *[source.returns] * returns))
-    text += [
-        "",
-        f"typedef {source.returns} (*function_type)({', '.join(one.text for one in source.parameters)});",
-        "",
-        f'const char mirenc_function[] = "{source.function}";',
-        f"const long mirenc_sizes[] = {{{source.n}, 0}};",
-        f'const char mirenc_types[] = "{letters}";',
-        "",
-        *setup,
-        "",
-        "void mirenc_reset(void)",
-        "{",
-        *(f"    memcpy({one.name}, {one.name}_before, ({one.length}) * sizeof({one.ctype}));" for one in outputs),
-        "}",
-        "",
-        *_call(source, repeats),
-        "",
-        "long mirenc_output(int index, void **data)",
-        "{",
-        "    switch (index) {",
-    ]
-    for index, array in enumerate(outputs):
-        text += [f"    case {index}:", f"        *data = {array.name};", f"        return {array.length};"]
-    if returns:
-        text += [f"    case {len(outputs)}:", "        *data = &result;", "        return 1;"]
-    return "\n".join([*text, "    default:", "        return -1;", "    }", "}"]) + "\n"
+        names = [array.name, f"{array.name}_before"] if array.changed else [array.name]
+        variables += [f"static {array.ctype} *{name};" for name in names]
+    if source.returns != "void":
+        results.append((source.returns, "&result", "1"))
+        variables.append(f"static {source.returns} result;")
+    parts = [_part("driver.h")]
+    if "next()" in setup:
+        parts.append(_part("numbers.h").replace("SEED", str(rng.randrange(1, 2**31))))
+    if source.structs:
+        parts.append(f"{source.structs}\n")
+    resets = (f"    memcpy({one.name}, {one.name}_before, ({one.length}) * sizeof({one.ctype}));\n" for one in outputs)
+    cases = (
+        f"    case {index}:\n        *data = {place};\n        return {length};\n"
+        for index, (_, place, length) in enumerate(results)
+    )
+    body = f"""
+typedef {source.returns} (*function_type)({", ".join(one.text for one in source.parameters)});
+
+const char mirenc_function[] = "{source.function}";
+const long mirenc_sizes[] = {{{source.n}, 0}};
+const char mirenc_types[] = "{"".join(LETTERS[ctype] for ctype, _, _ in results)}";
+
+int mirenc_setup(long size)
+{{
+    n = size;
+{setup}    return 0;
+}}
+
+void mirenc_reset(void)
+{{
+{"".join(resets)}}}
+
+void mirenc_call(mirenc_kernel kernel)
+{{
+    {_call(source, repeats)}
+}}
+
+long mirenc_output(int index, void **data)
+{{
+    switch (index) {{
+{"".join(cases)}    default:
+        return -1;
+    }}
+}}
+"""
+    return "\n".join([*parts, *variables, body])
 
 
 @cache
@@ -102,35 +110,30 @@ def _name(parameter: str) -> str:
     return f"{parameter}_array"
 
 
-def _setup(arrays: list[_Array], rng: Random) -> list[str]:
-    lines = ["int mirenc_setup(long size)", "{", "    n = size;"]
-    for array in arrays:
-        fill = array.fill
-        # A branch that is taken in runs is foretold by the machine, one that is taken at random is not.
-        if fill == "percent" and rng.random() < 0.3:
-            fill = "waves"
-        value = fill_value(fill.removeprefix("row "), array.ctype)
-        if fill.startswith("row "):
-            value = re.sub(r"\bi\b(?! - 1\])", "(i % (count / rows))", value)
-        size, offset = f"sizeof({array.ctype})", rng.choice(OFFSETS)
-        lines += [
-            "    {",
-            f"        long count = {array.length};",
-            f"        {array.ctype} *now = allocate(count * {size}, {offset} * {size});",
-            "        for (long i = 0; i < count; i++)",
-            f"            now[i] = {value};",
-            f"        {array.name} = now;",
-        ]
-        if array.changed:
-            lines += [
-                f"        {array.name}_before = allocate(count * {size}, 0);",
-                f"        memcpy({array.name}_before, now, count * {size});",
-            ]
-        lines += ["    }"]
-    return [*lines, "    return 0;", "}"]
+def _setup(array: _Array, rng: Random) -> str:
+    """What fills an array."""
+    fill = array.fill
+    # A branch that is taken in runs is foretold by the machine, one that is taken at random is not.
+    if fill == "percent" and rng.random() < 0.3:
+        fill = "waves"
+    value = fill_value(fill.removeprefix("row "), array.ctype)
+    if fill.startswith("row "):
+        value = re.sub(r"\bi\b(?! - 1\])", "(i % (count / rows))", value)
+    size = f"sizeof({array.ctype})"
+    before = f"""        {array.name}_before = allocate(count * {size}, 0);
+        memcpy({array.name}_before, now, count * {size});
+"""
+    return f"""    {{
+        long count = {array.length};
+        {array.ctype} *now = allocate(count * {size}, {rng.choice(OFFSETS)} * {size});
+        for (long i = 0; i < count; i++)
+            now[i] = {value};
+        {array.name} = now;
+{before if array.changed else ""}    }}
+"""
 
 
-def _call(source: Source, repeats: int) -> list[str]:
+def _call(source: Source, repeats: int) -> str:
     values = []
     for parameter in source.parameters:
         if _alias(parameter, source):
@@ -143,6 +146,4 @@ def _call(source: Source, repeats: int) -> list[str]:
     call = f"((function_type)kernel)({', '.join(values)});"
     if source.returns != "void":
         call = f"result = {call}"
-    if repeats > 1:
-        call = f"for (int repeat = 0; repeat < {repeats}; repeat++)\n        {call}"
-    return ["void mirenc_call(mirenc_kernel kernel)", "{", f"    {call}", "}"]
+    return f"for (int repeat = 0; repeat < {repeats}; repeat++)\n        {call}" if repeats > 1 else call
