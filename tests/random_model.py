@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mirenc.model.config import ModelConfig
-from mirenc.model.shapes import weight_shapes
+from mirenc.model.config import ModelConfig, weight_shapes
 
 
 def random_weights(config: ModelConfig, seed: int = 0) -> dict[str, np.ndarray]:

@@ -19,8 +19,7 @@ from rich.progress import track
 from mirenc.errors import MirencError
 from mirenc.ir import read_ir, statements_of
 from mirenc.ir.files import find_inputs
-from mirenc.model.config import PRESETS
-from mirenc.model.shapes import weight_shapes
+from mirenc.model.config import PRESETS, weight_shapes
 from mirenc.tokenizer import TokenizerConfig, train_tokenizer
 
 

@@ -72,11 +72,8 @@ class Encoder:
         lexicon = None
         if files.config.lexical is not None:
             lexicon = Lexicon(files.config.lexical, files.weights["lexical_idf"], hide_names=hide_names)
-        white = runtime.whiten
-        parts: tuple[str, ...] = ("text", "graph", "lexical")
-        if whitening_map is not None:
-            white, parts = whitening_map.apply, tuple(whitening_map.mean)
-        self._pipeline = Pipeline(runtime, files.tokenizer, cache, lexicon, white, parts)
+        white = whitening_map or WhiteningMap.of_model(files)
+        self._pipeline = Pipeline(runtime, files.tokenizer, cache, lexicon, white.apply, tuple(white.mean))
 
     def __repr__(self) -> str:
         facts = f"dimension={self.dimension}, runtime={self.runtime.name!r}, digest={self.digest[:12]!r}"

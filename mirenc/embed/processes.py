@@ -26,7 +26,7 @@ from mirenc.errors import IRResourceError
 from mirenc.ir import start_reader
 from mirenc.ir.inputs import Input
 from mirenc.ir.llvm import default_worker
-from mirenc.model.numpy_runtime import usable_cores
+from mirenc.model.layers import usable_cores
 from mirenc.tokenizer import IRTokenizer
 
 _CHUNK_INPUTS = 16

@@ -13,6 +13,9 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field
 
 from mirenc.config import Config
+from mirenc.graph import NodeKind
+
+COUNTS = len(NodeKind) + 1  # of a group's nodes of each kind, and of its distinct statements
 
 
 class Shapes(dict[str, tuple[int, ...]]):

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager, suppress
 from functools import cache
 from itertools import islice
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -19,8 +21,7 @@ Weights = dict[str, Float32]
 Floats = TypeVar("Floats", Float32, Float64)
 Item = TypeVar("Item")
 Made = TypeVar("Made")
-SLICE = 1 << 11
-"""Rows or nodes that are computed at once: enough for equal neighbours to meet, few enough for a processor's cache."""
+SLICE = 1 << 11  # rows or nodes at once: enough for equal neighbours to meet, few enough for a processor's cache
 
 _NORM_EPSILON = np.float32(1e-5)
 # Numbers that a process sums in numpy, at some 10 ns each; to import scipy.sparse takes 0.1 to 0.2 s.
@@ -29,12 +30,7 @@ _summed = 0
 
 
 class Layers:
-    """A model's weights, named as in the torch module's ``state_dict``, and the layers that are called by their names.
-
-    Attributes
-    ----------
-    w : dict of float32 arrays
-    """
+    """A model's weights ``w``, named as in the torch module's ``state_dict``, and layers called by their names."""
 
     def __init__(self, weights: Weights) -> None:
         self.w = weights
@@ -55,6 +51,27 @@ class Layers:
     def norm(self, x: Float32, name: str) -> Float32:
         """Layer norm by its name. Shapes: (..., D) -> (..., D)."""
         return layer_norm(x, self.w[f"{name}.weight"], self.w[f"{name}.bias"])
+
+
+def usable_cores() -> int:
+    """Cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+@cache
+def _blas() -> Any:
+    """Found once: looking through the loaded libraries takes milliseconds."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+def one_blas_thread() -> AbstractContextManager[Any]:
+    """Each of our threads does its own products: BLAS's threads wait for each other."""
+    limit: AbstractContextManager[Any] = _blas().limit(limits=1, user_api="blas")
+    return limit
 
 
 def in_order(work: Callable[[Item], Made], items: Sequence[Item], threads: int) -> Iterator[Made]:
@@ -137,12 +154,11 @@ def distinct(key: Integer) -> tuple[Int64, Int64]:
 
 
 def segment_sum(weight: Floats, column: Integer, start: Integer, x: Floats) -> Floats:
-    """Weighted sum of some rows of ``x`` for each segment: the one sparse product that most of inference needs.
+    """Weighted sum of some rows of ``x`` for each segment ``start[i] .. start[i + 1]``; an empty one sums to 0.
 
     scipy.sparse computes it fastest, but importing it takes as much processor time as all else that a small file's
-    start needs. So a process begins in plain numpy, and imports it once it has summed enough for that to pay. Both add
-    one after another in the order given: the numbers are the same to the bit. Segment i is
-    ``weight[start[i]:start[i + 1]]``; an empty one sums to 0.
+    start needs. So a process imports it once it has summed enough for that to pay. Both ways add one after another in
+    the order given: the numbers are the same to the bit.
 
     Shapes: weight (K,), rows of ``x`` (K,), start (n + 1,), x (m, d) -> (n, d), all floats of one type
     """
@@ -162,24 +178,12 @@ def segment_sum(weight: Floats, column: Integer, start: Integer, x: Floats) -> F
     return result
 
 
-@cache
-def _trim() -> Callable[[int], int] | None:
-    """`malloc_trim`, where the C library is glibc."""
-    if sys.platform != "linux":
-        return None
-    try:
-        trim: Callable[[int], int] = ctypes.CDLL(None).malloc_trim
-    except (OSError, AttributeError):  # another C library
-        return None
-    return trim
-
-
 def give_back() -> None:
     """Give the system what is free. Takes milliseconds, so it is for large modules.
 
-    glibc keeps freed blocks for later ones, in holes that the next stage's large arrays seldom fit: between two stages
-    of a large module half of what a process holds is free. With other C libraries nothing is done.
+    glibc keeps freed blocks in holes that the next stage's large arrays seldom fit: without this the peak of a large
+    module is a third higher.
     """
-    trim = _trim()
-    if trim is not None:
-        trim(0)
+    if sys.platform == "linux":
+        with suppress(OSError, AttributeError):  # another C library
+            ctypes.CDLL(None).malloc_trim(0)

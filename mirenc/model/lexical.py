@@ -73,16 +73,9 @@ _CASTS = frozenset(
 def terms_of(statement: str, *, whole: bool = False, hide_names: bool = False, defines: bool = False) -> list[str]:
     r"""The terms of a normalised statement; one that stands in it twice is there twice.
 
-    Parameters
-    ----------
-    statement : str
-        As `mirenc.ir.plain.plain_statement` spells it.
-    whole : bool
-        The statement is a term, too; with ``hide_names`` only one without names.
-    hide_names : bool
-        Leave out the names of functions, globals and types; LLVM's intrinsics, which are operations, stay.
-    defines : bool
-        Of what a global is: the distinct terms of its definition without its name, the first `_MAX_TERMS`.
+    ``statement`` is as `mirenc.ir.plain.plain_statement` spells it. With ``whole`` it is a term, too; ``hide_names``
+    leaves out the names of functions, globals and types, not LLVM's intrinsics, which are operations. ``defines`` asks
+    what a global is: the distinct terms of its definition without its name, the first `_MAX_TERMS`.
 
     Examples
     --------
@@ -124,9 +117,7 @@ def _marked_terms(statement: str, whole: bool, hide_names: bool, defines: bool) 
 
 
 def fit_idf(texts: Iterable[str], counts: Integer, config: LexicalConfig) -> Float32:
-    """How much a term tells, by bucket of its hash: -log P(a function has it).
-
-    A corpus keeps no functions, so one is taken to be `_FUNCTION` statements that were drawn from the corpus's.
+    """How much a term tells, by bucket of its hash: -log P(a function, `_FUNCTION` drawn statements, has it).
 
     Shapes: U statements, how often each occurs (U,) -> (buckets,) float32
     """

@@ -14,11 +14,9 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from mirenc.graph import NodeKind
-from mirenc.model.config import ModelConfig
+from mirenc.model.config import ModelConfig, weight_shapes
 from mirenc.model.data import IRData
-from mirenc.model.kinds import encoder_class
-from mirenc.model.pooling import COUNTS
-from mirenc.model.shapes import weight_shapes
+from mirenc.model.kinds import COUNTS, encoder_class
 from mirenc.model.torch_encoders import GraphEncoder, TextEncoder, gelu, initialise
 from mirenc.tokenizer import CLS, PAD, SEP
 

@@ -1,29 +1,25 @@
 """The model in numpy: the same numbers as the torch modules, without torch's start-up time.
 
-Importing torch and torch-geometric takes seconds; embedding a small file takes milliseconds. So inference on a CPU
-needs neither, and the directed graph encoder computes equal nodes once (`mirenc.model.directed.numpy`), unlike torch.
-`tests/model/test_runtimes_agree.py` holds this to the torch modules at 1e-5.
+Importing torch and torch-geometric takes seconds; embedding a small file takes milliseconds. And the directed graph
+encoder computes equal nodes once here (`mirenc.model.directed.numpy`). `tests/model/test_runtimes_agree.py` holds this
+to the torch modules at 1e-5.
 
 Statements are grouped by exact length, so there is no padding and no mask, and a statement's vector does not depend on
 its batch but for rounding. Groups are cut into chunks that a few threads work off, each with a single-threaded BLAS:
-BLAS's own threads wait for each other at every product, which on a busy machine costs far more than it gains (measured:
-2.2 s against 0.7 s for a small file while another process ran).
+2.2 s became 0.7 s for a small file while another process ran.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
-from functools import cache
 from typing import Protocol
 
 import numpy as np
-from threadpoolctl import ThreadpoolController
 
 from mirenc.arrays import Float32, Int32, Int64, UInt16
 from mirenc.model.config import ModelConfig
 from mirenc.model.kinds import encoder_class
-from mirenc.model.layers import Layers, Weights, by_slices, in_order, segment_sum
+from mirenc.model.layers import Layers, Weights, by_slices, in_order, one_blas_thread, segment_sum, usable_cores
 from mirenc.model.pooling import Pool, Pools
 from mirenc.model.runtime import Pooled, needed_texts
 from mirenc.model.sample import IRSample
@@ -36,19 +32,6 @@ class GraphEncoder(Protocol):
     """Vectors of groups of nodes, from features of the texts and, where the model takes them, statement vectors."""
 
     def pooled(self, sample: IRSample, pool: Pool, features: Float32, statements: Float32 | None) -> Float32: ...
-
-
-@cache
-def _blas() -> ThreadpoolController:
-    """Found once: looking through the loaded libraries takes milliseconds."""
-    return ThreadpoolController()
-
-
-def usable_cores() -> int:
-    """Cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 class NumpyRuntime:
@@ -86,7 +69,7 @@ class NumpyRuntime:
             out[rows] = self._encode(text_ids[rows, :length])
             return len(rows)
 
-        with _blas().limit(limits=1, user_api="blas"):
+        with one_blas_thread():
             # Long chunks first, so that no thread is left with one at the end.
             for done in in_order(work, chunks[::-1], self.threads):
                 if advance is not None:
@@ -122,7 +105,7 @@ class NumpyRuntime:
             text_vectors[used] = self.encode_texts(sample.text_ids[used], sample.text_length[used])
         if part != "graph":
             text = pools.text.mean(text_vectors)
-        with _blas().limit(limits=1, user_api="blas"):
+        with one_blas_thread():
             if part != "text":
                 features = self.text_features(sample.text_ids, sample.text_length)
                 statements = text_vectors if self.config.graph.takes_statements else None
@@ -145,15 +128,6 @@ class NumpyRuntime:
         z = self._linear(np.maximum(self._linear(x, "taught.linear1"), 0), "taught.linear2")
         z += x @ self._layers.matrix("taught.skip")
         return z
-
-    def whiten(self, part: str, vectors: Float32) -> Float32:
-        if f"whiten_{part}.mean" not in self.w:
-            return vectors
-        mean, matrix = self.w[f"whiten_{part}.mean"], self.w[f"whiten_{part}.matrix"]
-        with _blas().limit(limits=1, user_api="blas"):
-            return by_slices(
-                lambda rows: np.matmul(vectors[rows] - mean, matrix), len(vectors), matrix.shape[1], self.threads
-            )
 
     def match(self, text: Float32, graph: Float32) -> Float32:
         x = np.concatenate([self._norm(text, "matching.norm_text"), self._norm(graph, "matching.norm_graph")], -1)

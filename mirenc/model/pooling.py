@@ -1,9 +1,8 @@
 """From the vectors of statements or nodes to one vector a module or function: weights.
 
 A module says `br label %` a thousand times and its one `fdiv` once. With ``weighting = "sqrt"`` a text that occurs n
-times weighs sqrt(n) instead of n. Weights come after training, and so does the map that whitens
-(`mirenc.model.whitening`); IR-graph matching takes the plain means. What they gain is measured in pretrain/README.md.
-The paper has the plain mean (section 3.4: "aggregated").
+times weighs sqrt(n) instead of n, which the paper does not (section 3.4: "aggregated"). Weights come after training;
+IR-graph matching takes the plain means. What they gain is measured in pretrain/README.md.
 
 A mean does not say how many there are. A model may take more from its nodes (``readout = "mean-max-sum"``): beside
 the mean the largest value of each component, and log(1 + sum of its positive parts), a soft count that grows with code.
@@ -28,24 +27,6 @@ if TYPE_CHECKING:
 
 # Memberships whose vectors are gathered at once.
 _SLICE = 1 << 13
-COUNTS = len(NodeKind) + 1
-"""Columns of `Pools.counts`."""
-
-
-def item_weights(key: Integer, group: Integer, weighting: str, count: Integer | None = None) -> Float64:
-    """Weight of each item within its group; those of a group sum to 1.
-
-    Items of one group with one ``key`` are equal; each stands for ``count`` equal items. Shapes: (n,) -> (n,) float64
-    """
-    weights = np.ones(len(key)) if count is None else count.astype(np.float64)
-    if not len(key):
-        return weights
-    if weighting == "sqrt":
-        pair = group.astype(np.int64) * (int(key.max()) + 1) + key
-        _, inverse = np.unique(pair, return_inverse=True)
-        weights /= np.sqrt(np.bincount(inverse, weights=weights)[inverse])
-    weights /= np.bincount(group, weights=weights)[group]
-    return weights
 
 
 class Share(NamedTuple):
@@ -160,13 +141,20 @@ def make_pool(
     key: Integer | None = None,
     count: Integer | None = None,
 ) -> Pool:
-    """The pool of some memberships, one for each (item, group); ``key`` and ``count`` as in `item_weights`.
+    """The pool of some memberships, one for each (item, group).
 
-    Without ``key`` an item equals itself alone.
+    Items of one group with one ``key`` (M,) are equal; without keys an item equals itself alone. Each stands for
+    ``count`` (M,) equal items.
     """
-    weight = item_weights(item if key is None else key, group, weighting, count)
-    each = np.ones(len(item), dtype=np.int64) if count is None else count.astype(np.int64)
-    return Pool(item.astype(np.int64), group.astype(np.int64), weight, groups, each)
+    key = item if key is None else key
+    owner: Int64 = group.astype(np.int64)
+    each: Int64 = np.ones(len(item), np.int64) if count is None else count.astype(np.int64)
+    weight = each.astype(np.float64)
+    if weighting == "sqrt":
+        _, which = np.unique(owner * (int(key.max(initial=0)) + 1) + key, return_inverse=True)
+        weight /= np.sqrt(np.bincount(which, weight)[which])
+    weight /= np.bincount(owner, weight, groups)[owner]
+    return Pool(item.astype(np.int64), owner, weight, groups, each)
 
 
 @dataclass(frozen=True, eq=False)

@@ -56,8 +56,5 @@ class Runtime(Protocol):
         texts, where they are known.
         """
 
-    def whiten(self, part: str, vectors: Float32) -> Float32:
-        """Vectors of ``text``, ``graph`` or ``lexical`` as the model gives them to users. Shapes: (n, D) -> (n, D)."""
-
     def match(self, text: Float32, graph: Float32) -> Float32:
         """Probability that a text and a graph vector come from one IR. Shapes: (B, H), (B, D) -> (B,)."""

@@ -53,10 +53,8 @@ class TextEncoder(nn.Module, ABC):
     def encode_all(self, ids: Tensor, advance: Callable[[int], None] | None = None) -> Tensor:
         """Statement vectors of any number of statements, those of similar length together.
 
-        A slice has some thousand tokens and is as wide as its longest statement, up to a multiple of 4: on a CPU every
-        new shape of a product costs memory for good. ``advance`` is told how many statements are done.
-
-        Shapes: ids (U, T) -> (U, H)
+        A slice is as wide as its longest statement, up to a multiple of 4: on a CPU every new shape of a product costs
+        memory for good. ``advance`` is told how many statements are done. Shapes: ids (U, T) -> (U, H)
         """
         length = (ids != PAD).sum(1)
         order = torch.argsort(length, stable=True)
@@ -84,11 +82,9 @@ class GraphEncoder(nn.Module, ABC):
 
     @abstractmethod
     def forward(self, data: IRData, features: Tensor, statements: Tensor | None = None) -> list[Tensor]:
-        """Node vectors by flow, from features of the nodes' texts.
+        """Node vectors by flow, from features of the nodes' texts and, where the model takes them, their statements'.
 
-        ``statements`` are the vectors of instructions, where the model takes them; other rows are not read.
-
-        Shapes: (N, F), (N, H) -> 3 x (N, d)
+        Shapes: (N, F), (N, H), of which rows that are no instructions are not read -> 3 x (N, d)
         """
 
     @staticmethod

@@ -53,10 +53,6 @@ class TorchRuntime:
         return Pooled(_array(encoded.text), _array(encoded.graph), _array(encoded.taught))
 
     @torch.inference_mode()
-    def whiten(self, part: str, vectors: Float32) -> Float32:
-        return _array(getattr(self.model, f"whiten_{part}")(self._tensor(vectors)))
-
-    @torch.inference_mode()
     def match(self, text: Float32, graph: Float32) -> Float32:
         return _array(torch.sigmoid(self.model.matching(self._tensor(text), self._tensor(graph))))
 

@@ -61,11 +61,10 @@ def mixed_whitening(
     between: float = 0.0,
     floor: float = _FLOOR,
 ) -> Map:
-    """The map ``(x - mean) @ matrix`` for several domains.
+    """The map ``(x - mean) @ matrix`` for several domains; the identity if no domain's vectors differ.
 
     A domain with pairs counts by what differs within them, one without by its covariance. The variances add up to D,
-    averaged over the domains, so that text and graph weigh alike side by side. Domains whose vectors do not differ are
-    left out; if none is left, the map is the identity.
+    averaged over the domains, so that text and graph weigh alike side by side.
 
     Parameters
     ----------

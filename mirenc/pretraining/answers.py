@@ -24,8 +24,8 @@ from torch import Tensor, nn
 from mirenc.arrays import Float32, Float64, Floating, Int64
 from mirenc.errors import ConfigError
 from mirenc.model.data import IRData
+from mirenc.model.kinds import COUNTS
 from mirenc.model.mirencoder import MIREncoder
-from mirenc.model.pooling import COUNTS
 from mirenc.pretraining.config import AnswersConfig
 from mirenc.pretraining.corpus import Corpus
 from mirenc.pretraining.encoding import FrozenTexts, encode_graphs

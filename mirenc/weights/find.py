@@ -65,10 +65,7 @@ def is_model_name(name: str) -> bool:
 def find_model(name_or_dir: str | os.PathLike[str] | None) -> Path:
     """Folder of a shipped or announced model's name or of a path; None is the default model.
 
-    Raises
-    ------
-    ModelError
-        Neither a model's name nor a folder, or a name whose announcement is no good.
+    What is neither a model's name nor a folder, and a name whose announcement is no good, are a `ModelError`.
     """
     name = DEFAULT_MODEL if name_or_dir is None else os.fspath(name_or_dir)
     if name in _shipped():

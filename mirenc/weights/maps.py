@@ -20,6 +20,7 @@ import numpy as np
 
 from mirenc.arrays import Float32
 from mirenc.errors import ConfigError, ModelError
+from mirenc.model.layers import by_slices, one_blas_thread, usable_cores
 from mirenc.weights.store import ModelFiles
 from mirenc.writing import delivered
 
@@ -68,8 +69,16 @@ class WhiteningMap:
 
     def apply(self, part: str, vectors: Float32) -> Float32:
         """Whitened vectors of a part. Shapes: (n, D) -> (n, D)."""
-        result: Float32 = np.asarray((vectors - self.mean[part]) @ self.matrix[part], dtype=np.float32)
-        return result
+        mean, matrix = self.mean[part], self.matrix[part]
+        with one_blas_thread():
+            return by_slices(
+                lambda some: np.matmul(vectors[some] - mean, matrix), len(vectors), len(mean), usable_cores()
+            )
+
+    @classmethod
+    def of_model(cls, files: ModelFiles) -> WhiteningMap:
+        """The model's own; without parts where it has none."""
+        return cls(files.name, files.digest, *_by_part(files.weights, "whiten_"), {})
 
 
 def map_path(model: str, name: str) -> Path:
@@ -133,12 +142,8 @@ def save_map(whitening: WhiteningMap, name: str) -> Path:
 def load_map(files: ModelFiles, name: str) -> WhiteningMap:
     """A model's map of that name.
 
-    Raises
-    ------
-    ConfigError
-        A name that cannot be a file's.
-    ModelError
-        There is none, it was fitted for another release of the model, or it is damaged.
+    A name that cannot be a file's is a `ConfigError`; a `ModelError` says that there is none, that it was fitted for
+    another release of the model, or that it is damaged.
     """
     from safetensors import SafetensorError
 
@@ -171,10 +176,15 @@ def _read(path: Path, name: str) -> WhiteningMap:
         arrays = {key: np.asarray(stored.get_tensor(key), dtype=np.float32) for key in stored.keys()}  # noqa: SIM118
     if head.get("format") != _FORMAT:
         raise ValueError(f"map format {head.get('format')}, this mirenc reads {_FORMAT}")
+    return WhiteningMap(head["model"], head["model_digest"], *_by_part(arrays), json.loads(head["facts"]), name)
+
+
+def _by_part(arrays: dict[str, Any], prefix: str = "") -> tuple[dict[str, Float32], dict[str, Float32]]:
+    """Means and matrices of the parts that have them."""
     mean, matrix = (
-        {part: arrays[f"{part}.{what}"] for part in PARTS if f"{part}.{what}" in arrays} for what in _NUMBERS
+        {part: arrays[name] for part in PARTS if (name := f"{prefix}{part}.{what}") in arrays} for what in _NUMBERS
     )
-    return WhiteningMap(head["model"], head["model_digest"], mean, matrix, json.loads(head["facts"]), name)
+    return mean, matrix
 
 
 def _check(whitening: WhiteningMap, files: ModelFiles) -> None:

@@ -21,8 +21,7 @@ from numpy.typing import NDArray
 
 from mirenc.arrays import Floating
 from mirenc.errors import ConfigError, ModelError
-from mirenc.model.config import ModelConfig
-from mirenc.model.shapes import weight_shapes
+from mirenc.model.config import ModelConfig, weight_shapes
 from mirenc.tokenizer import IRTokenizer
 from mirenc.weights.find import find_model
 from mirenc.weights.provenance import PROVENANCE_FILE, Source, write_provenance
@@ -95,10 +94,7 @@ class ModelFiles:
 def load_files(name_or_dir: str | os.PathLike[str] | None = None) -> ModelFiles:
     """Load a model; its configuration, tokenizer and weights are compared with SHA256SUMS where the folder has them.
 
-    Raises
-    ------
-    ModelError
-        Unknown name, missing or damaged files, or a format this release does not read.
+    An unknown name, missing or damaged files, and a format that this release does not read are a `ModelError`.
     """
     from safetensors import SafetensorError
     from safetensors.numpy import load

@@ -6,20 +6,20 @@ import numpy as np
 import pytest
 
 from mirenc.model import pooling
-from mirenc.model.pooling import item_weights, make_pool, text_pool
+from mirenc.model.pooling import make_pool, text_pool
 
 
 def test_a_text_weighs_its_count_or_its_root() -> None:
     row, group, count = np.array([4, 7]), np.array([0, 0]), np.array([9, 1])
-    assert item_weights(row, group, "count", count).tolist() == pytest.approx([0.9, 0.1])
-    assert item_weights(row, group, "sqrt", count).tolist() == pytest.approx([0.75, 0.25])
+    assert make_pool(row, group, 1, "count", count=count).weight.tolist() == pytest.approx([0.9, 0.1])
+    assert make_pool(row, group, 1, "sqrt", count=count).weight.tolist() == pytest.approx([0.75, 0.25])
 
 
 @pytest.mark.parametrize("weighting", ["count", "sqrt"])
 def test_items_weigh_what_their_texts_do(weighting: str) -> None:
     rng = np.random.default_rng(0)
     key, group = rng.integers(0, 5, 200), rng.integers(0, 3, 200)
-    weights = item_weights(key, group, weighting)
+    weights = make_pool(np.arange(200), group, 3, weighting, key=key).weight
     pool = text_pool(key, group, 3, weighting)
     for text, number, weight in zip(pool.item, pool.group, pool.weight, strict=True):
         assert weights[(group == number) & (key == text)].sum() == pytest.approx(weight)

@@ -16,12 +16,12 @@ from mirenc.model.config import (
     GraphEncoderConfig,
     ModelConfig,
     TextConfig,
+    weight_shapes,
 )
 from mirenc.model.mirencoder import MIREncoder
 from mirenc.model.numpy_runtime import NumpyRuntime
 from mirenc.model.pooling import module_pools
 from mirenc.model.sample import IRSample
-from mirenc.model.shapes import weight_shapes
 from mirenc.model.torch_runtime import TorchRuntime
 
 UNIONS = {"text": TextConfig, "graph": GraphConfig}

@@ -8,13 +8,20 @@ import torch
 from random_model import random_weights
 
 from mirenc.graph import NodeKind
-from mirenc.model.config import DirectedGraphConfig, GraphConfig, GraphEncoderConfig, ModelConfig, TaughtConfig
+from mirenc.model.config import (
+    DirectedGraphConfig,
+    GraphConfig,
+    GraphEncoderConfig,
+    ModelConfig,
+    TaughtConfig,
+    weight_shapes,
+)
 from mirenc.model.data import join_data, sample_data
+from mirenc.model.kinds import COUNTS
 from mirenc.model.mirencoder import MIREncoder, Trunk
 from mirenc.model.numpy_runtime import NumpyRuntime
-from mirenc.model.pooling import COUNTS, Pools, make_pool, module_pools, region_pools
+from mirenc.model.pooling import Pools, make_pool, module_pools, region_pools
 from mirenc.model.sample import IRSample
-from mirenc.model.shapes import weight_shapes
 from mirenc.model.torch_runtime import TorchRuntime
 
 TAUGHT = TaughtConfig(width=12, hidden=20)

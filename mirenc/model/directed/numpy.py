@@ -186,7 +186,7 @@ class Encoder:
         def share(first: int) -> Share:
             own = slice(*np.searchsorted(members.item, [first, min(first + SLICE, count)]).tolist())
             order = own.start + np.argsort(members.group[own], kind="stable")
-            made = vectors(first) if len(order) else np.zeros((0, self.config.out), np.float32)
+            made = vectors(slice(first, first + SLICE)) if len(order) else np.zeros((0, self.config.out), np.float32)
             times = members.count[order].astype(np.float64)
             return readout.share(made[members.item[order] - first], members.group[order], members.weight[order], times)
 
@@ -196,30 +196,26 @@ class Encoder:
 
     def nodes(
         self, sample: IRSample, features: Float32, statements: Float32 | None
-    ) -> tuple[_Classes, Callable[[int], Float32]]:
-        """Classes of equal nodes, and what makes the vectors of a slice of classes from its first on: (SLICE, d)."""
+    ) -> tuple[_Classes, Callable[[slice], Float32]]:
+        """Classes of equal nodes, and what makes the vectors of a slice of classes. (SLICE, d)."""
         argument = np.minimum(sample.node_argument, ARGUMENTS - 1) if self.config.positions else np.int64(0)
         classes = _classes(node_keys(sample.node_row, sample.node_kind) * ARGUMENTS + argument)
         near = _Neighbours(sample, self.config.positions, classes, self.config.layers)
         state = self._entered(sample, features, statements, classes.member)
         slice_of = self._layer(0, state, near)
         for layer in range(1, self.config.layers):
-            state = self._filled(slice_of, len(near.levels[layer].member))
+            count = len(near.levels[layer].member)
+            _tidy(count)
+            state = by_slices(slice_of, count, self.config.hidden, self.threads)
+            _tidy(count)  # the threads' memory, too
             slice_of = self._layer(layer, state, near)
 
-        def vectors(first: int) -> Float32:
-            made: Float32 = self._norm(slice_of(first), "norm_out") @ self._leave
+        def vectors(part: slice) -> Float32:
+            made: Float32 = self._norm(slice_of(part), "norm_out") @ self._leave
             made += self._leave_bias
             return made
 
         return near.levels[-1], vectors
-
-    def _filled(self, slice_of: Callable[[int], Float32], count: int) -> Float32:
-        """All slices end to end. (count, d)."""
-        _tidy(count)
-        out = by_slices(lambda part: slice_of(part.start), count, self.config.hidden, self.threads)
-        _tidy(count)  # the threads' memory, too
-        return out
 
     def _entered(self, sample: IRSample, features: Float32, statements: Float32 | None, nodes: Int64) -> Float32:
         """First states of some nodes. (C, d)."""
@@ -234,7 +230,7 @@ class Encoder:
             state[spoken] += known @ self._layers.matrix("graph.enter_statement")
         return state
 
-    def _layer(self, layer: int, state: Float32, near: _Neighbours) -> Callable[[int], Float32]:
+    def _layer(self, layer: int, state: Float32, near: _Neighbours) -> Callable[[slice], Float32]:
         """What makes the next states of a slice of classes, from those of the classes before the layer.
 
         Shapes: (C, d) -> (SLICE, d)
@@ -243,8 +239,8 @@ class Encoder:
         name = f"layers.{layer}"
         u = by_slices(lambda part: self._norm(state[part], f"{name}.norm"), len(state), state.shape[1], self.threads)
 
-        def after(first: int) -> Float32:
-            some = nodes[first : first + SLICE]
+        def after(part: slice) -> Float32:
+            some = nodes[part]
             message = near.messages(some, u, place, self._matrices[layer])
             message += self.w[f"graph.{name}.own.bias"]
             moved = self._linear(np.maximum(message, 0, out=message), f"{name}.out")
