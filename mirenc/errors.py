@@ -15,8 +15,7 @@ class MirencError(Exception):
 
 
 class _SystemError(MirencError, OSError):
-    def __str__(self) -> str:
-        # OSError.__str__ would print the tuple of arguments when there are two of them.
+    def __str__(self) -> str:  # an OSError's prints the tuple of arguments when there are two of them
         return str(self.args[0]) if self.args else ""
 
 

@@ -11,6 +11,7 @@ import typer
 from typer import Argument, Option
 
 from mirenc.cli import common
+from mirenc.errors import ConfigError, MirencError, needs
 
 # What each kind of source takes of the options that not all of them take.
 _TAKES = {
@@ -60,7 +61,6 @@ def build(
     A build that was stopped goes on where it was.
     """
     flags = common.split_flags(cflags)
-    from mirenc.errors import ConfigError, MirencError, needs
     from mirenc.ir.files import find_inputs, folder_error
     from mirenc.tokenizer import IRTokenizer, TokenizerConfig
     from mirenc.weights import find_model, is_model_name
@@ -147,8 +147,6 @@ def stats(
     plot: Annotated[Path | None, Option(help="Write a plot there (.png, .svg or .pdf).")] = None,
 ) -> None:
     """Programs, modules and statements by language, level, compiler and project."""
-    from mirenc.errors import needs
-
     with needs("train", "reading a corpus needs more packages"):
         from mirenc.pretraining.corpus.stats import corpus_stats, plot_stats, stats_table
         from mirenc.pretraining.corpus.store import Corpus

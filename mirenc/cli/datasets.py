@@ -11,6 +11,7 @@ import typer
 from typer import Argument, Option
 
 from mirenc.cli import common
+from mirenc.errors import DatasetError
 
 if TYPE_CHECKING:
     from mirenc.tasks.datasets import FetchPlan
@@ -68,7 +69,7 @@ def fetch(
 
     What is there already is not fetched again; what differs from the published files is replaced.
     """
-    from mirenc.tasks.datasets import DatasetError, fetch as fetch_files, plan_fetch
+    from mirenc.tasks.datasets import fetch as fetch_files, plan_fetch
 
     failed: list[str] = []
     for name in _known(names):
@@ -100,8 +101,6 @@ def _known(names: list[str]) -> list[str]:
 
 def _ask(plan: FetchPlan, yes: bool) -> None:
     """Show whose data these are under which licence, and go on only with consent."""
-    from mirenc.tasks.datasets import DatasetError
-
     dataset = plan.dataset
     typer.echo(
         f"{dataset.name}: {dataset.title}\n"
@@ -134,7 +133,7 @@ def _tell(lines: list[str]) -> None:
 @app.command()
 def verify(names: Names, data: Data = None) -> None:
     """Compare datasets on disk with the published checksums."""
-    from mirenc.tasks.datasets import DatasetError, content_hash, dataset_folder, verify as verify_files
+    from mirenc.tasks.datasets import content_hash, dataset_folder, verify as verify_files
 
     wrong: dict[str, str] = {}
     for name in _known(names):

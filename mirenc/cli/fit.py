@@ -9,6 +9,7 @@ import typer
 from typer import Option
 
 from mirenc.cli import common, tasks
+from mirenc.errors import TaskError
 
 if TYPE_CHECKING:
     from mirenc.deciding import TaskHead
@@ -30,7 +31,6 @@ def fit(
     """
     from mirenc.deciding import fit_head
     from mirenc.embed import load
-    from mirenc.errors import TaskError
     from mirenc.learning.code_reader import CODE_ROWS
     from mirenc.tasks import load_data
 

@@ -13,6 +13,7 @@ import typer
 from typer import Argument, Option
 
 from mirenc.cli import common
+from mirenc.errors import ConfigError, TaskError, ToolchainError
 
 if TYPE_CHECKING:
     from mirenc.measure.passes.run import PassRun
@@ -74,7 +75,6 @@ def measure(
     sizes are exact, and the same command gives the same table anywhere.
     """
     _refuse_others(context, _OF_KERNELS if task == _PASSES else _OF_PASSES, task)
-    from mirenc.errors import ConfigError
     from mirenc.measure.run import Plan
 
     if output is None:
@@ -134,7 +134,6 @@ def _measure_kernels(task: str, plan: Plan, output: Path) -> None:
 
 def _deliver(run: TimedRun, wanted: int) -> None:
     """Say where the table is, and name what of the user's is not in it. Raises TaskError: the table has no sample."""
-    from mirenc.errors import TaskError
     from mirenc.measure.timed import MAX_TRIES
 
     table = run.table()
@@ -160,7 +159,6 @@ def _deliver(run: TimedRun, wanted: int) -> None:
 
 
 def _measure_passes(plan: Plan, output: Path) -> None:
-    from mirenc.errors import TaskError, ToolchainError
     from mirenc.measure.passes.run import PassRun
     from mirenc.passes.engines import SharedEngine
     from mirenc.writing import only_one

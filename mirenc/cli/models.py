@@ -12,6 +12,7 @@ import typer
 from typer import Argument, Option
 
 from mirenc.cli import common
+from mirenc.errors import ConfigError, IRParseError, MirencError, ModelError, needs
 
 if TYPE_CHECKING:
     from mirenc.ir import ReadOptions
@@ -27,7 +28,6 @@ Name = Annotated[str | None, Argument(help="Model name or folder. [default: the 
 @app.command("list")
 def list_() -> None:
     """Models at hand, those that other packages announce included: name, dimensions, parameters, digest, your maps."""
-    from mirenc.errors import ModelError
     from mirenc.weights import DEFAULT_MODEL, list_maps, list_models, load_files
 
     for name in list_models(failed=common.warn):
@@ -50,7 +50,6 @@ def list_() -> None:
 @app.command()
 def show(name: Name = None) -> None:
     """The model card."""
-    from mirenc.errors import ModelError
     from mirenc.weights import find_model
 
     card = find_model(name) / "MODEL_CARD.md"
@@ -94,32 +93,25 @@ def evaluate(
     options: common.Reading,
 ) -> None:
     """Measure a model on a folder of IR: MLM, GAE, matching, function retrieval, each beside its baselines."""
-    from mirenc.errors import IRParseError
     from mirenc.weights import find_model
 
     find_model(model)  # a mistyped name is told before anything is read
     files = choose_files(ir, limit)
-    figures, messages = _evaluated(model, ir, files, options)
+    figures, problems = _evaluated(model, ir, files, options)
     if as_json:
         typer.echo(json.dumps(figures, indent=1, allow_nan=False))
     else:
         _show_figures(figures)
-    common.tell_failures(len(files), [IRParseError(message) for message in messages])
+    common.tell_failures(len(files), problems)
 
 
 def choose_files(root: Path, limit: int | None) -> list[Path]:
     """IR files below a folder; of more than ``limit`` whole programs are drawn, with all their levels.
 
-    Raises
-    ------
-    IRFileError
-        No IR.
-    ConfigError
-        One file only.
+    Raises IRFileError: no IR; ConfigError: one file only.
     """
     import numpy as np
 
-    from mirenc.errors import ConfigError
     from mirenc.ir.files import find_inputs, folder_error
 
     files = find_inputs(root)
@@ -144,12 +136,13 @@ def choose_files(root: Path, limit: int | None) -> list[Path]:
     return sorted(chosen)
 
 
-def _evaluated(model: str, root: Path, files: Sequence[Path], options: ReadOptions) -> tuple[dict[str, Any], list[str]]:
+def _evaluated(
+    model: str, root: Path, files: Sequence[Path], options: ReadOptions
+) -> tuple[dict[str, Any], list[MirencError]]:
     """Figures of a model on some IR files, and what was wrong with those that could not be read."""
     import numpy as np
 
     from mirenc.embed import load
-    from mirenc.errors import needs
     from mirenc.weights import load_files
 
     with needs("train", "evaluating a model needs more packages"):
@@ -182,7 +175,7 @@ def _evaluated(model: str, root: Path, files: Sequence[Path], options: ReadOptio
             progress=common.progress,
         )
     head = {"model": loaded.name, "digest": loaded.digest, "files": len(files), "duplicates": report.duplicates}
-    return {**head, **figures}, [message for _, message in report.failures]
+    return {**head, **figures}, [IRParseError(message) for _, message in report.failures]
 
 
 def _show_figures(figures: dict[str, Any]) -> None:

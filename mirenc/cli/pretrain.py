@@ -9,6 +9,7 @@ import typer
 from typer import Argument, Option
 
 from mirenc.cli import common
+from mirenc.errors import ConfigError, needs
 
 if TYPE_CHECKING:
     from mirenc.pretraining.trainer import StepReport
@@ -33,7 +34,6 @@ def pretrain(
     Several processes: `torchrun --nproc-per-node 2 -m mirenc pretrain ...`. Curves: `tensorboard --logdir OUTPUT`.
     """
     from mirenc.config import load_toml
-    from mirenc.errors import ConfigError, needs
     from mirenc.pretraining.config import MapsConfig, PretrainConfig
 
     if name in ("", ".", "..") or "/" in name or (output / name).is_file():

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Argument, Option
 
+from mirenc.errors import IRFileError
+
 if TYPE_CHECKING:
     from mirenc.tasks import Task
 
@@ -42,8 +44,6 @@ def find_task(name: str | None, file: Path | None) -> Task:
 
 def check_folders(*folders: Path | None) -> None:
     """Refuse folders that could not be written, before any work is done."""
-    from mirenc.errors import IRFileError
-
     for folder in folders:
         if folder is None:
             continue

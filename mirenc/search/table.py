@@ -24,7 +24,6 @@ LABELS = {
     "source_file": "file",
     "source_line": "line",
 }
-_HEAD = ("model", "model_digest", "level", "part")
 _USUAL: dict[str, Any] = {"purpose": "search", "whiten": True, "hide_names": False, "map": ""}
 
 
@@ -62,16 +61,13 @@ class Maker:
     @classmethod
     def from_json(cls, head: Mapping[str, Any]) -> Self:
         """Of a file's head; KeyError where it lacks who made it."""
-        usual: dict[str, Any] = {key: type(value)(head.get(key, value)) for key, value in _USUAL.items()}
-        model, digest, level, part = (str(head[key]) for key in _HEAD)
-        return cls(model, digest, level, part, **usual)
+        named = {key: str(head[key]) for key in ("model", "model_digest", "level", "part")}
+        return cls(**named, **{key: type(value)(head.get(key, value)) for key, value in _USUAL.items()})
 
     def to_json(self) -> dict[str, Any]:
         """The head of a file. What is as usual is not said."""
-        words = asdict(self)
-        unusual = {key: words[key] for key, value in _USUAL.items() if words[key] != value}
-        by = {"model": self.model, "model_digest": self.model_digest, "mirenc": __version__}
-        return {**by, "level": self.level, "part": self.part, **unusual}
+        head = {"model": self.model, "model_digest": self.model_digest, "mirenc": __version__} | asdict(self)
+        return {key: value for key, value in head.items() if key not in _USUAL or value != _USUAL[key]}
 
 
 @dataclass(eq=False)

@@ -98,7 +98,7 @@ class VectorWriter:
 
         with VectorWriter("x.npz", Maker.of(encoder, "function")) as writer:
             for outcome in encoder.embed_stream("project", level="function"):
-                writer.add(outcome.name, outcome.embedding)
+                writer.add(outcome.name, outcome.embedded())
 
     ``path`` is one as `check_vectors_output` takes it; stdout gets JSON lines. Text is written as files come, so that a
     long run can be piped.
