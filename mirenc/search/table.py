@@ -61,7 +61,7 @@ class Maker:
     @classmethod
     def from_json(cls, head: Mapping[str, Any]) -> Self:
         """Of a file's head; KeyError where it lacks who made it."""
-        named = {key: str(head[key]) for key in ("model", "model_digest", "level", "part")}
+        named: dict[str, Any] = {key: str(head[key]) for key in ("model", "model_digest", "level", "part")}
         return cls(**named, **{key: type(value)(head.get(key, value)) for key, value in _USUAL.items()})
 
     def to_json(self) -> dict[str, Any]:
