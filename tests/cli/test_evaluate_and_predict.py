@@ -247,7 +247,7 @@ def test_one_bad_kernel_does_not_lose_the_others(run: Run, task: Path, head: Pat
         (("evaluate", "device_mapping", "-p", "papers"), "available: paper, kernel, suite"),
         (("predict", "thread_coarsening", EXAMPLE, "--context", "gpu=h100"), "'gpu' is 'h100'; allowed: HD5900"),
         (("predict", "device_mapping", EXAMPLE), "also needs 'transfer', 'wgsize'"),
-        (("predict", "device_mapping", EXAMPLE, "--context", "transfer=1,wgsize=-2"), "'wgsize' is -2"),
+        (("predict", "device_mapping", EXAMPLE, "--context", "transfer=1,wgsize=-2"), "'wgsize' is '-2'"),
         (
             ("predict", "device_mapping", EXAMPLE, "--context", "transfer=1,wgsize=2", "--head", "nowhere"),
             "no head.json",
