@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     import networkx as nx
 
 SUFFIXES = (".dot", ".json", ".npz")
-_SHAPES = {NodeKind.INSTRUCTION: "box", NodeKind.VARIABLE: "ellipse", NodeKind.CONSTANT: "diamond"}
-_COLOURS = {Flow.CONTROL: "#345bc4", Flow.DATA: "#c43434", Flow.CALL: "#2a8a3a"}
+_SHAPES = {"instruction": "box", "variable": "ellipse", "constant": "diamond"}
+_COLOURS = {"control": "#345bc4", "data": "#c43434", "call": "#2a8a3a"}
 _LABEL_LENGTH = 48
 
 
@@ -54,15 +54,15 @@ def to_dot(graph: ProgramGraph) -> str:
     """Graphviz: boxes are instructions, ellipses variables, diamonds constants; blue control, red data, green call."""
     lines = ["digraph program {", '  node [fontname="monospace", fontsize=10];']
     nodes, edges = _rows(graph)
-    for row, kind in zip(nodes, graph.node_kind.tolist(), strict=True):
+    for row in nodes:
         label = row["full_text"]
         if len(label) > _LABEL_LENGTH:
             label = label[: _LABEL_LENGTH - 3] + "..."
         label = label.replace("\\", "\\\\").replace('"', '\\"')
-        lines.append(f'  n{row["id"]} [label="{label}", shape={_SHAPES[NodeKind(kind)]}];')
-    for row, flow in zip(edges, graph.edge_flow.tolist(), strict=True):
+        lines.append(f'  n{row["id"]} [label="{label}", shape={_SHAPES[row["kind"]]}];')
+    for row in edges:
         position = f', label="{row["position"]}"' if row["position"] else ""
-        lines.append(f'  n{row["source"]} -> n{row["target"]} [color="{_COLOURS[Flow(flow)]}"{position}];')
+        lines.append(f'  n{row["source"]} -> n{row["target"]} [color="{_COLOURS[row["flow"]]}"{position}];')
     lines.append("}")
     return "\n".join(lines) + "\n"
 

@@ -1,8 +1,4 @@
-"""Sources to IR through a clang on PATH or, for C and C++, the ``compile`` extra's (ziglang).
-
-OpenCL C is compiled for spir64 with clang's own built-in header, CUDA for the device only, where no
-`mirenc.ir.dialect` has other flags.
-"""
+"""Sources to IR through a clang on PATH or, for C and C++, the ``compile`` extra's (ziglang)."""
 
 from __future__ import annotations
 
@@ -26,7 +22,7 @@ _NAMES = ("clang", *(f"clang-{version}" for version in range(22, 9, -1)))
 _OPENCL = "-x cl -cl-std=CL1.2 -target spir64-unknown-unknown -Xclang -finclude-default-header"
 _CUDA = "-x cuda --cuda-device-only --cuda-gpu-arch=sm_70 -nocudalib -Wno-unknown-cuda-version"
 LANGUAGE_FLAGS = {"c": ("-x", "c"), "c++": ("-x", "c++"), "cl": tuple(_OPENCL.split()), "cuda": tuple(_CUDA.split())}
-"""Flags by language, where no `Dialect` has others."""
+"""Flags by language, where no `Dialect` has others: OpenCL C with clang's own header, CUDA for the device only."""
 _CFLAGS_EXAMPLE = {
     "cuda": "--cflags=--cuda-path=/usr/local/cuda-12.4, or --cflags=-nocudainc where no CUDA header is needed"
 }

@@ -40,36 +40,19 @@ _TYPED = dict.fromkeys(_CASTS, 1) | {
 
 
 class Form(NamedTuple):
-    """Everything that instructions of equal text (up to local names) have in common.
-
-    Attributes
-    ----------
-    statement : str
-        The normalised statement, normalisation ``locals``.
-    operands : tuple of FormOperand
-        In LLVM 10's operand order.
-    successors : tuple of int
-        Placeholders of the successor labels, in successor order (0 = true branch).
-    has_result : bool
-        Placeholder 0 is the result.
-    callee, signature : str
-        Symbol called directly (with ``@``), and the function type of a call, ``i32 (ptr, ...)``; or "". A call whose
-        type is not the callee's own (C without prototypes, calls through a cast) is no direct call for LLVM.
-    name_slots : tuple of int
-        Placeholders that are no value of the function: named types, blocks inside ``blockaddress``.
-    slots : int
-        Number of placeholders.
-    """
+    """Everything that instructions of equal text (up to local names) have in common."""
 
     opcode: str
-    statement: str
-    operands: tuple[FormOperand, ...]
-    successors: tuple[int, ...]
-    has_result: bool
-    callee: str
+    statement: str  # of normalisation `locals`
+    operands: tuple[FormOperand, ...]  # in LLVM 10's order
+    successors: tuple[int, ...]  # placeholders of the successor labels, in successor order (0 = true branch)
+    has_result: bool  # which is placeholder 0
+    callee: str  # symbol called directly, with its @, or ""
+    # Function type of a call, `i32 (ptr, ...)`, or "". A call whose type is not the callee's own (C without prototypes,
+    # calls through a cast) is no direct call for LLVM.
     signature: str
-    name_slots: tuple[int, ...]
-    slots: int
+    name_slots: tuple[int, ...]  # placeholders that are no value: named types, blocks inside `blockaddress`
+    slots: int  # number of placeholders
 
 
 class InstructionParser(Parser):
@@ -113,11 +96,6 @@ class InstructionParser(Parser):
             handler()
         # `unreachable`, `fence` and whatever else has no operand end here.
         return opcode, has_result
-
-    def successors(self, opcode: str) -> tuple[int, ...]:
-        """Placeholders of the labels among the operands; LLVM stores the operands of a branch from the back."""
-        labels = [operand.slot for operand in self.operands if operand.kind == "label"]
-        return tuple(labels[::-1] if opcode == "br" else labels)
 
     def _operand(self) -> None:
         """``T v``."""
@@ -281,10 +259,9 @@ class InstructionParser(Parser):
 
 
 def parse_form(text: str, display: Callable[[str], str]) -> Form:
-    """Parse one instruction, without leading space or metadata attachments.
+    """Parse one instruction, without leading space or metadata attachments; ``display`` demangles a symbol.
 
-    Every local name is ``%`` alone, or ``%name`` once `Form.name_slots` of the same text are known. ``display`` is how
-    a symbol (with its ``@``) is shown in statements, for demangling.
+    Every local name is ``%`` alone, or ``%name`` once `Form.name_slots` of the same text are known.
     """
     # Only a symbol is shown in a way that depends on the module.
     return _parsed(text, display) if "@" in text else _parsed_once(text)
@@ -299,11 +276,12 @@ def _parsed(text: str, display: Callable[[str], str]) -> Form:
     parser = InstructionParser(text)
     opcode, has_result = parser.instruction()
     parser.drop_alignment()
+    labels = tuple(operand.slot for operand in parser.operands if operand.kind == "label")
     return Form(
         opcode=opcode,
         statement=parser.statement(display),
         operands=tuple(parser.operands),
-        successors=parser.successors(opcode),
+        successors=labels[::-1] if opcode == "br" else labels,  # LLVM stores the operands of a branch from the back
         has_result=has_result,
         callee=parser.callee,
         signature=parser.signature,

@@ -10,7 +10,7 @@ from mirenc.errors import IRParseError
 
 _LOCAL = re.compile(r"%([-a-zA-Z$._0-9]+)")
 # With quotes in the line, strings must be stepped over: `%` and names may stand inside them.
-_LOCAL_OR_STRING = re.compile(r'%(?:([-a-zA-Z$._0-9]+)|("[^"]*"))|[@!c]?"[^"]*"')
+_LOCAL_OR_STRING = re.compile(r'%([-a-zA-Z$._0-9]+|"[^"]*")|[@!c]?"[^"]*"')
 _PLACEHOLDER_OR_STRING = re.compile(r'%|[@!c]?"[^"]*"')
 _NODE = r"!(?:\d+|DI\w+\([^()]*\))"
 _ATTACHMENTS = re.compile(rf", ![-\w.$\\]+ {_NODE}(?:, ![-\w.$\\]+ {_NODE})*$", re.MULTILINE)
@@ -35,17 +35,15 @@ def split_locals(line: str) -> tuple[str, list[str]]:
     if '"' not in line:
         parts = _LOCAL.split(line)
         return "%".join(parts[::2]), parts[1::2]
-    pieces: list[str] = []
     names: list[str] = []
-    at = 0
-    for match in _LOCAL_OR_STRING.finditer(line):
-        name = match[1] or match[2]
-        if name is None:
-            continue
-        pieces += [line[at : match.start()], "%"]
-        names.append(name)
-        at = match.end()
-    return "".join(pieces) + line[at:], names
+
+    def cut(match: re.Match[str]) -> str:
+        if match[1] is None:
+            return match[0]
+        names.append(match[1])
+        return "%"
+
+    return _LOCAL_OR_STRING.sub(cut, line), names
 
 
 def split_all(lines: list[str]) -> tuple[list[str], list[str]]:

@@ -100,31 +100,20 @@ class FunctionHeader:
 class ModuleArrays:
     """The module as columns. I instructions, B blocks, P operands, C successors."""
 
-    form: Int32
-    """(I,) row of `IRModule.forms`."""
-    block: Int32
-    """(I,) block of the module each instruction is in."""
-    function: Int32
-    """(I,) function of the module each instruction is in."""
-    line: Int32
-    """(I,) line of the canonical text with one instruction a line."""
-    block_start: Int32
-    """(B + 1,) first instruction of each block."""
-    operand_start: Int32
-    """(I + 1,) first operand of each instruction."""
-    operand_kind: Int8
-    """(P,) `OperandKind`."""
+    form: Int32  # (I,) row of `IRModule.forms`
+    block: Int32  # (I,) of the module
+    function: Int32  # (I,) of the module
+    line: Int32  # (I,) of `IRModule.lines`
+    block_start: Int32  # (B + 1,) first instruction
+    operand_start: Int32  # (I + 1,) first operand
+    operand_kind: Int8  # (P,) `OperandKind`
+    # (P,) instruction of the module; argument number in its function; row of `constants`; row of `symbols`; block of
+    # the module; -1 for metadata and asm
     operand_ref: Int32
-    """(P,) instruction of the module; argument number in its function; row of ``constants``; row of ``symbols``; block
-    of the module; -1 for metadata and asm."""
-    operand_type: Int32
-    """(P,) row of ``types``."""
-    successor_start: Int32
-    """(B + 1,) first successor of each block."""
-    successor: Int32
-    """(C,) block of the module, in successor order."""
-    callee: Int32
-    """(I,) row of ``symbols`` called directly; -1 otherwise."""
+    operand_type: Int32  # (P,) row of `types`
+    successor_start: Int32  # (B + 1,) first successor
+    successor: Int32  # (C,) block of the module, in successor order
+    callee: Int32  # (I,) row of `symbols` called directly; -1 otherwise
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,8 +1,7 @@
 """Fix-ups for text that LLVM 22 refuses only because an older LLVM wrote it.
 
-They are applied after LLVM has refused the text, never before, and keep every line in its place so that line numbers
-in a second refusal still hold. What is cheap to fix is fixed; for the rest `explain` says which LLVM wrote it and
-what to do.
+They are applied after LLVM has refused the text, and keep every line in its place, so that line numbers in a second
+refusal still hold. For what is not cheap to fix `explain` says which LLVM wrote it and what to do.
 """
 
 from __future__ import annotations

@@ -20,13 +20,13 @@ _SIZES = {"half": 2, "bfloat": 2, "float": 4, "double": 8, "x86_fp80": 16, "fp12
 _LARGEST_ALIGNMENT = 16  # of an integer
 
 
-class Struct(NamedTuple):
-    """Where a struct's fields are: their types, their first bytes, and its own size and alignment, in bytes."""
+class Measure(NamedTuple):
+    """Size and alignment of a type, in bytes; of a struct the types of its fields, too, and their first bytes."""
 
-    fields: list[str]
-    offsets: list[int]
     size: int
     alignment: int
+    fields: tuple[str, ...] = ()
+    offsets: tuple[int, ...] = ()
 
 
 def is_type_definition(statement: str) -> bool:
@@ -44,74 +44,60 @@ class Layout:
     Examples
     --------
     >>> layout = Layout(["%struct.pair = type { i32, ptr }"])
-    >>> layout.size("[2 x %struct.pair]"), layout.struct("%struct.pair").offsets
-    (32, [0, 8])
+    >>> layout.measure("[2 x %struct.pair]").size, layout.measure("%struct.pair").offsets
+    (32, (0, 8))
     """
 
     def __init__(self, definitions: Iterable[str] = ()) -> None:
         self._definitions: dict[str, str] = {}
-        self._structs: dict[str, Struct | None] = {}
+        self._measures: dict[str, Measure | None] = {}
         for statement in definitions:
             if is_type_definition(statement) and (match := _DEFINITION.fullmatch(statement)) is not None:
                 self._definitions.setdefault(match[1], match[2])
-
-    def size(self, type_text: str) -> int | None:
-        """Bytes from one element of an array to the next; None for a type whose size is not known here."""
-        measure = self._measure(type_text)
-        return None if measure is None else measure[0]
 
     def element(self, type_text: str) -> str | None:
         """Type of an array's or vector's elements; None for any other type."""
         repeated = self._repeated(type_text)
         return None if repeated is None else repeated[3]
 
-    def struct(self, type_text: str) -> Struct | None:
-        """Fields of a struct; None for any other type, and where the size of a field is not known."""
-        if type_text not in self._structs:
-            self._structs[type_text] = None  # what contains itself has no size
-            self._structs[type_text] = self._laid_out(self._definitions.get(type_text, type_text))
-        return self._structs[type_text]
+    def measure(self, type_text: str) -> Measure | None:
+        """Measure of a type, None where it is not known here."""
+        if type_text not in self._measures:
+            self._measures[type_text] = None  # what contains itself has no size
+            self._measures[type_text] = self._measured(type_text)
+        return self._measures[type_text]
 
     def _repeated(self, type_text: str) -> re.Match[str] | None:
         text = self._definitions.get(type_text, type_text)
         return _REPEATED.fullmatch(text) if text.startswith(("[", "<")) and not text.startswith("<{") else None
 
-    def _measure(self, type_text: str) -> tuple[int, int] | None:
-        """Size and alignment."""
-        if type_text == "ptr" or type_text.startswith("ptr addrspace("):
-            return _POINTER, _POINTER
-        if type_text in _SIZES:
-            return _SIZES[type_text], _SIZES[type_text]
-        integer = _INTEGER.fullmatch(type_text)
-        if integer is not None:
+    def _measured(self, type_text: str) -> Measure | None:
+        if size := _POINTER if type_text.startswith("ptr") else _SIZES.get(type_text):
+            return Measure(size, size)
+        if integer := _INTEGER.fullmatch(type_text):
             size = -(-int(integer[1]) // 8)
             alignment = min(_power_of_two(size), _LARGEST_ALIGNMENT)
-            return _up(size, alignment), alignment
-        repeated = self._repeated(type_text)
-        if repeated is not None:
-            inner = self._measure(repeated[3])
+            return Measure(_up(size, alignment), alignment)
+        if repeated := self._repeated(type_text):
+            inner = self.measure(repeated[3])
             if inner is None:
                 return None
-            size = int(repeated[2]) * inner[0]
-            return (size, inner[1]) if repeated[1] == "[" else (_power_of_two(size), _power_of_two(size))
-        struct = self.struct(type_text)
-        return None if struct is None else (struct.size, struct.alignment)
-
-    def _laid_out(self, text: str) -> Struct | None:
+            size = int(repeated[2]) * inner.size
+            return Measure(size, inner.alignment) if repeated[1] == "[" else Measure(*2 * [_power_of_two(size)])
+        text = self._definitions.get(type_text, type_text)
         packed = text.startswith("<{")
         if not packed and not text.startswith("{"):
             return None
         fields = _split(text[2:-2] if packed else text[1:-1])
         offsets, at, largest = [], 0, 1
-        for field in fields:
-            measure = self._measure(field)
+        for measure in map(self.measure, fields):
             if measure is None:
                 return None
-            size, alignment = measure[0], 1 if packed else measure[1]
+            alignment = 1 if packed else measure.alignment
             at, largest = _up(at, alignment), max(largest, alignment)
             offsets.append(at)
-            at += size
-        return Struct(fields, offsets, _up(at, largest), largest)
+            at += measure.size
+        return Measure(_up(at, largest), largest, tuple(fields), tuple(offsets))
 
 
 def _power_of_two(size: int) -> int:
@@ -175,7 +161,7 @@ def _in_bytes(address: re.Match[str], layout: Layout) -> str | None:
     kind, base = address[1], address[2]
     offset, counted = 0, ""
     for number, index in enumerate(_INDEX.findall(address[3])):
-        if number and (struct := layout.struct(kind)) is not None:
+        if number and (struct := layout.measure(kind)) is not None and struct.fields:
             if not index.isdigit() or int(index) >= len(struct.fields):
                 return None
             offset += struct.offsets[int(index)]
@@ -191,8 +177,8 @@ def _in_bytes(address: re.Match[str], layout: Layout) -> str | None:
                 return None
             counted = kind
         elif index != "0":
-            size = layout.size(kind)
-            if size is None:
+            measure = layout.measure(kind)
+            if measure is None:
                 return None
-            offset += int(index) * size
+            offset += int(index) * measure.size
     return f"% = getelementptr {counted}, {base}, i64 %" if counted else f"% = getelementptr i8, {base}, i64 {offset}"

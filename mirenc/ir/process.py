@@ -123,6 +123,12 @@ def _exchange(process: subprocess.Popen[bytes], data: bytes, timeout: float, mos
     deadline = time.monotonic() + timeout
     output, words = bytearray(), _Words()
     left_to_write = memoryview(data)
+
+    def time_left() -> float:
+        if time.monotonic() >= deadline:
+            raise subprocess.TimeoutExpired(process.args, timeout)
+        return max(0.0, deadline - time.monotonic())
+
     with selectors.DefaultSelector() as selector:
         selector.register(
             process.stdout, selectors.EVENT_READ, lambda chunk: output.extend(chunk[: most_output - len(output)])
@@ -134,7 +140,7 @@ def _exchange(process: subprocess.Popen[bytes], data: bytes, timeout: float, mos
         else:
             process.stdin.close()
         while selector.get_map():
-            for key, _ in selector.select(_left(deadline, process, timeout)):
+            for key, _ in selector.select(time_left()):
                 stream = key.fileobj
                 if stream is process.stdin:
                     try:
@@ -148,12 +154,5 @@ def _exchange(process: subprocess.Popen[bytes], data: bytes, timeout: float, mos
                     key.data(chunk)
                 else:
                     selector.unregister(stream)
-    process.wait(_left(deadline, process, timeout))
+    process.wait(time_left())
     return bytes(output), words.text()
-
-
-def _left(deadline: float, process: subprocess.Popen[bytes], timeout: float) -> float:
-    left = deadline - time.monotonic()
-    if left <= 0:
-        raise subprocess.TimeoutExpired(process.args, timeout)
-    return left

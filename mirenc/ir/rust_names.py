@@ -23,7 +23,6 @@ _BASIC = dict(
 )
 _DIGITS = string.digits + string.ascii_lowercase + string.ascii_uppercase  # of base 62
 _LETTER = re.compile(r"[a-zA-Z]")
-_DECIMAL = re.compile(r"\d+")
 _NUMBER = re.compile(r"([0-9a-zA-Z]*)_")
 _LENGTH = re.compile(r"(u?)(0|[1-9]\d*)_?")
 _CONSTANT = re.compile(r"([abchijlmnostxy])(n?)([0-9a-f]*)_")
@@ -54,11 +53,11 @@ def _legacy(path: str) -> str:
     """``4core3ptr`` as ``core::ptr``."""
     names = []
     while path:
-        digits = _DECIMAL.match(path)
-        if digits is None or int(digits[0]) > len(path) - digits.end():
+        rest = path.lstrip(string.digits)
+        length = int(path[: len(path) - len(rest)])
+        if length > len(rest):
             raise ValueError(path)
-        last = digits.end() + int(digits[0])
-        name, path = path[digits.end() : last], path[last:]
+        name, path = rest[:length], rest[length:]
         names.append(_LEGACY_ESCAPE.sub(_legacy_sign, name[name.startswith("_$") :]))
     return "::".join(names)
 
@@ -193,9 +192,10 @@ class _Symbol:
         if letter == "T":
             return f"({self._items(after_one=',')})"
         self._optional_number("G")
-        return {"F": self._function_type, "D": self._dynamic_type}[letter]()
-
-    def _function_type(self) -> str:
+        if letter == "D":
+            return self._dynamic_type()
+        if letter != "F":
+            raise ValueError(self.text)
         words = "unsafe " if self._accept("U") else ""
         if self._accept("K"):
             abi = "C" if self._accept("C") else self._identifier().replace("_", "-")

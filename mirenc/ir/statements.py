@@ -106,18 +106,16 @@ def statements_of(module: IRModule, normalisation: str = "locals") -> Statements
 
 
 def _statements(module: IRModule, normalisation: str) -> Statements:
+    if normalisation not in NORMALISATIONS:
+        raise ValueError(f"unknown normalisation {normalisation!r}; available: {', '.join(NORMALISATIONS)}")
     table = TextTable()
+    head = [table.row(line) for line in module.type_lines]
     if normalisation == "locals":
-        head = [table.row(line) for line in module.type_lines]
         head += [table.row(_plain_global(line, module.display)) for line in module.global_lines]
         body = np.array([table.row(form.statement) for form in module.forms], dtype=np.int32)[module.arrays.form]
-    elif normalisation == "none":
-        head = [table.row(line) for line in module.type_lines]
-        head += [table.row(_without_groups(line)) for line in module.global_lines]
-        lines = module.lines
-        body = np.array([table.row(_without_groups(lines[line])) for line in module.arrays.line], dtype=np.int32)
     else:
-        raise ValueError(f"unknown normalisation {normalisation!r}; available: {', '.join(NORMALISATIONS)}")
+        head += [table.row(_without_groups(line)) for line in module.global_lines]
+        body = np.array([table.row(_without_groups(module.lines[line])) for line in module.arrays.line], dtype=np.int32)
     row = np.concatenate([np.array(head, dtype=np.int32), body])
     return Statements(normalisation, table.texts, row, len(module.type_lines), len(head))
 

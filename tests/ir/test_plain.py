@@ -73,9 +73,9 @@ def test_flags_and_poison() -> None:
 
 def test_layout_passes_over_other_statements() -> None:
     layout = Layout(["% = add i32 %, 1", "@x = global i32 0", "%struct.a = type { i8 }", "%struct.a = type { i64 }"])
-    assert layout.size("%struct.a") == 1  # the first of a name
-    assert layout.size("label") is None
-    assert layout.size("[3 x i24]") == 12
+    assert layout.measure("%struct.a") == (1, 1, ("i8",), (0,))  # the first of a name
+    assert layout.measure("label") is None
+    assert layout.measure("[3 x i24]") == (12, 4, (), ())
 
 
 SCALARS = ("i1", "i8", "i16", "i32", "i64", "i128", "half", "float", "double", "x86_fp80", "ptr", "<3 x i32>", "i24")
