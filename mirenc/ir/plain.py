@@ -83,7 +83,8 @@ class Layout:
             if inner is None:
                 return None
             size = int(repeated[2]) * inner.size
-            return Measure(size, inner.alignment) if repeated[1] == "[" else Measure(*2 * [_power_of_two(size)])
+            vector = _power_of_two(size)
+            return Measure(size, inner.alignment) if repeated[1] == "[" else Measure(vector, vector)
         text = self._definitions.get(type_text, type_text)
         packed = text.startswith("<{")
         if not packed and not text.startswith("{"):

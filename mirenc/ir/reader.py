@@ -12,7 +12,6 @@ import itertools
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 import numpy as np
 
@@ -32,13 +31,9 @@ _NUMBER_BITS = 40
 _ARGUMENT, _BLOCK = 1 << _NUMBER_BITS, 2 << _NUMBER_BITS
 
 
-class _Entry(NamedTuple):
-    """What the pass needs of a form at every instruction; row -1: a pattern of forms."""
-
-    row: int
-    slots: int
-    has_result: bool
-    form: Form
+# What the pass needs of a form at every instruction: its row, or -1 of a pattern of forms, its placeholders, whether it
+# has a result; and itself.
+_Entry = tuple[int, int, bool, Form]
 
 
 @dataclass(slots=True)
@@ -52,24 +47,22 @@ class _Forms:
 
     def add(self, template: str) -> _Entry:
         """Parse a template not seen before; it still has the indentation of its line."""
-        form = parse_form(template.strip(), self.display)
-        # A form with named types is only the pattern of the forms that fill the names in.
-        row = -1 if form.name_slots else self._append(form)
-        entry = self.by_template[template] = _Entry(row, form.slots, form.has_result, form)
+        entry = self.by_template[template] = self._parse(template.strip(), resolved=False)
         return entry
 
     def resolve(self, template: str, pattern: Form, names: list[str]) -> _Entry:
         """The form of a template whose placeholders are in part names of types or blocks."""
         key = (template, *(names[slot] for slot in pattern.name_slots))
-        entry = self.by_names.get(key)
-        if entry is None:
-            form = parse_form(fill(template.strip(), pattern.name_slots, names), self.display)
-            entry = self.by_names[key] = _Entry(self._append(form), form.slots, form.has_result, form)
-        return entry
+        if key not in self.by_names:
+            self.by_names[key] = self._parse(fill(template.strip(), pattern.name_slots, names), resolved=True)
+        return self.by_names[key]
 
-    def _append(self, form: Form) -> int:
-        self.forms.append(form)
-        return len(self.forms) - 1
+    def _parse(self, text: str, *, resolved: bool) -> _Entry:
+        form = parse_form(text, self.display)
+        # A form with named types is only the pattern of the forms that fill the names in.
+        row = len(self.forms) if resolved or not form.name_slots else -1
+        self.forms += [form] if row >= 0 else []
+        return row, form.slots, form.has_result, form
 
 
 def read_canonical(text: str, *, name: str, demangle: Callable[[list[str]], list[str]] | None = None) -> IRModule:

@@ -107,7 +107,7 @@ def test_addresses_are_where_llvm_finds_them(seed: int) -> None:
                 count, inner = re.fullmatch(r"\[(\d+) x (.*)\]", at).groups()  # type: ignore[union-attr]
                 indices, at = f"{indices}, i64 {rng.randrange(int(count))}", inner
             else:
-                fields = Layout([f"%t{row} = type {body}" for row, body in enumerate(named)]).struct(at).fields  # type: ignore[union-attr]
+                fields = Layout([f"%t{row} = type {body}" for row, body in enumerate(named)]).measure(at).fields  # type: ignore[union-attr]
                 field = rng.randrange(len(fields))
                 indices, at = f"{indices}, i32 {field}", fields[field]
         functions.append((f"f{number}", f"getelementptr {kind}, ptr %, {indices}"))
