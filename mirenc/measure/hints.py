@@ -132,7 +132,7 @@ class HintedLoop:
 
         The function itself stays where something else in the module needs it.
         """
-        step = max(self._nodes, default=0) + len(Hint(2, 2).nodes()) + 1
+        step = max(self._nodes, default=0) + 1
         lines = [*self._rest]
         for name in self._kept:
             lines += self._bodies[name]
@@ -155,15 +155,7 @@ class HintedLoop:
         lines = [
             _SYMBOL.sub(symbol, _NODE.sub(node, line)) for name in sorted(self.symbols) for line in self._bodies[name]
         ]
-        first_new = shift + max(self._nodes, default=0) + 1
-        for number, line in self._nodes.items():
-            if number in self._shared:
-                continue
-            copy = _NODE.sub(node, line)
-            if number == self._loop and hint is not None:
-                new = "".join(f", !{first_new + at}" for at in range(len(hint.nodes())))
-                copy = f"{copy.removesuffix('}')}{new}}}"
-            lines.append(copy)
+        copies = {number: _NODE.sub(node, line) for number, line in self._nodes.items() if number not in self._shared}
         if hint is not None:
-            lines += [f"!{first_new + at} = {text}" for at, text in enumerate(hint.nodes())]
-        return lines
+            copies[self._loop] = f"{copies[self._loop].removesuffix('}')}, {', '.join(hint.nodes())}}}"
+        return [*lines, *copies.values()]

@@ -116,7 +116,8 @@ def _loops_of(task: InnermostTask, path: Path, module: IRModule, function: str, 
     kept: dict[int, Region] = {}
     reason = "its loops are all of other files"
     for loop in loops:
-        if Path(loop.file).absolute() != path.absolute():
+        # Debug information has a path from what the source's folder and the compiler's have in common.
+        if not str(path.absolute()).endswith(loop.file):
             continue
         try:
             HintedLoop(text, function, loop.line)

@@ -56,6 +56,14 @@ def written(folder: Path, source: str = SOURCE, driver: str = DRIVER) -> Path:
 
 
 @pytest.mark.needs("clang")
+def test_a_source_may_lie_beside_the_folder_that_one_is_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("here", "there"):
+        (tmp_path / name).mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    assert len(list(METHOD.user_kernels([written(tmp_path / "there")], METHOD.find_compiler(None)))) == 2
+
+
+@pytest.mark.needs("clang")
 def test_a_kernel_of_the_user_is_built(tmp_path: Path) -> None:
     kernels = list(METHOD.user_kernels([written(tmp_path)], METHOD.find_compiler(None)))
     assert [(kernel.name, kernel.line, kernel.size) for kernel in kernels] == [
