@@ -32,7 +32,7 @@ from mirenc.pretraining import encoding
 from mirenc.pretraining.config import PretrainConfig
 from mirenc.pretraining.corpus import Corpus, build_corpus
 from mirenc.pretraining.evaluation import Baselines
-from mirenc.pretraining.evaluation.graphs import evaluate_matching, flow_figures, gae_modules, gae_scores
+from mirenc.pretraining.evaluation.graphs import evaluate_matching, flow_figures, gae_scores
 from mirenc.pretraining.evaluation.mlm import choose_distinct, evaluate_mlm
 from mirenc.pretraining.trainer import Trainer
 from mirenc.sources.ir_folder import digest
@@ -166,7 +166,7 @@ def measure(trainer: Trainer, baselines: Baselines) -> dict[str, Any]:
     counts = corpus.text_counts(trainer.train_modules.tolist())
     unseen = np.where(counts > 0, 0, corpus.text_counts(held.tolist()))
     mlm = evaluate_mlm(model, corpus, choose_distinct(unseen, 4000), baselines)
-    scores = gae_scores(model, corpus, gae_modules(corpus, held, 100))
+    scores = gae_scores(model, corpus, held, limit=100)
     matching = evaluate_matching(model, corpus, held, baselines, limit=250)
     return {
         "mlm_accuracy": mlm["accuracy"],

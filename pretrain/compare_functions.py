@@ -38,11 +38,10 @@ from mirenc.pretraining.evaluation.retrieval import (
     FunctionView,
     bag_vectors,
     collect_pairs,
-    file_views,
+    function_views,
     rank_figures,
     ranks,
 )
-from mirenc.progress import progress
 
 LEVELS = ("O0", "O2")
 BAG = "bag of statements (tf-idf)"
@@ -86,11 +85,10 @@ def pairs_of(
     """Functions that both files have, paired by the names that they had before they were hidden."""
 
     def named_views(encoder: Encoder, path: Path) -> dict[str, FunctionView]:
-        views = file_views(encoder, path)
+        views = function_views(encoder, path)
         return views if names is None else {names[path][name]: unnamed(view) for name, view in views.items()}
 
-    with progress(encoder.name, len(files)) as advance:
-        return collect_pairs(encoder, files, limit=limit, advance=advance, views=named_views)
+    return collect_pairs(encoder, files, limit=limit, views=named_views)
 
 
 def unnamed(view: FunctionView) -> FunctionView:

@@ -287,7 +287,6 @@ class Distillation:
             for step in range(self.done, self.recipe.steps):
                 started = time.monotonic()
                 loss = self.loss(step)
-                self.optimiser.clear()
                 loss.backward()  # type: ignore[no-untyped-call]
                 torch.nn.utils.clip_grad_norm_(self.optimiser.parameters, 1.0)
                 self.optimiser.step(self.recipe.learning_rate * self.rate(step))

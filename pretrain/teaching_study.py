@@ -173,13 +173,8 @@ def run(recipe: Values, corpus: Corpus, name: str, seed: int, study: Path) -> No
             trainer.report = lambda step: advance()
             trainer.run()
         found = figures_of(trainer) | {"minutes": round((time.monotonic() - started) / 60, 2)}
-        answers = read_answers(
-            AnswersConfig(**recipe["answers"]),
-            corpus.tokenizer,
-            held_out={corpus.projects[module] for module in trainer.held_out.tolist()},
-            max_nodes=config.max_nodes,
-            seed=seed,
-        )
+        given = config.model_copy(update={"answers": AnswersConfig(**recipe["answers"])})
+        answers = read_answers(given, corpus.tokenizer, held_out=corpus.projects_of(trainer.held_out))
         features_of(trainer, answers, source).save(study / "features" / f"{source}.npz")
     (study / f"{source}.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
 

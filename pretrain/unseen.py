@@ -28,7 +28,6 @@ from mirenc.model.torch_runtime import TorchRuntime
 from mirenc.pretraining.corpus import Corpus
 from mirenc.pretraining.evaluation import Baselines, evaluate_model
 from mirenc.pretraining.evaluation.retrieval import evaluate_retrieval, find_level_pairs
-from mirenc.progress import progress
 from mirenc.weights import find_model, load_files, read_provenance, seen_by
 
 MODELS = ("mirenc-fast", "mirenc-base")
@@ -77,7 +76,6 @@ def measure(name: str, corpus: Corpus, ir: Path, known: NDArray[np.bool_]) -> di
             baselines=baselines,
             known_texts=known,
             retrieval=lambda: evaluate_retrieval(load(name, cache=cache), pairs),
-            progress=progress,
         )
     return {"digest": files.digest, **figures}
 

@@ -161,18 +161,12 @@ def _evaluated(
         pairs = find_level_pairs(root, files)
         # Statements recur from file to file: a cache for the time of this run.
         encoder = load(model, cache=Path(folder) / "cache", options=options)
-
-        def retrieval() -> dict[str, Any]:
-            with common.progress("function retrieval", len(pairs)) as advance:
-                return evaluate_retrieval(encoder, pairs, advance=advance)
-
         figures = evaluate_model(
             TorchRuntime(loaded.config, loaded.weights).model,
             corpus,
             modules,
             baselines=stored or Baselines.fit(corpus, modules, source="this folder"),
-            retrieval=retrieval,
-            progress=common.progress,
+            retrieval=lambda: evaluate_retrieval(encoder, pairs),
         )
     head = {"model": loaded.name, "digest": loaded.digest, "files": len(files), "duplicates": report.duplicates}
     return {**head, **figures}, [IRParseError(message) for _, message in report.failures]

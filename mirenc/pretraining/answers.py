@@ -19,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 import torch.nn.functional as F
+from sklearn.metrics import roc_auc_score
 from torch import Tensor, nn
 
 from mirenc.arrays import Float32, Float64, Floating, Int64
@@ -26,24 +27,20 @@ from mirenc.errors import ConfigError
 from mirenc.model.data import IRData
 from mirenc.model.kinds import COUNTS
 from mirenc.model.mirencoder import MIREncoder
-from mirenc.pretraining.config import AnswersConfig
+from mirenc.pretraining.config import PretrainConfig
 from mirenc.pretraining.corpus import Corpus
 from mirenc.pretraining.encoding import FrozenTexts, encode_graphs
+from mirenc.pretraining.evaluation.figures import Figures, finite
 from mirenc.pretraining.graphs import Graphs, join_graphs
 from mirenc.pretraining.parallel import Processes
 from mirenc.tasks.compiled import CompiledTable, read_compiled
 from mirenc.tokenizer import IRTokenizer
 
-# Pieces that are encoded at once where nothing is learned.
-_SLICE = 64
-# Training projects that are not learned from but chosen by.
-_CHOOSING = 0.1
-# A pass that changes nearly everything, or hardly anything, is no question.
-_RARE = 0.01
-# Beyond this a list did something other than optimise; log ratio.
-_CLIP = 0.5
-# Standard deviation of numbers that differ by rounding alone.
-_SAME = 1e-9
+_SLICE = 64  # pieces that are encoded at once where nothing is learned
+_CHOOSING = 0.1  # share of the training projects that are not learned from but chosen by
+_RARE = 0.01  # a pass that changes nearly everything, or hardly anything, is no question
+_CLIP = 0.5  # log ratio beyond which a list did something other than optimise
+_SAME = 1e-9  # standard deviation of numbers that differ by rounding alone
 # Sizes that are compared: numerator and denominator, "" for the piece before any pass.
 _RATIOS = (("Oz", "O0"), ("O3", "Oz"), ("Oz", ""))
 
@@ -91,31 +88,20 @@ class Answers:
 
 
 def read_answers(
-    config: AnswersConfig,
-    tokenizer: IRTokenizer,
-    *,
-    held_out: Iterable[str],
-    max_nodes: int,
-    seed: int,
-    weighting: str = "sqrt",
+    config: PretrainConfig, tokenizer: IRTokenizer, *, held_out: Iterable[str], weighting: str = "sqrt"
 ) -> Answers:
-    """Read a table and the corpus of its pieces.
+    """Read a run's table and the corpus of its pieces.
 
-    Projects ``held_out`` by the run are held out beside those of the table. Pieces of more than ``max_nodes`` nodes are
-    not learned from; ``seed`` is that of the projects to choose by.
-
-    Raises
-    ------
-    ConfigError
-        The corpus has another tokenizer than the run or too few of the pieces, or the table says nothing of a kind.
-    TaskError
-        No table, or a damaged one.
+    Projects ``held_out`` by the run are held out beside those of the table. Raises ConfigError: the corpus has another
+    tokenizer than the run or too few of the pieces, or the table says nothing of a kind. Raises TaskError: no table, or
+    a damaged one.
     """
-    table = read_compiled(config.table)
-    corpus = Corpus.load(config.corpus)
+    given = config.answers
+    assert given is not None
+    table, corpus = read_compiled(given.table), Corpus.load(given.corpus)
     if corpus.tokenizer.to_json() != tokenizer.to_json():
         raise ConfigError(
-            f"answers.corpus: {config.corpus} was built with another tokenizer than the run's corpus. Build it with: "
+            f"answers.corpus: {given.corpus} was built with another tokenizer than the run's corpus. Build it with: "
             "mirenc corpus build PIECES -o FOLDER --tokenizer CORPUS/tokenizer.json"
         )
     nodes = corpus.node_count
@@ -128,34 +114,25 @@ def read_answers(
     learned = sorted(set(projects) - kept_out)
     if len(learned) < 2:
         raise ConfigError(
-            f"answers: {len(pieces)} of the table's {len(table.pieces)} pieces are in {config.corpus}, of "
+            f"answers: {len(pieces)} of the table's {len(table.pieces)} pieces are in {given.corpus}, of "
             f"{len(learned)} project(s) to learn from; two are needed, one of them to choose by. Make the "
-            f"corpus with: python pretrain/pieces.py {config.table} PIECES, then mirenc corpus build PIECES"
+            f"corpus with: python pretrain/pieces.py {given.table} PIECES, then mirenc corpus build PIECES"
         )
-    drawn = np.random.default_rng([seed, 12]).permutation(len(learned))
+    drawn = np.random.default_rng([config.seed, 12]).permutation(len(learned))
     chosen_by = {learned[number] for number in drawn[: max(1, round(_CHOOSING * len(learned)))].tolist()}
     held, choosing = (np.array([each in some for each in projects], dtype=bool) for some in (kept_out, chosen_by))
-    training = np.flatnonzero(~held & ~choosing & (nodes[modules] <= max_nodes))
+    training = np.flatnonzero(~held & ~choosing & (nodes[modules] <= config.max_nodes))
     make = {"sizes": _sizes, "fires": _fires, "lists": _lists}
-    labels: dict[str, Labels] = {kind: make[kind](table, rows, training) for kind in dict.fromkeys(config.kinds)}
+    labels: dict[str, Labels] = {kind: make[kind](table, rows, training) for kind in dict.fromkeys(given.kinds)}
     for kind, answers in labels.items():
         if not answers.names:
             raise ConfigError(
                 f"answers.kinds: the table says nothing of {kind!r} that differs among its {len(training)} pieces for "
                 f"training. Leave it out of kinds, or measure anew where opt is on PATH"
             )
-    return Answers(
-        corpus=corpus,
-        modules=modules,
-        projects=projects,
-        training=training,
-        choosing=np.flatnonzero(choosing),
-        held_out=np.flatnonzero(held),
-        labels=labels,
-        missing=len(table.pieces) - len(pieces),
-        content_hash=table.content_hash,
-        weighting=weighting,
-    )
+    parts = (training, np.flatnonzero(choosing), np.flatnonzero(held))
+    missing = len(table.pieces) - len(pieces)
+    return Answers(corpus, modules, projects, *parts, labels, missing, table.content_hash, weighting)
 
 
 def _sizes(table: CompiledTable, rows: Int64, training: Int64) -> Labels:
@@ -280,19 +257,86 @@ class Teacher:
     @torch.no_grad()
     def predict(self, pieces: Int64) -> dict[str, Float32]:
         """What the heads say of some pieces: (n, C) of each kind."""
-        parts: list[dict[str, Tensor]] = []
         device = self._texts.means.device
-        for first in range(0, len(pieces), _SLICE):
-            some = pieces[first : first + _SLICE]
-            graphs = self.answers.graphs(some).data(device)
-            parts.append(self._heads(self.taught(torch.from_numpy(some).to(device), graphs)))
-        return {kind: torch.cat([part[kind] for part in parts]).cpu().numpy() for kind in self.answers.labels}
+        slices = [pieces[first : first + _SLICE] for first in range(0, len(pieces), _SLICE)]
+        taught = [
+            self.taught(torch.from_numpy(some).to(device), self.answers.graphs(some).data(device)) for some in slices
+        ]
+        return {kind: values.cpu().numpy() for kind, values in self._heads(torch.cat(taught)).items()}
 
 
 def piece_counts(answers: Answers) -> Float32:
     """Size of each piece as the trunk takes it: `mirenc.model.pooling.Pools.counts`. (n, COUNTS)."""
-    rows = []
-    for number in answers.modules.tolist():
-        module = answers.corpus[number]
-        rows.append([*np.bincount(module.node_kind, minlength=COUNTS - 1).tolist(), len(module.statement_row)])
+    each = [answers.corpus[number] for number in answers.modules.tolist()]
+    rows = [[*np.bincount(one.node_kind, minlength=COUNTS - 1), len(one.statement_row)] for one in each]
     return np.array(rows, dtype=np.float32)
+
+
+def evaluate_answers(teacher: Teacher) -> Figures:
+    """Figures on the pieces held out, and on the training projects kept out to choose by.
+
+    Each has the ``model``'s and those of ``counts``: linear regression on log counts of nodes and statements, which is
+    what a model that learned nothing about code would do. A part without pieces is None.
+    """
+    answers = teacher.answers
+    figures: Figures = {"missing": answers.missing, "training": len(answers.training)}
+    for name, rows in (("held_out", answers.held_out), ("choosing", answers.choosing)):
+        figures[name] = None
+        if len(rows):
+            by = {"model": teacher.predict(rows), "counts": _from_counts(answers, rows)}
+            told = {who: answers_figures(answers, rows, predictions) for who, predictions in by.items()}
+            figures[name] = {"pieces": len(rows), "projects": len(answers.projects_of(rows)), **told}
+    result: Figures = finite(figures)
+    return result
+
+
+def answers_figures(answers: Answers, rows: Int64, predictions: dict[str, Floating]) -> Figures:
+    """Figures of some pieces (n,), from what is predicted of each kind (n, C); of ``fires`` anything that ranks.
+
+    ``sizes``: R2 of each column; ``fires``: mean AUC of the passes that change some of the pieces and leave others;
+    ``lists``: R2 over all lists, each about its own mean.
+    """
+    figures: Figures = {}
+    for kind, labels in answers.labels.items():
+        truth, predicted = labels.values[rows].astype(np.float64), predictions[kind].astype(np.float64)
+        if kind == "fires":
+            figures[kind] = _mean_auc(truth, predicted)
+        elif kind == "lists":
+            figures[kind] = _r2(truth, predicted)
+        else:
+            columns = enumerate(labels.names)
+            figures[kind] = {name: _r2(truth[:, [column]], predicted[:, [column]]) for column, name in columns}
+    return figures
+
+
+def _r2(truth: Floating, predicted: Floating) -> float:
+    """1 - squared errors over squared deviations from each column's mean; NaN where nothing deviates. Two (n, C)."""
+    known = np.isfinite(truth)
+    mean = np.where(known, truth, 0).sum(0) / np.maximum(known.sum(0), 1)
+    error, deviation = (np.square(np.where(known, truth - other, 0)).sum() for other in (predicted, mean))
+    return float(1 - error / deviation) if deviation > 0 else float("nan")
+
+
+def _mean_auc(truth: Floating, predicted: Floating) -> float:
+    aucs = []
+    for labels, scores in zip(truth.T, predicted.T, strict=True):
+        known = np.isfinite(labels)
+        if 0 < labels[known].sum() < known.sum():
+            aucs.append(roc_auc_score(labels[known], scores[known]))
+    return float(np.mean(aucs)) if aucs else float("nan")
+
+
+def _from_counts(answers: Answers, rows: Int64) -> dict[str, Floating]:
+    """Linear regression of every column on log(1 + counts), fitted on the pieces for training."""
+    counts = np.log1p(piece_counts(answers).astype(np.float64))
+    x, training = np.concatenate([np.ones((len(counts), 1)), counts], axis=1), answers.training
+
+    def predict(column: Floating) -> Floating:
+        known = training[np.isfinite(column[training])]
+        predicted: Floating = x[rows] @ np.linalg.lstsq(x[known], column[known].astype(np.float64), rcond=None)[0]
+        return predicted
+
+    return {
+        kind: np.stack([predict(column) for column in labels.values.T], axis=1)
+        for kind, labels in answers.labels.items()
+    }

@@ -18,41 +18,27 @@ from mirenc.errors import ConfigError
 from mirenc.pretraining.answers import Answers
 from mirenc.pretraining.config import PretrainConfig
 from mirenc.pretraining.corpus import Corpus
-from mirenc.pretraining.graphs import Graphs, graph_batch
+from mirenc.pretraining.graphs import Graphs, join_graphs
 from mirenc.pretraining.objectives import mask_tokens
 from mirenc.pretraining.parallel import Processes
 from mirenc.tokenizer import PAD
 
 _NONE = np.zeros(0, dtype=np.int64)
-# Statements of similar length are batched together: this many batches are drawn at once and sorted.
-_POOL = 16
+_POOL = 16  # batches that are drawn at once and sorted, so that statements of similar length are together
 # A batch's length is padded to a multiple of this: on a CPU every new shape of a product costs memory for good.
 _LENGTH_STEP = 4
 
 
 class Batch(NamedTuple):
-    """One step's data; what a stage does not take is empty or None. A share is this process's.
+    """One step's data; what a stage does not take is empty or None. A share is this process's."""
 
-    Attributes
-    ----------
-    items : int
-        Tokens or nodes of the whole batch (`StepReport`).
-    statements : three (B', T) arrays
-        Token ids, the same masked, and which are to be predicted; of a share.
-    chosen : int
-        Tokens to be predicted in the whole batch.
-    modules, pieces : (B,) and (P,) int64
-        Modules of the corpus and pieces of the answers, all of the batch.
-    graphs, piece_graphs : Graphs
-        Of a share of them.
-    """
-
-    items: int
+    items: int  # tokens or nodes of the whole batch (`StepReport`)
+    # Of a share: token ids, the same masked, which are to be predicted, three (B', T)
     statements: tuple[Int64, Int64, Bool] | None = None
-    chosen: int = 0
-    modules: Int64 = _NONE
-    graphs: Graphs | None = None
-    pieces: Int64 = _NONE
+    chosen: int = 0  # tokens to be predicted in the whole batch
+    modules: Int64 = _NONE  # (B,) of the corpus, all of the batch
+    graphs: Graphs | None = None  # of a share of them
+    pieces: Int64 = _NONE  # (P,) of the answers, all of the batch
     piece_graphs: Graphs | None = None
 
 
@@ -74,7 +60,7 @@ class Sampler:
         started_from: str = "",
     ) -> None:
         self.corpus, self.config, self.processes = corpus, config, processes
-        self._answers = answers
+        self._answers, self._programs = answers, corpus.programs
         self._seeds = [config.seed] + ([int(started_from[:12], 16)] if started_from else [])
         counts = corpus.text_counts(modules)
         self._statement_rows: Int64 = np.flatnonzero(counts)
@@ -84,7 +70,6 @@ class Sampler:
         self.graphs: Int64 = modules[(nodes > 0) & (nodes <= config.max_nodes)]
         chosen = np.random.default_rng([config.seed, 300]).permutation(self.graphs)[: config.matching_modules]
         self.matching_graphs: Int64 = np.sort(chosen)
-        self._programs = corpus.programs
         for stage in config.stages.keys() - {"mlm"}:
             self._distinct(self.graphs if stage == "gae" else self.matching_graphs, 2)
 
@@ -104,7 +89,7 @@ class Sampler:
         if stage != "mlm":
             modules = self.modules(stage, step)
             rng = self.rng(1 if stage == "gae" else 2, step)
-            graphs = graph_batch(self.corpus, modules, rng, share=self.processes.share(len(modules)))
+            graphs = join_graphs(self.corpus, modules, rng, share=self.processes.share(len(modules)))
             items = batch.items or int(self.corpus.node_count[modules].sum())
             batch = batch._replace(items=items, modules=modules, graphs=graphs)
         if stage == "compiler":

@@ -18,15 +18,12 @@ from mirenc.model.numpy_runtime import NumpyRuntime
 from mirenc.model.pooling import Pools, make_pool
 from mirenc.model.sample import GraphArrays, no_graph
 from mirenc.pretraining.corpus import Corpus, CorpusModule
-from mirenc.pretraining.graphs import Graphs, join_graphs
+from mirenc.pretraining.graphs import join_graphs
 from mirenc.pretraining.parallel import Processes
 
-# Rows of texts (U,) to their node features (U, F) and statement vectors (U, H).
-KnownTexts = Callable[[Tensor], tuple[Tensor, Tensor]]
 # Texts that are encoded at once on a CPU and on a GPU, and whose node features are computed at once.
 _SLICE, _SLICE_GPU, _SLICE_FEATURES = 65536, 8192, 4096
-# Nodes of modules that are encoded at once, or of one larger module.
-_NODES = 1 << 15
+_NODES = 1 << 15  # of modules that are encoded at once, or of one larger module
 
 
 def _device(model: MIREncoder) -> torch.device:
@@ -57,7 +54,7 @@ def node_features(model: MIREncoder, data: IRData) -> Tensor:
         return model.text_features(data.text_ids)
 
 
-def encode_graphs(model: MIREncoder, data: IRData, texts: KnownTexts | None = None) -> Encoded:
+def encode_graphs(model: MIREncoder, data: IRData, texts: FrozenTexts | None = None) -> Encoded:
     """The graph of each module, and node vectors by flow; what they take from the text encoder stays as it is.
 
     ``texts`` are what it says of them, where that is known; else ``data`` have the texts themselves.
@@ -71,26 +68,20 @@ def encode_graphs(model: MIREncoder, data: IRData, texts: KnownTexts | None = No
     return encoded
 
 
-def graph_data(corpus: Corpus, graphs: Graphs, device: torch.device) -> IRData:
-    """Some graphs on a device, with the texts of their nodes."""
-    rows = graphs.text_key
-    return graphs.data(device, corpus.padded_ids(rows) if len(rows) else np.zeros((0, 1), dtype=np.int64))
-
-
 def statement_vectors(model: MIREncoder, corpus: Corpus, rows: Int64, *, threads: int = 1) -> Float32:
     """Vectors of some texts, by the numpy runtime on a CPU (it needs no padding). Shapes: (U,) -> (U, H)."""
     parts = [np.zeros((0, model.config.text.hidden), dtype=np.float32)]
-    if _device(model).type == "cpu":
+    device, runtime = _device(model), None
+    if device.type == "cpu":
         weights = {name: value.numpy() for name, value in model.state_dict().items()}
         runtime = NumpyRuntime(model.config, weights, threads=threads)
-        for some in _slices(rows, _SLICE):
-            lengths = corpus.text_length[some].astype(np.int32)
-            parts.append(runtime.encode_texts(corpus.padded_ids(some).astype(np.uint16), lengths))
-        return np.concatenate(parts)
-    with torch.inference_mode():
-        for some in _slices(rows, _SLICE_GPU):
-            ids = torch.from_numpy(corpus.padded_ids(some)).to(_device(model))
-            parts.append(model.text.encode_all(ids).float().cpu().numpy())
+    for some in _slices(rows, _SLICE_GPU if runtime is None else _SLICE):
+        ids = corpus.padded_ids(some)
+        if runtime is not None:
+            parts.append(runtime.encode_texts(ids.astype(np.uint16), corpus.text_length[some].astype(np.int32)))
+        else:
+            with torch.inference_mode():
+                parts.append(model.text.encode_all(torch.from_numpy(ids).to(device)).float().cpu().numpy())
     return np.concatenate(parts)
 
 
@@ -118,24 +109,19 @@ def graph_vectors(model: MIREncoder, corpus: Corpus, modules: Int64, *, weightin
         at = np.cumsum(corpus.node_count[modules]) // _NODES
         parts = np.split(modules, np.flatnonzero(np.diff(at)) + 1)
         each = (join_graphs(corpus, part, weighting=weighting) for part in parts)
-        return torch.cat([encode_graphs(model, graph_data(corpus, graphs, device)).graph.cpu() for graphs in each])
+        return torch.cat([encode_graphs(model, graphs.data(device, corpus)).graph.cpu() for graphs in each])
 
 
 def _slices(rows: Int64, size: int) -> list[Int64]:
     return [rows[first : first + size] for first in range(0, len(rows), size)]
 
 
-class _Table:
-    """Rows on the device, found by the number of a text; zeros for one that has none. Call: (U,) -> (U, D)."""
-
-    def __init__(self, texts: int, rows: Int64, values: Tensor) -> None:
-        place = torch.zeros(texts, dtype=torch.int64)
-        place[torch.from_numpy(rows)] = torch.arange(1, len(rows) + 1)
-        self._place = place.to(values.device)
-        self._values = torch.cat([values.new_zeros(1, values.shape[1]), values])
-
-    def __call__(self, keys: Tensor) -> Tensor:
-        return self._values[self._place[keys]]
+def _table(texts: int, rows: Int64, values: Tensor) -> Callable[[Tensor], Tensor]:
+    """From numbers of ``texts`` (U,) to the ``values`` of those in ``rows``, zeros for others (U, D)."""
+    place = torch.zeros(texts, dtype=torch.int64)
+    place[torch.from_numpy(rows)] = torch.arange(1, len(rows) + 1)
+    place, padded = place.to(values.device), torch.cat([values.new_zeros(1, values.shape[1]), values])
+    return lambda keys: padded[place[keys]]
 
 
 class FrozenTexts:
@@ -156,9 +142,8 @@ class FrozenTexts:
         threads: int = 1,
     ) -> None:
         device, total = _device(model), len(corpus.text_length)
-        node, spoken, pooled = (np.zeros(total, dtype=bool) for _ in range(3))
-        for number in modules.tolist():
-            module = corpus[number]
+        node, spoken, pooled = np.zeros((3, total), dtype=bool)
+        for module in map(corpus.__getitem__, modules.tolist()):
             node[module.node_row] = True
             if model.config.graph.takes_statements:
                 spoken[module.node_row[module.node_kind == NodeKind.INSTRUCTION]] = True
@@ -169,7 +154,7 @@ class FrozenTexts:
         for some in _slices(rows, _SLICE_FEATURES):
             ids = torch.from_numpy(corpus.padded_ids(some)).to(device)
             features.append(node_features(model, IRData(text_ids=ids, text_key=torch.from_numpy(some))))
-        self._features = _Table(total, rows, torch.cat(features))
+        self._features = _table(total, rows, torch.cat(features))
         encoded = np.flatnonzero(spoken | pooled)
         own = statement_vectors(model, corpus, encoded[processes.share(len(encoded))], threads=threads)
         vectors = processes.join(torch.from_numpy(own).to(device), len(encoded))
@@ -177,7 +162,7 @@ class FrozenTexts:
         if weighting is not None:
             self.means = _text_means(corpus, modules, encoded, vectors.cpu().numpy(), weighting).to(device)
         # On the device stays what graphs take.
-        self._vectors = _Table(total, np.flatnonzero(spoken), vectors[torch.from_numpy(spoken[encoded]).to(device)])
+        self._vectors = _table(total, np.flatnonzero(spoken), vectors[torch.from_numpy(spoken[encoded]).to(device)])
 
     def __call__(self, keys: Tensor) -> tuple[Tensor, Tensor]:
         """Node features and, where the graph takes them, statement vectors of some texts. (U,) -> (U, F), (U, H)."""

@@ -6,7 +6,6 @@ without shared memory, of which containers often have little.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,42 +22,29 @@ from mirenc.pretraining.objectives import Pairs, draw_pairs
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Graphs(GraphArrays):
-    """B modules of N nodes, E edges and U distinct texts, and P pairs of nodes to tell apart.
+    """B modules of N nodes, E edges and U distinct texts, and P pairs of nodes to tell apart."""
 
-    Attributes
-    ----------
-    text_key : (U,) int64
-        Rows of the corpus's table of texts, ascending; ``node_row`` are rows of this.
-    group, weight : (N,) int32, float64
-        Module of each node, and what it weighs in that module's mean.
-    groups : int
-        B.
-    positive, negative : (2, P) int32
-        Edges, and pairs that are none; sorted by flow.
-    pairs : list of int
-        How many of them each flow has.
-    """
+    text_key: Int64  # (U,) rows of the corpus's table of texts, ascending; ``node_row`` are rows of this
+    group: Int32  # (N,) module of each node
+    weight: Float64  # (N,) what a node weighs in its module's mean
+    groups: int  # B
+    positive: Int32  # (2, P) edges, sorted by flow
+    negative: Int32  # (2, P) pairs that are none
+    pairs: list[int]  # how many of them each flow has
 
-    text_key: Int64
-    group: Int32
-    weight: Float64
-    groups: int
-    positive: Int32
-    negative: Int32
-    pairs: list[int]
-
-    def data(self, device: torch.device, text_ids: Integer | None = None) -> IRData:
-        """The batch as the model takes it, with ``text_ids`` (U, L) where its texts are to be encoded.
+    def data(self, device: torch.device, corpus: Corpus | None = None) -> IRData:
+        """The batch as the model takes it, with the ``corpus`` whose texts are to be encoded.
 
         Pairs become ``positive_index`` and ``negative_index``, which `flow_pairs` takes apart.
         """
+        text_ids: Integer = np.zeros((len(self.text_key), int(corpus is not None)), dtype=np.int32)
         integers: dict[str, Integer] = {
             **{name: getattr(self, name) for name in GRAPH_ARRAYS},
             "text_key": self.text_key,
             "pool_node_group": self.group,
             "positive_index": self.positive,
             "negative_index": self.negative,
-            "text_ids": np.zeros((len(self.text_key), 0), np.int32) if text_ids is None else text_ids,
+            "text_ids": corpus.padded_ids(self.text_key) if corpus is not None and len(text_ids) else text_ids,
         }
         # In one piece: each copy to a GPU waits for what it has to do. Widened there, so that there is less to copy.
         flat = np.concatenate([array.ravel() for array in integers.values()], dtype=np.int32, casting="unsafe")
@@ -87,15 +73,18 @@ def flow_pairs(data: IRData) -> Pairs:
 def join_graphs(
     corpus: Corpus,
     modules: Integer,
+    rng: np.random.Generator | None = None,
     *,
+    share: slice = slice(None),
     weighting: str = "count",
-    generators: Sequence[np.random.Generator] = (),
 ) -> Graphs:
-    """The graphs of some modules (B,), nodes weighted by ``weighting`` (`mirenc.model.config.PoolingConfig`).
+    """The graphs of a ``share`` of some modules (B,), nodes weighted by ``weighting`` (`PoolingConfig`).
 
-    With a generator for each module, pairs are drawn by them (`mirenc.pretraining.objectives.draw_pairs`).
+    With a generator pairs are drawn (`mirenc.pretraining.objectives.draw_pairs`), for each module by one of its own: so
+    a process draws for its share what one process would have drawn.
     """
-    each = [corpus[number] for number in modules.tolist()]
+    each = [corpus[number] for number in modules[share].tolist()]
+    generators = rng.spawn(len(modules))[share] if rng is not None else []
     sizes = np.array([len(module.node_row) for module in each], dtype=np.int64)
     first = (np.cumsum(sizes) - sizes).tolist()
     group = np.repeat(np.arange(len(each), dtype=np.int32), sizes)
@@ -108,7 +97,7 @@ def join_graphs(
     pool = make_pool(np.arange(len(group)), group, len(each), weighting, key=node_keys(node_row, arrays["node_kind"]))
     drawn = [
         [(edges + start, others + start) for edges, others in draw_pairs(module, own)]
-        for module, start, own in zip(each, first, generators, strict=bool(generators))
+        for module, start, own in zip(each, first, generators, strict=rng is not None)
     ]
     # Edges and others; by flow, and of each flow by module.
     none = np.zeros((2, 0), np.int32)
@@ -126,12 +115,3 @@ def join_graphs(
         negative=np.concatenate(sides[1], 1),
         pairs=[part.shape[1] for part in sides[0]],
     )
-
-
-def graph_batch(corpus: Corpus, modules: Integer, rng: np.random.Generator, *, share: slice = slice(None)) -> Graphs:
-    """Some modules' graphs with pairs to tell apart.
-
-    Each module has a generator of its own, so that a process that takes a ``share`` of the modules draws for them what
-    one process would have drawn.
-    """
-    return join_graphs(corpus, modules[share], generators=rng.spawn(len(modules))[share])

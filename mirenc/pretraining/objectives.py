@@ -40,9 +40,8 @@ def mask_tokens(ids: Int64, rng: np.random.Generator, *, vocab_size: int, share:
 def mlm_loss(model: MIREncoder, ids: Tensor, masked: Tensor, chosen: Tensor, *, total: int) -> Tensor:
     """Sum of the cross-entropies at the chosen positions over ``total``, the positions of the whole batch.
 
-    The positions are padded to a multiple of 64: on a CPU every new shape of a product costs memory for good.
-
-    Shapes: three (B, T) -> ()
+    Shapes: three (B, T) -> (). The positions are padded to a multiple of 64: on a CPU every new shape of a product
+    costs memory for good.
     """
     at = chosen.flatten().nonzero().squeeze(-1)  # (M,)
     at = F.pad(at, (0, -len(at) % 64))

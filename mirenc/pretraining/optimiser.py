@@ -15,8 +15,6 @@ from torch import nn
 from mirenc.model.torch_encoders import TextEncoder
 from mirenc.pretraining.config import PretrainConfig
 
-_BETAS = (0.9, 0.98)
-
 
 class Optimiser:
     """Moves the parameters of a stage's ``parts``; vectors (biases, norms) are not decayed."""
@@ -33,23 +31,19 @@ class Optimiser:
             {"params": [p for p in rest if p.ndim >= 2], "weight_decay": config.weight_decay},
             {"params": [p for p in rest if p.ndim < 2], "weight_decay": 0.0},
         ]
-        self._all: list[torch.optim.Optimizer] = [torch.optim.AdamW(groups, betas=_BETAS)]
+        self._all: list[torch.optim.Optimizer] = [torch.optim.AdamW(groups, betas=(0.9, 0.98))]
         if inner:
             # Updates as large as AdamW's, so that one learning rate serves both.
             muon = torch.optim.Muon(inner, weight_decay=config.weight_decay, adjust_lr_fn="match_rms_adamw")
             self._all.append(muon)
 
-    def clear(self) -> None:
-        """Forget the gradients."""
-        for optimiser in self._all:
-            optimiser.zero_grad(set_to_none=True)
-
     def step(self, learning_rate: float) -> None:
-        """Move the parameters along their gradients."""
+        """Move the parameters along their gradients, and forget these."""
         for optimiser in self._all:
             for group in optimiser.param_groups:
                 group["lr"] = learning_rate
             optimiser.step()
+            optimiser.zero_grad()
 
     def state(self) -> list[dict[str, Any]]:
         """What a checkpoint keeps."""

@@ -7,6 +7,7 @@ import platform
 import tempfile
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,9 @@ import torch
 from mirenc import __version__
 from mirenc.embed import load
 from mirenc.golden import write_golden
+from mirenc.pretraining.answers import evaluate_answers
 from mirenc.pretraining.config import MapsConfig
-from mirenc.pretraining.evaluation import Baselines, Figures, NoFigureError, evaluate_model, figure_rows
-from mirenc.pretraining.evaluation.answers import evaluate_answers
+from mirenc.pretraining.evaluation import Baselines, Figures, evaluate_model, figure_rows
 from mirenc.pretraining.evaluation.retrieval import evaluate_retrieval, find_level_pairs
 from mirenc.pretraining.trainer import Trainer
 from mirenc.pretraining.whitening import OWN, fit_lexicon, fit_maps
@@ -31,17 +32,9 @@ def package(
 ) -> Path:
     """Write a model folder and the figures it was measured with, of a trainer after its run.
 
-    The weights are rounded to float16 before they are evaluated, so the card speaks of the file that is shipped.
-
-    Parameters
-    ----------
-    trainer : Trainer
-    folder : Path
-    name : str
-    ir : Path, optional
-        The folder of IR that the corpus was built from: function retrieval needs more than a corpus keeps.
-    maps : MapsConfig, optional
-        What the whitening maps are fitted on beside training modules, or instead of them.
+    The weights are rounded to float16 before they are evaluated, so the card speaks of the file that is shipped. ``ir``
+    is the folder that the corpus was built from: function retrieval needs more than a corpus keeps. ``maps`` are what
+    the whitening maps are fitted on beside training modules, or instead of them.
     """
     state = trainer.model.state_dict()
     for key, value in state.items():
@@ -50,23 +43,17 @@ def package(
     domains = fit_maps(trainer, maps) if trainer.model_config.pooling.whiten else []
     if trainer.model_config.lexical is not None:
         fit_lexicon(trainer)
-    baselines = Baselines.fit(trainer.corpus, trainer.train_modules)
-    sources = _sources(trainer, name, domains)
-    save_files(
-        folder,
-        name=name,
-        config=trainer.model_config,
-        tokenizer=trainer.corpus.tokenizer,
-        weights={key: value.cpu().numpy() for key, value in state.items()},
-        provenance=sources,
-    )
+    corpus, config, sources = trainer.corpus, trainer.model_config, _sources(trainer, name, domains)
+    weights = {key: value.cpu().numpy() for key, value in state.items()}
+    save_files(folder, name=name, config=config, tokenizer=corpus.tokenizer, weights=weights, provenance=sources)
+    baselines = Baselines.fit(corpus, trainer.train_modules)
     figures = evaluate_model(
         trainer.model,
-        trainer.corpus,
+        corpus,
         trainer.held_out,
         baselines=baselines,
-        known_texts=trainer.corpus.text_counts(trainer.train_modules.tolist()) > 0,
-        retrieval=lambda: _retrieval(trainer, folder, ir),
+        known_texts=corpus.text_counts(trainer.train_modules.tolist()) > 0,
+        retrieval=None if ir is None else partial(_retrieval, trainer, folder, ir),
         threads=trainer.config.threads,
     )
     if trainer.answers is not None:
@@ -91,10 +78,8 @@ def _sources(trainer: Trainer, name: str, domains: Sequence[dict[str, Any]]) -> 
     return (*trainer.ancestry, *own)
 
 
-def _retrieval(trainer: Trainer, folder: Path, ir: Path | None) -> Figures:
+def _retrieval(trainer: Trainer, folder: Path, ir: Path) -> Figures:
     """Function retrieval by the packaged model on the held-out projects."""
-    if ir is None:
-        raise NoFigureError("the IR that the corpus was built from was not given")
     names = trainer.corpus.names
     files = [path for module in trainer.held_out if (path := ir / names[module]).is_file()]
     with tempfile.TemporaryDirectory() as cache:
@@ -124,20 +109,13 @@ def _training_facts(trainer: Trainer) -> dict[str, Any]:
 
 def model_card(name: str, trainer: Trainer, figures: Figures) -> str:
     """Markdown text; every figure in it is in ``figures``."""
-    return "\n".join(
-        [
-            f"# {name}\n",
-            _architecture(trainer),
-            "## Data",
-            _data(trainer, figures),
-            "## Training",
-            _training(trainer, figures),
-            "## Held-out figures",
-            _figures(name, figures),
-            "## Limits",
-            _limits(trainer),
-        ]
-    )
+    parts = {
+        "Data": _data(trainer, figures),
+        "Training": _training(trainer, figures),
+        "Held-out figures": _figures(name, figures),
+        "Limits": _limits(trainer),
+    }
+    return "\n".join([f"# {name}\n", _architecture(trainer), *(f"## {title}\n{text}" for title, text in parts.items())])
 
 
 def _architecture(trainer: Trainer) -> str:
@@ -179,14 +157,12 @@ def _training(trainer: Trainer, figures: Figures) -> str:
             f"; then {config.compiler.steps} steps of {config.igm.batch} pairs and of a compiler's answers ({kinds}) about "
             f"{config.compiler.batch}\nof {len(answers.training):,} pieces of {len(answers.projects_of(answers.training))} projects"
         )
-    start = trainer.started_from
-    if start is not None:
+    if (start := trainer.started_from) is not None:
         weights = "text encoder" if "part" in start else "weights"
         stages = f"From the {weights} of {start['name']} (digest {start['digest'][:12]}): {stages}"
-    whitened = _whitened(training["maps"])
     return f"""{stages}.
 Optimiser {config.optimiser}, {config.precision} matrix products, seed {config.seed}; {training["hours"]} hours on {training["hardware"]}. Graphs of more than
-{config.max_nodes} nodes were left out of GAE and matching.{whitened}
+{config.max_nodes} nodes were left out of GAE and matching.{_whitened(training["maps"])}
 """
 
 
@@ -196,10 +172,8 @@ def _whitened(domains: list[dict[str, Any]]) -> str:
         return ""
     if [each["name"] for each in domains] == [OWN]:
         return " Pooled vectors are whitened by a map fitted on training modules, programs at two levels first."
-    each = ", ".join(
-        f"{one['name']} ({one['rows']:,} pieces, {one['pairs']:,} pairs of levels, weight {one['weight']:g})"
-        for one in domains
-    )
+    shown = "{name} ({rows:,} pieces, {pairs:,} pairs of levels, weight {weight:g})"
+    each = ", ".join(shown.format(**one) for one in domains)
     return f" Pooled vectors are whitened by a map fitted on several kinds of code: {each}."
 
 
@@ -221,18 +195,13 @@ GAE negatives join endpoints of the same flow in the same module, so they cannot
 
 
 def _limits(trainer: Trainer) -> str:
-    alike = (
-        ""
-        if trainer.model_config.pooling.whiten
-        else "Vectors of two modules are alike because both are IR: rank by cosine, do not threshold it. "
-    )
-    graph = trainer.model_config.graph
+    graph, whitened = trainer.model_config.graph, trainer.model_config.pooling.whiten
+    alike = "Vectors of two modules are alike because both are IR: rank by cosine, do not threshold it. "
+    order = f"""At level `locals` the order of operands and of branch targets is not seen: `sub %x, %y` and `sub %y, %x`
+have one statement, and {graph.order}."""
     if graph.sees_order:
         order = f"""At level `locals` the text encoder does not see the order of operands and of branch targets: `sub %x, %y` and
 `sub %y, %x` have one statement. The graph encoder does, {graph.order}."""
-    else:
-        order = f"""At level `locals` the order of operands and of branch targets is not seen: `sub %x, %y` and `sub %y, %x`
-have one statement, and {graph.order}."""
-    return f"""{alike}{order} A language absent from the data above embeds, but was
+    return f"""{"" if whitened else alike}{order} A language absent from the data above embeds, but was
 not trained on.
 """

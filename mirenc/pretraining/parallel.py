@@ -30,21 +30,14 @@ class _Sum(torch.autograd.Function):
 
 
 class Processes:
-    """One process among those of a run; alone where `torchrun` was not used.
-
-    Between GPUs they talk by nccl, between CPUs by gloo.
-    """
+    """One process among those of a run; alone where `torchrun` was not used."""
 
     def __init__(self, device: torch.device) -> None:
         self.count = int(os.environ.get("WORLD_SIZE", "1"))
         self.rank = int(os.environ.get("RANK", "0"))
+        self.first = self.rank == 0  # who writes files and shows progress
         if self.count > 1 and not dist.is_initialized():
             dist.init_process_group("nccl" if device.type == "cuda" else "gloo")
-
-    @property
-    def first(self) -> bool:
-        """Whether this process writes files and shows progress."""
-        return self.rank == 0
 
     def share(self, count: int) -> slice:
         """The items of a batch of ``count`` that are this process's."""

@@ -25,7 +25,8 @@ class Losses:
         self.stage = stage
         self._model, self._sampler, self._teacher = model, sampler, teacher
         self._corpus, self._config, self._processes = sampler.corpus, sampler.config, sampler.processes
-        self._device = next(model.parameters()).device
+        self._device, low = next(model.parameters()).device, self._config.precision == "bfloat16"
+        self._precision = torch.autocast(self._device.type, torch.bfloat16, enabled=low)
         trained: dict[str, list[nn.Module]] = {
             "mlm": [model.text, model.mlm],
             "gae": [model.graph],
@@ -37,13 +38,10 @@ class Losses:
         # Where the text encoder stays as it is, everything that comes from it is computed once.
         self._texts: encoding.FrozenTexts | None = None
         if stage in ("gae", "igm", "compiler"):
+            modules, weighting = (sampler.graphs, None) if stage == "gae" else (sampler.matching_graphs, "count")
+            processes, threads = self._processes, self._config.threads
             self._texts = encoding.FrozenTexts(
-                model,
-                self._corpus,
-                sampler.graphs if stage == "gae" else sampler.matching_graphs,
-                processes=self._processes,
-                weighting=None if stage == "gae" else "count",
-                threads=self._config.threads,
+                model, self._corpus, modules, processes=processes, weighting=weighting, threads=threads
             )
 
     def __call__(self, batch: Batch, step: int) -> Tensor:
@@ -51,7 +49,7 @@ class Losses:
         losses = []
         if batch.statements is not None:
             statements = [torch.from_numpy(array).to(self._device) for array in batch.statements]
-            with self._low():
+            with self._precision:
                 losses.append(mlm_loss(self._model, *statements, total=batch.chosen))
         if batch.graphs is not None:
             graphs = self._on_device(batch.graphs)
@@ -69,12 +67,7 @@ class Losses:
         return torch.stack(losses).sum()
 
     def _on_device(self, graphs: Graphs) -> IRData:
-        if self._texts is not None:
-            return graphs.data(self._device)
-        return encoding.graph_data(self._corpus, graphs, self._device)
-
-    def _low(self) -> torch.autocast:
-        return torch.autocast(self._device.type, torch.bfloat16, enabled=self._config.precision == "bfloat16")
+        return graphs.data(self._device, self._corpus if self._texts is None else None)
 
     def _matching(self, batch: Batch, graph: Tensor, step: int) -> Tensor:
         """Matching of the graphs (B, D) with their texts.
@@ -103,6 +96,6 @@ class Losses:
             row, times = np.unique(module.statement_row[np.minimum(at, len(ends) - 1)], return_counts=True)
             chosen = replace(module, statement_row=row, statement_count=times.astype(np.int32))
             drawn.append(encoding.text_data(self._corpus, chosen))
-        with self._low():
+        with self._precision:
             encoded: Encoded = self._model(join_data(drawn or [no_data()]).to(self._device), "text")
         return encoded.text

@@ -14,9 +14,8 @@ import math
 import os
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch.utils.tensorboard import SummaryWriter
@@ -39,8 +38,7 @@ from mirenc.writing import only_one
 _LOG_EVERY = 20
 
 
-@dataclass(frozen=True, slots=True)
-class StepReport:
+class StepReport(NamedTuple):
     """One step that is done: ``step`` of the ``steps`` of a stage.
 
     ``items`` are tokens (mlm, joint) or nodes (gae, igm, compiler) of the batch, padding left out.
@@ -60,14 +58,10 @@ class StepReport:
 
 
 class Trainer:
-    """One pre-training run in one folder.
+    """One pre-training run in one folder, which takes its checkpoint, configuration, metrics and TensorBoard's files.
 
     Parameters
     ----------
-    config : PretrainConfig
-    corpus : Corpus
-    folder : path-like
-        Takes ``checkpoint.pt``, ``config.json``, ``metrics.jsonl`` and TensorBoard's files.
     model_config : ModelConfig, optional
         Another architecture than the run's; its tokenizer must be the corpus's.
     report : callable, optional
@@ -116,14 +110,9 @@ class Trainer:
         self.heads: Heads | None = None
         if "compiler" in self.stages:
             self.answers, self.heads = self._read_answers()
-        self.sampler = Sampler(
-            corpus,
-            self.train_modules,
-            config,
-            self.processes,
-            answers=self.answers,
-            started_from=self.started_from["digest"] if self.started_from is not None else "",
-        )
+        digest = self.started_from["digest"] if self.started_from is not None else ""
+        parts = (corpus, self.train_modules, config, self.processes)
+        self.sampler = Sampler(*parts, answers=self.answers, started_from=digest)
         # Where the run stands.
         self.stage, self.step, self.seconds = 0, 0, 0.0
 
@@ -137,15 +126,8 @@ class Trainer:
         config, corpus = self.config, self.corpus
         if self.model_config.taught is None:
             raise ConfigError("compiler.steps wants a trunk that a compiler's answers are read from: add [taught]")
-        assert config.answers is not None
-        answers = read_answers(
-            config.answers,
-            corpus.tokenizer,
-            held_out=corpus.projects_of(self.held_out),
-            max_nodes=config.max_nodes,
-            seed=config.seed,
-            weighting=self.model_config.pooling.weighting,
-        )
+        held_out, weighting = corpus.projects_of(self.held_out), self.model_config.pooling.weighting
+        answers = read_answers(config, corpus.tokenizer, held_out=held_out, weighting=weighting)
         encoding.check_order(self.model_config, answers.corpus)
         learned = dict.fromkeys(corpus.projects_of(self.train_modules), "this run") | seen_by(self.ancestry)
         for project in sorted(answers.projects_of(answers.held_out) & learned.keys()):
@@ -163,19 +145,10 @@ class Trainer:
         return Teacher(self.answers, self.heads, self.model, processes=self.processes, threads=self.config.threads)
 
     def run(self, *, resume: bool = False) -> MIREncoder:
-        """Train to the end and return the model.
+        """Train to the end and return the model; with ``resume`` from the folder's checkpoint on.
 
-        Parameters
-        ----------
-        resume : bool
-            Go on from the folder's checkpoint.
-
-        Raises
-        ------
-        ConfigError
-            The folder holds another run, or none to resume, or another process trains in it.
-        ModelError
-            The loss is not a number, or a checkpoint cannot be read or written; the last checkpoint stays.
+        Raises ConfigError: the folder holds another run, or none to resume, or another process trains in it. Raises
+        ModelError: the loss is not a number, or a checkpoint cannot be read or written; the last checkpoint stays.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
         with only_one(self.folder) if self.processes.first else contextlib.nullcontext():
@@ -206,10 +179,14 @@ class Trainer:
                 seconds, started = time.monotonic() - started, time.monotonic()
                 self.seconds += seconds
                 if board is not None and step % _LOG_EVERY == 0:
-                    self._log(board, name, step, loss, rate)
+                    board.add_scalar(f"{name}/loss", loss, step)
+                    board.add_scalar(f"{name}/learning_rate", rate, step)
+                    line = {"stage": name, "step": step, "loss": round(loss, 5), "seconds": round(self.seconds, 1)}
+                    with (self.folder / "metrics.jsonl").open("a", encoding="utf-8") as stream:
+                        stream.write(json.dumps(line) + "\n")
                 if self.report is not None:
                     self.report(StepReport(name, step + 1, stage.steps, loss, batch.items, seconds))
-                if (step + 1) % self.config.checkpoint_every == 0:
+                if self.step % self.config.checkpoint_every == 0:
                     self._save(optimiser)
 
     def _step(self, optimiser: Optimiser, losses: Losses, rate: float, step: int, batch: Batch) -> float:
@@ -217,7 +194,6 @@ class Trainer:
         # Dropout draws from torch's own generator: another process has another share, so another seed.
         torch.manual_seed(int(self.sampler.rng(400 + self.processes.rank, step).integers(2**62)))
         loss = losses(batch, step)
-        optimiser.clear()
         loss.backward()  # type: ignore[no-untyped-call]
         self.processes.sum_gradients(optimiser.parameters)
         torch.nn.utils.clip_grad_norm_(optimiser.parameters, self.config.clip_norm)
@@ -230,13 +206,6 @@ class Trainer:
                 f"the last checkpoint is kept in {self.folder}. Lower the learning rate and start in another folder"
             )
         return whole
-
-    def _log(self, board: SummaryWriter, stage: str, step: int, loss: float, rate: float) -> None:
-        board.add_scalar(f"{stage}/loss", loss, step)
-        board.add_scalar(f"{stage}/learning_rate", rate, step)
-        line = {"stage": stage, "step": step, "loss": round(loss, 5), "seconds": round(self.seconds, 1)}
-        with (self.folder / "metrics.jsonl").open("a", encoding="utf-8") as stream:
-            stream.write(json.dumps(line) + "\n")
 
     def _identity(self) -> dict[str, Any]:
         """What a checkpoint must have been made with for this run to go on from it."""
@@ -262,23 +231,22 @@ class Trainer:
 
     def _open(self, resume: bool) -> list[dict[str, Any]] | None:
         """Load the folder's checkpoint if asked to; the optimiser's state."""
-        if not resume:
-            if self._checkpoint.exists():
-                raise ConfigError(
-                    f"{self.folder}: holds a run already. Type --resume to go on with it, or name another folder"
-                )
-            if self.processes.first:
-                text = self.config.model_dump_json(indent=1) + "\n"
-                (self.folder / "config.json").write_text(text, encoding="utf-8")
-            self.step = 0
-            return None
-        payload = checkpoint.read(self._checkpoint, self._identity(), device=self.device)
-        self.model.load_state_dict(payload["model"])
-        if self.heads is not None:
-            self.heads.load_state_dict(payload["heads"])
-        self.stage, self.step, self.seconds = payload["stage"], payload["step"], payload["seconds"]
-        state: list[dict[str, Any]] | None = payload["optimiser"]
-        return state
+        if resume:
+            payload = checkpoint.read(self._checkpoint, self._identity(), device=self.device)
+            self.model.load_state_dict(payload["model"])
+            if self.heads is not None:
+                self.heads.load_state_dict(payload["heads"])
+            self.stage, self.step, self.seconds = payload["stage"], payload["step"], payload["seconds"]
+            state: list[dict[str, Any]] | None = payload["optimiser"]
+            return state
+        if self._checkpoint.exists():
+            raise ConfigError(
+                f"{self.folder}: holds a run already. Type --resume to go on with it, or name another folder"
+            )
+        if self.processes.first:
+            text = self.config.model_dump_json(indent=1) + "\n"
+            (self.folder / "config.json").write_text(text, encoding="utf-8")
+        return None
 
 
 def _device(name: str) -> torch.device:

@@ -28,8 +28,7 @@ from mirenc.weights import ModelFiles, ir_projects
 
 OWN = "training modules"
 # More pairs of levels are better, to the last one tried; more modules without a pair are not (pretrain/README.md).
-_PAIRS = 2000
-_MODULES = 1000
+_PAIRS, _MODULES = 2000, 1000
 # Statements. Shorter modules, wrappers mostly, vary in other directions than programs do; longer ones take too long.
 _SHORT, _LONG = 100, 4000
 
@@ -66,29 +65,23 @@ def fit_maps(trainer: Trainer, maps: MapsConfig | None = None) -> list[dict[str,
     """Fit the maps of text and graph after a run, on training modules alone where ``maps`` are left out.
 
     For the graph, those whose graph the corpus has. Returned is what each domain had, for the record:
-    ``name``, ``weight``, ``rows``, ``pairs`` and ``projects``.
-
-    Raises
-    ------
-    ConfigError
-        A domain's corpus has another tokenizer, or there is nothing in a domain but what the run holds out.
+    ``name``, ``weight``, ``rows``, ``pairs`` and ``projects``. Raises ConfigError: a domain's corpus has another
+    tokenizer, or there is nothing in a domain but what the run holds out.
     """
     maps = maps or MapsConfig()
     domains: list[tuple[str, float, _Rows]] = []
     if maps.corpus:
-        own = _corpus_rows(trainer, trainer.corpus, trainer.train_modules, trainer.sampler.graphs)
-        domains.append((OWN, maps.corpus, own))
+        domains.append((OWN, maps.corpus, _corpus_rows(trainer, trainer.corpus, trainer.train_modules)))
     for domain in maps.domains:
         domains.append((Path(domain.folder).resolve().name, domain.weight, _domain_rows(trainer, domain)))
     for part in ("text", "graph"):
         # Of a text-only model of a corpus without graphs, the graph's map stays the identity.
         moments = [(moments_of(*rows.parts[part]), weight) for _, weight, rows in domains if len(rows.parts[part][0])]
-        if not moments:
-            continue
-        layer = getattr(trainer.model, f"whiten_{part}")
-        fitted = mixed_whitening(moments, shrinkage=maps.shrinkage, between=maps.between)
-        for buffer, value in zip((layer.mean, layer.matrix), fitted, strict=True):
-            buffer.copy_(torch.from_numpy(value))
+        if moments:
+            layer = getattr(trainer.model, f"whiten_{part}")
+            fitted = mixed_whitening(moments, shrinkage=maps.shrinkage, between=maps.between)
+            for buffer, value in zip((layer.mean, layer.matrix), fitted, strict=True):
+                buffer.copy_(torch.from_numpy(value))
     records = []
     for name, weight, rows in domains:
         vectors, pairs = rows.parts["text"]
@@ -97,12 +90,13 @@ def fit_maps(trainer: Trainer, maps: MapsConfig | None = None) -> list[dict[str,
     return records
 
 
-def _corpus_rows(trainer: Trainer, corpus: Corpus, modules: Int64, graphs: Int64) -> _Rows:
-    """Vectors of a corpus's modules, of some for the text and of some for the graph."""
-    model, config = trainer.model, trainer.config
+def _corpus_rows(trainer: Trainer, corpus: Corpus, modules: Int64, *, paired: bool = True) -> _Rows:
+    """Vectors of some of a corpus's modules, for the graph of those whose graph is not too large."""
+    model, config, nodes = trainer.model, trainer.config, corpus.node_count[modules]
     weighting = trainer.model_config.pooling.weighting
+    small = modules[(nodes > 0) & (nodes <= config.max_nodes)]
     rows = _Rows({}, set())
-    for number, (part, allowed) in enumerate((("text", modules), ("graph", graphs))):
+    for number, (part, allowed) in enumerate((("text", modules), ("graph", small))):
         chosen, pairs = choose_modules(corpus, allowed, np.random.default_rng([config.seed, 500 + number]))
         if not len(chosen):
             vectors = torch.zeros(0, 0)
@@ -110,7 +104,7 @@ def _corpus_rows(trainer: Trainer, corpus: Corpus, modules: Int64, graphs: Int64
             vectors = encoding.text_vectors(model, corpus, chosen, weighting=weighting, threads=config.threads)
         else:
             vectors = encoding.graph_vectors(model, corpus, chosen, weighting=weighting)
-        rows.parts[part] = vectors.numpy(), pairs
+        rows.parts[part] = vectors.numpy(), pairs if paired else pairs[:0]
         rows.projects.update(corpus.projects_of(chosen))
     return rows
 
@@ -121,28 +115,18 @@ def _domain_rows(trainer: Trainer, domain: DomainConfig) -> _Rows:
     if trainer.answers is not None:
         kept_out |= trainer.answers.projects_of(trainer.answers.held_out)
     if (Path(domain.folder) / "corpus.json").is_file():
-        return _rows_of_corpus(trainer, domain, kept_out)
-    return _rows_of_ir(trainer, domain, kept_out)
-
-
-def _rows_of_corpus(trainer: Trainer, domain: DomainConfig, kept_out: set[str]) -> _Rows:
-    corpus = Corpus.load(domain.folder)
-    if corpus.tokenizer.to_json() != trainer.corpus.tokenizer.to_json():
-        raise ConfigError(
-            f"domain {domain.folder}: its corpus was not built with the tokenizer of the run's. Build it with: "
-            "mirenc corpus build ... --tokenizer MODEL"
-        )
-    allowed = np.array([project not in kept_out for project in corpus.projects], dtype=bool)
-    if not allowed.any():
-        raise ConfigError(f"domain {domain.folder}: has no project that the run does not hold out. Give another corpus")
-    small = (corpus.node_count > 0) & (corpus.node_count <= trainer.config.max_nodes)
-    rows = _corpus_rows(trainer, corpus, np.flatnonzero(allowed), np.flatnonzero(allowed & small))
-    if domain.pairs:
-        return rows
-    return rows._replace(parts={part: (vectors, pairs[:0]) for part, (vectors, pairs) in rows.parts.items()})
-
-
-def _rows_of_ir(trainer: Trainer, domain: DomainConfig, kept_out: set[str]) -> _Rows:
+        corpus = Corpus.load(domain.folder)
+        if corpus.tokenizer.to_json() != trainer.corpus.tokenizer.to_json():
+            raise ConfigError(
+                f"domain {domain.folder}: its corpus was not built with the tokenizer of the run's. Build it with: "
+                "mirenc corpus build ... --tokenizer MODEL"
+            )
+        allowed = np.flatnonzero([project not in kept_out for project in corpus.projects])
+        if not len(allowed):
+            raise ConfigError(
+                f"domain {domain.folder}: has no project that the run does not hold out. Give another corpus"
+            )
+        return _corpus_rows(trainer, corpus, allowed, paired=domain.pairs)
     state = {name: value.float().cpu().numpy() for name, value in trainer.model.state_dict().items()}
     files = ModelFiles("run", trainer.model_config, trainer.corpus.tokenizer, state, "", trainer.folder)
     encoder = Encoder(files, NumpyRuntime(files.config, state, threads=trainer.config.threads))

@@ -11,7 +11,7 @@ from small_answers import write_answers
 
 from mirenc.errors import ConfigError, TaskError
 from mirenc.pretraining.answers import Answers, read_answers
-from mirenc.pretraining.config import AnswersConfig
+from mirenc.pretraining.config import AnswersConfig, PretrainConfig
 from mirenc.pretraining.corpus import Corpus
 from mirenc.tasks.compiled import CompiledTable
 
@@ -23,8 +23,9 @@ def given(corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> tuple[Ans
 
 def read(given: tuple[AnswersConfig, CompiledTable], corpus: Corpus, **changes: object) -> Answers:
     config = given[0].model_copy(update=changes.pop("config", {}))
-    how = {"held_out": (), "max_nodes": 4000, "seed": 0, **changes}
-    return read_answers(config, corpus.tokenizer, **how)  # type: ignore[arg-type]
+    held_out = changes.pop("held_out", ())
+    run = PretrainConfig.from_dict({"answers": config.model_dump(), **changes})
+    return read_answers(run, corpus.tokenizer, held_out=held_out)  # type: ignore[arg-type]
 
 
 def test_pieces_are_found_by_their_hashes(given: tuple[AnswersConfig, CompiledTable], corpus: Corpus) -> None:

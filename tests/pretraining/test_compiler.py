@@ -23,10 +23,9 @@ from mirenc.model.config import ConvolutionConfig, DirectedGraphConfig, TaughtCo
 from mirenc.model.numpy_runtime import NumpyRuntime
 from mirenc.model.pooling import module_pools
 from mirenc.model.sample import make_sample
-from mirenc.pretraining.answers import Labels, answers_loss
+from mirenc.pretraining.answers import Labels, answers_figures, answers_loss
 from mirenc.pretraining.config import AnswersConfig, PretrainConfig
 from mirenc.pretraining.corpus import Corpus
-from mirenc.pretraining.evaluation.answers import answers_figures
 from mirenc.pretraining.graphs import join_graphs
 from mirenc.pretraining.package import package
 from mirenc.pretraining.trainer import StepReport, Trainer

@@ -11,8 +11,8 @@ from mirenc.model.config import ConvolutionConfig, DirectedGraphConfig, ModelCon
 from mirenc.model.mirencoder import MIREncoder
 from mirenc.pretraining import encoding
 from mirenc.pretraining.corpus import Corpus
-from mirenc.pretraining.encoding import FrozenTexts, encode_graphs, graph_data, graph_vectors, text_vectors
-from mirenc.pretraining.graphs import graph_batch
+from mirenc.pretraining.encoding import FrozenTexts, encode_graphs, graph_vectors, text_vectors
+from mirenc.pretraining.graphs import join_graphs
 from mirenc.pretraining.parallel import Processes
 
 CPU = torch.device("cpu")
@@ -49,10 +49,10 @@ def test_what_is_known_of_texts_is_what_they_are_encoded_to(
     model: MIREncoder, corpus: Corpus, modules: np.ndarray
 ) -> None:
     known = FrozenTexts(model, corpus, modules, processes=Processes(CPU), weighting="sqrt")
-    graphs = graph_batch(corpus, modules, np.random.default_rng(0))
+    graphs = join_graphs(corpus, modules, np.random.default_rng(0))
     with torch.no_grad():
         found = encode_graphs(model, graphs.data(CPU), known)
-        expected = encode_graphs(model, graph_data(corpus, graphs, CPU))
+        expected = encode_graphs(model, graphs.data(CPU, corpus))
     torch.testing.assert_close(found.graph, expected.graph, rtol=1e-4, atol=1e-4)
     for mine, theirs in zip(found.flows, expected.flows, strict=True):
         torch.testing.assert_close(mine, theirs, rtol=1e-4, atol=1e-4)

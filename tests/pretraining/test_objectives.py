@@ -16,7 +16,7 @@ from mirenc.model.sample import no_graph
 from mirenc.pretraining.config import PretrainConfig
 from mirenc.pretraining.corpus import CorpusModule
 from mirenc.pretraining.encoding import text_data
-from mirenc.pretraining.graphs import Graphs, flow_pairs, graph_batch, join_graphs
+from mirenc.pretraining.graphs import Graphs, flow_pairs, join_graphs
 from mirenc.pretraining.objectives import Pairs, gae_loss, igm_loss, mask_tokens, mlm_loss
 from mirenc.tokenizer import CLS, MASK, PAD, SEP, SPECIAL_TOKENS, UNK
 
@@ -166,7 +166,7 @@ class Texts:
 
 
 def draw(modules: list[CorpusModule], seed: int = 0, share: slice = slice(None)) -> Graphs:
-    return graph_batch(Texts(modules), np.arange(len(modules)), np.random.default_rng(seed), share=share)
+    return join_graphs(Texts(modules), np.arange(len(modules)), np.random.default_rng(seed), share=share)
 
 
 def pairs_of(graphs: Graphs) -> Pairs:

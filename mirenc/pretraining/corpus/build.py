@@ -16,7 +16,7 @@ import os
 import shutil
 import signal
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -41,25 +41,14 @@ Advance = Callable[[int], None]
 
 @dataclass(slots=True)
 class BuildReport:
-    """What became of the files.
-
-    Attributes
-    ----------
-    files, modules : int
-        Given, and kept; of these ``without_graph`` had more nodes than ``max_nodes``.
-    duplicates : int
-        Left out: their normalised statements are those of a module before them.
-    reserved : list of str
-        Left out: a function of theirs stands in IR kept for evaluation.
-    failures : list of (path, message)
-    """
+    """What became of the files."""
 
     files: int = 0
-    modules: int = 0
-    duplicates: int = 0
-    reserved: list[str] = field(default_factory=list)
-    without_graph: int = 0
-    failures: list[tuple[str, str]] = field(default_factory=list)
+    modules: int = 0  # kept
+    duplicates: int = 0  # left out: their normalised statements are those of a module before them
+    reserved: list[str] = field(default_factory=list)  # left out: a function of theirs stands in IR for evaluation
+    without_graph: int = 0  # kept, but had more nodes than ``max_nodes``
+    failures: list[tuple[str, str]] = field(default_factory=list)  # path and message
 
 
 def build_corpus(
@@ -78,6 +67,9 @@ def build_corpus(
 ) -> tuple[Corpus, BuildReport]:
     """Read IR files into a corpus folder.
 
+    Raises ConfigError: no file could be read, or all of them have a function kept for evaluation. Raises
+    IRResourceError: a reading process was ended from outside.
+
     Parameters
     ----------
     files, root : sequence of Path, Path
@@ -94,13 +86,6 @@ def build_corpus(
         Modules with larger graphs are kept without graph.
     workers, advance : int, callable
         Processes that read; told how many more files are done.
-
-    Raises
-    ------
-    ConfigError
-        No file could be read, or all of them have a function kept for evaluation.
-    IRResourceError
-        A reading process was ended from outside.
     """
     config = tokenizer.config if tokenizer else config or TokenizerConfig()
     parts = Path(folder) / "parts"
@@ -144,11 +129,9 @@ def hashes_of_ir(
 
     What cannot be read is a `MirencError`: an unread kernel would go unseen.
     """
-    hashes = [np.zeros(0, dtype=np.uint64)]
-    for path in files:
-        module = read_ir(path, options=options)
-        hashes.append(function_hashes(module, statements_of(module, normalisation)))
-    return np.unique(np.concatenate(hashes))
+    modules = (read_ir(path, options=options) for path in files)
+    hashes = [function_hashes(module, statements_of(module, normalisation)) for module in modules]
+    return np.unique(np.concatenate([np.zeros(0, dtype=np.uint64), *hashes]))
 
 
 def _read_parts(
@@ -172,20 +155,15 @@ def _read_parts(
                 advance(len(chunk))
             else:
                 missing.append((chunk, parts[-1]))
-    if workers <= 1 or len(missing) <= 1:
-        for chunk, part in missing:
-            read_chunk(chunk, part, normalisation, options)
-            advance(len(chunk))
-        return parts
+    chunks, targets = [chunk for chunk, _ in missing], [part for _, part in missing]
     # spawn: a forked child would share the parent's connection to LLVM.
-    context = multiprocessing.get_context("spawn")
-    limit = default_worker().memory_limit
-    pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_start_process, initargs=(limit,))
+    context, limit = multiprocessing.get_context("spawn"), (default_worker().memory_limit,)
+    pool = ProcessPoolExecutor(max(workers, 1), mp_context=context, initializer=_start_process, initargs=limit)
+    apply = pool.map if workers > 1 and len(missing) > 1 else map
     try:
-        running = {pool.submit(read_chunk, chunk, part, normalisation, options): len(chunk) for chunk, part in missing}
-        for future in as_completed(running):
-            future.result()
-            advance(running[future])
+        each = apply(read_chunk, chunks, targets, itertools.repeat(normalisation), itertools.repeat(options))
+        for chunk, _ in zip(chunks, each, strict=True):
+            advance(len(chunk))
     except BrokenProcessPool:
         raise IRResourceError(
             f"{root}: a reading process was ended from outside, as a system short of memory does. "
@@ -233,11 +211,15 @@ class _Texts:
     def __init__(self, kept: Mapping[Path, list[int]]) -> None:
         used: list[UInt64] = []
         rows: list[Int64] = []
+        spoken: list[Bool] = []
         for path, chosen in kept.items():
             part = Part.load(path)
-            modules = [part.modules[number] for number in chosen]
-            rows.append(np.unique(np.concatenate([r for one in modules for r in (one.statement_row, one.node_row)])))
+            node, statement = np.zeros((2, len(part.texts)), dtype=bool)
+            for module in (part.modules[number] for number in chosen):
+                node[module.node_row] = statement[module.statement_row] = True
+            rows.append(np.flatnonzero(node | statement))
             used.append(part.text_hash[rows[-1]])
+            spoken.append(statement)
         hashes, first = np.unique(np.concatenate(used), return_index=True)
         # A last one that no text has, so that there is always one to compare with.
         self._sorted = np.append(hashes, np.iinfo(np.uint64).max)
@@ -246,9 +228,9 @@ class _Texts:
         new = np.zeros(sum(map(len, rows)), dtype=bool)
         new[first] = True
         ends = np.cumsum([len(each) for each in rows])[:-1]
-        # Of each part the rows of texts that no part before it has.
-        self._new = [each[own] for each, own in zip(rows, np.split(new, ends), strict=True)]
-        self._parts = list(kept)
+        # Of each part the rows of texts that no part before it has, and which of its texts are statements.
+        fresh = [each[own] for each, own in zip(rows, np.split(new, ends), strict=True)]
+        self._parts = list(zip(kept, fresh, spoken, strict=True))
 
     def numbers(self, hashes: UInt64) -> Int32:
         """Numbers of some hashes, -1 where a text belongs to no kept module. Shapes: (n,) -> (n,)."""
@@ -257,9 +239,9 @@ class _Texts:
 
     def _by_part(self) -> Iterator[tuple[list[str], Bool]]:
         """All texts in order, and whether each is a statement where it first stands."""
-        for path, rows in zip(self._parts, self._new, strict=True):
-            part = Part.load(path)
-            yield [part.texts[row] for row in rows.tolist()], part.is_statement[rows]
+        for path, rows, spoken in self._parts:
+            texts = Part.load(path).texts
+            yield [texts[row] for row in rows.tolist()], spoken[rows]
 
     def statements(self) -> Iterator[str]:
         """The distinct statements, for the tokenizer's training."""
@@ -277,14 +259,11 @@ class _Texts:
 
 
 def _corpus_module(module: PartModule, rows: Int32, *, with_graph: bool) -> CorpusModule:
-    statement_row = rows[module.statement_row]
-    order = np.argsort(statement_row)
+    row = rows[module.statement_row]
+    order = np.argsort(row)
     graph = {name: getattr(module, name) for name in GRAPH_ARRAYS} | {"node_row": rows[module.node_row]}
-    return CorpusModule(
-        statement_row=statement_row[order],
-        statement_count=module.statement_count[order],
-        **(graph if with_graph else no_graph()),
-    )
+    arrays = graph if with_graph else no_graph()
+    return CorpusModule(statement_row=row[order], statement_count=module.statement_count[order], **arrays)
 
 
 def _info(module: PartModule, root: Path, sources: Mapping[str, Mapping[str, str]]) -> ModuleInfo:
@@ -296,10 +275,7 @@ def _info(module: PartModule, root: Path, sources: Mapping[str, Mapping[str, str
     origin = dict.fromkeys(("version", "language", "compiler"), "")
     origin |= {"name": name, "project": parts[0], "file": file, "opt_level": level}
     origin |= {key: value for key, value in sources.get(name, {}).items() if key in origin}
-    written: dict[str, Any] = {key: _written(value) for key, value in origin.items()}
+    # As text that every table takes: what is not UTF-8 of a file's name as ``\xff``, a carriage return as ``\r``.
+    encoded = {key: os.fsencode(value).decode("utf-8", "backslashreplace") for key, value in origin.items()}
+    written: dict[str, Any] = {key: text.replace("\r", "\\r") for key, text in encoded.items()}
     return ModuleInfo(**written, **module.facts)
-
-
-def _written(name: str) -> str:
-    r"""A file's name as text that every table takes: what is not UTF-8 as ``\xff``, a carriage return as ``\r``."""
-    return os.fsencode(name).decode("utf-8", "backslashreplace").replace("\r", "\\r")

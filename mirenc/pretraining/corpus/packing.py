@@ -45,13 +45,7 @@ def to_bytes(arrays: Mapping[str, NDArray[Any]], *, level: int = 12) -> bytes:
 
 
 def from_bytes(data: bytes) -> dict[str, NDArray[Any]]:
-    """What `to_bytes` was given.
-
-    Raises
-    ------
-    ValueError
-        Damaged.
-    """
+    """What `to_bytes` was given. Raises ValueError: damaged."""
     import zstandard
 
     try:

@@ -1,12 +1,12 @@
 """One chunk of IR files to one part on disk: what the processes of a build do, each on its own.
 
-A part holds its texts once, with a 64-bit hash each, so that the merge can number the texts of all parts without
-holding them.
+A part holds its texts once, with a 64-bit hash each: so the merge numbers the texts of all parts without holding them.
 """
 
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import os
 from collections.abc import Sequence
@@ -17,10 +17,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mirenc.arrays import Bool, UInt64
+from mirenc.arrays import UInt64
 from mirenc.errors import MirencError
 from mirenc.graph import build_graph
 from mirenc.ir import IRModule, ReadOptions, Statements, read_ir, statements_of
+from mirenc.model.sample import GRAPH_ARRAYS
 from mirenc.pretraining.corpus.packing import from_bytes, to_bytes
 from mirenc.pretraining.corpus.store import CorpusModule
 
@@ -30,22 +31,12 @@ MIN_FUNCTION = 8
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PartModule(CorpusModule):
-    """One module as it was read, its graph whatever its size; rows count in its part's texts.
-
-    Attributes
-    ----------
-    facts : dict
-        Those of `ModuleInfo` that the IR tells.
-    statements_hash : str
-        Of the normalised statements in order: equal for one program under two file names.
-    function_hash : (F,) uint64
-        One for each function of at least `MIN_FUNCTION` instructions.
-    """
+    """One module as it was read, its graph whatever its size; rows count in its part's texts."""
 
     path: str
-    facts: dict[str, Any]
-    statements_hash: str
-    function_hash: UInt64
+    facts: dict[str, Any]  # those of `ModuleInfo` that the IR tells
+    statements_hash: str  # of the normalised statements in order: equal for one program under two file names
+    function_hash: UInt64  # (F,) one for each function of at least `MIN_FUNCTION` instructions
 
 
 _LISTED = ("path", "facts", "statements_hash")
@@ -54,20 +45,16 @@ PART_ARRAYS = tuple(each.name for each in fields(PartModule) if each.name not in
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """What one chunk of files gave: its distinct texts (U), their hashes, and whether each is a statement.
-
-    Failures are (path, message).
-    """
+    """What one chunk of files gave: its distinct texts (U) and their hashes; failures are (path, message)."""
 
     texts: list[str]
     text_hash: UInt64
-    is_statement: Bool
     modules: list[PartModule]
     failures: list[tuple[str, str]]
 
     def save(self, path: Path) -> None:
         """Write the part; it appears whole or not at all."""
-        arrays: dict[str, NDArray[Any]] = {"text_hash": self.text_hash, "is_statement": self.is_statement}
+        arrays: dict[str, NDArray[Any]] = {"text_hash": self.text_hash}
         for number, module in enumerate(self.modules):
             arrays |= {f"{number}.{name}": getattr(module, name) for name in PART_ARRAYS}
         modules = [{name: getattr(module, name) for name in _LISTED} for module in self.modules]
@@ -88,35 +75,30 @@ class Part:
             own: dict[str, Any] = {name: arrays[f"{number}.{name}"] for name in PART_ARRAYS}
             modules.append(PartModule(**listed, **own))
         failures = [(path, message) for path, message in listing["failures"]]
-        return cls(listing["texts"], arrays["text_hash"], arrays["is_statement"], modules, failures)
+        return cls(listing["texts"], arrays["text_hash"], modules, failures)
 
 
 def read_chunk(paths: Sequence[str], target: Path, normalisation: str, options: ReadOptions | None) -> None:
     """Read some files and write their part; a file that cannot be read is listed there."""
     rows: dict[str, int] = {}
-    spoken: set[int] = set()
     modules: list[PartModule] = []
     failures: list[tuple[str, str]] = []
     for path in paths:
         try:
-            modules.append(_read_module(path, rows, spoken, normalisation, options))
+            modules.append(_read_module(path, rows, normalisation, options))
         except MirencError as error:
             failures.append((path, str(error)))
-    is_statement = np.zeros(len(rows), dtype=bool)
-    is_statement[list(spoken)] = True
-    text_hash = np.array([_text_hash(text) for text in rows], dtype=np.uint64)
-    Part(list(rows), text_hash, is_statement, modules, failures).save(target)
+    digests = (hashlib.blake2b(text.encode("utf-8", "surrogateescape"), digest_size=16).digest() for text in rows)
+    text_hash = np.frombuffer(b"".join(digests), dtype="<u8")[::2]
+    Part(list(rows), text_hash, modules, failures).save(target)
 
 
-def _read_module(
-    path: str, rows: dict[str, int], spoken: set[int], normalisation: str, options: ReadOptions | None
-) -> PartModule:
-    """One module; its texts are numbered in ``rows``, those that are statements noted in ``spoken``."""
+def _read_module(path: str, rows: dict[str, int], normalisation: str, options: ReadOptions | None) -> PartModule:
+    """One module; its texts are numbered in ``rows``."""
     module = read_ir(path, options=options)
     statements = statements_of(module, normalisation)
     graph = build_graph(module, normalisation=normalisation)
     row_of = np.array([rows.setdefault(text, len(rows)) for text in statements.texts], dtype=np.int32)
-    spoken.update(row_of.tolist())
     used, inverse = np.unique(graph.node_full_text_row, return_inverse=True)
     nodes = np.array([rows.setdefault(graph.texts[row], len(rows)) for row in used], dtype=np.int32)
     statement_row, statement_count = np.unique(row_of[statements.row], return_counts=True)
@@ -134,27 +116,15 @@ def _read_module(
         function_hash=function_hashes(module, statements),
         statement_row=statement_row,
         statement_count=statement_count.astype(np.int32),
+        **{name: getattr(graph, name) for name in GRAPH_ARRAYS if name != "node_row"},
         node_row=nodes[inverse],
-        node_kind=graph.node_kind,
-        node_argument=graph.node_argument,
-        edge_index=graph.edge_index,
-        edge_flow=graph.edge_flow,
-        edge_position=graph.edge_position,
     )
 
 
 def function_hashes(module: IRModule, statements: Statements) -> UInt64:
     """Hashes of the normalised statements of each function of at least `MIN_FUNCTION` instructions. Shape: (F,)."""
-    ends = np.flatnonzero(np.diff(module.arrays.function, append=-1)) + 1
-    hashes, first = [], 0
-    for end in ends.tolist():
-        if end - first >= MIN_FUNCTION:
-            start = statements.first_instruction
-            hashes.append(int.from_bytes(statements.digest(start + first, start + end)[:8], "little"))
-        first = end
-    return np.array(hashes, dtype=np.uint64)
-
-
-def _text_hash(text: str) -> int:
-    digest = hashlib.blake2b(text.encode("utf-8", "surrogateescape"), digest_size=16).digest()
-    return int.from_bytes(digest[:8], "little")
+    ends = np.flatnonzero(np.diff(module.arrays.function, append=-1, prepend=-1))
+    start = statements.first_instruction
+    long = ((first, end) for first, end in itertools.pairwise(ends.tolist()) if end - first >= MIN_FUNCTION)
+    digests = [statements.digest(start + first, start + end)[:8] for first, end in long]
+    return np.frombuffer(b"".join(digests), dtype="<u8")

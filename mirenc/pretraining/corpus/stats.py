@@ -21,23 +21,13 @@ _PROJECTS_SHOWN = 25
 
 
 def corpus_stats(corpus: Corpus) -> dict[str, Any]:
-    """Numbers about a corpus.
-
-    Returns
-    -------
-    dict
-        ``total`` (programs, modules, instructions, functions, projects, statements, distinct statements, nodes, edges,
-        mean tokens of a distinct statement, share of statements cut at the tokenizer's length), ``quantiles`` of the
-        modules' sizes, and for each of language, opt_level, compiler and project its values with programs, modules and
-        instructions.
-    """
+    """``total``, ``quantiles`` of the modules' sizes, and what there is of each language, level, compiler, project."""
     infos = corpus.infos
     counts = corpus.text_counts(range(len(corpus)))
     spoken = np.flatnonzero(counts)
     lengths = corpus.text_length[spoken]
     full = lengths >= corpus.tokenizer.config.max_length
-    total: dict[str, Any] = _count(infos)
-    total |= {
+    total = _count(infos) | {
         "projects": len({info.project for info in infos}),
         "functions": sum(info.functions for info in infos),
         "statements": int(counts.sum()),
@@ -48,15 +38,10 @@ def corpus_stats(corpus: Corpus) -> dict[str, Any]:
         "share_of_statements_of_full_length": float(counts[spoken][full].sum() / counts.sum()),
         "vocabulary": corpus.tokenizer.vocab_size,
     }
-    quantiles = {
-        name: {
-            f"{q:g}": int(value)
-            for q, value in zip(
-                _QUANTILES, np.quantile([getattr(info, name) for info in infos], _QUANTILES), strict=True
-            )
-        }
-        for name in ("instructions", "nodes")
-    }
+    quantiles = {}
+    for name in ("instructions", "nodes"):
+        values = np.quantile([getattr(info, name) for info in infos], _QUANTILES)
+        quantiles[name] = {f"{q:g}": int(value) for q, value in zip(_QUANTILES, values, strict=True)}
     stats: dict[str, Any] = {"total": total, "quantiles": quantiles}
     for group in _GROUPS:
         members: dict[str, list[ModuleInfo]] = defaultdict(list)
@@ -67,7 +52,7 @@ def corpus_stats(corpus: Corpus) -> dict[str, Any]:
     return stats
 
 
-def _count(infos: list[ModuleInfo]) -> dict[str, int]:
+def _count(infos: list[ModuleInfo]) -> dict[str, Any]:
     return {
         "programs": len({(info.project, info.file) for info in infos}),
         "modules": len(infos),
@@ -77,22 +62,20 @@ def _count(infos: list[ModuleInfo]) -> dict[str, int]:
 
 def stats_table(stats: dict[str, Any]) -> Table:
     """The numbers for a terminal; projects beyond the largest 25 are summed up."""
-    from rich.table import Table
+    from rich.table import Column, Table
 
-    table = Table("", *_COUNTS, title="Corpus")
-    for column in table.columns[1:]:
-        column.justify = "right"
+    table = Table("", *(Column(name, justify="right") for name in _COUNTS), title="Corpus")
     total = stats["total"]
     table.add_row("all", *(f"{total[name]:,}" for name in _COUNTS), end_section=True)
     for group in _GROUPS:
         rows = list(stats[group].items())
-        shown, rest = (rows[:_PROJECTS_SHOWN], rows[_PROJECTS_SHOWN:]) if group == "project" else (rows, [])
-        for number, (name, counts) in enumerate(shown, 1):
-            last = number == len(shown) and not rest
-            table.add_row(f"{group} {name}", *(f"{counts[key]:,}" for key in _COUNTS), end_section=last)
-        if rest:
+        most = _PROJECTS_SHOWN if group == "project" else len(rows)
+        for name, counts in rows[:most]:
+            table.add_row(f"{group} {name}", *(f"{counts[key]:,}" for key in _COUNTS))
+        if rest := rows[most:]:
             sums = (sum(counts[key] for _, counts in rest) for key in _COUNTS)
-            table.add_row(f"{len(rest)} more projects", *(f"{value:,}" for value in sums), end_section=True)
+            table.add_row(f"{len(rest)} more projects", *(f"{value:,}" for value in sums))
+        table.add_section()
     for name in ("projects", "functions", "statements", "distinct_statements", "nodes", "edges", "vocabulary"):
         table.add_row(name.replace("_", " "), f"{total[name]:,}", "", "")
     table.add_row("tokens a distinct statement", f"{total['tokens_per_distinct_statement']:.1f}", "", "")
@@ -103,7 +86,7 @@ def stats_table(stats: dict[str, Any]) -> Table:
 def plot_stats(stats: dict[str, Any], path: Path) -> None:
     """Bars of programs by language, level and project, and the modules' sizes.
 
-    Without matplotlib a `MissingExtraError`; a `ConfigError` where the file's suffix is no picture's.
+    Raises MissingExtraError: no matplotlib. Raises ConfigError: the file's suffix is no picture's.
     """
     with needs("train", "a plot needs matplotlib"):
         from matplotlib.figure import Figure

@@ -21,6 +21,7 @@ import io
 import itertools
 import json
 import os
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,7 +34,6 @@ from mirenc.arrays import Int32, Int64, Integer, UInt16
 from mirenc.errors import ConfigError
 from mirenc.model.sample import GRAPH_ARRAYS, GraphArrays
 from mirenc.pretraining.corpus.packing import from_bytes, pack, to_bytes, unpack
-from mirenc.pretraining.corpus.split import hold_out
 from mirenc.tokenizer import PAD, IRTokenizer
 from mirenc.writing import delivered
 
@@ -46,37 +46,26 @@ _COLUMNS = ("statement_row", "statement_count", "node_row", "node_kind", "node_a
     *("statement_sizes", "node_sizes", "edge_sizes"),
 )
 _ALIKE = {"statement_row", "edge_source", "edge_target"}
+_SHOWN = 12  # projects that an error names
 # Columns that format 2 had not, and those of the same length.
 _ORDER = {"node_argument": "node_kind", "edge_position": "edge_flow"}
 
 
 class ModuleInfo(NamedTuple):
-    """One row of the manifest.
+    """One row of the manifest; text is "" where nobody said."""
 
-    Attributes
-    ----------
-    name : str
-        Path of the IR below the corpus's root.
-    project, version, file, language, opt_level, compiler : str
-        Where it comes from; "" where nobody said.
-    content_hash : str
-        SHA-256 of the canonical text.
-    functions, instructions, statements, nodes, edges : int
-        ``nodes`` and ``edges`` count the whole graph, also where the corpus leaves the graph out.
-    """
-
-    name: str
+    name: str  # path of the IR below the corpus's root
     project: str
     version: str
     file: str
     language: str
     opt_level: str
     compiler: str
-    content_hash: str
+    content_hash: str  # SHA-256 of the canonical text
     functions: int
     instructions: int
     statements: int
-    nodes: int
+    nodes: int  # of the whole graph, also where the corpus leaves it out
     edges: int
 
 
@@ -96,43 +85,24 @@ def _read_manifest(text: str) -> list[ModuleInfo]:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class CorpusModule(GraphArrays):
-    """One module of a corpus; rows count in the corpus's table of texts. N = 0 where the graph was too large to keep.
+    """One module of a corpus, rows of whose table of texts it has; N = 0 where the graph was too large to keep."""
 
-    Attributes
-    ----------
-    statement_row, statement_count : (K,) int32
-        Distinct texts of its statements, ascending, and how often each occurs.
-    """
-
-    statement_row: Int32
-    statement_count: Int32
+    statement_row: Int32  # (K,) distinct texts of its statements, ascending
+    statement_count: Int32  # (K,) how often each occurs
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Corpus(CorpusModule):
-    """M modules over U distinct texts; the modules' own arrays are end to end.
-
-    Attributes
-    ----------
-    tokenizer : IRTokenizer
-    infos : list of ModuleInfo, length M
-    text_ids : (T,) uint16
-        Token ids of all texts, end to end.
-    text_start : (U + 1,) int64
-    statement_start, node_start, edge_start : (M + 1,) int64
-        Where each module begins.
-    ordered : bool
-        False for a corpus of format 2: its positions and argument numbers are all 0.
-    """
+    """M modules over U distinct texts; the modules' own arrays are end to end."""
 
     tokenizer: IRTokenizer
-    infos: list[ModuleInfo]
-    text_ids: UInt16
-    text_start: Int64
-    statement_start: Int64
+    infos: list[ModuleInfo]  # of length M
+    text_ids: UInt16  # (T,) token ids of all texts, end to end
+    text_start: Int64  # (U + 1,)
+    statement_start: Int64  # (M + 1,) where each module begins
     node_start: Int64
     edge_start: Int64
-    ordered: bool = True
+    ordered: bool = True  # False for a corpus of format 2: its positions and argument numbers are all 0
 
     def __len__(self) -> int:
         return len(self.infos)
@@ -212,30 +182,13 @@ class Corpus(CorpusModule):
     def split(
         self, held_out_share: float, seed: int, *, seen: Mapping[str, str] | None = None, named: Sequence[str] = ()
     ) -> tuple[Int64, Int64]:
-        """Module numbers of training and held-out *projects*: no project is on both sides.
-
-        Projects are drawn in random order until the share of modules is reached; where none is that small, the smallest
-        is held out. Those that an ancestor of the model saw (`mirenc.weights.seen_by`) never are; of ``named`` ones
-        these are, and none drawn.
-
-        Raises
-        ------
-        ConfigError
-            Fewer than two projects, all of them seen, or a named one that was seen or is not there.
-        """
-        held = hold_out(self.projects, held_out_share, seed, seen=seen or {}, named=named)
-        out = np.isin(self.projects, held)
+        """Module numbers of training and held-out *projects* (`hold_out`)."""
+        out = np.isin(self.projects, hold_out(self.projects, held_out_share, seed, seen=seen or {}, named=named))
         return np.flatnonzero(~out), np.flatnonzero(out)
 
     @classmethod
     def load(cls, folder: str | os.PathLike[str]) -> Corpus:
-        """Read a corpus from its folder.
-
-        Raises
-        ------
-        ConfigError
-            No corpus there, one of another format, or a damaged one.
-        """
+        """Read a corpus from its folder. Raises ConfigError: none there, one of another format, or a damaged one."""
         source = Path(folder)
         data, ordered = _read_files(source)
         texts = from_bytes(data["texts.zst"])
@@ -253,10 +206,8 @@ class Corpus(CorpusModule):
         for name in ("statement", "node", "edge"):
             columns[f"{name}_start"] = _starts(columns.pop(f"{name}_sizes"))
         return cls(
-            tokenizer=IRTokenizer.from_json(
-                data["tokenizer.json"].decode("utf-8"), where=str(source / "tokenizer.json")
-            ),
-            infos=_read_manifest(data["manifest.csv"].decode("utf-8")),
+            tokenizer=IRTokenizer.from_json(data["tokenizer.json"].decode(), where=str(source / "tokenizer.json")),
+            infos=_read_manifest(data["manifest.csv"].decode()),
             text_ids=texts["text_ids"].astype(np.uint16),
             text_start=_starts(texts["text_length"].astype(np.int64)),
             ordered=ordered,
@@ -343,3 +294,58 @@ def _shard(modules: Sequence[CorpusModule]) -> bytes:
 
 def _starts(sizes: Integer) -> Int64:
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes, dtype=np.int64)])
+
+
+def hold_out(
+    projects: Sequence[str], share: float, seed: int, *, seen: Mapping[str, str], named: Sequence[str]
+) -> list[str]:
+    """Projects to hold out, from the project of each module.
+
+    They are drawn in random order until the ``share`` of modules is reached; where none is that small, the smallest is
+    held out. Those ``seen`` by an ancestor of the model (`mirenc.weights.seen_by`, its name for each) never are; of
+    ``named`` ones these are, and none drawn.
+
+    Raises ConfigError: fewer than two projects, all of them seen, or a named one that was seen or is not there.
+    """
+    sizes = Counter(projects)
+    order = sorted(sizes)
+    unseen = [project for project in order if project not in seen]
+    some = ", ".join(order[:_SHOWN]) + (", ..." if len(order) > _SHOWN else "")
+    if not unseen:
+        models = " and ".join(sorted({seen[project] for project in order}))
+        raise ConfigError(
+            f"no project is left to hold out: all {len(order)} of the corpus ({some}) were in the training of "
+            f"{models}, which the run comes from. Add a project to the corpus that was not"
+        )
+    for project in named:
+        if project in seen:
+            raise ConfigError(
+                f"held_out: {project} was in the training of {seen[project]}, which the run comes from, so no figure "
+                "on it is held out. Leave it out of held_out"
+            )
+        if project not in sizes:
+            raise ConfigError(f"held_out: no project {project!r} in the corpus; it has {some}")
+    # Where all are larger than the share, the smallest is the nearest to it.
+    drawn = _drawn(sizes, share * len(projects), seed, seen) or [min(unseen, key=sizes.__getitem__)]
+    held = list(named) or drawn
+    if len(held) == len(order):
+        raise ConfigError(
+            f"the corpus has {len(order)} project(s), and {len(held)} would be held out; one at least must be left to "
+            "train on. Put each project's IR in a folder of its own"
+        )
+    return held
+
+
+def _drawn(sizes: Mapping[str, int], wanted: float, seed: int, seen: Mapping[str, str]) -> list[str]:
+    """Projects of some ``wanted`` modules together, in random order."""
+    held: list[str] = []
+    count, order = 0, sorted(sizes)
+    # Drawn among all, so that projects that were seen do not change which of the others are drawn.
+    for project in (order[number] for number in np.random.default_rng([seed, 11]).permutation(len(order))):
+        # A project of half the corpus would leave too little to train on.
+        if project not in seen and count + sizes[project] <= max(1.5 * wanted, 1):
+            held.append(project)
+            count += sizes[project]
+        if count >= wanted:
+            break
+    return held

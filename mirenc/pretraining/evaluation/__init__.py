@@ -1,7 +1,4 @@
-"""Held-out figures of a model, each beside its baselines.
-
-MLM accuracy and perplexity; GAE ROC AUC and average precision per flow; matching accuracy; O0 -> O2 function retrieval.
-"""
+"""Held-out figures of a model, each beside its baselines."""
 
 from __future__ import annotations
 

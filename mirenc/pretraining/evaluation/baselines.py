@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import safetensors.numpy
+from safetensors import SafetensorError
 from sklearn.linear_model import LogisticRegression
 
 from mirenc.arrays import Float64, Int64, Integer, UInt16, UInt32, UInt64
@@ -53,77 +55,51 @@ def partners(corpus: Corpus, modules: Int64, rng: np.random.Generator) -> dict[s
     return {"random": random, "near_size": near}
 
 
-@dataclass(frozen=True, eq=False)
-class SizeBaseline:
+def fit_size(statements: Int64, nodes: Int64, partner: Int64) -> Float64:
     """Logistic regression on the difference of log statement count and log node count.
 
-    ``values`` (5,) float64: median difference of a module's own pair; three weights; intercept.
+    Fitted on modules' own pairs and the pairs with their partners. Returned are the median difference of a module's own
+    pair, three weights, and the intercept. Shapes: three (M,) -> (5,)
     """
-
-    values: Float64
-
-    @classmethod
-    def fit(cls, statements: Int64, nodes: Int64, partner: Int64) -> SizeBaseline:
-        """Fit on modules' own pairs and the pairs with their partners. Shapes: three (M,)."""
-        own, other = _differences(statements, nodes, partner)
-        median = float(np.median(own))
-        features = _features(np.concatenate([own, other]), median)
-        model = LogisticRegression().fit(features, np.repeat([1, 0], [len(own), len(other)]))
-        return cls(np.array([median, *model.coef_[0], model.intercept_[0]], dtype=np.float64))
-
-    def accuracy(self, statements: Int64, nodes: Int64, partner: Int64) -> float:
-        """Share of own pairs and partners' pairs that are told apart. Shapes: three (M,)."""
-        own, other = (
-            _features(difference, self.values[0]) @ self.values[1:4] + self.values[4]
-            for difference in _differences(statements, nodes, partner)
-        )
-        return float(((own > 0).mean() + (other <= 0).mean()) / 2)
+    difference = _differences(statements, nodes, partner)
+    median = float(np.median(difference[0]))
+    features = _features(difference, median).reshape(-1, 3)
+    model = LogisticRegression().fit(features, np.repeat([1, 0], len(nodes)))
+    return np.array([median, *model.coef_[0], model.intercept_[0]], dtype=np.float64)
 
 
-def _differences(statements: Int64, nodes: Int64, partner: Int64) -> tuple[Float64, Float64]:
-    log_statements, log_nodes = np.log(np.maximum(statements, 1)), np.log(np.maximum(nodes, 1))
-    return log_statements - log_nodes, log_statements - log_nodes[partner]
+def size_accuracy(fitted: Float64, statements: Int64, nodes: Int64, partner: Int64) -> float:
+    """Share of own pairs and partners' pairs that `fit_size` tells apart. Shapes: (5,), three (M,)."""
+    median, *weights, intercept = fitted
+    own, other = _features(_differences(statements, nodes, partner), median) @ weights + intercept
+    return float(((own > 0).mean() + (other <= 0).mean()) / 2)
+
+
+def _differences(statements: Int64, nodes: Int64, partner: Int64) -> Float64:
+    """Of own pairs, and of partners' pairs. Shapes: three (M,) -> (2, M)."""
+    log_nodes = np.log(np.maximum(nodes, 1))
+    differences: Float64 = np.log(np.maximum(statements, 1)) - np.stack([log_nodes, log_nodes[partner]])
+    return differences
 
 
 def _features(difference: Float64, median: float) -> Float64:
-    return np.stack([difference, np.abs(difference - median), difference**2], 1)
+    return np.stack([difference, np.abs(difference - median), difference**2], -1)
 
 
 @dataclass(frozen=True, eq=False)
 class Baselines:
-    """Most frequent tokens, and the size baseline of matching. V pieces, K contexts.
+    """Most frequent tokens, and the size baseline of matching. V pieces, K contexts."""
 
-    Attributes
-    ----------
-    source : str
-        What they were fitted on: ``training modules`` or ``this folder``.
-    frequent : int
-        The most frequent token.
-    after : (V,) uint16
-        Most frequent token after each token; ``frequent`` after one that was not seen.
-    between_key : (K,) uint32
-        Pairs of neighbours, ``left << 16 | right``, ascending.
-    between_token : (K,) uint16
-        Most frequent token between them.
-    sizes : dict
-        ``random`` and ``near_size`` negatives: `SizeBaseline`; empty where there were too few modules to fit it.
-    """
-
-    source: str
-    frequent: int
-    after: UInt16
-    between_key: UInt32
-    between_token: UInt16
-    sizes: dict[str, SizeBaseline]
+    source: str  # what they were fitted on: ``training modules`` or ``this folder``
+    frequent: int  # the most frequent token
+    after: UInt16  # (V,) most frequent token after each token; ``frequent`` after one that was not seen
+    between_key: UInt32  # (K,) pairs of neighbours, ``left << 16 | right``, ascending
+    between_token: UInt16  # (K,) most frequent token between them
+    sizes: dict[str, Float64]  # `fit_size` of ``random`` and ``near_size`` negatives; empty where modules were too few
 
     @classmethod
     def fit(
-        cls,
-        corpus: Corpus,
-        modules: Integer,
-        *,
-        source: str = "training modules",
-        contexts: int = _CONTEXTS,
+        cls, corpus: Corpus, modules: Integer, *, source: str = "training modules", contexts: int = _CONTEXTS
     ) -> Baselines:
         """Fit on some modules of a corpus.
 
@@ -158,38 +134,25 @@ class Baselines:
 
     def save(self, folder: str | os.PathLike[str]) -> Path:
         """Write ``baselines.safetensors`` into a model folder; seal the folder afterwards."""
-        from safetensors.numpy import save
-
-        arrays = {
-            "frequent": np.array([self.frequent], dtype=np.uint16),
-            "after": self.after,
-            "between_key": self.between_key,
-            "between_token": self.between_token,
-        }
-        arrays |= {f"size.{name}": size.values for name, size in self.sizes.items()}
+        arrays = {name: getattr(self, name) for name in ("after", "between_key", "between_token")}
+        arrays |= {f"size.{name}": values for name, values in self.sizes.items()}
+        arrays["frequent"] = np.array([self.frequent], dtype=np.uint16)
         path = Path(folder) / BASELINES_FILE
-        path.write_bytes(save({name: np.ascontiguousarray(value) for name, value in arrays.items()}))
+        path.write_bytes(safetensors.numpy.save({name: np.ascontiguousarray(value) for name, value in arrays.items()}))
         return path
 
     @classmethod
     def load(cls, folder: str | os.PathLike[str], vocabulary: int) -> Baselines | None:
         """Read a model folder's baselines, of a tokenizer of ``vocabulary`` pieces; None where it has none.
 
-        Raises
-        ------
-        ModelError
-            Damaged, or of another tokenizer.
+        Raises ModelError: damaged, or of another tokenizer.
         """
-        from safetensors import SafetensorError
-        from safetensors.numpy import load
-
         path = Path(folder) / BASELINES_FILE
         if not path.is_file():
             return None
         try:
-            arrays = load(path.read_bytes())
-            of_size = (name for name in arrays if name.startswith("size."))
-            sizes = {name.removeprefix("size."): SizeBaseline(arrays[name]) for name in of_size}
+            arrays = safetensors.numpy.load(path.read_bytes())
+            sizes = {name.removeprefix("size."): arrays[name] for name in arrays if name.startswith("size.")}
             tables = (arrays["after"], arrays["between_key"], arrays["between_token"])
             baselines = cls("training modules", int(arrays["frequent"][0]), *tables, sizes)
         except (OSError, SafetensorError, KeyError, IndexError) as error:
@@ -216,18 +179,17 @@ def _triples(corpus: Corpus, rows: Int64, row_weight: Float64) -> tuple[UInt64, 
 
 def _most_frequent(context: UInt64, token: UInt64, weights: Float64) -> tuple[UInt64, UInt16, Float64]:
     """Contexts, ascending; the heaviest token of each, the smaller of two equal ones; the contexts' weights."""
-    contexts, which = np.unique(context, return_inverse=True)
-    pairs, inverse = np.unique((which.astype(np.uint64) << np.uint64(16)) | token, return_inverse=True)
+    pairs, inverse = np.unique((context << np.uint64(16)) | token, return_inverse=True)
     total = np.bincount(inverse, weights, minlength=len(pairs))
-    owner = (pairs >> np.uint64(16)).astype(np.int64)
-    order = np.lexsort((pairs, -total, owner))
-    best = pairs[order[np.searchsorted(owner[order], np.arange(len(contexts)))]]
-    heard = np.bincount(which, weights, minlength=len(contexts)).astype(np.float64)
-    return contexts, (best & np.uint64(0xFFFF)).astype(np.uint16), heard
+    order = np.lexsort((pairs, -total, owner := pairs >> np.uint64(16)))
+    contexts, first = np.unique(owner[order], return_index=True)
+    best = (pairs[order[first]] & np.uint64(0xFFFF)).astype(np.uint16)
+    heard = np.bincount(np.searchsorted(contexts, context), weights, minlength=len(contexts)).astype(np.float64)
+    return contexts, best, heard
 
 
-def _fit_sizes(corpus: Corpus, modules: Integer, rng: np.random.Generator) -> dict[str, SizeBaseline]:
+def _fit_sizes(corpus: Corpus, modules: Integer, rng: np.random.Generator) -> dict[str, Float64]:
     chosen = draw_modules(corpus, modules, _MODULES, rng)
     statements, nodes = corpus.statement_total[chosen], corpus.node_count[chosen]
     others = partners(corpus, chosen, rng)
-    return {name: SizeBaseline.fit(statements, nodes, partner) for name, partner in others.items()}
+    return {name: fit_size(statements, nodes, partner) for name, partner in others.items()}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -12,13 +12,12 @@ from mirenc.model.mirencoder import MIREncoder
 from mirenc.pretraining.corpus import Corpus
 from mirenc.pretraining.encoding import check_order
 from mirenc.pretraining.evaluation.baselines import MAX_NODES, Baselines
-from mirenc.pretraining.evaluation.figures import Figures, NoFigureError, Progress, finite, no_progress
-from mirenc.pretraining.evaluation.graphs import evaluate_matching, flow_figures, gae_modules, gae_scores
+from mirenc.pretraining.evaluation.figures import Figures, NoFigureError, finite
+from mirenc.pretraining.evaluation.graphs import evaluate_matching, flow_figures, gae_scores
 from mirenc.pretraining.evaluation.mlm import choose_distinct, choose_occurring, evaluate_mlm
 from mirenc.tokenizer import SPECIAL_TOKENS, UNK
 
-# At most so many statements for each MLM figure, modules for GAE, modules for matching; drawn by a fixed seed.
-_STATEMENTS, _GRAPHS, _PAIRS = 8_000, 300, 600
+_STATEMENTS = 8_000  # for each MLM figure at most; drawn by a fixed seed
 
 
 def evaluate_model(
@@ -30,35 +29,20 @@ def evaluate_model(
     known_texts: Bool | None = None,
     retrieval: Callable[[], Figures] | None = None,
     threads: int = 1,
-    progress: Progress = no_progress,
 ) -> Figures:
-    """Measure a model.
+    """Measure a model on some modules (M,) of a corpus made with its tokenizer; a bar on stderr shows how far it is.
+
+    A figure that cannot be measured is None, and ``missing`` says why. Every number is finite. Raises ConfigError: the
+    model sees the order of operands, and the corpus has none.
 
     Parameters
     ----------
-    model : MIREncoder
-    corpus : Corpus
-        Made with the model's tokenizer.
-    modules : (M,) int
-        Modules to measure on.
-    baselines : Baselines
     known_texts : (U,) bool, optional
         Which of the corpus's texts training had: gives the figure over statements that it never saw.
     retrieval : callable, optional
         Measures function retrieval, which needs the IR itself; may raise `NoFigureError`.
     threads : int
         For statement vectors on a CPU.
-    progress : Progress
-
-    Returns
-    -------
-    dict
-        A figure that cannot be measured is None, and ``missing`` says why. Every number is finite.
-
-    Raises
-    ------
-    ConfigError
-        The model sees the order of operands, and the corpus has none.
     """
     check_order(model.config, corpus)
     model.eval()
@@ -66,51 +50,42 @@ def evaluate_model(
     counts = corpus.text_counts(chosen.tolist())
     missing: dict[str, str] = {}
 
-    def figure(name: str, measure: Callable[[], Figures]) -> Figures | None:
+    def figure(name: str, measure: Callable[..., Figures], *what: Any) -> Figures | None:
         try:
-            return measure()
+            return measure(*what)
         except NoFigureError as reason:
             missing[name] = str(reason)
             return None
 
-    def statements(name: str) -> Int64:
-        if name == "occurring":
-            return choose_occurring(counts, _STATEMENTS)
-        if name == "distinct":
-            return choose_distinct(counts, _STATEMENTS)
-        if known_texts is None:
-            raise NoFigureError("the statements of the training modules are not known here")
-        return choose_distinct(np.where(known_texts, 0, counts), _STATEMENTS)
-
     def mlm(name: str) -> Figures:
-        rows = statements(name)
-        with progress(f"mlm, {name}", len(rows)) as advance:
-            return evaluate_mlm(model, corpus, rows, baselines, advance=advance)
+        if name == "occurring":
+            rows = choose_occurring(counts, _STATEMENTS)
+        elif name == "distinct":
+            rows = choose_distinct(counts, _STATEMENTS)
+        elif known_texts is None:
+            raise NoFigureError("the statements of the training modules are not known here")
+        else:
+            rows = choose_distinct(np.where(known_texts, 0, counts), _STATEMENTS)
+        return evaluate_mlm(model, corpus, rows, baselines)
 
-    def matching() -> Figures:
-        with progress("matching", 1) as advance:
-            figures = evaluate_matching(model, corpus, chosen, baselines, limit=_PAIRS, threads=threads)
-            advance(1)
-            return figures
-
-    figures: Figures = {
-        "data": _data(corpus, chosen, counts),
-        "baselines": f"fitted on {'the ' if baselines.source.startswith('training') else ''}{baselines.source}",
-        "mlm": {name: figure(f"mlm.{name}", partial(mlm, name)) for name in ("distinct", "occurring", "unseen")},
-    }
-    drawn = gae_modules(corpus, chosen, _GRAPHS)
-    with progress("gae", len(drawn)) as advance:
-        scores = gae_scores(model, corpus, drawn, advance=advance)
+    if retrieval is None:
+        missing["retrieval"] = "the IR of the modules was not given"
+    scores = gae_scores(model, corpus, chosen)
     by_flow = {flow.name.lower(): rows for flow, rows in scores.items()}
-    figures["gae"] = {name: figure(f"gae.{name}", partial(flow_figures, rows)) for name, rows in by_flow.items()}
-    figures["matching"] = figure("matching", matching)
-    figures["retrieval"] = figure("retrieval", retrieval or _no_ir)
-    result: Figures = finite({**figures, "missing": missing})
+    result: Figures = finite(
+        {
+            "data": _data(corpus, chosen, counts),
+            "baselines": f"fitted on {'the ' if baselines.source.startswith('training') else ''}{baselines.source}",
+            "mlm": {name: figure(f"mlm.{name}", mlm, name) for name in ("distinct", "occurring", "unseen")},
+            "gae": {name: figure(f"gae.{name}", flow_figures, rows) for name, rows in by_flow.items()},
+            "matching": figure(
+                "matching", lambda: evaluate_matching(model, corpus, chosen, baselines, threads=threads)
+            ),
+            "retrieval": figure("retrieval", retrieval) if retrieval is not None else None,
+            "missing": missing,
+        }
+    )
     return result
-
-
-def _no_ir() -> Figures:
-    raise NoFigureError("the IR of the modules is not at hand")
 
 
 def _data(corpus: Corpus, modules: Int64, counts: Int64) -> Figures:

@@ -3,27 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 Figures = dict[str, Any]
-Advance = Callable[[int], object]
-# Description and total -> a context that gives what is to be called with each count of things done.
-Progress = Callable[[str, int], AbstractContextManager[Advance]]
 
 
 class NoFigureError(Exception):
     """A figure cannot be measured on this data; the message is the reason the user is told."""
-
-
-@contextmanager
-def no_progress(description: str, total: int) -> Iterator[Advance]:
-    """A `Progress` that shows nothing."""
-    del description, total
-    yield lambda count: None
 
 
 def finite(value: Any) -> Any:
@@ -54,13 +43,7 @@ def _number(value: float | None, digits: int = 3) -> str:
 
 
 def figure_rows(figures: Figures) -> list[Row]:
-    """What was measured, the model's figure, the baselines' figures; a missing figure gives its reason.
-
-    Parameters
-    ----------
-    figures : dict
-        As `evaluate_model` returns.
-    """
+    """From `evaluate_model`'s figures: what was measured, the model's, the baselines'; or why one is missing."""
     missing: dict[str, str] = figures["missing"]
     rows: list[Row] = []
 

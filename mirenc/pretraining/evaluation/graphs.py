@@ -12,48 +12,43 @@ from mirenc.graph import Flow
 from mirenc.model.mirencoder import MIREncoder
 from mirenc.model.torch_encoders import edge_scores
 from mirenc.pretraining.corpus import Corpus
-from mirenc.pretraining.encoding import encode_graphs, graph_data, graph_vectors, text_vectors
-from mirenc.pretraining.evaluation.baselines import Baselines, draw_modules, partners
-from mirenc.pretraining.evaluation.figures import Advance, Figures, NoFigureError
-from mirenc.pretraining.graphs import Graphs, flow_pairs, graph_batch
+from mirenc.pretraining.encoding import encode_graphs, graph_vectors, text_vectors
+from mirenc.pretraining.evaluation.baselines import Baselines, draw_modules, partners, size_accuracy
+from mirenc.pretraining.evaluation.figures import Figures, NoFigureError
+from mirenc.pretraining.graphs import Graphs, flow_pairs, join_graphs
+from mirenc.progress import progress
 
 _SEED = 7
 _MIN_EDGES = 10  # an AUC over fewer is a matter of chance
 _SCORERS = ("", "_common_neighbours", "_degree_product")
 
 
-def gae_modules(corpus: Corpus, modules: Integer, limit: int) -> Int64:
-    """At most ``limit`` of the modules, drawn among those with a graph that is not too large."""
-    return draw_modules(corpus, modules, limit, np.random.default_rng(_SEED))
-
-
 def gae_scores(
-    model: MIREncoder, corpus: Corpus, modules: Int64, *, advance: Advance | None = None
+    model: MIREncoder, corpus: Corpus, modules: Integer, *, limit: int = 300
 ) -> dict[Flow, list[list[float]]]:
-    """Six numbers a flow of each module with at least ten of its edges.
+    """Six numbers a flow of each module with at least ten of its edges, of at most ``limit`` modules with a graph.
 
     ROC AUC and average precision of the model, of common neighbours and of the degree product. As many pairs that are
     no edges as edges, drawn as in training: both ends have edges of the flow.
     """
+    chosen = draw_modules(corpus, modules, limit, np.random.default_rng(_SEED))
     scores: dict[Flow, list[list[float]]] = {flow: [] for flow in Flow}
     device = next((parameter.device for parameter in model.parameters()), torch.device("cpu"))
-    for module in modules.tolist():
-        graph = graph_batch(corpus, np.array([module]), np.random.default_rng([_SEED, module]))
-        data = graph_data(corpus, graph, device)
-        with torch.inference_mode():
-            per_flow = [vectors.cpu() for vectors in encode_graphs(model, data).flows]
-        for flow, (positive, negative) in zip(Flow, flow_pairs(data.cpu()), strict=True):
-            if positive.shape[1] < _MIN_EDGES:
-                continue
-            pairs = torch.cat([positive, negative], 1)
-            truth = np.repeat([1, 0], [positive.shape[1], negative.shape[1]])
-            by_model = edge_scores(per_flow[flow], pairs).numpy()
-            row: list[float] = []
-            for guess in (by_model, *_neighbour_scores(graph, flow, pairs.numpy())):
-                row += [float(roc_auc_score(truth, guess)), float(average_precision_score(truth, guess))]
-            scores[flow].append(row)
-        if advance is not None:
-            advance(1)
+    with progress("graph auto-encoding", len(chosen)) as advance:
+        for module in chosen.tolist():
+            graph = join_graphs(corpus, np.array([module]), np.random.default_rng([_SEED, module]))
+            data = graph.data(device, corpus)
+            with torch.inference_mode():
+                per_flow = [vectors.cpu() for vectors in encode_graphs(model, data).flows]
+            for flow, (positive, negative) in zip(Flow, flow_pairs(data.cpu()), strict=True):
+                if positive.shape[1] >= _MIN_EDGES:
+                    pairs = torch.cat([positive, negative], 1)
+                    truth = np.repeat([1, 0], [positive.shape[1], negative.shape[1]])
+                    by_model = edge_scores(per_flow[flow], pairs).numpy()
+                    guesses = (by_model, *_neighbour_scores(graph, flow, pairs.numpy()))
+                    both = [(roc_auc_score(truth, guess), average_precision_score(truth, guess)) for guess in guesses]
+                    scores[flow].append(np.ravel(both).tolist())
+            advance()
     return scores
 
 
@@ -79,13 +74,7 @@ def _neighbour_scores(graph: Graphs, flow: Flow, pairs: Int64) -> tuple[Float64,
 
 
 def evaluate_matching(
-    model: MIREncoder,
-    corpus: Corpus,
-    modules: Integer,
-    baselines: Baselines,
-    *,
-    limit: int = 1000,
-    threads: int = 1,
+    model: MIREncoder, corpus: Corpus, modules: Integer, baselines: Baselines, *, limit: int = 600, threads: int = 1
 ) -> Figures:
     """Accuracy on each module's own graph and one negative, with random and with near-equal-size negatives.
 
@@ -105,7 +94,8 @@ def evaluate_matching(
         other = _logits(model, text, graph[torch.from_numpy(partner)])
         figures[f"accuracy_{name}"] = float(((own > 0).mean() + (other <= 0).mean()) / 2)
         size = baselines.sizes.get(name)
-        figures[f"accuracy_{name}_size"] = size.accuracy(statements, nodes, partner) if size else None
+        by_size = None if size is None else size_accuracy(size, statements, nodes, partner)
+        figures[f"accuracy_{name}_size"] = by_size
     return figures
 
 

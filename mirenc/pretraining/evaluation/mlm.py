@@ -18,8 +18,9 @@ from mirenc.arrays import Bool, Int64
 from mirenc.model.mirencoder import MIREncoder
 from mirenc.pretraining.corpus import Corpus
 from mirenc.pretraining.evaluation.baselines import Baselines
-from mirenc.pretraining.evaluation.figures import Advance, Figures, NoFigureError
+from mirenc.pretraining.evaluation.figures import Figures, NoFigureError
 from mirenc.pretraining.objectives import mask_tokens
+from mirenc.progress import progress
 
 _BATCH = 256
 _SEED = 7
@@ -66,8 +67,7 @@ def token_kinds(pieces: Iterable[str]) -> list[TokenKind]:
 
 def choose_distinct(counts: Int64, limit: int) -> Int64:
     """Each statement once, at most ``limit`` of them. Shapes: (U,) -> (R,)."""
-    rows: Int64 = np.flatnonzero(counts)
-    return np.random.default_rng(_SEED).permutation(rows)[:limit]
+    return np.random.default_rng(_SEED).permutation(np.flatnonzero(counts))[:limit]
 
 
 def choose_occurring(counts: Int64, limit: int) -> Int64:
@@ -79,9 +79,7 @@ def choose_occurring(counts: Int64, limit: int) -> Int64:
     return rows
 
 
-def evaluate_mlm(
-    model: MIREncoder, corpus: Corpus, rows: Int64, baselines: Baselines, *, advance: Advance | None = None
-) -> Figures:
+def evaluate_mlm(model: MIREncoder, corpus: Corpus, rows: Int64, baselines: Baselines) -> Figures:
     """Accuracy and perplexity at the masked positions of some statements.
 
     Positions are masked as in training. The baselines are asked for the same positions; the neighbours' baseline is
@@ -93,30 +91,27 @@ def evaluate_mlm(
         raise NoFigureError("no statements")
     rng = np.random.default_rng(_SEED)
     rows = rows[np.argsort(corpus.text_length[rows], kind="stable")]
-    hits: list[tuple[Bool, Bool, Int64]] = []  # the model's, the neighbours', and the tokens' kinds
-    frequent_hits = 0
+    hits: list[tuple[Bool, Bool, Bool, Int64]] = []  # the model's, the baselines', and the tokens' kinds
     nats = 0.0
-    for first in range(0, len(rows), _BATCH):
-        ids = corpus.padded_ids(rows[first : first + _BATCH])
-        masked, chosen = mask_tokens(ids, rng, vocab_size=corpus.tokenizer.vocab_size, share=_MASK_SHARE)
-        truth = ids[chosen]
-        if len(truth):
-            own, lost = _predicted(model, masked, chosen, truth)
-            nats += lost
-            row, column = np.nonzero(chosen)
-            neighbours = baselines.between(ids[row, column - 1], ids[row, column + 1]) == truth
-            frequent_hits += int((truth == baselines.frequent).sum())
-            kinds = [token_kinds(corpus.tokenizer.pieces(statement)) for statement in ids]
-            hits.append((own, neighbours, np.array(kinds, dtype=np.int64)[chosen]))
-        if advance is not None:
+    with progress("masked tokens", len(rows)) as advance:
+        for first in range(0, len(rows), _BATCH):
+            ids = corpus.padded_ids(rows[first : first + _BATCH])
+            masked, chosen = mask_tokens(ids, rng, vocab_size=corpus.tokenizer.vocab_size, share=_MASK_SHARE)
+            if len(truth := ids[chosen]):
+                own, lost = _predicted(model, masked, chosen, truth)
+                nats += lost
+                row, column = np.nonzero(chosen)
+                neighbours = baselines.between(ids[row, column - 1], ids[row, column + 1]) == truth
+                kinds = np.array([token_kinds(corpus.tokenizer.pieces(statement)) for statement in ids])
+                hits.append((own, neighbours, truth == baselines.frequent, kinds[chosen]))
             advance(len(ids))
     if not hits:
         raise NoFigureError(f"no token of {len(rows)} statements was masked")
-    hit, neighbour_hit, kind = map(np.concatenate, zip(*hits, strict=True))
+    hit, neighbour_hit, frequent_hit, kind = map(np.concatenate, zip(*hits, strict=True))
     return {
         "statements": len(rows),
         "perplexity": float(np.exp(nats / len(hit))),
-        "accuracy_most_frequent": frequent_hits / len(hit),
+        "accuracy_most_frequent": float(frequent_hit.mean()),
         **_accuracies(hit, neighbour_hit),
         "kinds": {
             one.name.lower(): _accuracies(hit[kind == one], neighbour_hit[kind == one])

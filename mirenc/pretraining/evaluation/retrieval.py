@@ -20,8 +20,10 @@ from sklearn.preprocessing import normalize
 from mirenc.arrays import Float32, Float64
 from mirenc.embed import Encoder
 from mirenc.errors import MirencError
-from mirenc.ir import IRModule, statements_of
-from mirenc.pretraining.evaluation.figures import Advance, Figures, NoFigureError
+from mirenc.ir import statements_of
+from mirenc.ir.inputs import IRInput
+from mirenc.pretraining.evaluation.figures import Figures, NoFigureError
+from mirenc.progress import progress
 
 QUERY, CANDIDATE = "O0", "O2"
 MIN_INSTRUCTIONS = 5  # shorter functions (getters, wrappers) are alike in unrelated programs
@@ -33,24 +35,14 @@ _FEW = 10
 
 @dataclass(frozen=True, eq=False)
 class FunctionView:
-    """One function at one level.
+    """One function at one level."""
 
-    Attributes
-    ----------
-    text, graph, both : (H,), (D,) and (W,) float32
-        ``both`` is the whole vector: text, graph, and the lexical view where the model has it.
-    opcodes, statements : Counter
-        How often each opcode and each statement stands in it.
-    sequence : bytes
-        Hash of its statements in order.
-    """
-
-    text: Float32
-    graph: Float32
-    both: Float32
-    opcodes: Counter[str]
+    text: Float32  # (H,)
+    graph: Float32  # (D,)
+    both: Float32  # (W,) the whole vector: text, graph, and the lexical view where the model has it
+    opcodes: Counter[str]  # how often each stands in it
     statements: Counter[str]
-    sequence: bytes
+    sequence: bytes  # hash of its statements in order
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,40 +58,24 @@ class FunctionPair:
 def find_level_pairs(root: Path, files: Iterable[Path]) -> list[tuple[Path, Path]]:
     """Pairs ``PROJECT/O0/x`` and ``PROJECT/O2/x`` among some files below ``root``."""
     by_name = {path.relative_to(root): path for path in files}
-    pairs = []
-    for relative, path in sorted(by_name.items()):
-        parts = relative.parts
-        if len(parts) > 2 and parts[1] == QUERY:
-            other = by_name.get(Path(parts[0], CANDIDATE, *parts[2:]))
-            if other is not None:
-                pairs.append((path, other))
-    return pairs
+    partner = {name: Path(name.parts[0], CANDIDATE, *name.parts[2:]) for name in by_name if name.parts[1:2] == (QUERY,)}
+    return [(by_name[name], by_name[other]) for name, other in sorted(partner.items()) if other in by_name]
 
 
-def function_views(encoder: Encoder, module: IRModule) -> dict[str, FunctionView]:
-    """The module's functions of at least `MIN_INSTRUCTIONS` instructions, by name."""
+def function_views(encoder: Encoder, ir: IRInput) -> dict[str, FunctionView]:
+    """A module's functions of at least `MIN_INSTRUCTIONS` instructions, by name."""
+    module = encoder.read(ir)
     embedding = encoder.embed_parts(module, level="function")
     statements = statements_of(module, encoder.tokenizer.config.normalisation)
-    views, vectors = {}, embedding.vector
+    views = {}
     defined = [header for header in module.headers if not header.is_declaration]  # one row each, in this order
-    for row, header in enumerate(defined):
-        if header.last - header.first < MIN_INSTRUCTIONS:
-            continue
-        first, last = (statements.first_instruction + number for number in (header.first, header.last))
-        views[header.name] = FunctionView(
-            text=embedding.text[row],
-            graph=embedding.graph[row],
-            both=vectors[row],
-            opcodes=Counter(module.forms[form].opcode for form in module.arrays.form[header.first : header.last]),
-            statements=Counter(statements[number] for number in range(first, last)),
-            sequence=statements.digest(first, last),
-        )
+    for header, text, graph, both in zip(defined, embedding.text, embedding.graph, embedding.vector, strict=True):
+        if header.last - header.first >= MIN_INSTRUCTIONS:
+            first, last = (statements.first_instruction + number for number in (header.first, header.last))
+            opcodes = Counter(module.forms[form].opcode for form in module.arrays.form[header.first : header.last])
+            words = Counter(statements[number] for number in range(first, last))
+            views[header.name] = FunctionView(text, graph, both, opcodes, words, statements.digest(first, last))
     return views
-
-
-def file_views(encoder: Encoder, path: Path) -> dict[str, FunctionView]:
-    """`function_views` of a file."""
-    return function_views(encoder, encoder.read(path))
 
 
 def collect_pairs(
@@ -107,8 +83,7 @@ def collect_pairs(
     files: Sequence[tuple[Path, Path]],
     *,
     limit: int = POOL,
-    advance: Advance | None = None,
-    views: Callable[[Encoder, Path], dict[str, FunctionView]] = file_views,
+    views: Callable[[Encoder, Path], dict[str, FunctionView]] = function_views,
 ) -> list[FunctionPair]:
     """Functions at both levels, at most ``limit``, from files in an order drawn by a fixed seed.
 
@@ -117,8 +92,10 @@ def collect_pairs(
     """
     seen: set[bytes] = set()
     pairs: list[FunctionPair] = []
-    for both in (files[number] for number in np.random.default_rng(_SEED).permutation(len(files))):
-        if len(pairs) < limit:
+    with progress("functions", len(files)) as advance:
+        for both in (files[number] for number in np.random.default_rng(_SEED).permutation(len(files))):
+            if len(pairs) >= limit:
+                break
             try:
                 query, candidate = (views(encoder, path) for path in both)
             except MirencError:
@@ -127,8 +104,7 @@ def collect_pairs(
                 if candidate[name].sequence not in seen:
                     seen.add(candidate[name].sequence)
                     pairs.append(FunctionPair(both, name, query[name], candidate[name]))
-        if advance is not None:
-            advance(1)
+            advance()
     return pairs[:limit]
 
 
@@ -160,21 +136,6 @@ def bag_vectors(bags: Sequence[Mapping[str, int]]) -> sp.csr_matrix:
     return DictVectorizer(dtype=np.float64, sort=False).fit_transform(bags)
 
 
-def _opcode_figures(counts: sp.csr_matrix, queries: int) -> Figures:
-    """The better of two opcode histograms: counts as they are, and log(1 + count)."""
-    scales = {"counts": counts, "log1p": counts.log1p()}
-    figures = {name: rank_figures(ranks(bags[:queries], bags[queries:])) for name, bags in scales.items()}
-    scale = max(figures, key=lambda name: figures[name]["mrr"])
-    return {**figures[scale], "scale": scale}
-
-
-def _statement_figures(counts: sp.csr_matrix, queries: int) -> Figures:
-    """Bag of statements: log(1 + count) times log(functions / functions that have the statement)."""
-    having = np.bincount(counts.indices, minlength=counts.shape[1])
-    bags = sp.csr_matrix(counts.log1p() @ sp.diags(np.log(counts.shape[0] / np.maximum(having, 1))))
-    return rank_figures(ranks(bags[:queries], bags[queries:]))
-
-
 def retrieval_figures(pairs: Sequence[FunctionPair]) -> Figures:
     """Recall and reciprocal rank of text, graph and both, and of two baselines that know no model.
 
@@ -191,15 +152,22 @@ def retrieval_figures(pairs: Sequence[FunctionPair]) -> Figures:
         one, other = (np.array([getattr(view, part) for view in views]) for views in (queries, candidates))
         figures[part] = rank_figures(ranks(one, other))
     views = queries + candidates
-    figures["opcode_histogram"] = _opcode_figures(bag_vectors([view.opcodes for view in views]), len(pairs))
-    figures["bag_of_statements"] = _statement_figures(bag_vectors([view.statements for view in views]), len(pairs))
+    # The better of two opcode histograms: counts as they are, and log(1 + count).
+    counts = bag_vectors([view.opcodes for view in views])
+    scales = {"counts": counts, "log1p": counts.log1p()}
+    by_scale = {name: rank_figures(ranks(bags[: len(pairs)], bags[len(pairs) :])) for name, bags in scales.items()}
+    scale = max(by_scale, key=lambda name: by_scale[name]["mrr"])
+    figures["opcode_histogram"] = {**by_scale[scale], "scale": scale}
+    # log(1 + count) of a statement times log(functions / functions that have it).
+    counts = bag_vectors([view.statements for view in views])
+    having = np.bincount(counts.indices, minlength=counts.shape[1])
+    bags = sp.csr_matrix(counts.log1p() @ sp.diags(np.log(counts.shape[0] / np.maximum(having, 1))))
+    figures["bag_of_statements"] = rank_figures(ranks(bags[: len(pairs)], bags[len(pairs) :]))
     return figures
 
 
-def evaluate_retrieval(
-    encoder: Encoder, files: Sequence[tuple[Path, Path]], *, advance: Advance | None = None
-) -> Figures:
+def evaluate_retrieval(encoder: Encoder, files: Sequence[tuple[Path, Path]]) -> Figures:
     """Function retrieval on pairs of files (`find_level_pairs`); without any, or with few, a `NoFigureError`."""
     if not files:
         raise NoFigureError(f"no pairs of files PROJECT/{QUERY}/x.ll and PROJECT/{CANDIDATE}/x.ll")
-    return retrieval_figures(collect_pairs(encoder, files, advance=advance))
+    return retrieval_figures(collect_pairs(encoder, files))

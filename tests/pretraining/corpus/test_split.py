@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from mirenc.errors import ConfigError
-from mirenc.pretraining.corpus.split import hold_out
+from mirenc.pretraining.corpus.store import hold_out
 
 PROJECTS = [f"p{number}" for number in range(10) for _ in range(10)]
 

@@ -11,7 +11,7 @@ import pytest
 from mirenc.errors import ModelError
 from mirenc.pretraining.corpus import Corpus
 from mirenc.pretraining.evaluation import Baselines
-from mirenc.pretraining.evaluation.baselines import SizeBaseline, draw_modules, partners
+from mirenc.pretraining.evaluation.baselines import draw_modules, fit_size, partners, size_accuracy
 from mirenc.tokenizer import CLS, SEP, UNK
 from mirenc.weights import BASELINES_FILE, load_files, seal, verify_files
 
@@ -96,10 +96,10 @@ def test_the_size_baseline_tells_sizes_apart() -> None:
     nodes = np.array([10, 100, 1000, 10_000] * 5)
     partner = np.array([1, 0, 3, 2] * 5)
     # Statements in proportion to nodes: a partner is off by a factor of ten, always.
-    fitted = SizeBaseline.fit(nodes // 2, nodes, partner)
-    assert fitted.accuracy(nodes // 2, nodes, partner) == 1
+    fitted = fit_size(nodes // 2, nodes, partner)
+    assert size_accuracy(fitted, nodes // 2, nodes, partner) == 1
     # A partner of the same size cannot be told: right for one of each two.
-    assert fitted.accuracy(nodes // 2, nodes, np.arange(20)) == 0.5
+    assert size_accuracy(fitted, nodes // 2, nodes, np.arange(20)) == 0.5
 
 
 # -- file ----------------------------------------------------------------------------------------------
@@ -115,7 +115,7 @@ def test_what_is_saved_is_loaded(fitted: Baselines, levels_corpus: Corpus, tmp_p
     for name in ("after", "between_key", "between_token"):
         np.testing.assert_array_equal(getattr(loaded, name), getattr(fitted, name))
     for name, size in sizes.items():
-        np.testing.assert_array_equal(loaded.sizes[name].values, size.values)
+        np.testing.assert_array_equal(loaded.sizes[name], size)
 
 
 def test_a_model_may_have_none(tmp_path: Path) -> None:

@@ -13,7 +13,8 @@ from mirenc.graph import Flow
 from mirenc.model.mirencoder import Encoded
 from mirenc.pretraining.corpus import Corpus
 from mirenc.pretraining.evaluation import Baselines, NoFigureError, graphs as graph_figures
-from mirenc.pretraining.graphs import graph_batch
+from mirenc.pretraining.evaluation.baselines import draw_modules
+from mirenc.pretraining.graphs import join_graphs
 from mirenc.tokenizer import CLS, SEP
 
 TEXTS = [[CLS, 10, SEP]]
@@ -33,7 +34,7 @@ def corpus(make_corpus: Callable[..., Corpus]) -> Corpus:
 
 
 def test_neighbour_scores_by_hand(corpus: Corpus) -> None:
-    graphs = graph_batch(corpus, np.array([1]), np.random.default_rng(0))
+    graphs = join_graphs(corpus, np.array([1]), np.random.default_rng(0))
     pairs = np.array([[0, 0, 0], [1, 2, 3]])
     common, degree = graph_figures._neighbour_scores(graphs, Flow.CONTROL, pairs)
     # Path 0 - 1 - 2: 0 and 2 share 1; the degrees are 1, 2, 1, 0.
@@ -69,8 +70,9 @@ def test_flow_figures_are_means(corpus: Corpus) -> None:
 
 
 def test_modules_without_graph_are_left_out(corpus: Corpus) -> None:
-    assert graph_figures.gae_modules(corpus, np.arange(3), 10).tolist() == [0, 1]
-    assert len(graph_figures.gae_modules(corpus, np.arange(3), 1)) == 1
+    rng = np.random.default_rng(0)
+    assert draw_modules(corpus, np.arange(3), 10, rng).tolist() == [0, 1]
+    assert len(draw_modules(corpus, np.arange(3), 1, rng)) == 1
 
 
 class Head(nn.Module):
