@@ -1,9 +1,8 @@
 """A folder of IR to a corpus: read in parallel, chunk by chunk, then merged.
 
-Reading writes parts; a part that is there is not read again, so a build that was stopped goes on. The merge holds
-8 bytes a text and one part at a time, whatever the size of the corpus. Left out, and counted: files LLVM refuses;
-modules whose normalised statements another one has (the same file in two packages, two levels that changed nothing);
-modules with a function that also stands in IR kept for evaluation.
+Reading writes parts; a part that is there is not read again, so a build that was stopped goes on. The merge holds some
+20 bytes a text and one part at a time. Left out, and counted: files LLVM refuses; modules whose normalised statements
+another one has (a file in two packages, two levels that changed nothing); those with a function kept for evaluation.
 """
 
 from __future__ import annotations
@@ -125,10 +124,7 @@ def build_corpus(
 def hashes_of_ir(
     files: Iterable[Path | Input], normalisation: str = "locals", *, options: ReadOptions | None = None
 ) -> UInt64:
-    """Function hashes of IR that a corpus must not have: (F,), distinct.
-
-    What cannot be read is a `MirencError`: an unread kernel would go unseen.
-    """
+    """Function hashes (F,) of IR that a corpus must not have. Raises MirencError: an unread kernel would go unseen."""
     modules = (read_ir(path, options=options) for path in files)
     hashes = [function_hashes(module, statements_of(module, normalisation)) for module in modules]
     return np.unique(np.concatenate([np.zeros(0, dtype=np.uint64), *hashes]))
@@ -156,10 +152,12 @@ def _read_parts(
             else:
                 missing.append((chunk, parts[-1]))
     chunks, targets = [chunk for chunk, _ in missing], [part for _, part in missing]
-    # spawn: a forked child would share the parent's connection to LLVM.
-    context, limit = multiprocessing.get_context("spawn"), (default_worker().memory_limit,)
-    pool = ProcessPoolExecutor(max(workers, 1), mp_context=context, initializer=_start_process, initargs=limit)
-    apply = pool.map if workers > 1 and len(missing) > 1 else map
+    pool = None
+    if workers > 1 and len(missing) > 1:
+        # spawn: a forked child would share the parent's connection to LLVM.
+        context, limit = multiprocessing.get_context("spawn"), (default_worker().memory_limit,)
+        pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_start_process, initargs=limit)
+    apply = map if pool is None else pool.map
     try:
         each = apply(read_chunk, chunks, targets, itertools.repeat(normalisation), itertools.repeat(options))
         for chunk, _ in zip(chunks, each, strict=True):
@@ -170,7 +168,8 @@ def _read_parts(
             "What was read is kept: type the same again, with fewer --jobs (Python: workers=)"
         ) from None
     finally:
-        pool.shutdown(cancel_futures=True)
+        if pool is not None:
+            pool.shutdown(cancel_futures=True)
     return parts
 
 
