@@ -227,9 +227,8 @@ def area_figures(
         other = pairs_of(against)
         out["auc_gain"], out["auc_gain_interval"] = pairs.area - other.area, pairs.interval(other)
     if names:
-        precision = np.mean(
-            [average_precision_score(truth[:, both], run[:, both], average=None) for run in runs], axis=0
-        )
+        scores = [average_precision_score(truth[:, both], run[:, both], average=None) for run in runs]
+        precision = np.atleast_1d(np.mean(scores, axis=0))  # of one label scikit-learn gives a number
         each = np.stack([pairs.each, precision, truth[:, both].mean(axis=0)], axis=1).tolist()
         keys = ("auc", "average_precision", "rate")
         out["labels"] = {

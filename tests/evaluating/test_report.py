@@ -12,6 +12,7 @@ import pytest
 
 from mirenc.errors import TaskError
 from mirenc.evaluating import TaskReport, load_report
+from mirenc.evaluating.figures import area_figures
 from mirenc.evaluating.report import row_title
 from mirenc.learning.features import ROW_TITLES
 from mirenc.metrics import decision_figures
@@ -319,3 +320,9 @@ def test_a_caption_says_when_the_data_are_not_as_published(published_data: Any, 
     assert "not as published" not in TaskReport(record, task, data).caption()
     record["data_hash"] = data.subset([0, 1]).content_hash
     assert "mirenc datasets verify thread_coarsening" in TaskReport(record, task, data).caption()
+
+
+def test_a_label_alone_has_figures_of_its_own() -> None:
+    truth, said = np.array([[1], [0], [1], [0]], dtype=bool), np.array([[[0.9], [0.2], [0.1], [0.3]]])
+    found = area_figures(truth, said, np.arange(4), names=("only",))
+    assert found["labels"] == {"only": {"auc": 0.5, "average_precision": 0.75, "rate": 0.5}}
