@@ -59,18 +59,14 @@ class GraphKind(Config):
     `mirenc.model.torch_encoders.GraphEncoder`; in numpy ``Encoder(config, layers, threads)`` is a
     `mirenc.model.numpy_runtime.GraphEncoder`.
 
-    Attributes
-    ----------
-    hidden : int
-        Width of its layers.
-    out : int
-        Components of a node's vector.
-    readout : str
-        From the vectors of nodes to one of a module or function: the ``mean`` (paper section 3.4), or mean, maximum
-        and log-scaled sum side by side (``mean-max-sum``), so that size is not thrown away: `mirenc.model.pooling`.
+    ``hidden`` is the width of its layers, ``out`` of a node's vector. From those to one of a module or function leads
+    the ``readout``: the ``mean`` (paper section 3.4), or mean, maximum and log-scaled sum side by side
+    (``mean-max-sum``), so that size is not thrown away: `mirenc.model.pooling`.
     """
 
-    without_order: ClassVar[str] = ""
+    without_order: ClassVar[str] = ""  # what to set in a recipe for one that sees no order, where that can be
+    # Whether modules side by side in one small graph have the vectors that they have alone: then no node may hear one
+    # of another module, and nothing may depend on how many nodes or groups there are.
     joins: ClassVar[bool] = False
 
     hidden: int = Field(128, ge=8)

@@ -13,7 +13,7 @@ the mean the largest value of each component, and log(1 + sum of its positive pa
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,9 +21,6 @@ from mirenc.arrays import Float32, Float64, Int64, Integer
 from mirenc.graph import Flow, NodeKind
 from mirenc.model.layers import distinct, segment_sum
 from mirenc.model.sample import IRSample
-
-if TYPE_CHECKING:
-    import scipy.sparse as sp
 
 # Memberships whose vectors are gathered at once.
 _SLICE = 1 << 13
@@ -96,12 +93,6 @@ class Pool:
     weight: Float64  # (M,) they sum to 1 in each group
     groups: int
     count: Int64  # (M,) for how many equal items each membership stands
-
-    def matrix(self, items: int) -> sp.csr_matrix:
-        """(groups, items) float64: weighted means are its product with the items' vectors."""
-        import scipy.sparse as sp
-
-        return sp.csr_matrix((self.weight, (self.group, self.item)), shape=(self.groups, items))
 
     def mean(self, vectors: Float32) -> Float32:
         """Weighted mean of each group. Shapes: (n, D) -> (G, D)."""

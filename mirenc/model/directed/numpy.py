@@ -70,22 +70,15 @@ class _Neighbours:
     levels: list[_Classes]  # of nodes that are equal before the first layer, after it, ...
 
     def __init__(self, sample: IRSample, positions: bool, classes: _Classes, layers: int) -> None:
-        nodes, edges = len(sample.node_row), len(sample.edge_flow)
+        nodes = len(sample.node_row)
         position = np.minimum(sample.edge_position, LAST_POSITION) if positions else 0
-        relation = RELATION_OF[sample.edge_flow, position]
+        forward, own = RELATION_OF[sample.edge_flow, position], np.arange(nodes)
         # Target, relation and source as one number each, so that one sort brings equal edges together.
         bits = nodes.bit_length()
-        key = np.empty(2 * edges + nodes, dtype=np.int64)
-        for part, (source, target), number in (
-            (key[:edges], sample.edge_index, relation),
-            (key[edges : 2 * edges], sample.edge_index[::-1], relation + RELATIONS // 2),
-            (key[2 * edges :], np.tile(np.arange(nodes), (2, 1)), _OWN),
-        ):
-            part[:] = target
-            part <<= _RELATION_BITS
-            part |= number
-            part <<= bits
-            part |= source
+        key = np.concatenate([*sample.edge_index[::-1], own]) << _RELATION_BITS
+        key |= np.concatenate([forward, forward + RELATIONS // 2, np.full(nodes, _OWN)])
+        key <<= bits
+        key |= np.concatenate([*sample.edge_index, own])
         key.sort()
         edge = np.flatnonzero(np.diff(key, prepend=-1))
         count = np.diff(edge, append=len(key)).astype(np.uint32)
@@ -98,7 +91,7 @@ class _Neighbours:
         pair = key[self.start[:-1]]
         self.relation = (pair & ((1 << _RELATION_BITS) - 1)).astype(np.uint8)
         self.first = np.append(0, np.cumsum(np.bincount(pair >> _RELATION_BITS, minlength=nodes)))
-        del key, edge, pair, total, relation, position
+        del key, edge, pair, total, forward, position
         self.levels = [classes]
         for _ in range(layers):
             self.levels.append(self._refined(self.levels[-1], count))
@@ -152,8 +145,7 @@ class Encoder:
     def __init__(self, config: DirectedGraphConfig, layers: Layers, threads: int = 1) -> None:
         self.config = config
         self.threads = threads
-        self._layers = layers
-        self.w = layers.w
+        self._layers, self.w, self._linear, self._norm = layers, layers.w, layers.linear, layers.norm
         mixed = [
             np.tensordot(self.w[f"graph.layers.{layer}.mix"], self.w[f"graph.layers.{layer}.basis"], 1)
             for layer in range(config.layers)
@@ -165,12 +157,6 @@ class Encoder:
         # Mean of the flows' projections, which is one projection.
         self._leave = layers.matrix("graph.leave").reshape(config.hidden, len(Flow), config.out).mean(1)
         self._leave_bias = self.w["graph.leave.bias"].reshape(len(Flow), config.out).mean(0)
-
-    def _linear(self, x: Float32, name: str) -> Float32:
-        return self._layers.linear(x, f"graph.{name}")
-
-    def _norm(self, x: Float32, name: str) -> Float32:
-        return self._layers.norm(x, f"graph.{name}")
 
     def pooled(self, sample: IRSample, pool: Pool, features: Float32, statements: Float32 | None) -> Float32:
         """Vectors of groups of nodes, as the configuration has them read out.
@@ -211,7 +197,7 @@ class Encoder:
             slice_of = self._layer(layer, state, near)
 
         def vectors(part: slice) -> Float32:
-            made: Float32 = self._norm(slice_of(part), "norm_out") @ self._leave
+            made: Float32 = self._norm(slice_of(part), "graph.norm_out") @ self._leave
             made += self._leave_bias
             return made
 
@@ -223,10 +209,10 @@ class Encoder:
         x = features[row] + self.w["graph.kind.weight"][kind]
         argument = np.minimum(sample.node_argument[nodes], ARGUMENTS - 1) * np.int64(self.config.positions)
         x += self.w["graph.argument.weight"][argument]
-        state = self._linear(self._norm(x, "norm_in"), "enter")
+        state = self._linear(self._norm(x, "graph.norm_in"), "graph.enter")
         if statements is not None:
             spoken = kind == NodeKind.INSTRUCTION
-            known = self._norm(statements[row[spoken]], "norm_statement")
+            known = self._norm(statements[row[spoken]], "graph.norm_statement")
             state[spoken] += known @ self._layers.matrix("graph.enter_statement")
         return state
 
@@ -236,13 +222,13 @@ class Encoder:
         Shapes: (C, d) -> (SLICE, d)
         """
         place, nodes = near.levels[layer].of_node, near.levels[layer + 1].member
-        name = f"layers.{layer}"
+        name = f"graph.layers.{layer}"
         u = by_slices(lambda part: self._norm(state[part], f"{name}.norm"), len(state), state.shape[1], self.threads)
 
         def after(part: slice) -> Float32:
             some = nodes[part]
             message = near.messages(some, u, place, self._matrices[layer])
-            message += self.w[f"graph.{name}.own.bias"]
+            message += self.w[f"{name}.own.bias"]
             moved = self._linear(np.maximum(message, 0, out=message), f"{name}.out")
             moved += state[place[some]]
             return moved

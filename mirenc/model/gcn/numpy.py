@@ -69,7 +69,7 @@ class Encoder:
         product, node_pair = self._first_product(sample, features)
         if nodes <= _SLICE_NODES or groups > nodes // _NODES_A_GROUP:
             return pool.mean(self._nodes(sample, product, node_pair))
-        share = pool.matrix(nodes).astype(np.float32)
+        share = sp.csr_matrix((pool.weight.astype(np.float32), (pool.group, pool.item)), shape=(groups, nodes))
         total = np.zeros((groups, self.config.hidden), dtype=np.float64)
         alone = np.maximum(product + self.w["graph.conv1.bias"], 0)  # hidden row of a node without edges
         for flow in Flow:
