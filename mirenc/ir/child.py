@@ -83,12 +83,9 @@ class Child:
     def send(self, request: dict[str, Any], data: bytes, timeout: float) -> None:
         """Send one request, once LLVM is loaded. Raises EndedError, as `receive`."""
         self.version()
-        assert self._process is not None
-        assert self._process.stdin is not None
         about = json.dumps(request).encode("ascii")
-        pipe = self._process.stdin.fileno()
-        os.set_blocking(pipe, False)
-        with self._ready(self._process.stdin, selectors.EVENT_WRITE, timeout) as wait:
+        with self._ready("stdin", selectors.EVENT_WRITE, timeout) as (pipe, wait):
+            os.set_blocking(pipe, False)
             for part in (HEADER.pack(len(about), len(data)) + about, data):
                 left = memoryview(part)
                 while left:
@@ -100,14 +97,12 @@ class Child:
 
     def receive(self, timeout: float) -> tuple[dict[str, Any], memoryview]:
         """One frame, within ``timeout`` seconds. Raises EndedError: the child died, or took too long and was ended."""
-        assert self._process is not None
-        assert self._process.stdout is not None
         received, wanted, about = bytearray(), HEADER.size, 0
-        with self._ready(self._process.stdout, selectors.EVENT_READ, timeout) as wait:
+        with self._ready("stdout", selectors.EVENT_READ, timeout) as (pipe, wait):
             while len(received) < wanted:
                 wait()
                 # No more than this frame: the next one may already be there.
-                chunk = os.read(self._process.stdout.fileno(), min(_CHUNK, wanted - len(received)))
+                chunk = os.read(pipe, min(_CHUNK, wanted - len(received)))
                 if not chunk:
                     raise self._death()
                 received += chunk
@@ -118,19 +113,20 @@ class Child:
         return json.loads(bytes(body[:about])), body[about:]
 
     @contextlib.contextmanager
-    def _ready(self, stream: IO[bytes], event: int, timeout: float) -> Iterator[Callable[[], None]]:
-        """A function that waits until the stream can be read or written, and ends the process when time is over."""
+    def _ready(self, name: str, event: int, timeout: float) -> Iterator[tuple[int, Callable[[], None]]]:
+        """One of the process' pipes, and what waits until it is ready and ends the process when time is over."""
         limit = min(timeout, LONGEST_TIMEOUT)
         deadline = time.monotonic() + limit
+        pipe: int = getattr(self._process, name).fileno()
         with selectors.DefaultSelector() as selector:
-            selector.register(stream, event)
+            selector.register(pipe, event)
 
             def wait() -> None:
                 if not selector.select(max(0.0, deadline - time.monotonic())):
                     self.close()
                     raise EndedError("timeout", f"not done within {limit:g} s")
 
-            yield wait
+            yield pipe, wait
 
     def close(self) -> None:
         """End the process; the next request starts a new one."""

@@ -68,9 +68,8 @@ class Places:
         match = _OF_FUNCTION.search(self._lines[line])
         if match is None:
             return NOWHERE
-        subprogram = int(match[1])
-        begins = _LINE.search(_bare(self._nodes[subprogram]))
-        return Place(self._file_of(subprogram), int(begins[1]) if begins else 0)
+        begins = _LINE.search(_bare(self._nodes[int(match[1])]))
+        return Place(self._file_of(int(match[1])), int(begins[1]) if begins else 0)
 
     def of_loop(self, forest: LoopForest, loop: int) -> Place:
         """Where a loop begins, by the rule of LLVM's ``Loop::getStartLoc``.

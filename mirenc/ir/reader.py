@@ -59,10 +59,10 @@ class _Forms:
 
     def _parse(self, text: str, *, resolved: bool) -> _Entry:
         form = parse_form(text, self.display)
-        # A form with named types is only the pattern of the forms that fill the names in.
-        row = len(self.forms) if resolved or not form.name_slots else -1
-        self.forms += [form] if row >= 0 else []
-        return row, form.slots, form.has_result, form
+        if form.name_slots and not resolved:  # only the pattern of the forms that fill names of types in
+            return -1, form.slots, form.has_result, form
+        self.forms.append(form)
+        return len(self.forms) - 1, form.slots, form.has_result, form
 
 
 def read_canonical(text: str, *, name: str, demangle: Callable[[list[str]], list[str]] | None = None) -> IRModule:

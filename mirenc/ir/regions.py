@@ -88,16 +88,15 @@ def regions_of(module: IRModule, level: str, *, function: str | re.Pattern[str] 
     functions = _chosen(module, function)
     if level == "loop":
         return _loop_regions(module, functions)
-    spans = [(one.header.first, one.header.last) for one in functions]
-    rows = np.concatenate([np.arange(first, last, dtype=np.int32) for first, last in spans])
+    rows = np.concatenate([np.arange(one.header.first, one.header.last, dtype=np.int32) for one in functions])
     if level == "module":
         return Regions(level, [Region(level, module.name, "", "", 0, "", 0)], rows, np.zeros_like(rows))
     places = Places(module)
     regions: list[Region] = []
     sizes: list[int] = []
     start, lines = module.arrays.block_start, module.arrays.line
-    for one, (first, last) in zip(functions, spans, strict=True):
-        shown, symbol = one.display_name, one.name
+    for one in functions:
+        shown, symbol, first, last = one.display_name, one.name, one.header.first, one.header.last
         if level == "function":
             regions.append(Region(level, shown, shown, "", 0, *places.of_function(one.index), symbol))
             sizes.append(last - first)
