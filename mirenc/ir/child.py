@@ -32,14 +32,12 @@ def llvmlite_folder() -> str:
 
 
 class EndedError(Exception):
-    """The child is gone: ``status`` is ``start``, ``timeout``, ``memory``, ``killed`` or ``crash``; LLVM's reason.
-
-    ``ending`` of a crash is ``exit 1`` or ``SIGSEGV``, say.
-    """
+    """The child is gone: ``status`` is ``start``, ``timeout``, ``memory``, ``killed`` or ``crash``; LLVM's reason."""
 
     def __init__(self, status: str, problem: str, ending: str = "") -> None:
         super().__init__(problem)
-        self.status, self.problem, self.ending = status, problem, ending
+        self.status, self.problem = status, problem
+        self.ending = ending  # `exit 1` or `SIGSEGV`, of a crash
 
 
 class Child:

@@ -65,15 +65,12 @@ _FOREIGN_MAGIC = {
 
 @dataclass(frozen=True, slots=True)
 class InputBytes:
-    """The decompressed bytes of one input, its path or ``<stdin>``, and what kind of IR they are.
-
-    ``file_hash`` is the SHA-256 of the decompressed file, or of the source that was compiled; "" for what has none.
-    """
+    """The decompressed bytes of one input, its path or ``<stdin>``, and what kind of IR they are."""
 
     name: str
     data: bytes
     kind: Literal["text", "bitcode"]
-    file_hash: str = ""
+    file_hash: str = ""  # SHA-256 of the decompressed file, or of the source that was compiled
 
 
 def language_of(path: str | os.PathLike[str]) -> str | None:

@@ -26,19 +26,14 @@ IRInput = IRModule | str | bytes | os.PathLike[str]
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """One input, told what it is: a module, IR in memory (text or bitcode), a file of IR, or a source.
-
-    ``name`` is what messages and rows call it, ``<string>`` where it has none; ``value`` the module, the IR or the
-    path; ``language`` a source's, as clang's ``-x`` wants it. A source that a project stands for is compiled with
-    ``flags``, before the user's own, in ``folder``.
-    """
+    """One input, told what it is: a module, IR in memory (text or bitcode), a file of IR, or a source."""
 
     kind: Literal["module", "ir", "file", "source"]
-    name: str
-    value: IRModule | bytes | str
-    language: str = ""
-    flags: tuple[str, ...] = ()
-    folder: str = ""
+    name: str  # what messages and rows call it: a path as it was given, `<string>` for what has none
+    value: IRModule | bytes | str  # the module, the IR or the path
+    language: str = ""  # of a source, as clang's -x wants it
+    flags: tuple[str, ...] = ()  # of a source that a project stands for, before the user's own
+    folder: str = ""  # in which that source is compiled
 
 
 def path_input(path: str | os.PathLike[str]) -> Input:

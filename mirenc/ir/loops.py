@@ -27,22 +27,13 @@ class LoopForest:
 
     Functions stand in module order. Within a function a loop stands before the loops inside it, and loops side by
     side stand in the order of their headers.
-
-    Attributes
-    ----------
-    function, header : (N,) int32
-        Function and block of the module.
-    parent, depth : (N,) int32
-        Loop that encloses it most closely; -1 for an outermost one, whose depth is 1.
-    innermost : (B,) int32
-        Deepest loop that each block is in; -1 for none.
     """
 
-    function: Int32
-    header: Int32
-    parent: Int32
-    depth: Int32
-    innermost: Int32
+    function: Int32  # (N,) of the module
+    header: Int32  # (N,) block of the module
+    parent: Int32  # (N,) loop that encloses it most closely; -1 for an outermost one
+    depth: Int32  # (N,) 1 for an outermost loop
+    innermost: Int32  # (B,) deepest loop that each block is in; -1 for none
 
     def __len__(self) -> int:
         return len(self.header)
@@ -93,10 +84,7 @@ def find_loops(module: IRModule) -> LoopForest:
 
 
 def _function_loops(successors: Graph) -> tuple[list[tuple[int, int, int]], list[int]]:
-    """Header, parent (-1 none) and depth of each loop of a function, and each block's innermost loop (-1 none).
-
-    Blocks are counted from the entry.
-    """
+    """Header, parent (-1 none) and depth of each loop of a function, and each block's innermost loop (-1 none)."""
     order, end = _depth_first(successors)
     number = {block: place for place, block in enumerate(order)}
     predecessors: Graph = [[] for _ in order]
@@ -117,10 +105,7 @@ def _function_loops(successors: Graph) -> tuple[list[tuple[int, int, int]], list
 
 
 def _depth_first(successors: Graph) -> tuple[list[int], list[int]]:
-    """Reachable blocks in the order (the place) in which a depth-first search enters them.
-
-    Also, for each place, where those end that were found from it.
-    """
+    """Reachable blocks in the order of a depth-first search, and where those end that were found from each place."""
     order: list[int] = []
     parent: list[int] = []
     seen = [False] * len(successors)

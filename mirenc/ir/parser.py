@@ -45,18 +45,14 @@ _NO_ATTRIBUTES |= {"true", "false", "null", "none", "undef", "poison", "zeroinit
 
 
 class FormOperand(NamedTuple):
-    """One operand of a form, its type and value as printed where it is used.
+    """One operand of a form, its type and value as printed where it is used."""
 
-    Its kind is ``local`` (an instruction's result or an argument), ``label``, ``constant``, ``symbol`` (a global,
-    alias, ifunc or function by name), ``metadata`` or ``asm``. ``slot`` is the placeholder, from 0, that holds the name
-    of a ``local``, of a ``label`` (both have no text), or of the local that ``metadata`` wraps (its text then ends in
-    the placeholder); -1 otherwise.
-    """
-
+    # `local` (an instruction's result or an argument), `label`, `constant`, `symbol` (a global, alias, ifunc or
+    # function by name), `metadata` or `asm`
     kind: str
     type: str
-    text: str = ""
-    slot: int = -1
+    text: str = ""  # none of a local or label; of metadata that wraps a local it ends in the placeholder
+    slot: int = -1  # placeholder, from 0, that holds the name of a local, a label, or the local that metadata wraps
 
 
 @dataclass(frozen=True, slots=True)
