@@ -129,32 +129,22 @@ def _control_edges(module: IRModule, inst_node: Int64) -> tuple[Int64, Int64, li
     starts = arrays.block_start.tolist()
     succ_start = arrays.successor_start.tolist()
     successors = arrays.successor.tolist()
-    source: list[int] = []
-    target: list[int] = []
-    position: list[int] = []
+    jumps: list[tuple[int, int, int]] = []  # instructions from and to which, and the successor's number
     exits: list[list[int]] = []
     reached = bytearray(module.block_count)
     for header in module.headers:
-        leaves: list[int] = []
         queue = [] if header.is_declaration else [header.first_block]
         for current in queue:  # grows while it is read: breadth first
             reached[current] = 1
-            last = starts[current + 1] - 1
-            nexts = successors[succ_start[current] : succ_start[current + 1]]
-            for number, successor in enumerate(nexts):
-                source.append(last)
-                target.append(starts[successor])
-                position.append(number)
+            for number, successor in enumerate(successors[succ_start[current] : succ_start[current + 1]]):
+                jumps.append((starts[current + 1] - 1, starts[successor], number))
                 if not reached[successor]:
                     reached[successor] = 1
                     queue.append(successor)
-            if not nexts:
-                leaves.append(last)
-        exits.append(leaves)
-    jump = inst_node[np.array([source, target], dtype=np.int64).reshape(2, -1)]
-    straight = np.stack([inst_node[inside], inst_node[inside + 1]])
-    positions = np.concatenate([np.zeros(len(inside), np.int64), np.array(position, dtype=np.int64)])
-    return np.concatenate([straight, jump], axis=1), positions, exits
+        exits.append([starts[block + 1] - 1 for block in queue if succ_start[block] == succ_start[block + 1]])
+    source, target, position = np.array(jumps, dtype=np.int64).reshape(-1, 3).T
+    edges = np.concatenate([[inside, inside + 1], [source, target]], axis=1)
+    return inst_node[edges], np.concatenate([np.zeros(len(inside), np.int64), position]), exits
 
 
 def _call_edges(module: IRModule, nodes: _Nodes, exits: list[list[int]]) -> Int64:
