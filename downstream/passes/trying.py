@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mirenc.heads.portfolio import portfolio
+from mirenc.heads.choosing import portfolio
 
 __all__ = ["WORTH_TRYING", "Trial", "covering_order", "promise_of", "trial_like", "trials_of"]
 

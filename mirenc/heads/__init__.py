@@ -10,7 +10,6 @@ from mirenc.heads.files import load_head, save_head
 from mirenc.heads.linear import LandmarkLabels, LandmarkRegressor, RidgeHead, RidgeLabels, RidgeRegressor
 from mirenc.heads.mlp import LabelHead, MLPHead
 from mirenc.heads.pairs import PairHead
-from mirenc.heads.portfolio import PortfolioHead
 from mirenc.heads.trees import BoostedRegressor, RatioTreesHead, TreesHead, TreesLabels
 
 __all__ = [
@@ -26,7 +25,6 @@ __all__ = [
     "MLPHead",
     "NumberEnsembleHead",
     "PairHead",
-    "PortfolioHead",
     "RatioTreesHead",
     "RidgeHead",
     "RidgeLabels",

@@ -202,3 +202,20 @@ def cost_ratios(preference: Float64) -> Float64:
     bounded = np.maximum(preference, _LEAST * preference.max(axis=-1, keepdims=True))
     result: Float64 = (bounded.max(axis=-1, keepdims=True) / bounded) ** (1 / SHARPNESS)
     return result
+
+
+def portfolio(logs: Float64, size: int) -> Int64:
+    """So many settings of which the best costs the samples least in the mean: each helps most beside those before it.
+
+    Of log costs (n, K); NaN, which helps no sample, where nobody may ask. -> (min(size, K),), without repetition.
+    """
+    loss = logs - np.nanmin(logs, axis=1, keepdims=True)
+    loss = np.where(np.isnan(loss), np.nanmax(loss), loss)
+    least = np.full(len(loss), np.inf)
+    chosen: list[int] = []
+    for _ in range(min(size, loss.shape[1])):
+        mean = np.minimum(least[:, None], loss).mean(axis=0)
+        mean[chosen] = np.inf
+        chosen.append(int(mean.argmin()))
+        least = np.minimum(least, loss[:, chosen[-1]])
+    return np.array(chosen, dtype=np.int64)

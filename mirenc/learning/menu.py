@@ -6,8 +6,7 @@ alone (`Shape`); the choice among members is made for each fold, on the training
 - A few hundred samples of a few settings: the Gaussian process, trees and the paper's MLP (put together on the
   device-mapping data; `downstream/device_mapping/README.md` tells what was dropped). More samples: heads whose memory
   does not grow with their square.
-- Many settings, or settings that differ from sample to sample: heads that see a setting as numbers, and where settings
-  outnumber kernels, one that chooses among three.
+- Many settings, or settings that differ from sample to sample: heads that see a setting as numbers.
 - Many settings of many kernels, where time is what counts: the default is left only where the gain is worth the risk;
   trees of all settings at once where these are alike.
 - Numbers, and labels: heads that tell all of them at once.
@@ -59,7 +58,6 @@ class Shape:
     shared: bool = True  # whether all samples have the same settings
     # Column of the setting that runs when nobody decides; None where it is another one from sample to sample
     default: int | None = 0
-    dense: bool = True  # whether nearly every sample was measured under every setting
     labels: int = 0  # P; 0 where the target is another
 
     def is_cautious(self, select: str) -> bool:
@@ -77,7 +75,7 @@ def menu(shape: Shape, seed: int, select: str) -> Members:
     if shape.shared and shape.is_cautious(select):
         return _cautious(shape, seed)
     if not shape.shared or shape.settings > _FEW_SETTINGS:
-        return _portfolios(shape, select) + _pairs(shape, seed, select) + (_ridges(select) if shape.shared else [])
+        return _pairs(shape, seed, select) + (_ridges(select) if shape.shared else [])
     if shape.samples > _FEW_SAMPLES:
         return _ridges(select) + _pairs(shape, seed, select)
     return _few(shape, seed, select)
@@ -130,13 +128,6 @@ def _cautious(shape: Shape, seed: int) -> Members:
 
 def _ridges(select: str) -> Members:
     return [(f"ridge {penalty:g}", heads.RidgeHead(penalty, clip=_CLIP[select])) for penalty in _PENALTIES]
-
-
-def _portfolios(shape: Shape, select: str) -> Members:
-    """Where settings outnumber kernels, few of them are worth telling apart."""
-    if not (shape.shared and shape.dense) or shape.settings <= shape.groups or shape.samples > _FEW_SAMPLES:
-        return []
-    return [("portfolio", heads.PortfolioHead(heads.CostHead(shape.context, clip=_CLIP[select])))]
 
 
 def _pairs(shape: Shape, seed: int, select: str) -> Members:

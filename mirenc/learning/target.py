@@ -13,15 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mirenc.arrays import Float64, Int64
-from mirenc.heads.choosing import Settings, additive_effects
+from mirenc.heads.choosing import Settings, additive_effects, portfolio
 from mirenc.heads.files import rounded
-from mirenc.heads.portfolio import portfolio
 from mirenc.learning.features import Features
 from mirenc.learning.menu import Shape, head_search, inner_parts
 from mirenc.tasks.data import TaskData
 from mirenc.tasks.protocols import Fold
 
-_DENSE = 0.9  # share of cells that were measured
 _LEAST = float(np.finfo(np.float64).tiny)
 _THREE = 3
 STATIC_TITLES = {
@@ -115,9 +113,8 @@ class Costs(Target):
         return int(columns[0]) if len(columns) == 1 else None
 
     def shape(self, features: Features, rows: Int64, **more: Any) -> Shape:
-        dense = bool(np.isfinite(self.values[rows]).mean() > _DENSE)
         columns = {"settings": self.values.shape[1], "shared": self.shared, "default": self.default}
-        return super().shape(features, rows, **columns, dense=dense)
+        return super().shape(features, rows, **columns)
 
     def _settings(self, rows: Int64) -> Settings:
         return self.settings.take(rows)

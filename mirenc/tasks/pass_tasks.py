@@ -17,7 +17,7 @@ import numpy as np
 
 from mirenc.arrays import Bool, Float64, Int64
 from mirenc.errors import TaskError
-from mirenc.heads.portfolio import portfolio
+from mirenc.heads.choosing import portfolio
 from mirenc.ir import Dialect, IRModule, parse_ir
 from mirenc.ir.compile import LANGUAGE_FLAGS
 from mirenc.ir.regions import Region

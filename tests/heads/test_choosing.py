@@ -15,6 +15,7 @@ from mirenc.heads.choosing import (
     additive_effects,
     checked_costs,
     cost_ratios,
+    portfolio,
     preferences,
     relative_log_costs,
 )
@@ -138,3 +139,17 @@ def test_cost_ratios_undo_preferences() -> None:
     np.testing.assert_allclose(cost_ratios(preferences(logs)), np.exp(logs - logs.min(axis=1, keepdims=True)))
     # A vote without any is a preference of one in a hundred.
     np.testing.assert_allclose(cost_ratios(np.array([1.0, 0.0])), [1.0, 10.0])
+
+
+def test_the_portfolio_is_the_best_single_and_then_what_helps_most_beside_it() -> None:
+    # Loss in bits, sums: 3, 6, 3.2 and 3.3. Beside the first, the third saves 2 and the second 1.
+    logs = np.array([[1.0, 0.0, 3.2, 1.1], [1.0, 3.0, 0.0, 1.1], [1.0, 3.0, 0.0, 1.1]])
+    assert portfolio(logs, 1).tolist() == [0]
+    assert portfolio(logs, 2).tolist() == [0, 2]
+    assert portfolio(logs, 3).tolist() == [0, 2, 1]
+    assert portfolio(logs, 9).tolist() == [0, 2, 1, 3]
+
+
+def test_what_nobody_may_ask_for_helps_nobody() -> None:
+    logs = np.log([[1.0, math.nan, 3.0], [9.0, math.nan, 1.1], [9.0, 1.0, 1.1]])
+    assert portfolio(logs, 1).tolist() == [2]

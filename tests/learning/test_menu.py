@@ -18,7 +18,6 @@ from mirenc.heads import (
     LandmarkRegressor,
     NumberEnsembleHead,
     PairHead,
-    PortfolioHead,
     RatioTreesHead,
     RidgeHead,
     RidgeLabels,
@@ -36,7 +35,6 @@ SHAPES = {
     "many samples": replace(FEW, samples=20_000),
     "many settings": replace(FEW, settings=40),
     "more settings than kernels": replace(FEW, settings=768),
-    "sparse": replace(FEW, settings=768, dense=False),
     "settings of their own": replace(FEW, settings=40, shared=False),
     "a few of their own": replace(FEW, shared=False),
     "numbers": replace(FEW, settings=0),
@@ -96,8 +94,7 @@ def test_all_rows_choose_from_the_same_heads() -> None:
     [
         ("many samples", {RidgeHead, PairHead}),
         ("many settings", {RidgeHead, PairHead}),
-        ("more settings than kernels", {PortfolioHead, RidgeHead, PairHead}),
-        ("sparse", {RidgeHead, PairHead}),
+        ("more settings than kernels", {RidgeHead, PairHead}),
         ("settings of their own", {PairHead}),
         ("a few of their own", {PairHead}),
         ("numbers", {RidgeRegressor, BoostedRegressor}),
@@ -120,8 +117,7 @@ def test_candidates_have_names_of_their_own_and_can_be_saved(name: str) -> None:
 def test_each_candidate_knows_which_columns_are_context_features(name: str) -> None:
     for one, member in menu(SHAPES[name], 0, "speedup"):
         if not isinstance(member, (LabelHead, RidgeHead, RidgeLabels, RidgeRegressor)):  # these treat all columns alike
-            own = member.chooser if isinstance(member, PortfolioHead) else member
-            assert own.context_columns == 2, one
+            assert member.context_columns == 2, one
 
 
 @pytest.mark.parametrize("name", SHAPES)
