@@ -48,7 +48,7 @@ class Child:
     """
 
     def __init__(self, side: Path, arguments: Sequence[str], memory_limit: int) -> None:
-        self._memory_limit = memory_limit
+        self.memory_limit = memory_limit
         self.arguments = list(arguments)
         self._side = side
         self._process: subprocess.Popen[bytes] | None = None
@@ -61,7 +61,7 @@ class Child:
             return
         self.close()  # one that died between two requests leaves its streams
         self._words = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the process
-        worker, limit = str(Path(__file__).with_name("worker.py")), str(memory_allowed(self._memory_limit))
+        worker, limit = str(Path(__file__).with_name("worker.py")), str(memory_allowed(self.memory_limit))
         self._process = subprocess.Popen(
             # -I -S: neither the user's environment nor site-packages' .pth files are worth their start-up time.
             [sys.executable, "-I", "-S", worker, limit, str(self._side), *self.arguments],
@@ -146,7 +146,7 @@ class Child:
         lines = words.splitlines()
         self.close()
         if without_memory(words) or code == _NOT_LOADED:
-            return EndedError("memory", f"out of memory (limit {memory_allowed(self._memory_limit) / 2**20:.0f} MiB)")
+            return EndedError("memory", f"out of memory (limit {memory_allowed(self.memory_limit) / 2**20:.0f} MiB)")
         if code == NOT_STARTED:
             return EndedError("start", (lines or ["no reason given"])[-1].removesuffix("."))
         # LLVM's reason, which a stack dump may follow; otherwise the last line, such as that of a Python traceback.

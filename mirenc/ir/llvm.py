@@ -29,27 +29,30 @@ class LLVMWorker:
 
     def __init__(self, *, timeout: float = DEFAULT_TIMEOUT, memory_limit: int = DEFAULT_MEMORY_LIMIT) -> None:
         self.timeout = timeout
-        self.memory_limit = memory_limit
         self._lock = threading.Lock()
-        self._child: Child | None = None
+        self._child = Child(Path(__file__).with_name("reading_side.py"), [llvmlite_folder()], memory_limit)
+
+    @property
+    def memory_limit(self) -> int:
+        return self._child.memory_limit
 
     def start(self) -> None:
         """Start the child now, so that it loads LLVM while the caller does other work."""
+        if self._child.arguments == [""]:
+            raise IRResourceError("llvmlite is not installed. Type: pip install llvmlite")
         with self._lock:
-            self._started()
+            self._child.start()
 
     def limit_memory(self, limit: int) -> None:
         """Set another memory limit; a child that runs with the old one is replaced."""
         with self._lock:
             if limit != self.memory_limit:
                 self.close()
-                self.memory_limit = limit
+                self._child.memory_limit = limit
 
     def close(self) -> None:
         """End the child; the next request starts a new one."""
-        child, self._child = self._child, None
-        if child is not None:
-            child.close()
+        self._child.close()
 
     def canonicalise(self, data: bytes, *, bitcode: bool, timeout: float | None = None) -> str:
         """Parse, verify and print one module.
@@ -68,23 +71,14 @@ class LLVMWorker:
         """Demangled form of each name; the name itself where there is none."""
         return self._ask("names", "\n".join(names).encode("utf-8"), None)[1].split("\n") if names else []
 
-    def _started(self) -> Child:
-        if self._child is None:
-            folder = llvmlite_folder()
-            if not folder:
-                raise IRResourceError("llvmlite is not installed. Type: pip install llvmlite")
-            self._child = Child(Path(__file__).with_name("reading_side.py"), [folder], self.memory_limit)
-        self._child.start()
-        return self._child
-
     def _ask(self, kind: str, data: bytes, timeout: float | None) -> tuple[str, str]:
         """Status and text of one answer."""
         limit = self.timeout if timeout is None else timeout
+        self.start()
         with self._lock:
             try:
-                child = self._started()
-                child.send({"kind": kind}, data, limit)
-                answer, text = child.receive(limit)
+                self._child.send({"kind": kind}, data, limit)
+                answer, text = self._child.receive(limit)
             except EndedError as ended:
                 raise self._error(ended, limit) from None
             except BaseException:

@@ -201,17 +201,13 @@ def read_entries(path: Path, suffixes: Collection[str], report: Report | None = 
         raise ConfigError(f"{path}: not JSON: {error}. Make it again with CMake or bear") from None
     if not isinstance(entries, list):
         raise ConfigError(f"{path}: no list of commands. Give a compile_commands.json, as CMake or bear writes it")
+    parsed = [_parse(path, number, one) for number, one in enumerate(entries, 1)]
+    others = Counter(one.file.suffix or one.file.name for one in parsed if one.file.suffix not in suffixes)
     chosen: dict[Path, Entry] = {}
-    others: Counter[str] = Counter()
-    again = 0
-    for number, one in enumerate(entries, 1):
-        entry = _parse(path, number, one)
-        if entry.file.suffix not in suffixes:
-            others[entry.file.suffix or entry.file.name] += 1
-        elif entry.file in chosen:
-            again += 1
-        else:
-            chosen[entry.file] = entry
+    for one in parsed:
+        if one.file.suffix in suffixes:
+            chosen.setdefault(one.file, one)
+    again = len(parsed) - others.total() - len(chosen)
     if not chosen:
         wanted = " ".join(suffixes)
         raise ConfigError(f"{path}: no source in it that ends in {wanted}. Make it again with CMake or bear")

@@ -37,14 +37,13 @@ def constant_trip_count(module: IRModule, loop: Region) -> int:
 def _count(module: IRModule, forest: LoopForest, row: int) -> int:
     arrays, header = module.arrays, int(forest.header[row])
     names = {block: block_name(module, block) for block in range(module.block_count) if forest.contains(row, block)}
-    starts = arrays.successor_start
-    successors = {block: arrays.successor[starts[block] : starts[block + 1]].tolist() for block in names}
+    edges, start = arrays.successor_start, arrays.block_start
+    successors = {block: arrays.successor[edges[block] : edges[block + 1]].tolist() for block in names}
     leaving = [block for block in names if not set(successors[block]) <= names.keys()]
     latches = [block for block in names if header in successors[block]]
     # The exit must be decided once in each iteration.
     if len(leaving) != 1 or len(latches) != 1 or leaving[0] not in (header, latches[0]):
         return 0
-    start = arrays.block_start
     lines = {
         block: [module.lines[line] for line in arrays.line[start[block] : start[block + 1]].tolist()] for block in names
     }
