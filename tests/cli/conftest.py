@@ -41,9 +41,7 @@ def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> 
     threshold = gc.get_threshold()
     yield call
     gc.set_threshold(*threshold)
-    if default_worker().memory_limit != DEFAULT_MEMORY_LIMIT:
-        default_worker().close()
-        default_worker().memory_limit = DEFAULT_MEMORY_LIMIT
+    default_worker().limit_memory(DEFAULT_MEMORY_LIMIT)
 
 
 @pytest.fixture(scope="session")

@@ -176,7 +176,7 @@ def _read_parts(
 def _start_process(memory_limit: int) -> None:
     """Prepare a reading process: LLVM's limit is this build's, and Ctrl-C ends it without a word."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    default_worker().memory_limit = memory_limit
+    default_worker().limit_memory(memory_limit)
 
 
 def _chunk_key(chunk: list[str], normalisation: str, options: ReadOptions | None) -> str:
