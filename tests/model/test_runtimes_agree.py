@@ -9,6 +9,7 @@ import pytest
 from random_model import random_weights
 
 from mirenc.model.config import ModelConfig
+from mirenc.model.gcn import numpy as gcn
 from mirenc.model.numpy_runtime import NumpyRuntime
 from mirenc.model.pooling import Pools, make_pool, module_pools, region_pools
 from mirenc.model.sample import IRSample
@@ -47,6 +48,21 @@ def graph_vectors(runtime: NumpyRuntime | TorchRuntime, sample: IRSample, group:
 
 def node_vectors(runtime: NumpyRuntime | TorchRuntime, sample: IRSample) -> np.ndarray:
     return graph_vectors(runtime, sample, np.arange(len(sample.node_row)), len(sample.node_row))
+
+
+def test_a_graph_of_several_slices(
+    runtimes: Pair, samples: dict[str, IRSample], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The mean over many nodes is taken slice by slice, and never of their vectors."""
+    for sample in samples.values():
+        nodes = len(sample.node_row)
+        group = np.where(np.arange(nodes) % 5 == 4, -1, np.arange(nodes) % 2)  # some nodes are of no group
+        whole = graph_vectors(runtimes[0], sample, group, 2)
+        with monkeypatch.context() as patch:
+            patch.setattr(gcn, "_SLICE_NODES", 7)
+            patch.setattr(gcn.Encoder, "_nodes", None)
+            sliced = agree(runtimes, lambda runtime, s=sample, g=group: graph_vectors(runtime, s, g, 2))
+        np.testing.assert_allclose(sliced, whole, rtol=1e-5, atol=1e-6)
 
 
 def test_texts(runtimes: Pair, samples: dict[str, IRSample]) -> None:
