@@ -7,7 +7,7 @@ import inspect
 import re
 import shlex
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
@@ -26,8 +26,7 @@ if TYPE_CHECKING:
 
     Reading = ReadOptions
 else:
-    Reading = Any
-    ReadOptions = Any  # `reads` evaluates annotations
+    Reading = Any  # `reads` evaluates annotations
 
 Inputs = Annotated[
     list[str],
@@ -96,7 +95,7 @@ def read_options(
     max_bytes: MaxBytes = None,
     compiler: Compiler = None,
     cflags: CFlags = "",
-) -> ReadOptions:
+) -> Reading:
     """The options as `ReadOptions`; starts the LLVM process with the memory limit."""
     from mirenc.ir import ReadOptions, start_reader
     from mirenc.ir.files import DEFAULT_MAX_BYTES
@@ -203,26 +202,14 @@ def print_table(table: Table, width: int = 160) -> None:
     Console(width=max(width, least)).print(table)
 
 
-def tell_failures(total: int, problems: Sequence[MirencError]) -> None:
-    """Name what failed of ``total`` files, and end with exit code 1 where there is any."""
-    failures = Failures(total)
-    for problem in problems:
-        failures.add(problem)
-    failures.finish()
-
-
 class Failures:
-    """Files that could not be read: a single one ends the run, of several each is named and the rest goes on.
+    """Those of ``total`` files that fail: a single one ends the run, of several each is named and the rest goes on."""
 
-    Parameters
-    ----------
-    total : int
-        Files of the run.
-    """
-
-    def __init__(self, total: int) -> None:
+    def __init__(self, total: int, problems: Iterable[MirencError] = ()) -> None:
         self.total = total
         self.count = 0
+        for problem in problems:
+            self.add(problem)
 
     def results(self, doing: str, items: Sequence[_Item], work: Callable[[_Item], _Result]) -> Iterator[_Result]:
         """What ``work`` makes of each item, under a bar; of one that fails there is none."""
@@ -241,8 +228,7 @@ class Failures:
         if self.total == 1:
             raise error
         self.count += 1
-        detail = shown(error, _IN_A_BATCH)
-        print(f"mirenc: warning: {' '.join(str(error).split())}\n{detail}", end="", file=sys.stderr)
+        warn(f"{' '.join(str(error).split())}\n{shown(error, _IN_A_BATCH)}".removesuffix("\n"))
 
     def finish(self) -> None:
         """End a run in which files failed: one line and exit code 1."""
@@ -250,9 +236,6 @@ class Failures:
             return
         rest = self.total - self.count
         delivered = f"; the other {f'{rest} were' if rest > 1 else 'was'} delivered" if rest else ""
-        print(
-            f"mirenc: error: {self.count} of {self.total} files failed (listed above){delivered}. "
-            "Mend or leave out the listed files",
-            file=sys.stderr,
-        )
+        found = f"{self.count} of {self.total} files failed (listed above){delivered}"
+        say(f"error: {found}. Mend or leave out the listed files")
         raise typer.Exit(1)

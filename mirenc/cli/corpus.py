@@ -137,7 +137,7 @@ def build(
     # A recipe's packages are a sample: how many of their files do not compile is told by number.
     uncompiled = failures_of(folder) if kind in ("sources", "commands") else []
     unread = [MirencError(message) for _, message in report.failures]
-    common.tell_failures(report.files + len(uncompiled), [*uncompiled, *unread])
+    common.Failures(report.files + len(uncompiled), [*uncompiled, *unread]).finish()
 
 
 @app.command()

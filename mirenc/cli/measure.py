@@ -155,7 +155,8 @@ def _deliver(run: TimedRun, wanted: int) -> None:
         problems = [f"{f'{one.kernel} {one.part}'.strip()}: {one.dropped}" for one in dropped]
         total = len(table.samples)
     if run.plan.sources:
-        common.tell_failures(total, [TaskError(f"{problem}. Mend the source or its driver") for problem in problems])
+        errors = (TaskError(f"{problem}. Mend the source or its driver") for problem in problems)
+        common.Failures(total, errors).finish()
 
 
 def _measure_passes(plan: Plan, output: Path) -> None:

@@ -102,7 +102,7 @@ def evaluate(
         typer.echo(json.dumps(figures, indent=1, allow_nan=False))
     else:
         _show_figures(figures)
-    common.tell_failures(len(files), problems)
+    common.Failures(len(files), problems).finish()
 
 
 def choose_files(root: Path, limit: int | None) -> list[Path]:

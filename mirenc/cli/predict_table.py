@@ -41,9 +41,7 @@ def print_projects(names: Sequence[str], options: ReadOptions, level: str, as_js
         # One LLVM from source to code, where there is a clang of it.
         options = replace(options, compiler=options.compiler or clang_for(engine.version))
         files, problems = _files(names, Path(scratch), options)
-        failures = common.Failures(len(files) + len(problems))
-        for problem in problems:
-            failures.add(problem)
+        failures = common.Failures(len(files) + len(problems), problems)
         table = _table(engine, run, files, options, failures)
         if level == "module":
             table["rows"] = _by_file(table["rows"])

@@ -125,9 +125,8 @@ class VectorWriter:
         if self._lines is None:
             self._embeddings.append((file, embedding))
             return
-        lines = self._lines(VectorTable.of(self.maker, [(file, embedding)]), self._files == 1)
         with _writing(self.path):
-            (self._stream or sys.stdout).writelines(lines)
+            self._lines(self._stream or sys.stdout, VectorTable.of(self.maker, [(file, embedding)]), self._files == 1)
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         # Files without a row, as without a loop, are an output too: an earlier one would pass for theirs. Part of a run
@@ -275,27 +274,20 @@ def _rows_of(table: VectorTable) -> Iterator[dict[str, Any]]:
         yield {**named, **table.maker.to_json(), "counts": source["counts"], **labels, "vector": values}
 
 
-def _json_lines(table: VectorTable, first: bool) -> Iterator[str]:
-    return (json.dumps(row) + "\n" for row in _rows_of(table))
+def _json_lines(stream: IO[str], table: VectorTable, first: bool) -> None:
+    stream.writelines(json.dumps(row) + "\n" for row in _rows_of(table))
 
 
-class _Echo:
-    """A file that gives back what is written."""
-
-    def write(self, text: str) -> str:
-        return text
-
-
-def _csv_lines(table: VectorTable, first: bool) -> Iterator[str]:
+def _csv_lines(stream: IO[str], table: VectorTable, first: bool) -> None:
     """Head, labels and counts as columns, then one for each component; what is no text, as JSON."""
-    writer = csv.writer(_Echo())
+    writer = csv.writer(stream)
     for row in _rows_of(table):
         vector, counts = row.pop("vector"), row.pop("counts")
         cells = {**row, **counts, **{f"v{place}": value for place, value in enumerate(vector)}}
         if first:
-            yield writer.writerow(cells)
+            writer.writerow(cells)
             first = False
-        yield writer.writerow(_valid(cell if isinstance(cell, str) else json.dumps(cell) for cell in cells.values()))
+        writer.writerow(_valid(cell if isinstance(cell, str) else json.dumps(cell) for cell in cells.values()))
 
 
 def _read_json_lines(path: str) -> VectorTable:
@@ -304,9 +296,7 @@ def _read_json_lines(path: str) -> VectorTable:
 
 
 def _read_csv(path: str) -> VectorTable:
-    text = {*_SOURCE, *LABELS, "model", "model_digest", "mirenc", "level", "part", "purpose", "map"}.difference(
-        _NUMBERS
-    )
+    text = {*_SOURCE, *LABELS, "model", "model_digest", "mirenc", "level", "part", "purpose", "map"} - {*_NUMBERS}
 
     def rows(stream: Iterable[str]) -> Iterator[dict[str, Any]]:
         for cells in csv.DictReader(stream):
@@ -341,7 +331,7 @@ def _from_rows(path: str, rows: Iterator[dict[str, Any]]) -> VectorTable:
 
 def _write_lines(part: Path, table: VectorTable, path: str) -> None:
     with open(part, "w", encoding="utf-8", newline="") as stream:
-        stream.writelines(_LINES[Path(path).suffix](table, True))
+        _LINES[Path(path).suffix](stream, table, True)
 
 
 class _Format(NamedTuple):
@@ -355,8 +345,8 @@ class _Format(NamedTuple):
     needs: str = ""
 
 
-# Lines of a table, with or without what stands above those of the first file.
-_LINES: dict[str, Callable[[VectorTable, bool], Iterator[str]]] = {".jsonl": _json_lines, ".csv": _csv_lines}
+# Writes a table's lines, with or without what stands above those of the first file.
+_LINES: dict[str, Callable[[IO[str], VectorTable, bool], None]] = {".jsonl": _json_lines, ".csv": _csv_lines}
 _FORMATS = {
     ".npy": _Format(_write_npy, _read_npy),
     ".npz": _Format(_write_npz, _read_npz),
