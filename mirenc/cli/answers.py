@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -38,7 +38,9 @@ class Answers:
         """Print the answers of a file."""
         for one in predictions:
             self.directives = self.directives or bool(self.task.directive_of(one))
-            place = file if one.region is None else _place(file, one)
+            place = file
+            if (region := one.region) is not None:  # its source line if the IR has it, else its name
+                place = f"{region.file}:{region.line}: {region.name}" if region.file else f"{file}: {region.name}"
             if self.as_json:
                 typer.echo(json.dumps(self._json(file, one)))
             else:
@@ -82,10 +84,10 @@ class Answers:
         return [self.task.number_words(one), below if one.evidence.pays else _no_better(one), *self._code(one, *_SHARE)]
 
     def _labels(self, one: PredictedLabels) -> list[str]:
-        ranked = sorted(one.labels, key=lambda name: -one.labels[name])
-        told = ", ".join(f"{name} {100 * one.labels[name]:.0f} %" for name in ranked[:_SHOWN])
-        more = f" and {len(ranked) - _SHOWN} more; --json has them all" if len(ranked) > _SHOWN else ""
-        return [told + more, *([] if one.evidence.pays else [_no_better(one)]), *self._code(one, *_SHARE)]
+        ranked, more = _ranked(one.labels)
+        told = ", ".join(f"{name} {100 * share:.0f} %" for name, share in ranked)
+        below = self._code(one, *_SHARE) if one.evidence.pays else [_no_better(one)]
+        return [" ".join([told, *more]), *below]
 
     def _choice(self, one: Choice) -> list[str]:
         title = " x ".join(self.head.setting_encoder.knobs) if self.head.setting_encoder is not None else ""
@@ -107,11 +109,11 @@ class Answers:
         lines = [named, _record(one), *self._code(one, *_FACTOR), *self._times(one)]
         if words:  # a list of places, which a table at each would hide
             return lines
-        ranked = sorted(one.preference, key=lambda name: -one.preference[name])
-        for name in ranked[:_SHOWN]:
+        ranked, more = _ranked(one.preference)
+        for name, share in ranked:
             seconds = "" if one.seconds is None else f"  about {_duration(one.seconds[name])}"
-            lines.append(f"{name:>8}  preference {100 * one.preference[name]:5.1f} %{seconds}")
-        return [*lines, *([f"and {len(ranked) - _SHOWN} more; --json has them all"] if len(ranked) > _SHOWN else [])]
+            lines.append(f"{name:>8}  preference {100 * share:5.1f} %{seconds}")
+        return lines + more
 
     def _times(self, one: Choice) -> list[str]:
         """Expected times of the default, of the fixed choices people make, and of the best."""
@@ -149,6 +151,13 @@ _SHARE = ("{:.0f} % [{:.0f}, {:.0f}] of the squared error {rival} gone", 100)
 _ONE_GROUP = "all samples of this head are of one group, so nobody knows what it is worth on another"
 
 
+def _ranked(shares: Mapping[str, float]) -> tuple[list[tuple[str, float]], list[str]]:
+    """The largest with their names, and a line about the rest if there is one."""
+    ranked = sorted(shares.items(), key=lambda item: -item[1])
+    rest = len(ranked) - _SHOWN
+    return ranked[:_SHOWN], [f"and {rest} more; --json has them all"] if rest > 0 else []
+
+
 def _no_better(one: Prediction) -> str:
     if one.evidence.worth is None:
         return _ONE_GROUP
@@ -184,13 +193,6 @@ def _duration(seconds: float) -> str:
     return f"{1e6 * seconds:.{0 if seconds >= 1e-4 else 1}f} us"
 
 
-def _place(file: str, one: Prediction) -> str:
-    """Where a region is: its source line if the IR has it, else its name."""
-    assert one.region is not None
-    place = f"{one.region.file}:{one.region.line}" if one.region.file else file
-    return f"{place}: {one.region.name}"
-
-
 def write_restriction(task: Task, target: Path, file: str, answers: Sequence[Any]) -> None:
     """Write what a tuner is told; TaskError for more than one answer, or a task that has nothing to tell a tuner."""
     if len(answers) != 1:
@@ -204,12 +206,8 @@ def write_restriction(task: Task, target: Path, file: str, answers: Sequence[Any
 class Copies:
     """Writes copies of sources, with the answers in them as pragmas.
 
-    Raises
-    ------
-    TaskError
-        The task's answers are no lines of source.
-    ConfigError
-        A file that is no source, two of one name, or a copy that would replace something.
+    Raises TaskError: the task's answers are no lines of source; ConfigError: a file that is no source, two of one name,
+    or a copy that would replace something.
     """
 
     def __init__(self, task: Task, folder: Path, files: Sequence[str]) -> None:

@@ -77,31 +77,23 @@ def build(
         given = IRTokenizer.from_file(find_model(tokenizer) / "tokenizer.json" if named else tokenizer)
     config = given.config if given else TokenizerConfig(vocab_size=vocab_size)
     kind = kind_of_source(source)
-    for option, value in (
-        *(("--levels", levels), ("--compiler", compiler), ("--cflags", cflags)),
-        *(("--cuda-path", cuda_path), ("--work", work)),
-    ):
+    asked = {"--levels": levels, "--compiler": compiler, "--cflags": cflags, "--cuda-path": cuda_path, "--work": work}
+    for option, value in asked.items():
         if value and option not in _TAKES[kind]:
             raise ConfigError(f"{source}: {option} has no effect on it (it is taken as {kind}). Leave {option} out")
     if source.is_dir() and output.resolve().is_relative_to(source.resolve()):
         raise ConfigError(f"{output}: lies in {source}, where it would become a part of it. Name a folder beside it")
     output.mkdir(parents=True, exist_ok=True)  # now, not after an hour of reading
     workers = jobs or os.cpu_count() or 1
-    reserved = None
-    if exclude_ir:
-        kept_out = common.expand([str(path) for path in exclude_ir])
-        reserved = hashes_of_ir(kept_out, config.normalisation, options=options)
+    kept_out = common.expand([str(path) for path in exclude_ir or ()])
+    reserved = hashes_of_ir(kept_out, config.normalisation, options=options) if exclude_ir else None
+    choices = Choices([level.strip() for level in levels.split(",")] if levels else None, compiler, flags, cuda_path)
     with only_one(output):
         with common.progress("compiling", None) as advance:
             folder = prepare_ir(
                 source,
                 output / "ir",
-                Choices(
-                    levels=[level.strip() for level in levels.split(",")] if levels else None,
-                    compiler=compiler,
-                    cflags=flags,
-                    cuda_path=cuda_path,
-                ),
+                choices,
                 work=work or output / "work",
                 workers=workers,
                 # A corpus that is there is built anew: what failed then may have been mended.
@@ -156,5 +148,5 @@ def stats(
         plot_stats(found, plot)
     if as_json:
         typer.echo(json.dumps(found, indent=1))
-        return
-    common.print_table(stats_table(found))
+    else:
+        common.print_table(stats_table(found))

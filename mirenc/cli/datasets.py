@@ -30,9 +30,7 @@ _SHOWN = 10  # findings of one dataset that are told one by one
 
 
 @app.command("list")
-def list_(
-    as_json: Annotated[bool, Option("--json", help="JSON instead of a table.")] = False, data: Data = None
-) -> None:
+def list_(as_json: common.JSON = False, data: Data = None) -> None:
     """Datasets with their licences, and where they are on this machine."""
     from mirenc.tasks.datasets import DATASETS
     from mirenc.tasks.datasets.registry import find_folder

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from typer import Option
 
 from mirenc.cli import common
-
-if TYPE_CHECKING:
-    from mirenc.ir import Regions
 
 
 @common.reads
@@ -64,7 +61,13 @@ def inspect(
         "opcodes": dict(Counter(module.forms[form].opcode for form in module.arrays.form).most_common(12)),
     }
     if loops:
-        facts["loop_list"] = _loop_list(regions_of(module, "loop", function=function))
+        found = regions_of(module, "loop", function=function)
+        sizes = Counter(found.region.tolist())  # instructions, those of inner loops included
+        names = ("function", "symbol", "header", "depth", "instructions", "file", "line")
+        facts["loop_list"] = [
+            {name: sizes[row] if name == "instructions" else getattr(region, name) for name in names}
+            for row, region in enumerate(found.regions)
+        ]
     else:
         texts = [every[number] for number in shown]
         tokens = ([tokenizer.vocab[token] for token in tokenizer.encode(text)] for text in texts)
@@ -89,16 +92,6 @@ def inspect(
         typer.echo(f"        {' '.join(entry['tokens'])[:240]}")
     if len(shown) < len(numbers):
         typer.echo(f"... {len(numbers) - len(shown)} more; -n 0 shows all")
-
-
-def _loop_list(loops: Regions) -> list[dict[str, Any]]:
-    """One entry a loop: where it is, and how many instructions it has, those of inner loops included."""
-    sizes = Counter(loops.region.tolist())
-    names = ("function", "symbol", "header", "depth", "instructions", "file", "line")
-    return [
-        {name: sizes[row] if name == "instructions" else getattr(region, name) for name in names}
-        for row, region in enumerate(loops.regions)
-    ]
 
 
 def _show_loops(loops: list[dict[str, Any]]) -> None:

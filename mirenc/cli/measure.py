@@ -14,6 +14,7 @@ from typer import Argument, Option
 
 from mirenc.cli import common
 from mirenc.errors import ConfigError, TaskError, ToolchainError
+from mirenc.writing import only_one
 
 if TYPE_CHECKING:
     from mirenc.measure.passes.run import PassRun
@@ -115,7 +116,6 @@ def _refuse_others(context: typer.Context, names: Sequence[str], task: str) -> N
 def _measure_kernels(task: str, plan: Plan, output: Path) -> None:
     from mirenc.measure.method import get_method
     from mirenc.measure.timed import TimedRun
-    from mirenc.writing import only_one
 
     method = get_method(task)
     toolchain = method.find_compiler(plan.compiler)
@@ -162,7 +162,6 @@ def _deliver(run: TimedRun, wanted: int) -> None:
 def _measure_passes(plan: Plan, output: Path) -> None:
     from mirenc.measure.passes.run import PassRun
     from mirenc.passes.engines import SharedEngine
-    from mirenc.writing import only_one
 
     if not plan.sources:
         raise typer.BadParameter(

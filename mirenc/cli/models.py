@@ -87,7 +87,7 @@ def evaluate(
             file_okay=False,
         ),
     ],
-    as_json: Annotated[bool, Option("--json", help="All figures as JSON instead of a table.")] = False,
+    as_json: common.JSON = False,
     limit: Annotated[int | None, Option(help="Draw programs with at most this many files.", min=2)] = None,
     *,
     options: common.Reading,

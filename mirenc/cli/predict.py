@@ -159,13 +159,10 @@ def _wanted(predictions: list[Any], function: str | None, file: str) -> list[Any
     """The answers for one function: all where none is named."""
     if function is None:
         return predictions
-    kept = []
-    for one in predictions:
-        # By its symbol or demangled name, with or without parameters.
-        called = one.region.function if one.region else ""
-        if one.region and function in (one.region.symbol, called, called.partition("(")[0]):
-            kept.append(one)
+    regions = [(one, one.region) for one in predictions if one.region]
+    # By its symbol or demangled name, with or without parameters.
+    kept = [one for one, at in regions if function in (at.symbol, at.function, at.function.partition("(")[0])]
     if not kept:
-        known = ", ".join(dict.fromkeys(one.region.function for one in predictions if one.region)) or "none"
+        known = ", ".join(dict.fromkeys(at.function for _, at in regions)) or "none"
         raise TaskError(f"{file}: nothing to decide about in {function!r}; there are answers for {known}")
     return kept

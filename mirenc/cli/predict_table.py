@@ -99,18 +99,15 @@ def _engine(options: ReadOptions) -> tuple[Engine, str]:
     from mirenc.passes.engine import DEFAULT_MEMORY_LIMIT, DEFAULT_TIMEOUT
     from mirenc.passes.levels import level
 
-    limits: dict[str, Any] = {
-        "timeout": options.timeout or DEFAULT_TIMEOUT,
-        "memory_limit": options.memory_limit or DEFAULT_MEMORY_LIMIT,
-    }
+    seconds, memory = options.timeout or DEFAULT_TIMEOUT, options.memory_limit or DEFAULT_MEMORY_LIMIT
     try:
-        return find_engine([level(_LEVEL)], **limits), _LEVEL
+        return find_engine([level(_LEVEL)], timeout=seconds, memory_limit=memory), _LEVEL
     except ToolchainError:
         common.warn(
             "no LLVM here runs -Oz, so this is -O2 of functions marked minsize, which is near it. "
             "Type: apt-get install libllvm19"
         )
-        return EmbeddedEngine(**limits), _NEAR
+        return EmbeddedEngine(timeout=seconds, memory_limit=memory), _NEAR
 
 
 def _table(
@@ -183,9 +180,8 @@ def _sizes(engine: Engine, ir: bytes, shown: str, pipeline: str, codegen: int, o
 def _by_file(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     files: dict[str, dict[str, Any]] = {}
     for row in rows:
-        file = files.setdefault(
-            row["file"], {"name": row["file"], "symbol": "", "file": row["file"], "before": 0, "bytes": 0}
-        )
+        name = row["file"]
+        file = files.setdefault(name, {"name": name, "symbol": "", "file": name, "before": 0, "bytes": 0})
         file["before"] += row["before"]
         file["bytes"] += row["bytes"]
     return list(files.values())
@@ -193,7 +189,7 @@ def _by_file(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def _print_table(title: str, run: str, found: dict[str, Any]) -> None:
     """The rows with totals, and below them what a row is and what became of functions without one."""
-    from rich.table import Table
+    from rich.table import Column, Table
 
     notes = ["as nm -S has them, with what was inlined into each"]
     if gone := found["gone"]:
@@ -202,11 +198,9 @@ def _print_table(title: str, run: str, found: dict[str, Any]) -> None:
         notes.append(f"{copies} {'copy' if copies == 1 else 'copies'} of functions that a linker keeps once")
     if devices := found["devices"]:
         notes.append(f"{devices} file{'s' * (devices > 1)} of device code left out")
-    table = Table(title=title, caption="; ".join(notes), title_justify="left", caption_justify="left")
-    table.add_column("function or file", overflow="fold")
-    table.add_column("file", overflow="fold")
-    for column in ("bytes before any pass", f"bytes after -{run}", "share"):
-        table.add_column(column, justify="right")
+    columns = [Column(name, overflow="fold") for name in ("function or file", "file")]
+    columns += [Column(name, justify="right") for name in ("bytes before any pass", f"bytes after -{run}", "share")]
+    table = Table(*columns, title=title, caption="; ".join(notes), title_justify="left", caption_justify="left")
 
     def add(name: str, file: str, before: int, after: int) -> None:
         table.add_row(name, file, str(before), str(after), f"{100 * after / max(found['total']['bytes'], 1):.1f} %")

@@ -88,21 +88,21 @@ def search(
         where = "" if function is None else f" in a function like {function!r}"
         raise ConfigError(f"{query} has no {table.level}{where} to search for. Search at another level (--level)")
     rows, cosines = nearest(embedding.part(maker.part), table.vectors, k)
-    found = [
-        {
-            "name": name,
-            "matches": [
-                {"cosine": float(cosine), "file": table.files[row], "name": table.names[row]}
-                for row, cosine in zip(*both, strict=True)
-            ],
-        }
-        for name, *both in zip(embedding.names, rows.tolist(), cosines, strict=True)
-    ]
+    found: list[dict[str, Any]] = []
+    for name, *both in zip(embedding.names, rows.tolist(), cosines, strict=True):
+        pairs = zip(*both, strict=True)
+        matches = [{"cosine": float(at), "file": table.files[row], "name": table.names[row]} for row, at in pairs]
+        found.append({"name": name, "matches": matches})
     if as_json:
         head = {key: getattr(maker, key) for key in ("model", "model_digest", "level", "part")}
         typer.echo(json.dumps({**head, "index": index, "rows": len(table), "query": query, "found": found}))
     else:
-        _show(query, table.level == "module", found)
+        whole = table.level == "module"
+        for one in found:
+            typer.echo(query if whole else f"{query}  {one['name']}")
+            for rank, match in enumerate(one["matches"], start=1):
+                name = "" if whole else f"  {match['name']}"
+                typer.echo(f"{rank:4}  {match['cosine']:.4f}  {match['file']}{name}")
     failures.finish()
 
 
@@ -121,11 +121,3 @@ def _stored(index: str, level: str | None, model: str | None, options: ReadOptio
     encoder = load(made_by, options=options, hide_names=maker.hide_names, whitening_map=maker.map or None)
     table.check_model(encoder.name, encoder.digest, index)
     return encoder, table
-
-
-def _show(query: str, whole: bool, found: list[dict[str, Any]]) -> None:
-    for one in found:
-        typer.echo(query if whole else f"{query}  {one['name']}")
-        for rank, match in enumerate(one["matches"], start=1):
-            name = "" if whole else f"  {match['name']}"
-            typer.echo(f"{rank:4}  {match['cosine']:.4f}  {match['file']}{name}")
