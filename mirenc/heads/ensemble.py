@@ -44,6 +44,7 @@ class _Ensemble(Head):
     _COUNTS = ("picks",)
     # Whether held-out answers are wanted even where there is nothing to choose among.
     _HOLDS_OUT: ClassVar[bool] = False
+    _ASKS: ClassVar[str] = "predict"  # method of a member whose answers are averaged
 
     # -- what differs ----------------------------------------------------------------------------------
     def _checked(self, y: ArrayLike, rows: int) -> Float64:
@@ -53,11 +54,6 @@ class _Ensemble(Head):
     def _score(self, predicted: Float64, target: Float64) -> float:
         """How good predictions of held-out rows are; more is better."""
         return -float(np.mean((predicted - target) ** 2))
-
-    def _ask(self, member: Any, features: Float64, settings: Settings | None) -> Float64:
-        """What a trained member predicts."""
-        prediction: Float64 = member.predict(features)
-        return prediction
 
     def _after_search(self, held_out: dict[str, Float64], target: Float64) -> None:
         """What a subclass learns from what the members predict of held-out rows."""
@@ -107,13 +103,17 @@ class _Ensemble(Head):
         self.scores_ = {name: self._score(predicted, target) for name, predicted in held_out.items()}
         self.weights_ = {name: count / counts.total() for name, count in counts.items()}
         self._after_search(held_out, target)
-        everything = np.arange(len(features))
         self.members_ = {
-            name: _trained(member, features, target, settings, everything)
+            name: clone(member).fit(features, target, *settings_for(member, settings))
             for name, member in self.members
             if name in counts
         }
         return self
+
+    def _ask(self, member: Any, features: Float64, settings: Settings | None) -> Float64:
+        """What a trained member predicts."""
+        prediction: Float64 = getattr(member, self._ASKS)(features, *settings_for(member, settings))
+        return prediction
 
     def _held_out(
         self, member: Any, features: Float64, target: Float64, settings: Settings | None, inner: NDArray[Any]
@@ -121,9 +121,10 @@ class _Ensemble(Head):
         """What a member predicts of each row when it was not trained on the row's inner fold."""
         out = np.empty_like(target)
         for fold in np.unique(inner):
-            test, training = np.flatnonzero(inner == fold), np.flatnonzero(inner != fold)
-            trained = _trained(member, features, target, settings, training)
-            out[test] = self._ask(trained, features[test], None if settings is None else settings.take(test))
+            test, rest = np.flatnonzero(inner == fold), np.flatnonzero(inner != fold)
+            of_rest, of_test = (None if settings is None else settings.take(rows) for rows in (rest, test))
+            trained = clone(member).fit(features[rest], target[rest], *settings_for(member, of_rest))
+            out[test] = self._ask(trained, features[test], of_test)
         return out
 
     def _pick(self, held_out: dict[str, Float64], target: Float64) -> Counter[str]:
@@ -140,14 +141,11 @@ class _Ensemble(Head):
         return Counter(taken[:length])
 
     # -- prediction ------------------------------------------------------------------------------------
-    def _mean(self, features: Float64, settings: Settings | None = None) -> Float64:
+    def _answer(self, features: Float64, settings: Settings | None = None) -> Float64:
         """Weighted mean of what the members predict."""
         parts = [weight * self._ask(self.members_[name], features, settings) for name, weight in self.weights_.items()]
         result: Float64 = np.sum(parts, axis=0)
         return result
-
-    def _answer(self, features: Float64, settings: Settings | None = None) -> Float64:
-        return self._mean(features, settings)
 
     # -- saving ----------------------------------------------------------------------------------------
     def _pack_inner(self) -> tuple[Any, dict[str, NDArray[Any]]]:
@@ -202,6 +200,7 @@ class EnsembleHead(_Ensemble, Chooser, kind="ensemble"):
     _: KW_ONLY
     select: str = "accuracy"
     takes_settings: ClassVar[bool] = True
+    _ASKS = "predict_proba"
 
     def _check_parameters(self, columns: int) -> None:
         if self.select not in SELECT:
@@ -221,13 +220,9 @@ class EnsembleHead(_Ensemble, Chooser, kind="ensemble"):
             return float(-cost.mean())
         return float(np.mean(chosen == best) - _TIE * np.minimum(cost, 1.0).mean())
 
-    def _ask(self, member: Any, features: Float64, settings: Settings | None) -> Float64:
-        preference: Float64 = member.predict_proba(features, *settings_for(member, settings))
-        return preference
-
     def expected_ratios(self, X: ArrayLike, settings: Settings | None = None, *, default: int) -> Float64:
         """(n, K) expected cost of each setting over that of the default, as members see it: no caution, no bound."""
-        mean = np.maximum(self._mean(self._rows(X), settings), _LEAST)
+        mean = np.maximum(_Ensemble._answer(self, self._rows(X), settings), _LEAST)
         return (mean[:, default, None] / mean) ** (1 / SHARPNESS)
 
     def _restore(self, meta: dict[str, Any], arrays: Arrays) -> None:
@@ -282,14 +277,6 @@ class LabelsEnsembleHead(_Ensemble, Labels, kind="labels_ensemble"):
         for name, member in self.members_.items():
             if np.shape(member.predict(row)) != (1, self.n_labels_):
                 raise HeadError(f"member {name!r} does not tell {self.n_labels_!r} labels. Save the head again")
-
-
-def _trained(
-    member: Any, features: Float64, target: Float64, settings: Settings | None, rows: NDArray[np.integer[Any]]
-) -> Any:
-    """A clone of a member, trained on some rows."""
-    taken = None if settings is None else settings.take(rows)
-    return clone(member).fit(features[rows], target[rows], *settings_for(member, taken))
 
 
 # -- caution -------------------------------------------------------------------------------------------
@@ -364,7 +351,7 @@ class CautiousEnsembleHead(EnsembleHead, kind="cautious_ensemble"):
         self.margin_, _ = best_margin(mean, target, self.default, self.most_slow)
 
     def _answer(self, features: Float64, settings: Settings | None = None) -> Float64:
-        raised = self._mean(features, settings)
+        raised = super()._answer(features, settings)
         raised[:, self.default] = np.maximum(raised[:, self.default], _LEAST) * math.exp(SHARPNESS * self.margin_)
         result: Float64 = raised / raised.sum(axis=1, keepdims=True)
         return result

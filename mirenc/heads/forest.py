@@ -19,20 +19,11 @@ _BLOCK = 1024  # rows that walk the trees at once
 
 
 class Tree(NamedTuple):
-    """One tree of B nodes in preorder: a node's left child follows it, and its right child the whole left side.
+    """One tree of B nodes in preorder: a node's left child follows it, and its right child the whole left side."""
 
-    Attributes
-    ----------
-    column : (B,)
-        Negative: a leaf.
-    cut : (B,)
-        A row goes left where its column is at most the cut.
-    value : (B, V)
-    """
-
-    column: NDArray[Any]
-    cut: NDArray[Any]
-    value: NDArray[Any]
+    column: NDArray[Any]  # (B,) negative: a leaf
+    cut: NDArray[Any]  # (B,) a row goes left where its column is at most the cut
+    value: NDArray[Any]  # (B, V)
 
 
 class _Walk(NamedTuple):
@@ -46,19 +37,11 @@ class _Walk(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Forest:
-    """Trees in preorder, one after the other. A nodes, I of them inner and L leaves, V values a leaf.
+    """Trees in preorder, one after the other. A nodes, I of them inner and L leaves, V values a leaf."""
 
-    Attributes
-    ----------
-    column : (A,) int32
-        Negative: a leaf.
-    cut : (I,) float64
-    value : (L, V) float64
-    """
-
-    column: Int32
-    cut: Float64
-    value: Float64
+    column: Int32  # (A,) negative: a leaf
+    cut: Float64  # (I,)
+    value: Float64  # (L, V)
 
     @classmethod
     def join(cls, trees: Sequence[Tree]) -> Self:

@@ -102,7 +102,13 @@ class MLPHead(ClassifierMixin, Head, kind="mlp"):  # type: ignore[misc]
         check_classification_targets(labels)
         weight = None
         if sample_weight is not None:
-            weight = _checked_weights(sample_weight, len(labels))
+            weight = np.asarray(sample_weight, dtype=np.float64)
+            if weight.shape != labels.shape:
+                raise HeadError(f"sample_weight has shape {weight.shape}; allowed: {labels.shape}, one for each row")
+            if not np.isfinite(weight).all() or (weight < 0).any() or not weight.any():
+                raise HeadError(
+                    "sample_weight has negative or non-finite values, or zeros only; allowed: numbers from 0 up"
+                )
             # A batch of nothing but weights of 0 has no mean; and classes without a row cannot be learned.
             counted = weight > 0
             features, labels, weight = features[counted], labels[counted], weight[counted]
@@ -199,16 +205,6 @@ class MLPHead(ClassifierMixin, Head, kind="mlp"):  # type: ignore[misc]
         layers = [weights.shape for weights in self.coefs_] == list(pairwise(widths))
         biases = [bias.shape for bias in self.intercepts_] == [(width,) for width in widths[1:]]
         return layers and biases and self.scale_.shape == self.mean_.shape and bool((self.scale_ > 0).all())
-
-
-def _checked_weights(sample_weight: ArrayLike, rows: int) -> Float64:
-    """(n,) weights, or an error that says what is wrong with them."""
-    weight = np.asarray(sample_weight, dtype=np.float64)
-    if weight.shape != (rows,):
-        raise HeadError(f"sample_weight has shape {weight.shape}; allowed: ({rows},), one for each row")
-    if not np.isfinite(weight).all() or (weight < 0).any() or not weight.any():
-        raise HeadError("sample_weight has negative or non-finite values, or zeros only; allowed: numbers from 0 up")
-    return weight
 
 
 @dataclass(eq=False, repr=False)
