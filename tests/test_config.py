@@ -37,8 +37,8 @@ def test_a_kind_is_chosen_by_name_and_comes_back_as_it_was_saved() -> None:
         ({"kind": "directed", "layrs": 3}, "unknown key 'graph.layrs'; did you mean 'layers'?"),
         ({"layers": 3}, "unknown key 'graph.layers'; known keys: hidden, out, readout, kind"),
         ({"kind": "directed", "layers": 0}, "graph.layers: Input should be greater than or equal to 1"),
-        ({"kind": "tree"}, "graph: kind must be 'gcn' or 'directed'"),
-        (7, "graph: kind must be 'gcn' or 'directed' \\(found 7\\)"),
+        ({"kind": "tree"}, "graph: kind must be 'gcn' or .*'directed'"),
+        (7, "graph: kind must be 'gcn' or .*'directed'.* \\(found 7\\)"),
         ({"readout": "median"}, "graph.readout: Input should be 'mean' or 'mean-max-sum'"),
     ],
 )

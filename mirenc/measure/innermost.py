@@ -58,7 +58,7 @@ class InnermostMethod(Method):
         command = find_compiler("c", compiler)
         if len(command) > 1:  # ziglang's
             raise ToolchainError(
-                "no clang on PATH, whose vectorizer is measured. Install one (Debian: `apt-get install clang`), or "
+                "no clang on PATH, whose code is measured. Install one (Debian: `apt-get install clang`), or "
                 "name it with --compiler"
             )
         return Toolchain(command[0])

@@ -69,7 +69,7 @@ class InnermostTask(MeasuredTask):
         """
         if is_left_alone(module.text):
             raise ForeignIRError(
-                f"{module.name}: every function is marked optnone, as -O0 does, so LLVM vectorises no loop of it. Give "
+                f"{module.name}: every function is marked optnone, as -O0 does, so no pass touches a loop of it. Give "
                 f"the source, or compile with: clang {' '.join(SCALAR_LOOPS.flags['c'][2:])} -S -emit-llvm"
             )
         attributes = zip(module.defined_functions, attributes_of(module.text), strict=True)

@@ -14,7 +14,8 @@ from command_line import Run
 from mirenc.measure import children, openmp
 from mirenc.measure.block_size import CUDA, BlockSizeMethod
 from mirenc.measure.openmp import OpenMPMethod
-from mirenc.tasks import Space, block_size as block_shapes
+from mirenc.tasks import Space, block_size as block_shapes, get_task, list_tasks
+from mirenc.tasks.measured import MeasuredTask
 from mirenc.tasks.openmp import openmp_space
 from mirenc.tasks.vectorization import Vectorization
 
@@ -165,3 +166,8 @@ def test_block_size(walk: Callable[..., Walk], tmp_path: Path, monkeypatch: pyte
     (answer,) = found.answers
     assert answer["choice"] in space.names
     assert answer["restriction"].startswith("block_size_x in [")
+
+
+def test_every_measured_task_walks() -> None:
+    measured = {name for name in list_tasks() if isinstance(get_task(name), MeasuredTask)}
+    assert measured <= {name.removeprefix("test_") for name in globals()}
