@@ -73,7 +73,7 @@ def byte_count(text: str, option: str) -> int:
     number = text.upper().removesuffix("IB").removesuffix("B")
     unit = number[-1:] if number[-1:] in _UNITS else ""
     try:
-        value = float(number.removesuffix(unit) if unit else number) * _UNITS[unit]
+        value = float(number.removesuffix(unit)) * _UNITS[unit]
     except ValueError:
         value = -1.0
     if not 1 <= value <= LARGEST_SIZE:

@@ -55,11 +55,11 @@ def compare(
     failed = failures.add if len(paths) > 2 else None
     table = index(encoder, paths, level=level, failed=failed, progress=True)
     names = [source["file"] for source in table.sources]
-    found: dict[str, Any]
+    found: dict[str, Any] = {}
     if level == "module":
-        found = {"cosines": cosines.compare(table.vectors).tolist()}
+        found["cosines"] = cosines.compare(table.vectors).tolist()
     else:
-        found = {"matches": _matches(table, names)}
+        found["matches"] = _matches(table, names)
     if as_json and names:
         head = {"model": encoder.name, "model_digest": encoder.digest, "level": level}
         typer.echo(json.dumps({**head, "files": names, **found}))
@@ -85,15 +85,11 @@ def _matches(table: VectorTable, files: list[str]) -> list[dict[str, Any]]:
     first, second = table.vectors[:start], table.vectors[start:]
     there, cosines = nearest(first, second, 1)
     back, _ = nearest(second, first, 1)
-    return [
-        {
-            "name": table.names[row],
-            "nearest": table.names[start + best],
-            "cosine": float(cosine),
-            "mutual": int(back[best, 0]) == row,
-        }
-        for row, (best, cosine) in enumerate(zip(there[:, 0].tolist(), cosines[:, 0], strict=True))
-    ]
+    matches = []
+    for row, (best, cosine) in enumerate(zip(there[:, 0].tolist(), cosines[:, 0], strict=True)):
+        names = {"name": table.names[row], "nearest": table.names[start + best]}
+        matches.append({**names, "cosine": float(cosine), "mutual": int(back[best, 0]) == row})
+    return matches
 
 
 def _print_matches(files: list[str], matches: list[dict[str, Any]]) -> None:

@@ -106,20 +106,17 @@ def _possible(task: Task, data: TaskData, names: list[str]) -> list[str]:
 
 
 def _print(report: TaskReport, protocol: str) -> None:
-    from rich.table import Table
+    from rich.table import Column, Table
 
     from mirenc.evaluating.report import row_title
 
     common.print_table(report.table(protocol), width=200)
     if report.parts and report.data.target == "costs":
-        parts = Table(title="by part, geometric (arithmetic) mean speedup over the default", title_justify="left")
-        parts.add_column("row")
-        for part in report.parts:
-            parts.add_column(part, justify="right")
+        title = "by part, geometric (arithmetic) mean speedup over the default"
+        columns = (Column(part, justify="right") for part in report.parts)
+        parts = Table("row", *columns, title=title, title_justify="left")
         for row in report.rows(protocol):
-            cells = []
-            for part in report.parts:
-                figures = report.figures(protocol, row, part)
-                cells.append(f"{figures['speedup_geometric']:.3f} ({figures['speedup_arithmetic']:.2f})")
+            found = (report.figures(protocol, row, part) for part in report.parts)
+            cells = (f"{one['speedup_geometric']:.3f} ({one['speedup_arithmetic']:.2f})" for one in found)
             parts.add_row(row_title(row), *cells)
         common.print_table(parts, width=200)

@@ -123,16 +123,16 @@ def choose_files(root: Path, limit: int | None) -> list[Path]:
         )
     if limit is None or len(files) <= limit:
         return files
-    programs: dict[tuple[str, ...], list[Path]] = {}
+    named: dict[tuple[str, ...], list[Path]] = {}
     for path in files:
         parts = path.relative_to(root).parts
-        programs.setdefault(tuple(part for part in parts if part not in _LEVELS), []).append(path)
-    names = sorted(programs)
+        named.setdefault(tuple(part for part in parts if part not in _LEVELS), []).append(path)
+    programs = [named[name] for name in sorted(named)]
     chosen: list[Path] = []
-    for number in np.random.default_rng(_SEED).permutation(len(names)):
-        if chosen and len(chosen) + len(programs[names[number]]) > limit:
+    for number in np.random.default_rng(_SEED).permutation(len(programs)):
+        if chosen and len(chosen) + len(programs[number]) > limit:
             break
-        chosen += programs[names[number]]
+        chosen += programs[number]
     return sorted(chosen)
 
 

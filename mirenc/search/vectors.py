@@ -267,11 +267,10 @@ def _add_row(table: VectorTable, row: dict[str, Any]) -> None:
 def _rows_of(table: VectorTable) -> Iterator[dict[str, Any]]:
     for row, vector in enumerate(table.vectors):
         source = table.sources[table.source_row[row]]
+        named = {name: source[name] for name in _SOURCE} | table.maker.to_json() | {"counts": source["counts"]}
         labels = {} if table.level == "module" else {name: column[row] for name, column in table.labels.items()}
         # Nine digits give a float32 back exactly.
-        values = [float(f"{value:.9g}") for value in vector]
-        named = {name: source[name] for name in _SOURCE}
-        yield {**named, **table.maker.to_json(), "counts": source["counts"], **labels, "vector": values}
+        yield {**named, **labels, "vector": [float(f"{value:.9g}") for value in vector]}
 
 
 def _json_lines(stream: IO[str], table: VectorTable, first: bool) -> None:
