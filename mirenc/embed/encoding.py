@@ -16,6 +16,7 @@ import numpy as np
 from mirenc.arrays import Float32
 from mirenc.cache import Cache, cache_key
 from mirenc.embed.reading import Prepared
+from mirenc.embed.request import in_batches
 from mirenc.model.layers import SLICE, give_back
 from mirenc.model.pooling import Pool, Pools
 from mirenc.model.runtime import Pooled, Runtime, needed_texts
@@ -92,11 +93,12 @@ def forward_all(runtime: Runtime, modules: Sequence[Prepared], vectors: Sequence
     # A slice of the graph encoder's: no module's sums are cut in another place. The paper's GCN chooses its way by the
     # number of groups, and has none for what is joined.
     most = SLICE if runtime.config.graph.joins else 0
-    for first, last in _spans([len(module.sample.node_row) for module in modules], most):
-        if last - first == 1:
-            yield runtime.forward(modules[first].sample, modules[first].pools, text_vectors=vectors[first])
+    pairs = zip(modules, vectors, strict=True)
+    for batch in in_batches(pairs, lambda pair: len(pair[0].sample.node_row), most):
+        some, of_texts = zip(*batch, strict=True)
+        if len(some) == 1:
+            yield runtime.forward(some[0].sample, some[0].pools, text_vectors=of_texts[0])
             continue
-        some = modules[first:last]
         texts = _starts([len(module.sample.texts) for module in some])
         nodes = _starts([len(module.sample.node_row) for module in some])
         groups = _starts([module.pools.text.groups for module in some])
@@ -105,21 +107,9 @@ def forward_all(runtime: Runtime, modules: Sequence[Prepared], vectors: Sequence
             _joined_pool([module.pools.graph for module in some], nodes, groups),
         )
         sample = _joined([module.sample for module in some], texts, nodes)
-        made = runtime.forward(sample, pools, text_vectors=np.concatenate(vectors[first:last]))
+        made = runtime.forward(sample, pools, text_vectors=np.concatenate(of_texts))
         for start, end in itertools.pairwise(groups):
             yield Pooled(*(part[start:end] for part in made))
-
-
-def _spans(sizes: Sequence[int], most: int) -> Iterator[tuple[int, int]]:
-    """First and last + 1 of the modules that are encoded as one: at most so many nodes, or one module."""
-    first, total = 0, 0
-    for at, size in enumerate(sizes):
-        if at > first and total + size > most:
-            yield first, at
-            first, total = at, 0
-        total += size
-    if first < len(sizes):
-        yield first, len(sizes)
 
 
 def _starts(sizes: Sequence[int]) -> list[int]:

@@ -15,13 +15,13 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import chain, islice
 from typing import Any
 
 from mirenc.embed.reading import Answer, Reader
-from mirenc.embed.request import Request
+from mirenc.embed.request import Request, in_batches
 from mirenc.errors import IRResourceError
 from mirenc.ir import start_reader
 from mirenc.ir.inputs import Input
@@ -42,7 +42,8 @@ def read(
 ) -> Generator[tuple[Input, Answer], None, None]:
     """Each input with what reading made of it, in their order."""
     reader, workers = Reader(request, tokenizer), request.workers
-    chunks = _chunks(inputs)
+    # Few small inputs at a time, or one large.
+    chunks = in_batches(inputs, _size, _CHUNK_BYTES, _CHUNK_INPUTS)
     started = time.monotonic()
     ahead: list[list[Input]] = []
     while not workers and (chunk := next(iter(ahead), None) or next(chunks, None)) is not None:
@@ -67,22 +68,9 @@ def read(
         readers.close()
 
 
-def _chunks(inputs: Iterable[Input]) -> Iterator[list[Input]]:
-    """Some inputs at a time: few small ones, or one large; what has to stay in this process goes by itself."""
-    chunk: list[Input] = []
-    size = 0
-    for given in inputs:
-        more = _CHUNK_BYTES + 1 if _stays_here(given) else _size(given)
-        if chunk and (len(chunk) == _CHUNK_INPUTS or size + more > _CHUNK_BYTES):
-            yield chunk
-            chunk, size = [], 0
-        chunk.append(given)
-        size += more
-    if chunk:
-        yield chunk
-
-
 def _size(given: Input) -> int:
+    if _stays_here(given):
+        return _CHUNK_BYTES + 1  # goes by itself
     if isinstance(given.value, bytes):
         return len(given.value)
     try:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeVar
 
 from mirenc.cache import Cache
 from mirenc.errors import ConfigError
@@ -15,12 +16,33 @@ Purpose = Literal["search", "features"]
 OnError = Literal["raise", "skip"]
 PARTS = ("both", "text", "graph")
 PURPOSES = ("search", "features")
+Item = TypeVar("Item")
 
 
 def check(what: str, value: str, allowed: tuple[str, ...]) -> None:
     """Refuse a word that is none of those allowed, with a ConfigError that says which are."""
     if value not in allowed:
         raise ConfigError(f"unknown {what} {value!r}; available: {', '.join(allowed)}")
+
+
+def in_batches(
+    items: Iterable[Item], size_of: Callable[[Item], int], most: int, count: int | None = None
+) -> Iterator[list[Item]]:
+    """Items in their order, some at a time: of a total size of at most ``most``, or one item; at most ``count``."""
+    batch: list[Item] = []
+    total = 0
+    for item in items:
+        size = size_of(item)
+        if batch and total + size > most:
+            yield batch
+            batch, total = [], 0
+        batch.append(item)
+        total += size
+        if total >= most or len(batch) == count:
+            yield batch
+            batch, total = [], 0
+    if batch:
+        yield batch
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from mirenc.embed.embedding import Embedding
 from mirenc.embed.encoding import StatementVectors, forward_all
 from mirenc.embed.processes import read
 from mirenc.embed.reading import Answer, Prepared
-from mirenc.embed.request import Request
+from mirenc.embed.request import Request, in_batches
 from mirenc.errors import MirencError
 from mirenc.ir.inputs import Input
 from mirenc.model.lexical import Lexicon
@@ -81,7 +81,7 @@ class Pipeline:
 
         # However the caller ends: no process is left behind.
         with closing(read(inputs, request, self.tokenizer)) as answers:
-            for batch in _batches(answers, request.batch_size):
+            for batch in in_batches(answers, _texts, _BATCH_TEXTS, request.batch_size):
                 for name, outcome in self._encoded(batch, vectors, advance):
                     done += 1
                     progress(done, total, name[-_NAME:])
@@ -119,15 +119,6 @@ class Pipeline:
         return replace(embedding, **white)  # type: ignore[arg-type]  # parts are arrays
 
 
-def _batches(answers: Iterable[tuple[Input, Answer]], size: int) -> Iterator[list[tuple[Input, Answer]]]:
-    """So many inputs at a time, or fewer with many texts."""
-    batch: list[tuple[Input, Answer]] = []
-    texts = 0
-    for given, answer in answers:
-        batch.append((given, answer))
-        texts += len(answer.sample.texts) if isinstance(answer, Prepared) else 0
-        if len(batch) >= size or texts > _BATCH_TEXTS:
-            yield batch
-            batch, texts = [], 0
-    if batch:
-        yield batch
+def _texts(answered: tuple[Input, Answer]) -> int:
+    answer = answered[1]
+    return len(answer.sample.texts) if isinstance(answer, Prepared) else 0
