@@ -1,8 +1,8 @@
 """What all heads share: parameters that are checked, checked rows, and a state of arrays and a small description.
 
 A head is a dataclass: its fields are the parameters that scikit-learn knows. It says which arrays it learns
-(``_ARRAYS``), what else it has to keep (`Head._learned`, `Head._restore`), and how it learns and answers. Three
-subclasses say for what: `Number`, `Labels` and `mirenc.heads.choosing.Chooser`.
+(``_ARRAYS``), what else it has to keep (``_KEPT``, `Head._learned`, `Head._restore`), and how it learns and answers.
+Three subclasses say for what: `Number`, `Labels` and `mirenc.heads.choosing.Chooser`.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ class Head(BaseEstimator):  # type: ignore[misc]  # scikit-learn carries no type
     # Saved under their own names; a letter for each axis. D: columns of X, K: settings; an axis of one letter has one
     # length wherever it stands.
     _ARRAYS: ClassVar[tuple[str, ...]] = ()
+    _KEPT: ClassVar[tuple[str, ...]] = ()  # what JSON holds: its name there, and the attribute
     _INNER: ClassVar[str] = ""  # parameter that is a head; the trained one is NAME_
     _POSITIVE: ClassVar[tuple[str, ...]] = ()  # parameters above 0; None where that is the default
     _COUNTS: ClassVar[tuple[str, ...]] = ()  # parameters from 1 up
@@ -82,7 +83,7 @@ class Head(BaseEstimator):  # type: ignore[misc]  # scikit-learn carries no type
         raise NotImplementedError
 
     def _learned(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """What is to be kept beside parameters and ``_ARRAYS``: numbers and names, and arrays."""
+        """What is to be kept beside parameters, ``_ARRAYS`` and ``_KEPT``: numbers and names, and arrays."""
         return {}, {}
 
     def _restore(self, meta: dict[str, Any], arrays: Arrays) -> None:
@@ -115,6 +116,7 @@ class Head(BaseEstimator):  # type: ignore[misc]  # scikit-learn carries no type
         check_is_fitted(self)
         parameters = self.get_params(deep=False)
         meta, arrays = self._learned()
+        meta |= {name: getattr(self, attribute) for name, attribute in map(str.split, self._KEPT)}
         if self._INNER:
             del parameters[self._INNER]
             meta[self._INNER], own = self._pack_inner()
@@ -135,6 +137,8 @@ class Head(BaseEstimator):  # type: ignore[misc]  # scikit-learn carries no type
             setattr(head, f"{cls._INNER}_", fitted)
         for name, _ in map(str.split, cls._ARRAYS):
             setattr(head, name, arrays[name])
+        for name, attribute in map(str.split, cls._KEPT):
+            setattr(head, attribute, meta[name])
         # Those that did not note the number of columns kept a center of each.
         head.n_features_in_ = meta.get("features", len(arrays.get("center_", ())))
         head._restore(meta, arrays)

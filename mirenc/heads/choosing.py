@@ -119,7 +119,8 @@ class Chooser(Head):
         return float(np.mean(np.log(np.nanmin(costs, axis=1) / chosen)))
 
     def _restore(self, meta: dict[str, Any], arrays: Arrays) -> None:
-        self.n_choices_ = meta.get("choices", len(arrays.get("mean_", ())))
+        if "mean_" in arrays:
+            self.n_choices_ = len(arrays["mean_"])
 
 
 class CostRegressor(Chooser):

@@ -41,6 +41,7 @@ class _Ensemble(Head):
     _: KW_ONLY
     picks: int = 8
     _INNER = "members"
+    _KEPT: ClassVar[tuple[str, ...]] = ("weights weights_", "scores scores_")
     _COUNTS = ("picks",)
     # Whether held-out answers are wanted even where there is nothing to choose among.
     _HOLDS_OUT: ClassVar[bool] = False
@@ -158,11 +159,8 @@ class _Ensemble(Head):
         trained = {name: unpack(each, arrays, name) for name, each in entry.items()}
         return [(name, clone(member)) for name, member in trained.items()], trained
 
-    def _learned(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        return {"weights": self.weights_, "scores": self.scores_}, {}
-
     def _restore(self, meta: dict[str, Any], arrays: Arrays) -> None:
-        self.weights_, self.scores_ = meta["weights"], meta["scores"]
+        super()._restore(meta, arrays)
         if set(self.weights_) != set(self.members_) or not self.members_:
             names = ", ".join(self.weights_), ", ".join(self.members_)
             raise HeadError(f"an ensemble weighs {names[0]} and holds {names[1]}. Save the head again")
@@ -255,6 +253,8 @@ class LabelsEnsembleHead(_Ensemble, Labels, kind="labels_ensemble"):
     (Brier, 1950), so that what is predicted is about how likely a label is, and not only an order.
     """
 
+    _KEPT = (*_Ensemble._KEPT, "labels n_labels_")
+
     def _checked(self, y: ArrayLike, rows: int) -> Float64:
         target = np.asarray(y, dtype=np.float64)
         if target.ndim != 2 or len(target) != rows or not target.shape[1] or not np.isin(target, (0, 1)).all():
@@ -266,13 +266,8 @@ class LabelsEnsembleHead(_Ensemble, Labels, kind="labels_ensemble"):
         """(n, P) how likely each label is: what `predict` says, cut to 0 and 1."""
         return np.clip(self.predict(X), 0.0, 1.0)
 
-    def _learned(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        meta, arrays = super()._learned()
-        return {**meta, "labels": self.n_labels_}, arrays
-
     def _restore(self, meta: dict[str, Any], arrays: Arrays) -> None:
         super()._restore(meta, arrays)
-        self.n_labels_ = meta["labels"]
         row = np.zeros((1, self.n_features_in_))
         for name, member in self.members_.items():
             if np.shape(member.predict(row)) != (1, self.n_labels_):
@@ -332,6 +327,7 @@ class CautiousEnsembleHead(EnsembleHead, kind="cautious_ensemble"):
     default: int = 0
     most_slow: float = 0.05
     _HOLDS_OUT = True
+    _KEPT = (*EnsembleHead._KEPT, "margin margin_")
 
     def _check_parameters(self, columns: int) -> None:
         if self.default not in range(self.n_choices_):
@@ -356,13 +352,8 @@ class CautiousEnsembleHead(EnsembleHead, kind="cautious_ensemble"):
         result: Float64 = raised / raised.sum(axis=1, keepdims=True)
         return result
 
-    def _learned(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        meta, arrays = super()._learned()
-        return {**meta, "margin": self.margin_}, arrays
-
     def _restore(self, meta: dict[str, Any], arrays: Arrays) -> None:
         super()._restore(meta, arrays)
-        margin = meta["margin"]
+        margin: Any = self.margin_
         if not isinstance(margin, Real) or not 0 <= float(margin) <= _NEVER:
             raise HeadError(f"a cautious head has margin {margin!r}. Save the head again")
-        self.margin_ = float(margin)

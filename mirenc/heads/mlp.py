@@ -75,6 +75,7 @@ class MLPHead(ClassifierMixin, Head, kind="mlp"):  # type: ignore[misc]
     random_state: int | np.random.RandomState | None = None
     _POSITIVE = ("learning_rate",)
     _COUNTS = ("epochs", "batch_size")
+    _KEPT = ("n_iter n_iter_",)
 
     def _check_parameters(self, columns: int) -> None:
         widths = self.hidden if isinstance(self.hidden, (tuple, list)) else (None,)
@@ -180,7 +181,7 @@ class MLPHead(ClassifierMixin, Head, kind="mlp"):  # type: ignore[misc]
             raise HeadError(
                 "random_state is a RandomState, which a saved head cannot hold. Type: head.set_params(random_state=0)"
             )
-        meta = {"classes": meta_of_labels(self.classes_), "layers": len(self.coefs_), "n_iter": self.n_iter_}
+        meta = {"classes": meta_of_labels(self.classes_), "layers": len(self.coefs_)}
         if hasattr(self, "feature_names_in_"):
             meta["feature_names"] = self.feature_names_in_.tolist()
         arrays = {"mean": self.mean_, "scale": self.scale_}
@@ -194,7 +195,6 @@ class MLPHead(ClassifierMixin, Head, kind="mlp"):  # type: ignore[misc]
         self.mean_, self.scale_ = arrays["mean"], arrays["scale"]
         self.coefs_ = [arrays[f"weights.{layer}"] for layer in range(meta["layers"])]
         self.intercepts_ = [arrays[f"bias.{layer}"] for layer in range(meta["layers"])]
-        self.n_iter_ = meta["n_iter"]
         self.n_features_in_ = len(self.mean_)
         if "feature_names" in meta:
             self.feature_names_in_ = np.array(meta["feature_names"], dtype=object)
@@ -220,6 +220,7 @@ class LabelHead(Chooser, kind="label"):
 
     classifier: Any
     _INNER = "classifier"
+    _KEPT = ("choices n_choices_",)
 
     def _learn(self, features: Float64, target: Float64) -> None:
         self.classifier_ = clone(self.classifier).fit(features, oracle_choice(target))
@@ -228,9 +229,6 @@ class LabelHead(Chooser, kind="label"):
         out = np.zeros((len(features), self.n_choices_))
         out[:, self.classifier_.classes_] = self.classifier_.predict_proba(features)
         return out
-
-    def _learned(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        return {"choices": self.n_choices_}, {}
 
     def _restore(self, meta: dict[str, Any], arrays: Arrays) -> None:
         super()._restore(meta, arrays)

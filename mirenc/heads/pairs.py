@@ -10,7 +10,6 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 
 from mirenc.arrays import Float64, Int64
@@ -18,7 +17,6 @@ from mirenc.errors import HeadError
 from mirenc.heads.base import scaling
 from mirenc.heads.choosing import CostRegressor, Settings, additive_effects
 from mirenc.heads.reduce import Reducing
-from mirenc.heads.state import Arrays
 
 _BLOCK = 65536  # pairs that are predicted at once
 
@@ -61,6 +59,7 @@ class PairHead(Reducing, CostRegressor, kind="pairs"):
     random_state: int = 0
     takes_settings: ClassVar[bool] = True
     _INNER = "regressor"
+    _KEPT = ("settings n_choices_",)
     _ARRAYS = (*Reducing._ARRAYS, "middle_ S", "spread_ S", "setting_middle_ F", "setting_spread_ F")
     _POSITIVE = ("clip",)
     _COUNTS = ("components", "most_pairs")
@@ -123,14 +122,6 @@ class PairHead(Reducing, CostRegressor, kind="pairs"):
             rows, at = sample[first : first + _BLOCK], place[first : first + _BLOCK]
             out[rows, at] = self.regressor_.predict(self._pairs(reduced, columns, rows, settings.row[rows, at]))
         return out
-
-    # -- saving ----------------------------------------------------------------------------------------
-    def _learned(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        return {"settings": self.n_choices_}, {}
-
-    def _restore(self, meta: dict[str, Any], arrays: Arrays) -> None:
-        super()._restore(meta, arrays)
-        self.n_choices_ = meta["settings"]
 
     def _fits(self) -> bool:
         count = self.setting_middle_.size

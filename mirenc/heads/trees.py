@@ -212,6 +212,7 @@ class BoostedRegressor(_Trees, Number, kind="boosted_number"):
     trees: int = 150
     leaves: int = 31
     learning_rate: float = 0.1
+    _KEPT = ("start start_",)
 
     def _grown(self, rows: Float64, target: Float64) -> list[Tree]:
         boosted = HistGradientBoostingRegressor(
@@ -233,12 +234,7 @@ class BoostedRegressor(_Trees, Number, kind="boosted_number"):
     def _answer(self, features: Float64) -> Float64:
         return self.start_ + self.forest_.summed(self._reduced(features))  # boosted on double precision
 
-    def _learned(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        meta, arrays = super()._learned()
-        return {**meta, "start": self.start_}, arrays
-
     def _restore(self, meta: dict[str, Any], arrays: Arrays) -> None:
         super()._restore(meta, arrays)
-        self.start_ = meta["start"]
         if not isinstance(self.start_, float) or not np.isfinite(self.start_):
             raise HeadError(f"a boosted head starts from {self.start_!r}, no finite number. Save the head again")
