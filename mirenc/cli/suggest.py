@@ -13,7 +13,6 @@ from typer import Argument, Option
 
 from mirenc.cli import common
 from mirenc.errors import ConfigError
-from mirenc.writing import delivered
 
 if TYPE_CHECKING:
     from mirenc.deciding import Code, FixedList, Outcome
@@ -69,7 +68,6 @@ def suggest(
         common.check_output(output)
     from mirenc.deciding import TaskHead, fixed_lists, read_code, ready_heads, try_lists
     from mirenc.deciding.pass_lists import TASK
-    from mirenc.ir.llvm import default_worker
     from mirenc.passes.engine import DEFAULT_MEMORY_LIMIT, DEFAULT_TIMEOUT
     from mirenc.passes.engines import find_engine, major_of
     from mirenc.passes.levels import level
@@ -96,11 +94,7 @@ def suggest(
                 )
             outcome = try_lists(engine, code.ir, pipelines, level("Oz"))
     if outcome is not None and output is not None:
-        data = outcome.ir
-        if output.suffix == ".ll":
-            data = default_worker().canonicalise(data, bitcode=True).encode("utf-8", "surrogateescape")
-        with delivered(output) as part:
-            part.write_bytes(data)
+        _write(outcome.ir, output)
     if as_json:
         typer.echo(json.dumps(_json(code, lists, outcome)))
         return
@@ -114,6 +108,17 @@ def suggest(
         lines = first + [line for title, one in each for line in (title, f"     {code.command(one.pipeline)}")]
     for line in lines:
         typer.echo(line)
+
+
+def _write(bitcode: bytes, output: Path) -> None:
+    from mirenc.ir.llvm import default_worker
+    from mirenc.writing import delivered
+
+    data = bitcode
+    if output.suffix == ".ll":
+        data = default_worker().canonicalise(bitcode, bitcode=True).encode("utf-8", "surrogateescape")
+    with delivered(output) as part:
+        part.write_bytes(data)
 
 
 def _json(code: Code, lists: Sequence[FixedList], outcome: Outcome | None) -> dict[str, Any]:
