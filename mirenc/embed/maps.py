@@ -91,20 +91,19 @@ def fit_map(
             f"{len(rows)} pairs of {level}s; {MIN_ROWS // 2} or more tell what a level changes. Give more programs at "
             "two levels (O0/x.ll and O2/x.ll), or leave pairs out"
         )
-    fitted = {}
+    mean, matrix = {}, {}
     for part, each in vectors.items():
         floor = PAIRED_FLOOR if len(rows) else shrinkage_floor(each)
-        mean, matrix = fit_whitening(each, rows, floor=floor)
+        mean[part], matrix[part] = fit_whitening(each, rows, floor=floor)
         lexical = encoder.files.config.lexical
         if part == "lexical" and lexical is not None:
             # Whitened vectors of width D have about sqrt(D); these keep the length that they were given.
-            matrix *= np.float32(lexical.weight / np.sqrt(lexical.width))
-        fitted[part] = mean, matrix
+            matrix[part] *= np.float32(lexical.weight / np.sqrt(lexical.width))
     return WhiteningMap(
         encoder.name,
         encoder.files.digest,
-        {part: mean for part, (mean, _) in fitted.items()},
-        {part: matrix for part, (_, matrix) in fitted.items()},
+        mean,
+        matrix,
         {"level": level, "files": read, "rows": different, "pairs": len(rows), "hide_names": encoder.hide_names},
     )
 
