@@ -5,8 +5,6 @@ model's digest names the file, so another model can never be answered with these
 left alone: it saves time, and moves a vector by no more than rounding.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import os

@@ -1,7 +1,5 @@
 """What every configuration is: typed, frozen, unknown keys refused with a suggestion; and how TOML is read."""
 
-from __future__ import annotations
-
 import difflib
 import os
 from typing import Any, Self, get_args

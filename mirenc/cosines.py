@@ -3,8 +3,6 @@
 A million vectors of 640 float32 are 2.6 GB; beside them a search holds one block of them and its cosines.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 

@@ -4,8 +4,6 @@ Each class is also the builtin a caller would expect (``ValueError``, ``OSError`
 ValueError`` keeps working in scripts that do not know mirenc. This module imports nothing of mirenc.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 

@@ -3,8 +3,6 @@
 They tell a user that this installation, on this processor, computes what the release did.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A progress bar on stderr, for the command line and for who asks for one."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """A file is written beside its final name and moved there when it is complete; a folder has one run at a time."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import stat

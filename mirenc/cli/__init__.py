@@ -5,8 +5,6 @@ LLVM or the compiler showed of the place; 2: usage. One file a verb; each verb i
 it needs when it runs, and is itself imported when it is asked for, so that every one starts at once.
 """
 
-from __future__ import annotations
-
 import errno
 import gc
 import importlib

@@ -1,7 +1,5 @@
 """``mirenc corpus``: sources or IR to a corpus for pre-training, and what is in one."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """``mirenc embed``: vectors of IR files."""
 
-from __future__ import annotations
-
 from contextlib import closing
 from typing import Annotated, Literal
 

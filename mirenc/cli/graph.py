@@ -1,7 +1,5 @@
 """``mirenc graph``: the program graph of one file."""
 
-from __future__ import annotations
-
 import sys
 from typing import Annotated, Literal
 

@@ -1,7 +1,5 @@
 """``mirenc inspect``: what mirenc sees in one file."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from typing import Annotated, Any

@@ -4,8 +4,6 @@ from mirenc.deciding import TaskHead, fit_head
 from mirenc.deciding import fixed_lists, read_code, try_lists
 """
 
-from __future__ import annotations
-
 from mirenc.deciding.fitting import fit_head
 from mirenc.deciding.head import TaskHead, ready_heads
 from mirenc.deciding.pass_lists import Code, FixedList, Outcome, Tried, fixed_lists, read_code, try_lists

@@ -4,8 +4,6 @@ The lists are the same for all code. Nothing is predicted: on unseen projects te
 saved no more than the ten that did best together in training (``downstream/passes/suggest.md``).
 """
 
-from __future__ import annotations
-
 import os
 import shlex
 import shutil

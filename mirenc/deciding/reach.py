@@ -1,7 +1,5 @@
 """`Reach`: how far a question is from the samples that a head was trained on, in code and in context features."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 

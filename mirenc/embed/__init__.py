@@ -9,8 +9,6 @@ On the way down: a `Request` is made at the encoder's door; inputs are read and 
 encoded and pooled (`encoding`), and whitened (`stream`, which holds the steps together).
 """
 
-from __future__ import annotations
-
 from mirenc.embed.embedding import Embedding
 from mirenc.embed.encoder import Encoder
 from mirenc.embed.loading import load

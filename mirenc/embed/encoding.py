@@ -5,8 +5,6 @@ do not touch each other in the joined graph, so a vector is that of the module a
 row up depends on the rows around it.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """`load`: from a model's name to an `Encoder`."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 from pathlib import Path

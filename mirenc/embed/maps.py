@@ -6,8 +6,6 @@ them, and only IR of that kind tells. No label is needed. Where programs are the
 changes with the level alone counts least, as in the model's own map (`mirenc.model.whitening`).
 """
 
-from __future__ import annotations
-
 import itertools
 import os
 import re

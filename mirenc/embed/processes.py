@@ -4,8 +4,6 @@ A process that dies costs the input it was reading, never the run. Plain child p
 that would run a user's script again, where it has no ``if __name__ == "__main__"``.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import pickle

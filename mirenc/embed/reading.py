@@ -1,7 +1,5 @@
 """From inputs to what the model computes on: read, and prepared for a model."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """`Request`: what is wanted of every input, made once at the encoder's door; and the words it may be made of."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeVar

@@ -1,7 +1,5 @@
 """`Pipeline`: the one way from inputs to embeddings: read, prepare, encode, pool, whiten."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Evaluating: a task under its protocols, the embedding beside its baselines, and the report of it."""
 
-from __future__ import annotations
-
 from mirenc.evaluating.evaluation import Evaluation, evaluate
 from mirenc.evaluating.report import TaskReport, load_report
 

@@ -1,7 +1,5 @@
 """Which figures a target has, what intervals are of, and which of them people see: a class for each target."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar

@@ -5,8 +5,6 @@ digest is the same, so an evaluation that was stopped goes on, and another model
 Features count by their bits, which another processor or an emptied cache may move: then those rows are made again.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 import hashlib

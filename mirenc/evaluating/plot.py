@@ -1,7 +1,5 @@
 """Pictures of a report: every row with its interval, one panel a protocol."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from mirenc.errors import MissingExtraError

@@ -1,7 +1,5 @@
 """Program graphs: schema, builders and exports."""
 
-from __future__ import annotations
-
 from mirenc.errors import GraphError
 from mirenc.graph.schema import EXTERNAL, Flow, NodeKind, ProgramGraph
 from mirenc.ir.module import IRModule

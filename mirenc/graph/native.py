@@ -5,8 +5,6 @@ come in this order: ``[external]``; instructions and declared functions in modul
 instruction's result; one per used argument; constants.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 

@@ -5,8 +5,6 @@ wheel is found without importing it. The program holds LLVM 10, which reads type
 it takes the IR as it was written and never the canonical text of an `IRModule`.
 """
 
-from __future__ import annotations
-
 import base64
 import importlib.util
 import json

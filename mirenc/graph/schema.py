@@ -10,8 +10,6 @@ A conformant graph (ProGraML 0.3.2):
 and 0 else.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import IntEnum
 

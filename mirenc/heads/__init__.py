@@ -1,7 +1,5 @@
 """Heads: scikit-learn estimators that turn embedding and context into a choice or a number, and the embedder."""
 
-from __future__ import annotations
-
 from mirenc.heads.choosing import Settings
 from mirenc.heads.cost import CostHead
 from mirenc.heads.embedder import IREmbedder

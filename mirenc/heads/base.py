@@ -5,8 +5,6 @@ A head is a dataclass: its fields are the parameters that scikit-learn knows. It
 Three subclasses say for what: `Number`, `Labels` and `mirenc.heads.choosing.Chooser`.
 """
 
-from __future__ import annotations
-
 import math
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self

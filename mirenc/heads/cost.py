@@ -5,8 +5,6 @@ code, the context features, and both together carry. Rasmussen & Williams, *Gaus
 2006, sections 2.2, 5.4.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass

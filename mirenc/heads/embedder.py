@@ -6,8 +6,6 @@ It learns nothing. The model is loaded when it is first needed and shared by all
 carries a few parameters and no weights.
 """
 
-from __future__ import annotations
-
 import functools
 import os
 import warnings

@@ -6,8 +6,6 @@ the search over heads and their hyper-parameters: test rows have no part in it, 
 judged on, its scales and means included.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Sequence

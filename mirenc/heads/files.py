@@ -4,8 +4,6 @@ Each array stands there once, in the narrowest type that holds all of its number
 `rounded` first: what training gives has 16 digits, of which the first three come from the data.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -1,7 +1,5 @@
 """`Forest`: grown trees as arrays, so that they can be saved without pickle and read by any later scikit-learn."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property

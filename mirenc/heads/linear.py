@@ -9,8 +9,6 @@ among the training rows (Williams & Seeger, "Using the Nystroem Method to Speed 
 hundreds of labels cost what a number costs.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar

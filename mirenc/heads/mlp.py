@@ -5,8 +5,6 @@ What stays are arrays, and prediction is this module's own: heads are saved with
 under any later release.
 """
 
-from __future__ import annotations
-
 import math
 import warnings
 from dataclasses import KW_ONLY, dataclass

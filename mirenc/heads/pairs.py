@@ -4,8 +4,6 @@ A setting is numbers beside the code's, so spaces may be large, sparse, or diffe
 measurement teaches about its neighbours.
 """
 
-from __future__ import annotations
-
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 

@@ -1,7 +1,5 @@
 """`Reducing`: context columns as they are, and hundreds of code columns as a few principal components."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar
 
 import numpy as np

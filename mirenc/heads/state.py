@@ -6,8 +6,6 @@ each of them with `pack` under a prefix. A description never names a module or a
 bring to life is what is registered, and it is refused where it cannot answer.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar

@@ -5,8 +5,6 @@ without the code. Extremely randomised trees: Geurts, Ernst, Wehenkel, 2006. Boo
 LightGBM, 2017.
 """
 
-from __future__ import annotations
-
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 

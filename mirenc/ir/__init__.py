@@ -1,7 +1,5 @@
 """Reading LLVM IR: files and text in, `IRModule` out. The only part of mirenc that touches LLVM."""
 
-from __future__ import annotations
-
 from mirenc.ir.dialect import OPENCL_X86, Dialect
 from mirenc.ir.functions import check_kernels, kernels_of
 from mirenc.ir.module import IRBlock, IRFunction, IRInstruction, IRModule, IROperand, OperandKind

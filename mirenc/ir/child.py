@@ -1,7 +1,5 @@
 """`Child`: the parent's side of a process in which LLVM runs (`mirenc.ir.worker`)."""
 
-from __future__ import annotations
-
 import contextlib
 import importlib.util
 import json

@@ -1,7 +1,5 @@
 """Sources to IR through a clang on PATH or, for C and C++, the ``compile`` extra's (ziglang)."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import re

@@ -4,8 +4,6 @@ The same kernel is other IR for another target: for spir64 every pointer says it
 So a task names the dialect of its data: sources are compiled to it, and IR of another target is brought to it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Bytes of an input: a path or standard input, compressed or not, and what kind of thing they are."""
 
-from __future__ import annotations
-
 import errno
 import gzip
 import hashlib

@@ -1,7 +1,5 @@
 """What the functions of a module are: kernels, left alone by the optimiser, or one of several copies for a linker."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Mapping
 

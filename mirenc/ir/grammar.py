@@ -6,8 +6,6 @@ Language Reference and ``AsmWriter.cpp``'s output. Operand order is that of LLVM
 what ProGraML 0.3.2 numbers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple

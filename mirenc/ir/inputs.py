@@ -11,8 +11,6 @@
 | a file named like C, C++, OpenCL C or CUDA source | a source file, which is compiled |
 """
 
-from __future__ import annotations
-
 import os
 from dataclasses import dataclass
 from typing import Literal

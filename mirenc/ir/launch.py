@@ -3,8 +3,6 @@
 `mirenc.ir.process` starts it by path: Python's ``preexec_fn`` may stand still for ever in a process with threads.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal

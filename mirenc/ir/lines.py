@@ -1,7 +1,5 @@
 """Lines of canonical text: one an instruction, its local names apart from its template."""
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections.abc import Sequence

@@ -3,8 +3,6 @@
 A crash, an abort, a time-out or a memory overrun of LLVM costs one file, never the run: the child is replaced.
 """
 
-from __future__ import annotations
-
 import atexit
 import functools
 import os

@@ -8,8 +8,6 @@ it dominates a block of these if no way back from there leaves them but through 
 and Irreducible Loops, 1997).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import pairwise
 

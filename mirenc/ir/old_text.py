@@ -4,8 +4,6 @@ They are applied after LLVM has refused the text, and keep every line in its pla
 refusal still hold. For what is not cheap to fix `explain` says which LLVM wrote it and what to do.
 """
 
-from __future__ import annotations
-
 import re
 
 _LOCAL_TYPE = r'(?:%(?:[-a-zA-Z$._0-9]+|"[^"]*")|\{[^{}]*\}|\[[^\[\]]*\]|i\d+|float|double|half)'

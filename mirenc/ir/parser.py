@@ -4,8 +4,6 @@ It remembers what the normalised statement leaves out. Source of the rules: LLVM
 LLVM's ``AsmWriter.cpp``; the text was printed by LLVM, so this is no validator.
 """
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections.abc import Callable

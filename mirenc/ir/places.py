@@ -4,8 +4,6 @@ It hangs on instructions as attachments (``!dbg !7``), which no vector, statemen
 in `IRModule.annotated`, when it is asked for.
 """
 
-from __future__ import annotations
-
 import re
 from functools import cached_property
 from typing import NamedTuple

@@ -5,8 +5,6 @@ field; optimisers add what they proved (``nuw``, ``nneg``, ``inbounds``) as flag
 they are written; the lexical view, which compares words, reads this spelling (measured in pretrain/README.md).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from typing import NamedTuple

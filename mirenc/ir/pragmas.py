@@ -3,8 +3,6 @@
 It writes where nobody can be in doubt about which loop is meant, and says why it left the others alone.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 

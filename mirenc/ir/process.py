@@ -1,7 +1,5 @@
 """Running compilers and other programs on what a stranger wrote: time, memory and words have a limit."""
 
-from __future__ import annotations
-
 import os
 import re
 import selectors

@@ -1,7 +1,5 @@
 """What stands for many sources, a folder of them or a ``compile_commands.json``, and the flags that each needs."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

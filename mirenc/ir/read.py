@@ -1,7 +1,5 @@
 """From a path, text or source to an `IRModule`, whatever LLVM or language it comes from, in the dialect asked for."""
 
-from __future__ import annotations
-
 import codecs
 import contextlib
 import hashlib

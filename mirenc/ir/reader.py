@@ -5,8 +5,6 @@ An instruction's local names are cut out of its line; what remains is its templa
 look-up and a few appends. Operands of all instructions are then gathered in numpy.
 """
 
-from __future__ import annotations
-
 import gc
 import itertools
 import re

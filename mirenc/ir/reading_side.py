@@ -1,7 +1,5 @@
 """What the child process does for `mirenc.ir.llvm`: parse, verify and print modules, and demangle C++ names."""
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import sys

@@ -1,7 +1,5 @@
 """`regions_of`: which instructions belong to a function, loop or block of a module, and what people call it."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

@@ -5,8 +5,6 @@ the dialect's calling convention and names, and what asks for the number of a th
 no counterpart, such as a warp shuffle, makes the module foreign.
 """
 
-from __future__ import annotations
-
 import re
 
 from mirenc.errors import ForeignIRError, IRParseError

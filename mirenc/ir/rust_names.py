@@ -5,8 +5,6 @@ crate disambiguators and the names of lifetimes are left out. Names in statement
 on those. Of the packages on PyPI, rust-demangler 1.0 keeps hashes, misreads closures and prints what it cannot read.
 """
 
-from __future__ import annotations
-
 import re
 import string
 from collections.abc import Callable

@@ -5,8 +5,6 @@ The published OpenCL kernels were compiled by a clang of 2018, and the text enco
 computes (a NaN's sign and poison aside).
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 

@@ -4,8 +4,6 @@ Paper section 3.1: the IR is read statement by statement, and its own sample is 
 definitions and globals count beside instructions. Order: types, globals, instructions.
 """
 
-from __future__ import annotations
-
 import hashlib
 import itertools
 import re

@@ -5,8 +5,6 @@ Arrays in local memory are shown without name, as local values are.
 lists are left out, since the call statement gives the argument types anyway and 64 tokens are few.
 """
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections.abc import Callable

@@ -4,8 +4,6 @@ It knows the loop that counts: one exit, decided by comparing a counter that sta
 constant. LLVM's scalar evolution knows more (`print<scalar-evolution>`), and agrees where this has an answer.
 """
 
-from __future__ import annotations
-
 import re
 
 from mirenc.ir.loops import LoopForest, find_loops

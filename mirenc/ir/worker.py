@@ -9,8 +9,6 @@ with ``{"version": ...}``. A request is one frame; each answer of `Library.answe
 that what was answered is not lost with the process.
 """
 
-from __future__ import annotations
-
 import contextlib
 import importlib.util
 import json

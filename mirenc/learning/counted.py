@@ -10,8 +10,6 @@ Each function takes the module and, for a region, its instructions: (I,) int32, 
   the same columns without a vocabulary. Deviation from tf-idf: no idf, since ridges scale columns by themselves.
 """
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Collection
 

@@ -12,8 +12,6 @@ alone (`Shape`); the choice among members is made for each fold, on the training
 - Numbers, and labels: heads that tell all of them at once.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -3,8 +3,6 @@
 The columns of some samples without their code, so that a process can be sent them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar

@@ -4,8 +4,6 @@ CUDA becomes PTX through clang, without a CUDA toolkit: the driver of a GPU make
 NVIDIA's files only ``libdevice.10.bc`` is needed, and only by kernels that call a function such as ``expf``.
 """
 
-from __future__ import annotations
-
 import hashlib
 import importlib.util
 import itertools

@@ -6,8 +6,6 @@ itself: an alarm ends it where it stands still, the size of files where it flood
 memory.
 """
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import gc

@@ -1,7 +1,5 @@
 """`Timekeeper`: asks the child process for the costs of one sample after another, and takes what ends it."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import json

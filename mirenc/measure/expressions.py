@@ -1,7 +1,5 @@
 """Sizes and counts of a GPU driver: ``n * n + 1``, read with `ast`; nothing in them is ever run as Python."""
 
-from __future__ import annotations
-
 import ast
 import operator
 from collections.abc import Callable, Mapping

@@ -40,8 +40,6 @@ unless said; ``indices`` (uniform whole numbers below ``below``); ``permutation`
 matrix with ``below`` elements).
 """
 
-from __future__ import annotations
-
 import difflib
 import tomllib
 from collections.abc import Callable, Mapping, Sequence

@@ -6,8 +6,6 @@ also share the compiler's start. Static functions that the loop's function reach
 would change what is inlined.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What all methods for innermost loops share: instruction sets, kernels, and the IR that heads see."""
 
-from __future__ import annotations
-
 import functools
 import platform
 import tempfile

@@ -22,8 +22,6 @@ those of the folder's reader. A line that begins with more than one blank goes o
 file without kernels hold for those after it. A list called ``T`` stands for the word where a kernel does not have it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What a table says about the machine it was measured on, and nothing that says whose it is."""
 
-from __future__ import annotations
-
 import os
 import platform
 import re

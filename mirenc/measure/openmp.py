@@ -5,8 +5,6 @@ left as it is: what libomp does where nobody says anything (threads spin for 200
 to cores) is what most programs run with.
 """
 
-from __future__ import annotations
-
 import hashlib
 import random
 import re

@@ -3,8 +3,6 @@
 `timed` and `passes.run` say what is measured.
 """
 
-from __future__ import annotations
-
 import itertools
 import json
 import math

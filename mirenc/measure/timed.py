@@ -1,7 +1,5 @@
 """A run of kernels: they are built in chunks and timed one at a time, until all are done or time is up."""
 
-from __future__ import annotations
-
 import hashlib
 import itertools
 import json

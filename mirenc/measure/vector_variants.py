@@ -1,7 +1,5 @@
 """`build_variants`: one loop of one function, compiled with every setting of the vectorizer into one shared object."""
 
-from __future__ import annotations
-
 import hashlib
 import math
 import re

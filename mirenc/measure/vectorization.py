@@ -1,7 +1,5 @@
 """How loop vectorization is measured: every vector width and interleave count of one loop, on each instruction set."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from mirenc.measure.building import Toolchain, build_driver

@@ -1,7 +1,5 @@
 """The architecture of a model, the kinds of encoders that it is made of, and the presets."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import Discriminator, Field, Tag, model_validator

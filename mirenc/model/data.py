@@ -4,8 +4,6 @@ Fields that hold rows of texts end in ``_row``, and none but edges has ``index``
 the node count when it batches.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -5,8 +5,6 @@ of the model card), ``torch.py`` and ``numpy.py`` (an ``Encoder`` each). A new o
 `mirenc.model.config`.
 """
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import Any, ClassVar, Literal
 

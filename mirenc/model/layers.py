@@ -1,7 +1,5 @@
 """What numpy's side of a model is made of: layers, sums of segments, work by slices, memory that goes back."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import sys

@@ -18,8 +18,6 @@ on the training modules, or better on IR, which has functions (``pretrain/words.
 are: so a corpus, which keeps tokens, can fit the table.
 """
 
-from __future__ import annotations
-
 import re
 import zlib
 from collections.abc import Iterable, Sequence

@@ -5,8 +5,6 @@ The vector of a module is the (weighted) mean of its statement vectors beside th
 concatenated -> linear layers -> BCE).
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import torch

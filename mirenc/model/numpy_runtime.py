@@ -9,8 +9,6 @@ its batch but for rounding. Groups are cut into chunks that a few threads work o
 2.2 s became 0.7 s for a small file while another process ran.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Protocol
 

@@ -1,7 +1,5 @@
 """`Runtime`: what an encoder asks of whatever computes a model: `numpy_runtime` or `torch_runtime`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple, Protocol
 

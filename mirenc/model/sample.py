@@ -4,8 +4,6 @@ Statements and nodes share one table of distinct texts, so the text encoder sees
 sample depends on how its statements and nodes are pooled: `mirenc.model.pooling`.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, fields
 from typing import Any
 

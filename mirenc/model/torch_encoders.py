@@ -4,8 +4,6 @@ graph vector = mean over the nodes of Z = mean of Z_f over the flows
 P(edge i-j of flow f) = sigmoid(z_f,i . z_f,j)
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 

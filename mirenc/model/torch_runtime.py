@@ -1,7 +1,5 @@
 """The model in torch, behind the same calls as `mirenc.model.numpy_runtime`: for GPUs, and to check the other."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

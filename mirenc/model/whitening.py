@@ -13,8 +13,6 @@ moments, each scaled to the same trace, so that none counts more because its vec
     mean = sum_d w_d mean_d,  S = sum_d w_d S_d / tr S_d + b B / tr B,  B = sum_d w_d (mean_d - mean)(mean_d - mean)'
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

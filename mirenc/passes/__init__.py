@@ -6,8 +6,6 @@ Beside `mirenc.ir` the only part that touches LLVM. `engine` says what can be as
 LLVMs that answer, `extract` makes a module of one function.
 """
 
-from __future__ import annotations
-
 from mirenc.passes.engine import Engine, Failed, Optimised, code_bytes
 from mirenc.passes.engines import EmbeddedEngine, SharedEngine, find_engine
 from mirenc.passes.extract import extract_functions, without_size_attributes

@@ -3,8 +3,6 @@
 It knows the part of LLVM's stable C interface (``llvm-c/*.h``) that is the same from LLVM 16 on.
 """
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import mmap

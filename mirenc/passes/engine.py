@@ -5,8 +5,6 @@ that crashes LLVM, loops, or eats the memory costs itself: its answer is `Failed
 lists after it run in the new one.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The engines: a libLLVM of this system, the LLVM inside llvmlite, and which of them knows the lists at hand."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 

@@ -6,8 +6,6 @@ not print what inlining may cost. Where functions are marked ``minsize`` both gi
 print-out of -Oz inlines as -O2 does. The level is the baseline, never its print-out.
 """
 
-from __future__ import annotations
-
 import tomllib
 from functools import cache
 from importlib.resources import files

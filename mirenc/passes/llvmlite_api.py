@@ -3,8 +3,6 @@
 llvmlite has single passes with fixed options, and the levels O0 to O3: a list is read here, and made of its methods.
 """
 
-from __future__ import annotations
-
 import contextlib
 import re
 import sys

@@ -4,8 +4,6 @@ ELF is read here, by the flags that loaders and ``size`` go by; of other formats
 Stand-alone: the child process imports it, too (`mirenc.passes.side`).
 """
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Iterable
 from typing import NamedTuple

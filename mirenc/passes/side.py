@@ -1,7 +1,5 @@
 """What both LLVMs of the passes do alike in the child process (`mirenc.ir.worker`): run a list, weigh the result."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager

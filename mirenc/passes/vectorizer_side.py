@@ -4,8 +4,6 @@ A process of its own: remarks are an option of all LLVM in a process, and LLVM w
 parent has made a file.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import sys

@@ -9,8 +9,6 @@ the trunk (`mirenc.model.mirencoder.Trunk`) and what it moved in the graph encod
         huber(y - t) [sizes, lists] or -t log sigmoid(y) - (1 - t) log(1 - sigmoid(y)) [fires]
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath

@@ -4,8 +4,6 @@ Everything is drawn by a generator seeded with (seed, what, step): a resumed run
 worker process that is steps ahead draws what the first one drew.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Checkpoints: written whole or not at all, read only by the run they belong to."""
 
-from __future__ import annotations
-
 import pickle
 from pathlib import Path
 from typing import Any

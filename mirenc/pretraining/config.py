@@ -1,7 +1,5 @@
 """A pre-training run, and what a model's whitening maps are fitted on after it."""
 
-from __future__ import annotations
-
 import math
 from typing import Literal, Self
 

@@ -4,8 +4,6 @@ Made in worker processes where a run has them. Arrays keep the corpus's narrow t
 without shared memory, of which containers often have little.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -3,8 +3,6 @@
 Every function is a pure function of tensors and of a numpy generator, so a step can be repeated to the last bit.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

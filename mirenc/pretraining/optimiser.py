@@ -4,8 +4,6 @@ Muon (K. Jordan 2024; torch's implementation) makes each update of a matrix orth
 text encoder had 61.3 % MLM accuracy with it, 47.6 % with AdamW at one learning rate (pretrain/README.md).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

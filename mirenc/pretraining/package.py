@@ -1,7 +1,5 @@
 """A trained model as a folder to ship: weights, tokenizer, baselines, card with held-out figures, golden vectors."""
 
-from __future__ import annotations
-
 import json
 import platform
 import tempfile

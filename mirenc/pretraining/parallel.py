@@ -4,8 +4,6 @@ Losses are sums over the whole batch, so the sum of the processes' gradients is 
 had: a run gives the same losses (to rounding) on any number of processes, and may be resumed on another number.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable
 from typing import Any

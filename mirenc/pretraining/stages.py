@@ -1,7 +1,5 @@
 """What each stage trains, and its loss on a batch: this process's part of the sum over the batch."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -6,8 +6,6 @@ have drawn: nothing but weights, optimiser state and the step number needs savin
 process takes a share of each batch (`mirenc.pretraining.parallel`).
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import math

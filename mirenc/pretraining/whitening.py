@@ -4,8 +4,6 @@ By default a map is fitted on training modules. It is good for the kind of code 
 other kinds beside them (`mirenc.pretraining.config.MapsConfig`); ``pretrain/mixture.py`` chooses how much each counts.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any, NamedTuple
 

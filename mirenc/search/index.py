@@ -1,7 +1,5 @@
 """`index`: files and folders embedded into a table to search in."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterable
 from contextlib import closing

@@ -1,7 +1,5 @@
 """`VectorTable`: vectors with names and with who made them. Two vectors compare only if one model made both."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cached_property

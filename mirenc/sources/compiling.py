@@ -1,7 +1,5 @@
 """Programs to IR: many compilations side by side, each of which may fail."""
 
-from __future__ import annotations
-
 import hashlib
 import itertools
 import subprocess

@@ -4,8 +4,6 @@ A recipe (`mirenc.sources.recipe`) says which packages, and what each of them ne
 counted and left out. Two clang versions take turns, so that both dialects of IR occur (typed and opaque pointers).
 """
 
-from __future__ import annotations
-
 import fnmatch
 import json
 import re

@@ -4,8 +4,6 @@
 one, and ``FOLDER/log.jsonl``. What the log knows is not tried again, so a run that was stopped goes on where it was.
 """
 
-from __future__ import annotations
-
 import csv
 import dataclasses
 import hashlib

@@ -4,8 +4,6 @@ Columns: ``content`` (bitcode), ``package_source`` and ``language``; ``opt_level
 ``license_expression``, ``license_source`` and ``license_files`` are not read.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Iterator, Sequence

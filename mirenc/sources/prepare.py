@@ -1,7 +1,5 @@
 """Whatever a corpus can be made from, as a folder of IR."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A folder of sources or a ``compile_commands.json`` as programs: which files, in what language, with what flags."""
 
-from __future__ import annotations
-
 import fnmatch
 import functools
 import os

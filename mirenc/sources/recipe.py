@@ -3,8 +3,6 @@
 ``pretrain/debian-small.toml`` is one.
 """
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath

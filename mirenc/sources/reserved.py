@@ -4,8 +4,6 @@ The downstream tasks compile these. A model that has seen them in pre-training w
 heart.
 """
 
-from __future__ import annotations
-
 import re
 
 _PACKAGE = re.compile(

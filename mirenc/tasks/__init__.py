@@ -1,7 +1,5 @@
 """What a decision is: `Task`, its samples and settings, what an answer about it says, and the tasks, one file each."""
 
-from __future__ import annotations
-
 from mirenc.tasks.data import TaskData
 from mirenc.tasks.loading import load_data, with_ir
 from mirenc.tasks.prediction import Evidence, Prediction

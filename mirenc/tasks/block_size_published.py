@@ -5,8 +5,6 @@ Association's benchmark hub (MIT). They answer one question only: does a block t
 one? Five kernels cannot train a model of code, so nothing here looks at code.
 """
 
-from __future__ import annotations
-
 import hashlib
 import math
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Grewe et al. (CGO 2013) as extended by Cummins et al. (PACT 2017): kernels of se
 AMD Tahiti 7970 and an NVIDIA GTX 970. The public CSVs give the times; the LLVM IR is the one NCC and IR2Vec use.
 """
 
-from __future__ import annotations
-
 import hashlib
 from pathlib import Path
 from typing import Any

@@ -4,8 +4,6 @@ A task of this kind is a subclass of `InnermostTask` with a name and a space, an
 `mirenc.measure.innermost.InnermostMethod`, which builds each setting.
 """
 
-from __future__ import annotations
-
 import itertools
 import platform
 import re

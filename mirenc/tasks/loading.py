@@ -1,7 +1,5 @@
 """Samples of a task as they are asked for: with IR of one's own where a table has none, and groups by what code is."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from dataclasses import replace

@@ -5,8 +5,6 @@ Machine Learning", JPDC 2023: regions of NAS, Rodinia, CLOMP and LULESH on a mac
 configuration, with small (conf1) and large inputs (conf2). No licence is stated, so nothing of it is part of mirenc.
 """
 
-from __future__ import annotations
-
 import csv
 import hashlib
 import io

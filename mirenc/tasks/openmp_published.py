@@ -4,8 +4,6 @@ Bolet et al. ran each program in three sizes under 1,320 settings on a node with
 cores, "ruby"). No licence is stated, so nothing of it is part of mirenc.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from pathlib import Path

@@ -4,8 +4,6 @@ A sample is a piece: a function that was compiled by itself, or a module. Sizes 
 what a table of them cannot show is not noise.
 """
 
-from __future__ import annotations
-
 import math
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence

@@ -3,8 +3,6 @@
 There is one class for each target: `Choice` among settings, `PredictedNumber` and `PredictedLabels`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Self

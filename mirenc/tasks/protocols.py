@@ -4,8 +4,6 @@ Random folds leak where one kernel was measured with several data sizes: the sam
 protocol names the *unit* whose samples stay together, and every report has more than one protocol.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal

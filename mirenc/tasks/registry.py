@@ -1,7 +1,5 @@
 """The registry of tasks: the shipped ones by name, and those of your own by the file that defines one."""
 
-from __future__ import annotations
-
 import difflib
 import importlib
 import importlib.util

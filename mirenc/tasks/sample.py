@@ -1,7 +1,5 @@
 """`Sample`: one measured run of one piece of code."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass

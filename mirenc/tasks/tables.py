@@ -1,7 +1,5 @@
 """Folders of a table that was measured or compiled: ``machine.json``, and Parquet files beside it."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterator, Sequence

@@ -4,8 +4,6 @@ Magni et al. (PACT 2014): 17 kernels under coarsening factors 1 to 32 on four GP
 and seven principal components of the hand-made features of that paper.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from pathlib import Path

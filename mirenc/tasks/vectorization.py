@@ -1,7 +1,5 @@
 """Loop vectorization: the vector width and interleave count that a loop pragma asks for, measured on this machine."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -6,8 +6,6 @@ is of projects by name; it may be an upper bound, and then says why. Vocabularie
 projects do not count.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -4,8 +4,6 @@ MODEL_CARD.md (data and figures), golden.json (vectors to reproduce), baselines.
 compared with), provenance.json (what it and its ancestors were trained on), SHA256SUMS.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

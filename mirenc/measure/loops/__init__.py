@@ -1,7 +1,5 @@
 """`generate`: the seeded generator of C loops that `mirenc measure vectorization` measures unless told otherwise."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from random import Random
 

@@ -1,7 +1,5 @@
 """The driver of a generated loop: sets up its data, calls it, and says what it computes (``mirenc_measure.h``)."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from functools import cache

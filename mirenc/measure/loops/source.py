@@ -15,8 +15,6 @@ condition on what the loop itself changes settles after the first call, so few h
 - ``weight``: how often it is drawn, from 1 to 4.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

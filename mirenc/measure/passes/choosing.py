@@ -1,7 +1,5 @@
 """Which pieces a table gets: what files have, read once; of that a seeded sample without copies; and its IR."""
 
-from __future__ import annotations
-
 import hashlib
 import itertools
 import json

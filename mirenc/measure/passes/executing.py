@@ -4,8 +4,6 @@ LLVM's verifier says that a module is well formed, not that it computes what it 
 often compile generated loops, and every output must be that of -Oz.
 """
 
-from __future__ import annotations
-
 import tempfile
 from collections import Counter
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Whatever a table of passes can be made from, as IR files that nothing has optimised yet."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import shutil

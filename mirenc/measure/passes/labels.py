@@ -1,7 +1,5 @@
 """The labels of one piece: sizes at every level and under every list, what fires; and the table of them."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from collections import Counter

@@ -6,8 +6,6 @@ one to eight changes gave 0.7 modules that were not -Oz's, thirty random lists 2
 more than one of up to 20.
 """
 
-from __future__ import annotations
-
 import json
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence

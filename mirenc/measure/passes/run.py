@@ -1,7 +1,5 @@
 """A run of ``mirenc measure passes``: pieces are labelled beside each other until all are done or time is up."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import threading

@@ -1,7 +1,5 @@
 """C kernels: variants are functions of shared objects, called by a driver that is one too."""
 
-from __future__ import annotations
-
 import ctypes
 from pathlib import Path
 from typing import cast

@@ -1,7 +1,5 @@
 """CUDA kernels, on the first GPU (CUDA_VISIBLE_DEVICES says which one that is), through NVIDIA's driver library."""
 
-from __future__ import annotations
-
 import ctypes
 import re
 from ctypes import POINTER, c_char_p, c_float, c_int, c_size_t, c_uint, c_uint64, c_ulonglong, c_void_p

@@ -1,7 +1,5 @@
 """Convolutions over the tokens of one statement."""
 
-from __future__ import annotations
-
 from typing import Literal, Self
 
 from pydantic import Field, model_validator

@@ -1,7 +1,5 @@
 """The fast text encoder in numpy; formulae: `mirenc.model.convolution.torch`."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from mirenc.arrays import Float32, UInt16

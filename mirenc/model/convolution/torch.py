@@ -12,8 +12,6 @@ Deviation: the paper's text encoder is a Transformer (`mirenc.model.transformer`
 ``layers * (width - 1)`` nearest ones and knows no position but the distance to a border that it sees.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 

@@ -7,8 +7,6 @@ and later ones four, call edges one; each again for the way back. Sub-graphs per
 (Schlichtkrull et al. 2018).
 """
 
-from __future__ import annotations
-
 from typing import ClassVar, Literal
 
 import numpy as np

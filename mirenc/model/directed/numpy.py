@@ -11,8 +11,6 @@ Slices are what threads work off, and what is read out at once: after the last l
 are in memory.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 

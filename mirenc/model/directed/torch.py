@@ -11,8 +11,6 @@ a node takes the mean of its neighbours under each, so that a vector does not de
     Z_f  = LN(s_L) W_f + b_f,   Z = mean of Z_f over the flows
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import torch

@@ -1,7 +1,5 @@
 """The paper's graph encoder: a GCN run on each of the three flows (section 3.3)."""
 
-from __future__ import annotations
-
 from typing import ClassVar, Literal
 
 from mirenc.graph import NodeKind

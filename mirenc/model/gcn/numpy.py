@@ -1,7 +1,5 @@
 """The paper's graph encoder in numpy; formulae: `mirenc.model.gcn.torch`."""
 
-from __future__ import annotations
-
 import numpy as np
 import scipy.sparse as sp
 

@@ -10,8 +10,6 @@ Edges are taken without direction and without repetition: the inner product cann
 Deviation: the paper calls the latent "two-dimensional"; it is read as an N x d matrix.
 """
 
-from __future__ import annotations
-
 import torch.nn.functional as F
 from torch import Tensor, nn
 from torch_geometric.nn import GCNConv

@@ -1,7 +1,5 @@
 """A Transformer over the tokens of one statement (paper section 3.2)."""
 
-from __future__ import annotations
-
 from typing import Literal, Self
 
 from pydantic import Field, model_validator

@@ -1,7 +1,5 @@
 """The Transformer text encoder in numpy; formulae: `mirenc.model.transformer.torch`."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from mirenc.arrays import Float32, UInt16

@@ -8,8 +8,6 @@ before each sub-layer (it trains without a long warm-up).
     statement = mean over tokens of LN(h)                       (or its [CLS] row)
 """
 
-from __future__ import annotations
-
 import torch.nn.functional as F
 from torch import Tensor, nn
 

@@ -5,8 +5,6 @@ Reading writes parts; a part that is there is not read again, so a build that wa
 another one has (a file in two packages, two levels that changed nothing); those with a function kept for evaluation.
 """
 
-from __future__ import annotations
-
 import hashlib
 import itertools
 import json

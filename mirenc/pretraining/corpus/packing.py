@@ -5,8 +5,6 @@ a plane of zeros costs nothing: edges take 0.6 bytes instead of 8. Parquet takes
 differences, 1.2 times with these and a file for each length of column (zstd at one level, pretrain/shards).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

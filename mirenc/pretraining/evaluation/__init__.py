@@ -1,7 +1,5 @@
 """Held-out figures of a model, each beside its baselines."""
 
-from __future__ import annotations
-
 from mirenc.pretraining.evaluation.baselines import Baselines
 from mirenc.pretraining.evaluation.evaluate import evaluate_model
 from mirenc.pretraining.evaluation.figures import Figures, NoFigureError, figure_rows

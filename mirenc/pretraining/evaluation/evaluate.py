@@ -1,7 +1,5 @@
 """All figures of a model on some modules of a corpus."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Figures: plain dictionaries that go to JSON, what stands where one cannot be measured, and rows for people."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

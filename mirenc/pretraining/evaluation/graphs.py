@@ -1,7 +1,5 @@
 """Graph auto-encoding: are edges told from other pairs. Matching: is a module's own graph told from another's."""
 
-from __future__ import annotations
-
 import numpy as np
 import scipy.sparse as sp
 import torch

@@ -4,8 +4,6 @@ Grammar is learnt from any code; the name of a function is learnt from its own p
 told apart by what a token is: grammar, part of a name or string, or part of a number.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from enum import IntEnum

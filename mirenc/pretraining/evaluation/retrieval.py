@@ -4,8 +4,6 @@ No model was trained for it, and the answer is known without a label: the same f
 function at O0, the candidates are all functions at O2 of the pool, and nearest is by cosine.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass

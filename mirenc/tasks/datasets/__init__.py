@@ -5,8 +5,6 @@ source, public addresses) and its checksums (``NAME.sha256``); `fetch` puts the 
 To add a dataset, write its entry, and in its folder type ``sha256sum *.csv */* | LC_ALL=C sort -k2 > NAME.sha256``.
 """
 
-from __future__ import annotations
-
 from mirenc.errors import DatasetError
 from mirenc.tasks.datasets.fetching import FetchPlan, Finding, content_hash, fetch, plan_fetch, published_hash, verify
 from mirenc.tasks.datasets.reading import read_archive, read_table

@@ -4,8 +4,6 @@ A file reaches its place only with the published checksum, so what is there need
 goes on where it was.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import shutil

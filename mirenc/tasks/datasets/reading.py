@@ -3,8 +3,6 @@
 Nothing is unpacked to disk. Sizes are bounded, because a few compressed bytes can stand for any number.
 """
 
-from __future__ import annotations
-
 import csv
 import gzip
 import hashlib

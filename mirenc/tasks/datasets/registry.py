@@ -4,8 +4,6 @@ The checksums are those of the decompressed content. So one list holds for every
 ``x.csv`` or ``x.csv.gz``, a folder of files as it is or as ``.tar.xz``.
 """
 
-from __future__ import annotations
-
 import difflib
 import os
 from pathlib import Path
