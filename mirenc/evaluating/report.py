@@ -81,7 +81,7 @@ class TaskReport:
 
     def _repr_html_(self) -> str:
         """The tables, for a notebook."""
-        return f'<pre style="white-space: pre; overflow-x: auto">{html.escape(str(self))}</pre>'
+        return "".join(_html_table(self.title(one), list(self.lines(one)), self.caption()) for one in self.protocols)
 
     # -- the record ------------------------------------------------------------------------------------
     @property
@@ -279,6 +279,13 @@ def _gain_text(value: str, figures: Mapping[str, Any]) -> str:
     """What a row is worth beside the no-code row, with its interval."""
     form, unit = _GAINS[value]
     return form.format(*(unit * one for one in (figures[f"{value}_gain"], *figures[f"{value}_gain_interval"])))
+
+
+def _html_table(title: str, rows: list[dict[str, str]], caption: str) -> str:
+    columns = list(dict.fromkeys(key for row in rows for key in row))
+    lines = [columns, *([row.get(column, "") for column in columns] for row in rows)]
+    body = "".join(f"<tr><td>{'</td><td>'.join(map(html.escape, line))}</td></tr>" for line in lines)
+    return f"<h4>{html.escape(title)}</h4><table>{body}</table><p>{html.escape(caption)}</p>"
 
 
 def load_report(path: str | Path, task: Task, data: TaskData) -> TaskReport:

@@ -169,6 +169,14 @@ def test_a_report_says_what_it_is_of(report: TaskReport) -> None:
 
 
 # -- records -------------------------------------------------------------------------------------------
+def test_a_notebook_shows_a_table_a_protocol(toy_report: TaskReport) -> None:
+    shown = toy_report._repr_html_()
+    assert shown.count("<table>") == len(toy_report.protocols)
+    for protocol in toy_report.protocols:
+        for line in toy_report.lines(protocol):
+            assert "<tr><td>" + "</td><td>".join(line.values()) in shown
+
+
 def test_a_saved_record_gives_the_same_figures(toy_report: TaskReport, toy: Task, tmp_path: Path) -> None:
     path = toy_report.save(tmp_path / "records" / "toy.json")
     again = load_report(path, toy, toy_report.data)
