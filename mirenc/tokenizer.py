@@ -13,6 +13,7 @@ import contextlib
 import itertools
 import json
 import os
+import re
 import string
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -36,7 +37,11 @@ _PUNCTUATION = string.punctuation
 # 64 pieces reach nowhere near this far; cutting here keeps a megabyte initialiser from being tokenized whole.
 _MAX_CHARACTERS = 8192
 _MAX_WORD = 100
-_REMEMBERED = 1 << 16  # texts with their ids, some 300 bytes each
+_REMEMBERED = 1 << 16  # texts with their ids, some 300 bytes each; words with theirs
+# A run of letters and digits with the space before it, or one punctuation sign with the space before it. A longer run
+# is cut: WordPiece's search is quadratic in a word's length, so it makes [UNK] of anything past 100.
+_WORD = f"_?[a-z0-9]{{1,{_MAX_WORD - 1}}}|_?[^a-z0-9_]|_"  # _ is a space
+_WORDS = re.compile(_WORD.replace("_", " "))
 
 
 class TokenizerConfig(Config):
@@ -84,7 +89,8 @@ class IRTokenizer:
 
     def __init__(self, tokenizer: Tokenizer, config: TokenizerConfig) -> None:
         self.config = config
-        self._remembered: dict[str, UInt16] = {}
+        self._remembered: dict[str, list[int]] = {}
+        self._words: dict[str, list[int]] = {}
         self._tokenizer = tokenizer
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
@@ -103,32 +109,38 @@ class IRTokenizer:
         return sorted(vocabulary, key=vocabulary.__getitem__)
 
     def encode(self, statement: str) -> list[int]:
-        """Token ids of one statement, [CLS] first, [SEP] last, at most ``max_length``."""
-        return self._cut(self._tokenizer.encode(statement[:_MAX_CHARACTERS]).ids)
+        """Token ids of one statement, [CLS] first, [SEP] last, at most ``max_length``.
 
-    def _cut(self, ids: list[int]) -> list[int]:
-        limit = self.config.max_length
-        return ids if len(ids) <= limit else [*ids[: limit - 1], SEP]
+        What the pipeline gives; but words repeat, and it would cut up each of them anew.
+        """
+        text, limit, memory = statement[:_MAX_CHARACTERS], self.config.max_length - 2, self._words
+        # Letter by letter, where `str.lower` knows words that end in a sigma.
+        lower = text.lower() if text.isascii() else "".join(map(str.lower, text)).replace(_SPACE, " ")
+        pieces = [memory.get(word) or self._word(word) for word in _WORDS.findall(lower)[:limit]]
+        return [CLS, *list(itertools.chain.from_iterable(pieces))[:limit], SEP]
+
+    def _word(self, word: str) -> list[int]:
+        if len(self._words) >= _REMEMBERED:
+            self._words.clear()
+        pieces = self._tokenizer.model.tokenize(word.replace(" ", _SPACE))
+        ids = self._words[word] = [piece.id for piece in pieces]
+        return ids
 
     def encode_batch(self, statements: Sequence[str]) -> tuple[UInt16, Int32]:
         """Token ids of many statements.
 
         Shapes: (U, L) uint16, padded with [PAD] to ``max_length``; tokens of each (U,) int32, [CLS] and [SEP] included
         """
-        ids = np.full((len(statements), self.config.max_length), PAD, dtype=np.uint16)
-        texts = [text[:_MAX_CHARACTERS] for text in statements]
         # Files of one project share most of their statements.
         memory = self._remembered
-        new = [text for text in dict.fromkeys(texts) if text not in memory]
-        if len(memory) + len(new) > _REMEMBERED:
-            memory = self._remembered = {}
-            new = list(dict.fromkeys(texts))
-        for text, encoding in zip(new, self._tokenizer.encode_batch_fast(new), strict=True):
-            memory[text] = np.array(self._cut(encoding.ids), dtype=np.uint16)
-        for row, text in zip(ids, texts, strict=True):
-            tokens = memory[text]
-            row[: len(tokens)] = tokens
-        return ids, (ids != PAD).sum(1, dtype=np.int32)
+        if len(memory) + len(statements) > _REMEMBERED:
+            memory.clear()
+        encoded = [memory.get(text) or memory.setdefault(text, self.encode(text)) for text in statements]
+        length = np.fromiter(map(len, encoded), np.int32, len(encoded))
+        ids = np.full((len(encoded), self.config.max_length), PAD, dtype=np.uint16)
+        inside = np.arange(ids.shape[1]) < length[:, None]
+        ids[inside] = np.fromiter(itertools.chain.from_iterable(encoded), np.uint16, int(length.sum()))
+        return ids, length
 
     def pieces(self, ids: Iterable[int]) -> list[str]:
         """Text of each id, lower-cased, a space in front of it included; [CLS], [SEP] and [PAD] give none."""
@@ -211,11 +223,7 @@ def _split(text: str) -> tuple[str, dict[str, Any]]:
 def _pipeline(model: models.WordPiece) -> Tokenizer:
     tokenizer = Tokenizer(model)
     tokenizer.normalizer = normalizers.Sequence([normalizers.Lowercase(), normalizers.Replace(" ", _SPACE)])
-    # A run of letters and digits with the space before it, or one punctuation sign with the space before it. A longer
-    # run is cut: WordPiece's search is quadratic in a word's length, so it makes [UNK] of anything past 100.
-    tokenizer.pre_tokenizer = pre_tokenizers.Split(
-        Regex(f"{_SPACE}?[a-z0-9]{{1,{_MAX_WORD - 1}}}|{_SPACE}?[^a-z0-9{_SPACE}]|{_SPACE}"), behavior="isolated"
-    )
+    tokenizer.pre_tokenizer = pre_tokenizers.Split(Regex(_WORD.replace("_", _SPACE)), behavior="isolated")
     tokenizer.post_processor = processors.TemplateProcessing(
         single="[CLS] $A [SEP]", special_tokens=[("[CLS]", CLS), ("[SEP]", SEP)]
     )

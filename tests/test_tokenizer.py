@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tokenizers import Tokenizer
 
 from mirenc.errors import TokenizerError
 from mirenc.tokenizer import (
@@ -153,6 +154,16 @@ def test_a_batch_is_its_statements_one_by_one(tokenizer: IRTokenizer, fixture_st
     for row, text in enumerate(texts):
         assert ids[row, : length[row]].tolist() == tokenizer.encode(text)
         assert (ids[row, length[row] :] == PAD).all()
+
+
+def test_words_looked_up_are_the_library_s(tokenizer: IRTokenizer, fixture_statements: list[str]) -> None:
+    odd = [*ODD, "[MASK] [CLS]", "ΑΣ σΣ.", "İß", "▁ ▁a ▁▁", "a\tb\nc\0", "漢字 é", "x7" * 300]
+    data = json.loads(tokenizer.to_json())
+    del data["mirenc"]
+    library = Tokenizer.from_str(json.dumps(data))
+    for text in [*odd, *fixture_statements[::20]]:
+        ids = library.encode(text).ids
+        assert tokenizer.encode(text) == (ids if len(ids) <= LIMIT else [*ids[: LIMIT - 1], SEP])
 
 
 def test_an_empty_batch(tokenizer: IRTokenizer) -> None:
