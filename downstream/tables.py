@@ -144,21 +144,19 @@ def update(folder: Path) -> int:
 
 def between(text: str, mark: str, body: str, document: Path) -> str:
     """The text of a document with another body between the marks of a table."""
-    found = re.search(rf"(?<=<!-- table {re.escape(mark)} -->\n).*?(?=<!-- end -->)", text, re.DOTALL)
+    found = re.search(rf"(<!-- table {re.escape(mark)} -->).*?(<!-- end -->)", text, re.DOTALL)
     if found is None:
         raise SystemExit(f"{document}: no marks for table {mark}. Add: <!-- table {mark} --> and <!-- end -->")
-    return f"{text[: found.start()]}{body}\n{text[found.end() :]}"
+    return f"{text[: found.end(1)]}\n{body}\n{text[found.start(2) :]}"
 
 
 def tasks_table() -> str:
     """Each folder of a task with its title, and what its README says in short."""
     lines = ["| Task | Tables |", "|---|---|"]
     for readme in sorted(HERE.glob("*/README.md")):
-        found = re.match(r"# (.*)\n\n<!-- in short: (.*) -->\n", readme.read_text(encoding="utf-8"))
+        found = re.match(r"# (.*)\s+<!-- in short: (.*) -->", readme.read_text(encoding="utf-8"))
         if found is None:
-            raise SystemExit(
-                f"{readme}: no title and short line. Begin with: # TITLE, empty line, <!-- in short: WHAT -->"
-            )
+            raise SystemExit(f"{readme}: no title and short line. Begin with: # TITLE, then <!-- in short: WHAT -->")
         lines.append(f"| [{found[1]}]({readme.parent.name}/README.md) | {found[2]} |")
     return "\n".join(lines)
 

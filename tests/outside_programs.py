@@ -17,7 +17,7 @@ from mirenc.learning.ir2vec import ir2vec_available
 from mirenc.measure.block_size import find_libdevice
 from mirenc.measure.openmp import OpenMPMethod
 from mirenc.measure.runners.opencl import opencl_devices
-from mirenc.passes.engines import SharedEngine
+from mirenc.passes.installed import SharedEngine
 from mirenc.weights import find_model
 
 

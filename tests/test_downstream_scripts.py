@@ -331,6 +331,15 @@ def test_a_task_of_many_settings_gets_columns_of_time(small: Encoder, tmp_path: 
     assert lines[-1] == "6 samples, 6 groups, 2 seeds."
 
 
+@pytest.mark.parametrize("old", ["", "\n", "\n\n", "\n| old |\n"])
+def test_a_table_goes_between_its_marks_whatever_stands_there(old: str, tmp_path: Path) -> None:
+    text = f"above\n<!-- table a -->{old}<!-- end -->\nbelow\n<!-- table ab -->\n<!-- end -->\n"
+    found = script("tables").between(text, "a", "| new |", tmp_path)
+    assert found == "above\n<!-- table a -->\n| new |\n<!-- end -->\nbelow\n<!-- table ab -->\n<!-- end -->\n"
+    with pytest.raises(SystemExit, match="no marks for table b"):
+        script("tables").between(text, "b", "| new |", tmp_path)
+
+
 # -- lists that nobody tried ---------------------------------------------------------------------------
 def test_lists_that_were_not_tried_are_scored(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

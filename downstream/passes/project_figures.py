@@ -25,7 +25,7 @@ from mirenc.deciding.head import ready_heads
 from mirenc.errors import MirencError
 from mirenc.ir.files import find_inputs
 from mirenc.passes.engine import Engine
-from mirenc.passes.engines import find_engine, major_of
+from mirenc.passes.installed import find_engine, major_of
 from mirenc.passes.levels import level
 from mirenc.sources.compiling import Choices
 from mirenc.sources.prepare import prepare_ir

@@ -161,7 +161,7 @@ def _deliver(run: TimedRun, wanted: int) -> None:
 
 def _measure_passes(plan: Plan, output: Path) -> None:
     from mirenc.measure.passes.run import PassRun
-    from mirenc.passes.engines import SharedEngine
+    from mirenc.passes.installed import SharedEngine
 
     if not plan.sources:
         raise typer.BadParameter(

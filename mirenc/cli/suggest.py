@@ -69,7 +69,7 @@ def suggest(
     from mirenc.deciding import TaskHead, fixed_lists, read_code, ready_heads, try_lists
     from mirenc.deciding.pass_lists import TASK
     from mirenc.passes.engine import DEFAULT_MEMORY_LIMIT, DEFAULT_TIMEOUT
-    from mirenc.passes.engines import find_engine, major_of
+    from mirenc.passes.installed import find_engine, major_of
     from mirenc.passes.levels import level
     from mirenc.tasks import get_task
 

@@ -73,7 +73,11 @@ class Child:
         """LLVM's version; waits until it is loaded. Raises EndedError."""
         self.start()
         if not self._version:
-            self._version = self.receive(_START)[0]["version"]
+            try:
+                self._version = self.receive(_START)[0]["version"]
+            except BaseException:
+                self.close()  # interrupted, it would be asked for a second greeting, and has none
+                raise
         return self._version
 
     def send(self, request: dict[str, Any], data: bytes, timeout: float) -> None:

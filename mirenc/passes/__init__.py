@@ -2,13 +2,13 @@
 
 from mirenc.passes import EmbeddedEngine, code_bytes, extract_functions
 
-Beside `mirenc.ir` the only part that touches LLVM. `engine` says what can be asked, `engines` has two
+Beside `mirenc.ir` the only part that touches LLVM. `engine` says what can be asked, `installed` has two
 LLVMs that answer, `extract` makes a module of one function.
 """
 
 from mirenc.passes.engine import Engine, Failed, Optimised, code_bytes
-from mirenc.passes.engines import EmbeddedEngine, SharedEngine, find_engine
 from mirenc.passes.extract import extract_functions, without_size_attributes
+from mirenc.passes.installed import EmbeddedEngine, SharedEngine, find_engine
 
 __all__ = [
     "EmbeddedEngine",

@@ -1,4 +1,4 @@
-"""LLVM's C API by ctypes: the child's side of `mirenc.passes.engines`.
+"""LLVM's C API by ctypes: the child's side of `mirenc.passes.installed`.
 
 It knows the part of LLVM's stable C interface (``llvm-c/*.h``) that is the same from LLVM 16 on.
 """

@@ -73,7 +73,7 @@ class Failed:
 
 
 class Engine:
-    """Runs lists of passes in a child process (`mirenc.ir.worker`): `mirenc.passes.engines` has those there are.
+    """Runs lists of passes in a child process (`mirenc.ir.worker`): `mirenc.passes.installed` has those there are.
 
     One is one process with one module at a time: for two at once make two. A closed one starts again when it is asked.
     The child loads ``side`` with ``arguments``. ``kind`` says how LLVM is reached, ``advice`` what to type where it
@@ -192,8 +192,7 @@ class Engine:
                 except IRParseError:  # the pipe is in step, or there is none
                     raise
                 except BaseException:
-                    # Whatever interrupted the exchange, the pipe is out of step now.
-                    self.close()
+                    child.close()  # whatever interrupted the exchange, the pipe is out of step now
                     raise
         return answers
 

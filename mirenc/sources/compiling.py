@@ -112,15 +112,18 @@ def compile_chunk(
     pool: ThreadPoolExecutor, chunk: Sequence[Program], folder: IRFolder, limits: Limits
 ) -> Iterator[tuple[Program, list[IRRecord]]]:
     """Compile some programs side by side and store the results in their order: each program with what was tried now."""
-    for program, results in zip(chunk, pool.map(lambda one: _compile(one, folder, limits), chunk), strict=True):
+    # Looked up before any of them runs: what is tried must not depend on which compiler is done first.
+    tried = [{level: folder.get((one.project, one.file, level)) for level in one.commands} for one in chunk]
+    for program, results in zip(chunk, pool.map(_compile, chunk, tried, itertools.repeat(limits)), strict=True):
         yield program, [folder.add(record, ir) for record, ir in results]
 
 
-def _compile(program: Program, folder: IRFolder, limits: Limits) -> list[tuple[IRRecord, bytes | None]]:
+def _compile(
+    program: Program, tried: Mapping[str, IRRecord | None], limits: Limits
+) -> list[tuple[IRRecord, bytes | None]]:
     """Results at the levels not yet tried. What fails at one level is not tried at the next."""
     results = []
-    for level in program.commands:
-        record = folder.get((program.project, program.file, level))
+    for level, record in tried.items():
         if record is None:
             record, ir = _compile_level(program, level, limits)
             results.append((record, ir))

@@ -14,7 +14,7 @@ from small_compiled import ir_of, write_small_table
 
 import mirenc
 from mirenc.deciding import fit_head
-from mirenc.passes import SharedEngine, engines, find_engine
+from mirenc.passes import SharedEngine, find_engine, installed
 from mirenc.tasks import get_task, load_data
 
 
@@ -162,7 +162,7 @@ def test_without_a_libllvm_the_level_that_ran_is_told(run: Run, inlined: Path, m
         def __init__(self, version: int | None = None, *, timeout: float, memory_limit: int) -> None:
             super().__init__(version, library="nowhere.so", timeout=timeout, memory_limit=memory_limit)
 
-    monkeypatch.setattr(engines, "SharedEngine", Missing)
+    monkeypatch.setattr(installed, "SharedEngine", Missing)
     found = run("predict", "size_after", inlined, "--json")
     assert found.code == 0
     assert "no LLVM here runs -Oz, so this is -O2 of functions marked minsize" in found.err

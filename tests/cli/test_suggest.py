@@ -16,7 +16,7 @@ from mirenc.deciding import TaskHead, fit_head, fixed_lists
 from mirenc.deciding.head import ready_heads
 from mirenc.deciding.pass_lists import IDEAS
 from mirenc.ir import parse_ir
-from mirenc.passes.engines import find_engine
+from mirenc.passes.installed import find_engine
 from mirenc.tasks import get_task
 
 SIZE = "attributes #0 = { minsize optsize }\n"

@@ -12,7 +12,7 @@ from mirenc.deciding import TaskHead, fixed_lists
 from mirenc.deciding.head import ready_heads
 from mirenc.deciding.pass_lists import IDEAS
 from mirenc.errors import HeadError, TaskError
-from mirenc.passes.engines import find_engine
+from mirenc.passes.installed import find_engine
 from mirenc.passes.levels import expanded, level
 from mirenc.passes.pipeline import parse, steps
 from mirenc.tasks import get_task

@@ -12,7 +12,7 @@ import pytest
 from mirenc.deciding import try_lists
 from mirenc.errors import PassError
 from mirenc.passes.engine import CODEGEN, Failed, Optimised
-from mirenc.passes.engines import EmbeddedEngine, SharedEngine
+from mirenc.passes.installed import EmbeddedEngine, SharedEngine
 from mirenc.passes.object_file import elf_sections
 
 OZ = "default<Oz>"

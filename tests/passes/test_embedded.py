@@ -11,8 +11,8 @@ from small_programs import SUM
 
 from mirenc.errors import IRParseError, PassError
 from mirenc.passes.engine import Failed, Optimised
-from mirenc.passes.engines import EmbeddedEngine
 from mirenc.passes.extract import without_size_attributes
+from mirenc.passes.installed import EmbeddedEngine
 from mirenc.passes.llvmlite_api import PASSES
 from mirenc.passes.pipeline import random_list
 

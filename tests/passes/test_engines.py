@@ -9,7 +9,7 @@ from small_programs import SUM
 
 from mirenc.ir import parse_ir
 from mirenc.passes.engine import Engine
-from mirenc.passes.engines import EmbeddedEngine, SharedEngine
+from mirenc.passes.installed import EmbeddedEngine, SharedEngine
 
 
 @pytest.fixture(scope="module", params=[EmbeddedEngine, pytest.param(SharedEngine, marks=pytest.mark.needs("libLLVM"))])

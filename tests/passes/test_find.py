@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from mirenc.errors import ToolchainError
-from mirenc.passes import engines
+from mirenc.passes import installed
 from mirenc.passes.engine import Engine
-from mirenc.passes.engines import SharedEngine, find_engine
+from mirenc.passes.installed import SharedEngine, find_engine
 
 RETURN = b"define void @f() {\n  ret void\n}\n"
 
@@ -18,7 +18,7 @@ def no_shared_library(monkeypatch: pytest.MonkeyPatch) -> None:
         def __init__(self, version: int | None = None, *, timeout: float, memory_limit: int) -> None:
             super().__init__(version, library="nowhere.so", timeout=timeout, memory_limit=memory_limit)
 
-    monkeypatch.setattr(engines, "SharedEngine", Missing)
+    monkeypatch.setattr(installed, "SharedEngine", Missing)
 
 
 @pytest.mark.usefixtures("no_shared_library")
@@ -46,7 +46,7 @@ def test_every_engine_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
 
     # As on a machine with LLVM 18 and 16.
     here = [18, 16]
-    monkeypatch.setattr(engines, "SharedEngine", Counted)
+    monkeypatch.setattr(installed, "SharedEngine", Counted)
     monkeypatch.setattr(Engine, "version", property(lambda engine: _version(engine, here)), raising=True)
     monkeypatch.setattr(Counted, "knows", lambda engine, pipeline: False)
     with pytest.raises(ToolchainError, match=r"LLVM 18\.1 .*; LLVM 16\.1 .*; .*llvmlite"):

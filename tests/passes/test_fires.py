@@ -11,8 +11,8 @@ import pytest
 
 from mirenc.errors import IRParseError
 from mirenc.passes.engine import Failed
-from mirenc.passes.engines import SharedEngine
 from mirenc.passes.extract import extract_functions
+from mirenc.passes.installed import SharedEngine
 
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "ir" / "clang-19" / "O0"
 pytestmark = pytest.mark.needs("libLLVM")

@@ -9,7 +9,7 @@ from itertools import pairwise
 import pytest
 
 from mirenc.errors import PassError
-from mirenc.passes.engines import SharedEngine
+from mirenc.passes.installed import SharedEngine
 from mirenc.passes.levels import EXPANDED, LEVELS, expanded, level
 from mirenc.passes.pipeline import MOST_CHANGES, PassNode, Step, mutated, parse, random_list, render, steps
 

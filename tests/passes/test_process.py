@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from mirenc.errors import IRParseError, PassError, ToolchainError
+from mirenc.ir.child import Child
 from mirenc.passes.engine import Engine, Failed, Optimised
 
 
@@ -93,3 +94,26 @@ def test_a_library_that_cannot_be_loaded_is_told() -> None:
             ToolchainError, match=r"cannot be started \(fake\): OSError: libfake\.so: No such file\. Type: nothing"
         ):
             _engine("missing").run(b"", "a")
+
+
+def test_an_exchange_that_was_interrupted_leaves_the_next_one_in_step(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(child: Child, timeout: float) -> None:
+        receive(child, timeout)
+        raise KeyboardInterrupt
+
+    receive = Child.receive
+    for start in (lambda: engine.version, lambda: engine.run_all(b"text", ["a"])):
+        engine.close()
+        monkeypatch.setattr(Child, "receive", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            start()
+        monkeypatch.undo()
+        assert engine.run_all(b"text", ["b"]) == [_ok("b")]
+    engine.run_all(b"text", ["a"])  # its greeting is read
+    monkeypatch.setattr(Child, "receive", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        engine.run_all(b"text", ["a"])
+    monkeypatch.undo()
+    assert engine.run_all(b"text", ["b"]) == [_ok("b")]

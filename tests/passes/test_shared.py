@@ -13,8 +13,8 @@ from small_programs import SUM
 
 from mirenc.errors import IRParseError, PassError, ToolchainError
 from mirenc.passes.engine import Failed, Optimised
-from mirenc.passes.engines import SharedEngine
 from mirenc.passes.extract import extract_functions
+from mirenc.passes.installed import SharedEngine
 
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "ir" / "clang-19" / "O0"
 pytestmark = pytest.mark.needs("libLLVM")

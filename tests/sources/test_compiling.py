@@ -7,6 +7,8 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,6 +20,7 @@ from mirenc.sources.compiling import (
     Choices,
     Limits,
     Program,
+    compile_chunk,
     compile_programs,
     levels_of,
     run_quietly,
@@ -167,3 +170,18 @@ def test_a_program_that_takes_too_long_is_ended_with_its_children(tmp_path: Path
     assert code is None
     assert time.monotonic() - begin < 20
     assert not (tmp_path / "late").exists()
+
+
+def test_two_programs_of_one_name_do_not_depend_on_which_is_done_first(
+    program: Callable[..., Program], tmp_path: Path
+) -> None:
+    class OneByOne(ThreadPoolExecutor):
+        map = staticmethod(map)  # type: ignore[assignment]  # the first is stored before the second runs
+
+    first, second = program("a.c", "int first;"), program("b.c", "int second;")
+    second = replace(second, file="a.c")
+    with IRFolder(tmp_path / "ir") as folder, OneByOne(1) as pool:
+        limits = Limits(seconds=10)
+        each = compile_chunk(pool, [first, second], folder, limits)
+        assert [len(tried) for _, tried in each] == [2, 2]
+        assert [tried for _, tried in compile_chunk(pool, [first, second], folder, limits)] == [[], []]

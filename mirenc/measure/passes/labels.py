@@ -14,8 +14,8 @@ from mirenc import __version__
 from mirenc.ir.process import run_limited
 from mirenc.measure.run import Journal, one_line
 from mirenc.passes.engine import CODEGEN, Failed, Optimised, code_bytes
-from mirenc.passes.engines import SharedEngine
 from mirenc.passes.extract import without_size_attributes
+from mirenc.passes.installed import SharedEngine
 from mirenc.tasks.compiled import STATUSES, CompiledTable, Fires, PassList, Piece, Sizes, hash_of_ir
 
 Figures = tuple[int, int, str]

@@ -16,7 +16,7 @@ from mirenc.measure.passes.labels import LEVELS, Record, Records, compiled_table
 from mirenc.measure.passes.pool import kept_lists, make_lists
 from mirenc.measure.run import Plan, Run, one_line
 from mirenc.passes.engine import Engine
-from mirenc.passes.engines import SharedEngine
+from mirenc.passes.installed import SharedEngine
 from mirenc.tasks.compiled import FORMAT, CompiledTable, PassList, write_piece_ir
 
 _SHOWN = 3  # files of another table that are named

@@ -16,8 +16,8 @@ from mirenc.measure.passes.pool import firing, make_lists
 from mirenc.measure.passes.run import PassRun
 from mirenc.measure.run import Plan
 from mirenc.passes.engine import CODEGEN, Optimised
-from mirenc.passes.engines import SharedEngine
 from mirenc.passes.extract import extract_functions
+from mirenc.passes.installed import SharedEngine
 from mirenc.passes.pipeline import Step
 from mirenc.tasks.compiled import CompiledTable, PassList, read_compiled
 
