@@ -139,11 +139,16 @@ def _middle(values: Float64) -> tuple[float, float]:
     return float(low), float(high)
 
 
+def brier(truth: Bool, scores: Float64) -> float:
+    """Mean square difference of labels (n, P) and of scores (n, P), cut to 0 and 1."""
+    return float(np.mean((np.clip(scores, 0.0, 1.0) - truth) ** 2))
+
+
 def label_figures(truth: Bool, scores: Float64) -> dict[str, float]:
     """Figures of labels (n, P) that were predicted by a score each (n, P), more for more likely.
 
     auc and average_precision, means over the labels that some samples have and others have not; labels_told, of how
-    many labels these are; brier, mean square difference of the truth and of the scores, cut to 0 and 1; rate, the share
+    many labels these are; `brier`; rate, the share
     of true labels.
     """
     from sklearn.metrics import average_precision_score
@@ -153,7 +158,7 @@ def label_figures(truth: Bool, scores: Float64) -> dict[str, float]:
     return {
         "auc": pairs.area,
         "average_precision": float(average_precision_score(truth[:, both], scores[:, both])) if both.any() else np.nan,
-        "brier": float(np.mean((np.clip(scores, 0.0, 1.0) - truth) ** 2)),
+        "brier": brier(truth, scores),
         "rate": float(truth.mean()),
         "labels_told": float(both.sum()),
     }

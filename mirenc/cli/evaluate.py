@@ -77,6 +77,8 @@ def evaluate(
                 previous=previous,
                 keep=functools.partial(TaskReport.save, path=files[1]) if files else None,
             )
+        if few := report.warning(name):
+            common.warn(few)
         if files:
             common.say(f"wrote {report.save(files[0])}")
             files[1].unlink(missing_ok=True)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mirenc.arrays import Bool, Float64, Int64
-from mirenc.metrics import RankedPairs, decision_figures, geometric_mean, label_figures, number_figures
+from mirenc.metrics import RankedPairs, brier, decision_figures, geometric_mean, label_figures, number_figures
 from mirenc.tasks.data import TaskData
 from mirenc.tasks.task import Task
 
@@ -35,6 +35,10 @@ class Figures(ABC):
     @abstractmethod
     def of_run(self, said: NDArray[Any], inside: Int64) -> dict[str, float]:
         """Figures of one seed. (n,) settings or numbers, or (n, P) labels."""
+
+    def proof_of(self, said: NDArray[Any], inside: Int64) -> float:
+        """The figure `proof` of one seed."""
+        return self.of_run(said, inside)[self.proof]
 
     @abstractmethod
     def columns(self, figures: Mapping[str, Any]) -> dict[str, str]:
@@ -174,6 +178,10 @@ class _Labels(Figures):
 
     def of_run(self, said: NDArray[Any], inside: Int64) -> dict[str, float]:
         return label_figures(self.data.label_table[inside], said[inside])
+
+    def proof_of(self, said: NDArray[Any], inside: Int64) -> float:
+        """Without the others, which rank the samples by each label: seconds of a large record."""
+        return brier(self.data.label_table[inside], said[inside])
 
     def columns(self, figures: Mapping[str, Any]) -> dict[str, str]:
         return {

@@ -12,7 +12,7 @@ import io
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -39,6 +39,8 @@ FORMAT = 2
 _AGAINST = "no_code"  # the row that every other is compared with
 # Where a compiler's own choice is known (`Task.compiler_context`), code must beat that too.
 _RIVALS = {"gain": _AGAINST, "gain_over_compiler": "compiler"}
+# Of fewer groups, what wins in every one may do so by chance: 2 / 2**5 is more than 5 % (sign test, two-sided).
+_LEAST_GROUPS = 6
 # Of features that were kept (`downstream/kept_features.py`).
 _PART_TITLES = {"taught": "embedding, what a compiler taught"}
 # By what a row is worth beside the no-code row: how that is written, and in which unit.
@@ -81,7 +83,7 @@ class TaskReport:
 
     def _repr_html_(self) -> str:
         """The tables, for a notebook."""
-        return "".join(_html_table(self.title(one), list(self.lines(one)), self.caption()) for one in self.protocols)
+        return "".join(_html_table(self.title(one), list(self.lines(one)), self._notes(one)) for one in self.protocols)
 
     # -- the record ------------------------------------------------------------------------------------
     @property
@@ -141,7 +143,7 @@ class TaskReport:
             for protocol, rows in kept.items():
                 inside = np.flatnonzero(self.tested(protocol))
                 for row, one in rows.items():
-                    now = np.mean([self._figures.of_run(run, inside)[proof] for run in self.predictions(protocol, row)])
+                    now = np.mean([self._figures.proof_of(run, inside) for run in self.predictions(protocol, row)])
                     if not math.isclose(one[proof], now, rel_tol=1e-9):
                         return False
         except (AttributeError, KeyError, TypeError, ValueError):
@@ -243,11 +245,27 @@ class TaskReport:
             notes.append(f"The data are not as published, or a part of them: mirenc datasets verify {name}.")
         return " ".join([text, *notes])
 
+    def warning(self, protocol: str) -> str:
+        """Why the figures of a protocol say little, where it tests too few groups; else ""."""
+        groups = len(np.unique(self.data.group[self.tested(protocol)]))
+        if groups >= _LEAST_GROUPS:
+            return ""
+        return (
+            f"protocol {protocol!r} tests {groups} group{'s' * (groups > 1)}; {_LEAST_GROUPS} are needed before even "
+            "what is better in every one is told from chance at 95 %"
+        )
+
+    def _notes(self, protocol: str) -> str:
+        found = self.warning(protocol)
+        return f"{self.caption()} Warning: {found}." if found else self.caption()
+
     def table(self, protocol: str) -> Table:
         """A protocol's rows as a `rich` table."""
         from rich.table import Table
 
-        table = Table(title=self.title(protocol), caption=self.caption(), title_justify="left", caption_justify="left")
+        table = Table(
+            title=self.title(protocol), caption=self._notes(protocol), title_justify="left", caption_justify="left"
+        )
         lines = list(self.lines(protocol))
         columns = list(dict.fromkeys(key for line in lines for key in line))
         for column in columns:
@@ -282,10 +300,13 @@ def _gain_text(value: str, figures: Mapping[str, Any]) -> str:
 
 
 def _html_table(title: str, rows: list[dict[str, str]], caption: str) -> str:
+    def line(cells: Iterable[str], kind: str) -> str:
+        return f"<tr>{''.join(f'<{kind}>{html.escape(cell)}</{kind}>' for cell in cells)}</tr>"
+
     columns = list(dict.fromkeys(key for row in rows for key in row))
-    lines = [columns, *([row.get(column, "") for column in columns] for row in rows)]
-    body = "".join(f"<tr><td>{'</td><td>'.join(map(html.escape, line))}</td></tr>" for line in lines)
-    return f"<h4>{html.escape(title)}</h4><table>{body}</table><p>{html.escape(caption)}</p>"
+    body = "".join(line((row.get(column, "") for column in columns), "td") for row in rows)
+    head = line(columns, "th")
+    return f"<h4>{html.escape(title)}</h4><table>{head}{body}</table><p>{html.escape(caption)}</p>"
 
 
 def load_report(path: str | Path, task: Task, data: TaskData) -> TaskReport:

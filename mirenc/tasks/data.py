@@ -8,7 +8,8 @@ from __future__ import annotations
 import hashlib
 import math
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from array import array
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Integral, Real
@@ -298,51 +299,53 @@ def _check_number(sample: Sample, where: str) -> None:
 
 def _check_settings(sample: Sample, space: Space, where: str) -> None:
     """Refuse a sample whose costs do not fit its space."""
-    measured = _measured(sample.costs, space, where, "cost")
+    measured = np.isfinite(_row(sample.costs, space, where, "cost"))
     default = space.default
     if sample.effective is not None:
         _check_effective(sample.effective, len(space), where)
-        lost = next((index for index in measured if sample.effective[index] not in measured), None)
-        if lost is not None:
+        lost = np.flatnonzero(measured & ~measured[list(sample.effective)])
+        if len(lost):
             raise TaskError(
-                f"{where}: setting {lost} has a cost and becomes {sample.effective[lost]}, which has none. "
+                f"{where}: setting {lost[0]} has a cost and becomes {sample.effective[lost[0]]}, which has none. "
                 "Put the cost there"
             )
         default = sample.effective[default]
-    if default not in measured:
+    if not measured[default]:
         raise TaskError(
             f"{where}: no cost of the default {space.names[space.default]!r}. Speedups are over it; "
             "leave the sample out"
         )
-    odd = sorted(measured ^ _measured(sample.reported, space, where, "reported cost")) if sample.reported else ()
-    if odd:
-        raise TaskError(
-            f"{where}: setting {space.names[odd[0]]!r} has a {'cost' if odd[0] in measured else 'reported cost'}, "
-            "not both. Give both, or neither"
-        )
+    if sample.reported:
+        odd = np.flatnonzero(measured ^ np.isfinite(_row(sample.reported, space, where, "reported cost")))
+        if len(odd):
+            what = "cost" if measured[odd[0]] else "reported cost"
+            raise TaskError(f"{where}: setting {space.names[odd[0]]!r} has a {what}, not both. Give both, or neither")
 
 
-def _measured(costs: tuple[float, ...] | Mapping[int, float], space: Space, where: str, what: str) -> set[int]:
-    """The settings that have a cost; costs that do not fit the space are refused."""
+def _row(costs: tuple[float, ...] | Mapping[int, float], space: Space, where: str, what: str) -> Float64:
+    """Costs of a sample, (K,), NaN where there is none; those that do not fit the space are refused."""
     count = len(space)
-    if not isinstance(costs, Mapping) and len(costs) != count:
-        listed = ", ".join(space.names[:8]) + (" ..." if count > 8 else "")
-        raise TaskError(
-            f"{where} has {len(costs)} {what}s; its space has {count} settings: {listed}. "
-            "Give one for each, NaN where it was not measured"
-        )
-    found: set[int] = set()
-    each: Iterable[tuple[int, Any]] = costs.items() if isinstance(costs, Mapping) else enumerate(costs)
-    for index, cost in each:
-        if not _is_setting(index, count):
-            raise TaskError(f"{where} has a {what} of setting {index!r}; the space has 0 to {count - 1}")
-        if not (isinstance(cost, Real) and (math.isnan(float(cost)) or 0 < float(cost) < math.inf)):
+    row = np.full(count, np.nan)
+    if isinstance(costs, Mapping):
+        if strange := [index for index in costs if not _is_setting(index, count)]:
+            raise TaskError(f"{where} has a {what} of setting {strange[0]!r}; the space has 0 to {count - 1}")
+        index, given = list(costs), list[Any](costs.values())
+    else:
+        if len(costs) != count:
+            listed = ", ".join(space.names[:8]) + (" ..." if count > 8 else "")
             raise TaskError(
-                f"{where}: the {what} of {space.names[index]!r} is {cost!r}; a cost is a positive time, or NaN"
+                f"{where} has {len(costs)} {what}s; its space has {count} settings: {listed}. "
+                "Give one for each, NaN where it was not measured"
             )
-        if not math.isnan(cost):
-            found.add(index)
-    return found
+        index, given = list(range(count)), list(costs)
+    try:
+        row[index] = array("d", given)  # which takes no text
+    except TypeError:
+        row[index] = [cost if isinstance(cost, Real) else 0.0 for cost in given]
+    if len(wrong := np.flatnonzero((row <= 0) | np.isinf(row))):
+        name, cost = space.names[wrong[0]], costs[int(wrong[0])]
+        raise TaskError(f"{where}: the {what} of {name!r} is {cost!r}; a cost is a positive time, or NaN")
+    return row
 
 
 def _is_setting(index: Any, count: int) -> bool:

@@ -3,6 +3,7 @@
 There is one class for each target: `Choice` among settings, `PredictedNumber` and `PredictedLabels`.
 """
 
+import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Self
@@ -95,8 +96,8 @@ class Evidence:
     @classmethod
     def from_json(cls, content: Any, where: str) -> Self:
         """What `to_json` gave; heads of older releases have more keys, or fewer. Raises HeadError: something else."""
-        try:
-            return TypeAdapter(cls).validate_python(content)
+        try:  # as JSON, where lists are tuples and text is no number
+            return TypeAdapter(cls).validate_json(json.dumps(content), strict=True)
         except ValidationError:
             raise HeadError(f"{where}: 'evidence' is damaged. Save the head again, or train it anew") from None
 

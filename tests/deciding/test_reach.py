@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.spatial.distance import cdist
 
+from mirenc.deciding import reach
 from mirenc.deciding.reach import Reach
 from mirenc.errors import HeadError
 
@@ -128,11 +130,25 @@ def test_a_missing_array_is_refused(name: str) -> None:
 def test_of_many_kernels_a_sample_is_remembered() -> None:
     rng = np.random.default_rng(0)
     matrix = rng.normal(size=(3000, 4))
-    reach = Reach.of(matrix, 1, np.array([f"k{row}" for row in range(3000)]))
-    assert reach.kernels.shape == (512, 3)
+    found = Reach.of(matrix, 1, np.array([f"k{row}" for row in range(3000)]))
+    assert found.kernels.shape == (512, 3)
     # What is far still follows from training: most of the rows are not, the forgotten ones included.
-    distances = [reach.distance(np.zeros(1), row.astype(np.float32)) for row in matrix[:500, 1:]]
+    distances = [found.distance(np.zeros(1), row.astype(np.float32)) for row in matrix[:500, 1:]]
     assert 0.9 < np.mean(np.array(distances) <= 1) < 1
+
+
+def test_distances_of_many_kernels_are_those_of_the_sample(monkeypatch: pytest.MonkeyPatch) -> None:
+    # All pairs of 20,000 would be gigabytes.
+    seen: list[int] = []
+
+    def small(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        seen.append(len(first) * len(second))
+        return cdist(first, second)
+
+    monkeypatch.setattr(reach, "cdist", small)
+    code = np.random.default_rng(0).normal(size=(20_000, 2))
+    Reach.of(code, 0, np.arange(20_000).astype(str))
+    assert seen == [512 * 512]
 
 
 def test_many_columns_are_remembered_of_fewer_kernels() -> None:
@@ -146,14 +162,14 @@ def test_many_numbers_are_remembered_in_steps_of_their_column(scale: float) -> N
     # Columns of very different size: the small ones are as exact for their size.
     code = (rng.normal(size=(100, 200)) * np.where(np.arange(200) < 100, scale, 1e-3)).astype(np.float32)
     code[:, 7] = 5.0  # never another
-    reach = Reach.of(code.astype(np.float64), 0, np.arange(100).astype(str))
-    assert reach.kernels.dtype == np.uint8
-    again = Reach.from_arrays(reach.arrays(), reach.code_reach, columns=200, where="head")
+    found = Reach.of(code.astype(np.float64), 0, np.arange(100).astype(str))
+    assert found.kernels.dtype == np.uint8
+    again = Reach.from_arrays(found.arrays(), found.code_reach, columns=200, where="head")
     kept = again.start + again.step * again.kernels
     error = np.abs(kept - np.unique(code, axis=0))
     assert (error <= 0.5001 * (code.max(axis=0) - code.min(axis=0)) / 255 + 1e-30).all()
     # Half a step of each column is a hundredth of the distance between two kernels.
-    near = [reach.distance(np.zeros(0), row) for row in code]
+    near = [found.distance(np.zeros(0), row) for row in code]
     assert max(near) < 0.02
 
 

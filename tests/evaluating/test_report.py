@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -158,6 +159,18 @@ def test_where_speed_counts_the_gain_is_a_factor(report: TaskReport, toy: Task) 
     assert both["against no code"].startswith("x 1.297 [")
 
 
+def test_too_few_groups_are_told_beside_the_figures(report: TaskReport) -> None:
+    more = {"seeds": [0, 1], "groups": 2, "rows": {}, "model": {"name": "tiny"}}
+    report = TaskReport({**report.record, **more}, report.task, report.data)
+    assert report.warning("kernel").startswith("protocol 'kernel' tests 2 groups; 6 are needed")
+    assert " ".join(str(report).split()).count(report.warning("kernel")) == 1
+    assert f"Warning: {html.escape(report.warning('kernel'))}." in report._repr_html_()
+    samples = [replace(report.data.samples[0], group=f"g{row}") for row in range(6)]
+    for run in report.record["protocols"]["kernel"]["seeds"].values():
+        run["fold"] = [*range(6)]
+    assert TaskReport(report.record, report.task, TaskData(samples, report.data.space)).warning("kernel") == ""
+
+
 def test_every_row_has_a_title() -> None:
     assert {row: row_title(row) for row in ROW_TITLES} == ROW_TITLES
     assert row_title("majority") == "majority label"
@@ -173,7 +186,12 @@ def test_a_notebook_shows_a_table_a_protocol(toy_report: TaskReport) -> None:
     shown = toy_report._repr_html_()
     assert shown.count("<table>") == len(toy_report.protocols)
     for protocol in toy_report.protocols:
-        for line in toy_report.lines(protocol):
+        lines = list(toy_report.lines(protocol))
+        head = shown.split(toy_report.title(protocol))[1].split("</tr>")[0]
+        assert head.count("<th>") == len({column for line in lines for column in line})
+        assert "<th>row</th>" in head
+        assert "<td>" not in head
+        for line in lines:
             assert "<tr><td>" + "</td><td>".join(line.values()) in shown
 
 
