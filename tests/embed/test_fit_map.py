@@ -17,19 +17,33 @@ from mirenc.errors import ConfigError, IRParseError, MirencError, ModelError
 from mirenc.model.config import GraphEncoderConfig, LexicalConfig, ModelConfig
 from mirenc.model.whitening import fit_whitening
 from mirenc.tokenizer import IRTokenizer
-from mirenc.weights import list_maps, load_map, map_path, save_files, save_map
+from mirenc.weights import WhiteningMap, list_maps, load_map, map_path, save_files, save_map
+
+PROGRAMS = 20
 
 
 @pytest.fixture(scope="module")
 def code(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Forty programs, O0/x.ll beside O2/x.ll."""
+    """Twenty programs, O0/x.ll beside O2/x.ll."""
     folder = tmp_path_factory.mktemp("code")
     for level in ("O0", "O2"):
         (folder / level).mkdir()
-        for number in range(40):
+        for number in range(PROGRAMS):
             text = program(number, optimised=level == "O2")
             (folder / level / f"{number:02}.ll").write_text(text, encoding="utf-8")
     return folder
+
+
+@pytest.fixture(scope="module")
+def own(encoder: Encoder, code: Path) -> WhiteningMap:
+    """A plain map of the programs."""
+    return fit_map(encoder, code)
+
+
+@pytest.fixture(scope="module")
+def paired(encoder: Encoder, code: Path) -> WhiteningMap:
+    """A map of the programs that knows which are one at two levels."""
+    return fit_map(encoder, code, pairs="levels")
 
 
 @pytest.fixture(autouse=True)
@@ -47,9 +61,9 @@ def level_share(vectors: np.ndarray) -> float:
     return float(own / others)
 
 
-def test_a_plain_map_is_the_shrunk_whitening_of_the_files(encoder: Encoder, code: Path) -> None:
-    own = fit_map(encoder, code)
-    assert own.facts == {"level": "module", "files": 80, "rows": 80, "pairs": 0, "hide_names": False}
+def test_a_plain_map_is_the_shrunk_whitening_of_the_files(encoder: Encoder, code: Path, own: WhiteningMap) -> None:
+    count = 2 * PROGRAMS
+    assert own.facts == {"level": "module", "files": count, "rows": count, "pairs": 0, "hide_names": False}
     assert (own.model, own.model_digest) == ("random", encoder.files.digest)
     mapped = encoder.with_map(own)
     for part in ("text", "graph"):
@@ -65,17 +79,17 @@ def test_a_plain_map_is_the_shrunk_whitening_of_the_files(encoder: Encoder, code
 @pytest.mark.parametrize("level", ["module", "function"])
 def test_pairs_scale_down_what_the_level_changes(encoder: Encoder, code: Path, level: str) -> None:
     plain, paired = (fit_map(encoder, code, level=level, pairs=pairs) for pairs in (None, "levels"))
-    assert paired.facts["pairs"] == 40
+    assert paired.facts["pairs"] == PROGRAMS
     assert plain.digest != paired.digest
     vectors = [encoder.with_map(own).embed(code, level=level) for own in (plain, paired)]
     assert level_share(vectors[1]) < 0.5 * level_share(vectors[0])
 
 
-def test_named_pairs_are_those_of_the_levels(encoder: Encoder, code: Path) -> None:
+def test_named_pairs_are_those_of_the_levels(encoder: Encoder, code: Path, paired: WhiteningMap) -> None:
     files = sorted(code.rglob("*.ll"))
-    named = [(code / "O0" / f"{number:02}.ll", str(code / "O2" / f"{number:02}.ll")) for number in range(40)]
-    assert fit_map(encoder, files, pairs=named).digest == fit_map(encoder, code, pairs="levels").digest
-    with pytest.raises(ConfigError, match=r"pairs: nowhere\.ll is none of the 80 inputs"):
+    named = [(code / "O0" / f"{number:02}.ll", str(code / "O2" / f"{number:02}.ll")) for number in range(PROGRAMS)]
+    assert fit_map(encoder, files, pairs=named).digest == paired.digest
+    with pytest.raises(ConfigError, match=r"pairs: nowhere\.ll is none of the 40 inputs"):
         fit_map(encoder, code, pairs=[("nowhere.ll", files[0])])
 
 
@@ -143,22 +157,24 @@ def test_a_map_whitens_the_lexical_view(worded: Path, code: Path) -> None:
 
 
 # -- under a name --------------------------------------------------------------------------------------
-def test_a_map_is_kept_under_a_name(encoder: Encoder, model_folder: Path, code: Path, maps: Path) -> None:
-    own = fit_map(encoder, code, pairs="levels")
+def test_a_map_is_kept_under_a_name(
+    encoder: Encoder, model_folder: Path, code: Path, maps: Path, paired: WhiteningMap
+) -> None:
     assert list_maps("random") == []
-    assert save_map(own, "mine") == maps / "random" / "mine.safetensors" == map_path("random", "mine")
+    assert save_map(paired, "mine") == maps / "random" / "mine.safetensors" == map_path("random", "mine")
     assert list_maps("random") == ["mine"]
     again = load(model_folder, cache=False, whitening_map="mine")
     assert again.whitening_map is not None
     mine = again.whitening_map
-    assert (mine.name, mine.facts, mine.digest) == ("mine", own.facts, own.digest)
-    np.testing.assert_array_equal(again.embed(code), encoder.with_map(own).embed(code))
-    np.testing.assert_array_equal(load(model_folder, cache=False, whitening_map=own).embed(code), again.embed(code))
-    assert again.digest == encoder.with_map(own).digest != encoder.digest == encoder.files.digest
+    assert (mine.name, mine.facts, mine.digest) == ("mine", paired.facts, paired.digest)
+    np.testing.assert_array_equal(again.embed(code), encoder.with_map(paired).embed(code))
+    np.testing.assert_array_equal(load(model_folder, cache=False, whitening_map=paired).embed(code), again.embed(code))
+    assert again.digest == encoder.with_map(paired).digest != encoder.digest == encoder.files.digest
 
 
-def test_features_and_the_cache_know_no_map(encoder: Encoder, model_folder: Path, code: Path, tmp_path: Path) -> None:
-    own = fit_map(encoder, code)
+def test_features_and_the_cache_know_no_map(
+    encoder: Encoder, model_folder: Path, code: Path, tmp_path: Path, own: WhiteningMap
+) -> None:
     plain, mapped = (
         load(model_folder, cache=tmp_path / "c"),
         load(model_folder, cache=tmp_path / "c", whitening_map=own),
@@ -170,9 +186,9 @@ def test_features_and_the_cache_know_no_map(encoder: Encoder, model_folder: Path
 
 
 def test_a_map_of_another_model_is_refused(
-    encoder: Encoder, model_folder: Path, model_config: ModelConfig, tokenizer: IRTokenizer, code: Path, tmp_path: Path
+    model_folder: Path, model_config: ModelConfig, tokenizer: IRTokenizer, tmp_path: Path, own: WhiteningMap
 ) -> None:
-    save_map(fit_map(encoder, code), "mine")
+    save_map(own, "mine")
     weights = random_weights(model_config, seed=5)
     save_files(tmp_path / "new", name="random", config=model_config, tokenizer=tokenizer, weights=weights)
     save_files(tmp_path / "other", name="other", config=model_config, tokenizer=tokenizer, weights=weights)
@@ -181,7 +197,7 @@ def test_a_map_of_another_model_is_refused(
     with pytest.raises(ModelError, match=r"other has no map 'mine'; it has: none\. Fit one with: mirenc models adapt"):
         load(tmp_path / "other", whitening_map="mine")
     with pytest.raises(ModelError, match=r"the map takes vectors of random .*, not of other"):
-        load(tmp_path / "other", whitening_map=fit_map(encoder, code))
+        load(tmp_path / "other", whitening_map=own)
     # A file that was copied from a model of other widths is whole, and said to be that model's.
     wider = GraphEncoderConfig(hidden=16, out=24)
     assert wider.width != model_config.graph.width
@@ -199,14 +215,14 @@ def test_a_map_is_a_name_or_a_map(model_folder: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["", "../mine", ".mine", "a b", "a/b", "m" * 101])
-def test_names_that_cannot_be(name: str, encoder: Encoder, code: Path, maps: Path) -> None:
+def test_names_that_cannot_be(name: str, maps: Path, own: WhiteningMap) -> None:
     with pytest.raises(ConfigError, match="a map cannot be called"):
-        save_map(fit_map(encoder, code), name)
+        save_map(own, name)
     assert not maps.exists()
 
 
-def test_damaged_maps_are_refused(encoder: Encoder, code: Path) -> None:
-    path = save_map(fit_map(encoder, code), "mine")
+def test_damaged_maps_are_refused(encoder: Encoder, own: WhiteningMap) -> None:
+    path = save_map(own, "mine")
     whole = path.read_bytes()
     length = int.from_bytes(whole[:8], "little")
     head = json.loads(whole[8 : 8 + length])
@@ -255,4 +271,6 @@ def test_files_that_cannot_be_read_end_it_or_are_told(encoder: Encoder, code: Pa
     told: list[MirencError] = []
     found = fit_map(encoder, tmp_path / "code", pairs="levels", failed=told.append)
     assert len(told) == 1
-    assert found.facts == {"level": "module", "files": 79, "rows": 79, "pairs": 39, "hide_names": False}
+    count = 2 * PROGRAMS - 1
+    facts = {"level": "module", "files": count, "rows": count, "pairs": PROGRAMS - 1, "hide_names": False}
+    assert found.facts == facts

@@ -37,18 +37,18 @@ hidden = 24
 out = 16
 
 [mlm]
-steps = 12
+steps = 5
 batch = 9
 learning_rate = 1e-3
 warmup = 2
 
 [gae]
-steps = 6
+steps = 3
 batch = 3
 learning_rate = 1e-3
 
 [igm]
-steps = 6
+steps = 3
 batch = 5
 learning_rate = 1e-3
 """
@@ -63,7 +63,7 @@ corpus = "{answers.corpus}"
 table = "{answers.table}"
 
 [compiler]
-steps = 6
+steps = 3
 batch = 7
 learning_rate = 1e-3
 """
@@ -134,7 +134,7 @@ def test_two_processes_have_the_losses_of_one(losses: tuple[Losses, Losses], sch
     assert [stage for stage, _ in alone] == [stage for stage, _ in together]
     one, two = ([loss for _, loss in found] for found in (alone, together))
     assert two == pytest.approx(one, rel=2e-4)
-    assert len(set(one)) > 10
+    assert len(set(one)) == len(one) >= 8
 
 
 def test_kill_nine_and_resume(stored: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -150,11 +150,15 @@ def test_kill_nine_and_resume(stored: Path, tmp_path: Path, monkeypatch: pytest.
         state: dict[str, torch.Tensor] = torch.load(folder / "checkpoint.pt", weights_only=True)["model"]
         return state
 
+    def run_here(folder: Path, *more: str) -> None:
+        """In this process, which nobody kills."""
+        monkeypatch.setattr(sys, "argv", command(folder, *more)[2:])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        assert not ended.value.code
+
     whole, killed = tmp_path / "whole", tmp_path / "killed"
-    monkeypatch.setattr(sys, "argv", command(whole)[2:])
-    with pytest.raises(SystemExit) as ended:  # in this process, which nobody kills
-        main()
-    assert not ended.value.code
+    run_here(whole)
     process = subprocess.Popen(command(killed), env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     deadline = time.monotonic() + 120
     while not (killed / "checkpoint.pt").exists():
@@ -163,10 +167,7 @@ def test_kill_nine_and_resume(stored: Path, tmp_path: Path, monkeypatch: pytest.
         time.sleep(0.01)
     process.send_signal(signal.SIGKILL)
     assert process.wait() == -signal.SIGKILL
-    done = subprocess.run(
-        command(killed, "--resume"), env=environment(), capture_output=True, text=True, timeout=300, check=False
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
+    run_here(killed, "--resume")
     expected, found = final(whole), final(killed)
     assert expected.keys() == found.keys()
     for name, value in expected.items():
