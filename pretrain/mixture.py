@@ -33,8 +33,8 @@ from pydantic import BaseModel, ConfigDict
 
 from mirenc.config import load_toml
 from mirenc.embed import Encoder, load
-from mirenc.embed.maps import level_pairs
 from mirenc.ir.files import find_inputs
+from mirenc.ir.level_paths import level_pairs
 from mirenc.model.whitening import Moments, mixed_whitening, moments_of
 
 PARTS = ("text", "graph")  # what is mapped

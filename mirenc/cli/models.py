@@ -3,22 +3,14 @@
 from __future__ import annotations
 
 import json
-import tempfile
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 from typer import Argument, Option
 
 from mirenc.cli import common
-from mirenc.errors import ConfigError, IRParseError, MirencError, ModelError, needs
-
-if TYPE_CHECKING:
-    from mirenc.ir import ReadOptions
-
-_LEVELS = ("O0", "O1", "O2", "O3", "Os", "Oz")
-_SEED = 7
+from mirenc.errors import ModelError, needs
 
 app = typer.Typer(help="List, show, verify, evaluate and adapt models.", no_args_is_help=True)
 
@@ -93,83 +85,14 @@ def evaluate(
     options: common.Reading,
 ) -> None:
     """Measure a model on a folder of IR: MLM, GAE, matching, function retrieval, each beside its baselines."""
-    from mirenc.weights import find_model
-
-    find_model(model)  # a mistyped name is told before anything is read
-    files = choose_files(ir, limit)
-    figures, problems = _evaluated(model, ir, files, options)
+    with needs("train", "evaluating a model needs more packages"):
+        from mirenc.pretraining.evaluation.folder import evaluate_folder
+    figures, problems = evaluate_folder(model, ir, limit=limit, options=options)
     if as_json:
         typer.echo(json.dumps(figures, indent=1, allow_nan=False))
     else:
         _show_figures(figures)
-    common.Failures(len(files), problems).finish()
-
-
-def choose_files(root: Path, limit: int | None) -> list[Path]:
-    """IR files below a folder; of more than ``limit`` whole programs are drawn, with all their levels.
-
-    Raises IRFileError: no IR; ConfigError: one file only.
-    """
-    import numpy as np
-
-    from mirenc.ir.files import find_inputs, folder_error
-
-    files = find_inputs(root)
-    if not files:
-        raise folder_error(str(root))
-    if len(files) == 1:
-        raise ConfigError(
-            f"{root}: one IR file only, and matching needs graphs of at least two. Give a folder with more files"
-        )
-    if limit is None or len(files) <= limit:
-        return files
-    named: dict[tuple[str, ...], list[Path]] = {}
-    for path in files:
-        parts = path.relative_to(root).parts
-        named.setdefault(tuple(part for part in parts if part not in _LEVELS), []).append(path)
-    programs = [named[name] for name in sorted(named)]
-    chosen: list[Path] = []
-    for number in np.random.default_rng(_SEED).permutation(len(programs)):
-        if chosen and len(chosen) + len(programs[number]) > limit:
-            break
-        chosen += programs[number]
-    return sorted(chosen)
-
-
-def _evaluated(
-    model: str, root: Path, files: Sequence[Path], options: ReadOptions
-) -> tuple[dict[str, Any], list[MirencError]]:
-    """Figures of a model on some IR files, and what was wrong with those that could not be read."""
-    import numpy as np
-
-    from mirenc.embed import load
-    from mirenc.weights import load_files
-
-    with needs("train", "evaluating a model needs more packages"):
-        from mirenc.model.torch_runtime import TorchRuntime
-        from mirenc.pretraining.corpus import build_corpus
-        from mirenc.pretraining.evaluation import Baselines, evaluate_model
-        from mirenc.pretraining.evaluation.retrieval import evaluate_retrieval, find_level_pairs
-    loaded = load_files(model)
-    stored = Baselines.load(loaded.folder, loaded.tokenizer.vocab_size)
-    with tempfile.TemporaryDirectory(prefix="mirenc-evaluate-") as folder:
-        with common.progress("reading", len(files)) as advance:
-            corpus, report = build_corpus(
-                files, root, Path(folder) / "corpus", tokenizer=loaded.tokenizer, options=options, advance=advance
-            )
-        modules = np.arange(len(corpus))
-        pairs = find_level_pairs(root, files)
-        # Statements recur from file to file: a cache for the time of this run.
-        encoder = load(model, cache=Path(folder) / "cache", options=options)
-        figures = evaluate_model(
-            TorchRuntime(loaded.config, loaded.weights).model,
-            corpus,
-            modules,
-            baselines=stored or Baselines.fit(corpus, modules, source="this folder"),
-            retrieval=lambda: evaluate_retrieval(encoder, pairs),
-        )
-    head = {"model": loaded.name, "digest": loaded.digest, "files": len(files), "duplicates": report.duplicates}
-    return {**head, **figures}, [IRParseError(message) for _, message in report.failures]
+    common.Failures(figures["files"], problems).finish()
 
 
 def _show_figures(figures: dict[str, Any]) -> None:

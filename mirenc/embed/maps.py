@@ -8,9 +8,7 @@ changes with the level alone counts least, as in the model's own map (`mirenc.mo
 
 import itertools
 import os
-import re
 from collections.abc import Callable, Iterable, Sequence
-from pathlib import PurePath
 from typing import Literal
 
 import numpy as np
@@ -23,6 +21,7 @@ from mirenc.embed.stream import Progress
 from mirenc.errors import ConfigError, MirencError
 from mirenc.ir import IRModule
 from mirenc.ir.inputs import Input, IRInput
+from mirenc.ir.level_paths import level_pairs
 from mirenc.ir.projects import expand_inputs
 from mirenc.model.whitening import fit_whitening
 from mirenc.weights import WhiteningMap
@@ -32,8 +31,6 @@ MIN_ROWS = 32
 # Of the covariance within pairs: 16 pairs or 300, retrieval is within a hundredth or two of the best floor there is.
 PAIRED_FLOOR = 0.01
 _LEVELS = ("module", "function")
-_OPTIMISATION = re.compile(r"O[0-3sz]")
-_IN_NAME = re.compile(r"(?<=[._-])O[0-3sz](?=[._-])")
 
 
 def fit_map(
@@ -150,26 +147,6 @@ def shrinkage_floor(vectors: Floating) -> float:
     error = (float((np.einsum("ij,ij->i", x, x) ** 2).sum()) / count - squares) / count
     share = min(error / distance, 0.99) if distance > 0 else 0.99
     return share / (1 - share)
-
-
-def level_pairs(names: Sequence[str]) -> list[tuple[int, int]]:
-    """Numbers of the paths that differ in an optimisation level alone, two by two.
-
-    Examples
-    --------
-    >>> level_pairs(["a/O0/x.ll", "a/O2/x.ll", "b/O2/x.ll", "y.O0.ll", "y.Oz.ll"])
-    [(0, 1), (3, 4)]
-    """
-    programs: dict[tuple[str, ...], list[int]] = {}
-    for number, name in enumerate(names):
-        path = PurePath(name)
-        folders = tuple("O" if _OPTIMISATION.fullmatch(part) else part for part in path.parts[:-1])
-        key = (*folders, _IN_NAME.sub("O", path.name))
-        if key != path.parts:  # it says which level it is of
-            programs.setdefault(key, []).append(number)
-    pairs = itertools.chain.from_iterable(itertools.combinations(numbers, 2) for numbers in programs.values())
-    # A file that is given twice is at one level.
-    return [(one, other) for one, other in pairs if PurePath(names[one]) != PurePath(names[other])]
 
 
 def _file_pairs(names: Sequence[str], pairs: Pairs | None) -> list[tuple[int, int]]:

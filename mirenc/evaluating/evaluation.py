@@ -39,7 +39,8 @@ class Evaluation:
     task: Task
     data: TaskData
     variant: str
-    model: dict[str, str]  # name and digest
+    model: dict[str, str]
+    """Name and digest."""
     features: list[Features]
 
     @classmethod

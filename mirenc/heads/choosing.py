@@ -66,7 +66,8 @@ def settings_for(head: Any, settings: Settings | None) -> tuple[Settings, ...]:
 class Chooser(Head):
     """A head that chooses; ``n_choices_`` is the number of its settings."""
 
-    takes_settings: ClassVar[bool] = False  # whether it learns what settings have in common
+    takes_settings: ClassVar[bool] = False
+    """Whether it learns what settings have in common."""
 
     def fit(self, X: ArrayLike, y: ArrayLike, settings: Settings | None = None) -> Self:
         """Train on rows and measured costs.

@@ -19,14 +19,25 @@ from mirenc.tokenizer import IRTokenizer
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class GraphArrays:
-    """A graph of N nodes and E edges, whose texts are rows of a table."""
+    """A graph of N nodes and E edges, whose texts are rows of a table.
 
-    node_row: Int32  # (N,) text of each node
-    node_kind: Int8  # (N,)
-    node_argument: Int32  # (N,) which argument a variable stands for, from 1 on; 0 of all other nodes
-    edge_index: Int32  # (2, E)
-    edge_flow: Int8  # (E,)
-    edge_position: Int32  # (E,) number of the operand or successor
+    Attributes
+    ----------
+    node_row, node_kind : (N,) int32, (N,) int8
+        Text and kind of each node.
+    node_argument : (N,) int32
+        Which argument a variable stands for, from 1 on; 0 of all other nodes.
+    edge_index, edge_flow : (2, E) int32, (E,) int8
+    edge_position : (E,) int32
+        Number of the operand or successor.
+    """
+
+    node_row: Int32
+    node_kind: Int8
+    node_argument: Int32
+    edge_index: Int32
+    edge_flow: Int8
+    edge_position: Int32
 
 
 GRAPH_ARRAYS = tuple(field.name for field in fields(GraphArrays))

@@ -140,7 +140,8 @@ class PredictedNumber(Prediction):
 class PredictedLabels(Prediction):
     """Predicted labels."""
 
-    labels: Mapping[str, float]  # about how likely each label is, 0 to 1
+    labels: Mapping[str, float]
+    """About how likely each label is, 0 to 1."""
 
     @property
     def error(self) -> float:
@@ -152,21 +153,24 @@ class PredictedLabels(Prediction):
 class Choice(Prediction):
     """A choice among settings."""
 
-    # The setting to take, by name and as values of the knobs: the preferred one where such answers pay
-    # (`Evidence.pays`), and where they do not the best single setting, if that does. The default where nothing does, or
-    # held-out answers like this one were slower than it
     choice: str
     setting: tuple[Value, ...]
-    default: str  # the setting that runs when nobody decides
-    preference: dict[str, float]  # preference for each setting; they sum to 1
-    # Expected cost of each setting over that of the default, for this piece of code; no caution in it
+    """The setting to take, by name and as values of the knobs: the preferred one where such answers pay
+    (`Evidence.pays`), and where they do not the best single setting, if that does. The default where nothing does, or
+    held-out answers like this one were slower than it."""
+    default: str
+    """The setting that runs when nobody decides."""
+    preference: dict[str, float]
+    """Preference for each setting; they sum to 1."""
     expected: dict[str, float]
-    record: Record | None = None  # held-out answers like this one; None where there were too few
-    # Expected seconds of each setting; None where the task does not ask for them (`Task.seconds`)
+    """Expected cost of each setting over that of the default, for this piece of code; no caution in it."""
+    record: Record | None = None
+    """Held-out answers like this one; None where there were too few."""
     seconds: dict[str, float] | None = None
-    # 8 of 10 expected times of the default, on held-out groups, were within this factor of the measured ones; None: not
-    # known
+    """Expected seconds of each setting; None where the task does not ask for them (`Task.seconds`)."""
     time_factor: float | None = None
+    """8 of 10 expected times of the default, on held-out groups, were within this factor of the measured ones; None: not
+    known."""
 
     @property
     def preferred(self) -> str:

@@ -8,7 +8,6 @@ projects do not count.
 
 import json
 import os
-import re
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
@@ -16,10 +15,10 @@ from pathlib import Path, PurePath
 from typing import Literal, get_args
 
 from mirenc.errors import ModelError
+from mirenc.ir.level_paths import is_level
 
 PROVENANCE_FILE = "provenance.json"
 Kind = Literal["corpus", "distillation", "answers", "maps", "words", "unknown"]
-_LEVEL = re.compile(r"O[0-3sz]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +91,7 @@ def ir_projects(files: Iterable[str | os.PathLike[str]], root: str | os.PathLike
     projects = []
     for file in files:
         folders = PurePath(os.path.abspath(file)).parts[:-1]
-        levels = [place for place, folder in enumerate(folders) if place and _LEVEL.fullmatch(folder)]
+        levels = [place for place, folder in enumerate(folders) if place and is_level(folder)]
         below = folders[len(top.parts) :]
         projects.append(folders[levels[-1] - 1] if levels else below[0] if below else top.name)
     return projects

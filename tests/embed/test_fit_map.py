@@ -12,7 +12,7 @@ from random_model import random_weights
 from small_programs import program
 
 from mirenc.embed import Encoder, fit_map, load
-from mirenc.embed.maps import MIN_ROWS, level_pairs, shrinkage_floor
+from mirenc.embed.maps import MIN_ROWS, shrinkage_floor
 from mirenc.errors import ConfigError, IRParseError, MirencError, ModelError
 from mirenc.model.config import GraphEncoderConfig, LexicalConfig, ModelConfig
 from mirenc.model.whitening import fit_whitening
@@ -91,14 +91,6 @@ def test_named_pairs_are_those_of_the_levels(encoder: Encoder, code: Path, paire
     assert fit_map(encoder, files, pairs=named).digest == paired.digest
     with pytest.raises(ConfigError, match=r"pairs: nowhere\.ll is none of the 40 inputs"):
         fit_map(encoder, code, pairs=[("nowhere.ll", files[0])])
-
-
-def test_paths_that_differ_in_a_level_alone() -> None:
-    assert level_pairs(["a/O0/x.ll", "a/O2/x.ll", "a/Oz/x.ll"]) == [(0, 1), (0, 2), (1, 2)]
-    assert level_pairs(["x.O0.ll", "x.O3.ll", "y_O0.bc", "y_Os.bc", "z-O1.ll"]) == [(0, 1), (2, 3)]
-    assert level_pairs(["a/O0/x.ll", "b/O2/x.ll"]) == []  # two projects
-    assert level_pairs(["a/x.ll", "b/x.ll", "O2.ll", "a/O2x/x.ll"]) == []  # no level said
-    assert level_pairs(["a/O0/x.ll", "a/O0/x.ll", "a/O2/x.ll"]) == [(0, 2), (1, 2)]  # one given twice is at one level
 
 
 def test_few_vectors_are_drawn_to_a_sphere() -> None:

@@ -25,6 +25,7 @@ from mirenc.arrays import Bool, Int32, Int64, UInt16, UInt64
 from mirenc.errors import ConfigError, IRResourceError
 from mirenc.ir import ReadOptions, read_ir, statements_of
 from mirenc.ir.inputs import Input
+from mirenc.ir.level_paths import is_level
 from mirenc.ir.llvm import default_worker
 from mirenc.model.sample import GRAPH_ARRAYS, no_graph
 from mirenc.pretraining.corpus.reading import PART_ARRAYS, Part, PartModule, function_hashes, read_chunk
@@ -32,20 +33,33 @@ from mirenc.pretraining.corpus.store import Corpus, CorpusModule, ModuleInfo, wr
 from mirenc.tokenizer import IRTokenizer, TokenizerConfig, train_tokenizer
 
 _CHUNK = 64
-LEVELS = ("O0", "O1", "O2", "O3", "Os", "Oz")
 Advance = Callable[[int], None]
 
 
 @dataclass(slots=True)
 class BuildReport:
-    """What became of the files."""
+    """What became of the files.
+
+    Attributes
+    ----------
+    files, modules : int
+        How many there were, and how many modules are kept.
+    duplicates : int
+        Left out: their normalised statements are those of a module before them.
+    reserved : list of str
+        Paths, left out: a function of theirs stands in IR for evaluation.
+    without_graph : int
+        Kept, but had more nodes than ``max_nodes``.
+    failures : list of (str, str)
+        Path and message of what could not be read.
+    """
 
     files: int = 0
-    modules: int = 0  # kept
-    duplicates: int = 0  # left out: their normalised statements are those of a module before them
-    reserved: list[str] = field(default_factory=list)  # left out: a function of theirs stands in IR for evaluation
-    without_graph: int = 0  # kept, but had more nodes than ``max_nodes``
-    failures: list[tuple[str, str]] = field(default_factory=list)  # path and message
+    modules: int = 0
+    duplicates: int = 0
+    reserved: list[str] = field(default_factory=list)
+    without_graph: int = 0
+    failures: list[tuple[str, str]] = field(default_factory=list)
 
 
 def build_corpus(
@@ -266,7 +280,7 @@ def _corpus_module(module: PartModule, rows: Int32, *, with_graph: bool) -> Corp
 def _info(module: PartModule, root: Path, sources: Mapping[str, Mapping[str, str]]) -> ModuleInfo:
     relative = Path(module.path).relative_to(root)
     name, parts = relative.as_posix(), relative.parts
-    level = parts[1] if len(parts) > 2 and parts[1] in LEVELS else ""
+    level = parts[1] if len(parts) > 2 and is_level(parts[1]) else ""
     # Two levels of one program have one name below their levels.
     file = "/".join(parts[2:] if level else parts[1:]) or parts[0]
     origin = dict.fromkeys(("version", "language", "compiler"), "")

@@ -52,20 +52,24 @@ _ORDER = {"node_argument": "node_kind", "edge_position": "edge_flow"}
 
 
 class ModuleInfo(NamedTuple):
-    """One row of the manifest; text is "" where nobody said."""
+    """One row of the manifest; text is "" where nobody said.
 
-    name: str  # path of the IR below the corpus's root
+    ``name`` is the path of the IR below the corpus's root, ``content_hash`` the SHA-256 of its canonical text; nodes
+    and edges are those of the whole graph, also where the corpus leaves it out.
+    """
+
+    name: str
     project: str
     version: str
     file: str
     language: str
     opt_level: str
     compiler: str
-    content_hash: str  # SHA-256 of the canonical text
+    content_hash: str
     functions: int
     instructions: int
     statements: int
-    nodes: int  # of the whole graph, also where the corpus leaves it out
+    nodes: int
     edges: int
 
 
@@ -85,24 +89,43 @@ def _read_manifest(text: str) -> list[ModuleInfo]:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class CorpusModule(GraphArrays):
-    """One module of a corpus, rows of whose table of texts it has; N = 0 where the graph was too large to keep."""
+    """One module of a corpus, rows of whose table of texts it has; N = 0 where the graph was too large to keep.
 
-    statement_row: Int32  # (K,) distinct texts of its statements, ascending
-    statement_count: Int32  # (K,) how often each occurs
+    Attributes
+    ----------
+    statement_row, statement_count : (K,) int32
+        Distinct texts of its statements, ascending, and how often each occurs.
+    """
+
+    statement_row: Int32
+    statement_count: Int32
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Corpus(CorpusModule):
-    """M modules over U distinct texts; the modules' own arrays are end to end."""
+    """M modules over U distinct texts; the modules' own arrays are end to end.
+
+    Attributes
+    ----------
+    tokenizer : IRTokenizer
+    infos : list of ModuleInfo
+        Of length M.
+    text_ids, text_start : (T,) uint16, (U + 1,) int64
+        Token ids of all texts, end to end, and where each text begins.
+    statement_start, node_start, edge_start : (M + 1,) int64
+        Where each module begins.
+    ordered : bool
+        False for a corpus of format 2: its positions and argument numbers are all 0.
+    """
 
     tokenizer: IRTokenizer
-    infos: list[ModuleInfo]  # of length M
-    text_ids: UInt16  # (T,) token ids of all texts, end to end
-    text_start: Int64  # (U + 1,)
-    statement_start: Int64  # (M + 1,) where each module begins
+    infos: list[ModuleInfo]
+    text_ids: UInt16
+    text_start: Int64
+    statement_start: Int64
     node_start: Int64
     edge_start: Int64
-    ordered: bool = True  # False for a corpus of format 2: its positions and argument numbers are all 0
+    ordered: bool = True
 
     def __len__(self) -> int:
         return len(self.infos)

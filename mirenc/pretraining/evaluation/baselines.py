@@ -88,14 +88,28 @@ def _features(difference: Float64, median: float) -> Float64:
 
 @dataclass(frozen=True, eq=False)
 class Baselines:
-    """Most frequent tokens, and the size baseline of matching. V pieces, K contexts."""
+    """Most frequent tokens, and the size baseline of matching. V pieces, K contexts.
 
-    source: str  # what they were fitted on: ``training modules`` or ``this folder``
-    frequent: int  # the most frequent token
-    after: UInt16  # (V,) most frequent token after each token; ``frequent`` after one that was not seen
-    between_key: UInt32  # (K,) pairs of neighbours, ``left << 16 | right``, ascending
-    between_token: UInt16  # (K,) most frequent token between them
-    sizes: dict[str, Float64]  # `fit_size` of ``random`` and ``near_size`` negatives; empty where modules were too few
+    Attributes
+    ----------
+    source : str
+        What they were fitted on: ``training modules`` or ``this folder``.
+    frequent : int
+        The most frequent token.
+    after : (V,) uint16
+        Most frequent token after each token; ``frequent`` after one that was not seen.
+    between_key, between_token : (K,) uint32, (K,) uint16
+        Pairs of neighbours, ``left << 16 | right``, ascending; most frequent token between them.
+    sizes : dict of (5,) float64
+        `fit_size` of ``random`` and ``near_size`` negatives; empty where modules were too few.
+    """
+
+    source: str
+    frequent: int
+    after: UInt16
+    between_key: UInt32
+    between_token: UInt16
+    sizes: dict[str, Float64]
 
     @classmethod
     def fit(

@@ -20,6 +20,7 @@ from mirenc.embed import Encoder
 from mirenc.errors import MirencError
 from mirenc.ir import statements_of
 from mirenc.ir.inputs import IRInput
+from mirenc.ir.level_paths import level_pairs
 from mirenc.pretraining.evaluation.figures import Figures, NoFigureError
 from mirenc.progress import progress
 
@@ -55,9 +56,11 @@ class FunctionPair:
 
 def find_level_pairs(root: Path, files: Iterable[Path]) -> list[tuple[Path, Path]]:
     """Pairs ``PROJECT/O0/x`` and ``PROJECT/O2/x`` among some files below ``root``."""
-    by_name = {path.relative_to(root): path for path in files}
-    partner = {name: Path(name.parts[0], CANDIDATE, *name.parts[2:]) for name in by_name if name.parts[1:2] == (QUERY,)}
-    return [(by_name[name], by_name[other]) for name, other in sorted(partner.items()) if other in by_name]
+    paths = sorted(files)
+    named = [path.relative_to(root) for path in paths]
+    levels = ((QUERY,), (CANDIDATE,))
+    pairs = level_pairs(named)
+    return [(paths[a], paths[b]) for a, b in pairs if (named[a].parts[1:2], named[b].parts[1:2]) == levels]
 
 
 def function_views(encoder: Encoder, ir: IRInput) -> dict[str, FunctionView]:

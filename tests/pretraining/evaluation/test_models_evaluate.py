@@ -12,10 +12,11 @@ import pytest
 from command_line import Result
 from typer.testing import CliRunner
 
-from mirenc.cli import make_app, models
+from mirenc.cli import make_app
 from mirenc.errors import MirencError
 from mirenc.pretraining.corpus import Corpus
 from mirenc.pretraining.evaluation import Baselines
+from mirenc.pretraining.evaluation.folder import choose_files
 from mirenc.weights import load_files, seal
 
 
@@ -89,11 +90,11 @@ def test_a_bad_file_is_named_and_the_others_are_measured(
 
 
 def test_limit_draws_whole_programs(levels_folder: Path) -> None:
-    chosen = models.choose_files(levels_folder, 5)
+    chosen = choose_files(levels_folder, 5)
     assert len(chosen) == 4
     for path in chosen:
         assert {path.parents[1] / level / path.name for level in ("O0", "O2")} <= set(chosen)
-    assert len(models.choose_files(levels_folder, 100)) == 10
+    assert len(choose_files(levels_folder, 100)) == 10
 
 
 def test_what_cannot_be_measured(model_folder: Path, levels_folder: Path, tmp_path: Path) -> None:
@@ -106,4 +107,5 @@ def test_what_cannot_be_measured(model_folder: Path, levels_folder: Path, tmp_pa
 
 def test_without_the_train_extra(model_folder: Path, levels_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "mirenc.model.torch_runtime", None)
+    monkeypatch.delitem(sys.modules, "mirenc.pretraining.evaluation.folder", raising=False)
     assert "pip install 'mirenc[train]'" in refused(model_folder, "--ir", levels_folder)
