@@ -71,7 +71,7 @@ def fit_head(
     target = target_of(data, task.select)
     head = target.fit_rounded(features, everything, data.group, seed)
     if apart:
-        evidence = evidence_held_out(whole, target_of(whole, task.select), every, head, seed)
+        evidence = gather_evidence(whole, target_of(whole, task.select), every, seed, head)
     else:
         evidence = gather_evidence(data, target, features, seed)
     chooses, timer, within = data.target == "costs", None, None
@@ -101,52 +101,21 @@ def fit_head(
 
 
 # -- evidence --------------------------------------------------------------------------------------------
-def gather_evidence(data: TaskData, target: Target, features: Features, seed: int) -> Evidence:
-    """Of heads that are trained with groups held out (10 folds, or one group at a time where there are fewer)."""
-    if len(np.unique(data.group)) < 2:
-        return Evidence("", None)
-    folds = list(cut(data.group, data.labels, _FOLDS, seed))
-    return _evidence(data, target, features, _held_out(target, features, seed, folds), folds, seed)
+def gather_evidence(data: TaskData, target: Target, features: Features, seed: int, head: Any = None) -> Evidence:
+    """What held-out answers are worth, beside heads without code and the static rules of the same folds.
 
-
-def evidence_held_out(data: TaskData, target: Target, features: Features, head: Any, seed: int) -> Evidence:
-    """Of a head that was trained on the samples that are not held out, asked about those that are.
-
-    For a model that a compiler taught: it has seen answers about the projects for training, so folds of them would say
-    too much.
+    They are those of heads that are trained with groups held out (10 folds, or one group at a time where there are
+    fewer). Or of a ``head`` that was trained on the samples that are not held out, about those that are: for a model
+    that a compiler taught, which has seen answers about the projects for training, so folds of them would say too much.
     """
-    test = np.flatnonzero(data.held_out)
-    if len(np.unique(data.group[test])) < 2:
+    tested = np.arange(len(data)) if head is None else np.flatnonzero(data.held_out)
+    if len(np.unique(data.group[tested])) < 2:
         return Evidence("", None)
-    answers = np.zeros(target.values.shape)
-    answers[test] = target.ask(head, features, test)
-    return _evidence(data, target, features, answers, [(np.flatnonzero(~data.held_out), test)], seed)
-
-
-def time_factor(data: TaskData, target: Target, features: Features, seed: int) -> float | None:
-    """The factor that 8 of 10 held-out expected times are within; the target is log seconds. None: one group only."""
-    if len(np.unique(data.group)) < 2:
-        return None
-    folds = list(cut(data.group, data.labels, _FOLDS, seed))
-    error = np.abs(_held_out(target, features, seed, folds) - target.values)
-    return float(np.exp(np.percentile(error, 80)))
-
-
-def _held_out(target: Target, features: Features, seed: int, folds: list[Fold]) -> Float64:
-    """What heads say of the rows of their folds: (n, K) preferences, (n,) numbers, or (n, P) labels."""
-    answers = np.zeros(target.values.shape)
-    for training, test in folds:
-        answers[test] = target.ask(target.fit_rounded(features, training, target.group, seed), features, test)
-    return answers
-
-
-def _evidence(
-    data: TaskData, target: Target, features: Features, answers: Float64, folds: list[Fold], seed: int
-) -> Evidence:
-    """What held-out answers are worth, beside heads without code and the static rules of the same folds."""
-    tested = np.sort(np.concatenate([test for _, test in folds]))
-    seen = data if len(tested) == len(data) else data.subset(tested)
-    answers, blind = answers[tested], None
+    folds = [(np.flatnonzero(~data.held_out), tested)]
+    if head is None:
+        folds = list(cut(data.group, data.labels, _FOLDS, seed))
+    answers = _held_out(target, features, seed, folds, head)[tested]
+    seen, blind = data if head is None else data.subset(tested), None
     if features.context:
         context = replace(features, matrix=features.matrix[:, : features.context])
         blind = _held_out(target, context, seed, folds)[tested]
@@ -160,6 +129,24 @@ def _evidence(
     if isinstance(target, Labels):  # as people see them
         answers, blind = np.clip(answers, 0.0, 1.0), None if blind is None else np.clip(blind, 0.0, 1.0)
     return _of_numbers(seen, target.values[tested], answers, blind, static)
+
+
+def time_factor(data: TaskData, target: Target, features: Features, seed: int) -> float | None:
+    """The factor that 8 of 10 held-out expected times are within; the target is log seconds. None: one group only."""
+    if len(np.unique(data.group)) < 2:
+        return None
+    folds = list(cut(data.group, data.labels, _FOLDS, seed))
+    error = np.abs(_held_out(target, features, seed, folds) - target.values)
+    return float(np.exp(np.percentile(error, 80)))
+
+
+def _held_out(target: Target, features: Features, seed: int, folds: list[Fold], head: Any = None) -> Float64:
+    """What a head, or one trained for each fold, says of its rows: (n, K) preferences, (n,) numbers, (n, P) labels."""
+    answers = np.zeros(target.values.shape)
+    for training, test in folds:
+        own = target.fit_rounded(features, training, target.group, seed) if head is None else head
+        answers[test] = target.ask(own, features, test)
+    return answers
 
 
 def _of_numbers(

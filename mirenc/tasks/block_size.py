@@ -18,7 +18,7 @@ from mirenc.ir import IRModule
 from mirenc.ir.dialect import WITHOUT_CUDA, names_toolkit
 from mirenc.ir.functions import check_kernels
 from mirenc.ir.regions import Region
-from mirenc.tasks.measured import MeasuredKernel, MeasuredTask
+from mirenc.tasks.measured import MeasuredTask
 from mirenc.tasks.prediction import Choice
 from mirenc.tasks.protocols import Protocol
 from mirenc.tasks.space import Space
@@ -117,12 +117,8 @@ class BlockSize(MeasuredTask):
     )
     select = "speedup"
 
-    def space_of(self, kernel: MeasuredKernel) -> Space:
-        """The shapes of its language and dimensions."""
-        return block_space(kernel.language, int(kernel.context["dimensions"]))
-
     def space_for(self, context: tuple[Any, ...]) -> Space:
-        """The shapes for a question."""
+        """The shapes for its language and dimensions."""
         return block_space("cuda" if context[2] else "cl", int(context[1]))
 
     def encode_context(self, context: tuple[Any, ...]) -> Float64:

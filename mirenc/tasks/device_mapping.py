@@ -52,8 +52,9 @@ class DeviceMapping(Task):
     context_allowed = {"transfer": 0, "wgsize": 0}
     variants = ("nvidia", "amd", "nvidia-680", "amd-680")
     machines = {
-        variant: f"{_MACHINES[variant.partition('-')[0]]}, against an Intel Core i7-3820"
-        for variant in ("nvidia", "amd", "nvidia-680", "amd-680")
+        f"{gpu}{rows}": f"{title}, against an Intel Core i7-3820"
+        for gpu, title in _MACHINES.items()
+        for rows in ("", "-680")
     }
     dialect = OPENCL_X86
     protocols = (
@@ -62,7 +63,7 @@ class DeviceMapping(Task):
         Protocol("suite", "leave one suite out", lambda data: data.suite, folds=None),
     )
     baselines = {"GPU only": 1, "CPU only": 0}
-    hand_names = ("comp", "rational", "mem", "localmem", "coalesced", "atomic")
+    hand_names = _HAND
 
     def load(self, data_dir: str | Path | None = None, variant: str = "") -> TaskData:
         gpu, _, rows = self.check_variant(variant).partition("-")

@@ -242,7 +242,8 @@ class MeasuredTask(Task):
                 )
             if (kernel.region.level if kernel.region else "module") != self.level:
                 raise TaskError(f"{name}: the table has no {self.level} of it to decide about. {_ANEW}")
-            space = shared or self.space_of(kernel)
+            known = tuple(context[one] for one in self.context_names)
+            space = shared or self.space_for(known)
             if id(space) not in places:
                 places[id(space)] = {setting: index for index, setting in enumerate(space.settings)}
             costs, reported, effective = _columns(sample, places[id(space)], name)
@@ -251,7 +252,7 @@ class MeasuredTask(Task):
                     name,
                     kernel.ir,
                     kernel.group,
-                    tuple(context[one] for one in self.context_names),
+                    known,
                     costs,
                     region=kernel.region,
                     space=None if shared else space,
@@ -268,12 +269,11 @@ class MeasuredTask(Task):
         return TaskData(samples, shared, table.content_hash, machine=table.title)
 
     def table_space(self, table: MeasuredTable) -> Space | None:
-        """The settings of all samples; None where each kernel has its own. Here: those of the task."""
-        return self.space
+        """The settings of all samples; None where `space_for` says those of each, one object for all that share it.
 
-    def space_of(self, kernel: MeasuredKernel) -> Space:
-        """The settings of a kernel, where `table_space` gives none: one object for all that share it."""
-        raise TaskError(f"task {self.name!r} has no space, so its class must define space_of(kernel)")
+        Here: those of the task.
+        """
+        return self.space
 
     def sample_context(self, sample: MeasuredSample) -> Mapping[str, Any]:
         """Context features that a sample itself says, such as what the compiler made of its default. Here: none."""

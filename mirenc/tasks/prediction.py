@@ -123,17 +123,17 @@ class Prediction:
         """Whether the code is unlike what the head was trained on."""
         return self.distance > 1.0
 
+    @property
+    def error(self) -> float:
+        """`Evidence.error`: of numbers and labels, 8 of 10 held-out answers were nearer than this."""
+        return self.evidence.error
+
 
 @dataclass(frozen=True, kw_only=True)
 class PredictedNumber(Prediction):
     """A predicted number."""
 
     value: float
-
-    @property
-    def error(self) -> float:
-        """8 of 10 held-out answers were nearer than this."""
-        return self.evidence.error
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,11 +142,6 @@ class PredictedLabels(Prediction):
 
     labels: Mapping[str, float]
     """About how likely each label is, 0 to 1."""
-
-    @property
-    def error(self) -> float:
-        """8 of 10 held-out answers were nearer than this."""
-        return self.evidence.error
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from mirenc.deciding import fitting as evidence
-from mirenc.deciding.fitting import evidence_held_out, gather_evidence
+from mirenc.deciding.fitting import gather_evidence
 from mirenc.errors import HeadError
 from mirenc.learning.features import Features
 from mirenc.learning.target import target_of
@@ -318,13 +318,15 @@ def test_a_head_is_judged_by_what_was_held_out_alone() -> None:
     data = TaskData([*training, *test])
     said = np.concatenate([np.full(6, np.nan), np.tile([3.0, 1.0], 4)])
     goal = Oracle.of(data, said)
-    found = evidence_held_out(data, goal, Features("both", np.zeros((14, 1)), 0), np.arange(6), 0)
+    found = gather_evidence(data, goal, Features("both", np.zeros((14, 1)), 0), 0, np.arange(6))
     assert found.worth == pytest.approx((0.75, 0.75, 0.75))
     assert found.error == 1.0
     ((head, rows),) = goal.folds
     assert (head.tolist(), rows.tolist()) == ([0, 1, 2, 3, 4, 5], [6, 7, 8, 9, 10, 11, 12, 13])
     # One project says nothing about others.
-    assert evidence_held_out(data.subset(range(7)), goal, Features("both", np.zeros((7, 1)), 0), None, 0).worth is None
+    assert (
+        gather_evidence(data.subset(range(7)), goal, Features("both", np.zeros((7, 1)), 0), 0, "a head").worth is None
+    )
 
 
 # -- files ---------------------------------------------------------------------------------------------

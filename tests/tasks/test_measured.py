@@ -122,7 +122,7 @@ def test_samples_may_have_spaces_of_their_own() -> None:
     class Each(Made):
         space, context_names = None, ("n",)
 
-        def space_of(self, kernel: MeasuredKernel) -> Space:
+        def space_for(self, context: tuple[Any, ...]) -> Space:
             return reordered
 
     data = Each().samples_of(table(SECOND))
@@ -184,5 +184,5 @@ def test_a_space_is_the_tasks_or_the_kernels() -> None:
     class Nowhere(Made):
         space = None
 
-    with pytest.raises(TaskError, match=r"has no space, so its class must define space_of\(kernel\)"):
-        Nowhere().space_of(KERNELS["one"])
+    with pytest.raises(TaskError, match=r"has no settings of its own: its class must define space_for\(context\)"):
+        Nowhere().samples_of(table(FIRST))
