@@ -103,14 +103,21 @@ class CompiledTable:
 
     def write(self, folder: Path) -> None:
         """Write all but the IR (`write_piece_ir`); each file is complete or not there, the same table the same."""
-        columns = {field.name: [getattr(piece, field.name) for piece in self.pieces] for field in fields(Piece)}
-        _write_columns(folder / "pieces.parquet", columns)
-        _write_columns(folder / "levels.parquet", _level_columns(self.levels))
-        _write_columns(folder / "fires.parquet", _fires_columns(self.fires))
+        import pyarrow as pa
+
         count, width = self.sizes.status.shape
         rows = np.repeat(np.arange(count, dtype=np.int32), width)
         lists = np.tile(np.arange(width, dtype=np.int16), count)
-        _write_columns(folder / "lists.parquet", {"piece": rows, "list": lists, **_size_columns(self.sizes)})
+        tables = {
+            "pieces": pa.table(
+                {field.name: [getattr(one, field.name) for one in self.pieces] for field in fields(Piece)}
+            ),
+            "levels": _level_table(self.levels),
+            "fires": _fires_table(self.fires),
+            "lists": pa.table({"piece": rows, "list": lists, **_size_columns(self.sizes)}),
+        }
+        for name, table in tables.items():
+            write_parquet(folder / f"{name}.parquet", table, compression_level=_LEVEL)
         write_json(folder / "lists.json", [asdict(one) for one in self.lists])
         passes = {level: list(fires.passes) for level, fires in self.fires.items()}
         head = {"task": _TASK, "format": FORMAT}
@@ -138,37 +145,25 @@ def _size_columns(sizes: Sizes) -> dict[str, Any]:
     return {**columns, "status": status.cast(pa.string())}
 
 
-def _level_columns(levels: Mapping[str, Sizes]) -> dict[str, Any]:
+def _level_table(levels: Mapping[str, Sizes]) -> pa.Table:
     import pyarrow as pa
 
-    parts = [{"piece": np.arange(len(one.status), dtype=np.int32), **_size_columns(one)} for one in levels.values()]
-    names = np.repeat(np.array(list(levels), dtype=object), [len(part["piece"]) for part in parts])
-    joined = {name: pa.concat_arrays([pa.array(part[name]) for part in parts]) for name in parts[0]}
-    return {"piece": joined.pop("piece"), "level": pa.array(names, pa.string()), **joined}
+    rows = [np.arange(len(one.status), dtype=np.int32) for one in levels.values()]
+    names = pa.array([name for name, one in zip(levels, rows, strict=True) for _ in one], pa.string())
+    joined = (np.concatenate([getattr(one, field.name) for one in levels.values()]) for field in fields(Sizes))
+    return pa.table({"piece": np.concatenate(rows), "level": names, **_size_columns(Sizes(*joined))})
 
 
-def _fires_columns(fires: Mapping[str, Fires]) -> dict[str, Any]:
+def _fires_table(fires: Mapping[str, Fires]) -> pa.Table:
     import pyarrow as pa
 
-    pieces: list[int] = []
-    levels: list[str] = []
-    changed: list[list[str]] = []
-    for level, one in fires.items():
-        for row in np.flatnonzero(one.known).tolist():
-            pieces.append(row)
-            levels.append(level)
-            changed.append([one.passes[index] for index in np.flatnonzero(one.changed[row])])
-    return {
-        "piece": pa.array(pieces, pa.int32()),
-        "level": pa.array(levels, pa.string()),
-        "changed_by": pa.array(changed, pa.list_(pa.string())),
-    }
-
-
-def _write_columns(path: Path, columns: Mapping[str, Any]) -> None:
-    import pyarrow as pa
-
-    write_parquet(path, pa.table(dict(columns)), compression_level=_LEVEL)
+    schema = {"piece": pa.int32(), "level": pa.string(), "changed_by": pa.list_(pa.string())}
+    rows = [
+        {"piece": row, "level": level, "changed_by": [one.passes[index] for index in np.flatnonzero(one.changed[row])]}
+        for level, one in fires.items()
+        for row in np.flatnonzero(one.known).tolist()
+    ]
+    return pa.Table.from_pylist(rows, pa.schema(schema))
 
 
 # -- reading -------------------------------------------------------------------------------------------

@@ -15,6 +15,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
+
 from mirenc.errors import TaskError
 from mirenc.ir.regions import Region
 from mirenc.tasks.data import TaskData
@@ -127,9 +129,8 @@ def _kernel_row(kernel: MeasuredKernel) -> dict[str, Any]:
 
 
 def _cost_rows(sample: MeasuredSample, knobs: Sequence[str]) -> Iterable[dict[str, Any]]:
-    columns = zip(
-        sample.settings, sample.effective, sample.status, sample.code, sample.label, sample.report, strict=True
-    )
+    costs = (_shorter(sample.label), _shorter(sample.report))
+    columns = zip(sample.settings, sample.effective, sample.status, sample.code, *costs, strict=True)
     for setting, effective, status, code, label, report in columns:
         yield {
             "kernel": sample.kernel,
@@ -138,17 +139,16 @@ def _cost_rows(sample: MeasuredSample, knobs: Sequence[str]) -> Iterable[dict[st
             **{f"effective_{knob}": value for knob, value in zip(knobs, effective, strict=True)},
             "status": status,
             "code": code,
-            "label_cost": _shorter(label),
-            "report_cost": _shorter(report),
+            "label_cost": label,
+            "report_cost": report,
         }
 
 
-def _shorter(value: float) -> float:
-    """The number to 20 bits."""
-    if not math.isfinite(value):
-        return value
-    fraction, exponent = math.frexp(value)
-    return math.ldexp(round(fraction * _PRECISION) / _PRECISION, exponent)
+def _shorter(values: Sequence[float]) -> list[float]:
+    """The numbers to 20 bits."""
+    fraction, exponent = np.frexp(values)
+    short: list[float] = np.ldexp(np.round(fraction * _PRECISION) / _PRECISION, exponent).tolist()
+    return short
 
 
 def _write_rows(path: Path, rows: list[dict[str, Any]]) -> None:

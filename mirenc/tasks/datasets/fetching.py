@@ -46,15 +46,11 @@ def verify(name: str, data_dir: str | os.PathLike[str] | None = None) -> list[Fi
             findings += [Finding(file, "changed", str(error)) for file in published]
             continue
         for file in {**published, **found}:
-            if file not in found:
-                findings.append(Finding(file, "missing"))
-            elif file not in published:
-                findings.append(Finding(file, "extra"))
-            elif found[file] == published[file]:
-                findings.append(Finding(file, "ok"))
+            now, then = found.get(file), published.get(file)
+            if now and then and now != then:
+                findings.append(Finding(file, "changed", f"sha256 {now[:12]}..., published {then[:12]}..."))
             else:
-                detail = f"sha256 {found[file][:12]}..., published {published[file][:12]}..."
-                findings.append(Finding(file, "changed", detail))
+                findings.append(Finding(file, "missing" if not now else "ok" if then else "extra"))
     return findings
 
 
