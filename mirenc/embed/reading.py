@@ -14,6 +14,7 @@ from mirenc.ir import IRModule, regions_of
 from mirenc.ir.files import InputBytes
 from mirenc.ir.inputs import Input
 from mirenc.ir.read import load_input, module_of
+from mirenc.ir.reader import no_collection
 from mirenc.model.lexical import Lexicon
 from mirenc.model.pooling import Pools, module_pools, region_pools
 from mirenc.model.runtime import Pooled
@@ -130,8 +131,9 @@ class Reader:
             return replace(Embedding.from_bytes(cached, content.name), file_hash=content.file_hash)
         request = self._request
         try:
-            module = content if isinstance(content, IRModule) else module_of(content, request.options)
-            ready = prepare(module, self._tokenizer, request.levels, request.weighting, function=request.function)
+            with no_collection():
+                module = content if isinstance(content, IRModule) else module_of(content, request.options)
+                ready = prepare(module, self._tokenizer, request.levels, request.weighting, function=request.function)
         except MirencError as error:
             return error
         if isinstance(content, IRModule):

@@ -14,6 +14,7 @@ from mirenc.embed.reading import Answer, Prepared
 from mirenc.embed.request import Request, in_batches
 from mirenc.errors import MirencError
 from mirenc.ir.inputs import Input
+from mirenc.ir.reader import no_collection
 from mirenc.model.lexical import Lexicon
 from mirenc.model.runtime import Runtime
 from mirenc.tokenizer import IRTokenizer
@@ -93,8 +94,9 @@ class Pipeline:
     ) -> Iterator[tuple[str, Embedding | MirencError]]:
         """Names and plain embeddings of inputs whose statements are encoded together."""
         ready = [answer for _, answer in batch if isinstance(answer, Prepared)]
-        pooled = forward_all(self.runtime, ready, vectors.of(ready, advance=advance))
-        embeddings = [module.filled(each, self.lexicon) for module, each in zip(ready, pooled, strict=True)]
+        with no_collection():
+            pooled = forward_all(self.runtime, ready, vectors.of(ready, advance=advance))
+            embeddings = [module.filled(each, self.lexicon) for module, each in zip(ready, pooled, strict=True)]
         if self.cache is not None:
             # A vector for every instruction of a large module is hundreds of megabytes, which no copy is made of.
             self.cache.put(

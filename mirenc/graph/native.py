@@ -127,20 +127,21 @@ def _control_edges(module: IRModule, inst_node: Int64) -> tuple[Int64, Int64, li
     starts = arrays.block_start.tolist()
     succ_start = arrays.successor_start.tolist()
     successors = arrays.successor.tolist()
-    jumps: list[tuple[int, int, int]] = []  # instructions from and to which, and the successor's number
     exits: list[list[int]] = []
     reached = bytearray(module.block_count)
     for header in module.headers:
         queue = [] if header.is_declaration else [header.first_block]
         for current in queue:  # grows while it is read: breadth first
             reached[current] = 1
-            for number, successor in enumerate(successors[succ_start[current] : succ_start[current + 1]]):
-                jumps.append((starts[current + 1] - 1, starts[successor], number))
+            for successor in successors[succ_start[current] : succ_start[current + 1]]:
                 if not reached[successor]:
                     reached[successor] = 1
                     queue.append(successor)
         exits.append([starts[block + 1] - 1 for block in queue if succ_start[block] == succ_start[block + 1]])
-    source, target, position = np.array(jumps, dtype=np.int64).reshape(-1, 3).T
+    block = np.repeat(np.arange(module.block_count), np.diff(arrays.successor_start))
+    jump = np.flatnonzero(np.frombuffer(reached, dtype=bool)[block])
+    position = jump - arrays.successor_start[block[jump]]
+    source, target = arrays.block_start[block[jump] + 1] - 1, arrays.block_start[arrays.successor[jump]]
     edges = np.concatenate([[inside, inside + 1], [source, target]], axis=1)
     return inst_node[edges], np.concatenate([np.zeros(len(inside), np.int64), position]), exits
 

@@ -5,10 +5,11 @@ An instruction's local names are cut out of its line; what remains is its templa
 look-up and a few appends. Operands of all instructions are then gathered in numpy.
 """
 
+import contextlib
 import gc
 import itertools
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -63,6 +64,18 @@ class _Forms:
         return len(self.forms) - 1, form.slots, form.has_result, form
 
 
+@contextlib.contextmanager
+def no_collection() -> Iterator[None]:
+    """No cyclic garbage collection: what reads a module makes 100,000s of objects that stay, and no cycle."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()
+
+
 def read_canonical(text: str, *, name: str, demangle: Callable[[list[str]], list[str]] | None = None) -> IRModule:
     """Read what LLVM 22 printed for a verified module that messages call ``name``; without ``demangle`` names stay."""
     annotated = join_lines(text)
@@ -77,15 +90,9 @@ def read_canonical(text: str, *, name: str, demangle: Callable[[list[str]], list
     forms = _Forms(lambda symbol: display.get(symbol, symbol))
     reading = _Reading(forms)
     source_name = source[1] if source else ""
-    # No cyclic garbage collection: the pass makes tens of thousands of objects that stay, and no cycle.
-    collecting = gc.isenabled()
-    gc.disable()
-    try:
+    with no_collection():
         reading.run(text.split("\n"))
         return reading.module(name=name, source_name=source_name, text=text, display=display, annotated=annotated)
-    finally:
-        if collecting:
-            gc.enable()
 
 
 class _Reading:

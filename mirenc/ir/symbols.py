@@ -78,7 +78,7 @@ def display_symbols(text: str, demangle: Callable[[list[str]], list[str]] | None
 
 def _local_arrays(text: str) -> list[str]:
     """Arrays in local memory. LLVM has them among the globals, but their names are local ones: shown as `%`."""
-    arrays = _LOCAL_ARRAY.findall(text)
+    arrays = _LOCAL_ARRAY.findall(text.partition("\ndefine ")[0])  # LLVM prints globals before functions
     functions = set(_DEFINED.findall(text)) if arrays else set()
 
     def of_a_function(name: str) -> bool:

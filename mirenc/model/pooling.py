@@ -142,7 +142,7 @@ def make_pool(
     each: Int64 = np.ones(len(item), np.int64) if count is None else count.astype(np.int64)
     weight = each.astype(np.float64)
     if weighting == "sqrt":
-        _, which = np.unique(owner * (int(key.max(initial=0)) + 1) + key, return_inverse=True)
+        _, which = distinct(owner * (int(key.max(initial=0)) + 1) + key)
         weight /= np.sqrt(np.bincount(which, weight)[which])
     weight /= np.bincount(owner, weight, groups)[owner]
     return Pool(item.astype(np.int64), owner, weight, groups, each)

@@ -77,7 +77,7 @@ class _Neighbours:
         key |= np.concatenate([forward, forward + RELATIONS // 2, np.full(nodes, _OWN)])
         key <<= bits
         key |= np.concatenate([*sample.edge_index, own])
-        key.sort()
+        key.sort(kind="stable")  # edges come in long runs that are in order
         edge = np.flatnonzero(np.diff(key, prepend=-1))
         count = np.diff(edge, append=len(key)).astype(np.uint32)
         key = key[edge]
