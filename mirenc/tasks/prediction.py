@@ -164,8 +164,10 @@ class Choice(Prediction):
     seconds: dict[str, float] | None = None
     """Expected seconds of each setting; None where the task does not ask for them (`Task.seconds`)."""
     time_factor: float | None = None
-    """8 of 10 expected times of the default, on held-out groups, were within this factor of the measured ones; None: not
-    known."""
+    """8 of 10 expected times of the default, on held-out groups, were within this factor of the measured ones.
+
+    None: not known.
+    """
 
     @property
     def preferred(self) -> str:
