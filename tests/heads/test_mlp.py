@@ -38,7 +38,7 @@ def head(**parameters: object) -> MLPHead:
 
 
 # -- scikit-learn's contract ---------------------------------------------------------------------------
-@parametrize_with_checks([MLPHead()])
+@parametrize_with_checks([MLPHead(hidden=(32, 16), epochs=100)])
 def test_check_estimator(estimator: MLPHead, check: object) -> None:
     check(estimator)
 

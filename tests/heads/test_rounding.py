@@ -66,8 +66,8 @@ def test_what_is_small_is_left_as_it_is(fitted: EnsembleHead) -> None:
 
 
 def test_leaves_that_are_added_up_are_in_half_precision() -> None:
-    features, costs = table(2000, 6)
-    head = BoostedRegressor(trees=600, leaves=31).fit(features, np.log(costs[:, 0]))
+    features, costs = table(1200, 6)
+    head = BoostedRegressor(trees=300, leaves=31).fit(features, np.log(costs[:, 0]))
     assert head.forest_.value.size > 8192
     small = rounded(head)
     np.testing.assert_array_equal(small.forest_.value, head.forest_.value.astype(np.float16))

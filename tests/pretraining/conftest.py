@@ -40,10 +40,11 @@ def corpus(ir_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Corpus:
 
 @pytest.fixture(scope="session")
 def short_run() -> PretrainConfig:
-    """A run of a few steps of every objective."""
+    """A run of a few steps of every objective, with a text encoder of a few thousand parameters."""
     stage = {"batch": 8, "learning_rate": 1e-3, "warmup": 2}
     return PretrainConfig.from_dict(
         {
+            "text": {"hidden": 32, "layers": 2, "heads": 4, "feed_forward": 48},
             "held_out_share": 0.3,
             "checkpoint_every": 3,
             "mlm": {"steps": 8, **stage},

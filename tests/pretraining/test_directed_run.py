@@ -67,8 +67,8 @@ def test_figures_and_card_speak_of_it(folder: Path) -> None:
     assert 0 <= figures["matching"]["accuracy_random"] <= 1
     assert figures["training"]["config"]["graph"]["kind"] == "directed"
     card = " ".join((folder / "MODEL_CARD.md").read_text(encoding="utf-8").split())
-    assert "graph encoder: directed, 128 -> 2 layers of 32 -> 24" in card
-    assert "128 (text) + 72 (graph: mean-max-sum of the nodes) components" in card
+    assert "graph encoder: directed, 32 -> 2 layers of 32 -> 24" in card
+    assert "32 (text) + 72 (graph: mean-max-sum of the nodes) components" in card
     assert "The graph encoder does, up to the fourth operand." in card
 
 
