@@ -25,3 +25,28 @@ define i32 @sum(i32 %first, i32 %second) {
   ret i32 %sum
 }
 """
+
+# Three parallel loops of two functions, which begin in lines 3, 11 and 14.
+PARALLEL_LOOPS = """\
+void scale(long n, const double *b, double *a)
+{
+#pragma omp parallel for
+    for (long i = 0; i < n; i++)
+        a[i] = 2 * b[i];
+}
+
+double both(long n, const double *b, double *a)
+{
+    double all = 0;
+#pragma omp parallel for reduction(+ : all)
+    for (long i = 0; i < n; i++)
+        all += b[i];
+#pragma omp parallel for \\
+    schedule(dynamic, 4)
+    for (long i = 0; i < n; i++)
+        a[i] = all;
+#pragma omp parallel
+    a[0] = 1;
+    return all;
+}
+"""

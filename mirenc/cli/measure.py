@@ -80,6 +80,8 @@ def measure(
 
     if output is None:
         raise typer.BadParameter("name a folder for the table", param_hint="--output")
+    if str(output) == "-":
+        raise ConfigError("output '-': a table is a folder, and cannot go to stdout. Name a folder with -o")
     if output.exists() and not output.is_dir():
         raise ConfigError(f"{output} is a file. Name a folder with -o")
     plan = Plan(

@@ -39,6 +39,11 @@ _DRIVER = "driver.toml"
 _WITH_VALUE = ("-D", "-I")
 # What clang alone reads: where CUDA's headers are says nothing to an OpenCL device.
 _CUDA_ONLY = ("--cuda-", "-nocudainc", "-nocudalib")
+# PTX of the oldest GPU that is still common: every later one takes it, and it is the IR that heads see.
+_PTX_FLAGS = ("-x", "cuda", "--cuda-device-only", "--cuda-gpu-arch=sm_70")
+_OPTIMISATION = "-O3"
+_LIBDEVICE = Path("nvvm", "libdevice", "libdevice.10.bc")
+_WHEELS = ("cuda_nvcc", "cu13")  # folders of NVIDIA's wheels, below `nvidia`
 
 
 class BlockSizeMethod(Method):
@@ -75,7 +80,7 @@ class BlockSizeMethod(Method):
 
     def flags(self, part: str) -> tuple[str, ...]:
         """Those of the PTX; what an OpenCL device is given is the source."""
-        return (*PTX_FLAGS, OPTIMISATION) if part == CUDA else ()
+        return (*_PTX_FLAGS, _OPTIMISATION) if part == CUDA else ()
 
     def takes(self, kernel: MeasuredKernel, part: str) -> bool:
         """CUDA kernels run on the one part, OpenCL's on all others."""
@@ -123,7 +128,7 @@ class BlockSizeMethod(Method):
                 )
 
     def build(self, kernel: MeasuredKernel, part: str, folder: Path, toolchain: Toolchain) -> Build:
-        driver = read_driver(kernel.driver, f"the driver of {kernel.name}")
+        driver = read_driver(kernel.driver, "its driver")
         (folder / _DRIVER).write_text(kernel.driver, encoding="utf-8")
         source = folder / f"kernel.{'cu' if part == CUDA else 'cl'}"
         source.write_text(kernel.source, encoding="utf-8")
@@ -162,7 +167,7 @@ def _region(kernel: MeasuredKernel, source: Path, toolchain: Toolchain) -> tuple
     ir = ir_of(source.name, kernel.source, kernel.language, toolchain, dialect)
     names = [name for name in kernels_of(parse_ir(ir, name=kernel.name)) if _plain(name) == kernel.function]
     if not names:
-        raise CompileError(f"{kernel.name}: its source has no kernel {kernel.function!r}. Mend `kernel` in its driver")
+        raise CompileError(f"its source has no kernel {kernel.function!r}. Mend `kernel` in its driver")
     return ir, names[0]
 
 
@@ -196,13 +201,6 @@ def build_options(cflags: Sequence[str]) -> Iterator[str]:
         yield whole
 
 
-# PTX of the oldest GPU that is still common: every later one takes it, and it is the IR that heads see.
-PTX_FLAGS = ("-x", "cuda", "--cuda-device-only", "--cuda-gpu-arch=sm_70")
-OPTIMISATION = "-O3"
-_LIBDEVICE = Path("nvvm", "libdevice", "libdevice.10.bc")
-_WHEELS = ("cuda_nvcc", "cu13")  # folders of NVIDIA's wheels, below `nvidia`
-
-
 def find_libdevice() -> Path | None:
     """``libdevice.10.bc`` of a toolkit (CUDA_HOME, CUDA_PATH, /usr/local/cuda) or of NVIDIA's wheels."""
     toolkits = [os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), "/usr/local/cuda"]
@@ -218,7 +216,7 @@ def build_ptx(source: Path, target: Path, toolchain: Toolchain, flags: Sequence[
     With ``--cuda-path`` among those that toolkit is used in full. A `CompileError`: clang refuses it; a
     `ToolchainError`: it calls CUDA's mathematical functions, and there is no libdevice.
     """
-    command = [toolchain.compiler, *PTX_FLAGS, OPTIMISATION, "-S", "-Wno-unknown-cuda-version", *flags]
+    command = [toolchain.compiler, *_PTX_FLAGS, _OPTIMISATION, "-S", "-Wno-unknown-cuda-version", *flags]
     libdevice = find_libdevice()
     if not names_toolkit(toolchain.cflags):
         # A folder without a toolkit: else clang takes one that it finds, and writes PTX that older drivers refuse.

@@ -25,6 +25,8 @@ MEMORY_LIMIT = 4 * 2**30
 """Bytes of address space of a compiler."""
 
 _TIMEOUT = 60.0  # seconds, for what is no variant: its time decides nothing
+_FUNCTION = re.compile(r"\bmirenc_function\s*\[\s*\]\s*=\s*\"(\w+)\"")
+_SIZES = re.compile(r"\bmirenc_sizes\s*\[\s*\]\s*=\s*\{([\dlL\s,]*)\}")
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,7 @@ def build_driver(kernel: MeasuredKernel, folder: Path, toolchain: Toolchain) -> 
     flags = ["-O2", "-w", "-fPIC", "-shared", f"-I{INCLUDE}", *toolchain.beside(kernel.include).cflags]
     inputs = [str(source), str(INCLUDE / "harness.c")]
     if problem := compile_problem([toolchain.compiler, *flags, "-o", str(folder / "driver.so"), *inputs, "-lm"]):
-        raise CompileError(f"the driver of {kernel.name} does not build: {problem}. {HEADER} says what it needs")
+        raise CompileError(f"its driver does not build: {problem}. {HEADER} says what it needs")
     return "driver.so"
 
 
@@ -115,10 +117,6 @@ def _prerequisites(command: Sequence[str]) -> Iterator[Path]:
         rule = done.output.decode("utf-8", "surrogateescape").replace("\\\n", " ")
         for name in re.findall(r"(?:\\ |\\#|\S)+", rule.partition(": ")[2]):
             yield Path(re.sub(r"\\([ #])", r"\1", name).replace("$$", "$"))
-
-
-_FUNCTION = re.compile(r"\bmirenc_function\s*\[\s*\]\s*=\s*\"(\w+)\"")
-_SIZES = re.compile(r"\bmirenc_sizes\s*\[\s*\]\s*=\s*\{([\dlL\s,]*)\}")
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 `mirenc.measure.children` starts it. A line of JSON on stdin is a sample; a fork measures it and answers with a line of
 JSON. After the fork has ended comes another line, with how it ended and what it was about to run. The fork limits
 itself: an alarm ends it where it stands still, the size of files where it floods, the address space where it eats
-memory.
+memory. Above that stand the rules of timing: who runs when, how often, and what rounds say.
 """
 
 import contextlib
@@ -35,6 +35,16 @@ MORE_ROUNDS = 4  # times the rounds asked for, at most
 _QUARTER = 0.25
 # Another order of summation moves the last digits of a sum: share of the largest value of the array, by bytes.
 _TOLERANCE = {4: 1e-4, 8: 1e-9}
+SETUP, COPY = -1, -2  # in place of a cell's number: the driver, and the copy of the default
+_MOST_CALLS = 10**9
+_PROBE = 16  # a variant is first timed with this part of the default's calls
+_SLOWER = 20  # a variant may take this many times the default's time, and ...
+_GRACE = 2.0  # ... seconds more, for what happens at a first call only
+_FLOOD = 16 * 2**20  # bytes of one file, standard output among them
+_SAMPLE_LIMIT = 120.0  # seconds that the rounds of one sample may take
+_A_THREAD = 80 * 2**20  # bytes that a thread maps and hardly uses: its stack and its arena of malloc
+_CELL = struct.Struct("q")
+_PR_SET_PDEATHSIG = 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,17 +105,6 @@ def _same(one: NDArray[Any], wanted: NDArray[Any]) -> bool:
     magnitude = np.abs(right).max(initial=0.0)
     return bool((np.abs(left - right) <= _TOLERANCE[wanted.dtype.itemsize] * magnitude).all())
 
-
-SETUP, COPY = -1, -2  # in place of a cell's number: the driver, and the copy of the default
-_MOST_CALLS = 10**9
-_PROBE = 16  # a variant is first timed with this part of the default's calls
-_SLOWER = 20  # a variant may take this many times the default's time, and ...
-_GRACE = 2.0  # ... seconds more, for what happens at a first call only
-_FLOOD = 16 * 2**20  # bytes of one file, standard output among them
-_SAMPLE_LIMIT = 120.0  # seconds that the rounds of one sample may take
-_A_THREAD = 80 * 2**20  # bytes that a thread maps and hardly uses: its stack and its arena of malloc
-_CELL = struct.Struct("q")
-_PR_SET_PDEATHSIG = 1
 
 About = Callable[[int, float], None]
 

@@ -83,7 +83,7 @@ class InnermostMethod(Method):
             if loop.symbol == kernel.function and loop.line == kernel.line:
                 return module.text, loop
         raise CompileError(
-            f"{kernel.name}: at -O1 no innermost loop of {kernel.function!r} is left that begins in line "
+            f"at -O1 no innermost loop of {kernel.function!r} is left that begins in line "
             f"{kernel.line}, so nothing is to be decided. Leave it out"
         )
 

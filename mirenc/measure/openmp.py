@@ -98,7 +98,7 @@ class OpenMPMethod(Method):
         )
         default = cells[space.default]
         if default.problem:
-            raise CompileError(f"{kernel.name}: {default.problem}. Mend it, or give flags it needs with --cflags")
+            raise CompileError(f"{default.problem}. Mend it, or give flags it needs with --cflags")
         # The same bytes at another address: the linker gives them again, so they need not be built again.
         shutil.copyfile(folder / default.library, folder / "copy.so")
         ir, symbol = _region(kernel, folder, beside)
@@ -128,9 +128,7 @@ def _region(kernel: MeasuredKernel, folder: Path, toolchain: Toolchain) -> tuple
     for region in parallel_regions(module):
         if region.line == kernel.line:
             return module.annotated, region.symbol
-    raise CompileError(
-        f"{kernel.name}: {toolchain.compiler} makes no function of the loop on line {kernel.line}. Is it ever reached?"
-    )
+    raise CompileError(f"{toolchain.compiler} makes no function of the loop on line {kernel.line}. Is it ever reached?")
 
 
 def _kernels(name: str, source: CSource) -> Iterator[MeasuredKernel]:

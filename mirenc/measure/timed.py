@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from mirenc import __version__
-from mirenc.errors import ConfigError, MirencError, TaskError
+from mirenc.errors import CompileError, ConfigError, MirencError, TaskError
 from mirenc.ir import parse_ir
 from mirenc.ir.regions import Region, regions_of
 from mirenc.measure.building import Toolchain
@@ -30,6 +30,13 @@ from mirenc.measure.runners import Build, Cell
 from mirenc.tasks.measured import FORMAT, MeasuredKernel, MeasuredSample, MeasuredTable
 from mirenc.writing import delivered
 
+MAX_TRIES = 3
+"""How often a sample is measured: who tries until the noise happens to be small keeps what is noisy."""
+
+_CHUNK = 16  # samples that are built before they are timed, a job
+_SAVE_EVERY = 180.0  # seconds between two writings of the table
+_SPREAD = (50, 75, 90, 95, 100)  # percentiles of the noise that a table tells
+
 
 class Objects:
     """The folders of a run's builds, below ``root`` in one for each version of compiler and mirenc."""
@@ -39,6 +46,7 @@ class Objects:
         self.root = root / _short((compiler_version(toolchain.compiler), __version__))
         self._locks: dict[Path, Lock] = {}
         self._wanted: Counter[Path] = Counter()
+        self._failed: dict[Path, CompileError] = {}  # a kernel that does not build is tried for one of its sizes
 
     def folder(self, kernel: MeasuredKernel, part: str) -> Path:
         """The folder of a sample; a source, a header, a compiler or flags that were changed have another."""
@@ -70,9 +78,15 @@ class Objects:
         with self._locks.setdefault(folder, Lock()):
             if done.exists():
                 return _from_json(json.loads(done.read_text(encoding="utf-8")))
+            if folder in self._failed:
+                raise self._failed[folder]
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir(parents=True)
-            build = self.method.build(kernel, part, folder, self.toolchain)
+            try:
+                build = self.method.build(kernel, part, folder, self.toolchain)
+            except CompileError as error:
+                self._failed[folder] = error
+                raise
             space, settings = self.method.space, tuple(cell.setting for cell in build.cells)
             if space is not None and (settings != space.settings or build.default != space.default):
                 raise ConfigError(
@@ -100,14 +114,6 @@ def _from_json(values: dict[str, Any]) -> Build:
         return Cell(**{**of, "setting": tuple(of["setting"]), "effective": tuple(of["effective"])})
 
     return Build(**{**values, "cells": tuple(map(cell, values["cells"])), "copy": cell(values["copy"])})
-
-
-MAX_TRIES = 3
-"""How often a sample is measured: who tries until the noise happens to be small keeps what is noisy."""
-
-_CHUNK = 16  # samples that are built before they are timed, a job
-_SAVE_EVERY = 180.0  # seconds between two writings of the table
-_SPREAD = (50, 75, 90, 95, 100)  # percentiles of the noise that a table tells
 
 
 class Samples(Journal):

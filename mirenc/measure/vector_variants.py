@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from mirenc.errors import CompileError
+from mirenc.errors import CompileError, ToolchainError
 from mirenc.ir.process import run_limited
 from mirenc.measure.building import MEMORY_LIMIT, Toolchain, compile_problem
 from mirenc.measure.hints import PLAIN, Hint, HintedLoop, suffix
@@ -185,7 +185,7 @@ class _Building:
         """Assembly and remarks of optimised IR, as ``NAME.LABEL.s`` and ``.yaml``; the problem, or "".
 
         Its limit is of processor time: a busy machine builds the same cells as a quiet one. Somebody else who ends it
-        is a `CompileError`.
+        is a `ToolchainError`, for it says nothing of the kernel.
         """
         source, output, record = (self._file(f"{label}.{ending}") for ending in ("ll", "s", "yaml"))
         source.write_text(text, encoding="utf-8", errors="surrogateescape")
@@ -206,7 +206,7 @@ class _Building:
             for path in (output, record, *left):
                 path.unlink(missing_ok=True)
         if code < 0 or code in _STOPPED or (code == _KILLED and self.seconds < limit / 2):
-            raise CompileError(f"{self.stem.name}: the compiler was ended from outside. Measure again")
+            raise ToolchainError(f"{self.stem.name}: the compiler was ended from outside. Measure again")
         if code == _KILLED or self.seconds > limit:
             return f"compile: over {limit:g} s"
         return "" if code == 0 else "compile: clang fails"

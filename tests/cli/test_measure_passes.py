@@ -116,3 +116,9 @@ def test_what_is_missing(run: Run, source: Path, tmp_path: Path) -> None:
     run("measure", "passes", "-o", tmp_path / "table").refused("give sources: a folder")
     run("measure", "passes", source).refused("name a folder for the table")
     run("measure", "passes", source, "-o", tmp_path / "table", "--cflags", "'").refused("--cflags")
+
+
+def test_a_table_does_not_go_to_stdout(run: Run, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    run("measure", "passes", source, "-o", "-").failed("output '-': a table is a folder", "Name a folder with -o")
+    assert not (tmp_path / "-").exists()

@@ -77,7 +77,7 @@ def test_a_driver_that_fails_drops_the_sample(build: Build, folder: Path, method
     with Timekeeper("c", 4) as keeper:
         outcome = keeper.sample(kernel(driver=failing), "", own, tmp_path, (0,))
     assert outcome.dropped == "driver: RuntimeError: mirenc_setup(1000) failed"
-    with pytest.raises(CompileError, match=r"the driver of scale1000 does not build: compile: error: "):
+    with pytest.raises(CompileError, match=r"its driver does not build: compile: error: "):
         method.build(kernel(driver="int x"), "", tmp_path, toolchain)
 
 

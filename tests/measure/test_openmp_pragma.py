@@ -3,34 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from small_programs import PARALLEL_LOOPS as SOURCE
 
 from mirenc.errors import TaskError
 from mirenc.measure.openmp import function_span, parallel_loops, with_clauses
 from mirenc.tasks.openmp import clauses
-
-SOURCE = """\
-void scale(long n, const double *b, double *a)
-{
-#pragma omp parallel for
-    for (long i = 0; i < n; i++)
-        a[i] = 2 * b[i];
-}
-
-double both(long n, const double *b, double *a)
-{
-    double all = 0;
-#pragma omp parallel for reduction(+ : all)
-    for (long i = 0; i < n; i++)
-        all += b[i];
-#pragma omp parallel for \\
-    schedule(dynamic, 4)
-    for (long i = 0; i < n; i++)
-        a[i] = all;
-#pragma omp parallel
-    a[0] = 1;
-    return all;
-}
-"""
 
 
 def test_only_code_has_pragmas() -> None:

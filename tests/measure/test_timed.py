@@ -162,6 +162,18 @@ def test_a_kernel_that_does_not_compile_is_dropped_with_the_reason(tmp_path: Pat
     assert [sample.name for sample in Toy().load(tmp_path / "table").samples] == ["good"]
 
 
+def test_a_kernel_that_does_not_compile_is_built_for_one_of_its_sizes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes = [kernel(size, source="this is no C", group="g") for size in (10, 20, 30)]
+    monkeypatch.setattr(ToyMethod, "own_kernels", lambda *_: iter(sizes))
+    method = ToyMethod(QUICK)
+    dropped = [sample.dropped for sample in gone(made(tmp_path, method)).samples]
+    assert method.built == ["scale10"]
+    assert len(dropped) == 3
+    assert all(reason.startswith("not built: compile: error:") for reason in dropped)
+
+
 def test_a_source_that_was_changed_is_measured_again(tmp_path: Path) -> None:
     source = tmp_path / "mine.c"
     source.write_text(SOURCE)

@@ -202,7 +202,7 @@ exec {real} "$@"
 @pytest.mark.parametrize("signal", ["INT", "TERM", "KILL"])
 def test_a_compiler_that_was_ended_from_outside_says_nothing_of_a_setting(tmp_path: Path, signal: str) -> None:
     toolchain = ends_itself(tmp_path, signal)
-    with pytest.raises(CompileError, match="the compiler was ended from outside"):
+    with pytest.raises(ToolchainError, match="the compiler was ended from outside"):
         build_variants(written(tmp_path), "scale", 4, [Hint(8, 1)], flags=(), toolchain=toolchain, name="x")
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from small_programs import PARALLEL_LOOPS as SOURCE
 
 from mirenc.embed import Encoder
 from mirenc.errors import TaskError
@@ -15,29 +16,6 @@ from mirenc.ir.compile import compile_source
 from mirenc.tasks import get_task
 from mirenc.tasks.openmp import DIALECT, OpenMP, openmp_space, parallel_regions, without_places
 
-SOURCE = """\
-void scale(long n, const double *b, double *a)
-{
-#pragma omp parallel for
-    for (long i = 0; i < n; i++)
-        a[i] = 2 * b[i];
-}
-
-double both(long n, const double *b, double *a)
-{
-    double all = 0;
-#pragma omp parallel for reduction(+ : all)
-    for (long i = 0; i < n; i++)
-        all += b[i];
-#pragma omp parallel for \\
-    schedule(dynamic, 4)
-    for (long i = 0; i < n; i++)
-        a[i] = all;
-#pragma omp parallel
-    a[0] = 1;
-    return all;
-}
-"""
 CLANGS = [f"clang-{version}" for version in range(14, 23) if shutil.which(f"clang-{version}")]
 
 

@@ -23,6 +23,9 @@ MIN_BLOCKS, MIN_INSTRUCTIONS = 3, 12
 """A function with less of both has nothing to decide."""
 MAX_INSTRUCTIONS = 4_000
 """Above this, one piece would take the time of dozens: labelling costs 5 ms an instruction."""
+_MOST_COPIED = 0.1  # share of a training module's instructions that held-out projects may have, too
+# Where the source lies on this machine, which is no part of the program.
+_PATHS = re.compile(r"\A(?:; ModuleID = [^\n]*\n)?(?:source_filename = [^\n]*\n)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,9 +113,6 @@ def _scan(path: Path) -> Scan:
     )
     whole = Candidate("", statements.content_hash.hex(), module.block_count, module.instruction_count)
     return Scan((whole, *functions))
-
-
-_MOST_COPIED = 0.1  # share of a training module's instructions that held-out projects may have, too
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,10 +212,6 @@ def _spread(pieces: Iterable[Chosen], seed: int) -> list[Chosen]:
 def _turns(rows: Sequence[Sequence[Chosen]]) -> list[Chosen]:
     """The first of each row, then the second of each that has one, and so on."""
     return [one for turn in itertools.zip_longest(*rows) for one in turn if one is not None]
-
-
-# Where the source lies on this machine, which is no part of the program.
-_PATHS = re.compile(r"\A(?:; ModuleID = [^\n]*\n)?(?:source_filename = [^\n]*\n)?")
 
 
 class Texts:
