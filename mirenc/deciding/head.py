@@ -8,14 +8,15 @@ them, and what its answers were worth on kernels that it had not seen (`mirenc.d
 from __future__ import annotations
 
 import functools
+import json
 import math
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from pydantic import BaseModel, Field, ValidationError
 
 from mirenc.arrays import Float32, Float64
 from mirenc.deciding.reach import Reach
@@ -38,7 +39,31 @@ Head = EnsembleHead | NumberEnsembleHead | LabelsEnsembleHead
 _KINDS: dict[str, type] = {"costs": EnsembleHead, "number": NumberEnsembleHead, "labels": LabelsEnsembleHead}
 _READY = Path(__file__).parent / "ready"
 _TIMER = "timer"
-_PLAIN = ("variant", "row", "model", "model_digest", "data_hash")
+_PLAIN = ("variant", "row", "model", "model_digest", "data_hash", "machine", "llvm")
+_ANEW = "Make one: mirenc fit TASK -o FOLDER"
+
+
+class _Said(BaseModel):
+    """What head.json says beside the head; heads of older releases have more, and lack what has a default here."""
+
+    task: str
+    variant: str
+    row: str
+    model: str
+    model_digest: str
+    data_hash: str
+    settings: list[str]
+    context_names: list[str]
+    knobs: tuple[str, ...]
+    words: dict[str, tuple[str, ...]]
+    reach: float
+    evidence: Evidence
+    machine: str = ""
+    llvm: str = Field(default="", pattern=r"^(\d+(\.\w+)*)?$")
+    labels: tuple[str, ...] = ()
+    space: Space | None = None
+    timer: Any = None
+    time_factor: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,60 +235,45 @@ class TaskHead:
         """
         folder = _shipped(name_or_folder) or name_or_folder
         head, extra, arrays = load_head_and_arrays(folder)
-        wanted: dict[str, type] = dict.fromkeys(("task", *_PLAIN), str)
-        wanted |= {"settings": list, "context_names": list, "knobs": list, "words": dict, "reach": float}
-        wrong = [name for name, kind in wanted.items() if not isinstance(extra.get(name), kind)]
-        if wrong or "kernels" not in arrays:
-            what = f" ({', '.join(wrong)} missing or damaged)" if wrong else ""
-            raise HeadError(f"{folder}: this head belongs to no task{what}. Make one: mirenc fit TASK -o FOLDER")
-        task = get_task(extra["task"]) if task is None else task
-        if task.name != extra["task"]:
-            raise HeadError(f"{folder}: a head for task {extra['task']}, not for {task.name}. Name the head's own task")
+        try:  # as JSON, where lists are tuples and text is no number
+            said = _Said.model_validate_json(json.dumps(extra), strict=True)
+        except ValidationError as error:
+            wrong = {str(one["loc"][0]): one["msg"] for one in error.errors()}
+            what = "; ".join(f"{name!r}: {why}" for name, why in wrong.items())
+            raise HeadError(
+                f"{folder}: this head belongs to no task, or head.json is damaged ({what}). {_ANEW}"
+            ) from None
+        task = get_task(said.task) if task is None else task
+        if task.name != said.task:
+            raise HeadError(f"{folder}: a head for task {said.task}, not for {task.name}. Name the head's own task")
         for name, now in (("settings", _setting_names(task)), ("context_names", list(task.context_names))):
             if now != extra[name]:
                 raise HeadError(
-                    f"{folder}: the head's {name} are {', '.join(map(str, extra[name]))}; those of task {task.name} "
-                    f"are {', '.join(now)}. Train a head for it"
+                    f"{folder}: the head's {name} are {', '.join(extra[name])}; those of task {task.name} are "
+                    f"{', '.join(now)}. Train a head for it"
                 )
-
-        def damaged(what: str) -> HeadError:
-            return HeadError(f"{folder}: {what}. Save the head again, or train it anew")
-
-        labels = tuple(map(str, extra.get("labels", ())))  # heads of older releases have none, and no machine or LLVM
-        llvm, within = str(extra.get("llvm", "")), extra.get("time_factor")
-        fits = isinstance(head, _KINDS[task.target]) and len(labels) == getattr(head, "n_labels_", 0)
-        if extra["row"] not in CODE_ROWS or not fits:
-            raise damaged("head.json is damaged")
-        if not all(isinstance(names, list) for names in extra["words"].values()):
-            raise damaged("head.json is damaged: 'words' are no lists")
-        words = {str(knob): tuple(map(str, names)) for knob, names in extra["words"].items()}
-        space = Space.from_json(extra["space"], str(folder)) if task.space is None and "space" in extra else None
+        fits = isinstance(head, _KINDS[task.target]) and len(said.labels) == getattr(head, "n_labels_", 0)
+        if said.row not in CODE_ROWS or not fits:
+            raise HeadError(f"{folder}: head.json is damaged. {_ANEW}")
+        space = said.space if task.space is None else None
         own = task.space or space
         if isinstance(head, EnsembleHead) and own is not None and head.n_choices_ != len(own):
             raise HeadError(f"{folder}: the head has {head.n_choices_} settings, not {len(own)}. Train a head for it")
-        timer = unpack(extra[_TIMER], arrays, _TIMER) if _TIMER in extra else None
+        timer = None if said.timer is None else unpack(said.timer, arrays, _TIMER)
         if timer is not None and (
             not isinstance(timer, NumberEnsembleHead) or timer.n_features_in_ != head.n_features_in_
         ):
-            raise damaged("what predicts seconds is damaged")
-        if within is not None and not isinstance(within, float):
-            raise damaged(f"time_factor is {within!r}, no number")
-        if re.fullmatch(r"(\d+(\.\w+)*)?", llvm) is None:
-            raise damaged(f"llvm is {llvm!r}, no version")
+            raise HeadError(f"{folder}: what predicts seconds is damaged. {_ANEW}")
         return cls(
             head=head,
             task=task,
-            setting_encoder=SettingEncoder(tuple(map(str, extra["knobs"])), words) if task.target == "costs" else None,
-            reach=Reach.from_arrays(arrays, extra["reach"], columns=head.n_features_in_, where=str(folder)),
-            evidence=Evidence.from_json(extra.get("evidence"), str(folder)),
-            machine=str(extra.get("machine", "")),
+            setting_encoder=SettingEncoder(said.knobs, said.words) if task.target == "costs" else None,
+            reach=Reach.from_arrays(arrays, said.reach, columns=head.n_features_in_, where=str(folder)),
             space=space,
             timer=timer,
-            time_factor=within,
-            label_names=labels,
-            llvm=llvm,
+            label_names=said.labels,
             encoder=encoder,
-            **{name: extra[name] for name in _PLAIN},
+            **{name: getattr(said, name) for name in (*_PLAIN, "evidence", "time_factor")},
         )
 
     def save(self, folder: str | Path) -> Path:
@@ -273,16 +283,16 @@ class TaskHead:
             "task": self.task.name,
             "settings": _setting_names(self.task),
             "context_names": list(self.task.context_names),
-            **{name: getattr(self, name) for name in (*_PLAIN, "machine", "llvm")},
+            **{name: getattr(self, name) for name in _PLAIN},
             "knobs": list(settings.knobs) if settings is not None else [],
             "words": {knob: list(words) for knob, words in settings.words.items()} if settings is not None else {},
             "reach": self.reach.code_reach,
-            "evidence": self.evidence.to_json(),
+            "evidence": asdict(self.evidence),
             "labels": list(self.label_names),
         }
         arrays = self.reach.arrays()
         if self.space is not None:
-            extra["space"] = self.space.to_json()
+            extra["space"] = asdict(self.space)
         if self.timer is not None:
             extra[_TIMER], own = pack(self.timer, _TIMER)
             arrays |= own

@@ -3,15 +3,13 @@
 There is one class for each target: `Choice` among settings, `PredictedNumber` and `PredictedLabels`.
 """
 
-import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any, ClassVar, Self
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
-from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic import ConfigDict
 
-from mirenc.errors import HeadError
 from mirenc.heads.choosing import cost_ratios
 from mirenc.ir.regions import Region
 from mirenc.tasks.space import Space, Value
@@ -89,17 +87,6 @@ class Evidence:
         """The record of held-out answers like this one; None where there were too few."""
         records = self.default if default else self.other
         return next((record for record in records if sure >= record.sure), records[-1] if records else None)
-
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
-
-    @classmethod
-    def from_json(cls, content: Any, where: str) -> Self:
-        """What `to_json` gave; heads of older releases have more keys, or fewer. Raises HeadError: something else."""
-        try:  # as JSON, where lists are tuples and text is no number
-            return TypeAdapter(cls).validate_json(json.dumps(content), strict=True)
-        except ValidationError:
-            raise HeadError(f"{where}: 'evidence' is damaged. Save the head again, or train it anew") from None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 
 from mirenc.arrays import Bool, Float64, Int64
-from mirenc.errors import HeadError, TaskError
+from mirenc.errors import TaskError
 
 Value = str | int | float
 MISSING = ("default", "below", "never")
@@ -93,19 +93,6 @@ class Space:
             " ".join(f"{knob}={value}" for knob, value in zip(self.knobs, setting, strict=True))
             for setting in self.settings
         )
-
-    def to_json(self) -> dict[str, Any]:
-        """What `from_json` wants back."""
-        return asdict(self)
-
-    @classmethod
-    def from_json(cls, found: Any, where: str) -> Space:
-        """What `to_json` gave. Raises HeadError: something else."""
-        try:
-            knobs, settings = tuple(map(str, found["knobs"])), tuple(map(tuple, found["settings"]))
-            return cls(knobs, settings, int(found["default"]), found["missing"])
-        except (KeyError, TypeError, ValueError, TaskError) as error:
-            raise HeadError(f"{where}: 'space' is damaged ({error}). Save the head again, or train it anew") from None
 
     def runs(self, measured: Bool) -> Int64:
         """The setting that runs when each is asked for; -1 where nobody may ask (``missing``). (n, K) -> (n, K)."""

@@ -121,8 +121,8 @@ def test_a_saved_head_keeps_machine_space_and_seconds(trained: TaskHead, tiny: E
     ("change", "word"),
     [
         ({"space": {"knobs": ["width"], "settings": [[1], [2]], "default": 7, "missing": "never"}}, "default is 7"),
-        ({"space": {"knobs": ["width"]}}, "'space' is damaged"),
-        ({"time_factor": "2"}, "time_factor is '2'"),
+        ({"space": {"knobs": ["width"]}}, "damaged .'space': "),
+        ({"time_factor": "2"}, "damaged .'time_factor': Input should be a valid number"),
         (
             {"space": {"knobs": ["width"], "settings": [[1], [2]], "default": 0, "missing": "never"}},
             "3 settings, not 2",
