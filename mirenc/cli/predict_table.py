@@ -96,18 +96,17 @@ def _engine(options: ReadOptions) -> tuple[Engine, str]:
     On functions that say ``minsize`` the two are near each other.
     """
     from mirenc.passes import EmbeddedEngine, find_engine
-    from mirenc.passes.engine import DEFAULT_MEMORY_LIMIT, DEFAULT_TIMEOUT
     from mirenc.passes.levels import level
 
-    seconds, memory = options.timeout or DEFAULT_TIMEOUT, options.memory_limit or DEFAULT_MEMORY_LIMIT
+    limits: dict[str, Any] = {"timeout": options.timeout, "memory_limit": options.memory_limit}
     try:
-        return find_engine([level(_LEVEL)], timeout=seconds, memory_limit=memory), _LEVEL
+        return find_engine([level(_LEVEL)], **limits), _LEVEL
     except ToolchainError:
         common.warn(
             "no LLVM here runs -Oz, so this is -O2 of functions marked minsize, which is near it. "
             "Type: apt-get install libllvm19"
         )
-        return EmbeddedEngine(timeout=seconds, memory_limit=memory), _NEAR
+        return EmbeddedEngine(**limits), _NEAR
 
 
 def _table(

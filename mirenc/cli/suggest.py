@@ -68,7 +68,6 @@ def suggest(
         common.check_output(output)
     from mirenc.deciding import TaskHead, fixed_lists, read_code, ready_heads, try_lists
     from mirenc.deciding.pass_lists import TASK
-    from mirenc.passes.engine import DEFAULT_MEMORY_LIMIT, DEFAULT_TIMEOUT
     from mirenc.passes.installed import find_engine, major_of
     from mirenc.passes.levels import level
     from mirenc.tasks import get_task
@@ -80,8 +79,8 @@ def suggest(
     with contextlib.ExitStack() as stack:
         engine, outcome, version = None, None, trained.llvm
         if attempt:
-            memory, seconds = options.memory_limit or DEFAULT_MEMORY_LIMIT, options.timeout or DEFAULT_TIMEOUT
-            engine = find_engine(pipelines, prefer=trained.llvm, timeout=seconds, memory_limit=memory)
+            limits: dict[str, Any] = {"timeout": options.timeout, "memory_limit": options.memory_limit}
+            engine = find_engine(pipelines, prefer=trained.llvm, **limits)
             version = stack.enter_context(engine).version
         code = read_code(file, function=function, options=options, version=version or None)
         for remark in code.remarks:

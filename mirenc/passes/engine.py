@@ -16,8 +16,8 @@ from mirenc.ir.child import Child, EndedError
 
 # Code generation level by default: LLVM's own, which clang takes for -Oz, -Os and -O2. 0 is -O0's, 3 is -O3's.
 CODEGEN = 2
-DEFAULT_TIMEOUT = 60.0  # seconds for one list on one module
-DEFAULT_MEMORY_LIMIT = 4 * 2**30  # bytes of address space
+_TIMEOUT = 60.0  # seconds for one list on one module
+_MEMORY_LIMIT = 4 * 2**30  # bytes of address space
 _NO_MODULE = b'target triple = ""\n'
 _Answer = tuple[dict[str, Any], bytes]
 
@@ -77,16 +77,23 @@ class Engine:
 
     One is one process with one module at a time: for two at once make two. A closed one starts again when it is asked.
     The child loads ``side`` with ``arguments``. ``kind`` says how LLVM is reached, ``advice`` what to type where it
-    cannot be started. One list on one module may take ``timeout`` seconds, and LLVM ``memory_limit`` bytes of address
-    space.
+    cannot be started. One list on one module may take ``timeout`` seconds, 60 by default, and LLVM ``memory_limit``
+    bytes of address space, 4 GiB by default.
     """
 
     def __init__(
-        self, side: Path, arguments: Sequence[str], *, kind: str, advice: str, timeout: float, memory_limit: int
+        self,
+        side: Path,
+        arguments: Sequence[str],
+        *,
+        kind: str,
+        advice: str,
+        timeout: float | None = None,
+        memory_limit: int | None = None,
     ) -> None:
-        self.timeout = timeout
+        self.timeout = timeout or _TIMEOUT
         self._kind, self._advice = kind, advice
-        self._child = Child(side, arguments, memory_limit)
+        self._child = Child(side, arguments, memory_limit or _MEMORY_LIMIT)
         self._lock = threading.Lock()
         self._version = ""
 
@@ -101,7 +108,7 @@ class Engine:
         """LLVM's version, ``19.1.7``; starts the child when first asked. ToolchainError where it cannot."""
         if not self._version:
             with self._lock:
-                self._version = self._started(self._child)
+                self._version = self._started()
         return self._version
 
     @property
@@ -147,7 +154,7 @@ class Engine:
         IRParseError, ToolchainError
             As `run`.
         """
-        answers = self._ask(self._child, ir, list(pipelines), codegen)
+        answers = self._ask(ir, list(pipelines), codegen)
         return [each if isinstance(each, Failed) else _optimised(*each) for each in answers]
 
     def compile(self, ir: bytes, pipeline: str, *, codegen: int = CODEGEN) -> bytes:
@@ -156,33 +163,34 @@ class Engine:
 
     def knows(self, pipeline: str) -> bool:
         """Whether this LLVM can read a list of passes; ToolchainError where it cannot start."""
-        (result,) = self._ask(self._child, _NO_MODULE, [pipeline])
+        (result,) = self._ask(_NO_MODULE, [pipeline])
         return not (isinstance(result, Failed) and result.status == "pipeline")
 
     def _one(self, ir: bytes, pipeline: str, codegen: int, keep: str) -> _Answer:
-        (answer,) = self._ask(self._child, ir, [pipeline], codegen, keep)
+        (answer,) = self._ask(ir, [pipeline], codegen, keep)
         if isinstance(answer, Failed):
             raise PassError(f"{self.name} fails on this list ({answer.status}): {answer.problem}", failed=answer.status)
         return answer
 
-    def _started(self, child: Child) -> str:
+    def _started(self) -> str:
         try:
-            return child.version()
+            return self._child.version()
         except EndedError as ended:
             raise ToolchainError(f"LLVM cannot be started ({self._kind}): {ended.problem}. {self._advice}") from None
 
     def _ask(
-        self, child: Child, ir: bytes, pipelines: Sequence[str], codegen: int = CODEGEN, keep: str = ""
+        self, ir: bytes, pipelines: Sequence[str], codegen: int = CODEGEN, keep: str = ""
     ) -> list[_Answer | Failed]:
         """The library's answer for each list, with the optimised ``ir`` or the ``object`` file if kept."""
         answers: list[_Answer | Failed] = []
+        child = self._child
         with self._lock:
             while len(answers) < len(pipelines):
                 try:
-                    self._started(child)
+                    self._started()
                     request = {"pipelines": pipelines[len(answers) :], "codegen": codegen, "keep": keep}
                     child.send(request, ir, self.timeout)
-                    self._await_reading(child)
+                    self._await_reading()
                     while len(answers) < len(pipelines):
                         answer, made = child.receive(self.timeout)
                         ok = answer["status"] == "ok"
@@ -196,10 +204,10 @@ class Engine:
                     raise
         return answers
 
-    def _await_reading(self, child: Child) -> None:
+    def _await_reading(self) -> None:
         """See that the module was read; without that each list would end a process of its own."""
         try:
-            answer, _ = child.receive(self.timeout)
+            answer, _ = self._child.receive(self.timeout)
         except EndedError as ended:
             raise IRParseError(f"LLVM did not survive reading the module: {_failed(ended).problem}") from None
         if answer["status"] == "input":

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from mirenc.errors import ToolchainError
-from mirenc.ir.child import Child, llvmlite_folder
-from mirenc.passes.engine import DEFAULT_MEMORY_LIMIT, DEFAULT_TIMEOUT, Engine, Failed
+from mirenc.ir.child import llvmlite_folder
+from mirenc.passes.engine import Engine, Failed
 
 OLDEST = 16  # the first whose C API tells its version
 NEWEST = 22
@@ -24,19 +25,18 @@ class SharedEngine(Engine):
         version: int | None = None,
         *,
         library: str | None = None,
-        timeout: float = DEFAULT_TIMEOUT,
-        memory_limit: int = DEFAULT_MEMORY_LIMIT,
+        timeout: float | None = None,
+        memory_limit: int | None = None,
     ) -> None:
         side, names = Path(__file__).with_name("c_api.py"), [library] if library else list(_names(version))
-        super().__init__(
-            side,
-            names,
-            kind="shared library",
-            advice=f"Type: apt-get install libllvm{version or 19}",
-            timeout=timeout,
-            memory_limit=memory_limit,
-        )
-        self._watcher = Child(side, ["--watch", *names], memory_limit)
+        about: dict[str, Any] = {
+            "kind": "shared library",
+            "advice": f"Type: apt-get install libllvm{version or 19}",
+            "timeout": timeout,
+            "memory_limit": memory_limit,
+        }
+        super().__init__(side, names, **about)
+        self._watcher = Engine(side, ["--watch", *names], **about)
 
     def close(self) -> None:
         super().close()
@@ -51,7 +51,7 @@ class SharedEngine(Engine):
         ``Pass`` at the end: ``SROA``, ``InstCombine``. It is slower than `run_all`, since LLVM prints what it compares.
         To ask about one function, `mirenc.passes.extract` makes a module of it. Raises as `run_all`.
         """
-        answers = self._ask(self._watcher, ir, pipelines)
+        answers = self._watcher._ask(ir, pipelines)
         return [each if isinstance(each, Failed) else frozenset(each[0]["changed"]) for each in answers]
 
 
@@ -63,7 +63,7 @@ class EmbeddedEngine(Engine):
     its O2 is near -Oz, since those words decide most of what differs.
     """
 
-    def __init__(self, *, timeout: float = DEFAULT_TIMEOUT, memory_limit: int = DEFAULT_MEMORY_LIMIT) -> None:
+    def __init__(self, *, timeout: float | None = None, memory_limit: int | None = None) -> None:
         folder = llvmlite_folder()
         if not folder:
             raise ToolchainError("llvmlite is not installed. Type: pip install llvmlite")
@@ -78,11 +78,7 @@ class EmbeddedEngine(Engine):
 
 
 def find_engine(
-    pipelines: Iterable[str],
-    *,
-    prefer: str = "",
-    timeout: float = DEFAULT_TIMEOUT,
-    memory_limit: int = DEFAULT_MEMORY_LIMIT,
+    pipelines: Iterable[str], *, prefer: str = "", timeout: float | None = None, memory_limit: int | None = None
 ) -> Engine:
     """The first engine that knows all lists: shared libraries from the newest to the oldest, then llvmlite's LLVM.
 
@@ -91,7 +87,7 @@ def find_engine(
     """
     wanted = list(dict.fromkeys(pipelines))
     unknown = []
-    for engine in _engines(major_of(prefer) if prefer else None, timeout, memory_limit):
+    for engine in _engines(major_of(prefer) if prefer else None, timeout=timeout, memory_limit=memory_limit):
         missing = next((each for each in wanted if not engine.knows(each)), None)
         if missing is None:
             return engine
@@ -107,15 +103,15 @@ def major_of(version: str) -> int:
     return int(version.partition(".")[0])
 
 
-def _engines(first: int | None, timeout: float, memory_limit: int) -> Iterator[Engine]:
+def _engines(first: int | None, **limits: Any) -> Iterator[Engine]:
     """Every engine that starts here, in the order they are preferred."""
     if first is not None:
-        engine = SharedEngine(first, timeout=timeout, memory_limit=memory_limit)
+        engine = SharedEngine(first, **limits)
         if _starts(engine):
             yield engine
     version: int | None = None  # the newest: found in one go, since each failed start is a process
     while version is None or version >= OLDEST:
-        engine = SharedEngine(version, timeout=timeout, memory_limit=memory_limit)
+        engine = SharedEngine(version, **limits)
         if _starts(engine):
             version = major_of(engine.version)
             if version == first:
@@ -125,7 +121,7 @@ def _engines(first: int | None, timeout: float, memory_limit: int) -> Iterator[E
         elif version is None:
             break
         version -= 1
-    yield EmbeddedEngine(timeout=timeout, memory_limit=memory_limit)
+    yield EmbeddedEngine(**limits)
 
 
 def _starts(engine: Engine) -> bool:

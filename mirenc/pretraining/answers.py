@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 import torch.nn.functional as F
+from sklearn.linear_model import LinearRegression
 from sklearn.metrics import roc_auc_score
 from torch import Tensor, nn
 
@@ -326,12 +327,12 @@ def _mean_auc(truth: Floating, predicted: Floating) -> float:
 
 def _from_counts(answers: Answers, rows: Int64) -> dict[str, Floating]:
     """Linear regression of every column on log(1 + counts), fitted on the pieces for training."""
-    counts = np.log1p(piece_counts(answers).astype(np.float64))
-    x, training = np.concatenate([np.ones((len(counts), 1)), counts], axis=1), answers.training
+    counts, training = np.log1p(piece_counts(answers).astype(np.float64)), answers.training
 
     def predict(column: Floating) -> Floating:
         known = training[np.isfinite(column[training])]
-        predicted: Floating = x[rows] @ np.linalg.lstsq(x[known], column[known].astype(np.float64), rcond=None)[0]
+        fitted = LinearRegression().fit(counts[known], column[known].astype(np.float64))
+        predicted: Floating = fitted.predict(counts[rows])
         return predicted
 
     return {

@@ -6,25 +6,11 @@ had: a run gives the same losses (to rounding) on any number of processes, and m
 
 import os
 from collections.abc import Iterable
-from typing import Any
 
 import torch
 import torch.distributed as dist
 from torch import Tensor, nn
-
-
-class _Sum(torch.autograd.Function):
-    """Sum of a tensor over the processes; its gradient is the sum of their gradients."""
-
-    @staticmethod
-    def forward(_: Any, value: Tensor) -> Tensor:
-        total = value.clone()
-        dist.all_reduce(total)
-        return total
-
-    @staticmethod
-    def backward(_: Any, gradient: Tensor) -> Tensor:
-        return _Sum.forward(_, gradient)
+from torch.distributed.nn.functional import all_reduce
 
 
 class Processes:
@@ -67,7 +53,7 @@ class Processes:
             return rows
         whole = rows.new_zeros(count, rows.shape[1])
         whole[self.share(count)] = rows
-        result: Tensor = _Sum.apply(whole)  # type: ignore[no-untyped-call]
+        result: Tensor = all_reduce(whole)  # type: ignore[no-untyped-call]
         return result
 
     def wait(self) -> None:

@@ -8,7 +8,6 @@ import csv
 import dataclasses
 import hashlib
 import json
-import os
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import Literal, Self
 
 from mirenc.errors import CompileError, IRFileError
+from mirenc.writing import delivered
 
 Status = Literal["ok", "duplicate", "empty", "large", "failed", "timeout", "reserved"]
 Key = tuple[str, str, str]  # project, file, level
@@ -123,9 +123,8 @@ class IRFolder:
             path = self.path_of(record)
             path.parent.mkdir(parents=True, exist_ok=True)
             # The file before the line in the log, and whole or not at all: a run may be killed at any moment.
-            part = path.with_name(path.name + ".part")
-            part.write_bytes(ir)
-            os.replace(part, path)
+            with delivered(path) as part:
+                part.write_bytes(ir)
             self._seen.add(record.sha256_of_ir)
         self._remember(record)
         self._log.write(_line_of(record))
@@ -147,10 +146,9 @@ class IRFolder:
         keys = {record.key for record in gone}
         self._records = {key: record for key, record in self._records.items() if key not in keys}
         # The log before the files: IR that no record names is not part of the folder, a record without IR is a lie.
-        part = self.root / f"{_LOG}.part"
-        part.write_bytes(b"".join(map(_line_of, self._records.values())))
-        self._log.close()
-        os.replace(part, self.root / _LOG)
+        with delivered(self.root / _LOG) as part:
+            part.write_bytes(b"".join(map(_line_of, self._records.values())))
+            self._log.close()
         self._log = (self.root / _LOG).open("ab")
         for record in gone:
             if record.status == "ok":

@@ -6,7 +6,7 @@ Columns: ``content`` (bitcode), ``package_source`` and ``language``; ``opt_level
 
 import hashlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,26 +22,22 @@ _UNKNOWN = "unknown"
 _LONGEST_PROJECT = 100
 
 
-def find_parquet(source: Path) -> list[Path]:
-    """The file itself, or the parquet files below a folder, sorted."""
-    return sorted(source.rglob("*.parquet")) if source.is_dir() else [source]
+def find_parquet(source: Path) -> dict[str, Path]:
+    """The file itself, or the parquet files below a folder, by their names below it, sorted."""
+    if not source.is_dir():
+        return {source.name: source}
+    return {path.relative_to(source).as_posix(): path for path in sorted(source.rglob("*.parquet"))}
 
 
 def unpack_parquet(
-    paths: Sequence[Path],
-    folder: IRFolder,
-    *,
-    limits: Limits,
-    root: Path | None = None,
-    advance: Advance | None = None,
+    files: Mapping[str, Path], folder: IRFolder, *, limits: Limits, advance: Advance | None = None
 ) -> None:
     """Write the modules of parquet files to a folder of IR as bitcode; the project is the package they come from.
 
     Rows the folder knows are not read again. A row that is no bitcode, is too large or comes from a package kept for
-    evaluation is one record. Files are named as they lie below ``root``. ConfigError: no parquet, or without a column.
+    evaluation is one record. ``files`` are as of `find_parquet`. ConfigError: no parquet, or without a column.
     """
-    for path in paths:
-        name = path.relative_to(root).as_posix() if root is not None else path.name
+    for name, path in files.items():
         stored = {record.file for record in folder.records() if record.file.startswith(f"{name}/")}
         stamp = stamp_of([path])
         for row, values in _rows(path, name, stored):

@@ -104,16 +104,16 @@ def prepare_ir(
             place = work or out.with_name(f"{out.name}-work")
             compile_recipe(recipe, folder, place, choices, workers=workers, advance=advance, report=report)
         elif kind == "parquet":
-            root = source if source.is_dir() else source.parent
-            files = {path.relative_to(root).as_posix(): stamp_of([path]) for path in find_parquet(source)}
-            _forget(folder, lambda record: files.get(record.file.rsplit("/", 1)[0]) == record.stamp)
-            unpack_parquet(find_parquet(source), folder, limits=limits, root=root, advance=advance)
+            files = find_parquet(source)
+            stamps = {name: stamp_of([path]) for name, path in files.items()}
+            _forget(folder, lambda record: stamps.get(record.file.rsplit("/", 1)[0]) == record.stamp)
+            unpack_parquet(files, folder, limits=limits, advance=advance)
         else:
             if len(folder):
                 # The programs twice, because their commands may be more than memory holds.
                 every = programs(source, choices)
-                stamps = {(one.project, one.file, level): one.stamp for one in every for level in one.commands}
-                _forget(folder, lambda record: stamps.get(record.key) == record.stamp)
+                made_of = {(one.project, one.file, level): one.stamp for one in every for level in one.commands}
+                _forget(folder, lambda record: made_of.get(record.key) == record.stamp)
             compile_programs(programs(source, choices, report), folder, workers=workers, limits=limits, advance=advance)
         folder.write_manifest(out / "manifest.csv")
         report(folder.summary())
