@@ -31,15 +31,15 @@ def fit(
     """
     from mirenc.deciding import fit_head
     from mirenc.embed import load
-    from mirenc.learning.code_reader import CODE_ROWS
+    from mirenc.learning.features import HEAD_ROWS
     from mirenc.tasks import load_data
 
     if output is None:
         raise typer.BadParameter("name a folder for the head", param_hint="--output")
     problem = tasks.find_task(task, task_file)
     tasks.check_folders(output)
-    if row not in CODE_ROWS:
-        raise TaskError(f"a head cannot be made for row {row!r}; available: {', '.join(CODE_ROWS)}")
+    if row not in HEAD_ROWS:
+        raise TaskError(f"a head cannot be made for row {row!r}; available: {', '.join(HEAD_ROWS)}")
     head = fit_head(problem, load_data(problem, data, variant, ir_dir), load(model), variant=variant, row=row)
     common.say(_worth(head))
     common.say(f"wrote {head.save(output)}")

@@ -20,8 +20,7 @@ from mirenc.arrays import Float64, Int64
 from mirenc.deciding.head import TaskHead
 from mirenc.deciding.reach import Reach
 from mirenc.errors import TaskError
-from mirenc.learning.code_reader import CODE_ROWS
-from mirenc.learning.features import Features, build_features
+from mirenc.learning.features import HEAD_ROWS, Features, build_features
 from mirenc.learning.target import STATIC_TITLES, Costs, Labels, Number, Target, target_of
 from mirenc.metrics import SLOWDOWN, geometric_mean, group_interval
 from mirenc.tasks.data import TaskData
@@ -60,8 +59,8 @@ def fit_head(
     """
     task = get_task(task) if isinstance(task, str) else task
     task.check_data(data)
-    if row not in CODE_ROWS:
-        raise TaskError(f"a head cannot be made for row {row!r}; available: {', '.join(CODE_ROWS)}")
+    if row not in HEAD_ROWS:
+        raise TaskError(f"a head cannot be made for row {row!r}; available: {', '.join(HEAD_ROWS)}")
     whole, kept = data, np.flatnonzero(~data.held_out)
     data = whole if len(kept) == len(whole) else whole.subset(kept)
     apart = len(kept) < len(whole) and encoder.files.config.taught is not None
@@ -117,7 +116,7 @@ def gather_evidence(data: TaskData, target: Target, features: Features, seed: in
     answers = _held_out(target, features, seed, folds, head)[tested]
     seen, blind = data if head is None else data.subset(tested), None
     if features.context:
-        context = replace(features, matrix=features.matrix[:, : features.context])
+        context = replace(features, matrix=features.matrix[:, : features.context], settings=None)
         blind = _held_out(target, context, seed, folds)[tested]
     static = {rule: said[tested] for rule, said in target.static_rows(folds).items()}
     if isinstance(target, Costs):

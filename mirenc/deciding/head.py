@@ -27,6 +27,8 @@ from mirenc.heads.state import pack, unpack
 from mirenc.ir import IRModule
 from mirenc.ir.regions import Region, regions_of
 from mirenc.learning.code_reader import CODE_ROWS, CodeReader, code_vector
+from mirenc.learning.features import HEAD_ROWS, LOOK_AHEAD, source_of
+from mirenc.learning.look_ahead import default_columns, look_ahead_settings, numbers
 from mirenc.tasks.prediction import Choice, Evidence, PredictedLabels, PredictedNumber, Prediction
 from mirenc.tasks.registry import get_task, list_tasks
 from mirenc.tasks.space import SettingEncoder, Space
@@ -153,13 +155,17 @@ class TaskHead:
             raise TaskError(f"{module.name} has no {level} to decide about. Give code that has one")
         contexts = [self._context(given, module, region) if whole is None else whole for region in regions]
         read, modules = CodeReader(encoder), task.modules(module, regions)
-        if all(one is module for one in modules):
-            code = read(module, regions)
+        source = source_of(self.row)
+        if source not in CODE_ROWS:
+            code = [np.zeros(0, dtype=np.float32)] * len(regions)
+        elif all(one is module for one in modules):
+            code = [code_vector(source, parts) for parts in read(module, regions)]
         else:  # each as the samples had it
-            code = [read(one, [region])[0] for one, region in zip(modules, regions, strict=True)]
+            each = zip(modules, regions, strict=True)
+            code = [code_vector(source, read(one, [region])[0]) for one, region in each]
         return [
-            self._answer(code_vector(self.row, parts), own, region)
-            for own, region, parts in zip(contexts, regions, code, strict=True)
+            self._answer(own_module, vector, own, region)
+            for own_module, vector, own, region in zip(modules, code, contexts, regions, strict=True)
         ]
 
     @functools.cached_property
@@ -175,8 +181,12 @@ class TaskHead:
             context = {**self.task.context_from_compiler(module, region, context), **context}
         return self.task.parse_context({name: str(value) for name, value in context.items()})
 
-    def _answer(self, code: Float32, context: tuple[Any, ...], region: Region | None) -> Prediction:
-        encoded = self.task.checked_context(context)
+    def _answer(self, module: IRModule, code: Float32, context: tuple[Any, ...], region: Region | None) -> Prediction:
+        encoded, table = self.task.checked_context(context), None
+        if self.row in LOOK_AHEAD:
+            space = self.space or self.task.space_for(context)
+            table = np.array([numbers(one) for one in self.task.look_ahead(module, region, context)])
+            code = np.concatenate([default_columns(table, space.default), code]).astype(np.float32)
         features = np.concatenate([encoded, code])[None, :]
         common: dict[str, Any] = {
             "region": region,
@@ -190,9 +200,11 @@ class TaskHead:
             return PredictedLabels(labels=dict(zip(self.label_names, likely, strict=True)), **common)
         if isinstance(self.head, NumberEnsembleHead):
             return PredictedNumber(value=float(self.head.predict(features)[0]), **common)
-        return self._choose(self.head, features, self.space or self.task.space_for(context), common)
+        space = self.space or self.task.space_for(context)
+        return self._choose(self.head, features, space, self._settings(space, table, context), common)
 
-    def _choose(self, head: EnsembleHead, features: Float64, space: Space, common: dict[str, Any]) -> Choice:
+    def _settings(self, space: Space, table: Float64 | None, context: tuple[Any, ...]) -> Settings:
+        """The settings of a question, with what each makes of its code where the head looks ahead."""
         assert self.setting_encoder is not None
         if space.knobs != self.setting_encoder.knobs:
             raise TaskError(
@@ -200,8 +212,18 @@ class TaskHead:
                 "Train a head for them"
             )
         settings = Settings(self.setting_encoder(space.settings), np.arange(len(space))[None, :])
-        preference = head.predict_proba(features, settings)[0]
-        expected = head.expected_ratios(features, settings, default=space.default)[0]
+        if table is None:
+            return settings
+        iterations = np.array([self.task.iterations(context)])
+        return look_ahead_settings(settings, table[None], np.array([space.default]), iterations)
+
+    def _choose(
+        self, head: EnsembleHead, features: Float64, space: Space, settings: Settings, common: dict[str, Any]
+    ) -> Choice:
+        preference, expected = np.eye(len(space))[space.default], np.ones(len(space))
+        if (settings.row >= 0).any():  # else nothing is known of what settings make of the code
+            preference = head.predict_proba(features, settings)[0]
+            expected = head.expected_ratios(features, settings, default=space.default)[0]
         best = int(preference.argmax())
         record = self.evidence.record(float(preference[best]), default=best == space.default)
         slower = record is not None and record.speedup < 1
@@ -253,7 +275,7 @@ class TaskHead:
                     f"{', '.join(now)}. Train a head for it"
                 )
         fits = isinstance(head, _KINDS[task.target]) and len(said.labels) == getattr(head, "n_labels_", 0)
-        if said.row not in CODE_ROWS or not fits:
+        if said.row not in HEAD_ROWS or not fits:
             raise HeadError(f"{folder}: head.json is damaged. {_ANEW}")
         space = said.space if task.space is None else None
         own = task.space or space

@@ -68,7 +68,8 @@ class Job:
             content.update(json.dumps(names.tolist()).encode())
         arrays = [features.matrix, target.values, target.strata]
         if isinstance(target, Costs):
-            arrays += [target.settings.features, target.settings.row]
+            settings = features.settings or target.settings
+            arrays += [settings.features, settings.row]
         for array in [*arrays, *(part for fold in self.folds for part in fold)]:
             content.update(repr(array.shape).encode() + np.ascontiguousarray(array).tobytes())
         return content.hexdigest()

@@ -83,7 +83,7 @@ def read_canonical(text: str, *, name: str, demangle: Callable[[list[str]], list
     if annotated.startswith("; ModuleID"):
         annotated = annotated[annotated.index("\n") + 1 :]
     text = without_attachments(annotated)
-    if "!DILocation(" not in annotated:  # no debug information: nothing to keep
+    if "!DILocation(" not in annotated and '!"branch_weights"' not in annotated:  # no places, no profile
         annotated = ""
     source = _SOURCE_NAME.search(text)
     display = display_symbols(text, demangle)

@@ -1,7 +1,8 @@
-"""`constant_trip_count`: how often a loop runs each time it is entered, where the IR says so with constants.
+"""How often a loop runs each time it is entered, where the IR says so: with constants, or by a profile in it.
 
-It knows the loop that counts: one exit, decided by comparing a counter that starts and steps by constants with a
-constant. LLVM's scalar evolution knows more (`print<scalar-evolution>`), and agrees where this has an answer.
+`constant_trip_count` knows the loop that counts: one exit, decided by comparing a counter that starts and steps by
+constants with a constant. LLVM's scalar evolution knows more (`print<scalar-evolution>`), and agrees where this has an
+answer.
 """
 
 import re
@@ -18,6 +19,10 @@ _COMPARE = re.compile(rf"  ({_NAME}) = icmp (?:samesign )?(\w+) i(\d+) ({_NAME})
 _STEP = re.compile(rf"  ({_NAME}) = (?:add (?:nuw )?(?:nsw )?|or disjoint )i\d+ ({_NAME}), (-?\d+)$")
 _PHI = re.compile(rf"  ({_NAME}) = phi i\d+ (.*)$")
 _INCOMING = re.compile(rf"\[ ({_NAME}|-?\d+), ({_NAME}) \]")
+# A branch with a profile: the first target, and the node of its weights.
+_PROFILED = re.compile(rf"  br i1 [^,]+, label ({_NAME}), label {_NAME}.*, !prof !(\d+)")
+_WEIGHTS_ARE = '!"branch_weights", '
+_WEIGHTS = rf'^!{{node}} = !{{{{{_WEIGHTS_ARE}(?:!"expected", )?i32 (\d+), i32 (\d+)}}}}$'
 _PAIRS = (("eq", "ne"), ("slt", "sge"), ("sgt", "sle"), ("ult", "uge"), ("ugt", "ule"))
 _OPPOSITE = dict(_PAIRS) | {second: first for first, second in _PAIRS}
 
@@ -25,20 +30,58 @@ _OPPOSITE = dict(_PAIRS) | {second: first for first, second in _PAIRS}
 def constant_trip_count(module: IRModule, loop: Region) -> int:
     """Iterations of a loop (executions of its header) each time it is entered; 0 where they are not known."""
     forest = find_loops(module)
+    row = _row(module, forest, loop)
+    return 0 if row < 0 else _count(module, forest, row)
+
+
+def profiled_trip_count(module: IRModule, loop: Region) -> float:
+    """Mean iterations of a loop each time it is entered, as a profile in the IR tells; 0 where it has none.
+
+    The profile is the branch weights (``!prof``) of the latch, or of the one branch that leaves the loop: what clang's
+    ``-fprofile-instr-use`` and ``-fprofile-sample-use`` write (LLVM's getLoopEstimatedTripCount).
+    """
+    if _WEIGHTS_ARE not in module.annotated:
+        return 0.0
+    forest = find_loops(module)
+    row = _row(module, forest, loop)
+    if row < 0:
+        return 0.0
+    names, leaving, latches = _shape(module, forest, row)
+    exits = [block for block in latches if block in leaving] or leaving
+    if len(exits) != 1:
+        return 0.0
+    line = module.annotated.split("\n")[module.arrays.line[module.arrays.block_start[exits[0] + 1] - 1]]
+    branch = _PROFILED.match(line)
+    node = branch and re.search(_WEIGHTS.format(node=branch[2]), module.annotated, re.MULTILINE)
+    if not branch or not node:
+        return 0.0
+    back, out = (int(node[1]), int(node[2]))[:: 1 if branch[1] in names.values() else -1]
+    return back / max(out, 1) + (exits[0] in latches)
+
+
+def _row(module: IRModule, forest: LoopForest, loop: Region) -> int:
+    """Row of a loop in the forest, -1 where it is not in it."""
     for row, header in enumerate(forest.header.tolist()):
         function = module.headers[int(forest.function[row])]
         if function.name == loop.symbol and block_name(module, header) == loop.header:
-            return _count(module, forest, row)
-    return 0
+            return row
+    return -1
+
+
+def _shape(module: IRModule, forest: LoopForest, row: int) -> tuple[dict[int, str], list[int], list[int]]:
+    """A loop's blocks with their names, those that leave it, and those that go to its header."""
+    arrays, header = module.arrays, int(forest.header[row])
+    names = {block: block_name(module, block) for block in range(module.block_count) if forest.contains(row, block)}
+    edges = arrays.successor_start
+    successors = {block: arrays.successor[edges[block] : edges[block + 1]].tolist() for block in names}
+    leaving = [block for block in names if not set(successors[block]) <= names.keys()]
+    return names, leaving, [block for block in names if header in successors[block]]
 
 
 def _count(module: IRModule, forest: LoopForest, row: int) -> int:
     arrays, header = module.arrays, int(forest.header[row])
-    names = {block: block_name(module, block) for block in range(module.block_count) if forest.contains(row, block)}
-    edges, start = arrays.successor_start, arrays.block_start
-    successors = {block: arrays.successor[edges[block] : edges[block + 1]].tolist() for block in names}
-    leaving = [block for block in names if not set(successors[block]) <= names.keys()]
-    latches = [block for block in names if header in successors[block]]
+    names, leaving, latches = _shape(module, forest, row)
+    start = arrays.block_start
     # The exit must be decided once in each iteration.
     if len(leaving) != 1 or len(latches) != 1 or leaving[0] not in (header, latches[0]):
         return 0

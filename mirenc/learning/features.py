@@ -9,16 +9,19 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mirenc.arrays import Float32, Float64
 from mirenc.errors import MirencError, TaskError
+from mirenc.heads.choosing import Settings
 from mirenc.learning.code_reader import CODE_ROWS, COUNTED, CodeReader, code_vector
 from mirenc.learning.ir2vec import ir2vec_available, ir2vec_text, ir2vec_vectors
+from mirenc.learning.look_ahead import default_columns, look_ahead_settings, look_ahead_tables
 from mirenc.learning.menu import has_mlp
 from mirenc.tasks.data import TaskData
+from mirenc.tasks.sample import Sample
 from mirenc.tasks.task import Task
 
 if TYPE_CHECKING:
@@ -38,10 +41,21 @@ ROW_TITLES = {
     "both": "embedding, both",
     "both_histogram": "embedding, both + opcode histogram",
     "both_mlp": "embedding, both, the paper's MLP head alone",
+    "look_ahead": "look-ahead",
+    "look_ahead_both": "look-ahead + embedding, both",
 }
-_WITHOUT_CODE = ("no_code", "compiler", "hand")
-# Rows that use one member of the menu instead of the search, and the same features as another row.
-_ONE_HEAD = {"both_mlp": ("both", "mlp")}
+RUN = "_run"
+"""Ends the name of a row that is also told what only a run tells (`mirenc.tasks.Task.run_context`)."""
+ROW_TITLES |= {
+    f"{row}{RUN}": f"{ROW_TITLES[row]} + trip count"
+    for row in ("no_code", "compiler", "histogram", "ir2vec", "look_ahead", "look_ahead_both")
+}
+LOOK_AHEAD = ("look_ahead", "look_ahead_both")
+HEAD_ROWS = (*CODE_ROWS, *LOOK_AHEAD)
+"""Rows that a head can be made for."""
+_WITHOUT_CODE = ("no_code", "compiler", "hand", "look_ahead")
+# Rows with the same features as another row; and the one member of the menu that they use instead of the search.
+_ONE_HEAD = {"both_mlp": ("both", "mlp"), "look_ahead_both": ("both", "")}
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,19 +66,30 @@ class Features:
     matrix: Float64  # (n, A + D) float64: context features first, code features after them; D = 0 for ``no_code``
     context: int  # A
     only: str = ""  # the one member of the menu (`mirenc.learning.menu`) that the row uses; "" for the search
+    # What each setting makes of each sample's code; None: settings are what they are called
+    settings: Settings | None = None
     note: str = ""  # what a reader of the table must know, such as files that IR2Vec could not read
+
+
+def source_of(row: str) -> str:
+    """The row whose code features a row has, beside those of its look-ahead."""
+    return _ONE_HEAD.get(row.removesuffix(RUN), (row.removesuffix(RUN), ""))[0]
 
 
 def _why_not(task: Task, data: TaskData | None, row: str) -> str:
     """Why a row cannot be computed here; "" where it can."""
-    if row == "ir2vec" and not ir2vec_available():
+    if row.removesuffix(RUN) == "ir2vec" and not ir2vec_available():
         return "row 'ir2vec' needs the IR2Vec wheel. Type: pip install --no-deps IR2Vec==2.1.1"
     if row == "hand" and not task.hand_names:
         return f"task {task.name!r} has no hand features. Leave out row 'hand'"
-    if row == "compiler" and not task.compiler_context:
+    if row.removesuffix(RUN) == "compiler" and not task.compiler_context:
         return f"task {task.name!r} asks no compiler. Leave out row 'compiler'"
     if row == "no_code" and not task.context_names:
         return f"task {task.name!r} has no context features, so nothing without code. Leave out row 'no_code'"
+    if row.endswith(RUN) and not any(sample.run for sample in (data.samples if data is not None else ())):
+        return f"row {row!r} needs what only a run tells, and the samples have none. Leave it out, or measure anew"
+    if row.removesuffix(RUN) in LOOK_AHEAD and not task.looks_ahead:
+        return f"task {task.name!r} does not look ahead. Leave out row {row!r}"
     if row == "both_mlp" and data is not None and not has_mlp(len(data), data.width, data.shares_space):
         return "row 'both_mlp' is for a few settings and a few hundred samples. Leave it out"
     return ""
@@ -79,12 +104,18 @@ def default_rows(task: Task, data: TaskData | None = None) -> list[str]:
     return [row for row in rows if row not in left_out and not _why_not(task, data, row)]
 
 
-def context_matrix(task: Task, data: TaskData, *, blind: bool = False) -> Float64:
-    """Task features of all samples; ``blind``: what a compiler tells is not known. (n, A)."""
+def told_context(task: Task, sample: Sample) -> tuple[Any, ...]:
+    """A sample's context features with what only its run tells."""
+    return tuple(sample.run.get(name, value) for name, value in zip(task.context_names, sample.context, strict=True))
+
+
+def context_matrix(task: Task, data: TaskData, *, blind: bool = False, told: bool = False) -> Float64:
+    """Context features of all samples, (n, A); ``blind``: not what a compiler tells; ``told``: what a run tells."""
     rows = []
     hidden = [place for place, name in enumerate(task.context_names) if blind and name in task.compiler_context]
     for sample in data.samples:
-        context = tuple(0 if place in hidden else value for place, value in enumerate(sample.context))
+        known = told_context(task, sample) if told else sample.context
+        context = tuple(0 if place in hidden else value for place, value in enumerate(known))
         try:
             rows.append(task.checked_context(context))
         except TaskError as error:
@@ -106,20 +137,27 @@ def build_features(
             raise TaskError(f"unknown row {row!r}; available: {', '.join(ROW_TITLES)}")
         if reason := _why_not(task, data, row):
             raise TaskError(reason)
-    context = context_matrix(task, data)
-    vectors, notes = _code_features(task, data, rows, encoder, advance)
+    vectors, notes = _code_features(task, data, [source_of(row) for row in rows], encoder, advance)
+    ahead = any(row.startswith(LOOK_AHEAD) for row in rows)
+    tables = look_ahead_tables(task, data, encoder, advance) if ahead else np.zeros(0)
     result = []
     for row in rows:
-        same_as, only = _ONE_HEAD.get(row, (row, ""))
-        known, code = context, np.zeros((len(data), 0))
-        if row == "no_code":
-            known = context_matrix(task, data, blind=True)
-        elif row == "hand":
+        source, only = source_of(row), _ONE_HEAD.get(row, ("", ""))[1]
+        told = row.endswith(RUN)
+        known, settings = context_matrix(task, data, blind=source == "no_code", told=told), None
+        code = np.zeros((len(data), 0))
+        if source == "hand":
             code = np.array([task.hand_features(sample) for sample in data.samples], dtype=np.float64)
-        elif row != "compiler":
-            code = vectors[same_as].astype(np.float64)
+        elif source in vectors:
+            code = vectors[source].astype(np.float64)
+        if row.startswith(LOOK_AHEAD):
+            own = np.array([default_columns(table, at) for table, at in zip(tables, data.default, strict=True)])
+            code = np.concatenate([own, code], axis=1)
+            contexts = (told_context(task, sample) if told else sample.context for sample in data.samples)
+            iterations = np.array([task.iterations(context) for context in contexts])
+            settings = look_ahead_settings(data.settings, tables, data.default, iterations)
         matrix = np.concatenate([known, code], axis=1)
-        result.append(Features(row, matrix, context.shape[1], only, notes.get(row, "")))
+        result.append(Features(row, matrix, known.shape[1], only, settings, notes.get(source, "")))
     return result
 
 
@@ -150,7 +188,7 @@ def _code_features(
             raise TaskError(f"sample {name}: {error}") from None
         if advance is not None:
             advance(len(numbers), total=len(pieces), note="embedding")
-    wanted = {_ONE_HEAD.get(row, (row, ""))[0] for row in rows} & {*CODE_ROWS, *counted}
+    wanted = set(rows) & {*CODE_ROWS, *counted}
     vectors = {row: np.stack([code_vector(row, one) for one in parts])[of] for row in wanted}
     if "ir2vec" not in rows:
         return vectors, {}

@@ -38,6 +38,7 @@ _MANY_SAMPLES = 5000
 _FEW_SETTINGS = 12
 # With few, a tree's draw among columns is seldom wasted; with many, what tells settings apart is more often there.
 _RATIO_COMPONENTS = (16, 48)
+_AHEAD_COMPONENTS = 64
 _PENALTIES = (0.01, 0.1, 1.0)
 _LENGTH_SCALES = (0.5, 1.5)
 
@@ -56,6 +57,7 @@ class Shape:
     shared: bool = True  # whether all samples have the same settings
     # Column of the setting that runs when nobody decides; None where it is another one from sample to sample
     default: int | None = 0
+    ahead: bool = False  # whether a setting's columns say what it makes of each sample's code
     labels: int = 0  # P; 0 where the target is another
 
     def is_cautious(self, select: str) -> bool:
@@ -70,6 +72,8 @@ def menu(shape: Shape, seed: int, select: str) -> Members:
         return _labels(shape, seed)
     if shape.settings == 0:
         return _numbers(shape, seed)
+    if shape.ahead:
+        return _ahead(shape, seed, select)
     if shape.shared and shape.is_cautious(select):
         return _cautious(shape, seed)
     if not shape.shared or shape.settings > _FEW_SETTINGS:
@@ -144,6 +148,13 @@ def _pairs(shape: Shape, seed: int, select: str) -> Members:
     if context and shape.code:
         members.append(("pairs, context", heads.PairHead(slow, context, use_code=False, **common)))
     return members
+
+
+def _ahead(shape: Shape, seed: int, select: str) -> Members:
+    """Heads that see what a setting makes of the code: most of it is not in the name of a setting."""
+    common: dict[str, Any] = {"clip": _CLIP[select], "random_state": seed, "components": _AHEAD_COMPONENTS}
+    boosted = heads.BoostedRegressor(components=4096, trees=300, learning_rate=0.05, random_state=seed)
+    return [("pairs, boosted", heads.PairHead(boosted, shape.context, **common))]
 
 
 def _numbers(shape: Shape, seed: int) -> Members:

@@ -55,13 +55,13 @@ class Target:
         """A head, searched and trained on some rows; the search keeps the rows of a unit together."""
         head = head_search(self.shape(features, rows), seed, self.select, features.only)
         part = inner_parts(unit[rows], self.strata[rows], seed)
-        return head.fit(features.matrix[rows], self.values[rows], self._settings(rows), part=part)
+        return head.fit(features.matrix[rows], self.values[rows], self._settings(features, rows), part=part)
 
     def fit_rounded(self, features: Features, rows: Int64, unit: NDArray[np.generic], seed: int) -> Any:
         """As `fit`: a head to keep, and to be judged as it is kept (`mirenc.heads.files.rounded`)."""
         return rounded(self.fit(features, rows, unit, seed))
 
-    def _settings(self, rows: Int64) -> Settings | None:
+    def _settings(self, features: Features, rows: Int64) -> Settings | None:
         """What a head is told of some rows beside their features."""
         return None
 
@@ -111,14 +111,15 @@ class Costs(Target):
         return int(columns[0]) if len(columns) == 1 else None
 
     def shape(self, features: Features, rows: Int64, **more: Any) -> Shape:
-        columns = {"settings": self.values.shape[1], "shared": self.shared, "default": self.default}
+        ahead = features.settings is not None
+        columns = {"settings": self.values.shape[1], "shared": self.shared, "default": self.default, "ahead": ahead}
         return super().shape(features, rows, **columns)
 
-    def _settings(self, rows: Int64) -> Settings:
-        return self.settings.take(rows)
+    def _settings(self, features: Features, rows: Int64) -> Settings:
+        return (features.settings or self.settings).take(rows)
 
     def ask(self, head: Any, features: Features, rows: Int64) -> Float64:
-        preference = head.predict_proba(features.matrix[rows], self.settings.take(rows))
+        preference = head.predict_proba(features.matrix[rows], self._settings(features, rows))
         # Trees may all vote for what this sample may not be asked: any other is then preferred to that.
         return np.where(np.isfinite(self.values[rows]), np.maximum(preference, _LEAST), 0.0)
 
@@ -135,7 +136,9 @@ class Costs(Target):
     def expected(self, head: Any, features: Features, rows: Int64) -> Float64:
         """(m, K) cost of each setting over that of the default, as a head expects it of some rows."""
         assert self.default is not None
-        ratios: Float64 = head.expected_ratios(features.matrix[rows], self.settings.take(rows), default=self.default)
+        ratios: Float64 = head.expected_ratios(
+            features.matrix[rows], self._settings(features, rows), default=self.default
+        )
         return ratios
 
     def effects(self, rows: Int64) -> Float64:

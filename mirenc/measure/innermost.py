@@ -1,5 +1,6 @@
 """What all methods for innermost loops share: instruction sets, kernels, and the IR that heads see."""
 
+import contextlib
 import functools
 import platform
 import tempfile
@@ -14,6 +15,7 @@ from mirenc.measure.building import Toolchain, c_sources, ir_of, user_source
 from mirenc.measure.hints import HintedLoop
 from mirenc.measure.loops import generate
 from mirenc.measure.method import Method
+from mirenc.measure.trips import mean_trip_count
 from mirenc.measure.vector_variants import COMMON_FLAGS, hinted_ir
 from mirenc.tasks.innermost import InnermostTask, instruction_sets
 from mirenc.tasks.measured import MeasuredKernel
@@ -75,6 +77,13 @@ class InnermostMethod(Method):
             for loop in _loops_of(task, path, module, source.function, toolchain):
                 name, context = f"{path.stem}:{loop.line}", dict(task.context_from_ir(module, loop))
                 yield from source.kernels(name, loop.line, name, path.stem, context)
+
+    def run_context(self, kernel: MeasuredKernel, toolchain: Toolchain) -> dict[str, float]:
+        """The loop's mean trip count to four digits; nothing where it is never entered, or cannot be counted."""
+        with tempfile.TemporaryDirectory(prefix="mirenc-") as folder, contextlib.suppress(CompileError):
+            if count := mean_trip_count(kernel, Path(folder), toolchain.beside(kernel.include)):
+                return {"run_trip_count": float(f"{count:.4g}")}
+        return {}
 
     def scalar_ir(self, kernel: MeasuredKernel, toolchain: Toolchain) -> tuple[str, Region]:
         """IR for the heads, without source lines, and the loop in it. A `CompileError` where no such loop is left."""

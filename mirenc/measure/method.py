@@ -90,3 +90,7 @@ class Method(ABC):
 
         A setting that does not compile is a cell with a ``problem``; a default or a driver is a `CompileError`.
         """
+
+    def run_context(self, kernel: MeasuredKernel, toolchain: Toolchain) -> Mapping[str, Any]:
+        """What one run of a kernel tells beside its costs, by ``run_`` and the task's name of it. Here: nothing."""
+        return {}

@@ -271,7 +271,9 @@ class TimedRun(Run):
         try:
             if isinstance(build, MirencError):
                 raise build
-            measured = replace(kernel, ir=build.ir, region=_region(build))
+            known = self.journal.kernels.get(kernel.name)
+            told = known.context if known else self.method.run_context(kernel, self.objects.toolchain)
+            measured = replace(kernel, ir=build.ir, region=_region(build), context={**told, **kernel.context})
         except MirencError as error:
             measured, sample = kernel, MeasuredSample(kernel.name, part, dropped=one_line(f"not built: {error}"))
         else:

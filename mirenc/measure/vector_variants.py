@@ -12,7 +12,8 @@ from pathlib import Path
 from mirenc.errors import CompileError, ToolchainError
 from mirenc.ir.process import run_limited
 from mirenc.measure.building import MEMORY_LIMIT, Toolchain, compile_problem
-from mirenc.measure.hints import PLAIN, Hint, HintedLoop, suffix
+from mirenc.measure.hints import HintedLoop, suffix
+from mirenc.passes.hint import PLAIN, Hint
 
 # Up to this many elements at a time a loop compiles in milliseconds, and all copies are compiled as one module.
 _TOGETHER = 64

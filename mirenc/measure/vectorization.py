@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from mirenc.measure.building import Toolchain, build_driver
-from mirenc.measure.hints import Hint
 from mirenc.measure.innermost import ARCH_FLAGS, InnermostMethod
 from mirenc.measure.runners import Build, Cell
 from mirenc.measure.vector_variants import Variant, build_variants
+from mirenc.passes.hint import Hint
 from mirenc.tasks.measured import MeasuredKernel
 from mirenc.tasks.vectorization import Vectorization
 

@@ -5,10 +5,13 @@ loop. The LLVM inside llvmlite is asked, so no compiler is needed: on the projec
 clang 19 in 96 of 100.
 """
 
+import atexit
 import functools
+import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -56,23 +59,32 @@ def vectorizer_choices(module: IRModule, vector_bits: int) -> Mapping[Key, tuple
     the loop's header as in `mirenc.ir.Region`. Empty where nobody knows: the module is for another processor, or LLVM
     does not come to an end with it.
     """
-    named = _ARCHITECTURE.search(module.text)
-    architecture = _SAME.get(named[1], named[1]) if named else ""
-    processor = _PROCESSORS.get((architecture, vector_bits), "")
-    if not processor:
+    text, loops = marked(module)
+    if not loops:
         return {}
-    text, loops = _marked(module)
-    return _asked(text, loops, architecture, processor) if loops else {}
+    choices = dict.fromkeys(loops, (1, 1))
+    try:
+        ((answer, _),) = asked(module, text, [""], vector_bits)
+    except EndedError:
+        return {}
+    for line, width, count in answer["choices"]:
+        if 0 < line <= len(loops):  # LLVM's own loops have line 0; of several copies of one, the widest counts
+            key = loops[line - 1]
+            choices[key] = max(choices[key], (width, count), key=lambda one: (one[0] * one[1], one[0]))
+    return choices
 
 
-def _marked(module: IRModule) -> tuple[str, tuple[Key, ...]]:
-    """The module with a source line at each innermost loop, which is the loop's place in the second value plus 1."""
+def marked(module: IRModule) -> tuple[str, tuple[Key, ...]]:
+    """The module with a source line at each innermost loop, which is the loop's place in the second value plus 1.
+
+    Of the loop at place p, node `loop_node` (p) is its own.
+    """
     forest, arrays = find_loops(module), module.arrays
     lines = [_plain(line) for line in module.lines]
     loops: list[Key] = []
     nodes = []
     for row in sorted(set(range(len(forest))) - set(forest.parent.tolist())):
-        node = _NODES + 2 * len(loops)
+        node = loop_node(len(loops))
         header = int(forest.header[row])
         for block in np.flatnonzero(forest.innermost == row).tolist():
             first, last = arrays.successor_start[block : block + 2]
@@ -93,21 +105,41 @@ def _plain(line: str) -> str:
     return _ATTACHED.sub("", line) if line.startswith(("define ", "declare ", "@")) else line
 
 
-def _asked(text: str, loops: tuple[Key, ...], architecture: str, processor: str) -> Mapping[Key, tuple[int, int]]:
+def loop_node(place: int) -> int:
+    """Number of a loop's node in what `marked` gives; the next one is its place in the source."""
+    return _NODES + 2 * place
+
+
+def asked(
+    module: IRModule, text: str, endings: Sequence[str], vector_bits: int, *, function: str = "", header: int = 0
+) -> Iterator[tuple[dict[str, Any], memoryview]]:
+    """What LLVM says of ``text`` with each ending (`mirenc.passes.vectorizer_side`), as each is done.
+
+    ``module`` names the processor's family. Raises EndedError: LLVM does not come to an end with it, or nobody knows
+    the processor.
+    """
+    named = _ARCHITECTURE.search(module.text)
+    architecture = _SAME.get(named[1], named[1]) if named else ""
+    processor = _PROCESSORS.get((architecture, vector_bits), "")
     folder = llvmlite_folder()
-    if not folder:
-        return {}
-    child = Child(_SIDE, [folder, f"{architecture}-unknown-linux-gnu", processor], _MEMORY)
+    if not (processor and folder):
+        raise EndedError("start", f"no processor of {architecture or 'no'} architecture with {vector_bits} bits")
+    child = _child(folder, f"{architecture}-unknown-linux-gnu", processor)
     try:
-        child.send({}, text.encode(), _TIMEOUT)
-        answer, _ = child.receive(_TIMEOUT)
-    except EndedError:
-        return {}
-    finally:
-        child.close()
-    choices = dict.fromkeys(loops, (1, 1))
-    for line, width, count in answer["choices"]:
-        if 0 < line <= len(loops):  # LLVM's own loops have line 0; of several copies of one, the widest counts
-            key = loops[line - 1]
-            choices[key] = max(choices[key], (width, count), key=lambda one: (one[0] * one[1], one[0]))
-    return choices
+        child.send({"endings": [*endings], "function": function, "header": header}, text.encode(), _TIMEOUT)
+        for _ in endings:
+            yield child.receive(_TIMEOUT)
+    except BaseException:
+        child.close()  # what was not answered would be taken for the next one's answer
+        raise
+
+
+@functools.cache
+def _child(*arguments: str) -> Child:
+    child = Child(_SIDE, arguments, _MEMORY)
+    atexit.register(child.close)
+    return child
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_child.cache_clear)

@@ -19,7 +19,7 @@ from mirenc.ir.dialect import SCALAR_LOOPS
 from mirenc.ir.functions import attributes_of, is_left_alone
 from mirenc.ir.module import IRModule
 from mirenc.ir.regions import Region, regions_of
-from mirenc.ir.trip_counts import constant_trip_count
+from mirenc.ir.trip_counts import constant_trip_count, profiled_trip_count
 from mirenc.tasks.measured import MeasuredTask
 from mirenc.tasks.protocols import Protocol
 
@@ -51,6 +51,7 @@ class InnermostTask(MeasuredTask):
         "vector_bits": tuple(sorted(set(VECTOR_BITS.values()))),
     }
     ir_context: ClassVar[tuple[str, ...]] = ("trip_count",)
+    run_context = ("trip_count",)
     part_context = {part: {"vector_bits": bits} for part, bits in VECTOR_BITS.items()}
     protocols = (
         Protocol("structure", "5 folds of whole structures", lambda data: data.group, folds=5),
@@ -86,8 +87,14 @@ class InnermostTask(MeasuredTask):
         count, bits = map(float, context[:2])
         return np.array([float(count > 0), np.log2(1 + count), np.log2(bits)])
 
+    def iterations(self, context: tuple[Any, ...]) -> float:
+        return float(context[0])
+
     def context_from_ir(self, module: IRModule, region: Region | None) -> Mapping[str, Any]:
-        return {} if region is None else {"trip_count": constant_trip_count(module, region)}
+        """The trip count: of a profile in the IR, or a constant."""
+        if region is None:
+            return {}
+        return {"trip_count": profiled_trip_count(module, region) or constant_trip_count(module, region)}
 
     def machine_context(self) -> Mapping[str, str]:
         """The widest vectors of this machine, where it is known."""

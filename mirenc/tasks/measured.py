@@ -260,6 +260,11 @@ class MeasuredTask(Task):
                     suite=kernel.family,
                     part=sample.part,
                     reported=reported,
+                    run={
+                        one: kernel.context[f"run_{one}"]
+                        for one in self.run_context
+                        if kernel.context.get(f"run_{one}")
+                    },
                 )
             )
         if not samples:

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from mirenc.ir.regions import Region
@@ -40,6 +40,8 @@ class Sample:
     """Benchmark suite; "" where there are none."""
     part: str = ""
     """Name of a part of the table that is reported by itself, such as the GPU; "" for none."""
+    run: Mapping[str, Any] = field(default_factory=dict)
+    """Context features as the run had them that code alone does not tell, by name; {} where nobody counted."""
     hand: tuple[float, ...] = ()
     """Published hand-made features of the code, raw, in the order of `Task.hand_names`; () for none."""
     code: str = ""

@@ -29,6 +29,7 @@ from mirenc.tasks.space import Space, Value
 
 if TYPE_CHECKING:
     from mirenc.embed import Encoder
+    from mirenc.passes.look_ahead import LoopCode
 
 
 class Task(ABC):
@@ -54,6 +55,10 @@ class Task(ABC):
     compiler_context: ClassVar[tuple[str, ...]] = ()
     """Those of ``ir_context`` that are a compiler's own decision about the code; 0: not known. They are knowledge of
     code: row ``no_code`` does not see them, row ``compiler`` sees them and nothing else of it."""
+    run_context: ClassVar[tuple[str, ...]] = ()
+    """Those that only a run tells (`Sample.run`): rows that are told them say so."""
+    looks_ahead: ClassVar[bool] = False
+    """Whether `look_ahead` says what each setting makes of the code."""
     hand_names: ClassVar[tuple[str, ...]] = ()
     """Published hand-made code features; () if the data have none."""
     more_rows: ClassVar[tuple[str, ...]] = ()
@@ -251,6 +256,16 @@ class Task(ABC):
     def modules(self, module: IRModule, regions: Sequence[Region | None]) -> list[IRModule]:
         """The module that each region is looked at in, as the samples have it. Here: its own."""
         return [module] * len(regions)
+
+    def look_ahead(
+        self, module: IRModule, region: Region | None, context: tuple[Any, ...]
+    ) -> Sequence[LoopCode | None]:
+        """What each setting makes of a region; None where nobody knows. Here: no task looks ahead."""
+        return [None] * len(self.space_for(context))
+
+    def iterations(self, context: tuple[Any, ...]) -> float:
+        """How often what is decided about runs each time, of its context features; 0: not known. Here: nobody does."""
+        return 0.0
 
     def check_level(self, level: str) -> str:
         """The level that a question is about, the task's own for ``""``.

@@ -1,6 +1,6 @@
 """Loop vectorization: the vector width and interleave count that a loop pragma asks for, measured on this machine."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -8,6 +8,8 @@ import numpy as np
 from mirenc.arrays import Float64
 from mirenc.ir.module import IRModule
 from mirenc.ir.regions import Region
+from mirenc.passes.hint import Hint
+from mirenc.passes.look_ahead import LoopCode, look_ahead
 from mirenc.passes.vectorizer import vectorizer_choices
 from mirenc.tasks.innermost import InnermostTask
 from mirenc.tasks.measured import MeasuredSample
@@ -15,6 +17,7 @@ from mirenc.tasks.space import Space, Value
 
 WIDTHS = (1, 2, 4, 8, 16, 32, 64)
 COUNTS = (1, 2, 4, 8, 16)
+_MOST_ELEMENTS = 64
 
 
 class Vectorization(InnermostTask):
@@ -46,6 +49,7 @@ class Vectorization(InnermostTask):
         "llvm_count": 0,
     }
     ir_context = (*InnermostTask.ir_context, *compiler_context)
+    looks_ahead = True
     directive_note = (
         "with such a pragma LLVM may reorder floating-point sums; it was measured, and results stay the same, with "
         "-mllvm -hints-allow-reordering=false"
@@ -65,6 +69,17 @@ class Vectorization(InnermostTask):
         choices = vectorizer_choices(module, int(float(context["vector_bits"])))
         width, count = choices.get((region.symbol, region.header), (0, 0)) if region else (0, 0)
         return {"llvm_width": width, "llvm_count": count}
+
+    def look_ahead(
+        self, module: IRModule, region: Region | None, context: tuple[Any, ...]
+    ) -> Sequence[LoopCode | None]:
+        """Of settings of at most `_MOST_ELEMENTS`: larger ones are hardly ever best, and most of the time."""
+        assert region is not None
+        hints = [Hint(*map(int, setting)) for setting in self.space.settings]
+        asked = [hint.width * hint.count <= _MOST_ELEMENTS for hint in hints]
+        wanted = [hint if hint.width else None for hint, one in zip(hints, asked, strict=True) if one]
+        found = iter(look_ahead(module, region, wanted, int(float(context[1]))))
+        return [next(found) if one else None for one in asked]
 
     def sample_context(self, sample: MeasuredSample) -> Mapping[str, Any]:
         return dict(zip(self.compiler_context, sample.effective[self.space.default], strict=True))

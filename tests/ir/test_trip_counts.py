@@ -12,7 +12,7 @@ import pytest
 from mirenc.ir import parse_ir, regions_of
 from mirenc.ir.compile import compile_source
 from mirenc.ir.dialect import SCALAR_LOOPS
-from mirenc.ir.trip_counts import constant_trip_count
+from mirenc.ir.trip_counts import constant_trip_count, profiled_trip_count
 
 # Headers of loops, and how often they run.
 LOOPS = {
@@ -136,3 +136,47 @@ def test_counters_with_a_constant_beside_them(beside: str, limit: int, count: in
     text = text.replace("  %c =", f"  %other = load i8, ptr %p\n  %beside = {beside}\n  %c =")
     module = parse_ir(text)
     assert constant_trip_count(module, regions_of(module, "loop").regions[0]) == count
+
+
+PROFILED = """
+define void @f(ptr %a, i64 %n) {
+entry:
+  br label %top
+top:
+  %i = phi i64 [ 0, %entry ], [ %i.next, %body ]
+  %more = icmp ult i64 %i, %n
+  br i1 %more, label %body, label %bottom, !prof !0
+body:
+  %i.next = add i64 %i, 1
+  br label %top
+bottom:
+  %j = phi i64 [ 0, %top ], [ %j.next, %bottom ]
+  %j.next = add i64 %j, 1
+  %done = icmp eq i64 %j.next, %n
+  br i1 %done, label %out, label %bottom, !prof !1
+out:
+  ret void
+}
+
+!0 = !{!"branch_weights", i32 120, i32 10}
+!1 = !{!"branch_weights", !"expected", i32 5, i32 20}
+"""
+
+
+def test_what_a_profile_tells() -> None:
+    module = parse_ir(PROFILED)
+    found = {one.header: profiled_trip_count(module, one) for one in regions_of(module, "loop").regions}
+    # Left at its head, after as many rounds as there are ways back; left at its end, one more.
+    assert found == {"%top": 12.0, "%bottom": 5.0}
+    bare = parse_ir(PROFILED.replace(", !prof !0", "").replace(", !prof !1", ""))
+    assert [profiled_trip_count(bare, one) for one in regions_of(bare, "loop").regions] == [0, 0]
+
+
+def test_a_loop_with_two_ways_out_tells_by_its_latch() -> None:
+    early = PROFILED.replace(
+        "  %i.next = add i64 %i, 1\n  br label %top\n",
+        "  %i.next = add i64 %i, 1\n  %hit = icmp eq i64 %i, 99\n  br i1 %hit, label %out, label %top, !prof !1\n",
+    )
+    module = parse_ir(early)
+    found = {one.header: profiled_trip_count(module, one) for one in regions_of(module, "loop").regions}
+    assert found["%top"] == 5.0

@@ -18,7 +18,9 @@ from mirenc.learning import features
 from mirenc.learning.code_reader import CODE_ROWS, CodeReader, code_vector
 from mirenc.learning.counted import autophase_features, opcode_histogram, statement_bag
 from mirenc.learning.features import (
+    LOOK_AHEAD,
     ROW_TITLES,
+    RUN,
     build_features,
     default_rows,
 )
@@ -26,7 +28,8 @@ from mirenc.learning.menu import Shape, menu
 from mirenc.tasks import Space, Task, TaskData
 
 COUNTED = {"histogram": opcode_histogram, "autophase": autophase_features, "statements": statement_bag}
-OWN_ROWS = [row for row in ROW_TITLES if row not in ("ir2vec", "compiler")]
+AHEAD = [row for row in ROW_TITLES if row.endswith(RUN) or row in LOOK_AHEAD]
+OWN_ROWS = [row for row in ROW_TITLES if row not in ("ir2vec", "compiler", *AHEAD)]
 
 
 @pytest.fixture(scope="module")
@@ -94,9 +97,10 @@ def test_a_row_of_one_head_takes_a_member_of_the_menu(built: dict[str, features.
     members = {name for name, _ in menu(Shape(1, 4, 40, 10, 3), 0, "accuracy")}
     for row, (source, only) in features._ONE_HEAD.items():
         assert source in CODE_ROWS
-        assert only in members
-        assert built[row].only == only
-    assert {row for row, made in built.items() if made.only} == set(features._ONE_HEAD)
+        if only:
+            assert only in members
+            assert built[row].only == only
+    assert {row for row, made in built.items() if made.only} == {row for row, (_, only) in features._ONE_HEAD.items() if only}
 
 
 # -- which rows there are ------------------------------------------------------------------------------
@@ -190,8 +194,10 @@ def test_rows_that_these_data_cannot_have_are_left_out_and_refused(
     toy: Task, few: TaskData, tiny: Encoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(features, "ir2vec_available", lambda: True)
-    # The toy task asks no compiler, and names none of the rows that came later.
-    assert set(default_rows(toy, few)) == set(ROW_TITLES) - {"compiler", "autophase", "statements"}
+    # The toy task asks no compiler, does not look ahead, and names none of the rows that came later.
+    assert set(default_rows(toy, few)) == set(ROW_TITLES) - {"compiler", "autophase", "statements", *AHEAD}
+    with pytest.raises(TaskError, match="does not look ahead"):
+        build_features(toy, few, ["look_ahead"], tiny)
     with pytest.raises(TaskError, match="asks no compiler"):
         build_features(toy, few, ["compiler"], tiny)
     wide = Space(("number",), tuple((number,) for number in range(40)))

@@ -10,8 +10,9 @@ import pytest
 
 from mirenc.errors import CompileError
 from mirenc.ir.compile import find_compiler
-from mirenc.measure.hints import Hint, HintedLoop
+from mirenc.measure.hints import HintedLoop
 from mirenc.measure.vector_variants import code_digests
+from mirenc.passes.hint import Hint
 
 SOURCE = """\
 static int limit = 8;

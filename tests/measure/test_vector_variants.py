@@ -5,8 +5,8 @@ Names, labels and places do not matter to a digest; instructions and constants d
 
 from __future__ import annotations
 
-from mirenc.measure.hints import Hint
 from mirenc.measure.vector_variants import code_digests, digest_of, effective_hints
+from mirenc.passes.hint import Hint
 
 CHUNK = """\
 \t.section\t.rodata.cst4,"aM",@progbits,4

@@ -17,9 +17,9 @@ from mirenc.errors import CompileError, IRFileError, TaskError, ToolchainError
 from mirenc.ir import parse_ir
 from mirenc.measure import vectorization
 from mirenc.measure.building import Toolchain, c_sources, user_source
-from mirenc.measure.hints import Hint
 from mirenc.measure.method import get_method
 from mirenc.measure.vector_variants import build_variants
+from mirenc.passes.hint import Hint
 from mirenc.tasks import get_task
 from mirenc.tasks.measured import MeasuredKernel, _kernel_row
 

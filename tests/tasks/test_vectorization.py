@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mirenc.deciding import fit_head
+from mirenc.deciding import TaskHead, fit_head
 from mirenc.embed import Encoder
 from mirenc.errors import ForeignIRError, TaskError
 from mirenc.evaluating import evaluate
@@ -157,18 +157,21 @@ out:
 """
 
 
-def made_table(folder: Path) -> Path:
+TRIPLE = 'target triple = "x86_64-unknown-linux-gnu"\n'
+
+
+def made_table(folder: Path, head: str = "", **context: float) -> Path:
     """Twelve kernels, on two instruction sets: loops that multiply want width 8, the others are LLVM's."""
     kernels, samples = {}, []
     settings = TASK.space.settings
     wide = settings.index((8, 2))
     for number in range(12):
         multiplies = number % 2 == 0
-        ir = IR.format(body=f"%y = {'mul' if multiplies else 'xor'} i32 %x, {number + 3}")
+        ir = head + IR.format(body=f"%y = {'mul' if multiplies else 'xor'} i32 %x, {number + 3}")
         region = TASK.regions(parse_ir(ir))[0]
         name = f"k{number}"
         kernels[name] = MeasuredKernel(
-            name, name, f"family{number % 3}", "c", "f", 1, 64, {"trip_count": 0}, "", "", ir, region
+            name, name, f"family{number % 3}", "c", "f", 1, 64, {"trip_count": 0, **context}, "", "", ir, region
         )
         for part in ("sse2", "avx2"):
             cost = [1.0] * len(settings)
@@ -253,3 +256,48 @@ def test_code_is_also_compared_with_the_compilers_own_choice(tmp_path: Path, tin
     low, high = figures["speedup_gain_over_compiler_interval"]
     assert low <= figures["speedup_gain_over_compiler"] <= high
     assert report.figures("structure", "compiler")["speedup_gain_over_compiler"] == 1.0
+
+
+AHEAD = ["look_ahead", "look_ahead_run", "look_ahead_both", "no_code_run", "histogram_run"]
+
+
+def test_rows_that_look_ahead_and_are_told_what_the_run_knows(tmp_path: Path, tiny: Encoder) -> None:
+    data = TASK.load(made_table(tmp_path / "table", TRIPLE, run_trip_count=48.5))
+    assert set(AHEAD) <= set(default_rows(TASK, data))
+    rows = {row.row: row for row in build_features(TASK, data, AHEAD, tiny)}
+    told, untold = [1.0, np.log2(49.5)], [0.0, 0.0]
+    for name, row in rows.items():
+        assert row.matrix[0, :2].tolist() == pytest.approx(told if name.endswith("_run") else untold)
+        assert (row.settings is not None) == name.startswith("look_ahead")
+    assert rows["no_code_run"].matrix[0, 3:].tolist() == [0, 0, 0]  # nor what LLVM chose
+    settings = rows["look_ahead"].settings
+    assert settings
+    # Settings of more than 64 elements are not compiled; each sample has rows of its own for the others.
+    kept = [place for place, (width, count) in enumerate(TASK.space.settings) if width * count <= 64]
+    assert [np.flatnonzero(one >= 0).tolist() for one in settings.row] == 24 * [kept]
+    assert len(np.unique(settings.row)) == 24 * len(kept) + 1
+    assert rows["look_ahead_both"].matrix.shape[1] > rows["look_ahead"].matrix.shape[1] > 6
+    # The cache has them now, to the bit.
+    (again,) = build_features(TASK, data, ["look_ahead"], tiny)
+    assert again.settings
+    assert np.array_equal(again.settings.features, settings.features)
+
+
+def test_a_table_without_runs_has_no_such_rows(tmp_path: Path, tiny: Encoder) -> None:
+    data = TASK.load(made_table(tmp_path / "table", TRIPLE))
+    assert not [row for row in default_rows(TASK, data) if row.endswith("_run")]
+    with pytest.raises(TaskError, match="only a run tells"):
+        build_features(TASK, data, ["histogram_run"], tiny)
+
+
+def test_a_head_that_looks_ahead(tmp_path: Path, encoder: Encoder) -> None:
+    data = TASK.load(made_table(tmp_path / "table", TRIPLE, run_trip_count=48.5))
+    head = fit_head(TASK, data, encoder, row="look_ahead")
+    again = TaskHead.load(head.save(tmp_path / "head"), encoder=encoder)
+    (one,), (other,) = (
+        each.predict(TRIPLE + IR.format(body="%y = mul i32 %x, 99"), {"vector_bits": 256}) for each in (head, again)
+    )
+    assert one.preference == pytest.approx(other.preference)
+    assert one.preference[TASK.space.names[-1]] == 0
+    (unknown,) = again.predict(IR.format(body="%y = mul i32 %x, 99"), {"vector_bits": 256})
+    assert unknown.choice == unknown.default

@@ -1,0 +1,68 @@
+"""`mean_trip_count`: how often a loop runs each time it is entered, counted in one run of its driver.
+
+The size that a driver is given need not be it: that of a nest is a side of its data, and a loop that searches may leave
+at once. So the loop's function is built with two counters, at its header and at its back edges.
+"""
+
+import re
+import subprocess
+from pathlib import Path
+
+from mirenc.errors import CompileError
+from mirenc.ir.process import run_limited
+from mirenc.measure.building import INCLUDE, MEMORY_LIMIT, Toolchain, compile_problem
+from mirenc.measure.hints import HintedLoop
+from mirenc.measure.vector_variants import hinted_ir
+from mirenc.tasks.measured import MeasuredKernel
+
+_LONGEST = 10.0  # seconds of the run
+_MAIN = """
+#include "mirenc_measure.h"
+#include <stdio.h>
+#include <stdlib.h>
+extern unsigned long long mirenc_header, mirenc_back;
+void {function}(void);
+int main(int count, char **words)
+{{
+    if (mirenc_setup(atol(words[1])) != 0)
+        return 1;
+    mirenc_reset();
+    mirenc_call((mirenc_kernel){function});
+    fprintf(stderr, "\\nmirenc %llu %llu\\n", mirenc_header, mirenc_back);
+    return 0;
+}}
+"""
+_SAID = re.compile(r"mirenc (\d+) (\d+)$")
+
+
+def mean_trip_count(kernel: MeasuredKernel, folder: Path, toolchain: Toolchain) -> float:
+    """Mean iterations of a C kernel's loop, of all its entries in one call of the driver; 0 where none enters it.
+
+    Executions of its body, as `mirenc.ir.trip_counts.constant_trip_count` has them. Writes into ``folder``. Raises
+    CompileError: it does not build or does not come to an end.
+    """
+    source, module, main, driver, program = (
+        folder / f"trips{ending}" for ending in (".c", ".ll", ".main.c", ".driver.c", "")
+    )
+    source.write_text(kernel.source, encoding="utf-8")
+    driver.write_text(kernel.driver, encoding="utf-8")
+    main.write_text(_MAIN.format(function=kernel.function), encoding="utf-8")
+    text, at_end = HintedLoop(hinted_ir(source, folder, toolchain), kernel.function, kernel.line).counted()
+    module.write_text(text, encoding="utf-8", errors="surrogateescape")
+    inputs = [str(module), "-x", "c", str(driver), str(main)]
+    command = [toolchain.compiler, "-O1", "-w", f"-I{INCLUDE}", *toolchain.cflags, *inputs, "-o", str(program), "-lm"]
+    if problem := compile_problem(command):
+        raise CompileError(f"{kernel.name} does not build with counters: {problem}")
+    try:
+        done = run_limited([str(program), str(kernel.size)], timeout=_LONGEST, memory_limit=MEMORY_LIMIT)
+    except subprocess.TimeoutExpired:
+        raise CompileError(f"{kernel.name}: one call of its driver takes over {_LONGEST:g} s with counters") from None
+    finally:
+        for path in (source, module, main, driver, program):
+            path.unlink(missing_ok=True)
+    said = _SAID.search(done.words)
+    if done.code or said is None:
+        raise CompileError(f"{kernel.name}: one call of its driver ends with {done.code}")
+    header, back = map(int, said.groups())
+    entered = header - back
+    return (header if at_end else back) / entered if entered else 0.0

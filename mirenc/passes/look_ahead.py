@@ -1,0 +1,137 @@
+"""`look_ahead`: what LLVM makes of one loop under each of several hints: its assembly, read.
+
+A pragma's worth follows from the code that it gives more than from the code that it stands before. So each candidate
+is compiled, by the LLVM inside llvmlite: no compiler is needed, and two dozen of one loop take half a second. Only the
+loop's function is compiled, with nothing inlined into it; other loops of it are left as they are, for all hints alike.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mirenc.ir.child import EndedError
+from mirenc.ir.loops import find_loops
+from mirenc.ir.module import IRModule
+from mirenc.ir.regions import Region, block_name
+from mirenc.passes.assembly import Loop, loops_of
+from mirenc.passes.extract import extract_functions
+from mirenc.passes.hint import PLAIN, Hint
+from mirenc.passes.vectorizer import asked, loop_node, marked
+from mirenc.passes.vectorizer_side import LOOP
+
+_STILL = (*PLAIN.nodes(), '!{!"llvm.loop.unroll.disable"}')
+_REST = re.compile(rf"{re.escape(LOOP)}\S*\.(?:prol|epil)")
+
+
+@dataclass(frozen=True)
+class LoopCode:
+    """What became of a loop; a part that there is none of is None."""
+
+    hint: Hint  # vector width and interleave count of its vector body; (1, 1) where it has none
+    unrolled: int  # iterations of the scalar loop that are one, 1 or more
+    vector: Loop | None  # the vector body, or the body that is interleaved only
+    epilogue: Loop | None  # a second, narrower vector body for what is left
+    scalar: Loop | None  # the loop that is neither; with a vector body, for what is left
+    around: Loop  # what runs each time that the loop is entered: the loop around it, or else the function
+    loops: int  # of the function
+    instructions: int
+
+    @property
+    def elements(self) -> int:
+        """Iterations of the source's loop in one of the vector body."""
+        return self.hint.width * self.hint.count
+
+
+def look_ahead(module: IRModule, loop: Region, hints: Sequence[Hint | None], vector_bits: int) -> list[LoopCode | None]:
+    """What LLVM 22 makes of an innermost loop at -O3 with each hint; ``None`` among these: without one.
+
+    ``module`` and ``vector_bits`` are as those of `mirenc.passes.vectorizer.vectorizer_choices`. None for a hint that
+    LLVM does not come to an end with, and for all where the processor is not known.
+    """
+    text, loops = marked(module)
+    place = loops.index((loop.symbol, loop.header))
+    text = next(own for name, own in extract_functions(text) if name == loop.symbol)
+    free = loop_node(len(loops))
+    lines = []
+    for line in text.split("\n"):
+        node = re.match(r"!(\d+) = distinct !\{!\1, !(\d+)\}$", line)
+        if node is None:
+            lines.append(line)
+        elif int(node[1]) != loop_node(place):
+            lines.append(line[:-1] + "".join(f", !{free + number}" for number in range(len(_STILL))) + "}")
+    lines += [f"!{free + number} = {node}" for number, node in enumerate(_STILL)]
+    free += len(_STILL)
+    endings = [_ending(loop_node(place), () if hint is None else hint.nodes(), free) for hint in hints]
+    found: list[LoopCode | None] = []
+    for answer in _answers(module, "\n".join([*lines, ""]), endings, vector_bits, loop):
+        found.append(answer and _loop_code(answer[0], loops_of(str(answer[1], "utf-8"), loop.symbol), place + 1))
+    return found
+
+
+def _ending(node: int, hints: Sequence[str], free: int) -> str:
+    named = "".join(f", !{free + number}" for number in range(len(hints)))
+    nodes = [f"!{free + number} = {hint}" for number, hint in enumerate(hints)]
+    return "\n".join([f"!{node} = distinct !{{!{node}, !{node + 1}{named}}}", *nodes, ""])
+
+
+def _answers(
+    module: IRModule, text: str, endings: list[str], bits: int, loop: Region
+) -> Iterator[tuple[dict[str, Any], memoryview] | None]:
+    """What `asked` says, and None in place of an ending that ends the child."""
+    first = module.arrays.function[module.arrays.block_start[:-1]]
+    header = _header(module, loop)
+    inside = header - int(np.searchsorted(first, first[header]))
+    done = 0
+    while done < len(endings):
+        try:
+            for answer in asked(module, text, endings[done:], bits, function=loop.symbol, header=inside):
+                done += 1
+                yield answer
+        except EndedError as ended:
+            if ended.status == "start":
+                yield from [None] * (len(endings) - done)
+                return
+            done += 1
+            yield None
+
+
+def _header(module: IRModule, loop: Region) -> int:
+    forest = find_loops(module)
+    headers: list[int] = forest.header.tolist()
+    functions = (module.headers[function].name for function in forest.function.tolist())
+    return next(
+        header
+        for header, function in zip(headers, functions, strict=True)
+        if function == loop.symbol and block_name(module, header) == loop.header
+    )
+
+
+def _loop_code(said: dict[str, Any], loops: list[Loop], line: int) -> LoopCode:
+    widths = [(width, count) for place, width, count in said["choices"] if place == line]
+    unrolled = [factor for place, factor in said["unrolled"] if place == line]
+
+    def innermost(name: str) -> Loop | None:
+        """Of several versions, one that is in most loops."""
+        own = [one for one in loops if one.name.startswith(name) and not _REST.match(one.name)]
+        return max(own, key=lambda one: one.depth, default=None)
+
+    vector, epilogue, scalar = map(innermost, ("vector.body", "vec.epilog", LOOP))
+    depth = max((one.depth for one in (vector, epilogue, scalar) if one is not None), default=1)
+    around = Loop("", depth - 1)
+    for one in loops:
+        if one.depth == depth - 1:
+            around.counts += one.counts
+            around.instructions += one.instructions
+    return LoopCode(
+        Hint(*max(widths, key=lambda one: (one[0] * one[1], one[0]), default=(1, 1))),
+        max(unrolled, default=1),
+        vector,
+        epilogue,
+        scalar,
+        around,
+        sum(one.depth > 0 for one in loops),
+        sum(one.instructions for one in loops),
+    )
