@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -126,9 +127,7 @@ def look_ahead_tables(task: Task, data: TaskData, encoder: Encoder, advance: Cal
 
     They are kept in the cache: two dozen compilations a sample. Raises TaskError: IR that cannot be read.
     """
-    import llvmlite
-
-    cache = Cache(hashlib.sha256(f"look-ahead {llvmlite.__version__} {__version__}".encode()).hexdigest())
+    cache = Cache(hashlib.sha256(f"look-ahead {version('llvmlite')} {__version__}".encode()).hexdigest())
     tables = np.full((len(data), data.width, NUMBERS), np.nan)
     keys = [cache_key("look-ahead", repr((one.ir, one.region, one.context))) for one in data.samples]
     stored = cache.get(keys)

@@ -100,7 +100,9 @@ def test_a_row_of_one_head_takes_a_member_of_the_menu(built: dict[str, features.
         if only:
             assert only in members
             assert built[row].only == only
-    assert {row for row, made in built.items() if made.only} == {row for row, (_, only) in features._ONE_HEAD.items() if only}
+    assert {row for row, made in built.items() if made.only} == {
+        row for row, (_, only) in features._ONE_HEAD.items() if only
+    }
 
 
 # -- which rows there are ------------------------------------------------------------------------------
