@@ -31,16 +31,10 @@ def graph(
         check_path(output)
     if backend == "programl":
         # LLVM 10 reads the file as it was written, not LLVM 22's print of it.
-        from mirenc.graph.programl import DEFAULT_TIMEOUT, build_programl
-        from mirenc.ir.llvm import DEFAULT_MEMORY_LIMIT
+        from mirenc.graph.programl import build_programl
 
         read = read_input(file, max_bytes=options.max_bytes)
-        built = build_programl(
-            read.data,
-            name=read.name,
-            timeout=options.timeout or DEFAULT_TIMEOUT,
-            memory_limit=options.memory_limit or DEFAULT_MEMORY_LIMIT,
-        )
+        built = build_programl(read.data, name=read.name, timeout=options.timeout, memory_limit=options.memory_limit)
     else:
         built = build_graph(read_ir(file, options=options), normalisation=normalisation)
     if output is None:

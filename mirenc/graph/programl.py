@@ -23,7 +23,7 @@ from mirenc.ir.module import TextTable
 from mirenc.ir.process import memory_advice, run_limited, without_memory
 from mirenc.ir.statements import UNDEFINED_FUNCTION
 
-DEFAULT_TIMEOUT = 600.0  # seconds; the program may take a hundred times as long as LLVM takes to parse
+_TIMEOUT = 600.0  # seconds; the program may take a hundred times as long as LLVM takes to parse
 _INSTALL = "pip install --no-deps programl==0.3.2"
 _MISSING_LIBRARY = re.compile(r"error while loading shared libraries: ([^:\s]+)")
 # It logs `E 2026-01-31 12:00:00 [programl/bin/llvm2graph.cc:142] 1:14: error: expected type`.
@@ -48,14 +48,15 @@ def build_programl(
     ir: str | bytes,
     *,
     name: str = "<string>",
-    timeout: float = DEFAULT_TIMEOUT,
-    memory_limit: int = DEFAULT_MEMORY_LIMIT,
+    timeout: float | None = None,
+    memory_limit: int | None = None,
 ) -> ProgramGraph:
     """Build the graph of a module with ProGraML's released program; messages call the module ``name``.
 
     The IR is text with typed pointers, or bitcode, as LLVM 10 or older wrote it. The program may take ``timeout``
-    seconds and ``memory_limit`` bytes of address space. Nodes and edges come in the program's order, texts as LLVM 10
-    prints them; a node without a full text has its short text there, as natively built graphs do.
+    seconds, 600 by default, and ``memory_limit`` bytes of address space, 8 GiB by default. Nodes and edges come in the
+    program's order, texts as LLVM 10 prints them; a node without a full text has its short text there, as natively
+    built graphs do.
 
     Raises
     ------
@@ -66,7 +67,8 @@ def build_programl(
     GraphError
         LLVM 10 refuses the IR (its line and column are kept), or the program died or took too long.
     """
-    data = _run(ir.encode("utf-8", "surrogateescape") if isinstance(ir, str) else ir, name, timeout, memory_limit)
+    given = ir.encode("utf-8", "surrogateescape") if isinstance(ir, str) else ir
+    data = _run(given, name, timeout or _TIMEOUT, memory_limit or DEFAULT_MEMORY_LIMIT)
     try:
         return _graph(json.loads(data))
     except GraphError:

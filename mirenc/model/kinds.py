@@ -62,10 +62,11 @@ class GraphKind(Config):
     (``mean-max-sum``), so that size is not thrown away: `mirenc.model.pooling`.
     """
 
-    without_order: ClassVar[str] = ""  # what to set in a recipe for one that sees no order, where that can be
-    # Whether modules side by side in one small graph have the vectors that they have alone: then no node may hear one
-    # of another module, and nothing may depend on how many nodes or groups there are.
+    without_order: ClassVar[str] = ""
+    """What to set in a recipe for one that sees no order, where that can be."""
     joins: ClassVar[bool] = False
+    """Whether modules side by side in one small graph have the vectors that they have alone: then no node may hear one
+    of another module, and nothing may depend on how many nodes or groups there are."""
 
     hidden: int = Field(128, ge=8)
     out: int = Field(128, ge=8)

@@ -81,13 +81,8 @@ class IRFolder:
     def __init__(self, root: Path, *, retry_failed: bool = False) -> None:
         root.mkdir(parents=True, exist_ok=True)
         self.root = root
-        self.ir_bytes = 0
-        """Size of all IR, bytes."""
-        self._records: dict[Key, IRRecord] = {}
         path = root / _LOG
-        records, size = _read_log(path)
-        for record in records:
-            self._remember(record)
+        self._records, size = _read_log(path)
         self._log = path.open("ab")
         self._log.truncate(size)  # half a line, if the last run was killed while it wrote
         if retry_failed:
@@ -102,6 +97,11 @@ class IRFolder:
 
     def __len__(self) -> int:
         return len(self._records)
+
+    @property
+    def ir_bytes(self) -> int:
+        """Size of all IR, bytes."""
+        return sum(record.ir_bytes for record in self._records.values() if record.status == "ok")
 
     def get(self, key: Key) -> IRRecord | None:
         """Latest record of a project's file at a level; None if it was not tried."""
@@ -126,7 +126,7 @@ class IRFolder:
             with delivered(path) as part:
                 part.write_bytes(ir)
             self._seen.add(record.sha256_of_ir)
-        self._remember(record)
+        self._records[record.key] = record
         self._log.write(_line_of(record))
         self._log.flush()
         return record
@@ -152,7 +152,6 @@ class IRFolder:
         self._log = (self.root / _LOG).open("ab")
         for record in gone:
             if record.status == "ok":
-                self.ir_bytes -= record.ir_bytes
                 self._seen.discard(record.sha256_of_ir)
                 self.path_of(record).unlink(missing_ok=True)
 
@@ -178,13 +177,6 @@ class IRFolder:
         lines.append(f"sources by project: {_counts(by_project)}")
         return "\n".join(lines)
 
-    def _remember(self, record: IRRecord) -> None:
-        """Store a record; a later one about the same file and level replaces it."""
-        for count, one in ((-1, self._records.get(record.key)), (1, record)):
-            if one is not None and one.status == "ok":
-                self.ir_bytes += count * one.ir_bytes
-        self._records[record.key] = record
-
 
 def _counts(counter: Counter[str]) -> str:
     return ", ".join(f"{name} {count}" for name, count in counter.most_common()) or "none"
@@ -197,7 +189,7 @@ def origins_of(root: Path) -> dict[str, dict[str, str]]:
     """
     return {
         _place_of(record).as_posix(): {name: getattr(record, name) for name in _ORIGIN}
-        for record in _latest(root)
+        for record in _read_log(root / _LOG)[0].values()
         if record.status == "ok"
     }
 
@@ -211,13 +203,9 @@ def failures_of(root: Path) -> list[CompileError]:
             f"{record.project}/{record.file}: not compiled: "
             f"{record.reason or f'its IR is too large, {record.ir_bytes} bytes'}. {advice.get(record.status, usual)}"
         )
-        for record in sorted(_latest(root), key=lambda record: (record.project, record.file))
+        for record in sorted(_read_log(root / _LOG)[0].values(), key=lambda record: record.key)
         if record.status in (*FAILURES, "large")
     ]
-
-
-def _latest(root: Path) -> list[IRRecord]:
-    return list({record.key: record for record in _read_log(root / _LOG)[0]}.values())
 
 
 def _line_of(record: IRRecord) -> bytes:
@@ -232,14 +220,15 @@ def _place_of(record: IRRecord) -> Path:
     return Path(record.project, record.opt_level, name if name.endswith(".bc") else f"{name}.ll")
 
 
-def _read_log(path: Path) -> tuple[list[IRRecord], int]:
-    """Records of a log, and the size of its whole lines, bytes."""
+def _read_log(path: Path) -> tuple[dict[Key, IRRecord], int]:
+    """The latest record of each file and level in a log, and the size of its whole lines, bytes."""
     data = path.read_bytes() if path.exists() else b""
     whole = data[: data.rfind(b"\n") + 1]
-    records = []
+    records: dict[Key, IRRecord] = {}
     for number, line in enumerate(whole.splitlines(), 1):
         try:
-            records.append(IRRecord(**json.loads(line)))
+            record = IRRecord(**json.loads(line))
+            records[record.key] = record
         except (ValueError, TypeError) as error:
             raise IRFileError(
                 f"{path}: line {number} is no record of compiled IR ({error}). Give another output folder, or delete it"
