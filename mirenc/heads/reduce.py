@@ -1,14 +1,12 @@
 """`Reducing`: context columns as they are, and hundreds of code columns as a few principal components."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from sklearn.decomposition import PCA
 
 from mirenc.arrays import Float64
-from mirenc.errors import HeadError
 from mirenc.heads.base import Head
-from mirenc.heads.state import Arrays
 
 
 class Reducing(Head):
@@ -50,8 +48,5 @@ class Reducing(Head):
         """Columns after the reduction."""
         return int(self.context_columns) + (self.axes_.shape[1] or len(self.center_))
 
-    def _restore(self, meta: dict[str, Any], arrays: Arrays) -> None:
-        super()._restore(meta, arrays)
-        fits = self.center_.ndim == 1 and self.axes_.ndim == 2 and len(self.axes_) == len(self.center_)
-        if not fits or self.context_columns + len(self.center_) != self._seen_columns:
-            raise HeadError("principal components of a head do not fit its columns. Save the head again")
+    def _fits(self) -> bool:
+        return super()._fits() and self.context_columns + len(self.center_) == self._seen_columns

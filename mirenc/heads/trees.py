@@ -5,6 +5,7 @@ without the code. Extremely randomised trees: Geurts, Ernst, Wehenkel, 2006. Boo
 LightGBM, 2017.
 """
 
+import math
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
@@ -232,7 +233,5 @@ class BoostedRegressor(_Trees, Number, kind="boosted_number"):
     def _answer(self, features: Float64) -> Float64:
         return self.start_ + self.forest_.summed(self._reduced(features))  # boosted on double precision
 
-    def _restore(self, meta: dict[str, Any], arrays: Arrays) -> None:
-        super()._restore(meta, arrays)
-        if not isinstance(self.start_, float) or not np.isfinite(self.start_):
-            raise HeadError(f"a boosted head starts from {self.start_!r}, no finite number. Save the head again")
+    def _fits(self) -> bool:
+        return super()._fits() and isinstance(self.start_, float) and math.isfinite(self.start_)

@@ -81,5 +81,5 @@ def test_bad_rows_are_refused() -> None:
 @pytest.mark.parametrize("start", [float("inf"), float("nan"), "0", None])
 def test_a_start_that_is_no_number_is_refused(start: Any) -> None:
     meta, arrays = BoostedRegressor(trees=2).fit(*table(50))._get_state()
-    with pytest.raises(HeadError, match="a boosted head starts from"):
+    with pytest.raises(HeadError, match="parts of a BoostedRegressor do not belong together"):
         BoostedRegressor._from_state(meta | {"start": start}, arrays)

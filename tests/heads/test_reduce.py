@@ -58,7 +58,7 @@ def test_one_row_is_at_the_origin_of_its_axis() -> None:
 )
 def test_damaged_arrays_are_refused(name: str, change: object) -> None:
     meta, arrays = LandmarkRegressor(2, components=4).fit(FEATURES, FEATURES[:, 0])._get_state()
-    with pytest.raises(HeadError, match=r"do not fit its columns\. Save the head again"):
+    with pytest.raises(HeadError, match=r"do not belong together\. Save the head again"):
         LandmarkRegressor._from_state(meta, arrays | {name: change(arrays[name])})  # type: ignore[operator]
-    with pytest.raises(HeadError, match="do not fit its columns"):
+    with pytest.raises(HeadError, match="do not belong together"):
         LandmarkRegressor._from_state(meta | {"features": 13}, arrays)
