@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from mirenc import __version__
 from mirenc.arrays import Floating
 from mirenc.errors import HeadError
-from mirenc.heads.state import Arrays, below, build, kind_of_head, pack, unpack
+from mirenc.heads.state import Arrays, below, build, damaged, kind_of_head, pack, unpack
 from mirenc.writing import delivered
 
 FORMAT = 2  # in format 1, all arrays stand in the types that heads work with
@@ -141,7 +141,7 @@ def load_head_and_arrays(folder: str | os.PathLike[str]) -> tuple[Any, dict[str,
     try:
         description = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise _damaged(home, HEAD_FILE, error) from None
+        raise damaged(f"{home}/{HEAD_FILE}", error) from None
     _check_format(home, description)
     # Two files are renamed one after the other, and may be copied apart: only the checksum says they are a pair.
     if hashlib.sha256(data).hexdigest() != description.get("sha256"):
@@ -152,21 +152,17 @@ def load_head_and_arrays(folder: str | os.PathLike[str]) -> tuple[Any, dict[str,
     try:
         arrays = load(data)
     except (SafetensorError, AttributeError, KeyError, TypeError, ValueError) as error:  # a type that numpy lacks
-        raise _damaged(home, ARRAY_FILE, error) from None
+        raise damaged(f"{home}/{ARRAY_FILE}", error) from None
     extra = description.get("extra")
     if not isinstance(extra, dict):
-        raise _damaged(home, HEAD_FILE, "'extra' is no table")
+        raise damaged(f"{home}/{HEAD_FILE}", "'extra' is no table")
     try:
         arrays = widened(arrays, description.get("types", {}))
         arrays |= {name: arrays[like] for name, like in description.get("same", {}).items()}
     except (AttributeError, KeyError, TypeError, ValueError):
-        raise _damaged(home, HEAD_FILE, "'types' or 'same' fit no arrays") from None
+        raise damaged(f"{home}/{HEAD_FILE}", "'types' or 'same' fit no arrays") from None
     _check_numbers(arrays, f"{home}/{ARRAY_FILE}")
     return build(description, arrays, f"{home}/{HEAD_FILE}"), extra, below(arrays, _EXTRA)
-
-
-def _damaged(home: Path, name: str, why: object) -> HeadError:
-    return HeadError(f"{home}: {name} is damaged: {why}. Save the head again")
 
 
 def _check_format(home: Path, description: Any) -> None:

@@ -94,7 +94,7 @@ def build(entry: Any, arrays: Arrays, where: str) -> Any:
     except HeadError as error:
         raise HeadError(f"{where}: {error}") from None
     except _DAMAGE as error:
-        raise _damaged(where, f"{type(error).__name__}: {error}") from error
+        raise damaged(where, f"{type(error).__name__}: {error}") from error
     # Before memory is taken for counts that the arrays of a head need not bear out.
     for name, what, least, most in _COUNTS:
         count = getattr(head, name, least)
@@ -106,8 +106,9 @@ def build(entry: Any, arrays: Arrays, where: str) -> Any:
     return head
 
 
-def _damaged(where: str, why: str) -> HeadError:
-    return HeadError(f"{where}: damaged: {why}. Save the head again, or train it anew")
+def damaged(where: str, why: object) -> HeadError:
+    """The error of a file or a head that is not what was saved."""
+    return HeadError(f"{where} is damaged: {why}. Save the head again, or train it anew")
 
 
 def _check_answer(head: Any, where: str) -> None:
@@ -125,11 +126,11 @@ def _check_answer(head: Any, where: str) -> None:
         return  # it wants more than rows, such as settings: nothing can be asked here
     except _DAMAGE as error:
         why = f"it cannot answer for {row.shape[1]} features ({type(error).__name__}: {error})"
-        raise _damaged(where, why) from error
+        raise damaged(where, why) from error
     whole = np.isfinite(answer).all() and (not chooses or (answer.min() >= 0 and abs(answer.sum() - 1) < _SUM_ERROR))
     if not whole:
         kind = "preference" if chooses else "finite number"
-        raise _damaged(where, f"it answers {answer.tolist()}, which is no {kind}")
+        raise damaged(where, f"it answers {answer.tolist()}, which is no {kind}")
 
 
 def meta_of_labels(labels: NDArray[Any]) -> dict[str, Any]:
