@@ -45,11 +45,6 @@ class Code:
     compiled_by: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
 
-    @property
-    def level(self) -> str:
-        """``function`` or ``module``."""
-        return "function" if self.symbol else "module"
-
     def preparation(self) -> str:
         """The command whose output `command` takes; "" where it takes the file as it is."""
         if not self.compiled_by:

@@ -29,6 +29,7 @@ def test_a_table_has_every_row_and_says_what_it_is_made_of(run: Run, task: Path)
     for words in ("by kernel", "default", "best single setting", "majority label", "no code", "embedding, both"):
         assert words in found.out
     assert "24 samples, 12 groups, 2 seeds; model mirenc-tiny" in found.out
+    assert "warning" not in found.err
 
 
 def test_json_has_figures_answers_and_hashes(run: Run, task: Path) -> None:
@@ -302,6 +303,7 @@ def test_ir_is_given_to_a_table_that_comes_without(run: Run, tmp_path: Path) -> 
     assert without.code == 0
     assert "best of 3, no model" in without.out
     assert "embedding" not in without.out
+    assert "mirenc: warning: protocol 'program' tests 3 groups; 6 are needed" in without.err
     refused = run(*asked, "--row", "both")
     assert refused.code != 0
     assert "--ir-dir DIR" in refused.err

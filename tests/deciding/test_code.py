@@ -38,7 +38,7 @@ def written(folder: Path, text: str) -> Path:
 def test_a_module_is_taken_as_it_is(tmp_path: Path) -> None:
     code = read_code(written(tmp_path, SMALL))
     assert code.ir.decode() == SMALL
-    assert (code.level, code.symbol, code.remarks, code.preparation()) == ("module", "", (), "")
+    assert (code.symbol, code.remarks, code.preparation()) == ("", (), "")
     assert (
         code.command("function(sroa)")
         == f"opt -relocation-model=pic -passes='function(sroa)' '{code.name}' -o 'in put.opt.bc'"
@@ -48,7 +48,7 @@ def test_a_module_is_taken_as_it_is(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["_Z4mainv", "main"])
 def test_a_function_becomes_a_module(tmp_path: Path, name: str) -> None:
     code = read_code(written(tmp_path, SMALL), function=name)
-    assert (code.level, code.symbol) == ("function", "_Z4mainv")
+    assert code.symbol == "_Z4mainv"
     alone = parse_ir(code.ir)
     assert [function.name for function in alone.defined_functions] == ["_Z4mainv"]
     assert "declare dso_local i32 @helper(i32 %x)" in code.ir.decode()
