@@ -9,13 +9,11 @@ if ! python -c 'import importlib.metadata as m; m.version("torch")' 2>/dev/null 
         "that, stop now and point PIP_EXTRA_INDEX_URL or PIP_FIND_LINKS to PyTorch's CPU wheels" >&2
 fi
 echo "installing mirenc and its test tools into $VIRTUAL_ENV ..." >&2
-python -m pip install --quiet --constraint constraints.txt --editable '.[test]'
-# A model that is a package of its own, and data alone.
-python -m pip install --quiet --no-deps --editable ./models/mirenc-base
-# By itself: its dependencies cannot be installed today, and its graph builder, a program, needs none of them.
-python -m pip install --quiet --constraint constraints.txt --no-deps programl
-# A row of the downstream tables; it asks for nothing, and is no dependency.
-python -m pip install --quiet --no-deps IR2Vec==2.1.1
+# With a model that is a package of its own, and data alone.
+python -m pip install --quiet --constraint constraints.txt --editable '.[test]' --editable ./models/mirenc-base
+# By themselves. The dependencies of programl cannot be installed today, and its graph builder, a program, needs none of
+# them; IR2Vec is a row of the downstream tables, asks for nothing, and is no dependency.
+python -m pip install --quiet --constraint constraints.txt --no-deps programl IR2Vec==2.1.1
 
 # Two test processes, one thread each: more threads than cores makes torch slower, not faster. Tests of one file stay
 # together until a process has nothing left to do, because they share what is slow to make.
