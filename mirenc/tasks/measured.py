@@ -1,7 +1,8 @@
 """Tables that `mirenc measure` writes: kernels with their IR, and what each setting cost on one machine.
 
-A folder with ``machine.json``, ``kernels.parquet`` (a row a kernel), ``samples.parquet`` (a row a kernel and part) and
-``costs.parquet`` (a row a kernel, part and setting). A task whose costs come from such a folder is a `MeasuredTask`.
+A folder with ``machine.json``, ``kernels.parquet`` (a row a kernel), ``samples.parquet`` (a row a kernel and part),
+``costs.parquet`` (a row a kernel, part and setting) and, where runs told something, ``runs.json`` (an object a kernel).
+A task whose costs come from such a folder is a `MeasuredTask`.
 """
 
 from __future__ import annotations
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 FORMAT = 1
+RUN = "run_"
+"""Begins the name of a kernel's context feature that only its run told (`Task.run_context`)."""
+_RUNS = "runs.json"
 _SAMPLE_COLUMNS = ("kernel", "part", "noise", "rounds", "calls", "dropped", "tries")
 _PRECISION = 2.0**20  # of a cost's fraction: 1e-6 of it, below any clock; shorter numbers pack better
 _ANEW = "Measure anew with this release"
@@ -99,7 +103,7 @@ class MeasuredTable:
     machine: dict[str, Any]  # ``machine.json``: task, machine, compiler, flags and counts
     kernels: dict[str, MeasuredKernel]
     samples: list[MeasuredSample]  # dropped ones too
-    content_hash: str = ""  # SHA-256 of the three tables; "" for one that was not read from files
+    content_hash: str = ""  # SHA-256 of the three Parquet files; "" for one that was not read from files
 
     @property
     def title(self) -> str:
@@ -107,20 +111,27 @@ class MeasuredTable:
         return str(self.machine["title"])
 
     def write(self, folder: Path) -> None:
-        """Write the four files, each complete or not at all."""
+        """Write the files, each complete or not at all."""
         knobs = self.machine["knobs"]
         _write_rows(folder / "kernels.parquet", [_kernel_row(kernel) for kernel in self.kernels.values()])
         rows = [{name: getattr(sample, name) for name in _SAMPLE_COLUMNS} for sample in self.samples]
         _write_rows(folder / "samples.parquet", rows)
         _write_rows(folder / "costs.parquet", [row for one in self.samples for row in _cost_rows(one, knobs)])
+        if runs := {name: told for name, kernel in self.kernels.items() if (told := _told(kernel.context))}:
+            write_json(folder / _RUNS, runs)
         write_json(folder / MACHINE, self.machine)
+
+
+def _told(context: Mapping[str, Any]) -> dict[str, Any]:
+    """What only a run told of a kernel."""
+    return {name: value for name, value in context.items() if name.startswith(RUN)}
 
 
 def _kernel_row(kernel: MeasuredKernel) -> dict[str, Any]:
     region = kernel.region
     return {
         **{name: value for name, value in vars(kernel).items() if name not in ("context", "region", "include")},
-        "context": json.dumps(dict(kernel.context)),
+        "context": json.dumps({name: value for name, value in kernel.context.items() if not name.startswith(RUN)}),
         "symbol": region.symbol if region else "",
         "header": region.header if region else "",
         # All of it, so that no IR is read for it when the table is.
@@ -167,14 +178,17 @@ def read_measured(folder: str | Path, task_name: str) -> MeasuredTable:
         names = [f"{name}.parquet" for name in ("kernels", "samples", "costs")]
         machine, tables, content_hash = read_folder(root, task_name, FORMAT, names, anew)
         kernels, samples, costs = (tables[name] for name in names)
-        found = {kernel.name: kernel for kernel in map(_kernel, kernels.to_pylist())}
+        # A file of its own: a table of older releases has none, and costs are what they were.
+        path = root / _RUNS
+        told = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+        found = {row["name"]: _kernel(row, told.get(row["name"], {})) for row in kernels.to_pylist()}
         return MeasuredTable(machine, found, _samples(samples, costs, machine["knobs"]), content_hash)
 
 
-def _kernel(row: dict[str, Any]) -> MeasuredKernel:
+def _kernel(row: dict[str, Any], told: Mapping[str, float]) -> MeasuredKernel:
     region = Region(**json.loads(row["region"])) if row["region"] else None
     others = {name: value for name, value in row.items() if name not in ("context", "region", "symbol", "header")}
-    return MeasuredKernel(**others, context=json.loads(row["context"]), region=region)
+    return MeasuredKernel(**others, context=json.loads(row["context"]) | told, region=region)
 
 
 def _samples(samples: pa.Table, costs: pa.Table, knobs: Sequence[str]) -> list[MeasuredSample]:
@@ -261,9 +275,9 @@ class MeasuredTask(Task):
                     part=sample.part,
                     reported=reported,
                     run={
-                        one: kernel.context[f"run_{one}"]
+                        one: kernel.context[f"{RUN}{one}"]
                         for one in self.run_context
-                        if kernel.context.get(f"run_{one}")
+                        if kernel.context.get(f"{RUN}{one}")
                     },
                 )
             )
