@@ -20,7 +20,7 @@ from pathlib import Path
 CHECKOUT = Path(__file__).resolve().parents[1]
 PINS = ["--constraint", str(CHECKOUT / "constraints.txt")]
 # The installations of scripts/test.sh.
-COMMANDS = [[*PINS, f"{CHECKOUT}[test]"], [*PINS, "--no-deps", "programl"], ["--no-deps", "IR2Vec==2.1.1"]]
+COMMANDS = [[*PINS, f"{CHECKOUT}[test]"], [*PINS, "--no-deps", "programl", "IR2Vec==2.1.1"]]
 
 
 def main() -> None:
