@@ -78,14 +78,9 @@ def costs_of(times: Float64, default: int, copy: int) -> Costs:
 
 
 def first_of_code(cells: Sequence[Cell]) -> list[int]:
-    """For each cell the first of the same code and ``before``: they are one measurement. Unknown code is its own."""
-    first: dict[tuple[str, str], int] = {}
-    return [
-        first.setdefault((cell.code, json.dumps(cell.before, sort_keys=True)), index)
-        if cell.code and not cell.problem
-        else index
-        for index, cell in enumerate(cells)
-    ]
+    """For each cell the first of the same `Cell.measurement`; what is not known is its own."""
+    first: dict[str, int] = {}
+    return [first.setdefault(cell.measurement or str(index), index) for index, cell in enumerate(cells)]
 
 
 def same_outputs(outputs: Sequence[NDArray[Any]], wanted: Sequence[NDArray[Any]]) -> bool:

@@ -84,7 +84,7 @@ class Timekeeper(contextlib.AbstractContextManager["Timekeeper"]):
             tuple(cell.setting for cell in build.cells),
             tuple(cell.effective for cell in build.cells),
             tuple(status),
-            tuple(map(_digest, build.cells)),
+            tuple(map(_short, build.cells)),
             label,
             report,
         )
@@ -148,8 +148,6 @@ def _line(child: Any) -> dict[str, Any] | None:
     return json.loads(line) if line.endswith(b"\n") else None
 
 
-def _digest(cell: Cell) -> str:
-    """Of the code and of what the runner is told: cells of one digest are one measurement."""
-    if not cell.code or cell.problem:
-        return ""
-    return hashlib.sha256(f"{cell.code} {json.dumps(cell.before, sort_keys=True)}".encode()).hexdigest()[:8]
+def _short(cell: Cell) -> str:
+    """The digest of a cell's measurement that a table has."""
+    return hashlib.sha256(cell.measurement.encode()).hexdigest()[:8] if cell.measurement else ""

@@ -108,9 +108,36 @@ class Argument:
         return 0
 
     def array(self, n: int) -> NDArray[Any]:
-        """What a buffer holds before a call: (count,), the same on any machine."""
-        below = None if self.below is None else int(self.below(n=n))
-        return filled(self.fill, int(self.size(n=n)), self.dtype, self.seed, self.low, self.high, below)
+        """What a buffer holds before a call: (count,), the same on any machine and with any numpy.
+
+        Only a bit generator's raw words are promised to stay as they are, so everything is made from those, with
+        operations that round the same everywhere (no logarithm, no pairwise sum).
+        """
+        count, below = int(self.size(n=n)), None if self.below is None else int(self.below(n=n))
+        match self.fill:
+            case "zeros":
+                return np.zeros(count, self.dtype)
+            case "ramp":
+                ramp = np.arange(count, dtype=np.int64)
+                return (ramp if below is None else ramp % below).astype(self.dtype)
+        words = np.random.PCG64(self.seed).random_raw(count)  # (count,) uint64
+        if self.fill == "permutation":
+            return np.argsort(words, kind="stable").astype(self.dtype)
+        unit = (words >> np.uint64(11)).astype(np.float64) * 2.0**-53  # (count,), in [0, 1)
+        if self.fill == "uniform":
+            return (self.low + (self.high - self.low) * unit).astype(self.dtype)
+        assert below is not None  # the reader of drivers asks for it
+        match self.fill:
+            case "indices":
+                return (unit * below).astype(np.int64).astype(self.dtype)
+            case "power-law":  # u^4 has the density v^(-3/4)
+                return (unit * unit * unit * unit * below).astype(np.int64).astype(self.dtype)
+            case "row-starts":
+                # A Pareto tail of exponent 1, cut at a hundred times the shortest row. `cumsum` adds one by one.
+                ends = np.cumsum(1.0 / (unit + 0.01))
+                starts = np.concatenate(([0.0], ends[:-1])) / (ends[-2] if count > 1 else 1.0)
+                return (starts * below).astype(np.int64).astype(self.dtype)
+        raise AssertionError(f"no fill {self.fill!r}")
 
     def scalar(self, n: int) -> np.generic:
         """A scalar as the kernel gets it."""
@@ -325,37 +352,3 @@ _ARGUMENTS: Mapping[str, tuple[str, Mapping[str, _Reader]]] = {
     "scalar": ("value", {"scalar": _one_of(_TYPES), "value": _formula("n")}),
     "local": ("local", {"local": _formula("n", "bx", "by")}),
 }
-
-
-def filled(
-    fill: str, count: int, dtype: np.dtype[Any], seed: int, low: float, high: float, below: int | None
-) -> NDArray[Any]:
-    """An array, (count,) of ``dtype``, the same on any machine and with any numpy.
-
-    Only a bit generator's raw words are promised to stay as they are, so everything is made from
-    those, with operations that round the same everywhere (no logarithm, no pairwise sum).
-    """
-    match fill:
-        case "zeros":
-            return np.zeros(count, dtype)
-        case "ramp":
-            ramp = np.arange(count, dtype=np.int64)
-            return (ramp if below is None else ramp % below).astype(dtype)
-    words = np.random.PCG64(seed).random_raw(count)  # (count,) uint64
-    if fill == "permutation":
-        return np.argsort(words, kind="stable").astype(dtype)
-    unit = (words >> np.uint64(11)).astype(np.float64) * 2.0**-53  # (count,), in [0, 1)
-    if fill == "uniform":
-        return (low + (high - low) * unit).astype(dtype)
-    assert below is not None  # the reader of drivers asks for it
-    match fill:
-        case "indices":
-            return (unit * below).astype(np.int64).astype(dtype)
-        case "power-law":  # u^4 has the density v^(-3/4)
-            return (unit * unit * unit * unit * below).astype(np.int64).astype(dtype)
-        case "row-starts":
-            # A Pareto tail of exponent 1, cut at a hundred times the shortest row. `cumsum` adds one by one.
-            ends = np.cumsum(1.0 / (unit + 0.01))
-            starts = np.concatenate(([0.0], ends[:-1])) / (ends[-2] if count > 1 else 1.0)
-            return (starts * below).astype(np.int64).astype(dtype)
-    raise AssertionError(f"no fill {fill!r}")

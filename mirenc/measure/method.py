@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
+import pkgutil
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -21,8 +21,7 @@ def get_method(task: str) -> Method:
     tasks = {name: one for name in list_tasks() if isinstance(one := get_task(name), MeasuredTask)}
     if task not in tasks:
         raise TaskError(f"task {task!r} cannot be measured; those that can: {', '.join(tasks)}. Name one")
-    module, _, attribute = tasks[task].method.partition(":")
-    method: Method = getattr(importlib.import_module(module), attribute)()
+    method: Method = pkgutil.resolve_name(tasks[task].method)()
     return method
 
 

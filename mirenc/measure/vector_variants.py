@@ -6,13 +6,14 @@ import re
 import signal
 import subprocess
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from mirenc.errors import CompileError, ToolchainError
 from mirenc.ir.process import run_limited
 from mirenc.measure.building import MEMORY_LIMIT, Toolchain, compile_problem
 from mirenc.measure.hints import HintedLoop, suffix
+from mirenc.measure.runners import Cell
 from mirenc.passes.hint import PLAIN, Hint
 
 # Up to this many elements at a time a loop compiles in milliseconds, and all copies are compiled as one module.
@@ -54,15 +55,7 @@ _COPY = re.compile(r"__mirenc_\w+")
 _PLACING = re.compile(r"\s*\.(?:section|text|file|type|size|globl|hidden|weak|local|cfi_\w+|loc|ident|addrsig\w*)\b")
 _DATA = re.compile(r"\s*\.(?:type\s+\S+,\s*[@%]object|ident|addrsig|bss\b|data\b|lcomm|comm)\b")
 
-
-@dataclass(frozen=True)
-class Variant:
-    """One setting: function in the shared object, digest of its code, what LLVM made of it; or the problem."""
-
-    symbol: str = ""
-    code: str = ""
-    effective: Hint = PLAIN
-    problem: str = ""
+_OWN = (0, 0)  # the setting of LLVM's own choice
 
 
 def _command(toolchain: Toolchain, flags: Sequence[str] = ()) -> list[str]:
@@ -90,11 +83,11 @@ def build_variants(
     flags: Sequence[str],
     toolchain: Toolchain,
     name: str,
-) -> tuple[str, Variant, Variant, dict[Hint, Variant]]:
+) -> tuple[Cell, Cell, list[Cell]]:
     """Compile the loop of a function in a line with each hint; what is built is put beside the source as ``name``.
 
-    Returns the shared object; the function without hints, twice; the variant of each hint. A `CompileError` where it
-    does not compile without hints, or there is no such loop.
+    Returns the function without hints, twice, and with each. A `CompileError` where it does not compile without hints,
+    or there is no such loop.
     """
     loop = HintedLoop(hinted_ir(source, source.parent, toolchain, flags), function, line)
     building = _Building(loop, line, toolchain, flags, source.with_name(name))
@@ -110,17 +103,18 @@ def build_variants(
         large = {}
     for hint in sorted(large.values(), key=lambda hint: hint.width * hint.count):
         building.alone(hint)
-    built = building.variants
-    return building.link(), built["default"], built["copy"], {hint: built[label] for label, hint in labelled.items()}
+    building.link()
+    return building.cells["default"], building.cells["copy"], [building.cells[label] for label in labelled]
 
 
 class _Building:
-    """The variants that there are by now, by label; files of theirs begin with ``stem``."""
+    """The cells that there are by now, by label; files of theirs begin with ``stem``."""
 
     def __init__(self, loop: HintedLoop, line: int, toolchain: Toolchain, flags: Sequence[str], stem: Path) -> None:
         self.loop, self.line, self.timeout, self.stem = loop, line, toolchain.timeout, stem
         self.command = _command(toolchain, flags)
-        self.variants: dict[str, Variant] = {}
+        self.cells: dict[str, Cell] = {}
+        self.library = self._file("so")
         self.assembly: list[Path] = []
         self.seconds = 0.0  # of the last back end
         self._alone: dict[Hint, tuple[str, float]] = {}
@@ -135,17 +129,19 @@ class _Building:
         record.unlink(missing_ok=True)
         effective = effective_hints(remarks, self.line)
         new = {}
-        for label in labelled:
+        for label, hint in labelled.items():
             symbol = self.loop.function + suffix(label)
             parts = [codes[one] for name in self.loop.symbols if (one := name + suffix(label)) in codes]
-            new[label] = Variant(symbol, digest_of(parts), effective.get(symbol, PLAIN))
-        known = {variant.code: variant.symbol for variant in self.variants.values() if variant.code}
-        if all(variant.code in known for variant in new.values()):  # older functions serve
-            new = {label: replace(variant, symbol=known[variant.code]) for label, variant in new.items()}
+            made = effective.get(symbol, PLAIN)
+            setting = (hint.width, hint.count) if hint else _OWN
+            new[label] = Cell(setting, (made.width, made.count), digest_of(parts), self.library.name, symbol)
+        known = {cell.code: cell.symbol for cell in self.cells.values() if cell.code}
+        if all(cell.code in known for cell in new.values()):  # older functions serve
+            new = {label: replace(cell, symbol=known[cell.code]) for label, cell in new.items()}
             path.unlink()
         else:
             self.assembly.append(path)
-        self.variants |= new
+        self.cells |= new
         return ""
 
     def alone(self, hint: Hint) -> None:
@@ -163,21 +159,20 @@ class _Building:
             problem = self.compile({label: hint}, label, self.timeout)
             self._alone[hint] = problem, self.seconds
         if problem:
-            self.variants[label] = Variant(problem=problem)
+            setting = hint.width, hint.count
+            self.cells[label] = Cell(setting, setting, problem=problem)
 
-    def link(self) -> str:
-        """The shared object of the assembly files, which are removed."""
-        output = self._file("so")
+    def link(self) -> None:
+        """Make the shared object of the assembly files, which are removed."""
         # Each file of one setting has whatever else the source defines.
         options = ["-shared", "-fPIC", "-Wl,--allow-multiple-definition", "-Wl,-s"]
-        command = [*self.command, *options, *map(str, self.assembly), "-o", str(output), "-lm"]
+        command = [*self.command, *options, *map(str, self.assembly), "-o", str(self.library), "-lm"]
         if problem := compile_problem(command, _LONGEST):
             raise CompileError(
                 f"{self.stem.name}: the variants cannot be linked: {problem}. Leave what they lack out of them"
             )
         for path in self.assembly:
             path.unlink()
-        return output.name
 
     def _file(self, ending: str) -> Path:
         return self.stem.with_name(f"{self.stem.name}.{ending}")

@@ -5,7 +5,7 @@ import pytest
 
 from mirenc.errors import ConfigError
 from mirenc.measure.expressions import read_expression
-from mirenc.measure.gpu_driver import FILLS, filled, read_driver
+from mirenc.measure.gpu_driver import FILLS, Argument, read_driver
 
 ROWS = """
 kernel = "rows"
@@ -151,7 +151,9 @@ def test_nothing_else_is_an_expression(text: str) -> None:
 
 
 def fill(name: str, count: int, dtype: str = "i4", below: int | None = None, seed: int = 3) -> np.ndarray:
-    return filled(name, count, np.dtype(dtype), seed, -1, 3, below)
+    limit = None if below is None else read_expression(below, ())
+    size = read_expression("n", ("n",))
+    return Argument("buffer", "x", size, np.dtype(dtype), name, seed, -1, 3, limit).array(count)
 
 
 def test_fills_are_what_they_say() -> None:

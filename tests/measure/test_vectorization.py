@@ -151,11 +151,10 @@ def test_what_files_call_themselves_names_no_folder(tmp_path: Path) -> None:
 def test_what_takes_too_long_is_no_candidate(tmp_path: Path) -> None:
     toolchain = replace(METHOD.find_compiler(None), timeout=0.001)
     hints = [Hint(4, 1), Hint(64, 4), Hint(64, 16)]
-    library, default, _, variants = build_variants(
-        written(tmp_path), "scale", 4, hints, flags=(), toolchain=toolchain, name="x"
-    )
-    assert [variants[hint].problem for hint in hints] == ["", "compile: over 0.001 s", "compile: over 0.001 s"]
-    assert hasattr(ctypes.CDLL(str(tmp_path / library)), default.symbol)
+    default, _, hinted = build_variants(written(tmp_path), "scale", 4, hints, flags=(), toolchain=toolchain, name="x")
+    assert [cell.problem for cell in hinted] == ["", "compile: over 0.001 s", "compile: over 0.001 s"]
+    assert [cell.setting for cell in hinted] == [(4, 1), (64, 4), (64, 16)]
+    assert hasattr(ctypes.CDLL(str(tmp_path / default.library)), default.symbol)
 
 
 @pytest.mark.needs("clang")
@@ -173,12 +172,12 @@ exec {real} "$@"
 """)
     compiler.chmod(0o755)
     hints = [Hint(4, 1), Hint(8, 1), Hint(8, 2)]
-    library, default, copy, variants = build_variants(
+    default, copy, hinted = build_variants(
         written(tmp_path), "scale", 4, hints, flags=(), toolchain=Toolchain(str(compiler)), name="x"
     )
-    assert [variants[hint].problem for hint in hints] == ["", "compile: clang fails", "compile: clang fails"]
-    assert default.code == copy.code != variants[Hint(4, 1)].code
-    assert hasattr(ctypes.CDLL(str(tmp_path / library)), variants[Hint(4, 1)].symbol)
+    assert [cell.problem for cell in hinted] == ["", "compile: clang fails", "compile: clang fails"]
+    assert default.code == copy.code != hinted[0].code
+    assert hasattr(ctypes.CDLL(str(tmp_path / hinted[0].library)), hinted[0].symbol)
 
 
 def ends_itself(folder: Path, signal: str) -> Toolchain:
@@ -209,10 +208,8 @@ def test_a_compiler_that_was_ended_from_outside_says_nothing_of_a_setting(tmp_pa
 @pytest.mark.needs("clang")
 def test_a_compiler_that_crashes_costs_the_setting_and_ctrl_c_does_not_reach_it(tmp_path: Path) -> None:
     toolchain = ends_itself(tmp_path, "SEGV")
-    _, _, _, variants = build_variants(
-        written(tmp_path), "scale", 4, [Hint(8, 1)], flags=(), toolchain=toolchain, name="x"
-    )
-    assert variants[Hint(8, 1)].problem == "compile: clang fails"
+    _, _, (cell,) = build_variants(written(tmp_path), "scale", 4, [Hint(8, 1)], flags=(), toolchain=toolchain, name="x")
+    assert cell.problem == "compile: clang fails"
     sessions = (tmp_path / "sessions").read_text().split()
     assert len(sessions) > 2
     assert str(os.getsid(0)) not in sessions

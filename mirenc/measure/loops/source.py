@@ -8,7 +8,8 @@ be ``T/U``), ``I`` (type of counters), ``J`` (a signed one), ``_F`` (``f`` after
 condition on what the loop itself changes settles after the first call, so few have one. A header says beside them:
 
 - ``sizes``: what ``n`` may be, a name in `SIZES`.
-- ``trip``: trip count of the loop, an expression of ``n`` and the words; ``unknown`` before the loop runs.
+- ``trip``: trip count of the loop, an expression (`mirenc.measure.expressions`) of ``n`` and the words; ``unknown``
+  before the loop runs.
 - ``rows``: whether the body may stand in a loop over rows, each pointer moved on by its length after each.
 - ``constant``: whether ``n`` may be a constant of the source.
 - ``order``: work of a call is about ``n ** order`` iterations.
@@ -22,6 +23,7 @@ from functools import cache
 from random import Random
 
 from mirenc.errors import ConfigError
+from mirenc.measure.expressions import read_expression
 from mirenc.measure.kernel_files import KernelText, fill_words, read_folder
 
 # The letter of mirenc_types by type of C.
@@ -117,7 +119,7 @@ def _check(text: KernelText) -> None:
         if kind not in LETTERS:
             text.fail("T", f"may be {kind!r}; allowed: {', '.join(LETTERS)}")
     for name in set(re.findall(r"[A-Za-z_]\w*", text.keys["trip"])) - {"n", "unknown", *text.words}:
-        text.fail("trip", f"has {name!r}; allowed are n, numbers, + - * / and words of the header, or unknown")
+        text.fail("trip", f"has {name!r}; allowed are n, numbers, + - * // and words of the header, or unknown")
     for parameter, value in text.data.items():
         fill = value.partition(": ")[2]
         for one in text.words.get(fill.partition(" ")[0], (fill or "plain",)):
@@ -254,15 +256,7 @@ def _in_rows(
 
 
 def _known_trip(expression: str, n: int | None, words: Mapping[str, str]) -> int:
-    """Value of an expression of numbers and + - * /, which are C's; 0 where it is not known."""
+    """Value of a trip count's expression; 0 where it is not known."""
     if expression == "unknown" or (n is None and re.search(r"\bn\b", expression)):
         return 0
-    filled = re.sub(r"\bn\b", str(n), fill_words(expression, words))
-    total = 0
-    for term in filled.replace("- ", "+ -").split("+"):
-        first, *factors = re.split(r"([*/])", term.strip())
-        value = int(first)
-        for operator, factor in zip(factors[::2], factors[1::2], strict=True):
-            value = value * int(factor) if operator == "*" else int(value / int(factor))
-        total += value
-    return max(total, 0)
+    return int(read_expression(fill_words(expression, words), ("n",))(n=n or 0))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import importlib
+import json
+import pkgutil
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -23,12 +24,16 @@ class Cell:
 
     setting: tuple[Value, ...]  # as asked, a value for each knob
     effective: tuple[Value, ...]  # what the compiler says that it made of it, or the same again
-    # Digest of the machine code: cells of one ``code`` and one ``before`` are one measurement. "": not known
-    code: str = ""
+    code: str = ""  # digest of the machine code; "": not known
     library: str = ""  # shared object in the kernel's folder, and the function in it: where the runner finds it
     symbol: str = ""
     before: Mapping[str, object] = field(default_factory=dict, hash=False)  # for the runner: ``{"local": [8, 8]}``
     problem: str = ""  # why it is no candidate, ``compile: over 1 s``; "" if it is one
+
+    @property
+    def measurement(self) -> str:
+        """The same for cells that are one measurement: of one code, and told the same; "" where that is not known."""
+        return f"{self.code} {json.dumps(self.before, sort_keys=True)}" if self.code and not self.problem else ""
 
 
 @dataclass(frozen=True)
@@ -124,6 +129,5 @@ def get_runner(name: str) -> type[Runner]:
     """The runner of this name."""
     if name not in _REGISTRY:
         raise ConfigError(f"unknown runner {name!r}; available: {', '.join(_REGISTRY)}")
-    module, _, attribute = _REGISTRY[name].partition(":")
-    runner: type[Runner] = getattr(importlib.import_module(module), attribute)
+    runner: type[Runner] = pkgutil.resolve_name(_REGISTRY[name])
     return runner

@@ -140,7 +140,7 @@ void kernel(T *a, T *b, I n)
 }
 
 // name: unrolled by hand
-// trip: n / 4
+// trip: n // 4
 void kernel(T *out, const T *a, const T *b, I n)
 {
     @for (I i = 0; i + 3 < n; i += 4) {

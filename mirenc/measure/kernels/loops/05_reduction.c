@@ -172,7 +172,7 @@ int kernel(const T *x, T limit, I n)
 
 // name: four partial sums
 // T: REDUCED
-// trip: n / 4
+// trip: n // 4
 // weight: 4
 T kernel(const T *x, I n)
 {
