@@ -3,9 +3,8 @@
 A back edge goes to a block that dominates its source. A loop is its header with every block that reaches one of the
 header's back edges without passing the header; back edges to one header make one loop. Cycles with a second way in
 (irreducible ones) have no back edge and are no loops, and unreachable blocks are ignored. Source of the rules: LLVM's
-``GenericLoopInfo``. No tree of dominators is made: what a block dominates is found from it by a depth-first search, and
-it dominates a block of these if no way back from there leaves them but through it (after Havlak, Nesting of Reducible
-and Irreducible Loops, 1997).
+``GenericLoopInfo``; dominators by Semi-NCA (Georgiadis, Linear-Time Algorithms for Dominators and Related Problems,
+2005), which LLVM uses, too.
 """
 
 from dataclasses import dataclass
@@ -83,13 +82,13 @@ def find_loops(module: IRModule) -> LoopForest:
 
 def _function_loops(successors: Graph) -> tuple[list[tuple[int, int, int]], list[int]]:
     """Header, parent (-1 none) and depth of each loop of a function, and each block's innermost loop (-1 none)."""
-    order, end = _depth_first(successors)
+    order, found_from = _depth_first(successors)
     number = {block: place for place, block in enumerate(order)}
     predecessors: Graph = [[] for _ in order]
     for place, block in enumerate(order):
         for target in successors[block]:
             predecessors[number[target]].append(place)
-    innermost, parent = _nest(predecessors, end)
+    innermost, parent = _nest(predecessors, *_dominated(predecessors, found_from))
     # The headers from the outermost loop to each: so sorted, a loop stands before those inside it.
     path: dict[int, tuple[int, ...]] = {-1: ()}
     for head in sorted(set(innermost) - {-1}):
@@ -103,7 +102,7 @@ def _function_loops(successors: Graph) -> tuple[list[tuple[int, int, int]], list
 
 
 def _depth_first(successors: Graph) -> tuple[list[int], list[int]]:
-    """Reachable blocks in the order of a depth-first search, and where those end that were found from each place."""
+    """Reachable blocks in the order of a depth-first search, and the place in it that each was found from."""
     order: list[int] = []
     parent: list[int] = []
     seen = [False] * len(successors)
@@ -116,13 +115,42 @@ def _depth_first(successors: Graph) -> tuple[list[int], list[int]]:
         stack += [(target, len(order)) for target in successors[block] if not seen[target]]
         order.append(block)
         parent.append(from_place)
-    end = list(range(1, len(order) + 1))
-    for place in range(len(order) - 1, 0, -1):
-        end[parent[place]] = max(end[parent[place]], end[place])
-    return order, end
+    return order, parent
 
 
-def _nest(predecessors: Graph, end: list[int]) -> tuple[list[int], dict[int, int]]:
+def _dominated(predecessors: Graph, parent: list[int]) -> tuple[list[int], list[int]]:
+    """First and last number, in the order of the tree of dominators, of what each place dominates."""
+    count = len(parent)
+    semi, label, above = list(range(count)), list(range(count)), list(parent)
+    for place in range(count - 1, 0, -1):
+        for before in predecessors[place]:
+            # The least semidominator on the way up to what is done, which is shortened for those that come later.
+            way = []
+            while before > place and above[before] > place:
+                way.append(before)
+                before = above[before]
+            for lower in reversed(way):
+                upper = above[lower]
+                label[lower] = min(label[lower], label[upper], key=semi.__getitem__)
+                above[lower] = above[upper]
+            semi[place] = min(semi[place], semi[label[way[0] if way else before]])
+    dominator = list(parent)
+    size = [1] * count
+    for place in range(1, count):
+        while dominator[place] > semi[place]:
+            dominator[place] = dominator[dominator[place]]
+    for place in range(count - 1, 0, -1):
+        size[dominator[place]] += size[place]
+    first, free = [0] * count, [1] * count
+    for place in range(1, count):
+        above_it = dominator[place]
+        first[place] = free[above_it]
+        free[above_it] += size[place]
+        free[place] = first[place] + 1
+    return first, [start + all_of_it - 1 for start, all_of_it in zip(first, size, strict=True)]
+
+
+def _nest(predecessors: Graph, first: list[int], last: list[int]) -> tuple[list[int], dict[int, int]]:
     """Innermost loop of each place (-1 none), and the loop around each inner loop; loops are named by header."""
     innermost = [-1] * len(predecessors)
     parent: dict[int, int] = {}
@@ -136,28 +164,14 @@ def _nest(predecessors: Graph, end: list[int]) -> tuple[list[int], dict[int, int
 
     # A header comes before all that it dominates: inner loops are complete first.
     for head in range(len(predecessors) - 1, -1, -1):
-        latches = [outermost(place) for place in predecessors[head] if head <= place < end[head]]
-        body: set[int] = {head}
-        strays: set[int] = set()  # what can be reached without the header
-        for latch in latches:
-            if latch in body:
-                continue
-            onward = {latch: latch}  # what leads to the latch -> the next place on the way
-            work = [latch]
+        dominated = range(first[head], last[head] + 1)
+        work = [outermost(place) for place in predecessors[head] if first[place] in dominated]
+        if work:
+            body = {head, *work}
             for place in work:  # grows while it is read
-                if place in strays or not head < place < end[head]:
-                    while place != latch:
-                        strays.add(place)
-                        place = onward[place]
-                    strays.add(latch)
-                    break
-                for before in map(outermost, predecessors[place]):
-                    if before not in body and before not in onward:
-                        onward[before] = place
-                        work.append(before)
-            else:
-                body.update(onward)
-        if not body.isdisjoint(latches):
+                before = {outermost(one) for one in predecessors[place] if place != head} - body
+                body |= before
+                work += before
             for place in body:
                 if innermost[place] < 0:
                     innermost[place] = head

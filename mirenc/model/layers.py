@@ -19,7 +19,7 @@ Weights = dict[str, Float32]
 Floats = TypeVar("Floats", Float32, Float64)
 Item = TypeVar("Item")
 Made = TypeVar("Made")
-SLICE = 1 << 11  # rows or nodes at once: enough for equal neighbours to meet, few enough for a processor's cache
+SLICE = 1 << 12  # rows or nodes at once: enough for equal neighbours to meet, few enough for a processor's cache
 
 _NORM_EPSILON = np.float32(1e-5)
 # Numbers that a process sums in numpy, at some 10 ns each; to import scipy.sparse takes 0.1 to 0.2 s.

@@ -216,3 +216,23 @@ def test_a_long_chain_of_early_exits() -> None:
     forest = find_loops(parse_ir(text))
     assert forest.header.tolist() == [1]
     assert (forest.innermost >= 0).sum() == count
+
+
+def test_a_long_chain_of_cycles_with_a_second_way_in() -> None:
+    """20,000 blocks that each jump back by one, and a way into the end: looking past each of them is n^2 steps."""
+    count = 20_000
+    blocks = [f"b{i}:\n  br i1 %c, label %b{i + 1}, label %b{i - 1}" for i in range(1, count)]
+    text = "\n".join(
+        [
+            "define void @f(i1 %c) {",
+            f"  br i1 %c, label %b0, label %b{count}",
+            "b0:\n  br label %b1",
+            *blocks,
+            f"b{count}:",
+            f"  br i1 %c, label %b{count - 1}, label %exit",
+            "exit:",
+            "  ret void",
+            "}",
+        ]
+    )
+    assert len(find_loops(parse_ir(text))) == 0
