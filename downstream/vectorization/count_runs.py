@@ -14,6 +14,7 @@ from mirenc.tasks.tables import write_json
 
 
 def main(folder: Path) -> None:
+    """Count, and write the file."""
     method = VectorizationMethod()
     toolchain, kernels = method.find_compiler(None), read_measured(folder, method.task).kernels
     runs = {}

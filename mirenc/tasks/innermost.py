@@ -23,6 +23,8 @@ from mirenc.ir.trip_counts import constant_trip_count, profiled_trip_count
 from mirenc.tasks.measured import MeasuredTask
 from mirenc.tasks.protocols import Protocol
 
+# A trip count that is known about -> one in the middle.
+TRIP_CLASSES = {"<8": 4.0, "<32": 16.0, "<256": 90.0, ">=256": 1000.0}
 # Instruction set -> bits of its widest vector.
 VECTOR_BITS = {"sse2": 128, "neon": 128, "avx2": 256, "avx512": 512}
 # What Linux calls the features of the x86-64 psABI's levels 3 and 4.
@@ -43,7 +45,7 @@ class InnermostTask(MeasuredTask):
     dialect = SCALAR_LOOPS
     context_names: ClassVar[tuple[str, ...]] = ("trip_count", "vector_bits")
     context_help = {
-        "trip_count": "iterations each time, 0 where that is not constant",
+        "trip_count": f"iterations each time, or about: {', '.join(TRIP_CLASSES)}; 0 where nobody knows",
         "vector_bits": "bits of the widest vector compiled for: 128 (SSE2), 256 (AVX2) or 512 (AVX-512)",
     }
     context_allowed = {
@@ -81,6 +83,10 @@ class InnermostTask(MeasuredTask):
             for loop, after in itertools.pairwise(loops)
             if loop and (after is None or after.symbol != loop.symbol or after.depth <= loop.depth)
         ]
+
+    def parse_feature(self, name: str, text: str) -> Any:
+        about = TRIP_CLASSES.get(text) if name == "trip_count" else None
+        return super().parse_feature(name, text) if about is None else about
 
     def encode_context(self, context: tuple[Any, ...]) -> Float64:
         """Whether the trip count is known, its logarithm, and that of the vector bits. (3,)."""

@@ -301,3 +301,11 @@ def test_a_head_that_looks_ahead(tmp_path: Path, encoder: Encoder) -> None:
     assert one.preference[TASK.space.names[-1]] == 0
     (unknown,) = again.predict(IR.format(body="%y = mul i32 %x, 99"), {"vector_bits": 256})
     assert unknown.choice == unknown.default
+
+
+def test_a_trip_count_that_is_known_about() -> None:
+    given = {"vector_bits": "256", "llvm_width": "0", "llvm_count": "0"}
+    counts = [TASK.parse_context({"trip_count": text, **given})[0] for text in ("<8", "<32", "12.5", "0", ">=256")]
+    assert counts == [4, 16, 12.5, 0, 1000]
+    with pytest.raises(TaskError, match="or about: <8, <32, <256, >=256"):
+        TASK.parse_context({"trip_count": "<9", **given})
