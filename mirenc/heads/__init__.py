@@ -3,7 +3,13 @@
 from mirenc.heads.choosing import Settings
 from mirenc.heads.cost import CostHead
 from mirenc.heads.embedder import IREmbedder
-from mirenc.heads.ensemble import CautiousEnsembleHead, EnsembleHead, LabelsEnsembleHead, NumberEnsembleHead
+from mirenc.heads.ensemble import (
+    CautiousEnsembleHead,
+    EnsembleHead,
+    HedgingEnsembleHead,
+    LabelsEnsembleHead,
+    NumberEnsembleHead,
+)
 from mirenc.heads.files import load_head, save_head
 from mirenc.heads.linear import LandmarkLabels, LandmarkRegressor, RidgeHead, RidgeLabels, RidgeRegressor
 from mirenc.heads.mlp import LabelHead, MLPHead
@@ -15,6 +21,7 @@ __all__ = [
     "CautiousEnsembleHead",
     "CostHead",
     "EnsembleHead",
+    "HedgingEnsembleHead",
     "IREmbedder",
     "LabelHead",
     "LabelsEnsembleHead",

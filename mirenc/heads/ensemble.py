@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
-from mirenc.arrays import Float64
+from mirenc.arrays import Float64, Int64
 from mirenc.errors import ConfigError, HeadError
 from mirenc.heads.base import Head, Labels, Number
-from mirenc.heads.choosing import SHARPNESS, Chooser, Settings, checked_costs, settings_for
+from mirenc.heads.choosing import SHARPNESS, Chooser, Settings, checked_costs, portfolio, settings_for
 from mirenc.heads.state import Arrays, pack, unpack
 from mirenc.metrics import PLAIN_SLOWDOWN
 
@@ -28,6 +28,7 @@ SELECT = ("accuracy", "speedup")
 # Among choices of members that are right equally often, the one that costs less.
 _TIE = 1e-2
 _LEAST = 1e-300  # of a preference, where its logarithm is taken
+_ERRORS = 256  # rows whose errors are kept
 _NEVER = 100.0  # log cost: no prediction gains as much
 
 
@@ -216,6 +217,10 @@ class EnsembleHead(_Ensemble, Chooser, kind="ensemble"):
             return float(-cost.mean())
         return float(np.mean(chosen == best) - _TIE * np.minimum(cost, 1.0).mean())
 
+    def propose(self, preference: Float64, count: int) -> Int64:
+        """The settings to try first, of what `predict_proba` gives, 0 where nobody may ask. (m, K) -> (m, count)."""
+        return np.argsort(-preference, axis=1, kind="stable")[:, :count]
+
     def expected_ratios(self, X: ArrayLike, settings: Settings | None = None, *, default: int) -> Float64:
         """(n, K) expected cost of each setting over that of the default, as members see it: no caution, no bound."""
         mean = np.maximum(_Ensemble._answer(self, self._rows(X), settings), _LEAST)
@@ -341,7 +346,10 @@ class CautiousEnsembleHead(EnsembleHead, kind="cautious_ensemble"):
         return won
 
     def _after_search(self, held_out: dict[str, Float64], target: Float64) -> None:
-        mean = np.sum([weight * held_out[name] for name, weight in self.weights_.items()], axis=0)
+        self._learn_caution(np.sum([weight * held_out[name] for name, weight in self.weights_.items()], axis=0), target)
+
+    def _learn_caution(self, mean: Float64, target: Float64) -> None:
+        """What caution follows from, of preferences and costs of held-out rows, (n, K)."""
         self.margin_, _ = best_margin(mean, target, self.default, self.most_slow)
 
     def _answer(self, features: Float64, settings: Settings | None = None) -> Float64:
@@ -355,3 +363,42 @@ class CautiousEnsembleHead(EnsembleHead, kind="cautious_ensemble"):
         margin: Any = self.margin_
         if not isinstance(margin, Real) or not 0 <= float(margin) <= _NEVER:
             raise HeadError(f"a cautious head has margin {margin!r}. Save the head again")
+
+
+@dataclass(eq=False, repr=False)
+class HedgingEnsembleHead(CautiousEnsembleHead, kind="hedging_ensemble"):
+    """A cautious mean whose proposals hedge: of several settings to try, one is to be good whichever way it errs.
+
+    Errors of settings that are neighbours are alike, so the first few of an order are often wrong together. Here the
+    settings are chosen one by one, each to help most beside those before it, over errors like those of held-out rows.
+
+    Attributes
+    ----------
+    errors_ : (S, K) float64
+        Of held-out training rows: log cost over that of the default, less the expected one; 0 where not measured.
+    """
+
+    _ARRAYS = ("errors_ SK",)
+
+    def _learn_caution(self, mean: Float64, target: Float64) -> None:
+        super()._learn_caution(mean, target)
+        rows = np.random.default_rng(0).permutation(len(mean))[:_ERRORS]
+        expected, logs = _log_costs(mean[rows]), np.log(target[rows])
+        errors = logs - logs[:, self.default, None] - (expected - expected[:, self.default, None])
+        self.errors_ = np.clip(np.where(np.isfinite(errors), errors, 0.0), -1.0, 1.0)
+
+    def propose(self, preference: Float64, count: int) -> Int64:
+        expected = _log_costs(preference)
+        expected[:, self.default] += self.margin_
+        found = np.empty((len(preference), count), dtype=np.int64)
+        for row, there in enumerate(preference > 0):
+            allowed = np.flatnonzero(there)
+            best = allowed[portfolio(expected[row, allowed] + self.errors_[:, allowed], count)]
+            found[row] = best[np.minimum(np.arange(count), len(best) - 1)]
+        return found
+
+
+def _log_costs(preference: Float64) -> Float64:
+    """The log costs that preferences stand for, up to a constant of the row. (n, K)."""
+    result: Float64 = -np.log(np.maximum(preference, _LEAST)) / SHARPNESS
+    return result

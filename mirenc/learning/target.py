@@ -128,7 +128,7 @@ class Costs(Target):
         best = preference.argmax(axis=1)
         if self.values.shape[1] <= _THREE:
             return best, None
-        first = np.argsort(-preference, axis=1, kind="stable")[:, :_THREE]
+        first = head.propose(preference, _THREE)
         cost = np.take_along_axis(self.values[rows], first, axis=1)
         cheapest = np.where(np.isfinite(cost), cost, np.inf).argmin(axis=1)
         return best, first[np.arange(len(first)), cheapest]

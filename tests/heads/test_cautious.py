@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from mirenc.errors import ConfigError, HeadError
-from mirenc.heads import CautiousEnsembleHead, EnsembleHead, RidgeHead, load_head, save_head
+from mirenc.heads import CautiousEnsembleHead, EnsembleHead, HedgingEnsembleHead, RidgeHead, load_head, save_head
 from mirenc.heads.choosing import preferences
 from mirenc.heads.ensemble import best_margin
 
@@ -108,3 +108,37 @@ def test_one_member_alone_is_asked_about_held_out_rows_too() -> None:
     assert set(head.scores_) == {"ridge"}
     with pytest.raises(ConfigError, match="two are needed"):
         CautiousEnsembleHead(MEMBERS).fit(*made(20), part=np.zeros(20))
+
+
+def test_proposals_hedge_against_errors_that_settings_share() -> None:
+    """Settings 1 and 2 are good or bad together, by a coin that no feature tells; 3 is good where they are bad."""
+    rng = np.random.default_rng(0)
+    features, coin = rng.normal(size=(400, 3)), rng.random(400) < 0.6
+    good, bad = np.full(400, 0.5), np.full(400, 1.5)
+    twins = np.where(coin, good, bad)
+    costs = np.column_stack([np.ones(400), twins, 1.01 * twins, np.where(coin, bad, 0.9 * good)])
+    costs[0, 1] = np.nan
+    head = HedgingEnsembleHead([("ridge", RidgeHead(1.0))]).fit(features, costs)
+    preference = head.predict_proba(features)
+    plain = EnsembleHead.propose(head, preference, 2)
+    hedged = head.propose(preference, 2)
+    assert hedged.shape == (400, 2)
+
+    def best(settings: np.ndarray) -> float:
+        return float(np.nanmin(np.take_along_axis(costs, settings, axis=1), axis=1)[1:].mean())
+
+    assert best(hedged) < 0.51 < best(plain)
+    # Only what may be asked for, however few these are.
+    few = np.zeros_like(preference)
+    few[:, 2] = 1.0
+    assert set(head.propose(few, 3).ravel().tolist()) == {2}
+
+
+def test_a_hedging_head_is_saved_with_its_errors(tmp_path: Path) -> None:
+    features, costs = made(100)
+    head = HedgingEnsembleHead(MEMBERS).fit(features, costs)
+    again, _ = load_head(save_head(head, tmp_path))
+    assert again.errors_.shape == (100, 3)
+    preference = head.predict_proba(features)
+    np.testing.assert_array_equal(again.propose(preference, 2), head.propose(preference, 2))
+    np.testing.assert_array_equal(head.errors_[:, 0], 0)
