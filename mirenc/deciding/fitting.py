@@ -23,11 +23,9 @@ from mirenc.errors import TaskError
 from mirenc.learning.features import HEAD_ROWS, Features, build_features
 from mirenc.learning.target import STATIC_TITLES, Costs, Labels, Number, Target, target_of
 from mirenc.metrics import SLOWDOWN, geometric_mean, group_interval
-from mirenc.tasks.data import TaskData
+from mirenc.tasks import Task, TaskData, get_task
 from mirenc.tasks.prediction import Evidence, Record, Worth
 from mirenc.tasks.protocols import Fold, cut
-from mirenc.tasks.registry import get_task
-from mirenc.tasks.task import Task
 
 if TYPE_CHECKING:
     from mirenc.embed import Encoder

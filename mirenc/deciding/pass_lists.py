@@ -13,12 +13,11 @@ from pathlib import Path
 
 from mirenc.deciding.head import TaskHead
 from mirenc.errors import ForeignIRError, HeadError, PassError, TaskError
-from mirenc.ir import IRModule, ReadOptions
+from mirenc.ir import IRModule, ReadOptions, regions_of
 from mirenc.ir.compile import ir_compiler
 from mirenc.ir.functions import attributes_of, is_left_alone
 from mirenc.ir.inputs import path_input
 from mirenc.ir.read import load_input, module_of
-from mirenc.ir.regions import regions_of
 from mirenc.passes.engine import Engine, Failed
 from mirenc.passes.extract import extract_functions
 from mirenc.passes.levels import expanded, level

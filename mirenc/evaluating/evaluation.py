@@ -20,11 +20,7 @@ from mirenc.evaluating.jobs import Key, Result, pack_predictions, plan_jobs, run
 from mirenc.evaluating.report import FORMAT, TaskReport
 from mirenc.learning.features import Features, build_features, default_rows
 from mirenc.learning.target import target_of
-from mirenc.tasks.data import TaskData
-from mirenc.tasks.loading import load_data
-from mirenc.tasks.protocols import Protocol
-from mirenc.tasks.registry import get_task
-from mirenc.tasks.task import Task
+from mirenc.tasks import Protocol, Task, TaskData, get_task, load_data
 
 if TYPE_CHECKING:
     from mirenc.embed import Encoder

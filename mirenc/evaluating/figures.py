@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from mirenc.arrays import Bool, Float64, Int64
 from mirenc.metrics import RankedPairs, brier, decision_figures, geometric_mean, label_figures, number_figures
-from mirenc.tasks.data import TaskData
-from mirenc.tasks.task import Task
+from mirenc.tasks import Task, TaskData
 
 _FEW = 12  # settings, of which people want to know how often the best one was named
 # What costs are -> how gains and losses are called: over a baseline, from 1 % on, from 2 % on, with headroom.
@@ -203,12 +202,7 @@ def figures_of(task: Task, variant: str, data: TaskData) -> Figures:
 
 
 def area_figures(
-    truth: Bool,
-    runs: Float64,
-    group: NDArray[np.generic],
-    *,
-    against: Float64 | None = None,
-    names: Sequence[str] = (),
+    truth: Bool, runs: Float64, group: NDArray[np.generic], *, against: Float64 | None = None, names: Sequence[str] = ()
 ) -> dict[str, Any]:
     """Areas under the ROC curve of labels that some samples have and others have not; {} where there is no such label.
 

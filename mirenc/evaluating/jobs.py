@@ -24,7 +24,7 @@ from mirenc.heads import CautiousEnsembleHead
 from mirenc.learning.features import Features
 from mirenc.learning.menu import head_search
 from mirenc.learning.target import Costs, Target
-from mirenc.tasks.data import TaskData
+from mirenc.tasks import TaskData
 from mirenc.tasks.protocols import Fold, Protocol
 
 Key = tuple[str, int, str]  # protocol, seed, row

@@ -27,9 +27,8 @@ from mirenc.evaluating.jobs import Key, Result, unpack_predictions
 from mirenc.learning.features import ROW_TITLES
 from mirenc.learning.target import STATIC_TITLES
 from mirenc.metrics import group_interval
-from mirenc.tasks.data import TaskData
+from mirenc.tasks import Task, TaskData
 from mirenc.tasks.datasets import published_hash
-from mirenc.tasks.task import Task
 from mirenc.writing import delivered
 
 if TYPE_CHECKING:

@@ -14,14 +14,11 @@ import numpy as np
 
 from mirenc.arrays import Float64
 from mirenc.errors import TaskError
-from mirenc.ir import IRModule
+from mirenc.ir import IRModule, Region, check_kernels
 from mirenc.ir.dialect import WITHOUT_CUDA, names_toolkit
-from mirenc.ir.functions import check_kernels
-from mirenc.ir.regions import Region
+from mirenc.tasks import Protocol, Space
 from mirenc.tasks.measured import MeasuredTask
 from mirenc.tasks.prediction import Choice
-from mirenc.tasks.protocols import Protocol
-from mirenc.tasks.space import Space
 
 if TYPE_CHECKING:
     from mirenc.embed import Encoder

@@ -14,13 +14,9 @@ from typing import Any
 import numpy as np
 
 from mirenc.errors import TaskError
-from mirenc.tasks.data import TaskData
+from mirenc.tasks import Protocol, Sample, Space, Task, TaskData
 from mirenc.tasks.datasets import data_root, read_table
 from mirenc.tasks.datasets.reading import file_path, read_file, real
-from mirenc.tasks.protocols import Protocol
-from mirenc.tasks.sample import Sample
-from mirenc.tasks.space import Space
-from mirenc.tasks.task import Task
 
 _FOLDER = "cuda_blocks"
 _KNOBS = ("kernel", "block_x", "block_y")

@@ -32,7 +32,7 @@ STATUSES = ("ok", "pipeline", "broken", "backend", "crash", "timeout", "memory")
 _TASK = "passes"
 _LEVEL = 12  # of zstd
 _BATCH = 256  # texts that are written and read at once
-_ANEW = "Make one: mirenc measure passes SOURCES -o FOLDER, then give --data FOLDER"
+MAKE_ONE = "Make one: mirenc measure passes SOURCES -o FOLDER, then give --data FOLDER"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,11 +96,6 @@ class CompiledTable:
         """Compiler and flags in one line for people."""
         return str(self.record["title"])
 
-    @property
-    def llvm(self) -> str:
-        """Version of the LLVM that compiled, ``19.1.7``."""
-        return str(self.record["llvm"])
-
     def write(self, folder: Path) -> None:
         """Write all but the IR (`write_piece_ir`); each file is complete or not there, the same table the same."""
         import pyarrow as pa
@@ -108,10 +103,9 @@ class CompiledTable:
         count, width = self.sizes.status.shape
         rows = np.repeat(np.arange(count, dtype=np.int32), width)
         lists = np.tile(np.arange(width, dtype=np.int16), count)
+        names = [field.name for field in fields(Piece)]
         tables = {
-            "pieces": pa.table(
-                {field.name: [getattr(one, field.name) for one in self.pieces] for field in fields(Piece)}
-            ),
+            "pieces": pa.table({name: [getattr(one, name) for one in self.pieces] for name in names}),
             "levels": _level_table(self.levels),
             "fires": _fires_table(self.fires),
             "lists": pa.table({"piece": rows, "list": lists, **_size_columns(self.sizes)}),
@@ -127,9 +121,6 @@ class CompiledTable:
 def hash_of_ir(text: str) -> str:
     """SHA-256 of IR text, as hexadecimal."""
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
-
-
-# -- columns of the files ------------------------------------------------------------------------------
 
 
 def _size_columns(sizes: Sizes) -> dict[str, Any]:
@@ -166,15 +157,12 @@ def _fires_table(fires: Mapping[str, Fires]) -> pa.Table:
     return pa.Table.from_pylist(rows, pa.schema(schema))
 
 
-# -- reading -------------------------------------------------------------------------------------------
-
-
 def read_compiled(folder: str | Path) -> CompiledTable:
     """Read a table, without its IR. Raises TaskError: no table there, of another task or format, or a damaged one."""
     root = Path(folder)
-    with table_errors(root, "table of passes", _ANEW):
+    with table_errors(root, "table of passes", MAKE_ONE):
         names = ["lists.json", *(f"{name}.parquet" for name in ("pieces", "levels", "fires", "lists"))]
-        record, files, content_hash = read_folder(root, _TASK, FORMAT, names, _ANEW)
+        record, files, content_hash = read_folder(root, _TASK, FORMAT, names, MAKE_ONE)
         lists, pieces, of_levels, of_fires, of_lists = (files[name] for name in names)
         count = pieces.num_rows
         levels = {}
@@ -193,18 +181,13 @@ def read_compiled(folder: str | Path) -> CompiledTable:
 
 
 def _sizes(table: pa.Table, shape: tuple[int, ...]) -> Sizes:
-    """Rows that stand in the order of pieces (and lists), as arrays of that shape.
-
-    Raises ValueError: they do not stand so.
-    """
+    """Rows in the order of pieces (and lists), as arrays of that shape. Raises ValueError: they stand otherwise."""
     places = np.indices(shape).reshape(len(shape), -1)
     for name, expected in zip(("piece", "list"), places, strict=False):
         if not np.array_equal(table[name].to_numpy(), expected):
             raise ValueError(f"rows of column {name!r} are not {shape} in order")
-    numbers = [
-        table[name].to_numpy().astype(np.float64).reshape(shape)  # nothing becomes NaN
-        for name in ("instructions", "code_bytes")
-    ]
+    # Nothing becomes NaN.
+    numbers = [table[name].to_numpy().astype(np.float64).reshape(shape) for name in ("instructions", "code_bytes")]
     encoded = table["status"].combine_chunks().dictionary_encode()
     known = np.array([STATUSES.index(word) for word in encoded.dictionary.to_pylist()], dtype=np.int8)
     return Sizes(numbers[0], numbers[1], known[encoded.indices.to_numpy()].reshape(shape))
@@ -221,9 +204,6 @@ def _fires(table: pa.Table, level: str, names: Sequence[str], count: int) -> Fir
     return Fires(tuple(names), changed, known)
 
 
-# -- the code ------------------------------------------------------------------------------------------
-
-
 def write_piece_ir(folder: Path, hashes: Iterable[str], text_of: Callable[[str], str]) -> None:
     """Write ``ir.parquet``: hash -> IR text, which is asked for when it is written."""
     import pyarrow as pa
@@ -231,21 +211,17 @@ def write_piece_ir(folder: Path, hashes: Iterable[str], text_of: Callable[[str],
 
     rows = sorted(hashes)
     schema = pa.schema([("ir_hash", pa.string()), ("ir", pa.large_string())])
-    # In parts: all texts together may be more than memory holds.
     with (
         delivered(folder / "ir.parquet") as place,
         pq.ParquetWriter(place, schema, compression="zstd", compression_level=_LEVEL) as writer,
     ):
-        for start in range(0, len(rows), _BATCH):
+        for start in range(0, len(rows), _BATCH):  # in parts: all texts together may be more than memory holds
             part = rows[start : start + _BATCH]
             writer.write_table(pa.table({"ir_hash": part, "ir": [*map(text_of, part)]}, schema=schema))
 
 
 def read_piece_ir(folder: str | Path, pieces: Sequence[Piece]) -> list[str]:
-    """IR text of some pieces, in their order.
-
-    Raises TaskError: the folder has no IR, or not that of a piece, or other than its hash says.
-    """
+    """IR text of pieces, in their order. Raises TaskError: no IR, none of a piece, or other than its hash says."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -254,20 +230,19 @@ def read_piece_ir(folder: str | Path, pieces: Sequence[Piece]) -> list[str]:
     texts: dict[str, str] = {}
     try:
         for batch in pq.ParquetFile(path).iter_batches(batch_size=_BATCH):
-            for found, text in zip(batch["ir_hash"].to_pylist(), batch["ir"].to_pylist(), strict=True):
-                if found in wanted:
-                    texts[found] = text
+            rows = zip(batch["ir_hash"].to_pylist(), batch["ir"].to_pylist(), strict=True)
+            texts |= {found: text for found, text in rows if found in wanted}
     except FileNotFoundError:
         raise TaskError(
             f"{path}: the table has no IR beside it, which is not published. Make it again as machine.json says: "
             "mirenc measure passes SOURCES -o FOLDER"
         ) from None
     except (OSError, KeyError, TypeError, pa.ArrowException) as error:
-        raise TaskError(f"{path}: the file of IR is damaged ({error}). {_ANEW}") from None
+        raise TaskError(f"{path}: the file of IR is damaged ({error}). {MAKE_ONE}") from None
     for piece in pieces:
         if piece.ir_hash not in texts:
-            raise TaskError(f"{path}: no IR of {piece.name}. The file belongs to another table. {_ANEW}")
+            raise TaskError(f"{path}: no IR of {piece.name}. The file belongs to another table. {MAKE_ONE}")
     for found, text in texts.items():
         if hash_of_ir(text) != found:
-            raise TaskError(f"{path}: the IR of hash {found[:12]} has another one. {_ANEW}")
+            raise TaskError(f"{path}: the IR of hash {found[:12]} has another one. {MAKE_ONE}")
     return [texts[piece.ir_hash] for piece in pieces]

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from mirenc.arrays import Bool, Float64, Int64
 from mirenc.errors import TaskError
 from mirenc.heads.choosing import Settings
-from mirenc.ir.regions import Region
+from mirenc.ir import Region
 from mirenc.metrics import oracle_choice
 from mirenc.tasks.sample import IRSource, Sample
 from mirenc.tasks.space import SettingEncoder, Space, Value
@@ -33,12 +33,9 @@ Code = tuple[IRSource, Region | None]
 class TaskData:
     """The samples of a task. n samples, K settings of the largest space.
 
-    Raises
-    ------
-    TaskError
-        No samples; costs that do not fit the space, or are not positive and finite; an unmeasured default; a value
-        that is no finite number; labels other than 0 and 1, or not one for each name; effective settings that become
-        others themselves; reported costs of other settings than the costs. The message names the sample.
+    Raises TaskError: no samples; costs that do not fit the space, or are not positive and finite; an unmeasured
+    default; a value that is no finite number; labels other than 0 and 1, or not one for each name; effective settings
+    that become others themselves; reported costs of other settings than the costs. The message names the sample.
     """
 
     samples: Sequence[Sample]
@@ -59,14 +56,7 @@ class TaskData:
         if not self.samples:
             raise TaskError("the task has no samples. Check the data folder")
         for row, sample in enumerate(self.samples):
-            where = f"sample {row} ({sample.name})"
-            space = sample.space or self.space
-            if self.label_names or sample.labels:
-                _check_labels(sample, space, self.label_names, where)
-            elif space is None:
-                _check_number(sample, where)
-            else:
-                _check_settings(sample, space, where)
+            _check(sample, self._spaces[row], self.label_names, f"sample {row} ({sample.name})")
         if self._distinct_spaces and None in self._spaces:
             raise TaskError("some samples have settings and others have a value to predict. Make two tasks of them")
 
@@ -93,7 +83,7 @@ class TaskData:
 
     @property
     def spaces(self) -> list[Space]:
-        """(n) space of each sample. Raises TaskError: the target is a number, or labels."""
+        """(n) space of each sample. Raises TaskError: there are no settings."""
         if self.target != "costs":
             raise TaskError(f"the target of this task is a {self.target}: it has no settings to choose among")
         return [space for space in self._spaces if space is not None]
@@ -171,8 +161,7 @@ class TaskData:
         return self._of_what_runs(self._table([sample.reported or sample.costs for sample in self.samples]))
 
     def _of_what_runs(self, costs: Float64) -> Float64:
-        table = np.take_along_axis(costs, np.maximum(self._runs, 0), axis=1)
-        return np.where(self._runs < 0, np.nan, table)
+        return np.where(self._runs < 0, np.nan, np.take_along_axis(costs, np.maximum(self._runs, 0), axis=1))
 
     def resolve(self, choice: Int64) -> Int64:
         """The settings that run when ``choice`` is asked for. (n,) -> (n,); -1 where nobody may ask."""
@@ -259,7 +248,11 @@ class TaskData:
         of = np.zeros(len(self.samples), dtype=np.int64)
         for index, sample in enumerate(self.samples):
             if sample.ir is None:
-                raise TaskError(f"sample {sample.name} comes without code. {_give_code(sample)}")
+                how = "Nothing that looks at code can be made of these data: take row no_code"
+                if sample.code:
+                    files = f"DIR/{sample.code}.ll or .bc (Python: mirenc.tasks.with_ir)"
+                    how = f"Give your own IR of all with --ir-dir DIR, as in {files}"
+                raise TaskError(f"sample {sample.name} comes without code. {how}")
             key = (os.fspath(sample.ir), sample.region)
             if key not in numbers:
                 numbers[key] = len(pieces)
@@ -268,53 +261,42 @@ class TaskData:
         return pieces, of
 
 
-def _give_code(sample: Sample) -> str:
-    """What to do about a sample without IR."""
-    if not sample.code:
-        return "Nothing that looks at code can be made of these data: take row no_code"
-    return (
-        f"Give your own IR of all with --ir-dir DIR, as in DIR/{sample.code}.ll or .bc (Python: mirenc.tasks.with_ir)"
-    )
-
-
-def _check_labels(sample: Sample, space: Space | None, names: tuple[str, ...], where: str) -> None:
-    """Refuse a sample whose labels are not those of the names."""
-    if sample.costs or space is not None or len(sample.labels) != len(names):
-        raise TaskError(
-            f"{where}: {len(sample.labels)} labels for {len(names)} names, {len(sample.costs)} costs. For a target of "
-            "labels give label_names to TaskData, as many labels to each sample, and neither costs nor space"
-        )
-    if strange := [label for label in sample.labels if label not in (0, 1)]:
-        raise TaskError(f"{where}: label {strange[0]!r}; allowed: 0 and 1")
-
-
-def _check_number(sample: Sample, where: str) -> None:
+def _check(sample: Sample, space: Space | None, names: tuple[str, ...], where: str) -> None:
+    """Refuse a sample whose labels are not those of the names, whose value is none, or whose costs do not fit."""
     value: Any = sample.value
-    if sample.costs or sample.reported or not isinstance(value, Real) or not math.isfinite(value):
-        raise TaskError(
-            f"{where}: no space of settings, and the value to predict is {value!r}. "
-            "Give a finite value, or a space with costs"
-        )
+    if names or sample.labels:
+        if sample.costs or space is not None or len(sample.labels) != len(names):
+            raise TaskError(
+                f"{where}: {len(sample.labels)} labels for {len(names)} names, {len(sample.costs)} costs. For a target "
+                "of labels give label_names to TaskData, as many labels to each sample, and neither costs nor space"
+            )
+        if strange := [label for label in sample.labels if label not in (0, 1)]:
+            raise TaskError(f"{where}: label {strange[0]!r}; allowed: 0 and 1")
+    elif space is not None:
+        _check_settings(sample, space, where)
+    elif sample.costs or sample.reported or not isinstance(value, Real) or not math.isfinite(value):
+        need = f"no space of settings, and the value to predict is {value!r}"
+        raise TaskError(f"{where}: {need}. Give a finite value, or a space with costs")
 
 
 def _check_settings(sample: Sample, space: Space, where: str) -> None:
-    """Refuse a sample whose costs do not fit its space."""
     measured = np.isfinite(_row(sample.costs, space, where, "cost"))
-    default = space.default
-    if sample.effective is not None:
-        _check_effective(sample.effective, len(space), where)
-        lost = np.flatnonzero(measured & ~measured[list(sample.effective)])
-        if len(lost):
+    default, count = space.default, len(space)
+    if (effective := sample.effective) is not None:
+        if len(effective) != count or not all(_is_setting(index, count) for index in effective):
             raise TaskError(
-                f"{where}: setting {lost[0]} has a cost and becomes {sample.effective[lost[0]]}, which has none. "
-                "Put the cost there"
+                f"{where}: effective is {effective}; give one setting, 0 to {count - 1}, for each of {count}"
             )
-        default = sample.effective[default]
+        if moved := [index for index in effective if effective[index] != index]:
+            found = f"setting {moved[0]} is effective for others, and itself becomes {effective[moved[0]]}"
+            raise TaskError(f"{where}: {found}. An effective setting is its own")
+        if len(lost := np.flatnonzero(measured & ~measured[list(effective)])):
+            found = f"setting {lost[0]} has a cost and becomes {effective[lost[0]]}, which has none"
+            raise TaskError(f"{where}: {found}. Put the cost there")
+        default = effective[default]
     if not measured[default]:
-        raise TaskError(
-            f"{where}: no cost of the default {space.names[space.default]!r}. Speedups are over it; "
-            "leave the sample out"
-        )
+        found = f"no cost of the default {space.names[space.default]!r}. Speedups are over it"
+        raise TaskError(f"{where}: {found}; leave the sample out")
     if sample.reported:
         odd = np.flatnonzero(measured ^ np.isfinite(_row(sample.reported, space, where, "reported cost")))
         if len(odd):
@@ -351,14 +333,3 @@ def _row(costs: tuple[float, ...] | Mapping[int, float], space: Space, where: st
 def _is_setting(index: Any, count: int) -> bool:
     """Whether this is the number of one of so many settings: 1.0 and True would index another way."""
     return not isinstance(index, bool) and isinstance(index, Integral) and 0 <= int(index) < count
-
-
-def _check_effective(effective: tuple[int, ...], count: int, where: str) -> None:
-    if len(effective) != count or not all(_is_setting(index, count) for index in effective):
-        raise TaskError(f"{where}: effective is {effective!r}; give one setting, 0 to {count - 1}, for each of {count}")
-    moved = next((index for index in effective if effective[index] != index), None)
-    if moved is not None:
-        raise TaskError(
-            f"{where}: setting {moved} is effective for others, and itself becomes {effective[moved]}. "
-            "An effective setting is its own"
-        )

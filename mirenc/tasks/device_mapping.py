@@ -13,14 +13,10 @@ import numpy as np
 from mirenc.arrays import Float64
 from mirenc.errors import TaskError
 from mirenc.ir import OPENCL_X86
-from mirenc.tasks.data import TaskData
+from mirenc.tasks import Protocol, Sample, Space, Task, TaskData
 from mirenc.tasks.datasets import content_hash, dataset_folder, read_archive, read_table
 from mirenc.tasks.datasets.reading import real
 from mirenc.tasks.loading import join_same_code
-from mirenc.tasks.protocols import Protocol
-from mirenc.tasks.sample import Sample
-from mirenc.tasks.space import Space
-from mirenc.tasks.task import Task
 
 _SUITES = {"amd": "amd-app-sdk", "nvidia": "nvidia-sdk"}
 _MACHINES = {"nvidia": "NVIDIA GTX 970", "amd": "AMD Tahiti 7970"}

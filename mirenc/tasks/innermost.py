@@ -15,13 +15,12 @@ import numpy as np
 
 from mirenc.arrays import Float64
 from mirenc.errors import ForeignIRError
+from mirenc.ir import IRModule, Region, regions_of
 from mirenc.ir.dialect import SCALAR_LOOPS
 from mirenc.ir.functions import attributes_of, is_left_alone
-from mirenc.ir.module import IRModule
-from mirenc.ir.regions import Region, regions_of
 from mirenc.ir.trip_counts import constant_trip_count, profiled_trip_count
+from mirenc.tasks import Protocol
 from mirenc.tasks.measured import MeasuredTask
-from mirenc.tasks.protocols import Protocol
 
 # A trip count that is known about -> one in the middle.
 TRIP_CLASSES = {"<8": 4.0, "<32": 16.0, "<256": 90.0, ">=256": 1000.0}
@@ -48,10 +47,7 @@ class InnermostTask(MeasuredTask):
         "trip_count": f"iterations each time, or about: {', '.join(TRIP_CLASSES)}; 0 where nobody knows",
         "vector_bits": "bits of the widest vector compiled for: 128 (SSE2), 256 (AVX2) or 512 (AVX-512)",
     }
-    context_allowed = {
-        "trip_count": 0,
-        "vector_bits": tuple(sorted(set(VECTOR_BITS.values()))),
-    }
+    context_allowed = {"trip_count": 0, "vector_bits": tuple(sorted(set(VECTOR_BITS.values())))}
     ir_context: ClassVar[tuple[str, ...]] = ("trip_count",)
     run_context = ("trip_count",)
     part_context = {part: {"vector_bits": bits} for part, bits in VECTOR_BITS.items()}

@@ -18,13 +18,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from mirenc.arrays import Float64
 from mirenc.errors import TaskError
-from mirenc.ir.regions import Region
-from mirenc.tasks.data import TaskData
-from mirenc.tasks.sample import Sample
+from mirenc.ir import Region
+from mirenc.tasks import Sample, Task, TaskData
 from mirenc.tasks.space import Space, Value
 from mirenc.tasks.tables import MACHINE, read_folder, table_errors, write_json, write_parquet
-from mirenc.tasks.task import Task
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -117,14 +116,13 @@ class MeasuredTable:
         rows = [{name: getattr(sample, name) for name in _SAMPLE_COLUMNS} for sample in self.samples]
         _write_rows(folder / "samples.parquet", rows)
         _write_rows(folder / "costs.parquet", [row for one in self.samples for row in _cost_rows(one, knobs)])
-        if runs := {name: told for name, kernel in self.kernels.items() if (told := _told(kernel.context))}:
+        runs = {}
+        for name, kernel in self.kernels.items():
+            if told := {one: value for one, value in kernel.context.items() if one.startswith(RUN)}:
+                runs[name] = told
+        if runs:
             write_json(folder / _RUNS, runs)
         write_json(folder / MACHINE, self.machine)
-
-
-def _told(context: Mapping[str, Any]) -> dict[str, Any]:
-    """What only a run told of a kernel."""
-    return {name: value for name, value in context.items() if name.startswith(RUN)}
 
 
 def _kernel_row(kernel: MeasuredKernel) -> dict[str, Any]:
@@ -134,13 +132,12 @@ def _kernel_row(kernel: MeasuredKernel) -> dict[str, Any]:
         "context": json.dumps({name: value for name, value in kernel.context.items() if not name.startswith(RUN)}),
         "symbol": region.symbol if region else "",
         "header": region.header if region else "",
-        # All of it, so that no IR is read for it when the table is.
-        "region": json.dumps(asdict(region)) if region else "",
+        "region": json.dumps(asdict(region)) if region else "",  # all of it, so that no IR is read for it
     }
 
 
 def _cost_rows(sample: MeasuredSample, knobs: Sequence[str]) -> Iterable[dict[str, Any]]:
-    costs = (_shorter(sample.label), _shorter(sample.report))
+    costs = (_shorter(sample.label).tolist(), _shorter(sample.report).tolist())
     columns = zip(sample.settings, sample.effective, sample.status, sample.code, *costs, strict=True)
     for setting, effective, status, code, label, report in columns:
         yield {
@@ -155,11 +152,10 @@ def _cost_rows(sample: MeasuredSample, knobs: Sequence[str]) -> Iterable[dict[st
         }
 
 
-def _shorter(values: Sequence[float]) -> list[float]:
+def _shorter(values: Sequence[float]) -> Float64:
     """The numbers to 20 bits."""
     fraction, exponent = np.frexp(values)
-    short: list[float] = np.ldexp(np.round(fraction * _PRECISION) / _PRECISION, exponent).tolist()
-    return short
+    return np.ldexp(np.round(fraction * _PRECISION) / _PRECISION, exponent)
 
 
 def _write_rows(path: Path, rows: list[dict[str, Any]]) -> None:
@@ -198,21 +194,19 @@ def _samples(samples: pa.Table, costs: pa.Table, knobs: Sequence[str]) -> list[M
         if key in of:
             raise ValueError(f"the costs of {' '.join(key)} stand at two places")
         of[key] = list(rows)
-    found = []
-    for row in samples.to_pylist():
-        own = of.get((row["kernel"], row["part"]), [])
-        found.append(
-            MeasuredSample(
-                **row,
-                settings=tuple(tuple(one[knob] for knob in knobs) for one in own),
-                effective=tuple(tuple(one[f"effective_{knob}"] for knob in knobs) for one in own),
-                status=tuple(one["status"] for one in own),
-                code=tuple(one["code"] for one in own),
-                label=tuple(float(one["label_cost"]) for one in own),
-                report=tuple(float(one["report_cost"]) for one in own),
-            )
+    return [
+        MeasuredSample(
+            **row,
+            settings=tuple(tuple(one[knob] for knob in knobs) for one in own),
+            effective=tuple(tuple(one[f"effective_{knob}"] for knob in knobs) for one in own),
+            status=tuple(one["status"] for one in own),
+            code=tuple(one["code"] for one in own),
+            label=tuple(float(one["label_cost"]) for one in own),
+            report=tuple(float(one["report_cost"]) for one in own),
         )
-    return found
+        for row in samples.to_pylist()
+        for own in [of.get((row["kernel"], row["part"]), [])]
+    ]
 
 
 def _how_to_measure(task: str) -> str:
@@ -234,11 +228,7 @@ class MeasuredTask(Task):
         return self.samples_of(read_measured(data_dir, self.name))
 
     def samples_of(self, table: MeasuredTable) -> TaskData:
-        """The samples that were not dropped.
-
-        Raises TaskError: no sample is left; a context feature, a region or a setting that only one of table and task
-        has.
-        """
+        """Those not dropped. Raises TaskError: none; a context feature, region or setting that table or task lacks."""
         shared = self.table_space(table)
         samples = []
         places: dict[int, dict[tuple[Value, ...], int]] = {}
@@ -249,15 +239,13 @@ class MeasuredTask(Task):
             name = f"{sample.kernel} {sample.part}".strip()
             context = {**kernel.context, "part": sample.part, **self.part_context.get(sample.part, {})}
             context |= self.sample_context(sample)
-            lost = next((one for one in self.context_names if one not in context), None)
-            if lost is not None:
-                raise TaskError(
-                    f"{name}: the table has no context feature {lost!r}; it has {', '.join(context)}. {_ANEW}"
-                )
+            if lost := [one for one in self.context_names if one not in context]:
+                known = ", ".join(context)
+                raise TaskError(f"{name}: the table has no context feature {lost[0]!r}; it has {known}. {_ANEW}")
             if (kernel.region.level if kernel.region else "module") != self.level:
                 raise TaskError(f"{name}: the table has no {self.level} of it to decide about. {_ANEW}")
-            known = tuple(context[one] for one in self.context_names)
-            space = shared or self.space_for(known)
+            given = tuple(context[one] for one in self.context_names)
+            space = shared or self.space_for(given)
             if id(space) not in places:
                 places[id(space)] = {setting: index for index, setting in enumerate(space.settings)}
             costs, reported, effective = _columns(sample, places[id(space)], name)
@@ -266,7 +254,7 @@ class MeasuredTask(Task):
                     name,
                     kernel.ir,
                     kernel.group,
-                    known,
+                    given,
                     costs,
                     region=kernel.region,
                     space=None if shared else space,
@@ -274,24 +262,16 @@ class MeasuredTask(Task):
                     suite=kernel.family,
                     part=sample.part,
                     reported=reported,
-                    run={
-                        one: kernel.context[f"{RUN}{one}"]
-                        for one in self.run_context
-                        if kernel.context.get(f"{RUN}{one}")
-                    },
+                    run={one: context[f"{RUN}{one}"] for one in self.run_context if context.get(f"{RUN}{one}")},
                 )
             )
         if not samples:
-            raise TaskError(
-                f"the table has {len(table.samples)} samples, and all were dropped. Measure on a quiet machine"
-            )
+            found = f"{len(table.samples)} samples, and all were dropped"
+            raise TaskError(f"the table has {found}. Measure on a quiet machine")
         return TaskData(samples, shared, table.content_hash, machine=table.title)
 
     def table_space(self, table: MeasuredTable) -> Space | None:
-        """The settings of all samples; None where `space_for` says those of each, one object for all that share it.
-
-        Here: those of the task.
-        """
+        """The settings of all samples, here the task's; None where `space_for` says each one's: an object for all."""
         return self.space
 
     def sample_context(self, sample: MeasuredSample) -> Mapping[str, Any]:

@@ -16,13 +16,10 @@ from pathlib import Path
 import numpy as np
 
 from mirenc.errors import TaskError
-from mirenc.tasks.data import TaskData
+from mirenc.tasks import Protocol, Sample, Task, TaskData
 from mirenc.tasks.datasets import content_hash, data_root, dataset_folder, get_dataset
 from mirenc.tasks.datasets.reading import file_path, read_file
-from mirenc.tasks.protocols import Protocol
-from mirenc.tasks.sample import Sample
 from mirenc.tasks.space import Space, Value
-from mirenc.tasks.task import Task
 
 _FOLDER = "numa_prefetch"
 _COLUMN = re.compile(r"-O\d_(\d+)_(\d+)_(\d+)_([a-z]+)_([01])_(\d+)_([a-z]+)")

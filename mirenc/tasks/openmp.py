@@ -14,10 +14,9 @@ import numpy as np
 
 from mirenc.arrays import Float64
 from mirenc.errors import TaskError
-from mirenc.ir import Dialect, IRModule, parse_ir
-from mirenc.ir.regions import Region, regions_of
+from mirenc.ir import Dialect, IRModule, Region, parse_ir, regions_of
+from mirenc.tasks import Protocol
 from mirenc.tasks.measured import MeasuredTable, MeasuredTask
-from mirenc.tasks.protocols import Protocol
 from mirenc.tasks.space import Space, Value
 
 if TYPE_CHECKING:

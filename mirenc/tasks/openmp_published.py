@@ -12,13 +12,10 @@ from typing import Any
 import numpy as np
 
 from mirenc.errors import TaskError
-from mirenc.tasks.data import TaskData
+from mirenc.tasks import Protocol, Sample, Task, TaskData
 from mirenc.tasks.datasets import content_hash, dataset_folder, read_table
 from mirenc.tasks.datasets.reading import real
-from mirenc.tasks.protocols import Protocol
-from mirenc.tasks.sample import Sample
 from mirenc.tasks.space import Space, Value
-from mirenc.tasks.task import Task
 
 _TABLE = "ruby-fullExploreDataset.csv"
 _SETTING = ("OMP_NUM_THREADS", "OMP_PROC_BIND", "OMP_PLACES", "OMP_SCHEDULE")

@@ -16,17 +16,12 @@ import numpy as np
 from mirenc.arrays import Bool, Float64, Int64
 from mirenc.errors import TaskError
 from mirenc.heads.choosing import portfolio
-from mirenc.ir import Dialect, IRModule, parse_ir
+from mirenc.ir import Dialect, IRModule, Region, parse_ir
 from mirenc.ir.compile import LANGUAGE_FLAGS
-from mirenc.ir.regions import Region
 from mirenc.passes.extract import extract_functions
-from mirenc.tasks.compiled import CompiledTable, Piece, read_compiled, read_piece_ir
-from mirenc.tasks.data import TaskData
+from mirenc.tasks import Protocol, Sample, Space, Task, TaskData
+from mirenc.tasks.compiled import MAKE_ONE, CompiledTable, Piece, read_compiled, read_piece_ir
 from mirenc.tasks.prediction import PredictedLabels, PredictedNumber
-from mirenc.tasks.protocols import Protocol
-from mirenc.tasks.sample import Sample
-from mirenc.tasks.space import Space
-from mirenc.tasks.task import Task
 
 _FLAGS = ("-Oz", "-Xclang", "-disable-llvm-passes")
 # What -Oz begins with: every function marked minsize and optsize, and no pass run.
@@ -52,10 +47,7 @@ class CompiledTask(Task):
 
     source = "this project's own compilations (mirenc measure passes)"
     context_names = ("instructions", "level")
-    context_help = {
-        "instructions": "how many, before any pass",
-        "level": " or ".join(_LEVELS),
-    }
+    context_help = {"instructions": "how many, before any pass", "level": " or ".join(_LEVELS)}
     ir_context = ("instructions", "level")
     level = "function"
     other_levels = ("module",)
@@ -66,10 +58,7 @@ class CompiledTask(Task):
     def load(self, data_dir: str | Path | None = None, variant: str = "") -> TaskData:
         """Read a table; its samples have code where the IR is beside it."""
         if data_dir is None:
-            raise TaskError(
-                f"{self.name} wants a table of passes. Make one: mirenc measure passes SOURCES -o FOLDER, then give "
-                "--data FOLDER"
-            )
+            raise TaskError(f"{self.name} wants a table of passes. {MAKE_ONE}")
         table = read_compiled(data_dir)
         has_code = (Path(data_dir) / "ir.parquet").exists()
         texts = read_piece_ir(data_dir, table.pieces) if has_code else [None] * len(table.pieces)
@@ -78,29 +67,22 @@ class CompiledTask(Task):
 
     @abstractmethod
     def ask(self, table: CompiledTable, samples: list[Sample], variant: str) -> TaskData:
-        """The samples, one a piece, with what the table says of them, less those of which it says nothing.
-
-        Raises TaskError: the table says nothing about this.
-        """
+        """The samples of which the table says something, one a piece, with it. Raises TaskError: it says nothing."""
 
     def _data(
         self, table: CompiledTable, samples: list[Sample], field: str, values: Iterable[Any], known: Bool, **more: Any
     ) -> TaskData:
         """The samples of which it is known, each with its value in a field."""
-        kept = [
-            replace(sample, **{field: value})
-            for sample, value, one in zip(samples, values, known.tolist(), strict=True)
-            if one
-        ]
-        return TaskData(kept, content_hash=table.content_hash, machine=table.title, llvm=table.llvm, **more)
+        rows = zip(samples, values, known.tolist(), strict=True)
+        kept = [replace(sample, **{field: value}) for sample, value, one in rows if one]
+        llvm = str(table.record["llvm"])
+        return TaskData(kept, content_hash=table.content_hash, machine=table.title, llvm=llvm, **more)
 
     def _sizes_after(self, table: CompiledTable, level: str) -> Float64:
         """(n,) bytes of code after a level, 1 at least; NaN where it failed."""
         if level not in table.levels:
-            raise TaskError(
-                f"{self.name} wants sizes after {level}; the table has {', '.join(table.levels) or 'none'}. Measure "
-                "anew with this release: mirenc measure passes SOURCES -o FOLDER"
-            )
+            found = f"the table has {', '.join(table.levels) or 'none'}. Measure anew with this release"
+            raise TaskError(f"{self.name} wants sizes after {level}; {found}: mirenc measure passes SOURCES -o FOLDER")
         sizes: Float64 = np.maximum(table.levels[level].code_bytes, 1.0)
         return sizes
 
@@ -111,10 +93,8 @@ class CompiledTask(Task):
                 raise TaskError(f"context feature 'level' is {text!r}; allowed: {', '.join(_LEVELS)}")
             return text
         if not text.isdecimal() or len(text) > _DIGITS or int(text) == 0:
-            raise TaskError(
-                f"context feature 'instructions' is {text!r}; it must be a whole number from 1 up, of {_DIGITS} digits "
-                "at most"
-            )
+            must = f"it must be a whole number from 1 up, of {_DIGITS} digits at most"
+            raise TaskError(f"context feature 'instructions' is {text!r}; {must}")
         return int(text)
 
     def encode_context(self, context: tuple[Any, ...]) -> Float64:
@@ -137,18 +117,12 @@ class CompiledTask(Task):
 
 def _sample(piece: Piece, text: str | None) -> Sample:
     """A piece without its target. The IR may have declarations beside its function, so the region names it."""
-    region = None
+    name, symbol, region = piece.name, piece.symbol, None
     if piece.level == "function":
-        region = Region("function", piece.symbol, piece.symbol, "", 0, piece.file, 0, piece.symbol)
+        region = Region("function", symbol, symbol, "", 0, piece.file, 0, symbol)
+    context = (max(piece.instructions, 1), piece.level)
     return Sample(
-        piece.name,
-        text,
-        piece.project,
-        (max(piece.instructions, 1), piece.level),
-        region=region,
-        part=piece.level,
-        kernel=piece.name,
-        held_out=piece.held_out,
+        name, text, piece.project, context, region=region, part=piece.level, kernel=name, held_out=piece.held_out
     )
 
 
@@ -188,10 +162,7 @@ class OzBenefit(CompiledTask):
     unit = "log ratio"
     logarithm = True
     variants = ("Oz_over_O0", "O3_over_Oz")
-    events = {
-        "Oz_over_O0": ("-Oz halves it", math.log(2.0)),
-        "O3_over_Oz": ("-O3 is a tenth larger", math.log(1.1)),
-    }
+    events = {"Oz_over_O0": ("-Oz halves it", math.log(2.0)), "O3_over_Oz": ("-O3 is a tenth larger", math.log(1.1))}
 
     def ask(self, table: CompiledTable, samples: list[Sample], variant: str) -> TaskData:
         over = self._sizes_after(table, "O0" if variant == "Oz_over_O0" else "O3")
@@ -222,10 +193,8 @@ class PassFires(CompiledTask):
 
     def ask(self, table: CompiledTable, samples: list[Sample], variant: str) -> TaskData:
         if variant not in table.fires:
-            raise TaskError(
-                f"{self.name} wants to know which passes of {variant} change a piece; the table says it of "
-                f"{', '.join(table.fires) or 'no level'}. Measure anew where opt is on PATH"
-            )
+            found = f"the table says it of {', '.join(table.fires) or 'no level'}. Measure anew where opt is on PATH"
+            raise TaskError(f"{self.name} wants to know which passes of {variant} change a piece; {found}")
         fires = table.fires[variant]
         training = fires.known & ~np.array([sample.held_out for sample in samples], dtype=bool)
         changed = fires.changed[training]
@@ -276,10 +245,9 @@ class PassListChoice(CompiledTask):
 
 
 def covering_lists(sizes: Float64, count: int) -> Int64:
-    """So many lists, of which the best for each piece saves most in the mean; greedily, the first list always.
+    """So many lists, of which the best for each piece saves most in the mean; greedily, from the first list on.
 
-    (n, N) bytes, NaN where a list failed (the first did not) -> (min(count, N),): the first list, then each that helps
-    most beside those before it.
+    (n, N) bytes, NaN where a list failed (the first did not) -> (min(count, N),).
     """
     logs = np.log(sizes)
     logs = np.where(np.isnan(logs), logs[:, :1], logs)  # what fails runs as the first

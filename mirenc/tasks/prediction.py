@@ -11,7 +11,7 @@ import numpy as np
 from pydantic import ConfigDict
 
 from mirenc.heads.choosing import cost_ratios
-from mirenc.ir.regions import Region
+from mirenc.ir import Region
 from mirenc.tasks.space import Space, Value
 
 Worth = tuple[float, float, float]

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from mirenc.ir.regions import Region
+from mirenc.ir import Region
 from mirenc.tasks.space import Space
 
 IRSource = str | bytes | os.PathLike[str]

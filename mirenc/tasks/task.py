@@ -18,9 +18,8 @@ import numpy as np
 
 from mirenc.arrays import Float64
 from mirenc.errors import MirencError, TaskError
-from mirenc.ir import Dialect, IRModule
+from mirenc.ir import Dialect, IRModule, Region, regions_of
 from mirenc.ir.inputs import resolve_input
-from mirenc.ir.regions import Region, regions_of
 from mirenc.tasks.data import TaskData
 from mirenc.tasks.prediction import Choice, PredictedNumber, Prediction
 from mirenc.tasks.protocols import Protocol
@@ -104,19 +103,10 @@ class Task(ABC):
     # -- samples ---------------------------------------------------------------------------------------
     @abstractmethod
     def load(self, data_dir: str | Path | None = None, variant: str = "") -> TaskData:
-        """Read one variant's samples.
+        """Read the samples of one of `variants`.
 
-        Parameters
-        ----------
-        data_dir : path, optional
-            Where the data sets are; ``MIRENC_DATA`` or the download folder if left out.
-        variant : str
-            One of `variants`.
-
-        Raises
-        ------
-        TaskError, OSError
-            Missing files or columns, a kernel without IR, a bad cost: the row or key is named.
+        ``data_dir`` is where the data sets are; ``MIRENC_DATA`` or the download folder if left out. Raises TaskError
+        and OSError: missing files or columns, a kernel without IR, a bad cost: the row or key is named.
         """
 
     def hand_features(self, sample: Sample) -> Float64:
@@ -124,19 +114,14 @@ class Task(ABC):
         return np.array(sample.hand, dtype=np.float64)
 
     def check_data(self, data: TaskData) -> None:
-        """Refuse samples that are not this task's.
-
-        Raises TaskError: samples of another target, or of another space than the task's own.
-        """
+        """Raise TaskError for samples of another target, or of another space than the task's own."""
         if data.target != self.target:
             words = {"costs": "costs of settings", "number": "numbers to predict", "labels": "labels"}[data.target]
-            raise TaskError(
-                f"task {self.name!r} has target {self.target!r}, and its samples have {words}. Mend the task"
-            )
+            found = f"has target {self.target!r}, and its samples have {words}. Mend the task"
+            raise TaskError(f"task {self.name!r} {found}")
         if self.space is not None and not (data.shares_space and data.space == self.space):
-            raise TaskError(
-                f"task {self.name!r} has a space, and its samples another. Give `space` to TaskData, or leave it out"
-            )
+            found = "has a space, and its samples another. Give `space` to TaskData, or leave it out"
+            raise TaskError(f"task {self.name!r} {found}")
 
     # -- context ---------------------------------------------------------------------------------------
     def encode_context(self, context: tuple[Any, ...]) -> Float64:
@@ -180,10 +165,7 @@ class Task(ABC):
         return {}
 
     def ask_context(self, given: Mapping[str, str]) -> tuple[Any, ...] | None:
-        """Context features of a question before its code is read: None where the code has yet to tell some.
-
-        Raises TaskError as `parse_context`.
-        """
+        """`parse_context` before the code of a question is read: None where the code has yet to tell some."""
         missing = [name for name in self.ir_context if name not in given]
         if not missing:
             return self.parse_context(given)
@@ -193,10 +175,7 @@ class Task(ABC):
         return None
 
     def parse_context(self, given: Mapping[str, str]) -> tuple[Any, ...]:
-        """``--context`` values in the order of `context_names`.
-
-        Raises TaskError: A missing or unknown name, or a senseless value.
-        """
+        """``--context`` values in the order of `context_names`. Raises TaskError: a missing, unknown or bad one."""
         self._check_context_names(given)
         return tuple(self.parse_feature(name, given[name]) for name in self.context_names)
 
@@ -222,9 +201,8 @@ class Task(ABC):
 
     def _check_context_names(self, given: Mapping[str, str]) -> None:
         wanted = ",".join(f"{name}=..." for name in self.context_names if name not in self.ir_context)
-        wanted += "".join(
-            f"; {name}: {self.context_help[name]}" for name in self.context_names if name in self.context_help
-        )
+        helped = [name for name in self.context_names if name in self.context_help]
+        wanted += "".join(f"; {name}: {self.context_help[name]}" for name in helped)
         wanted += "".join(f"; {name}: read from the code where it is left out" for name in self.ir_context)
         for name in given:
             if name not in self.context_names:
@@ -243,10 +221,7 @@ class Task(ABC):
         return encoder.read(ir, dialect=self.dialect)
 
     def read_sample(self, encoder: Encoder, ir: IRSource) -> IRModule:
-        """A sample's module: a source as `read` has it, so that training and questions agree. IR is the task's own.
-
-        Raises MirencError as `read`.
-        """
+        """A sample's module: a source as `read` has it, so that training and questions agree. IR is the task's own."""
         return self.read(encoder, ir) if resolve_input(ir).kind == "source" else encoder.read(ir)
 
     def regions(self, module: IRModule) -> list[Region]:
@@ -260,7 +235,7 @@ class Task(ABC):
     def look_ahead(
         self, module: IRModule, region: Region | None, context: tuple[Any, ...]
     ) -> Sequence[LoopCode | None]:
-        """What each setting makes of a region; None where nobody knows. Here: no task looks ahead."""
+        """What each setting makes of a region; None where nobody knows. Here: nobody does."""
         return [None] * len(self.space_for(context))
 
     def iterations(self, context: tuple[Any, ...]) -> float:
@@ -268,10 +243,7 @@ class Task(ABC):
         return 0.0
 
     def check_level(self, level: str) -> str:
-        """The level that a question is about, the task's own for ``""``.
-
-        Raises TaskError: one that the task has nothing to say about.
-        """
+        """The level of a question, the task's own for ``""``. Raises TaskError: the task says nothing about it."""
         levels = (self.level, *self.other_levels)
         if level and level not in levels:
             raise TaskError(f"task {self.name} has nothing to say about a {level}; available: {', '.join(levels)}")
@@ -279,10 +251,7 @@ class Task(ABC):
 
     # -- answers ---------------------------------------------------------------------------------------
     def space_for(self, context: tuple[Any, ...]) -> Space:
-        """The settings to choose among for a question with these context features. Here: `space`.
-
-        Raises TaskError: the task has no space of its own and does not say which one it is.
-        """
+        """The settings to choose among for a question with these context features. Here: `space`."""
         if self.space is None:
             raise TaskError(f"task {self.name!r} has no settings of its own: its class must define space_for(context)")
         return self.space
@@ -314,17 +283,14 @@ class Task(ABC):
 
     def protocol(self, name: str) -> Protocol:
         """The protocol of this name. Raises TaskError: unknown name."""
-        for protocol in self.protocols:
-            if protocol.name == name:
-                return protocol
-        names = ", ".join(protocol.name for protocol in self.protocols)
-        raise TaskError(f"{self.name} has no protocol {name!r}; available: {names}")
+        known = {protocol.name: protocol for protocol in self.protocols}
+        if name not in known:
+            raise TaskError(f"{self.name} has no protocol {name!r}; available: {', '.join(known)}")
+        return known[name]
 
     def check_variant(self, variant: str) -> str:
         """The variant, the first one for ``""``. Raises TaskError: unknown name."""
-        chosen = variant or self.variants[0]
-        if chosen not in self.variants and self.variants == ("",):
-            raise TaskError(f"{self.name} has one table only, and no variant {variant!r}. Leave the variant out")
-        if chosen not in self.variants:
-            raise TaskError(f"{self.name} has no variant {variant!r}; available: {', '.join(self.variants)}")
-        return chosen
+        if variant and variant not in self.variants:
+            known = ", ".join(self.variants) or "none, for it has one table only. Leave the variant out"
+            raise TaskError(f"{self.name} has no variant {variant!r}; available: {known}")
+        return variant or self.variants[0]

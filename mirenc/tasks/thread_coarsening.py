@@ -14,14 +14,10 @@ import numpy as np
 from mirenc.arrays import Float64
 from mirenc.errors import TaskError
 from mirenc.ir import OPENCL_X86
-from mirenc.tasks.data import TaskData
+from mirenc.tasks import Protocol, Sample, Space, Task, TaskData
 from mirenc.tasks.datasets import content_hash, dataset_folder, read_archive, read_table
 from mirenc.tasks.datasets.reading import real
 from mirenc.tasks.loading import join_same_code
-from mirenc.tasks.protocols import Protocol
-from mirenc.tasks.sample import Sample
-from mirenc.tasks.space import Space
-from mirenc.tasks.task import Task
 
 # Name in the CSV -> name of the GPU in the papers' tables.
 _GPUS = {"Cypress": "HD5900", "Tahiti": "Tahiti", "Fermi": "GTX480", "Kepler": "K20c"}

@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 
 from mirenc.arrays import Float64
-from mirenc.ir.module import IRModule
-from mirenc.ir.regions import Region
+from mirenc.ir import IRModule, Region
 from mirenc.passes.hint import Hint
 from mirenc.passes.look_ahead import LoopCode, look_ahead
 from mirenc.passes.vectorizer import vectorizer_choices
@@ -43,11 +42,7 @@ class Vectorization(InnermostTask):
         "llvm_width": "vector width of LLVM's own choice, 1 for a scalar loop, 0 for not known",
         "llvm_count": "interleave count of LLVM's own choice, 0 for not known",
     }
-    context_allowed = {
-        **InnermostTask.context_allowed,
-        "llvm_width": 0,
-        "llvm_count": 0,
-    }
+    context_allowed = {**InnermostTask.context_allowed, "llvm_width": 0, "llvm_count": 0}
     ir_context = (*InnermostTask.ir_context, *compiler_context)
     looks_ahead = True
     directive_note = (
