@@ -106,7 +106,7 @@ def default_columns(table: Float64, default: int) -> Float64:
 def setting_columns(table: Float64, default: int, iterations: float) -> Float64:
     """What a head sees of each setting of a loop, of `numbers` of each. (K, NUMBERS) -> (K, F), NaN as in ``table``.
 
-    Its code, how it differs from that of the ``default``, and its cost over the default's for a few trip counts and for
+    How its code differs from that of the ``default``, and its cost over the default's for a few trip counts and for
     ``iterations``, 0 where nobody knows these.
     """
     columns = _Columns(table)
@@ -118,7 +118,7 @@ def setting_columns(table: Float64, default: int, iterations: float) -> Float64:
         about = np.column_stack(
             [cost - cost[default], np.log2(iterations / count), iterations % count / iterations, iterations < count]
         )
-    result: Float64 = np.concatenate([code, code - code[default], grid - grid[default], about], axis=1)
+    result: Float64 = np.concatenate([code - code[default], grid - grid[default], about], axis=1)
     return result
 
 

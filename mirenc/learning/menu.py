@@ -153,7 +153,7 @@ def _pairs(shape: Shape, seed: int, select: str) -> Members:
 def _ahead(shape: Shape, seed: int, select: str) -> Members:
     """Heads that see what a setting makes of the code: most of it is not in the name of a setting."""
     common: dict[str, Any] = {"clip": _CLIP[select], "random_state": seed, "components": _AHEAD_COMPONENTS}
-    boosted = heads.BoostedRegressor(components=4096, trees=150, learning_rate=0.08, random_state=seed)
+    boosted = heads.BoostedRegressor(components=4096, trees=100, random_state=seed)
     return [("pairs, boosted", heads.PairHead(boosted, shape.context, **common))]
 
 

@@ -5,6 +5,7 @@ is compiled, by the LLVM inside llvmlite: no compiler is needed, and two dozen o
 loop's function is compiled, with nothing inlined into it; other loops of it are left as they are, for all hints alike.
 """
 
+import functools
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -53,7 +54,7 @@ def look_ahead(module: IRModule, loop: Region, hints: Sequence[Hint | None], vec
     """
     text, loops = marked(module)
     place = loops.index((loop.symbol, loop.header))
-    text = next(own for name, own in extract_functions(text) if name == loop.symbol)
+    text = _functions(text)[loop.symbol]
     free = loop_node(len(loops))
     lines = []
     for line in text.split("\n"):
@@ -69,6 +70,11 @@ def look_ahead(module: IRModule, loop: Region, hints: Sequence[Hint | None], vec
     for answer in _answers(module, "\n".join([*lines, ""]), endings, vector_bits, loop):
         found.append(answer and _loop_code(answer[0], loops_of(str(answer[1], "utf-8"), loop.symbol), place + 1))
     return found
+
+
+@functools.lru_cache(maxsize=1)  # asked for each loop of a module in turn
+def _functions(text: str) -> dict[str, str]:
+    return dict(extract_functions(text))
 
 
 def _ending(node: int, hints: Sequence[str], free: int) -> str:

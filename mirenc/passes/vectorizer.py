@@ -74,6 +74,7 @@ def vectorizer_choices(module: IRModule, vector_bits: int) -> Mapping[Key, tuple
     return choices
 
 
+@functools.lru_cache(maxsize=1)
 def marked(module: IRModule) -> tuple[str, tuple[Key, ...]]:
     """The module with a source line at each innermost loop, which is the loop's place in the second value plus 1.
 
