@@ -114,7 +114,7 @@ def gather_evidence(data: TaskData, target: Target, features: Features, seed: in
     answers = _held_out(target, features, seed, folds, head)[tested]
     seen, blind = data if head is None else data.subset(tested), None
     if features.context:
-        context = replace(features, matrix=features.matrix[:, : features.context], settings=None)
+        context = replace(features, matrix=features.matrix[:, : features.context], settings=None, asked=None)
         blind = _held_out(target, context, seed, folds)[tested]
     static = {rule: said[tested] for rule, said in target.static_rows(folds).items()}
     if isinstance(target, Costs):

@@ -27,8 +27,8 @@ from mirenc.heads.state import pack, unpack
 from mirenc.ir import IRModule
 from mirenc.ir.regions import Region, regions_of
 from mirenc.learning.code_reader import CODE_ROWS, CodeReader, code_vector
-from mirenc.learning.features import HEAD_ROWS, LOOK_AHEAD, source_of
-from mirenc.learning.look_ahead import default_columns, look_ahead_settings, numbers
+from mirenc.learning.features import HEAD_ROWS, LOOK_AHEAD, hide, source_of
+from mirenc.learning.look_ahead import TRIP_COUNTS, default_columns, look_ahead_settings, numbers
 from mirenc.tasks.prediction import Choice, Evidence, PredictedLabels, PredictedNumber, Prediction
 from mirenc.tasks.registry import get_task, list_tasks
 from mirenc.tasks.space import SettingEncoder, Space
@@ -182,8 +182,9 @@ class TaskHead:
         return self.task.parse_context({name: str(value) for name, value in context.items()})
 
     def _answer(self, module: IRModule, code: Float32, context: tuple[Any, ...], region: Region | None) -> Prediction:
-        encoded, table = self.task.checked_context(context), None
-        if self.row in LOOK_AHEAD:
+        ahead, table = self.row in LOOK_AHEAD, None
+        encoded = self.task.checked_context(hide(self.task, context, self.task.run_context) if ahead else context)
+        if ahead:
             space = self.space or self.task.space_for(context)
             table = np.array([numbers(one) for one in self.task.look_ahead(module, region, context)])
             code = np.concatenate([default_columns(table, space.default), code]).astype(np.float32)
@@ -203,8 +204,8 @@ class TaskHead:
         space = self.space or self.task.space_for(context)
         return self._choose(self.head, features, space, self._settings(space, table, context), common)
 
-    def _settings(self, space: Space, table: Float64 | None, context: tuple[Any, ...]) -> Settings:
-        """The settings of a question, with what each makes of its code where the head looks ahead."""
+    def _settings(self, space: Space, table: Float64 | None, context: tuple[Any, ...]) -> list[Settings]:
+        """The settings of a question, with what each makes of its code where the head looks ahead, as it may be."""
         assert self.setting_encoder is not None
         if space.knobs != self.setting_encoder.knobs:
             raise TaskError(
@@ -213,15 +214,16 @@ class TaskHead:
             )
         settings = Settings(self.setting_encoder(space.settings), np.arange(len(space))[None, :])
         if table is None:
-            return settings
-        iterations = np.array([self.task.iterations(context)])
-        return look_ahead_settings(settings, table[None], np.array([space.default]), iterations)
+            return [settings]
+        count, default = self.task.iterations(context), np.array([space.default])
+        counts = (count,) if count > 0 else TRIP_COUNTS
+        return [look_ahead_settings(settings, table[None], default, np.array([float(each)])) for each in counts]
 
     def _choose(
-        self, head: EnsembleHead, features: Float64, space: Space, settings: Settings, common: dict[str, Any]
+        self, head: EnsembleHead, features: Float64, space: Space, settings: list[Settings], common: dict[str, Any]
     ) -> Choice:
         preference, expected = np.eye(len(space))[space.default], np.ones(len(space))
-        if (settings.row >= 0).any():  # else nothing is known of what settings make of the code
+        if (settings[0].row >= 0).any():  # else nothing is known of what settings make of the code
             preference = head.predict_proba(features, settings)[0]
             expected = head.expected_ratios(features, settings, default=space.default)[0]
         best = int(preference.argmax())

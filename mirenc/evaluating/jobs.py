@@ -69,7 +69,8 @@ class Job:
         arrays = [features.matrix, target.values, target.strata]
         if isinstance(target, Costs):
             settings = features.settings or target.settings
-            arrays += [settings.features, settings.row]
+            for one in (settings, *(features.asked or ())):
+                arrays += [one.features, one.row]
         for array in [*arrays, *(part for fold in self.folds for part in fold)]:
             content.update(repr(array.shape).encode() + np.ascontiguousarray(array).tobytes())
         return content.hexdigest()

@@ -8,6 +8,7 @@ teaches nothing.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -58,7 +59,18 @@ class Settings:
         return Settings(self.features, self.row[rows])
 
 
-def settings_for(head: Any, settings: Settings | None) -> tuple[Settings, ...]:
+Known = Settings | Sequence[Settings] | None
+"""What is known of settings. Several `Settings` of the same samples are as likely as each other, such as what settings
+make of a loop for each of some trip counts, where nobody knows how often it runs; an ensemble answers with the mean."""
+
+
+def views(known: Known | list[Settings | None], rows: NDArray[np.integer[Any]] | None = None) -> list[Settings | None]:
+    """Each of what is known, of some rows or all."""
+    each = [known] if known is None or isinstance(known, Settings) else list(known)
+    return [one if one is None or rows is None else one.take(rows) for one in each]
+
+
+def settings_for(head: Any, settings: Known) -> tuple[Any, ...]:
     """What a head is given beside rows: the settings, where it knows what to do with them."""
     return (settings,) if settings is not None and getattr(head, "takes_settings", False) else ()
 
@@ -96,8 +108,8 @@ class Chooser(Head):
         self._learn(features, costs, *settings_for(self, settings))
         return self
 
-    def predict_proba(self, X: ArrayLike, settings: Settings | None = None) -> Float64:
-        """(n, K) preference for each setting; 0 where there is none."""
+    def predict_proba(self, X: ArrayLike, settings: Known = None) -> Float64:
+        """(n, K) preference for each setting; 0 where there is none. Several settings: for ensembles alone."""
         return self._answer(self._rows(X), *settings_for(self, settings))
 
     def predict_cost(self, X: ArrayLike, settings: Settings | None = None) -> Float64:
@@ -127,11 +139,11 @@ class Chooser(Head):
 class CostRegressor(Chooser):
     """A chooser that predicts log costs; ``mean_`` has one number a setting."""
 
-    def predict_log_costs(self, X: ArrayLike, settings: Settings | None = None) -> Float64:
+    def predict_log_costs(self, X: ArrayLike, settings: Known = None) -> Float64:
         """(n, K) predicted log cost of each setting, up to a constant of the row; infinite where there is none."""
         return self._answer(self._rows(X), *settings_for(self, settings))
 
-    def predict_proba(self, X: ArrayLike, settings: Settings | None = None) -> Float64:
+    def predict_proba(self, X: ArrayLike, settings: Known = None) -> Float64:
         """(n, K) preference for each setting; 0 where there is none."""
         return preferences(self.predict_log_costs(X, settings))
 

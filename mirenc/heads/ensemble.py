@@ -20,7 +20,7 @@ from sklearn.base import clone
 from mirenc.arrays import Float64, Int64
 from mirenc.errors import ConfigError, HeadError
 from mirenc.heads.base import Head, Labels, Number
-from mirenc.heads.choosing import SHARPNESS, Chooser, Settings, checked_costs, portfolio, settings_for
+from mirenc.heads.choosing import SHARPNESS, Chooser, Known, Settings, checked_costs, portfolio, settings_for, views
 from mirenc.heads.state import Arrays, pack, unpack
 from mirenc.metrics import PLAIN_SLOWDOWN
 
@@ -68,7 +68,13 @@ class _Ensemble(Head):
         super()._check_parameters(columns)
 
     def fit(
-        self, X: ArrayLike, y: ArrayLike, settings: Settings | None = None, *, part: ArrayLike | None = None
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        settings: Settings | None = None,
+        *,
+        part: ArrayLike | None = None,
+        asked: Known = None,
     ) -> Self:
         """Choose members and train them on all rows.
 
@@ -79,6 +85,8 @@ class _Ensemble(Head):
         part : (n,), optional
             Inner fold of each row. Rows that must not be on both sides, such as those of one kernel, share one.
             Left out: five folds by turns.
+        asked : Settings, or several, optional
+            What is known of settings when a question comes, of the same rows; that which is trained on if left out.
 
         Raises
         ------
@@ -97,7 +105,7 @@ class _Ensemble(Head):
             if len(folds) < 2:
                 raise ConfigError(f"part has {len(folds)} inner folds; two are needed to choose among members")
             held_out = {
-                name: self._held_out(member, features, target, settings, inner) for name, member in self.members
+                name: self._held_out(member, features, target, settings, asked, inner) for name, member in self.members
             }
             counts = self._pick(held_out, target)
         self.scores_ = {name: self._score(predicted, target) for name, predicted in held_out.items()}
@@ -110,21 +118,28 @@ class _Ensemble(Head):
         }
         return self
 
-    def _ask(self, member: Any, features: Float64, settings: Settings | None) -> Float64:
-        """What a trained member predicts."""
-        prediction: Float64 = getattr(member, self._ASKS)(features, *settings_for(member, settings))
-        return prediction
+    def _ask(self, member: Any, features: Float64, known: Known | list[Settings | None]) -> Float64:
+        """What a trained member predicts, in the mean over what may be."""
+        ask = getattr(member, self._ASKS)
+        answers: list[Float64] = [ask(features, *settings_for(member, one)) for one in views(known)]
+        return answers[0] if len(answers) == 1 else np.mean(answers, axis=0)
 
     def _held_out(
-        self, member: Any, features: Float64, target: Float64, settings: Settings | None, inner: NDArray[Any]
+        self,
+        member: Any,
+        features: Float64,
+        target: Float64,
+        settings: Settings | None,
+        asked: Known,
+        inner: NDArray[Any],
     ) -> Float64:
         """What a member predicts of each row when it was not trained on the row's inner fold."""
         out = np.empty_like(target)
         for fold in np.unique(inner):
             test, rest = np.flatnonzero(inner == fold), np.flatnonzero(inner != fold)
-            of_rest, of_test = (None if settings is None else settings.take(rows) for rows in (rest, test))
+            (of_rest,) = views(settings, rest)
             trained = clone(member).fit(features[rest], target[rest], *settings_for(member, of_rest))
-            out[test] = self._ask(trained, features[test], of_test)
+            out[test] = self._ask(trained, features[test], views(settings if asked is None else asked, test))
         return out
 
     def _pick(self, held_out: dict[str, Float64], target: Float64) -> Counter[str]:
@@ -141,7 +156,7 @@ class _Ensemble(Head):
         return Counter(taken[:length])
 
     # -- prediction ------------------------------------------------------------------------------------
-    def _answer(self, features: Float64, settings: Settings | None = None) -> Float64:
+    def _answer(self, features: Float64, settings: Known = None) -> Float64:
         """Weighted mean of what the members predict."""
         parts = [weight * self._ask(self.members_[name], features, settings) for name, weight in self.weights_.items()]
         result: Float64 = np.sum(parts, axis=0)
@@ -221,7 +236,7 @@ class EnsembleHead(_Ensemble, Chooser, kind="ensemble"):
         """The settings to try first, of what `predict_proba` gives, 0 where nobody may ask. (m, K) -> (m, count)."""
         return np.argsort(-preference, axis=1, kind="stable")[:, :count]
 
-    def expected_ratios(self, X: ArrayLike, settings: Settings | None = None, *, default: int) -> Float64:
+    def expected_ratios(self, X: ArrayLike, settings: Known = None, *, default: int) -> Float64:
         """(n, K) expected cost of each setting over that of the default, as members see it: no caution, no bound."""
         mean = np.maximum(_Ensemble._answer(self, self._rows(X), settings), _LEAST)
         return (mean[:, default, None] / mean) ** (1 / SHARPNESS)
@@ -352,7 +367,7 @@ class CautiousEnsembleHead(EnsembleHead, kind="cautious_ensemble"):
         """What caution follows from, of preferences and costs of held-out rows, (n, K)."""
         self.margin_, _ = best_margin(mean, target, self.default, self.most_slow)
 
-    def _answer(self, features: Float64, settings: Settings | None = None) -> Float64:
+    def _answer(self, features: Float64, settings: Known = None) -> Float64:
         raised = super()._answer(features, settings)
         raised[:, self.default] = np.maximum(raised[:, self.default], _LEAST) * math.exp(SHARPNESS * self.margin_)
         result: Float64 = raised / raised.sum(axis=1, keepdims=True)

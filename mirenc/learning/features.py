@@ -18,7 +18,7 @@ from mirenc.errors import MirencError, TaskError
 from mirenc.heads.choosing import Settings
 from mirenc.learning.code_reader import CODE_ROWS, COUNTED, CodeReader, code_vector
 from mirenc.learning.ir2vec import ir2vec_available, ir2vec_text, ir2vec_vectors
-from mirenc.learning.look_ahead import default_columns, look_ahead_settings, look_ahead_tables
+from mirenc.learning.look_ahead import TRIP_COUNTS, default_columns, look_ahead_settings, look_ahead_tables
 from mirenc.learning.menu import has_mlp
 from mirenc.tasks.data import TaskData
 from mirenc.tasks.sample import Sample
@@ -68,6 +68,8 @@ class Features:
     only: str = ""  # the one member of the menu (`mirenc.learning.menu`) that the row uses; "" for the search
     # What each setting makes of each sample's code; None: settings are what they are called
     settings: Settings | None = None
+    # What is known of that when a question comes; None: as much as in training
+    asked: tuple[Settings, ...] | None = None
     note: str = ""  # what a reader of the table must know, such as files that IR2Vec could not read
 
 
@@ -109,13 +111,16 @@ def told_context(task: Task, sample: Sample) -> tuple[Any, ...]:
     return tuple(sample.run.get(name, value) for name, value in zip(task.context_names, sample.context, strict=True))
 
 
-def context_matrix(task: Task, data: TaskData, *, blind: bool = False, told: bool = False) -> Float64:
-    """Context features of all samples, (n, A); ``blind``: not what a compiler tells; ``told``: what a run tells."""
+def hide(task: Task, context: tuple[Any, ...], names: Sequence[str]) -> tuple[Any, ...]:
+    """Context features of which some are not known."""
+    return tuple(0 if name in names else value for name, value in zip(task.context_names, context, strict=True))
+
+
+def context_matrix(task: Task, data: TaskData, *, hidden: Sequence[str] = (), told: bool = False) -> Float64:
+    """Context features of all samples, (n, A), some ``hidden``; ``told``: what only a run tells is known."""
     rows = []
-    hidden = [place for place, name in enumerate(task.context_names) if blind and name in task.compiler_context]
     for sample in data.samples:
-        known = told_context(task, sample) if told else sample.context
-        context = tuple(0 if place in hidden else value for place, value in enumerate(known))
+        context = hide(task, told_context(task, sample) if told else sample.context, hidden)
         try:
             rows.append(task.checked_context(context))
         except TaskError as error:
@@ -143,22 +148,36 @@ def build_features(
     result = []
     for row in rows:
         source, only = source_of(row), _ONE_HEAD.get(row, ("", ""))[1]
+        ahead = row.startswith(LOOK_AHEAD)
         told = row.endswith(RUN)
-        known, settings = context_matrix(task, data, blind=source == "no_code", told=told), None
-        code = np.zeros((len(data), 0))
+        # A head that looks ahead is told of runs by its settings: of one, or of several that may be.
+        hidden = task.run_context if ahead else task.compiler_context if source == "no_code" else ()
+        known = context_matrix(task, data, hidden=hidden, told=told)
+        code, settings, asked = np.zeros((len(data), 0)), None, None
         if source == "hand":
             code = np.array([task.hand_features(sample) for sample in data.samples], dtype=np.float64)
         elif source in vectors:
             code = vectors[source].astype(np.float64)
-        if row.startswith(LOOK_AHEAD):
+        if ahead:
             own = np.array([default_columns(table, at) for table, at in zip(tables, data.default, strict=True)])
             code = np.concatenate([own, code], axis=1)
-            contexts = (told_context(task, sample) if told else sample.context for sample in data.samples)
-            iterations = np.array([task.iterations(context) for context in contexts])
-            settings = look_ahead_settings(data.settings, tables, data.default, iterations)
+            settings, asked = _looked_ahead(task, data, tables, told=told)
         matrix = np.concatenate([known, code], axis=1)
-        result.append(Features(row, matrix, known.shape[1], only, settings, notes.get(source, "")))
+        result.append(Features(row, matrix, known.shape[1], only, settings, asked, notes.get(source, "")))
     return result
+
+
+def _looked_ahead(
+    task: Task, data: TaskData, tables: Float64, *, told: bool
+) -> tuple[Settings, tuple[Settings, ...] | None]:
+    """What settings make of each sample's code as its run had it; and as a question has it that is not told."""
+    ran = np.array([task.iterations(told_context(task, sample)) for sample in data.samples])
+    settings = look_ahead_settings(data.settings, tables, data.default, ran)
+    if told:
+        return settings, None
+    counts = np.array([task.iterations(sample.context) for sample in data.samples])
+    draws = (np.where(counts > 0, counts, draw) for draw in TRIP_COUNTS)
+    return settings, tuple(look_ahead_settings(data.settings, tables, data.default, draw) for draw in draws)
 
 
 def _code_features(

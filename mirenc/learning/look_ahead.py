@@ -34,6 +34,8 @@ _WEIGHTS = np.array([_CYCLES[name] for name in CLASSES])
 _TURN = 0.5  # cycles that an iteration takes beside its instructions
 # Iterations for which costs are estimated where the trip count is not known.
 _GRID = (2, 4, 8, 16, 32, 64, 256, 1024)
+TRIP_COUNTS = (2, 4, 8, 16, 24, 40, 75, 200, 1500, 20_000)
+"""What stands for a trip count that nobody knows: each is as likely as another among the project's own loops."""
 # Columns of `numbers`: width, count and unrolling; presence, bits and counts of three bodies; counts around; the whole.
 _HEAD, _PART = 3, 2 + _COUNTS
 NUMBERS = _HEAD + 3 * _PART + _COUNTS + 2
@@ -112,12 +114,11 @@ def setting_columns(table: Float64, default: int, iterations: float) -> Float64:
     columns = _Columns(table)
     code = columns.static()
     grid = np.column_stack([columns.cost(each) for each in _GRID])
-    about = np.zeros((len(table), 4))
+    about = np.zeros((len(table), 5))
     if iterations > 0:
         cost, count = columns.cost(iterations), columns.elements
-        about = np.column_stack(
-            [cost - cost[default], np.log2(iterations / count), iterations % count / iterations, iterations < count]
-        )
+        turns = (np.log2(iterations / count), iterations % count / iterations, iterations < count)
+        about = np.column_stack([cost - cost[default], np.full(len(table), np.log2(1 + iterations)), *turns])
     result: Float64 = np.concatenate([code - code[default], grid - grid[default], about], axis=1)
     return result
 

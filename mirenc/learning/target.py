@@ -55,7 +55,13 @@ class Target:
         """A head, searched and trained on some rows; the search keeps the rows of a unit together."""
         head = head_search(self.shape(features, rows), seed, self.select, features.only)
         part = inner_parts(unit[rows], self.strata[rows], seed)
-        return head.fit(features.matrix[rows], self.values[rows], self._settings(features, rows), part=part)
+        return head.fit(
+            features.matrix[rows],
+            self.values[rows],
+            self._settings(features, rows),
+            part=part,
+            **self._asked(features, rows),
+        )
 
     def fit_rounded(self, features: Features, rows: Int64, unit: NDArray[np.generic], seed: int) -> Any:
         """As `fit`: a head to keep, and to be judged as it is kept (`mirenc.heads.files.rounded`)."""
@@ -64,6 +70,10 @@ class Target:
     def _settings(self, features: Features, rows: Int64) -> Settings | None:
         """What a head is told of some rows beside their features."""
         return None
+
+    def _asked(self, features: Features, rows: Int64) -> dict[str, Any]:
+        """What a head is told of held-out rows, where it is less than of those that it learns from."""
+        return {} if features.asked is None else {"asked": [one.take(rows) for one in features.asked]}
 
     def ask(self, head: Any, features: Features, rows: Int64) -> Float64:
         """Preferences (m, K), 0 for settings that nobody may ask for, numbers (m,) or labels (m, P), of some rows."""
@@ -118,8 +128,12 @@ class Costs(Target):
     def _settings(self, features: Features, rows: Int64) -> Settings:
         return (features.settings or self.settings).take(rows)
 
+    def _known(self, features: Features, rows: Int64) -> Settings | list[Settings]:
+        """What a head knows of the settings of a question."""
+        return self._asked(features, rows).get("asked") or self._settings(features, rows)
+
     def ask(self, head: Any, features: Features, rows: Int64) -> Float64:
-        preference = head.predict_proba(features.matrix[rows], self._settings(features, rows))
+        preference = head.predict_proba(features.matrix[rows], self._known(features, rows))
         # Trees may all vote for what this sample may not be asked: any other is then preferred to that.
         return np.where(np.isfinite(self.values[rows]), np.maximum(preference, _LEAST), 0.0)
 
@@ -136,9 +150,7 @@ class Costs(Target):
     def expected(self, head: Any, features: Features, rows: Int64) -> Float64:
         """(m, K) cost of each setting over that of the default, as a head expects it of some rows."""
         assert self.default is not None
-        ratios: Float64 = head.expected_ratios(
-            features.matrix[rows], self._settings(features, rows), default=self.default
-        )
+        ratios: Float64 = head.expected_ratios(features.matrix[rows], self._known(features, rows), default=self.default)
         return ratios
 
     def effects(self, rows: Int64) -> Float64:

@@ -23,7 +23,7 @@ FOUR = LoopCode(Hint(4, 1), 1, loop(1, 128, load=1, store=1), None, SCALAR.scala
 def costs(code: LoopCode, iterations: float) -> float:
     """Cycles, of two settings of which the first is the default; the last columns are about these iterations."""
     table = np.array([numbers(SCALAR), numbers(code)])
-    return float(np.exp(setting_columns(table, 0, iterations)[1, -4]))
+    return float(np.exp(setting_columns(table, 0, iterations)[1, -5]))
 
 
 def test_prologue_turns_and_what_is_left() -> None:
@@ -47,9 +47,9 @@ def test_the_default_has_no_difference_and_unknown_counts_say_nothing() -> None:
     known, unknown = setting_columns(table, 0, 10), setting_columns(table, 0, 0)
     assert np.isfinite(known).all()
     code = len(default_columns(table, 0))
-    assert not known[0, :-3].any()
-    assert not unknown[:, -4:].any()
-    assert np.array_equal(known[:, :-4], unknown[:, :-4])
+    assert not known[0, :-4].any()
+    assert not unknown[:, -5:].any()
+    assert np.array_equal(known[:, :-5], unknown[:, :-5])
     assert known[1, :code].any()
 
 

@@ -14,6 +14,7 @@ from mirenc.errors import ForeignIRError, TaskError
 from mirenc.evaluating import evaluate
 from mirenc.ir import IRModule, ReadOptions, parse_ir, read_ir, regions_of, statements_of
 from mirenc.learning.features import build_features, default_rows
+from mirenc.learning.look_ahead import TRIP_COUNTS
 from mirenc.tasks import vectorization
 from mirenc.tasks.measured import MeasuredKernel, MeasuredSample, MeasuredTable
 from mirenc.tasks.vectorization import Vectorization
@@ -267,8 +268,17 @@ def test_rows_that_look_ahead_and_are_told_what_the_run_knows(tmp_path: Path, ti
     rows = {row.row: row for row in build_features(TASK, data, AHEAD, tiny)}
     told, untold = [1.0, np.log2(49.5)], [0.0, 0.0]
     for name, row in rows.items():
-        assert row.matrix[0, :2].tolist() == pytest.approx(told if name.endswith("_run") else untold)
-        assert (row.settings is not None) == name.startswith("look_ahead")
+        ahead = name.startswith("look_ahead")
+        # One that looks ahead is told by its settings.
+        wanted = told if name.endswith("_run") and not ahead else untold
+        assert row.matrix[0, :2].tolist() == pytest.approx(wanted)
+        assert (row.settings is not None) == ahead
+        assert (row.asked is not None) == (ahead and not name.endswith("_run"))
+    assert rows["look_ahead"].settings
+    assert rows["look_ahead"].asked
+    counts = {one.features[0, -4] for one in rows["look_ahead"].asked}
+    assert counts == {np.log2(1 + count) for count in TRIP_COUNTS}
+    assert rows["look_ahead"].settings.features[0, -4] == np.log2(49.5)
     assert rows["no_code_run"].matrix[0, 3:].tolist() == [0, 0, 0]  # nor what LLVM chose
     settings = rows["look_ahead"].settings
     assert settings
@@ -299,6 +309,11 @@ def test_a_head_that_looks_ahead(tmp_path: Path, encoder: Encoder) -> None:
     )
     assert one.preference == pytest.approx(other.preference)
     assert one.preference[TASK.space.names[-1]] == 0
+    told, other = (
+        again.predict(TRIPLE + IR.format(body="%y = mul i32 %x, 99"), {"vector_bits": 256, "trip_count": count})[0]
+        for count in (3, 1000)
+    )
+    assert told.preference != other.preference
     (unknown,) = again.predict(IR.format(body="%y = mul i32 %x, 99"), {"vector_bits": 256})
     assert unknown.choice == unknown.default
 
