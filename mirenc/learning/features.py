@@ -108,12 +108,14 @@ def default_rows(task: Task, data: TaskData | None = None) -> list[str]:
 
 def told_context(task: Task, sample: Sample) -> tuple[Any, ...]:
     """A sample's context features with what only its run tells."""
-    return tuple(sample.run.get(name, value) for name, value in zip(task.context_names, sample.context, strict=True))
+    told = dict(zip(task.context_names, sample.context, strict=False)) | dict(sample.run)
+    return tuple(told[name] for name in task.context_names)
 
 
 def hide(task: Task, context: tuple[Any, ...], names: Sequence[str]) -> tuple[Any, ...]:
     """Context features of which some are not known."""
-    return tuple(0 if name in names else value for name, value in zip(task.context_names, context, strict=True))
+    places = [place for place, name in enumerate(task.context_names) if name in names]
+    return tuple(0 if place in places else value for place, value in enumerate(context))
 
 
 def context_matrix(task: Task, data: TaskData, *, hidden: Sequence[str] = (), told: bool = False) -> Float64:
