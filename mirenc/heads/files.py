@@ -39,11 +39,7 @@ Head = TypeVar("Head")
 
 
 def save_head(
-    head: Any,
-    folder: str | os.PathLike[str],
-    *,
-    extra: dict[str, Any] | None = None,
-    arrays: Arrays | None = None,
+    head: Any, folder: str | os.PathLike[str], *, extra: dict[str, Any] | None = None, arrays: Arrays | None = None
 ) -> Path:
     """Write a fitted head: head.json and head.safetensors in the folder, which is made where it is missing.
 

@@ -18,10 +18,7 @@ from mirenc.errors import HeadError
 _SEPARATOR = "/"  # between a prefix and an array's name
 _LONGEST_LABEL = 4096  # characters
 # What no table of measurements comes near: a head that says more was not made by training.
-_COUNTS = (
-    ("n_features_in_", "features", 0, 1_000_000),
-    ("n_choices_", "choices", 1, 100_000),
-)
+_COUNTS = (("n_features_in_", "features", 0, 1_000_000), ("n_choices_", "choices", 1, 100_000))
 _SUM_ERROR = 1e-3
 # What a description or arrays that do not fit each other may raise.
 _DAMAGE = (

@@ -10,6 +10,7 @@ import os
 import re
 from collections.abc import Iterator
 from ctypes import POINTER, byref, c_char_p, c_int, c_size_t, c_uint, c_uint64, c_void_p
+from functools import cache
 from typing import Any
 
 from mirenc.passes.object_file import Section, named_section
@@ -31,43 +32,33 @@ _CHANGED = re.compile(
 _AROUND = ("PassAdaptor", "DevirtSCCRepeatedPass")
 
 _HANDLER = ctypes.CFUNCTYPE(None, c_void_p, c_void_p)
-# Every function that is used: result and parameters. `M` stands for text that LLVM gives away and wants back.
+# Every function that is used: names, result and parameters. `M` stands for text that LLVM gives away and wants back.
 _P, _M, _I, _U = c_void_p, POINTER(c_char_p), c_int, POINTER(c_uint)
-_GET = (
-    "BufferStart DiagInfoDescription ErrorMessage FirstBasicBlock FirstFunction FirstInstruction NextBasicBlock "
-    "NextFunction NextInstruction"
+_FUNCTIONS: tuple[tuple[Any, ...], ...] = (
+    ("ContextCreate CreatePassBuilderOptions GetDefaultTargetTriple", _P),
+    ("GetBufferStart GetDiagInfoDescription GetErrorMessage ObjectFileCopySectionIterator", _P, _P),
+    ("GetFirstBasicBlock GetFirstFunction GetFirstInstruction WriteBitcodeToMemoryBuffer", _P, _P),
+    ("GetNextBasicBlock GetNextFunction GetNextInstruction", _P, _P),
+    ("ContextDispose DisposeBinary DisposeErrorMessage DisposeMemoryBuffer DisposeMessage", None, _P),
+    ("DisposeModule DisposeSectionIterator MoveToNextSection", None, _P),
+    ("GetDiagInfoSeverity StripModuleDebugInfo", _I, _P),
+    ("GetSectionName GetTarget", c_char_p, _P),
+    ("GetBufferSize", c_size_t, _P),
+    ("GetSectionSize", c_uint64, _P),
+    ("ContextSetDiagnosticHandler", None, _P, _HANDLER, _P),
+    ("ContextSetDiscardValueNames", None, _P, _I),
+    ("CreateBinary", _P, _P, _P, _M),
+    ("CreateMemoryBufferWithMemoryRangeCopy", _P, c_char_p, c_size_t, c_char_p),
+    ("CreateTargetMachine", _P, _P, c_char_p, c_char_p, c_char_p, _I, _I, _I),
+    ("GetTargetFromTriple", _I, c_char_p, POINTER(_P), _M),
+    ("GetVersion", None, _U, _U, _U),
+    ("ObjectFileIsSectionIteratorAtEnd", _I, _P, _P),
+    ("ParseCommandLineOptions", None, _I, _M, c_char_p),
+    ("ParseIRInContext", _I, _P, _P, POINTER(_P), _M),
+    ("RunPasses", _P, _P, c_char_p, _P, _P),
+    ("TargetMachineEmitToMemoryBuffer", _I, _P, _P, _I, _M, POINTER(_P)),
+    ("VerifyModule", _I, _P, _I, _M),
 )
-_DISPOSE = "Binary ErrorMessage MemoryBuffer Message Module SectionIterator"
-_FUNCTIONS: dict[str, tuple[Any, ...]] = {
-    **{f"Get{name}": (_P, _P) for name in _GET.split()},
-    **{f"Dispose{name}": (None, _P) for name in _DISPOSE.split()},
-    "ContextCreate": (_P,),
-    "ContextDispose": (None, _P),
-    "ContextSetDiagnosticHandler": (None, _P, _HANDLER, _P),
-    "ContextSetDiscardValueNames": (None, _P, _I),
-    "CreateBinary": (_P, _P, _P, _M),
-    "CreateMemoryBufferWithMemoryRangeCopy": (_P, c_char_p, c_size_t, c_char_p),
-    "CreatePassBuilderOptions": (_P,),
-    "CreateTargetMachine": (_P, _P, c_char_p, c_char_p, c_char_p, _I, _I, _I),
-    "GetBufferSize": (c_size_t, _P),
-    "GetDefaultTargetTriple": (_P,),
-    "GetDiagInfoSeverity": (_I, _P),
-    "GetSectionName": (c_char_p, _P),
-    "GetSectionSize": (c_uint64, _P),
-    "GetTarget": (c_char_p, _P),
-    "GetTargetFromTriple": (_I, c_char_p, POINTER(_P), _M),
-    "GetVersion": (None, _U, _U, _U),
-    "MoveToNextSection": (None, _P),
-    "ObjectFileCopySectionIterator": (_P, _P),
-    "ObjectFileIsSectionIteratorAtEnd": (_I, _P, _P),
-    "ParseCommandLineOptions": (None, _I, _M, c_char_p),
-    "ParseIRInContext": (_I, _P, _P, POINTER(_P), _M),
-    "RunPasses": (_P, _P, c_char_p, _P, _P),
-    "StripModuleDebugInfo": (_I, _P),
-    "TargetMachineEmitToMemoryBuffer": (_I, _P, _P, _I, _M, POINTER(_P)),
-    "VerifyModule": (_I, _P, _I, _M),
-    "WriteBitcodeToMemoryBuffer": (_P, _P),
-}
 
 
 class Library(PassLibrary):
@@ -76,9 +67,10 @@ class Library(PassLibrary):
     def __init__(self, names: list[str]) -> None:
         super().__init__()
         self._c = _load(names)
-        for name, (result, *parameters) in _FUNCTIONS.items():
-            function = getattr(self._c, f"LLVM{name}")
-            function.restype, function.argtypes = result, parameters
+        for functions, result, *parameters in _FUNCTIONS:
+            for name in functions.split():
+                function = getattr(self._c, f"LLVM{name}")
+                function.restype, function.argtypes = result, parameters
         numbers = [c_uint() for _ in range(3)]
         self._c.LLVMGetVersion(*map(byref, numbers))
         self.version = ".".join(str(number.value) for number in numbers)
@@ -89,7 +81,7 @@ class Library(PassLibrary):
                 if initialise is not None:
                     initialise()
         self._options = self._c.LLVMCreatePassBuilderOptions()
-        self._machines: dict[tuple[bytes, int], int] = {}
+        self._machine = cache(self._new_machine)
         self._errors: list[str] = []
         # Without a handler of ours LLVM would end the process at an error of the backend. ctypes' object must live on.
         self._handler = _HANDLER(self._diagnose)
@@ -197,20 +189,16 @@ class Library(PassLibrary):
             c.LLVMDisposeMemoryBuffer(buffer)
         return sections
 
-    def _machine(self, triple: bytes, codegen: int) -> int:
-        """Target machine of a triple, of this host's where a module names none; made once."""
-        if not triple:
-            triple = self._text(self._c.LLVMGetDefaultTargetTriple()).encode()
-        key = (triple, codegen)
-        if key not in self._machines:
-            target, problem = c_void_p(), c_char_p()
-            if self._c.LLVMGetTargetFromTriple(triple, byref(target), byref(problem)):
-                raise RefusedError("backend", self._taken(problem))
-            machine = self._c.LLVMCreateTargetMachine(target, triple, b"", b"", codegen, _PIC, _DEFAULT_CODE_MODEL)
-            if not machine:
-                raise RefusedError("backend", f"LLVM makes no machine code for {triple.decode()}")
-            self._machines[key] = machine
-        return self._machines[key]
+    def _new_machine(self, triple: bytes, codegen: int) -> int:
+        """Target machine of a triple, of this host's where a module names none."""
+        triple = triple or self._text(self._c.LLVMGetDefaultTargetTriple()).encode()
+        target, problem = c_void_p(), c_char_p()
+        if self._c.LLVMGetTargetFromTriple(triple, byref(target), byref(problem)):
+            raise RefusedError("backend", self._taken(problem))
+        machine = self._c.LLVMCreateTargetMachine(target, triple, b"", b"", codegen, _PIC, _DEFAULT_CODE_MODEL)
+        if not machine:
+            raise RefusedError("backend", f"LLVM makes no machine code for {triple.decode()}")
+        return int(machine)
 
     def _diagnose(self, info: int, _: object) -> None:
         if self._c.LLVMGetDiagInfoSeverity(info) == _ERROR:
@@ -230,8 +218,8 @@ class Library(PassLibrary):
 class Watcher(Library):
     """A libLLVM that says which passes of a list change a module, by its own option ``-print-changed``.
 
-    LLVM prints what each pass did to descriptor 2, which the parent has made a file; ``=quiet`` would keep back that a
-    pass deleted its loop. The option holds for the whole process, so this is not the library that weighs.
+    LLVM prints to descriptor 2, which the parent has made a file; ``=quiet`` would keep back that a pass deleted its
+    loop. The option holds for the whole process, so this is not the library that weighs.
     """
 
     def __init__(self, names: list[str]) -> None:

@@ -1,8 +1,6 @@
 """`Engine`: runs a list of passes on a module and says how large the result is; its LLVM lives in a child process.
 
-The figures are exact: the same IR, list, LLVM and code generation level give the same numbers on every machine. A list
-that crashes LLVM, loops, or eats the memory costs itself: its answer is `Failed`, the child is started again, and the
-lists after it run in the new one.
+The figures are exact: the same IR, list, LLVM and code generation level give the same numbers on every machine.
 """
 
 import threading
@@ -141,7 +139,8 @@ class Engine:
         ToolchainError
             The engine cannot start.
         """
-        return _optimised(*self._one(ir, pipeline, codegen, "ir"))
+        figures, optimised = self._one(ir, pipeline, codegen, "ir")
+        return Optimised(**figures, ir=optimised)
 
     def run_all(self, ir: bytes, pipelines: Iterable[str], *, codegen: int = CODEGEN) -> list[Optimised | Failed]:
         """Run each list on the module by itself; one result for each, in their order, and no optimised IR.
@@ -155,7 +154,7 @@ class Engine:
             As `run`.
         """
         answers = self._ask(ir, list(pipelines), codegen)
-        return [each if isinstance(each, Failed) else _optimised(*each) for each in answers]
+        return [each if isinstance(each, Failed) else Optimised(**each[0]) for each in answers]
 
     def compile(self, ir: bytes, pipeline: str, *, codegen: int = CODEGEN) -> bytes:
         """Run one list and return the object file that LLVM makes of the result; as `run`."""
@@ -193,8 +192,8 @@ class Engine:
                     self._await_reading()
                     while len(answers) < len(pipelines):
                         answer, made = child.receive(self.timeout)
-                        ok = answer["status"] == "ok"
-                        answers.append((answer, bytes(made)) if ok else Failed(answer["status"], answer["problem"]))
+                        status = answer.pop("status")
+                        answers.append((answer, bytes(made)) if status == "ok" else Failed(status, **answer))
                 except EndedError as ended:
                     answers.append(_failed(ended))
                 except IRParseError:  # the pipe is in step, or there is none
@@ -220,8 +219,3 @@ def _failed(ended: EndedError) -> Failed:
     if not ended.ending:
         return Failed(ended.status, ended.problem)
     return Failed("crash", f"{ended.ending}: {ended.problem}" if ended.problem else ended.ending)
-
-
-def _optimised(figures: dict[str, Any], ir: bytes) -> Optimised:
-    numbers = {name: figures[name] for name in ("instructions", "text_bytes", "data_bytes", "loaded_bytes")}
-    return Optimised(digest=figures["digest"], ir=ir, **numbers)

@@ -1,14 +1,10 @@
 """One function of a module as a module of its own, so that passes and sizes can be asked about functions.
 
-It works on what any LLVM prints, and starts no process: a module is cut into its entries once, and each function takes
-the entries that it reaches.
-
-- Other functions are declared only, so nothing is inlined: the answer is about this function's own body.
-- The function itself becomes visible from outside, or the first pass would remove it.
-- A constant keeps its value, since code depends on it. A variable is declared only: alone, with the functions that
-  write it gone, a static variable would look constant.
-- What was the module's own stays ``dso_local``: it is reached without the detour through a table that a symbol of
-  another module takes.
+It works on what any LLVM prints: a module is cut into its entries once, and each function takes those that it reaches.
+It becomes visible from outside, or the first pass would remove it; other functions are declared only, so nothing is
+inlined. A constant keeps its value, since code depends on it. A variable is declared only: with the functions that
+write it gone, a static one would look constant. What was the module's own stays ``dso_local``, reached without the
+detour through a table that a symbol of another module takes.
 """
 
 from __future__ import annotations
@@ -102,8 +98,6 @@ def without_size_attributes(text: str) -> str:
 
     text = _GROUP.sub(shrunk, text)
     text = re.sub(r"^(?:define|declare) [^\n]*", lambda line: _without_size_words(line[0]), text, flags=re.MULTILINE)
-    if not empty:
-        return text
     # LLVM refuses a group without attributes, so what is empty goes with all that refers to it.
     return re.sub(r'("[^"]*")| (#\d+)\b', lambda found: "" if found[2] in empty else found[0], text)
 
@@ -176,18 +170,17 @@ def _declared(source: str) -> str:
     name = line.split(" = ")[0]
     variable = _VARIABLE.match(line)
     if variable:
-        kind = line[variable.end() : _type_end(line, variable.end())]
+        kind = line[variable.end() : _type_end(line, variable.end())[0]]
         alignment = _ALIGNMENT.findall(re.sub(r'"[^"]*"', "", line))
         words = _without_linkage(variable[1])
         return f"{name} = external {words}{variable[2]} {kind}{alignment[-1] if alignment else ''}"
     alias = _ALIAS.match(line)
     assert alias is not None
-    kind = line[alias.end() : _type_end(line, alias.end())]
-    local = "dso_local " if "dso_local" in alias[1] or "internal" in alias[1] or "private" in alias[1] else ""
-    if not kind.endswith(")"):
-        return f"{name} = external {local}global {kind}"
-    arguments = _opening(kind)
-    return f"declare {local}{kind[:arguments].rstrip()} {name}{kind[arguments:]}"
+    end, arguments = _type_end(line, alias.end())
+    local = "dso_local " if re.search("dso_local|internal|private", alias[1]) else ""
+    if not arguments:
+        return f"{name} = external {local}global {line[alias.end() : end]}"
+    return f"declare {local}{line[alias.end() : arguments].rstrip()} {name}{line[arguments:end]}"
 
 
 def _balanced(text: str, start: int) -> int:
@@ -205,24 +198,16 @@ def _balanced(text: str, start: int) -> int:
             return at
 
 
-def _type_end(text: str, start: int) -> int:
-    """Place after the type that begins at ``start``, typed pointers and function types included."""
+def _type_end(text: str, start: int) -> tuple[int, int]:
+    """Place after the type that begins at ``start``, and that of a function type's parameters, 0 for other types."""
     if text[start] in _OPENING:
         end = _balanced(text, start)
     else:
         word = re.compile(rf"%?{_WORD}").match(text, start)
         assert word is not None
         end = word.end()
+    parameters = 0
     while suffix := _SUFFIX.match(text, end):
-        end = _balanced(text, suffix.end() - 1) if suffix[0].endswith("(") else suffix.end()
-    return end
-
-
-def _opening(kind: str) -> int:
-    """Place of the bracket that opens a function type's parameters."""
-    depth = 0
-    for at in range(len(kind) - 1, -1, -1):
-        depth += (kind[at] in _CLOSING) - (kind[at] in _OPENING)
-        if not depth:
-            return at
-    raise IRParseError(f"a function type without parameters: {kind[:60]!r}")
+        parameters = suffix.end() - 1 if suffix[0].endswith("(") else 0
+        end = _balanced(text, parameters) if parameters else suffix.end()
+    return end, parameters

@@ -1,9 +1,8 @@
 """What -O0 to -O3, -Os and -Oz are as lists of passes.
 
-``default<Oz>`` is the level itself, whatever LLVM it is. `expanded` is the list that one LLVM makes of it, pass by
-pass: what new lists are made from; it is shipped, so no ``opt`` is needed. The two are not quite the same: LLVM does
-not print what inlining may cost. Where functions are marked ``minsize`` both give the same code; elsewhere the
-print-out of -Oz inlines as -O2 does. The level is the baseline, never its print-out.
+``default<Oz>`` is the level itself, and the baseline. `expanded` is the list that one LLVM prints of it: what new lists
+are made from. LLVM does not print what inlining may cost, so where functions are not marked ``minsize`` the print-out
+of -Oz inlines as -O2 does.
 """
 
 import tomllib
@@ -24,19 +23,13 @@ def level(name: str) -> str:
     return f"default<{name}>"
 
 
+@cache
 def expanded(name: str, version: str = "19") -> str:
     """A level (of `EXPANDED`) pass by pass, as LLVM of some version prints it; PassError where it is not shipped."""
-    levels = _shipped()
+    levels = tomllib.loads(files("mirenc.passes").joinpath("levels.toml").read_text(encoding="utf-8"))
     major = version.partition(".")[0]
     if major not in levels:
         raise PassError(f"levels are not known pass by pass for LLVM {version}; available: {', '.join(levels)}")
     if name not in levels[major]:
         raise PassError(f"level {name!r} is not known pass by pass; available: {', '.join(EXPANDED)}")
-    return levels[major][name]
-
-
-@cache
-def _shipped() -> dict[str, dict[str, str]]:
-    """Lists by LLVM's major version and level."""
-    text = files("mirenc.passes").joinpath("levels.toml").read_text(encoding="utf-8")
-    return tomllib.loads(text)
+    return str(levels[major][name])

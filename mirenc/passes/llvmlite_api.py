@@ -7,6 +7,7 @@ import contextlib
 import re
 import sys
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 from mirenc.errors import PassError
@@ -15,48 +16,23 @@ from mirenc.passes.object_file import Section, named_section
 from mirenc.passes.pipeline import Step, parse, steps
 from mirenc.passes.side import PassLibrary, RefusedError
 
-# LLVM's name of a pass, what it works on, and llvmlite's method without `add_` and `_pass`.
-_TABLE = """
-always-inline module always_inliner
-constmerge module constant_merge
-deadargelim module dead_arg_elimination
-globaldce module global_dead_code_eliminate
-globalopt module global_opt
-ipsccp module ipsccp
-mergefunc module merge_functions
-partial-inliner module partial_inliner
-rpo-function-attrs module rpo_function_attrs
-strip-dead-prototypes module strip_dead_prototype
-argpromotion cgscc argument_promotion
-function-attrs cgscc post_order_function_attributes
-adce function aggressive_dce
-aggressive-instcombine function aggressive_instcombine
-break-crit-edges function break_critical_edges
-dce function dead_code_elimination
-dse function dead_store_elimination
-instcombine function instruction_combine
-jump-threading function jump_threading
-lcssa function lcssa
-loop-simplify function loop_simplify
-loop-unroll function loop_unroll
-lower-switch function lower_switch
-memcpyopt function mem_copy_opt
-mergereturn function unify_function_exit_nodes
-newgvn function new_gvn
-reassociate function reassociate
-reg2mem function register_to_memory
-sccp function sccp
-simplifycfg function simplify_cfg
-sink function sinking
-sroa function sroa
-tailcallelim function tail_call_elimination
-loop-deletion loop loop_deletion
-loop-reduce loop loop_strength_reduce
-loop-rotate loop loop_rotate
-"""
+# What passes work on, LLVM's names of them, and llvmlite's method without `add_` and `_pass` where it is another word.
+_TABLE = {
+    "module": "always-inline=always_inliner constmerge=constant_merge deadargelim=dead_arg_elimination "
+    "globaldce=global_dead_code_eliminate globalopt=global_opt ipsccp mergefunc=merge_functions partial-inliner "
+    "rpo-function-attrs strip-dead-prototypes=strip_dead_prototype",
+    "cgscc": "argpromotion=argument_promotion function-attrs=post_order_function_attributes",
+    "function": "adce=aggressive_dce aggressive-instcombine break-crit-edges=break_critical_edges "
+    "dce=dead_code_elimination dse=dead_store_elimination instcombine=instruction_combine jump-threading lcssa "
+    "loop-simplify loop-unroll lower-switch memcpyopt=mem_copy_opt mergereturn=unify_function_exit_nodes "
+    "newgvn=new_gvn reassociate reg2mem=register_to_memory sccp simplifycfg=simplify_cfg sink=sinking sroa "
+    "tailcallelim=tail_call_elimination",
+    "loop": "loop-deletion loop-reduce=loop_strength_reduce loop-rotate",
+}
 _METHODS = {
-    Step(kind, name): f"add_{method}_pass"
-    for name, kind, method in (line.split() for line in _TABLE.split("\n") if line)
+    Step(kind, name): f"add_{method or name.replace('-', '_')}_pass"
+    for kind, names in _TABLE.items()
+    for name, _, method in (each.partition("=") for each in names.split())
 }
 PASSES = tuple(_METHODS)
 """The passes that it has, and what each works on."""
@@ -73,47 +49,39 @@ class Library(PassLibrary):
         llvm.initialize_all_asmprinters()
         llvm.initialize_native_asmparser()  # for inline assembly; llvmlite has no others
         self.version = ".".join(map(str, llvm.llvm_version_info))
-        self._machines: dict[tuple[str, int], Any] = {}
+        self._machine = cache(self._new_machine)
 
     def read(self, ir: bytes) -> bytes:
         llvm = self._llvm
-        context = llvm.create_context()
-        module = None
-        try:
+        # Module before context, always: the other order crashes.
+        with contextlib.closing(llvm.create_context()) as context:
             try:
                 if ir.startswith((b"BC\xc0\xde", b"\xde\xc0\x17\x0b")):
-                    module = llvm.parse_bitcode(ir, context=context)
+                    parsed = llvm.parse_bitcode(ir, context=context)
                 else:
-                    module = llvm.parse_assembly(decoded(ir), context=context)
-                module.verify()
+                    parsed = llvm.parse_assembly(decoded(ir), context=context)
+                with contextlib.closing(parsed) as module:
+                    module.verify()
+                    return bytes(module.as_bitcode())
             except RuntimeError as error:
                 raise ValueError(str(error)) from None
-            return bytes(module.as_bitcode())
-        finally:
-            # Module before context, always: the other order crashes.
-            if module is not None:
-                module.close()
-            context.close()
 
     @contextlib.contextmanager
     def run(self, bitcode: bytes, pipeline: str, codegen: int) -> Iterator[tuple[Any, Any]]:
-        context = self._llvm.create_context()
-        module = self._llvm.parse_bitcode(bitcode, context=context)
-        try:
+        with (
+            contextlib.closing(self._llvm.create_context()) as context,
+            contextlib.closing(self._llvm.parse_bitcode(bitcode, context=context)) as module,
+        ):
             machine = self._machine(module.triple, codegen)
             if pipeline:
                 try:
                     self._optimise(module, machine, pipeline)
+                    module.verify()
                 except PassError as error:
                     raise RefusedError("pipeline", str(error)) from None
-                try:
-                    module.verify()
                 except RuntimeError as error:
                     raise RefusedError("broken", str(error)) from None
             yield module, machine
-        finally:
-            module.close()
-            context.close()
 
     def finished(self, module: Any, machine: Any) -> bytes:
         # Debug information and names of the module's own functions go, too; an object file that is made keeps them.
@@ -153,17 +121,13 @@ class Library(PassLibrary):
                 getattr(manager, _method(step))()
         manager.run(module, builder)
 
-    def _machine(self, triple: str, codegen: int) -> Any:
-        """Target machine of a triple, of this host's where a module names none; made once."""
-        triple = triple or self._llvm.get_default_triple()
-        key = (triple, codegen)
-        if key not in self._machines:
-            try:
-                target = self._llvm.Target.from_triple(triple)
-            except RuntimeError as error:
-                raise RefusedError("backend", str(error)) from None
-            self._machines[key] = target.create_target_machine(opt=codegen, reloc="pic", codemodel="default")
-        return self._machines[key]
+    def _new_machine(self, triple: str, codegen: int) -> Any:
+        """Target machine of a triple, of this host's where a module names none."""
+        try:
+            target = self._llvm.Target.from_triple(triple or self._llvm.get_default_triple())
+        except RuntimeError as error:
+            raise RefusedError("backend", str(error)) from None
+        return target.create_target_machine(opt=codegen, reloc="pic", codemodel="default")
 
 
 def _method(step: Step) -> str:

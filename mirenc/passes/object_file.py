@@ -5,6 +5,7 @@ Stand-alone: the child process imports it, too (`mirenc.passes.side`).
 """
 
 import struct
+from collections import namedtuple
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -78,17 +79,7 @@ def elf_functions(data: bytes) -> list[Symbol]:
     return symbols
 
 
-class _Header(NamedTuple):
-    name: int
-    kind: int
-    flags: int
-    address: int
-    offset: int
-    size: int
-    link: int
-    info: int
-    alignment: int
-    entry: int
+_Header = namedtuple("_Header", "name kind flags address offset size link info alignment entry")
 
 
 def _kind(data: bytes) -> tuple[bool, str]:

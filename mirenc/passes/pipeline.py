@@ -1,8 +1,7 @@
 """Lists of passes as text and as trees, and new lists made of them.
 
-The text is that of ``opt -passes``: names with options in angle brackets, and adaptors (``function(...)``,
-``loop-mssa(...)``) with passes in round ones. A pass only runs inside the adaptor it is made for, so new lists keep
-each pass in a place of its kind, and LLVM can read them as it could read the old one.
+The text is that of ``opt -passes``. A pass only runs inside the adaptor it is made for (``function(...)``,
+``loop-mssa(...)``), so new lists keep each pass in a place of its kind, and LLVM can read them as the old one.
 """
 
 from __future__ import annotations
@@ -141,16 +140,12 @@ def _changed(root: PassNode, chance: random.Random) -> PassNode:
 def _places(node: PassNode, change: str) -> Iterator[list[int]]:
     """Ways (indices from the root) to what a change can be made at."""
     for at, child in enumerate(node.passes):
-        fixed = child.name in _ANALYSES
+        fits = bool(child.passes) == (change == "repeat adaptor")
         if change == "swap":
-            following = node.passes[at + 1 : at + 2]
-            fits = not fixed and bool(following) and following[0].name not in _ANALYSES and following[0] != child
-        else:
-            fits = not fixed and bool(child.passes) == (change == "repeat adaptor")
-        if fits:
+            fits = any(other.name not in _ANALYSES and other != child for other in node.passes[at + 1 : at + 2])
+        if fits and child.name not in _ANALYSES:
             yield [at]
-        for way in _places(child, change):
-            yield [at, *way]
+        yield from ([at, *way] for way in _places(child, change))
 
 
 def _replaced(node: PassNode, way: Sequence[int], passes: tuple[PassNode, ...]) -> PassNode:
