@@ -40,16 +40,12 @@ _CHOOSING = 0.1  # share of the training projects that are not learned from but 
 _RARE = 0.01  # a pass that changes nearly everything, or hardly anything, is no question
 _CLIP = 0.5  # log ratio beyond which a list did something other than optimise
 _SAME = 1e-9  # standard deviation of numbers that differ by rounding alone
-# Sizes that are compared: numerator and denominator, "" for the piece before any pass.
-_RATIOS = (("Oz", "O0"), ("O3", "Oz"), ("Oz", ""))
+# Sizes that are compared: numerator and denominator, ``before`` for the piece before any pass.
+_RATIOS = (("Oz", "O0"), ("O3", "Oz"), ("Oz", "before"))
 
 
 class Labels(NamedTuple):
-    """Answers of one kind about n pieces, by name of the column.
-
-    They are 0 or 1 for ``fires``; ``sizes`` are standardised column by column, ``lists`` divided by one standard
-    deviation for all, both of the pieces for training.
-    """
+    """Answers of one kind about n pieces: 0 or 1 for ``fires``, in standard deviations of the training pieces else."""
 
     names: tuple[str, ...]
     values: Float32  # (n, C), NaN where not known
@@ -62,15 +58,13 @@ class Answers:
     corpus: Corpus
     modules: Int64  # (n,) the piece's module in the corpus
     projects: tuple[str, ...]
-    # (k,) pieces that are learned from; those of training projects that are kept out; those of projects held out
-    training: Int64
-    choosing: Int64
-    held_out: Int64
+    training: Int64  # (k,) pieces that are learned from
+    choosing: Int64  # (k,) those of training projects that are kept out
+    held_out: Int64  # (k,) those of projects held out
     labels: dict[str, Labels]  # by kind
     missing: int  # pieces of the table that the corpus does not have
     content_hash: str  # of the table
-    # Of a user's vectors, not the plain mean of matching: the trunk takes what an encoder gives it.
-    weighting: str
+    weighting: str  # of a user's vectors, not the plain mean of matching: the trunk takes what an encoder gives it
 
     def graphs(self, rows: Int64) -> Graphs:
         """The graphs of some pieces."""
@@ -136,14 +130,12 @@ def read_answers(
 
 def _sizes(table: CompiledTable, rows: Int64, training: Int64) -> Labels:
     """Logarithms of bytes and instructions after each level, and of what levels make of each other's bytes."""
-    code = {level: _log(sizes.code_bytes) for level, sizes in table.levels.items()}
-    code[""] = _log(np.array([piece.code_bytes for piece in table.pieces], dtype=np.float64))
+    code = {"before": _log(np.array([piece.code_bytes for piece in table.pieces], dtype=np.float64))}
     columns = {}
     for level, sizes in table.levels.items():
-        columns[f"bytes {level}"], columns[f"instructions {level}"] = code[level], _log(sizes.instructions)
-    for over, under in _RATIOS:
-        if over in code and under in code:
-            columns[f"{over} over {under or 'before'}"] = code[over] - code[under]
+        code[level] = columns[f"bytes {level}"] = _log(sizes.code_bytes)
+        columns[f"instructions {level}"] = _log(sizes.instructions)
+    columns |= {f"{a} over {b}": code[a] - code[b] for a, b in _RATIOS if a in code and b in code}
     standard = {}
     for name, values in columns.items():
         known = values[rows][training]
@@ -223,9 +215,9 @@ def answers_loss(
 
 
 class Teacher:
-    """Answers about the pieces of a corpus, and everything about the pieces that training does not move, on the device.
+    """Answers about pieces, and what training does not move, on the device; the text encoder stays as it is from here.
 
-    ``model`` is one whose text encoder no longer moves; ``threads`` are for its statement vectors on a CPU.
+    ``threads`` are for statement vectors on a CPU.
     """
 
     def __init__(
@@ -238,7 +230,7 @@ class Teacher:
         self._texts = FrozenTexts(
             model, answers.corpus, answers.modules, processes=processes, weighting=answers.weighting, threads=threads
         )
-        device = self._texts.means.device
+        self._device = device = self._texts.means.device
         self._counts = torch.from_numpy(piece_counts(answers)).to(device)
         self._labels = {kind: torch.from_numpy(labels.values).to(device) for kind, labels in answers.labels.items()}
 
@@ -256,11 +248,10 @@ class Teacher:
     @torch.no_grad()
     def predict(self, pieces: Int64) -> dict[str, Float32]:
         """What the heads say of some pieces: (n, C) of each kind."""
-        device = self._texts.means.device
-        slices = [pieces[first : first + _SLICE] for first in range(0, len(pieces), _SLICE)]
-        taught = [
-            self.taught(torch.from_numpy(some).to(device), self.answers.graphs(some).data(device)) for some in slices
-        ]
+        taught = []
+        for some in (pieces[first : first + _SLICE] for first in range(0, len(pieces), _SLICE)):
+            graphs = self.answers.graphs(some).data(self._device)
+            taught.append(self.taught(torch.from_numpy(some).to(self._device), graphs))
         return {kind: values.cpu().numpy() for kind, values in self._heads(torch.cat(taught)).items()}
 
 
@@ -285,8 +276,7 @@ def evaluate_answers(teacher: Teacher) -> Figures:
             by = {"model": teacher.predict(rows), "counts": _from_counts(answers, rows)}
             told = {who: answers_figures(answers, rows, predictions) for who, predictions in by.items()}
             figures[name] = {"pieces": len(rows), "projects": len(answers.projects_of(rows)), **told}
-    result: Figures = finite(figures)
-    return result
+    return finite(figures)
 
 
 def answers_figures(answers: Answers, rows: Int64, predictions: dict[str, Floating]) -> Figures:
@@ -303,13 +293,12 @@ def answers_figures(answers: Answers, rows: Int64, predictions: dict[str, Floati
         elif kind == "lists":
             figures[kind] = _r2(truth, predicted)
         else:
-            columns = enumerate(labels.names)
-            figures[kind] = {name: _r2(truth[:, [column]], predicted[:, [column]]) for column, name in columns}
+            figures[kind] = dict(zip(labels.names, map(_r2, truth.T, predicted.T), strict=True))
     return figures
 
 
 def _r2(truth: Floating, predicted: Floating) -> float:
-    """1 - squared errors over squared deviations from each column's mean; NaN where nothing deviates. Two (n, C)."""
+    """1 - squared errors over squared deviations from each column's mean; NaN where nothing deviates. Two (n, ...)."""
     known = np.isfinite(truth)
     mean = np.where(known, truth, 0).sum(0) / np.maximum(known.sum(0), 1)
     error, deviation = (np.square(np.where(known, truth - other, 0)).sum() for other in (predicted, mean))
@@ -328,14 +317,11 @@ def _mean_auc(truth: Floating, predicted: Floating) -> float:
 def _from_counts(answers: Answers, rows: Int64) -> dict[str, Floating]:
     """Linear regression of every column on log(1 + counts), fitted on the pieces for training."""
     counts, training = np.log1p(piece_counts(answers).astype(np.float64)), answers.training
-
-    def predict(column: Floating) -> Floating:
-        known = training[np.isfinite(column[training])]
-        fitted = LinearRegression().fit(counts[known], column[known].astype(np.float64))
-        predicted: Floating = fitted.predict(counts[rows])
-        return predicted
-
-    return {
-        kind: np.stack([predict(column) for column in labels.values.T], axis=1)
-        for kind, labels in answers.labels.items()
-    }
+    predictions: dict[str, Floating] = {}
+    for kind, labels in answers.labels.items():
+        columns = []
+        for column in labels.values.T.astype(np.float64):
+            known = training[np.isfinite(column[training])]
+            columns.append(LinearRegression().fit(counts[known], column[known]).predict(counts[rows]))
+        predictions[kind] = np.stack(columns, axis=1)
+    return predictions

@@ -1,7 +1,6 @@
 """What each step of a stage is about: which statements and modules it sees, and their arrays.
 
-Everything is drawn by a generator seeded with (seed, what, step): a resumed run, another process of the same run, or a
-worker process that is steps ahead draws what the first one drew.
+Drawn by a generator seeded with (seed, what, step): a resumed run, another process or a worker draws the same.
 """
 
 from collections.abc import Iterator
@@ -31,8 +30,7 @@ class Batch(NamedTuple):
     """One step's data; what a stage does not take is empty or None. A share is this process's."""
 
     items: int  # tokens or nodes of the whole batch (`StepReport`)
-    # Of a share: token ids, the same masked, which are to be predicted, three (B', T)
-    statements: tuple[Int64, Int64, Bool] | None = None
+    statements: tuple[Int64, Int64, Bool] | None = None  # a share's ids, the same masked, what is predicted: (B', T)
     chosen: int = 0  # tokens to be predicted in the whole batch
     modules: Int64 = _NONE  # (B,) of the corpus, all of the batch
     graphs: Graphs | None = None  # of a share of them
@@ -43,8 +41,7 @@ class Batch(NamedTuple):
 class Sampler:
     """Draws a run's batches from the training modules (M,) of its corpus; a `ConfigError` where they are too few.
 
-    ``answers`` are for the stage ``compiler``. ``started_from`` is the digest of the model that the run goes on from: a
-    second run draws other statements than the first one.
+    With ``started_from``, the digest of the model that a run goes on from, it draws other statements than the first.
     """
 
     def __init__(
@@ -66,8 +63,8 @@ class Sampler:
         self._cumulated = np.cumsum(weights) / weights.sum()
         nodes = corpus.node_count[modules]
         self.graphs: Int64 = modules[(nodes > 0) & (nodes <= config.max_nodes)]
-        chosen = np.random.default_rng([config.seed, 300]).permutation(self.graphs)[: config.matching_modules]
-        self.matching_graphs: Int64 = np.sort(chosen)
+        drawn = np.random.default_rng([config.seed, 300]).permutation(self.graphs)
+        self.matching_graphs: Int64 = np.sort(drawn[: config.matching_modules])
         for stage in config.stages.keys() - {"mlm"}:
             self._distinct(self.graphs if stage == "gae" else self.matching_graphs, 2)
 

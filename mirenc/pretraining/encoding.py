@@ -48,10 +48,10 @@ def text_data(corpus: Corpus, module: CorpusModule, weighting: str = "count") ->
     return make_data(GraphArrays(**no_graph()), Pools(text, make_pool(none, none, 1, weighting)), ids, row)
 
 
+@torch.no_grad()
 def node_features(model: MIREncoder, data: IRData) -> Tensor:
     """Node features of a batch's texts; the token embedding stays as MLM left it. (U, F)."""
-    with torch.no_grad():
-        return model.text_features(data.text_ids)
+    return model.text_features(data.text_ids)
 
 
 def encode_graphs(model: MIREncoder, data: IRData, texts: FrozenTexts | None = None) -> Encoded:
@@ -71,17 +71,16 @@ def encode_graphs(model: MIREncoder, data: IRData, texts: FrozenTexts | None = N
 def statement_vectors(model: MIREncoder, corpus: Corpus, rows: Int64, *, threads: int = 1) -> Float32:
     """Vectors of some texts, by the numpy runtime on a CPU (it needs no padding). Shapes: (U,) -> (U, H)."""
     parts = [np.zeros((0, model.config.text.hidden), dtype=np.float32)]
-    device, runtime = _device(model), None
-    if device.type == "cpu":
+    if (device := _device(model)).type == "cpu":
         weights = {name: value.numpy() for name, value in model.state_dict().items()}
-        runtime = NumpyRuntime(model.config, weights, threads=threads)
-    for some in _slices(rows, _SLICE_GPU if runtime is None else _SLICE):
-        ids = corpus.padded_ids(some)
-        if runtime is not None:
-            parts.append(runtime.encode_texts(ids.astype(np.uint16), corpus.text_length[some].astype(np.int32)))
-        else:
-            with torch.inference_mode():
-                parts.append(model.text.encode_all(torch.from_numpy(ids).to(device)).float().cpu().numpy())
+        runtime, lengths = NumpyRuntime(model.config, weights, threads=threads), corpus.text_length.astype(np.int32)
+        for some in _slices(rows, _SLICE):
+            parts.append(runtime.encode_texts(corpus.padded_ids(some).astype(np.uint16), lengths[some]))
+    else:
+        with torch.inference_mode():
+            for some in _slices(rows, _SLICE_GPU):
+                ids = torch.from_numpy(corpus.padded_ids(some)).to(device)
+                parts.append(model.text.encode_all(ids).float().cpu().numpy())
     return np.concatenate(parts)
 
 
@@ -127,8 +126,7 @@ def _table(texts: int, rows: Int64, values: Tensor) -> Callable[[Tensor], Tensor
 class FrozenTexts:
     """What a text encoder that no longer moves says of the texts of some modules (M,), kept on the device.
 
-    Each process encodes a share of the texts, by ``threads`` threads on a CPU. With a ``weighting``
-    (`mirenc.model.config.PoolingConfig`) there are the modules' text vectors, too: ``means`` (M, H) float32.
+    Each process encodes a share of them. With a ``weighting`` there are text vectors, too: ``means`` (M, H) float32.
     """
 
     def __init__(
@@ -145,10 +143,9 @@ class FrozenTexts:
         node, spoken, pooled = np.zeros((3, total), dtype=bool)
         for module in map(corpus.__getitem__, modules.tolist()):
             node[module.node_row] = True
-            if model.config.graph.takes_statements:
-                spoken[module.node_row[module.node_kind == NodeKind.INSTRUCTION]] = True
-            if weighting is not None:
-                pooled[module.statement_row] = True
+            said = model.config.graph.takes_statements & (module.node_kind == NodeKind.INSTRUCTION)
+            spoken[module.node_row[said]] = True
+            pooled[module.statement_row] = weighting is not None
         rows = np.flatnonzero(node)
         features = [torch.zeros(0, model.config.text.token_width, device=device)]
         for some in _slices(rows, _SLICE_FEATURES):

@@ -1,7 +1,6 @@
 """Graphs of some modules end to end, as plain arrays: what a batch is before it is on the device.
 
-Made in worker processes where a run has them. Arrays keep the corpus's narrow types, and travel between processes
-without shared memory, of which containers often have little.
+They travel between processes without shared memory, of which containers often have little.
 """
 
 from dataclasses import dataclass
@@ -78,8 +77,7 @@ def join_graphs(
 ) -> Graphs:
     """The graphs of a ``share`` of some modules (B,), nodes weighted by ``weighting`` (`PoolingConfig`).
 
-    With a generator pairs are drawn (`mirenc.pretraining.objectives.draw_pairs`), for each module by one of its own: so
-    a process draws for its share what one process would have drawn.
+    With a generator pairs are drawn, for each module by one of its own: a share's are those of one process alone.
     """
     each = [corpus[number] for number in modules[share].tolist()]
     generators = rng.spawn(len(modules))[share] if rng is not None else []
@@ -93,23 +91,20 @@ def join_graphs(
     arrays["edge_index"] += np.repeat(np.int32(first), [len(module.edge_flow) for module in each])
     text_key, node_row = np.unique(arrays["node_row"], return_inverse=True)
     pool = make_pool(np.arange(len(group)), group, len(each), weighting, key=node_keys(node_row, arrays["node_kind"]))
-    drawn = [
-        [(edges + start, others + start) for edges, others in draw_pairs(module, own)]
-        for module, start, own in zip(each, first, generators, strict=rng is not None)
-    ]
-    # Edges and others; by flow, and of each flow by module.
-    none = np.zeros((2, 0), np.int32)
-    sides = [
-        [np.concatenate([none, *(pairs[flow][side] for pairs in drawn)], 1, dtype=np.int32) for flow in Flow]
-        for side in (0, 1)
-    ]
+    # Edges and others, by flow, and of each flow by module.
+    drawn: dict[Flow, list[Int64]] = {flow: [np.zeros((2, 2, 0), np.int64)] for flow in Flow}
+    for module, start, own in zip(each, first, generators, strict=rng is not None):
+        for flow, pairs in zip(Flow, draw_pairs(module, own), strict=True):
+            drawn[flow].append(np.stack(pairs) + start)
+    by_flow = [np.concatenate(parts, 2, dtype=np.int32) for parts in drawn.values()]
+    positive, negative = np.concatenate(by_flow, 2)
     return Graphs(
         **arrays | {"node_row": node_row.astype(np.int32)},
         text_key=text_key.astype(np.int64),
         group=group,
         weight=pool.weight,
         groups=len(each),
-        positive=np.concatenate(sides[0], 1),
-        negative=np.concatenate(sides[1], 1),
-        pairs=[part.shape[1] for part in sides[0]],
+        positive=positive,
+        negative=negative,
+        pairs=[part.shape[2] for part in by_flow],
     )

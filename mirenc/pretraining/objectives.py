@@ -1,7 +1,4 @@
-"""The three objectives: masked language modelling, graph auto-encoding, IR-graph matching (paper section 3).
-
-Every function is a pure function of tensors and of a numpy generator, so a step can be repeated to the last bit.
-"""
+"""The three objectives: masked language modelling, graph auto-encoding, IR-graph matching (paper section 3)."""
 
 from collections.abc import Sequence
 
@@ -63,10 +60,9 @@ def draw_pairs(module: CorpusModule, rng: np.random.Generator) -> list[tuple[Int
         positive = index.take(np.flatnonzero(module.edge_flow == int(flow)), 1)
         negative = _negatives(positive, nodes, rng) if positive.shape[1] else positive
         # As many of one as of the other: a graph whose pairs are nearly all edges gives few negatives.
-        take = min(positive.shape[1], negative.shape[1])
-        if take < positive.shape[1]:
-            positive = positive.take(rng.permutation(positive.shape[1])[:take], 1)
-        drawn.append((positive, negative[:, :take]))
+        if (count := negative.shape[1]) < positive.shape[1]:
+            positive = positive.take(rng.permutation(positive.shape[1])[:count], 1)
+        drawn.append((positive, negative))
     return drawn
 
 
@@ -87,7 +83,6 @@ def gae_loss(per_flow: list[Tensor], pairs: Pairs, *, totals: Sequence[float] | 
     """Reconstruction loss, summed over the flows that have edges (paper section 3.3).
 
     L = sum_f mean -log sigmoid(z_i . z_j) [edges] + mean -log(1 - sigmoid(z_i . z_j)) [no edges]
-
     ``totals`` are the edges of each flow in the whole batch, where these are the pairs of a share of it.
     """
     total = per_flow[0].new_zeros(())
@@ -100,12 +95,10 @@ def gae_loss(per_flow: list[Tensor], pairs: Pairs, *, totals: Sequence[float] | 
 
 
 def igm_loss(model: MIREncoder, text: Tensor, graph: Tensor, *, share: slice = slice(None)) -> Tensor:
-    """Matching loss over all text-graph pairs of a batch; positives and negatives weigh one half each.
+    """Matching loss over all text-graph pairs of a batch, or of a ``share`` of its texts; (B, H), (B, d) -> ().
 
     Paper section 3.4 draws one negative (another IR's graph) for half of the samples; using every other graph of
-    the batch as a negative has the same expectation and less noise. With a ``share`` of the texts, its part of the sum.
-
-    Shapes: (B, H), (B, d) -> ()
+    the batch as a negative has the same expectation and less noise.
     """
     batch = graph.shape[0]
     own = torch.eye(batch, device=graph.device)[share]  # (B', B)

@@ -1,18 +1,19 @@
 """What each stage trains, and its loss on a batch: this process's part of the sum over the batch."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
 from mirenc.arrays import Int64
-from mirenc.model.data import IRData, join_data, no_data
+from mirenc.model.data import join_data, no_data
 from mirenc.model.mirencoder import Encoded, MIREncoder
 from mirenc.pretraining import encoding
 from mirenc.pretraining.answers import Teacher
 from mirenc.pretraining.batches import Batch, Sampler
-from mirenc.pretraining.graphs import Graphs, flow_pairs
+from mirenc.pretraining.graphs import flow_pairs
 from mirenc.pretraining.objectives import gae_loss, igm_loss, mlm_loss
 
 
@@ -37,10 +38,8 @@ class Losses:
         self._texts: encoding.FrozenTexts | None = None
         if stage in ("gae", "igm", "compiler"):
             modules, weighting = (sampler.graphs, None) if stage == "gae" else (sampler.matching_graphs, "count")
-            processes, threads = self._processes, self._config.threads
-            self._texts = encoding.FrozenTexts(
-                model, self._corpus, modules, processes=processes, weighting=weighting, threads=threads
-            )
+            how: dict[str, Any] = {"processes": self._processes, "threads": self._config.threads}
+            self._texts = encoding.FrozenTexts(model, self._corpus, modules, weighting=weighting, **how)
 
     def __call__(self, batch: Batch, step: int) -> Tensor:
         """Loss of one step. Shape: ()."""
@@ -50,29 +49,25 @@ class Losses:
             with self._precision:
                 losses.append(mlm_loss(self._model, *statements, total=batch.chosen))
         if batch.graphs is not None:
-            graphs = self._on_device(batch.graphs)
+            graphs = batch.graphs.data(self._device, self._corpus if self._texts is None else None)
             encoded = encoding.encode_graphs(self._model, graphs, self._texts)
             totals = torch.tensor(graphs.pairs, dtype=torch.float32)
             if self._processes.count > 1:
                 totals = self._processes.total(totals.to(self._device))
             losses.append(gae_loss(encoded.flows, flow_pairs(graphs), totals=totals.tolist()))
-            if self.stage != "gae":
+            if self.stage != "gae":  # reconstruction goes on beside matching, lest that undo it
                 losses.append(self._matching(batch, self._processes.join(encoded.graph, len(batch.modules)), step))
         if self._teacher is not None and batch.piece_graphs is not None:
             rows = torch.from_numpy(batch.pieces).to(self._device)
             share = self._processes.share(len(rows))
-            losses.append(self._teacher.loss(rows, self._on_device(batch.piece_graphs), share))
+            losses.append(self._teacher.loss(rows, batch.piece_graphs.data(self._device), share))
         return torch.stack(losses).sum()
-
-    def _on_device(self, graphs: Graphs) -> IRData:
-        return graphs.data(self._device, self._corpus if self._texts is None else None)
 
     def _matching(self, batch: Batch, graph: Tensor, step: int) -> Tensor:
         """Matching of the graphs (B, D) with their texts.
 
-        The reconstruction loss goes on beside it, lest matching undo it. Deviation: the paper does not say which
-        encoders move; here the text encoder stays as MLM left it, but in ``joint``, where it learns through a sample of
-        each module's statements.
+        Deviation: the paper does not say which encoders move; here the text encoder stays as MLM left it, but in
+        ``joint``, where it learns through a sample of each module's statements.
         """
         share = self._processes.share(len(batch.modules))
         if self._texts is not None:

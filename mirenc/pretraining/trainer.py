@@ -1,9 +1,7 @@
 """The training loop: one stage after another, with warm-up, clipping, checkpoints and exact resumption.
 
-MLM, then GAE, then matching, or all at once; then a compiler's answers (`mirenc.pretraining.stages`). A step's
-randomness comes from a generator seeded with (seed, stage, step), so a resumed run draws what the interrupted one would
-have drawn: nothing but weights, optimiser state and the step number needs saving. Started by ``torchrun``, every
-process takes a share of each batch (`mirenc.pretraining.parallel`).
+A step's randomness comes from a generator seeded with (seed, stage, step), so a resumed run draws what the interrupted
+one would have drawn. Started by ``torchrun``, every process takes a share of each batch.
 """
 
 import contextlib
@@ -111,8 +109,7 @@ class Trainer:
         digest = self.started_from["digest"] if self.started_from is not None else ""
         parts = (corpus, self.train_modules, config, self.processes)
         self.sampler = Sampler(*parts, answers=self.answers, started_from=digest)
-        # Where the run stands.
-        self.stage, self.step, self.seconds = 0, 0, 0.0
+        self.stage, self.step, self.seconds = 0, 0, 0.0  # where the run stands
 
     @property
     def steps_done(self) -> int:
@@ -197,13 +194,12 @@ class Trainer:
         torch.nn.utils.clip_grad_norm_(optimiser.parameters, self.config.clip_norm)
         optimiser.step(rate)
         # Last of all: a GPU is waited for here, when it has all of the step to do.
-        whole = float(self.processes.total(loss))
-        if not math.isfinite(whole):
-            raise ModelError(
-                f"the {losses.stage} loss is {whole} at step {step}; "
-                f"the last checkpoint is kept in {self.folder}. Lower the learning rate and start in another folder"
-            )
-        return whole
+        if math.isfinite(whole := float(self.processes.total(loss))):
+            return whole
+        raise ModelError(
+            f"the {losses.stage} loss is {whole} at step {step}; "
+            f"the last checkpoint is kept in {self.folder}. Lower the learning rate and start in another folder"
+        )
 
     def _identity(self) -> dict[str, Any]:
         """What a checkpoint must have been made with for this run to go on from it."""
@@ -217,14 +213,10 @@ class Trainer:
 
     def _save(self, optimiser: Optimiser | None) -> None:
         if self.processes.first:
-            state = {
-                "stage": self.stage,
-                "step": self.step,
-                "seconds": self.seconds,
-                "model": self.model.state_dict(),
-                "optimiser": optimiser.state() if optimiser is not None else None,
-                "heads": self.heads.state_dict() if self.heads is not None else None,
-            }
+            state: dict[str, Any] = {name: getattr(self, name) for name in ("stage", "step", "seconds")}
+            state["model"] = self.model.state_dict()
+            state["optimiser"] = optimiser.state() if optimiser is not None else None
+            state["heads"] = self.heads.state_dict() if self.heads is not None else None
             checkpoint.write(self._checkpoint, self._identity() | state)
 
     def _open(self, resume: bool) -> list[dict[str, Any]] | None:
@@ -242,8 +234,7 @@ class Trainer:
                 f"{self.folder}: holds a run already. Type --resume to go on with it, or name another folder"
             )
         if self.processes.first:
-            text = self.config.model_dump_json(indent=1) + "\n"
-            (self.folder / "config.json").write_text(text, encoding="utf-8")
+            (self.folder / "config.json").write_text(f"{self.config.model_dump_json(indent=1)}\n", encoding="utf-8")
         return None
 
 
@@ -267,9 +258,8 @@ def _start_from(
 ) -> tuple[dict[str, str], tuple[Source, ...]]:
     """Put a packaged model's weights into a new model; whitening is left to be fitted anew.
 
-    Of a model that has the text encoder in common and nothing else, the text encoder and its MLM head are taken: a
-    distilled one (pretrain/distil.py) is a start for any graph encoder. A taught trunk that it has not stays random.
-    Returned are its ``name`` and ``digest``, with ``part`` where only one was taken, and what it and its ancestors saw.
+    Of one that has the text encoder alone in common, as a distilled one (pretrain/distil.py), that and its MLM head are
+    taken. Returned are its ``name`` and ``digest``, ``part`` where only one was taken, and what it and its line saw.
     """
     files = load_files(name_or_dir)
     if tokenizer.to_json() != files.tokenizer.to_json():
@@ -282,13 +272,10 @@ def _start_from(
         presets = [key for key, config in PRESETS.items() if config.text == other.text]
         hint = f'Set preset = "{presets[0]}"' if presets else "Give the run its [text] table"
         raise ConfigError(f"start_from: {files.name} has another text encoder than this run. {hint}")
-    taken = ["text", "mlm"]
+    taken, part = ["text", "mlm"], {"part": "text"}
     if (own.graph, own.matching) == (other.graph, other.matching):
-        taken += ["graph", "matching"]
         # A trunk takes the graph's vectors; a model without one is a start for a model with one.
-        if other.taught is not None and own.taught == other.taught:
-            taken.append("taught")
+        taken, part = [*taken, "graph", "matching", *(["taught"] if own.taught == other.taught else [])], {}
     kept = {name: torch.from_numpy(value) for name, value in files.weights.items() if name.partition(".")[0] in taken}
     model.load_state_dict(kept, strict=False)
-    part = {} if "graph" in taken else {"part": "text"}
     return {"name": files.name, "digest": files.digest} | part, ancestry(files.name, files.folder)

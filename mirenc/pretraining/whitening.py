@@ -1,11 +1,10 @@
 """What a trained model gets fitted after its run: the whitening maps, and the table of the lexical view.
 
-By default a map is fitted on training modules. It is good for the kind of code it was fitted on, so a run can name
-other kinds beside them (`mirenc.pretraining.config.MapsConfig`); ``pretrain/mixture.py`` chooses how much each counts.
+A map is good for the kind of code it was fitted on: by default training modules, and what `MapsConfig` names.
 """
 
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
@@ -31,11 +30,8 @@ _PAIRS, _MODULES = 2000, 1000
 _SHORT, _LONG = 100, 4000
 
 
-class _Rows(NamedTuple):
-    """What a domain gives: of each part vectors (M, D) and which of them are one program (P, 2); their projects."""
-
-    parts: dict[str, tuple[Float32, Int64]]
-    projects: set[str]
+# What a domain gives: of each part vectors (M, D) and which of them are one program (P, 2); their projects.
+_Rows = tuple[dict[str, tuple[Float32, Int64]], set[str]]
 
 
 def choose_modules(corpus: Corpus, modules: Int64, rng: np.random.Generator) -> tuple[Int64, Int64]:
@@ -44,19 +40,16 @@ def choose_modules(corpus: Corpus, modules: Int64, rng: np.random.Generator) -> 
     Short and very long ones are left out, unless fewer than half a map's modules would be left. Returned are the
     modules (K,), and the rows of them that are one program (P, 2).
     """
-    size = corpus.statement_total[modules]
+    size, programs = corpus.statement_total[modules], corpus.programs
     fit = modules[(size >= _SHORT) & (size <= _LONG)]
     drawn = rng.permutation(fit if len(fit) >= _MODULES // 2 else modules).tolist()
-    programs = corpus.programs
     by_program: dict[tuple[str, str], list[int]] = {}
     for module in drawn:
         by_program.setdefault(programs[module], []).append(module)
-    pairs = [levels[:2] for levels in by_program.values() if len(levels) > 1][:_PAIRS]
-    chosen = [module for pair in pairs for module in pair]
-    paired = set(chosen)
-    alone = [module for module in drawn if module not in paired]
-    chosen += alone[: max(_MODULES - len(chosen), 0)]
-    return np.array(chosen, dtype=np.int64), np.arange(2 * len(pairs), dtype=np.int64).reshape(-1, 2)
+    paired = [module for levels in by_program.values() if len(levels) > 1 for module in levels[:2]][: 2 * _PAIRS]
+    alone = list(dict.fromkeys(paired + drawn))[len(paired) :]
+    chosen = paired + alone[: max(_MODULES - len(paired), 0)]
+    return np.array(chosen, dtype=np.int64), np.arange(len(paired), dtype=np.int64).reshape(-1, 2)
 
 
 def fit_maps(trainer: Trainer, maps: MapsConfig | None = None) -> list[dict[str, Any]]:
@@ -74,17 +67,16 @@ def fit_maps(trainer: Trainer, maps: MapsConfig | None = None) -> list[dict[str,
         domains.append((Path(domain.folder).resolve().name, domain.weight, _domain_rows(trainer, domain)))
     for part in ("text", "graph"):
         # Of a text-only model of a corpus without graphs, the graph's map stays the identity.
-        moments = [(moments_of(*rows.parts[part]), weight) for _, weight, rows in domains if len(rows.parts[part][0])]
+        moments = [(moments_of(*parts[part]), weight) for _, weight, (parts, _) in domains if len(parts[part][0])]
         if moments:
             layer = getattr(trainer.model, f"whiten_{part}")
             fitted = mixed_whitening(moments, shrinkage=maps.shrinkage, between=maps.between)
             for buffer, value in zip((layer.mean, layer.matrix), fitted, strict=True):
                 buffer.copy_(torch.from_numpy(value))
     records = []
-    for name, weight, rows in domains:
-        vectors, pairs = rows.parts["text"]
-        sizes = {"rows": len(vectors), "pairs": len(pairs)}
-        records.append({"name": name, "weight": weight, **sizes, "projects": sorted(rows.projects)})
+    for name, weight, (parts, projects) in domains:
+        sizes = {"rows": len(parts["text"][0]), "pairs": len(parts["text"][1])}
+        records.append({"name": name, "weight": weight, **sizes, "projects": sorted(projects)})
     return records
 
 
@@ -93,7 +85,8 @@ def _corpus_rows(trainer: Trainer, corpus: Corpus, modules: Int64, *, paired: bo
     model, config, nodes = trainer.model, trainer.config, corpus.node_count[modules]
     weighting = trainer.model_config.pooling.weighting
     small = modules[(nodes > 0) & (nodes <= config.max_nodes)]
-    rows = _Rows({}, set())
+    parts: dict[str, tuple[Float32, Int64]] = {}
+    projects: set[str] = set()
     for number, (part, allowed) in enumerate((("text", modules), ("graph", small))):
         chosen, pairs = choose_modules(corpus, allowed, np.random.default_rng([config.seed, 500 + number]))
         if not len(chosen):
@@ -102,9 +95,9 @@ def _corpus_rows(trainer: Trainer, corpus: Corpus, modules: Int64, *, paired: bo
             vectors = encoding.text_vectors(model, corpus, chosen, weighting=weighting, threads=config.threads)
         else:
             vectors = encoding.graph_vectors(model, corpus, chosen, weighting=weighting)
-        rows.parts[part] = vectors.numpy(), pairs if paired else pairs[:0]
-        rows.projects.update(corpus.projects_of(chosen))
-    return rows
+        parts[part] = vectors.numpy(), pairs if paired else pairs[:0]
+        projects.update(corpus.projects_of(chosen))
+    return parts, projects
 
 
 def _domain_rows(trainer: Trainer, domain: DomainConfig) -> _Rows:
@@ -140,7 +133,7 @@ def _domain_rows(trainer: Trainer, domain: DomainConfig) -> _Rows:
             f"domain {domain.folder}: has no {domain.level} that can be read and that the run does not hold out. "
             "Give a folder of IR or a corpus"
         )
-    return _Rows({part: (each, pairs) for part, each in vectors.items()}, {project_of[file] for file in inputs})
+    return {part: (each, pairs) for part, each in vectors.items()}, {project_of[file] for file in inputs}
 
 
 def fit_lexicon(trainer: Trainer) -> None:

@@ -1,9 +1,6 @@
-"""Whitening maps of one's own: fitted on unlabelled IR, kept beside a model under a name.
+"""Whitening maps of one's own: fitted on unlabelled IR (`mirenc.fit_map`), kept beside a model under a name.
 
-A model's own map makes cosines mean something on code like that it was fitted on. Programs of another kind vary in
-other directions, and a map fitted on them finds more (docs/guides/search.md). `mirenc.fit_map` makes one; here
-it is kept, as one file MODEL/NAME.safetensors in the user's data folder, with the digest of the model whose vectors it
-takes.
+Each is a file MODEL/NAME.safetensors in the user's data folder, with the digest of the model whose vectors it takes.
 """
 
 from __future__ import annotations
@@ -69,11 +66,9 @@ class WhiteningMap:
 
     def apply(self, part: str, vectors: Float32) -> Float32:
         """Whitened vectors of a part. Shapes: (n, D) -> (n, D)."""
-        mean, matrix = self.mean[part], self.matrix[part]
+        mean, matrix, cores = self.mean[part], self.matrix[part], usable_cores()
         with one_blas_thread():
-            return by_slices(
-                lambda some: np.matmul(vectors[some] - mean, matrix), len(vectors), len(mean), usable_cores()
-            )
+            return by_slices(lambda some: np.matmul(vectors[some] - mean, matrix), len(vectors), len(mean), cores)
 
     @classmethod
     def of_model(cls, files: ModelFiles) -> WhiteningMap:
@@ -86,13 +81,13 @@ def map_path(model: str, name: str) -> Path:
 
     A name that cannot be a file's is a `ConfigError`.
     """
-    if not _NAME.fullmatch(name):
-        shown = name if len(name) <= _LONGEST else f"{name[:_LONGEST]}..."
-        raise ConfigError(
-            f"a map cannot be called {shown!r}; allowed: letters, digits, '.', '_' and '-', {_LONGEST} at most and the "
-            "first a letter or a digit"
-        )
-    return _folder(model) / f"{name}.safetensors"
+    if _NAME.fullmatch(name):
+        return _folder(model) / f"{name}.safetensors"
+    shown = name if len(name) <= _LONGEST else f"{name[:_LONGEST]}..."
+    raise ConfigError(
+        f"a map cannot be called {shown!r}; allowed: letters, digits, '.', '_' and '-', {_LONGEST} at most and the "
+        "first a letter or a digit"
+    )
 
 
 def _folder(model: str) -> Path:
@@ -117,17 +112,10 @@ def save_map(whitening: WhiteningMap, name: str) -> Path:
     from safetensors.numpy import save
 
     path = map_path(whitening.model, name)
-    arrays = {
-        f"{part}.{what}": np.ascontiguousarray(array)
-        for what in _NUMBERS
-        for part, array in getattr(whitening, what).items()
-    }
-    head = {
-        "format": _FORMAT,
-        "model": whitening.model,
-        "model_digest": whitening.model_digest,
-        "facts": json.dumps(whitening.facts),
-    }
+    numbers = [(what, part, array) for what in _NUMBERS for part, array in getattr(whitening, what).items()]
+    arrays = {f"{part}.{what}": np.ascontiguousarray(array) for what, part, array in numbers}
+    head = {"format": _FORMAT, "model": whitening.model, "model_digest": whitening.model_digest}
+    head["facts"] = json.dumps(whitening.facts)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with delivered(path) as part_file:
@@ -159,8 +147,7 @@ def load_map(files: ModelFiles, name: str) -> WhiteningMap:
             _check(whitening, files)
     except (OSError, SafetensorError, KeyError, ValueError) as error:
         raise ModelError(f"{path}: is no map, or a damaged one ({error}). Fit it again: {fit}") from None
-    own = whitening.model_digest
-    if own != files.digest:
+    if (own := whitening.model_digest) != files.digest:
         raise ModelError(
             f"map {name!r} takes vectors of {whitening.model} (digest {own[:12]}), not of {files.name} "
             f"(digest {files.digest[:12]}). Fit it again: {fit}"

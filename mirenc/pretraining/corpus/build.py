@@ -122,10 +122,14 @@ def build_corpus(
             part = Part.load(path)
             rows = texts.numbers(part.text_hash)
             for module in (part.modules[number] for number in chosen):
-                large = len(module.node_row) > max_nodes
+                row = rows[module.statement_row]
+                order = np.argsort(row)
+                graph = {name: getattr(module, name) for name in GRAPH_ARRAYS} | {"node_row": rows[module.node_row]}
+                if len(module.node_row) > max_nodes:
+                    graph, report.without_graph = no_graph(), report.without_graph + 1
                 report.modules += 1
-                report.without_graph += large
-                yield _info(module, root, sources or {}), _corpus_module(module, rows, with_graph=not large)
+                made = CorpusModule(statement_row=row[order], statement_count=module.statement_count[order], **graph)
+                yield _info(module, root, sources or {}), made
 
     write_corpus(folder, modules(), tokenizer, *texts.encode(tokenizer))
     (Path(folder) / "report.json").write_text(json.dumps(asdict(report), indent=1) + "\n", encoding="utf-8")
@@ -153,19 +157,23 @@ def _read_parts(
 ) -> list[Path]:
     """Paths of all parts, in the files' order; those missing are read first."""
     parts: list[Path] = []
-    missing: list[tuple[list[str], Path]] = []
+    chunks: list[list[str]] = []
+    targets: list[Path] = []
     # Of one project: what is added to another project changes no chunk of this one.
     for _, own in itertools.groupby(files, key=lambda path: path.relative_to(root).parts[0]):
         paths = [str(path) for path in own]
         for chunk in (paths[first : first + _CHUNK] for first in range(0, len(paths), _CHUNK)):
-            parts.append(folder / f"{_chunk_key(chunk, normalisation, options)}.part")
+            # Another part where a file changed, or what may be spent on it, or what a part holds.
+            stamps = [(path, os.stat(path).st_size, os.stat(path).st_mtime_ns) for path in chunk]
+            what = [stamps, normalisation, repr(options), default_worker().memory_limit, PART_ARRAYS]
+            parts.append(folder / f"{hashlib.sha256(json.dumps(what).encode()).hexdigest()[:24]}.part")
             if parts[-1].exists():
                 advance(len(chunk))
             else:
-                missing.append((chunk, parts[-1]))
-    chunks, targets = [chunk for chunk, _ in missing], [part for _, part in missing]
+                chunks.append(chunk)
+                targets.append(parts[-1])
     pool = None
-    if workers > 1 and len(missing) > 1:
+    if workers > 1 and len(chunks) > 1:
         # spawn: a forked child would share the parent's connection to LLVM.
         context, limit = multiprocessing.get_context("spawn"), (default_worker().memory_limit,)
         pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_start_process, initargs=limit)
@@ -189,13 +197,6 @@ def _start_process(memory_limit: int) -> None:
     """Prepare a reading process: LLVM's limit is this build's, and Ctrl-C ends it without a word."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     default_worker().limit_memory(memory_limit)
-
-
-def _chunk_key(chunk: list[str], normalisation: str, options: ReadOptions | None) -> str:
-    """Changes when a file of the chunk does, or what may be spent on it, or what a part holds."""
-    stamps = [(path, os.stat(path).st_size, os.stat(path).st_mtime_ns) for path in chunk]
-    what = [stamps, normalisation, repr(options), default_worker().memory_limit, PART_ARRAYS]
-    return hashlib.sha256(json.dumps(what).encode()).hexdigest()[:24]
 
 
 def _choose(parts: list[Path], reserved: UInt64 | None, report: BuildReport) -> dict[Path, list[int]]:
@@ -267,14 +268,6 @@ class _Texts:
                 pieces.append(ids[np.arange(ids.shape[1]) < length[:, None]])
                 lengths.append(length)
         return np.concatenate(pieces), np.concatenate(lengths)
-
-
-def _corpus_module(module: PartModule, rows: Int32, *, with_graph: bool) -> CorpusModule:
-    row = rows[module.statement_row]
-    order = np.argsort(row)
-    graph = {name: getattr(module, name) for name in GRAPH_ARRAYS} | {"node_row": rows[module.node_row]}
-    arrays = graph if with_graph else no_graph()
-    return CorpusModule(statement_row=row[order], statement_count=module.statement_count[order], **arrays)
 
 
 def _info(module: PartModule, root: Path, sources: Mapping[str, Mapping[str, str]]) -> ModuleInfo:

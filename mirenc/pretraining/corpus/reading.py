@@ -74,8 +74,7 @@ class Part:
         for number, listed in enumerate(listing["modules"]):
             own: dict[str, Any] = {name: arrays[f"{number}.{name}"] for name in PART_ARRAYS}
             modules.append(PartModule(**listed, **own))
-        failures = [(path, message) for path, message in listing["failures"]]
-        return cls(listing["texts"], arrays["text_hash"], modules, failures)
+        return cls(listing["texts"], arrays["text_hash"], modules, list(map(tuple, listing["failures"])))
 
 
 def read_chunk(paths: Sequence[str], target: Path, normalisation: str, options: ReadOptions | None) -> None:
@@ -102,16 +101,11 @@ def _read_module(path: str, rows: dict[str, int], normalisation: str, options: R
     used, inverse = np.unique(graph.node_full_text_row, return_inverse=True)
     nodes = np.array([rows.setdefault(graph.texts[row], len(rows)) for row in used], dtype=np.int32)
     statement_row, statement_count = np.unique(row_of[statements.row], return_counts=True)
+    sizes = {"functions": len(module.defined_functions), "instructions": module.instruction_count}
+    sizes |= {"statements": len(statements), "nodes": len(graph.node_kind), "edges": len(graph.edge_flow)}
     return PartModule(
         path=path,
-        facts={
-            "content_hash": module.content_hash,
-            "functions": len(module.defined_functions),
-            "instructions": module.instruction_count,
-            "statements": len(statements),
-            "nodes": len(graph.node_kind),
-            "edges": len(graph.edge_flow),
-        },
+        facts={"content_hash": module.content_hash, **sizes},
         statements_hash=statements.content_hash.hex(),
         function_hash=function_hashes(module, statements),
         statement_row=statement_row,

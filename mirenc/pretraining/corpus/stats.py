@@ -38,11 +38,10 @@ def corpus_stats(corpus: Corpus) -> dict[str, Any]:
         "share_of_statements_of_full_length": float(counts[spoken][full].sum() / counts.sum()),
         "vocabulary": corpus.tokenizer.vocab_size,
     }
-    quantiles = {}
+    stats: dict[str, Any] = {"total": total, "quantiles": {}}
     for name in ("instructions", "nodes"):
         values = np.quantile([getattr(info, name) for info in infos], _QUANTILES)
-        quantiles[name] = {f"{q:g}": int(value) for q, value in zip(_QUANTILES, values, strict=True)}
-    stats: dict[str, Any] = {"total": total, "quantiles": quantiles}
+        stats["quantiles"][name] = {f"{q:g}": int(value) for q, value in zip(_QUANTILES, values, strict=True)}
     for group in _GROUPS:
         members: dict[str, list[ModuleInfo]] = defaultdict(list)
         for info in infos:
@@ -106,12 +105,9 @@ def plot_stats(stats: dict[str, Any], path: Path) -> None:
     size.set_xlabel("share of the modules that have at most")
     size.set_title("size of a module", fontsize=9)
     size.legend()
-    total = stats["total"]
-    figure.suptitle(
-        f"{total['programs']:,} programs, {total['modules']:,} modules, {total['projects']} projects, "
-        f"{total['distinct_statements']:,} distinct statements",
-        fontsize=10,
-    )
+    counts = ("programs", "modules", "projects", "distinct_statements")
+    title = ", ".join(f"{stats['total'][name]:,} {name.replace('_', ' ')}" for name in counts)
+    figure.suptitle(title, fontsize=10)
     try:
         figure.savefig(path)
     except ValueError as error:

@@ -47,8 +47,9 @@ _COLUMNS = ("statement_row", "statement_count", "node_row", "node_kind", "node_a
 )
 _ALIKE = {"statement_row", "edge_source", "edge_target"}
 _SHOWN = 12  # projects that an error names
-# Columns that format 2 had not, and those of the same length.
-_ORDER = {"node_argument": "node_kind", "edge_position": "edge_flow"}
+_TYPES = {"node_kind": np.int8, "edge_flow": np.int8}
+# Columns that format 2 had not, and are 0, by those of the same length.
+_STANDS_FOR = {"node_argument": "node_kind", "edge_position": "edge_flow"}
 
 
 class ModuleInfo(NamedTuple):
@@ -73,18 +74,10 @@ class ModuleInfo(NamedTuple):
     edges: int
 
 
-_NUMBERS = ModuleInfo._fields.index("functions")  # the first of them
-
-
 def _manifest_csv(infos: Sequence[ModuleInfo]) -> str:
     stream = io.StringIO()
     csv.writer(stream, lineterminator="\n").writerows([ModuleInfo._fields, *infos])
     return stream.getvalue()
-
-
-def _read_manifest(text: str) -> list[ModuleInfo]:
-    rows: list[list[Any]] = list(csv.reader(io.StringIO(text)))[1:]
-    return [ModuleInfo(*row[:_NUMBERS], *map(int, row[_NUMBERS:])) for row in rows]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -218,19 +211,19 @@ class Corpus(CorpusModule):
         shards = [from_bytes(data[name]) for name in sorted(data) if name.startswith("shard-")]
         columns: dict[str, NDArray[Any]] = {}
         for name in _COLUMNS:
-            if ordered or name not in _ORDER:
-                parts = [unpack(shard[name], differences=name in _ALIKE).astype(np.int32) for shard in shards]
-            else:
-                parts = [np.zeros(shard[_ORDER[name]].shape[1], dtype=np.int32) for shard in shards]
-            columns[name] = np.concatenate(parts)
-        for name in ("node_kind", "edge_flow"):
-            columns[name] = columns[name].astype(np.int8)
+            stored = name if ordered else _STANDS_FOR.get(name, name)
+            parts = [unpack(shard[stored], differences=name in _ALIKE) for shard in shards]
+            columns[name] = np.concatenate(parts, dtype=_TYPES.get(name, np.int32), casting="unsafe")
+            if stored != name:
+                columns[name].fill(0)
         columns["edge_index"] = np.stack([columns.pop("edge_source"), columns.pop("edge_target")])
         for name in ("statement", "node", "edge"):
             columns[f"{name}_start"] = _starts(columns.pop(f"{name}_sizes"))
+        numbers = ModuleInfo._fields.index("functions")  # the first of them
+        rows: list[list[Any]] = list(csv.reader(io.StringIO(data["manifest.csv"].decode())))[1:]
         return cls(
             tokenizer=IRTokenizer.from_json(data["tokenizer.json"].decode(), where=str(source / "tokenizer.json")),
-            infos=_read_manifest(data["manifest.csv"].decode()),
+            infos=[ModuleInfo(*row[:numbers], *map(int, row[numbers:])) for row in rows],
             text_ids=texts["text_ids"].astype(np.uint16),
             text_start=_starts(texts["text_length"].astype(np.int64)),
             ordered=ordered,
@@ -242,19 +235,17 @@ def _read_files(source: Path) -> tuple[dict[str, bytes], bool]:
     """What the listing of a corpus names, checked; and whether it keeps the order of operands."""
     try:
         listing = json.loads((source / "corpus.json").read_text(encoding="utf-8"))
-        if not isinstance(listing, dict) or not isinstance(listing.get("files", {}), dict):
-            raise ValueError("corpus.json is no listing")
-    except (OSError, ValueError) as error:
+        listed, found = dict(listing.get("files", {})), listing.get("format")
+    except (OSError, ValueError, TypeError, AttributeError) as error:
         raise ConfigError(
-            f"{source}: no corpus ({error}). Build one with `mirenc corpus build IR_FOLDER -o {source}`"
+            f"{source}: no corpus, by corpus.json ({error}). Build one with `mirenc corpus build IR_FOLDER -o {source}`"
         ) from None
-    if listing.get("format") not in (_FORMAT, _UNORDERED_FORMAT):
+    if found not in (_FORMAT, _UNORDERED_FORMAT):
         raise ConfigError(
-            f"{source}: corpus format {listing.get('format')}, this mirenc reads {_UNORDERED_FORMAT} and "
-            f"{_FORMAT}. Build it again"
+            f"{source}: corpus format {found}, this mirenc reads {_UNORDERED_FORMAT} and {_FORMAT}. Build it again"
         )
     data = {}
-    for name, digest in listing.get("files", {}).items():
+    for name, digest in listed.items():
         path = source / name
         try:
             data[name] = path.read_bytes()
@@ -264,7 +255,7 @@ def _read_files(source: Path) -> tuple[dict[str, bytes], bool]:
             raise ConfigError(f"{path}: damaged (SHA-256 differs from corpus.json). Copy or build the corpus again")
     if missing := {"manifest.csv", "texts.zst", "tokenizer.json", "shard-00000.zst"} - set(data):
         raise ConfigError(f"{source}: corpus.json does not name {min(missing)}; the corpus is damaged. Build it again")
-    return data, listing["format"] == _FORMAT
+    return data, found == _FORMAT
 
 
 def write_corpus(
@@ -301,18 +292,13 @@ def write_corpus(
 
 
 def _shard(modules: Sequence[CorpusModule]) -> bytes:
-    planes = {}
-    for name in _COLUMNS:
-        group, _, what = name.partition("_")
-        if what == "sizes":
-            like = "edge_flow" if group == "edge" else f"{group}_row"
-            values = np.array([len(getattr(module, like)) for module in modules], dtype=np.int64)
-        elif what in ("source", "target"):
-            values = np.concatenate([module.edge_index[int(what == "target")] for module in modules])
-        else:
-            values = np.concatenate([getattr(module, name) for module in modules])
-        planes[name] = pack(values, differences=name in _ALIKE)
-    return to_bytes(planes)
+    columns: dict[str, Integer] = {}
+    for name in ("statement_row", "statement_count", *GRAPH_ARRAYS):
+        parts = [getattr(module, name) for module in modules]
+        columns[name] = np.concatenate(parts, -1)
+        columns[f"{name.partition('_')[0]}_sizes"] = np.array([part.shape[-1] for part in parts])
+    columns["edge_source"], columns["edge_target"] = columns.pop("edge_index")
+    return to_bytes({name: pack(columns[name], differences=name in _ALIKE) for name in _COLUMNS})
 
 
 def _starts(sizes: Integer) -> Int64:
@@ -348,27 +334,20 @@ def hold_out(
             )
         if project not in sizes:
             raise ConfigError(f"held_out: no project {project!r} in the corpus; it has {some}")
+    held, count, wanted = list(named), 0, share * len(projects)
+    # Drawn among all, so that projects that were seen do not change which of the others are drawn.
+    for number in () if named else np.random.default_rng([seed, 11]).permutation(len(order)):
+        # A project of half the corpus would leave too little to train on.
+        if (project := order[number]) not in seen and count + sizes[project] <= max(1.5 * wanted, 1):
+            held.append(project)
+            count += sizes[project]
+        if count >= wanted:
+            break
     # Where all are larger than the share, the smallest is the nearest to it.
-    drawn = _drawn(sizes, share * len(projects), seed, seen) or [min(unseen, key=sizes.__getitem__)]
-    held = list(named) or drawn
+    held = held or [min(unseen, key=sizes.__getitem__)]
     if len(held) == len(order):
         raise ConfigError(
             f"the corpus has {len(order)} project(s), and {len(held)} would be held out; one at least must be left to "
             "train on. Put each project's IR in a folder of its own"
         )
-    return held
-
-
-def _drawn(sizes: Mapping[str, int], wanted: float, seed: int, seen: Mapping[str, str]) -> list[str]:
-    """Projects of some ``wanted`` modules together, in random order."""
-    held: list[str] = []
-    count, order = 0, sorted(sizes)
-    # Drawn among all, so that projects that were seen do not change which of the others are drawn.
-    for project in (order[number] for number in np.random.default_rng([seed, 11]).permutation(len(order))):
-        # A project of half the corpus would leave too little to train on.
-        if project not in seen and count + sizes[project] <= max(1.5 * wanted, 1):
-            held.append(project)
-            count += sizes[project]
-        if count >= wanted:
-            break
     return held

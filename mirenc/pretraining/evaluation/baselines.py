@@ -26,14 +26,14 @@ _SEED = 7
 _STATEMENTS = 1_000_000  # statements counted: bounds the memory of fitting
 _CONTEXTS = 240_000  # 6 bytes each
 _MODULES = 2000
+_TOKEN = np.uint64(0xFFFF)
 
 
 def draw_modules(corpus: Corpus, modules: Integer, limit: int, rng: np.random.Generator) -> Int64:
     """At most ``limit`` of the modules, drawn among those that have a graph of at most `MAX_NODES` nodes."""
     nodes = corpus.node_count[modules]
     fit = np.asarray(modules, dtype=np.int64)[(nodes > 0) & (nodes <= MAX_NODES)]
-    chosen: Int64 = np.sort(rng.permutation(fit)[:limit])
-    return chosen
+    return np.sort(rng.permutation(fit)[:limit])
 
 
 def partners(corpus: Corpus, modules: Int64, rng: np.random.Generator) -> dict[str, Int64]:
@@ -42,9 +42,9 @@ def partners(corpus: Corpus, modules: Int64, rng: np.random.Generator) -> dict[s
     Source files are told apart by their last name: two levels of one program, or one file in two packages, are no
     negatives. Empty where some module has no partner. Shapes: (M,) -> two (M,)
     """
-    files = np.array([corpus.names[module].rsplit("/", 1)[-1] for module in modules])
-    file = np.unique(files, return_inverse=True)[1]
-    if file.max(initial=0) == 0:
+    names = corpus.names
+    file = np.array([names[module].rsplit("/", 1)[-1] for module in modules])
+    if len(set(file)) < 2:
         return {}
     nodes = corpus.node_count[modules]
     random, near = np.empty((2, len(modules)), dtype=np.int64)
@@ -56,10 +56,9 @@ def partners(corpus: Corpus, modules: Int64, rng: np.random.Generator) -> dict[s
 
 
 def fit_size(statements: Int64, nodes: Int64, partner: Int64) -> Float64:
-    """Logistic regression on the difference of log statement count and log node count.
+    """Logistic regression on the differences of log statement and log node counts of own and of partners' pairs.
 
-    Fitted on modules' own pairs and the pairs with their partners. Returned are the median difference of a module's own
-    pair, three weights, and the intercept. Shapes: three (M,) -> (5,)
+    Returned are the median difference of own pairs, three weights, and the intercept. Shapes: three (M,) -> (5,)
     """
     difference = _differences(statements, nodes, partner)
     median = float(np.median(difference[0]))
@@ -121,21 +120,22 @@ class Baselines:
         over statements as they occur, both of which it has to serve. The most frequent contexts are kept.
         """
         counts = corpus.text_counts(modules.tolist())
-        rows = np.flatnonzero(counts)
         rng = np.random.default_rng(_SEED)
-        rows = np.sort(rng.permutation(rows)[:_STATEMENTS])
+        rows = np.sort(rng.permutation(np.flatnonzero(counts))[:_STATEMENTS])
         triples, weights = _triples(corpus, rows, np.sqrt(counts[rows]))
-        token = (triples >> np.uint64(16)) & np.uint64(0xFFFF)
-        left = triples >> np.uint64(32)
+        left, token, right = triples >> np.uint64(32), (triples >> np.uint64(16)) & _TOKEN, triples & _TOKEN
         vocabulary = corpus.tokenizer.vocab_size
-        totals = np.bincount(token.astype(np.int64), weights, minlength=vocabulary)
-        frequent = int(totals.argmax())
+        frequent = int(np.bincount(token.astype(np.int64), weights, minlength=vocabulary).argmax())
         after = np.full(vocabulary, frequent, dtype=np.uint16)
         seen, best, _ = _most_frequent(left, token, weights)
         after[seen.astype(np.int64)] = best
-        key, best, heard = _most_frequent((left << np.uint64(16)) | (triples & np.uint64(0xFFFF)), token, weights)
+        key, best, heard = _most_frequent((left << np.uint64(16)) | right, token, weights)
         kept = np.sort(np.argsort(-heard, kind="stable")[:contexts])
-        return cls(source, frequent, after, key[kept].astype(np.uint32), best[kept], _fit_sizes(corpus, modules, rng))
+        chosen = draw_modules(corpus, modules, _MODULES, rng)
+        statements, nodes = corpus.statement_total[chosen], corpus.node_count[chosen]
+        others = partners(corpus, chosen, rng)
+        sizes = {name: fit_size(statements, nodes, partner) for name, partner in others.items()}
+        return cls(source, frequent, after, key[kept].astype(np.uint32), best[kept], sizes)
 
     def between(self, left: Integer, right: Integer) -> UInt16:
         """Token guessed between two neighbours; where the pair was not seen, the one after the left. Shapes: (P,)."""
@@ -184,11 +184,10 @@ def _triples(corpus: Corpus, rows: Int64, row_weight: Float64) -> tuple[UInt64, 
     at = corpus.token_places(rows, inner=True)  # tokens with a neighbour on both sides
     weights = np.repeat(row_weight, np.maximum(corpus.text_length[rows] - 2, 0))
     ordinary = corpus.text_ids[at] >= len(SPECIAL_TOKENS)
-    at, weights = at[ordinary], weights[ordinary]
-    left, token, right = (corpus.text_ids[at + shift].astype(np.uint64) for shift in (-1, 0, 1))
+    left, token, right = (corpus.text_ids[at[ordinary] + shift].astype(np.uint64) for shift in (-1, 0, 1))
     packed = (left << np.uint64(32)) | (token << np.uint64(16)) | right
     distinct, inverse = np.unique(packed, return_inverse=True)
-    return distinct, np.bincount(inverse, weights, minlength=len(distinct)).astype(np.float64)
+    return distinct, np.bincount(inverse, weights[ordinary], minlength=len(distinct)).astype(np.float64)
 
 
 def _most_frequent(context: UInt64, token: UInt64, weights: Float64) -> tuple[UInt64, UInt16, Float64]:
@@ -197,13 +196,6 @@ def _most_frequent(context: UInt64, token: UInt64, weights: Float64) -> tuple[UI
     total = np.bincount(inverse, weights, minlength=len(pairs))
     order = np.lexsort((pairs, -total, owner := pairs >> np.uint64(16)))
     contexts, first = np.unique(owner[order], return_index=True)
-    best = (pairs[order[first]] & np.uint64(0xFFFF)).astype(np.uint16)
+    best = (pairs[order[first]] & _TOKEN).astype(np.uint16)
     heard = np.bincount(np.searchsorted(contexts, context), weights, minlength=len(contexts)).astype(np.float64)
     return contexts, best, heard
-
-
-def _fit_sizes(corpus: Corpus, modules: Integer, rng: np.random.Generator) -> dict[str, Float64]:
-    chosen = draw_modules(corpus, modules, _MODULES, rng)
-    statements, nodes = corpus.statement_total[chosen], corpus.node_count[chosen]
-    others = partners(corpus, chosen, rng)
-    return {name: fit_size(statements, nodes, partner) for name, partner in others.items()}

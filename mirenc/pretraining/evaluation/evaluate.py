@@ -1,6 +1,7 @@
 """All figures of a model on some modules of a corpus."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from mirenc.pretraining.evaluation.mlm import choose_distinct, choose_occurring,
 from mirenc.tokenizer import SPECIAL_TOKENS, UNK
 
 _STATEMENTS = 8_000  # for each MLM figure at most; drawn by a fixed seed
+_CHOICES = {"distinct": choose_distinct, "occurring": choose_occurring}
 
 
 def evaluate_model(
@@ -55,35 +57,25 @@ def evaluate_model(
             missing[name] = str(reason)
             return None
 
-    def mlm(name: str) -> Figures:
-        if name == "occurring":
-            rows = choose_occurring(counts, _STATEMENTS)
-        elif name == "distinct":
-            rows = choose_distinct(counts, _STATEMENTS)
-        elif known_texts is None:
-            raise NoFigureError("the statements of the training modules are not known here")
-        else:
-            rows = choose_distinct(np.where(known_texts, 0, counts), _STATEMENTS)
-        return evaluate_mlm(model, corpus, rows, baselines)
-
+    statements = {name: choose(counts, _STATEMENTS) for name, choose in _CHOICES.items()}
+    if known_texts is None:
+        missing["mlm.unseen"] = "the statements of the training modules are not known here"
+    else:
+        statements["unseen"] = choose_distinct(np.where(known_texts, 0, counts), _STATEMENTS)
     if retrieval is None:
         missing["retrieval"] = "the IR of the modules was not given"
-    scores = gae_scores(model, corpus, chosen)
-    by_flow = {flow.name.lower(): rows for flow, rows in scores.items()}
-    result: Figures = finite(
-        {
-            "data": _data(corpus, chosen, counts),
-            "baselines": f"fitted on {'the ' if baselines.source.startswith('training') else ''}{baselines.source}",
-            "mlm": {name: figure(f"mlm.{name}", mlm, name) for name in ("distinct", "occurring", "unseen")},
-            "gae": {name: figure(f"gae.{name}", flow_figures, rows) for name, rows in by_flow.items()},
-            "matching": figure(
-                "matching", lambda: evaluate_matching(model, corpus, chosen, baselines, threads=threads)
-            ),
-            "retrieval": figure("retrieval", retrieval) if retrieval is not None else None,
-            "missing": missing,
-        }
-    )
-    return result
+    mlm = {name: figure(f"mlm.{name}", evaluate_mlm, model, corpus, own, baselines) for name, own in statements.items()}
+    gae = {flow.name.lower(): rows for flow, rows in gae_scores(model, corpus, chosen).items()}
+    figures = {
+        "data": _data(corpus, chosen, counts),
+        "baselines": f"fitted on {'the ' if baselines.source.startswith('training') else ''}{baselines.source}",
+        "mlm": {**mlm, "unseen": mlm.get("unseen")},
+        "gae": {name: figure(f"gae.{name}", flow_figures, rows) for name, rows in gae.items()},
+        "matching": figure("matching", partial(evaluate_matching, threads=threads), model, corpus, chosen, baselines),
+        "retrieval": figure("retrieval", retrieval) if retrieval is not None else None,
+        "missing": missing,
+    }
+    return finite(figures)
 
 
 def _data(corpus: Corpus, modules: Int64, counts: Int64) -> Figures:

@@ -1,6 +1,6 @@
 """Figures: plain dictionaries that go to JSON, what stands where one cannot be measured, and rows for people."""
 
-import math
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -13,13 +13,10 @@ class NoFigureError(Exception):
     """A figure cannot be measured on this data; the message is the reason the user is told."""
 
 
-def finite(value: Any) -> Any:
+def finite(figures: Figures) -> Figures:
     """The figures with null for numbers that are not finite: JSON has no NaN."""
-    if isinstance(value, dict):
-        return {name: finite(part) for name, part in value.items()}
-    if isinstance(value, list):
-        return [finite(part) for part in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    finite: Figures = json.loads(json.dumps(figures), parse_constant=lambda name: None)
+    return finite
 
 
 _STATEMENTS = {
@@ -55,10 +52,9 @@ def figure_rows(figures: Figures) -> list[Row]:
     add("matching", "Matching", figures["matching"], _matching_rows)
     add("retrieval", "Function retrieval O0 -> O2", figures["retrieval"], _retrieval_rows)
     rows += _answers_rows(figures.get("answers") or {})
-    data = figures["data"]
-    cut = "Statements that fill the longest length (cut, or just fitting)"
-    rows.append(("Tokens that are [UNK]", _percent(data["unk_share"], 2), ""))
-    rows.append((cut, _percent(data["truncated_share"], 2), ""))
+    unknown, cut = (_percent(figures["data"][name], 2) for name in ("unk_share", "truncated_share"))
+    rows.append(("Tokens that are [UNK]", unknown, ""))
+    rows.append(("Statements that fill the longest length (cut, or just fitting)", cut, ""))
     return rows
 
 
@@ -74,11 +70,9 @@ def _accuracy_row(title: str, figure: Any, baseline: str = "") -> Row:
     beside = "" if removed is None else f" (the model removes {_percent(removed)} of its errors)"
     if removed is not None and removed < 0:
         beside = f" (the model makes {_percent(-removed)} more errors)"
-    return (
-        f"MLM accuracy, {title} ({figure['positions']:,} tokens)",
-        _percent(figure["accuracy"]),
-        f"{baseline}most frequent between the true neighbours {_percent(figure['accuracy_neighbours'])}{beside}",
-    )
+    name = f"MLM accuracy, {title} ({figure['positions']:,} tokens)"
+    neighbours = f"most frequent between the true neighbours {_percent(figure['accuracy_neighbours'])}"
+    return name, _percent(figure["accuracy"]), f"{baseline}{neighbours}{beside}"
 
 
 def _gae_rows(flow: str, figure: Any) -> list[Row]:
@@ -91,28 +85,23 @@ def _gae_rows(flow: str, figure: Any) -> list[Row]:
 
 
 def _matching_rows(figure: Any) -> list[Row]:
-    return [
-        (
-            f"Matching accuracy, {title} ({figure['modules']:,} modules)",
-            _percent(figure[f"accuracy_{name}"]),
-            f"size difference {_percent(figure[f'accuracy_{name}_size'])}",
-        )
-        for name, title in (("random", "random negatives"), ("near_size", "negatives of nearest size"))
-    ]
+    rows = []
+    for name, title in (("random", "random negatives"), ("near_size", "negatives of nearest size")):
+        own, size = _percent(figure[f"accuracy_{name}"]), _percent(figure[f"accuracy_{name}_size"])
+        rows.append((f"Matching accuracy, {title} ({figure['modules']:,} modules)", own, f"size difference {size}"))
+    return rows
 
 
 def _answers_rows(figure: Any) -> list[Row]:
     """Of a model that learned a compiler's answers."""
     rows = []
     for key, title in (("held_out", "held out"), ("choosing", "of training projects that were kept out")):
-        part = figure.get(key)
-        if part is None:
+        if (part := figure.get(key)) is None:
             continue
         model, counts, pieces = part["model"], part["counts"], f"{part['pieces']:,} pieces {title}"
         if "sizes" in model:
-            one, other = (
-                _number(np.mean([r2 for r2 in each["sizes"].values() if r2 is not None])) for each in (model, counts)
-            )
+            r2s = ([r2 for r2 in each["sizes"].values() if r2 is not None] for each in (model, counts))
+            one, other = (_number(np.mean(each)) for each in r2s)
             name = f"Compiler's sizes, mean R2 of {len(model['sizes'])} ({pieces})"
             rows.append((name, one, f"counts alone {other}"))
         for kind, name in _ANSWERS.items():

@@ -72,10 +72,9 @@ def choose_files(root: Path, limit: int | None = None) -> list[Path]:
     named: dict[tuple[str, ...], list[Path]] = {}
     for path in files:
         named.setdefault(program_of(path.relative_to(root)), []).append(path)
-    programs = [named[name] for name in sorted(named)]
-    chosen: list[Path] = []
+    programs, chosen = sorted(named), list[Path]()
     for number in np.random.default_rng(_SEED).permutation(len(programs)):
-        if chosen and len(chosen) + len(programs[number]) > limit:
+        if chosen and len(chosen) + len(named[programs[number]]) > limit:
             break
-        chosen += programs[number]
+        chosen += named[programs[number]]
     return sorted(chosen)

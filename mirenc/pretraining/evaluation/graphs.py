@@ -5,7 +5,7 @@ import scipy.sparse as sp
 import torch
 from sklearn.metrics import average_precision_score, roc_auc_score
 
-from mirenc.arrays import Float32, Float64, Int64, Integer
+from mirenc.arrays import Float64, Int64, Integer
 from mirenc.graph import Flow
 from mirenc.model.mirencoder import MIREncoder
 from mirenc.model.torch_encoders import edge_scores
@@ -42,8 +42,10 @@ def gae_scores(
                 if positive.shape[1] >= _MIN_EDGES:
                     pairs = torch.cat([positive, negative], 1)
                     truth = np.repeat([1, 0], [positive.shape[1], negative.shape[1]])
-                    by_model = edge_scores(per_flow[flow], pairs).numpy()
-                    guesses = (by_model, *_neighbour_scores(graph, flow, pairs.numpy()))
+                    guesses = (
+                        edge_scores(per_flow[flow], pairs).numpy(),
+                        *_neighbour_scores(graph, flow, pairs.numpy()),
+                    )
                     both = [(roc_auc_score(truth, guess), average_precision_score(truth, guess)) for guess in guesses]
                     scores[flow].append(np.ravel(both).tolist())
             advance()
@@ -86,19 +88,14 @@ def evaluate_matching(
     text = text_vectors(model, corpus, chosen, threads=threads)
     graph = graph_vectors(model, corpus, chosen)
     statements, nodes = corpus.statement_total[chosen], corpus.node_count[chosen]
-    own = _logits(model, text, graph)
+    device = next(model.parameters()).device
     figures: Figures = {"modules": len(chosen)}
     for name, partner in others.items():
-        other = _logits(model, text, graph[torch.from_numpy(partner)])
-        figures[f"accuracy_{name}"] = float(((own > 0).mean() + (other <= 0).mean()) / 2)
+        rows = (slice(None), torch.from_numpy(partner))
+        with torch.inference_mode():
+            own, other = (model.matching(text.to(device), graph[some].to(device)).float().cpu() for some in rows)
+        figures[f"accuracy_{name}"] = float(((own > 0).numpy().mean() + (other <= 0).numpy().mean()) / 2)
         size = baselines.sizes.get(name)
         by_size = None if size is None else size_accuracy(size, statements, nodes, partner)
         figures[f"accuracy_{name}_size"] = by_size
     return figures
-
-
-@torch.inference_mode()
-def _logits(model: MIREncoder, text: torch.Tensor, graph: torch.Tensor) -> Float32:
-    device = next(model.parameters()).device
-    logits: Float32 = model.matching(text.to(device), graph.to(device)).float().cpu().numpy()
-    return logits

@@ -71,19 +71,16 @@ def choose_distinct(counts: Int64, limit: int) -> Int64:
 def choose_occurring(counts: Int64, limit: int) -> Int64:
     """Statements as they occur, each as often as it does, at most ``limit`` of them. Shapes: (U,) -> (R,)."""
     total = int(counts.sum())
-    rng = np.random.default_rng(_SEED)
-    places = np.arange(total) if total <= limit else rng.integers(total, size=limit)
-    rows: Int64 = np.searchsorted(np.cumsum(counts), places, side="right")
-    return rows
+    places = np.arange(total) if total <= limit else np.random.default_rng(_SEED).integers(total, size=limit)
+    return np.searchsorted(np.cumsum(counts), places, side="right")
 
 
 def evaluate_mlm(model: MIREncoder, corpus: Corpus, rows: Int64, baselines: Baselines) -> Figures:
     """Accuracy and perplexity at the masked positions of some statements.
 
-    Positions are masked as in training. The baselines are asked for the same positions; the neighbours' baseline is
-    given the true neighbours, also where the model sees [MASK]. ``errors_removed`` is the share of that baseline's
-    errors that the model does not make on balance; below 0 the model makes more. ``kinds`` has the same for the tokens
-    of each kind, where there are any. No statement, or none with a maskable token, is a `NoFigureError`.
+    Positions are masked as in training; the neighbours' baseline is given the true neighbours, also where the model
+    sees [MASK]. ``errors_removed`` is the share of that baseline's errors that the model does not make on balance.
+    ``kinds`` has the same for the tokens of each kind. Where nothing can be masked: a `NoFigureError`.
     """
     if not len(rows):
         raise NoFigureError("no statements")
@@ -97,8 +94,7 @@ def evaluate_mlm(model: MIREncoder, corpus: Corpus, rows: Int64, baselines: Base
             masked, chosen = mask_tokens(ids, rng, vocab_size=corpus.tokenizer.vocab_size, share=_MASK_SHARE)
             if len(truth := ids[chosen]):
                 own, lost = _predicted(model, masked, chosen, truth)
-                nats += lost
-                row, column = np.nonzero(chosen)
+                nats, (row, column) = nats + lost, np.nonzero(chosen)
                 neighbours = baselines.between(ids[row, column - 1], ids[row, column + 1]) == truth
                 kinds = np.array([token_kinds(corpus.tokenizer.pieces(statement)) for statement in ids])
                 hits.append((own, neighbours, truth == baselines.frequent, kinds[chosen]))
@@ -106,16 +102,13 @@ def evaluate_mlm(model: MIREncoder, corpus: Corpus, rows: Int64, baselines: Base
     if not hits:
         raise NoFigureError(f"no token of {len(rows)} statements was masked")
     hit, neighbour_hit, frequent_hit, kind = map(np.concatenate, zip(*hits, strict=True))
+    of_kind = {one.name.lower(): kind == one for one in TokenKind if (kind == one).any()}
     return {
         "statements": len(rows),
         "perplexity": float(np.exp(nats / len(hit))),
         "accuracy_most_frequent": float(frequent_hit.mean()),
         **_accuracies(hit, neighbour_hit),
-        "kinds": {
-            one.name.lower(): _accuracies(hit[kind == one], neighbour_hit[kind == one])
-            for one in TokenKind
-            if (kind == one).any()
-        },
+        "kinds": {name: _accuracies(hit[own], neighbour_hit[own]) for name, own in of_kind.items()},
     }
 
 

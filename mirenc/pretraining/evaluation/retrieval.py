@@ -6,6 +6,7 @@ function at O0, the candidates are all functions at O2 of the pool, and nearest 
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -46,9 +47,9 @@ class FunctionView:
 
 @dataclass(frozen=True, eq=False)
 class FunctionPair:
-    """One function at both levels: its files of IR at O0 and at O2, its name, and its views there."""
+    """One function at both levels."""
 
-    files: tuple[Path, Path]
+    files: tuple[Path, Path]  # of IR at O0 and at O2
     name: str
     query: FunctionView
     candidate: FunctionView
@@ -56,11 +57,10 @@ class FunctionPair:
 
 def find_level_pairs(root: Path, files: Iterable[Path]) -> list[tuple[Path, Path]]:
     """Pairs ``PROJECT/O0/x`` and ``PROJECT/O2/x`` among some files below ``root``."""
-    paths = sorted(files)
-    named = [path.relative_to(root) for path in paths]
+    named = [path.relative_to(root) for path in sorted(files)]
+    pairs = [(named[one], named[other]) for one, other in level_pairs(named)]
     levels = ((QUERY,), (CANDIDATE,))
-    pairs = level_pairs(named)
-    return [(paths[a], paths[b]) for a, b in pairs if (named[a].parts[1:2], named[b].parts[1:2]) == levels]
+    return [(root / one, root / other) for one, other in pairs if (one.parts[1:2], other.parts[1:2]) == levels]
 
 
 def function_views(encoder: Encoder, ir: IRInput) -> dict[str, FunctionView]:
@@ -86,10 +86,10 @@ def collect_pairs(
     limit: int = POOL,
     views: Callable[[Encoder, Path], dict[str, FunctionView]] = function_views,
 ) -> list[FunctionPair]:
-    """Functions at both levels, at most ``limit``, from files in an order drawn by a fixed seed.
+    """Functions of one name at both levels, at most ``limit``, from files in an order drawn by a fixed seed.
 
     Of functions with equal statements at O2 the first is kept: no vector could tell them apart. Files that cannot be
-    read are left out. ``views`` names a file's functions: those of one name are a pair.
+    read are left out.
     """
     seen: set[bytes] = set()
     pairs: list[FunctionPair] = []
@@ -97,14 +97,12 @@ def collect_pairs(
         for both in (files[number] for number in np.random.default_rng(_SEED).permutation(len(files))):
             if len(pairs) >= limit:
                 break
-            try:
+            with suppress(MirencError):
                 query, candidate = (views(encoder, path) for path in both)
-            except MirencError:
-                query, candidate = {}, {}
-            for name in sorted(query.keys() & candidate.keys()):
-                if candidate[name].sequence not in seen:
-                    seen.add(candidate[name].sequence)
-                    pairs.append(FunctionPair(both, name, query[name], candidate[name]))
+                for name in sorted(query.keys() & candidate.keys()):
+                    if candidate[name].sequence not in seen:
+                        seen.add(candidate[name].sequence)
+                        pairs.append(FunctionPair(both, name, query[name], candidate[name]))
             advance()
     return pairs[:limit]
 
@@ -153,18 +151,15 @@ def retrieval_figures(pairs: Sequence[FunctionPair]) -> Figures:
         one, other = (np.array([getattr(view, part) for view in views]) for views in (queries, candidates))
         figures[part] = rank_figures(ranks(one, other))
     views = queries + candidates
-    # The better of two opcode histograms: counts as they are, and log(1 + count).
-    counts = bag_vectors([view.opcodes for view in views])
-    scales = {"counts": counts, "log1p": counts.log1p()}
-    by_scale = {name: rank_figures(ranks(bags[: len(pairs)], bags[len(pairs) :])) for name, bags in scales.items()}
-    scale = max(by_scale, key=lambda name: by_scale[name]["mrr"])
-    figures["opcode_histogram"] = {**by_scale[scale], "scale": scale}
-    # log(1 + count) of a statement times log(functions / functions that have it).
-    counts = bag_vectors([view.statements for view in views])
+    opcodes, counts = bag_vectors([view.opcodes for view in views]), bag_vectors([view.statements for view in views])
     having = np.bincount(counts.indices, minlength=counts.shape[1])
-    bags = sp.csr_matrix(counts.log1p() @ sp.diags(np.log(counts.shape[0] / np.maximum(having, 1))))
-    figures["bag_of_statements"] = rank_figures(ranks(bags[: len(pairs)], bags[len(pairs) :]))
-    return figures
+    # Of a statement log(1 + count) times log(functions / functions that have it).
+    statements = sp.csr_matrix(counts.log1p() @ sp.diags(np.log(counts.shape[0] / np.maximum(having, 1))))
+    bags = {"counts": opcodes, "log1p": opcodes.log1p(), "bag_of_statements": statements}
+    found = {name: rank_figures(ranks(bag[: len(pairs)], bag[len(pairs) :])) for name, bag in bags.items()}
+    scale = max(("counts", "log1p"), key=lambda name: found[name]["mrr"])  # the better of two histograms
+    figures["opcode_histogram"] = {**found[scale], "scale": scale}
+    return figures | {"bag_of_statements": found["bag_of_statements"]}
 
 
 def evaluate_retrieval(encoder: Encoder, files: Sequence[tuple[Path, Path]]) -> Figures:
